@@ -27,5 +27,5 @@ USER 1000:1000
 EXPOSE 50051 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD node server/cli/health.ts
 # Off the loopback interface the server wants a token or mutual TLS: give GRADUS_TOKEN or GRADUS_TOKEN_FILE.
-ENTRYPOINT ["node", "--initial-old-space-size=256", "--external-memory-accounted-in-global-limit", "--no-allocation-site-pretenuring", "--expose-gc", "server/cli/main.ts"]
+ENTRYPOINT ["node", "--initial-old-space-size=256", "--external-memory-accounted-in-global-limit", "--no-allocation-site-pretenuring", "server/cli/main.ts"]
 CMD ["serve"]

@@ -180,6 +180,14 @@ export interface RowReader<Instance> {
     of(instance: Instance): number;
   };
   /**
+   * Python of a row that a sandbox has to read before `read` can, such as tests; undefined: none. `told`
+   * is the row with what was found in place of that Python, as JSON of the reader's: it is what is read, and kept.
+   */
+  readonly python?: {
+    of(row: unknown): string | undefined;
+    told(row: unknown, found: string): unknown;
+  };
+  /**
    * Asks the outside whether a task that could be read is right, once, when its pool is loaded: e.g. whether its own
    * solution passes its tests. Undefined: it is; a string: what is wrong with the row, which is then rejected; Failed:
    * there is no telling, through a fault of ours. Left out: there is nothing to ask.
@@ -208,10 +216,13 @@ export interface Teaching {
 }
 
 /**
- * What the numbers of an answer name, of things numbered from 0 to count − 1. The laws of all environments make answers
- * that break it from the solver's, and no verifier may take one of them.
+ * What an answer is made of. The laws of all environments make answers that break it from the solver's, and no verifier
+ * may take one of them.
  */
-export interface AnswerShape<Instance> {
+export type AnswerShape<Instance, Answer> = NumberedShape<Instance> | ItemShape<Instance, Answer>;
+
+/** The numbers of an answer name things numbered from 0 to count − 1. */
+interface NumberedShape<Instance> {
   /**
    * choice: some of the things, each at most once, in any order;
    * route: some of them, each at most once, in an order that counts;
@@ -220,6 +231,13 @@ export interface AnswerShape<Instance> {
    */
   readonly kind: "choice" | "route" | "arrangement" | "labels";
   count(instance: Instance): number;
+}
+
+/** An answer uses up what the instance gives, such as letters: nothing more often than it is given. */
+interface ItemShape<Instance, Answer> {
+  readonly kind: "items";
+  given(instance: Instance): readonly string[];
+  used(answer: Answer): readonly string[];
 }
 
 /** What an environment cannot do without, beside `verify`. */
@@ -259,8 +277,11 @@ interface Capabilities<Instance, Answer> {
   trivial?(instance: Instance): number;
   /** For environments whose facts are graded. */
   readonly grading?: Grading;
-  /** Left out: the laws let no number in an answer be negative, huge or fractional, and no entry of a list come again. */
-  readonly shape?: AnswerShape<Instance>;
+  /**
+   * Left out: the laws let no number in an answer be negative, huge or fractional, no entry of a list and no letter of a
+   * text come again, and no letter or digit of a text be another one.
+   */
+  readonly shape?: AnswerShape<Instance, Answer>;
   /** For instances of a few dozen bytes: they travel in the task id, so that no step makes them again. */
   readonly inline?: InlineCodec<Instance>;
   /**

@@ -23,6 +23,17 @@ export interface RawRow {
   readonly problem?: string;
 }
 
+/** A row with Python in it, which has to be read by a sandbox before the row can be. */
+export interface PythonRow {
+  readonly row: number;
+  readonly python: string;
+}
+
+/** What a sandbox found in the Python of rows, by their places in the unit. */
+export type FoundPython = ReadonlyMap<number, string>;
+
+const NOTHING_FOUND: FoundPython = new Map();
+
 /** Rows of which a field was taken from one column, in one way. */
 export interface TakenRows {
   readonly field: string;
@@ -58,6 +69,8 @@ export interface UnitColumns {
   /** Where each instance ends in the bytes. */
   readonly ends: Uint32Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Rows that are not here yet: what a sandbox finds in their Python was not given. */
+  readonly waiting: readonly PythonRow[];
   readonly rejected: number;
   /** By kind; the rows are places in the unit. */
   readonly rejections: readonly RejectedRows[];
@@ -126,6 +139,7 @@ export function readUnit<Instance>(
   environment: Environment<Instance>,
   rows: Iterable<RawRow>,
   names: ColumnNames = [],
+  found: FoundPython = NOTHING_FOUND,
 ): UnitColumns {
   const lists = { rows: [] as number[], hashes: [] as number[], levels: [] as number[], splits: [] as number[] };
   const keys = { asked: [] as number[], problems: [] as number[] };
@@ -136,12 +150,17 @@ export function readUnit<Instance>(
   const proofs = new Map<string, boolean>();
   const taken = createTakenCounter();
   const view = viewOf(environment, names);
+  const waiting: PythonRow[] = [];
   let [rejected, rowsRead] = [0, 0];
   for (const raw of rows) {
     const { row } = raw;
     rowsRead = row + 1;
-    const examined = examineRow(environment, raw, view);
+    const examined = examineRow(environment, raw, view, found.get(row));
     if (examined.kind === "blank") continue;
+    if (examined.kind === "waiting") {
+      waiting.push({ row, python: examined.python });
+      continue;
+    }
     if (examined.kind === "rejected") {
       rejected++;
       reasons.add({ row, reason: examined.reason, count: 1 });
@@ -161,7 +180,7 @@ export function readUnit<Instance>(
   }
   return {
     ...{ rowsRead, rejected, rejections: reasons.counted(), named: view.found },
-    taken: taken.counted(),
+    ...{ waiting, taken: taken.counted() },
     proofs: [...proofs].map(([wanted, given]) => ({ wanted, given })),
     rows: Uint32Array.from(lists.rows),
     hashes: Uint32Array.from(lists.hashes),
@@ -224,6 +243,8 @@ export function viewOf({ id, rows }: Viewed, names: ColumnNames): View {
 export type ExaminedRow<Instance> =
   | { readonly kind: "blank" }
   | { readonly kind: "rejected"; readonly reason: string }
+  /** A sandbox has to read this first. */
+  | { readonly kind: "waiting"; readonly python: string }
   | {
       readonly kind: "task";
       readonly instance: Instance;
@@ -241,6 +262,7 @@ export function examineRow<Instance>(
   environment: Environment<Instance>,
   { json, value, problem }: RawRow,
   view: View = viewOf(environment, []),
+  found?: string,
 ): ExaminedRow<Instance> {
   const reader = environment.rows;
   if (reader === undefined) throw new Error(`${environment.id} has no data pools`);
@@ -260,7 +282,12 @@ export function examineRow<Instance>(
   if (alike !== undefined) return rejected(alike);
   const seen = view.row(whole);
   // Read as it is kept, so that it is sure to be read again.
-  const row = view.kept(seen);
+  let row = view.kept(seen);
+  const python = reader.python?.of(row);
+  if (python !== undefined) {
+    if (found === undefined) return { kind: "waiting", python };
+    row = reader.python?.told(row, found);
+  }
   const read = reader.read(row);
   if (read.kind === "malformed") return rejected(read.reason);
   const instance = read.answer;

@@ -40,7 +40,7 @@ export function poolOf<Instance>(
   return { name, environment, definition, size: columns.rows.length, columns, ...summary, reasons };
 }
 
-/** Reads a pool's JSONL, here and now: for pools of some thousand rows. */
+/** Reads a pool's JSONL, here and now: for pools of some thousand rows, none of which has to wait for a sandbox. */
 export function loadPool<Instance>(
   environment: Environment<Instance>,
   name: string,
@@ -48,6 +48,7 @@ export function loadPool<Instance>(
   selection: readonly RowRange[] = [],
 ): Pool<Instance> {
   const unit = readUnit(environment, linesOf(jsonl));
+  if (unit.waiting.length > 0) throw new Error(`rows of '${name}' hold Python, which a sandbox has to read first`);
   return poolOf(environment, name, finishPool(environment, [unit], selection, true));
 }
 

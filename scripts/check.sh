@@ -49,7 +49,7 @@ check "contract breaking (buf)" breaking
 check "generated code" generated
 check "copy and paste (jscpd)" jscpd --silent envs server clients scripts
 check "documents name what is there" node scripts/documents.ts
-check "calls pass the files that docs/architecture.md names" node scripts/walks.ts
+check "calls pass the files that docs/walks.md lists" node scripts/walks.ts
 check "python format (ruff)" .venv/bin/python -m ruff format --check clients/python
 check "python lint (ruff)" .venv/bin/python -m ruff check clients/python
 # The sandbox's Python is held to the client's rules.
@@ -57,7 +57,7 @@ sandbox=server/tasks/sandbox/python
 rules=clients/python/pyproject.toml
 check "python format of the sandbox (ruff)" .venv/bin/python -m ruff format --check --config $rules $sandbox
 check "python lint of the sandbox (ruff)" .venv/bin/python -m ruff check --config $rules $sandbox
-check "python types of the sandbox (mypy)" env MYPYPATH=$sandbox .venv/bin/python -m mypy --config-file $rules $sandbox/zygote.py $sandbox/driver.py
+check "python types of the sandbox (mypy)" env MYPYPATH=$sandbox .venv/bin/python -m mypy --config-file $rules $sandbox/zygote.py $sandbox/driver.py $sandbox/reader.py
 check "python types (mypy)" .venv/bin/python -m mypy --config-file clients/python/pyproject.toml clients/python/src clients/python/examples clients/python/tests
 
 if ((${#failed[@]})); then

@@ -1,6 +1,7 @@
 /**
- * What documents say of the tree must be so: every path that they name exists, the README's tree lists the folders that
- * there are, nothing cites documents that are not here, and rows of tables stand in tables. Run by scripts/check.sh.
+ * What documents say of the tree must be so: every path that they name exists, the tree of CONTRIBUTING.md lists the
+ * folders that there are, the index of docs/ lists its pages, nothing cites documents that are not here, and rows of tables
+ * stand in tables. Run by scripts/check.sh.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -73,7 +74,16 @@ export function foldersLeftOut(text: string, parent: string, files: Files): read
   const folders = [...pathsOf(files)].filter((path) => path.startsWith(`${parent}/`) && path.split("/").length === 2);
   return folders
     .filter((folder) => !files.includes(folder) && !listed.has(folder))
-    .map((folder) => `the README's tree leaves out ${folder}/`);
+    .map((folder) => `the tree of CONTRIBUTING.md leaves out ${folder}/`);
+}
+
+/** The pages of docs/ that its index, docs/README.md, does not link to. Decisions have an index of their own. */
+export function pagesLeftOut(index: string, files: Files): readonly string[] {
+  const linked = new Set([...index.matchAll(/\]\(([^)#:\s]+)/g)].map(([, path = ""]) => join("docs", path)));
+  const pages = files.filter(
+    (file) => /^docs\/(?!decisions\/(?!README)).*\.md$/.test(file) && file !== "docs/README.md",
+  );
+  return pages.filter((page) => !linked.has(page)).map((page) => `docs/README.md leaves out ${page}`);
 }
 
 /** Names of documents that some have worked from, and that are not in the repository. */
@@ -99,18 +109,20 @@ export function looseRows(file: string, text: string): readonly string[] {
   });
 }
 
-/** Documents whose paths are checked. */
-export const documents = ["README.md", "CONTRIBUTING.md"];
+/** Documents whose paths are checked: decisions and evidence also name what there was. */
+const isChecked = (file: string): boolean =>
+  ["README.md", "CONTRIBUTING.md", "docs/README.md"].includes(file) || /^docs\/guides\/.*\.md$/.test(file);
 
 /** All that is wrong with the documents of the repository at `root`. */
 export function problems(root: string): readonly string[] {
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
   const files = listed.toString().split("\0").filter(Boolean);
   const read = (file: string): string => readFileSync(join(root, file), "utf8");
-  const readme = read("README.md");
+  const contributing = read("CONTRIBUTING.md");
   return [
-    ...documents.flatMap((document) => missingPaths(document, read(document), files)),
-    ...["server", "envs", "clients"].flatMap((parent) => foldersLeftOut(readme, parent, files)),
+    ...files.filter(isChecked).flatMap((document) => missingPaths(document, read(document), files)),
+    ...["server", "envs", "clients"].flatMap((parent) => foldersLeftOut(contributing, parent, files)),
+    ...pagesLeftOut(read("docs/README.md"), files),
     ...files
       .filter((file) => /\.(ts|js|mjs|cjs|md|py|pyi|proto|sh|ya?ml|json|toml)$|^(Makefile|Dockerfile)$/.test(file))
       .flatMap((file) => absentCitations(file, read(file))),

@@ -1,133 +1,184 @@
 /**
- * Which files of ours a Step and a NextBatch really pass, by the functions that run: what docs/architecture.md says of
- * them is held to this. Each walk has a spine there, a numbered list of the files that take the call on, of which there
- * may be so many; the text under it names all others.
+ * Which files of ours calls really pass, by the functions that run, on the store that a server has by default and with its
+ * threads. docs/walks.md lists them whole; it is written here and held to what runs, and each list to the most that it may
+ * have. A list that grows has a reason, which stands beside its number.
  *
- *   node scripts/walks.ts
+ *   node scripts/walks.ts [--write]
  */
+import { readFileSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
-import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { BanditSignal, CurriculumService } from "../server/gen/gradus/v1/curriculum_pb.js";
+import { format } from "prettier";
+import { CurriculumService } from "../server/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../server/gen/gradus/v1/environment_pb.js";
 import { openServer } from "../test/support/in-process.ts";
 
 const root = join(import.meta.dirname, "..");
+const documentPath = join(root, "docs/walks.md");
 
-/** Files that the spine of each walk may have. */
-const spineMax = { Step: 12, "Step's feedback": 12, NextBatch: 20, "task that is made ahead": 12 } as const;
+/** What each walk is, and how many files it may pass. The aims are 24, 45, 35 and 50. */
+const walks = {
+  "a Step outside a run": 36,
+  "a Step in a run": 65,
+  "a NextBatch whose tasks were made ahead": 68,
+  "a NextBatch that plans and makes its tasks": 86,
+} as const;
 
-type Walk = keyof typeof spineMax;
+type Walk = keyof typeof walks;
+type Walked = Readonly<Record<Walk, readonly string[]>>;
 
-/** What a document tells of a walk. */
-interface Told {
-  /** Its spine: the files that each point of the numbered list names. */
-  readonly points: readonly (readonly string[])[];
-  /** All files that are named. */
-  readonly files: readonly string[];
-  /** How many files it says that there are; NaN: it does not say. */
-  readonly count: number;
+/** V8's counts of function calls, in one thread. */
+interface Counter {
+  post(method: string, parameters?: object): Promise<unknown>;
 }
 
-function namedIn(text: string): readonly string[] {
-  return [...text.matchAll(/`((?:envs|server)\/[\w./-]+\.ts)`/g)].map(([, file]) => file ?? "");
+interface Coverage {
+  readonly result: readonly {
+    readonly url: string;
+    readonly functions: readonly { readonly ranges: readonly { readonly count: number }[] }[];
+  }[];
 }
 
-export function toldOf(document: string, walk: string): Told {
-  const [, section = ""] = new RegExp(`^## The walk of a ${walk}$([^]*?)(?=^## |$(?![^]))`, "m").exec(document) ?? [];
-  const points = [...section.matchAll(/^\d+\. .*$/gm)].map(([point]) => namedIn(point));
-  return { points, files: namedIn(section), count: Number(/\b(\d+) (?:more )?files run\b/.exec(section)?.[1] ?? NaN) };
+/** Counters of this thread and of all that it starts from now on. */
+async function countersOf(session: Session): Promise<readonly Counter[]> {
+  const counters: Counter[] = [session];
+  const answers = new Map<string, (result: unknown) => void>();
+  let id = 0;
+  session.on("NodeWorker.receivedMessageFromWorker", ({ params: { sessionId, message } }) => {
+    const { id: of, result } = JSON.parse(message) as { readonly id?: number; readonly result: unknown };
+    answers.get(`${sessionId}/${of}`)?.(result);
+  });
+  session.on("NodeWorker.attachedToWorker", ({ params: { sessionId } }) => {
+    const post = (method: string, params: object = {}): Promise<unknown> => {
+      const message = JSON.stringify({ id: ++id, method, params });
+      const answer = new Promise((resolve) => answers.set(`${sessionId}/${id}`, resolve));
+      void session.post("NodeWorker.sendMessageToWorker", { sessionId, message });
+      return answer;
+    };
+    counters.push({ post });
+  });
+  await session.post("NodeWorker.enable", { waitForDebuggerOnStart: false });
+  return counters;
 }
 
-/** What is wrong with what is told of a walk that passes these files, a line each. */
-export function problemsOf({ points, files, count }: Told, passed: readonly string[], max: number): readonly string[] {
-  const spine = points.flat();
-  return [
-    ...passed.filter((file) => !files.includes(file)).map((file) => `${file} is passed and not named`),
-    ...files.filter((file) => !passed.includes(file)).map((file) => `${file} is named and not passed`),
-    ...points.flatMap((named, i) =>
-      named.length === 1 ? [] : [`point ${i + 1} names ${named.length} files, not one`],
-    ),
-    ...spine.filter((file, i) => spine.indexOf(file) < i).map((file) => `${file} is twice in the spine`),
-    ...(spine.length === 0 ? ["there is no spine"] : []),
-    ...(spine.length > max ? [`the spine has ${spine.length} files, and may have ${max}`] : []),
-    ...(count === passed.length ? [] : [`${passed.length} files run, and it says ${count}`]),
-  ];
-}
-
-/** Files of envs and server of which a function ran; what is generated does not count. */
-async function filesOf(session: Session, work: () => Promise<unknown>): Promise<readonly string[]> {
-  await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+/** Files of envs and server of which a function ran in any thread; what is generated does not count. */
+async function filesOf(counters: readonly Counter[], work: () => Promise<unknown>): Promise<readonly string[]> {
+  const all = <T>(method: string, parameters?: object) =>
+    Promise.all(counters.map((counter) => counter.post(method, parameters) as Promise<T>));
+  await all("Profiler.enable");
+  await all("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
   // What ran until now is counted and put away.
-  await session.post("Profiler.takePreciseCoverage");
+  await all("Profiler.takePreciseCoverage");
   await work();
   await settled();
-  const { result } = await session.post("Profiler.takePreciseCoverage");
-  await session.post("Profiler.stopPreciseCoverage");
-  const ran = result.filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0));
+  const scripts = (await all<Coverage>("Profiler.takePreciseCoverage")).flatMap(({ result }) => result);
+  await all("Profiler.stopPreciseCoverage");
+  const ran = scripts.filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0));
   const files = ran.flatMap(({ url }) => (url.startsWith("file:") ? [relative(root, fileURLToPath(url))] : []));
-  return files.filter((file) => /^(envs|server)\/(?!gen\/)/.test(file)).sort();
+  return [...new Set(files)].filter((file) => /^(envs|server)\/(?!gen\/)/.test(file)).sort();
 }
 
-/** What a call leaves to be done behind it, such as tasks that are made ahead, is done. */
+/** What a call leaves to be done behind it, such as what is written and tasks that are made ahead, is done. */
 const settled = (): Promise<void> => sleep(1000);
 
-const levels = ["T0", "T1"].map((value) => {
+const arms = ["T0", "T1"].map((value) => {
   return { id: value, spec: { environment: "countdown", difficulty: { case: "level", value } as const } };
 });
 
-/** The files that each walk passes; of feedback and of what is made ahead, those beyond the walk that they follow. */
-async function walked(): Promise<Readonly<Record<Walk, readonly string[]>>> {
-  await using server = await openServer({ store: "memory", workers: "1", logLevel: "silent" });
+async function walked(): Promise<Walked> {
+  const session = new Session();
+  session.connect();
+  const counters = await countersOf(session);
+  await using server = await openServer({ store: "sqlite", workers: "1", logLevel: "silent" });
   const transport = createGrpcTransport({ baseUrl: `http://${server.address}` });
   const curriculum = createClient(CurriculumService, transport);
   const environments = createClient(EnvironmentService, transport);
-  // One completion of each prompt, so that a step closes its group: the signal is the one that takes one.
-  const policy = { kind: { case: "bandit", value: { signal: BanditSignal.LEARNING_PROGRESS } } } as const;
-  const config = { arms: levels, policy, numGenerations: 1, promptsPerUpdate: 2 };
-  await curriculum.createRun({ runId: "walk", config });
-  // Its second update batch of two tasks is its last, which leaves nothing to be made ahead.
-  await curriculum.createRun({ runId: "short", config: { ...config, length: 4n } });
-
-  const next = (cursor: number, runId = "walk") => curriculum.nextBatch({ runId, cursor: BigInt(cursor) });
-  const step = async ({ taskId, groupId }: { readonly taskId: string; readonly groupId: string }) => {
-    await environments.step({ taskId, groupId, completion: "<think></think><answer>1 + 2</answer>" });
+  const policy = { kind: { case: "bandit", value: {} } } as const;
+  const config = {
+    arms,
+    policy,
+    numGenerations: 2,
+    promptsPerUpdate: 1,
+    lag: { case: "feedbackLag", value: 0 },
+  } as const;
+  await curriculum.createRun({ runId: "warm", config });
+  // Their last update batch leaves nothing to be planned or made behind it.
+  await curriculum.createRun({ runId: "one", config: { ...config, length: 1n } });
+  await curriculum.createRun({ runId: "two", config: { ...config, length: 2n } });
+  const next = async (runId: string, cursor: number) => {
+    const { tasks } = await curriculum.nextBatch({ runId, cursor: BigInt(cursor), count: 1 });
+    if (tasks[0] === undefined) throw new Error(`${runId} has no task at ${cursor}`);
+    return tasks[0];
   };
-
-  // Each is done before it is watched, so that what is made once is no part of the walk.
-  const [first, second] = (await next(0)).tasks;
-  const spec = { environment: "countdown" };
-  const tasks = await environments.batchReset({ spec, seeds: [1n, 2n] });
-  const [third, fourth] = tasks.results.map(({ result }) => (result.case === "task" ? result.value : undefined));
-  if (!first || !second || !third || !fourth) throw new Error("there are too few tasks");
-  await step(third);
-  await step(first);
-  await next(0, "short");
+  const step = (task: { readonly taskId: string; readonly groupId: string }, sampleIndex = 0) =>
+    environments.step({
+      ...{ taskId: task.taskId, groupId: task.groupId, sampleIndex },
+      completion: "<think></think><answer>1 + 2</answer>",
+    });
+  const alone = async (seed: bigint) => {
+    const { task } = await environments.reset({ spec: { environment: "countdown" }, seed });
+    if (task === undefined) throw new Error("a reset gave no task");
+    return task;
+  };
+  // All is done before it is watched, so that what is made once is no part of a walk.
+  await step(await alone(1n));
+  for (let cursor = 0; cursor < 3; cursor++) {
+    const task = await next("warm", cursor);
+    for (const sample of [0, 1]) await step(task, sample);
+    await settled();
+  }
+  const outside = await alone(2n);
+  const planned = await filesOf(counters, () => next("one", 0));
+  const last = await next("one", 0);
+  await step(last, 0);
+  const first = await next("two", 0);
+  for (const sample of [0, 1]) await step(first, sample);
   await settled();
-  const session = new Session();
-  session.connect();
-  await session.post("Profiler.enable");
-  const stepped = await filesOf(session, () => step(fourth));
-  const fed = (await filesOf(session, () => step(second))).filter((file) => !stepped.includes(file));
-  const drawn = await filesOf(session, () => next(2, "short"));
-  const made = (await filesOf(session, () => next(2))).filter((file) => !drawn.includes(file));
+  const stepped = await filesOf(counters, () => step(outside));
+  const fed = await filesOf(counters, () => step(last, 1));
+  const ahead = await filesOf(counters, () => next("two", 1));
   session.disconnect();
-  return { Step: stepped, "Step's feedback": fed, NextBatch: drawn, "task that is made ahead": made };
+  return {
+    "a Step outside a run": stepped,
+    "a Step in a run": fed,
+    "a NextBatch whose tasks were made ahead": ahead,
+    "a NextBatch that plans and makes its tasks": planned,
+  };
+}
+
+/** The document. */
+function written(lists: Walked): Promise<string> {
+  const sections = Object.entries(lists).map(([walk, files]) => {
+    const list = files.map((file) => `- [${file}](../${file})`).join("\n");
+    return `## The files of ${walk}: ${files.length}\n\n${list}\n`;
+  });
+  const head =
+    "# Walks\n\nEvery file of `envs` and `server` of which a function runs for a call, in all threads, on SQLite, by " +
+    "V8's own counts. `node scripts/walks.ts --write` writes this page, and `make check` holds it to what runs. It says " +
+    "countdown and a bandit where another environment or policy has files of its own. The step in a run is the one that " +
+    "closes its group and its update batch. What the files do is in " +
+    "[architecture.md](architecture.md).\n";
+  return format([head, ...sections].join("\n"), { parser: "markdown" });
 }
 
 if (import.meta.main) {
-  const document = readFileSync(join(root, "docs/architecture.md"), "utf8");
-  for (const [walk, files] of Object.entries(await walked())) {
-    const told = toldOf(document, walk);
-    const max = spineMax[walk as Walk];
-    console.log(`${walk}: ${told.points.length} files in its spine (at most ${max}), ${files.length} in all`);
-    for (const file of files) console.log(`  ${file}`);
-    const problems = problemsOf(told, files, max);
-    for (const problem of problems) console.error(`docs/architecture.md, ${walk}: ${problem}`);
-    if (problems.length > 0) process.exitCode = 1;
+  const { values } = parseArgs({ options: { write: { type: "boolean", default: false } } });
+  const lists = await walked();
+  const document = await written(lists);
+  if (values.write) writeFileSync(documentPath, document);
+  for (const [walk, files] of Object.entries(lists)) {
+    console.log(`${walk}: ${files.length} files (at most ${walks[walk as Walk]})`);
+    if (files.length <= walks[walk as Walk]) continue;
+    console.error(`${walk} passes too many files: see docs/walks.md`);
+    process.exitCode = 1;
+  }
+  if (readFileSync(documentPath, "utf8") !== document) {
+    console.error("docs/walks.md is not what runs: node scripts/walks.ts --write, and look at what it changes");
+    process.exitCode = 1;
   }
 }

@@ -18,12 +18,10 @@ import { registerJudge } from "./runtime/judge-metrics.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerSandbox } from "./runtime/sandbox-metrics.ts";
 import { registerTeacher } from "./runtime/teacher-metrics.ts";
-import { collectInQuiet, youngGarbage } from "./runtime/young-garbage.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
 import { recordItem } from "./services/feedback.ts";
-import { createPreparedTasks, prepareTasks } from "./services/run-task.ts";
 import { createEvaluationService } from "./services/evaluation-service.ts";
 import { fileHolds, memoryHolds } from "./stores/holds.ts";
 import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
@@ -43,7 +41,6 @@ import { createTeacher } from "./tasks/teacher/teacher.ts";
 import { createWorkerPool, type WorkerPool } from "./tasks/workers.ts";
 import { startTransports } from "./transport/ports.ts";
 import { register } from "./transport/rpc.ts";
-import { writeAhead } from "./transport/wire/responses.ts";
 
 /** Tasks of a run that are made ahead of their draw at most: four update batches of the usual 256 and their spread. */
 const AHEAD_MAX = 2048;
@@ -148,11 +145,7 @@ async function assembleAround(
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, teacher });
   const source = createRunSource(maker);
-  const onPrepared = collectInQuiet(youngGarbage());
-  const runs = createRuns({
-    ...{ store, source, clock: systemClock, newIncarnation, log, aheadMax: AHEAD_MAX },
-    prepare: (...planned) => prepareTasks(deps, ...planned).finally(onPrepared),
-  });
+  const runs = createRuns({ store, source, clock: systemClock, newIncarnation, log, aheadMax: AHEAD_MAX });
   const scoring = {
     completionBytesMax: limits.maxCompletionBytes,
     onFailure: (error: unknown, { environment, version }: OpenToken) =>
@@ -174,7 +167,6 @@ async function assembleAround(
   const deps: ServiceDeps = {
     ...{ keyring, registry, pools, maker, teacher, missingPorts, scorer, asyncScorer, runs, evaluations, onFailure },
     ...{ limits: requestLimits, meter: createOutcomeMeter(metrics.registry) },
-    prepared: createPreparedTasks(writeAhead),
   };
   registerRuns(metrics.registry, (limit) => runs.recent(limit));
   registerTeacher(metrics.registry, teacher?.counts);

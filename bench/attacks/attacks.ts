@@ -57,6 +57,12 @@ while True:
     while time.perf_counter() < until: pass
     time.sleep(0.0485)`;
 
+const STARTING_2000_THREADS = `import threading, time
+for _ in range(2000):
+    try: threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+    except RuntimeError: pass
+time.sleep(60)`;
+
 const countdownArms = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ id: `arm-${i}`, spec: { environment: "countdown" } }));
 
@@ -214,6 +220,7 @@ export const attacks = {
   "bombs with it": { callers: 40, call: bomb({ authorization: "Bearer TOKEN" }), args: ["--token-file", "TOKEN"] },
   "programs at 3%": { callers: 2, call: running(WORKING_AT_3_PERCENT) },
   "programs asleep": { callers: 12, call: running("import time\ntime.sleep(1e6)") },
+  "programs of 2,000 threads": { callers: 2, call: running(STARTING_2000_THREADS) },
   "one-byte POSTs": { callers: 6, call: stall },
   "rapid resets": {
     callers: 1,

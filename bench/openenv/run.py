@@ -16,15 +16,12 @@ import argparse
 import asyncio
 import itertools
 import json
-import os
 import random
 import re
 import socket
 import statistics
 import subprocess
 import sys
-import tempfile
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -35,13 +32,13 @@ import websockets
 from gradus import Client, Task, task_spec
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 import countdown
+from serving import cpu_seconds, serving
 
-ROOT = Path(__file__).resolve().parents[2]
 IN_FLIGHT = 64
 COMPLETIONS = 16
 CHARACTERS = 4096
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -55,20 +52,6 @@ class Group:
 
 
 # Servers.
-
-
-@contextmanager
-def gradus() -> Iterator[tuple[int, str]]:
-    """A Gradus server: its process and address."""
-    with tempfile.TemporaryDirectory() as data:
-        command = ["node_modules/.bin/node", "server/cli/bin.mjs", "serve", "--port", "0", "--http-port", "0"]
-        flags = ["--data-dir", data, "--log-format", "json"]
-        with subprocess.Popen([*command, *flags], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as server:
-            assert server.stdout is not None
-            line = next(each for each in server.stdout if b'"listening"' in each)
-            threading.Thread(target=server.stdout.read, daemon=True).start()
-            yield server.pid, f"localhost:{json.loads(line)['grpcPort']}"
-            server.terminate()
 
 
 @contextmanager
@@ -87,13 +70,6 @@ def openenv() -> Iterator[tuple[int, str]]:
             raise TimeoutError("OpenEnv's server did not open its port within a minute")
         yield server.pid, f"ws://127.0.0.1:{port}/ws"
         server.terminate()
-
-
-def cpu_seconds(pid: int) -> float:
-    """User and system time of a process with all its threads, and of those that it started."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    children = [each for path in Path(f"/proc/{pid}/task").glob("*/children") for each in path.read_text().split()]
-    return (int(fields[11]) + int(fields[12])) / TICKS + sum(cpu_seconds(int(each)) for each in children)
 
 
 # Completions: right ones, and wrong ones of every kind.
@@ -175,7 +151,7 @@ async def open_sessions(address: str, groups: Sequence[Group]) -> list[websocket
 async def compare(rounds: int, count: int) -> list[dict[str, float]]:
     """Seconds of server CPU of each round."""
     with ExitStack() as stack:
-        ours, address = stack.enter_context(gradus())
+        ours, address = stack.enter_context(serving())
         theirs, sessions_at = stack.enter_context(openenv())
         client = stack.enter_context(Client(address))
         random_ = random.Random(7)

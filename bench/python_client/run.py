@@ -15,12 +15,10 @@ import gc
 import json
 import resource
 import statistics
-import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 
 import gradus
@@ -30,23 +28,11 @@ from gradus.v1.environment_pb2_grpc import EnvironmentServiceStub
 
 import grpc
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from serving import serving
+
 TASKS = 256
 Rewards = list[float]
-
-
-@contextmanager
-def serving() -> Iterator[str]:
-    """A server of this benchmark's own."""
-    with tempfile.TemporaryDirectory() as data:
-        command = ["node_modules/.bin/node", "server/cli/main.ts", "serve", "--port", "0", "--http-port", "0"]
-        flags = ["--data-dir", data, "--log-format", "json"]
-        with subprocess.Popen([*command, *flags], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as server:
-            assert server.stdout is not None
-            line = next(each for each in server.stdout if b'"listening"' in each)
-            threading.Thread(target=server.stdout.read, daemon=True).start()
-            yield f"localhost:{json.loads(line)['grpcPort']}"
-            server.terminate()
 
 
 def text(number: int, index: int, characters: int) -> str:
@@ -70,7 +56,9 @@ def ours(client: Client, tasks: Sequence[Task], work: argparse.Namespace, window
     return total
 
 
-def bare(stub: EnvironmentServiceStub, tasks: Sequence[Task], work: argparse.Namespace, window: int, read: str) -> float:
+def bare(
+    stub: EnvironmentServiceStub, tasks: Sequence[Task], work: argparse.Namespace, window: int, read: str
+) -> float:
     """The same by the generated stub alone."""
     slots = threading.Semaphore(window)
 
@@ -144,7 +132,7 @@ def main() -> None:
     parser.add_argument("--read", choices=["nothing", "rewards", "outcomes"], default="outcomes")
     parser.add_argument("--json", action="store_true")
     work = parser.parse_args()
-    with serving() if work.server is None else contextmanager(lambda: iter([work.server]))() as address:
+    with serving() if work.server is None else nullcontext((0, work.server)) as (_, address):
         found = [compare(address, work, int(window)) for window in work.windows.split(",")]
     if work.json:
         json.dump(found, sys.stdout, indent=1)

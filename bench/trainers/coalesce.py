@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable
 
 import gradus
 from gradus import Task, aio
-from gradus.training import RunAddress, Scorer, TaskReference, Written
+from gradus.training import RunAddress, Scorer, TaskReference, WrittenCompletion
 
 GROUPS = 64
 GENERATIONS = 64
@@ -53,7 +53,7 @@ async def compare(server: str, turns: int) -> None:
     )
 
     async def together(task: Task, index: int, text: str) -> gradus.Outcome:
-        return await scorer.score(Written(TaskReference.of(task, address, GENERATIONS), text, index))
+        return await scorer.score(WrittenCompletion(TaskReference.of(task, address, GENERATIONS), text, index))
 
     async def alone(task: Task, index: int, text: str) -> gradus.Outcome:
         return await client.step(task, text, sample_index=index)

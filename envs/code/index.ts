@@ -6,7 +6,7 @@ import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import { draw } from "./draw.ts";
 import type { CodeInstance } from "./instance.ts";
 import { readProgram } from "./program.ts";
-import { columns, readRow } from "./rows.ts";
+import { columns, python, readRow } from "./rows.ts";
 import { checkReferences, verify } from "./verify.ts";
 
 const grading: Grading = {
@@ -57,7 +57,7 @@ export const code = defineEnvironment<CodeInstance, string>({
   },
   rows: {
     read: readRow,
-    columns,
+    ...{ columns, python },
     levels: [
       { name: "easy", description: "a loop or a condition or two" },
       { name: "medium", description: "a known technique, or several steps" },

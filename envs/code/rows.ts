@@ -9,14 +9,19 @@ import { unpackText } from "./pickled.ts";
 import { unpackedMessages } from "../row-columns.ts";
 import { readProgram } from "./program.ts";
 import { fitting } from "./room.ts";
-import { type Hints, isFields, readTruth } from "./truths.ts";
+import { readFound } from "./found-tests.ts";
+import { parseExact } from "../lib/exact-json.ts";
+import { type Hints, isFields, pythonOf, readTruth } from "./truths.ts";
 
 /** Where things are looked for, the first that is there wins. */
 const PROMPTS = ["problem_description", "prompt", "question", "question_content", "problem", "text"] as const;
 const TRUTHS = ["tests", "test", "test_list", "input_output", "ground_truth"] as const;
 const REFERENCES = ["solution", "canonical_solution", "reference", "code", "solutions"] as const;
 const LEVELS = ["level", "difficulty"] as const;
+/** What a sandbox found in tests that are Python, in place of those. */
+const FOUND = "tests_read";
 const OTHERS = [
+  FOUND,
   ...["reward_model", "extra_info", "public_test_cases", "private_test_cases", "metadata"],
   ...["entry_point", "fn_name", "starter_code", "prefix", "test_setup_code"],
 ] as const;
@@ -32,13 +37,13 @@ export function readRow(value: unknown): Parsed<CodeInstance> {
   if (prompt === undefined) return malformed(`no prompt: one of ${PROMPTS.join(", ")} must be a text or chat messages`);
   if (prompt.length > LIMITS.promptCharsMax)
     return malformed(`the prompt has more than ${LIMITS.promptCharsMax} characters`);
-  const { column, truth: given, problem } = truthOf(row);
-  const truth = exactValue(given);
+  const { column, truth, problem } = truthOf(row);
   if (problem !== undefined) return malformed(`${column}: ${problem}`);
   if (truth === undefined) return malformed(`no tests: one of ${TRUTHS.join(", ")} or reward_model must hold them`);
-  const size = typeof truth === "string" ? truth.length : JSON.stringify(truth, bigints).length;
+  const isFound = isFields(row[FOUND]);
+  const size = isFound ? 0 : typeof truth === "string" ? truth.length : JSON.stringify(truth, bigints).length;
   if (size > LIMITS.testCharsMax) return malformed(`${column}: more than ${LIMITS.testCharsMax} characters`);
-  const read = readTruth(truth, hintsOf(row));
+  const read = isFound ? readFound(truth) : readTruth(truth, hintsOf(row));
   if (typeof read === "string") return malformed(`${column} ${read}`);
   const { tests, reasons } = fitting(read.tests);
   const unread = [...reasons, ...read.unread];
@@ -49,6 +54,23 @@ export function readRow(value: unknown): Parsed<CodeInstance> {
     );
   return { kind: "answer", answer: instanceOf(row, prompt, tests, unread) };
 }
+
+/** Its tests, where they are Python that nobody has read yet. */
+function pythonIn(row: unknown): string | undefined {
+  if (!isFields(row) || isFields(row[FOUND])) return undefined;
+  if ((promptOf(row)?.length ?? Infinity) > LIMITS.promptCharsMax) return undefined;
+  return pythonOf(truthOf(row).truth, hintsOf(row));
+}
+
+/** The row with what was found in its tests in their place. */
+function withFound(row: unknown, found: string): unknown {
+  const { column } = truthOf(row as Row);
+  const [name = ""] = column.split(".");
+  const { [name]: _, ...others } = row as Row;
+  return { ...others, [FOUND]: { column, ...(parseExact(found) as object) } };
+}
+
+export const python = { of: pythonIn, told: withFound };
 
 function malformed(reason: string): Parsed<CodeInstance> {
   return { kind: "malformed", reason };
@@ -110,6 +132,13 @@ interface FoundTruth {
 }
 
 function truthOf(row: Row): FoundTruth {
+  const { [FOUND]: found } = row;
+  if (isFields(found)) return { column: typeof found["column"] === "string" ? found["column"] : FOUND, truth: found };
+  const { column, truth, problem } = givenTruth(row);
+  return { column, truth: exactValue(truth), ...(problem !== undefined && { problem }) };
+}
+
+function givenTruth(row: Row): FoundTruth {
   const { reward_model: model } = row;
   const inModel = isFields(model) ? model["ground_truth"] : undefined;
   if (inModel !== undefined) return { column: "reward_model.ground_truth", truth: inModel };

@@ -5,7 +5,6 @@
 import type { PyValue } from "../ports.ts";
 import { type CodeTest, type Expectation, LIMITS } from "./instance.ts";
 import { allFromJson, exactJson, fromJson } from "./json.ts";
-import { readTestFile } from "./test-files.ts";
 
 /** What the rest of the row says of the function that is tested. */
 export interface Hints {
@@ -26,14 +25,38 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A ground truth of any of the known forms; a string: what is wrong with it. */
+function unpacked(truth: unknown): unknown {
+  return typeof truth === "string" && /^\s*[[{]/.test(truth) ? (exactJson(truth) ?? truth) : truth;
+}
+
+/** Without any of these there is no test in Python: numbers and sentences are the ground truths of other sets. */
+const ASSERTS = /\bassert|\braises\(/;
+
+/** The Python that a ground truth is, for a sandbox to read; undefined: it is none, or none that is read. */
+export function pythonOf(truth: unknown, { entry }: Hints): string | undefined {
+  const source = sourceOf(unpacked(truth));
+  if (source === undefined || source.length > LIMITS.pythonCharsMax || !ASSERTS.test(source)) return undefined;
+  // HumanEval's tests define check(candidate), and leave it to the harness to call it.
+  const isCalled = !/^def check\(/m.test(source) || /^check\(/m.test(source);
+  const name = entry?.replace(/^Solution\./, "Solution().");
+  return isCalled || name === undefined ? source : `${source}\n\ncheck(${name})\n`;
+}
+
+function sourceOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value))
+    return value.length > 0 && value.every((each) => typeof each === "string") ? value.join("\n") : undefined;
+  const source = isFields(value) ? (value["functional"] ?? value["pytest"]) : undefined;
+  return typeof source === "string" ? source : undefined;
+}
+
+/** A ground truth of any of the known forms but Python; a string: what is wrong with it. */
 export function readTruth(truth: unknown, hints: Hints): Truths | string {
-  const value = typeof truth === "string" && /^\s*[[{]/.test(truth) ? (exactJson(truth) ?? truth) : truth;
-  if (typeof value === "string") return fromPython(value, hints);
+  const value = unpacked(truth);
+  const source = sourceOf(value);
+  if (source !== undefined) return unreadPython(source);
   if (Array.isArray(value)) return fromList(value, hints);
   if (!isFields(value)) return "holds no tests";
-  const code = value["functional"] ?? value["pytest"];
-  if (typeof code === "string") return fromPython(code, hints);
   const cases = value["test_cases"];
   if (Array.isArray(cases)) return fromList(cases, hints);
   const { inputs, outputs, fn_name: name }: Fields = value;
@@ -48,17 +71,13 @@ function inStyleOf({ isMethod }: Hints, name: string): Hints {
   return { entry: isMethod && !name.includes(".") ? `Solution.${name}` : name, isMethod };
 }
 
-function fromPython(source: string, { entry }: Hints): Truths | string {
+function unreadPython(source: string): Truths | string {
   if (source.length > LIMITS.pythonCharsMax)
     return `is Python of ${source.length} characters, and at most ${LIMITS.pythonCharsMax} are read`;
-  // HumanEval's tests define check(candidate), and leave it to the harness to call it.
-  const isCalled = !/^def check\(/m.test(source) || /^check\(/m.test(source);
-  const name = entry?.replace(/^Solution\./, "Solution().");
-  return readTestFile(isCalled || name === undefined ? source : `${source}\n\ncheck(${name})\n`, LIMITS.testsMax);
+  return ASSERTS.test(source) ? "is Python, which a sandbox has to read first" : { tests: [], unread: [] };
 }
 
 function fromList(items: readonly unknown[], hints: Hints): Truths | string {
-  if (items.every((item) => typeof item === "string")) return fromPython(items.join("\n"), hints);
   if (!items.every(isFields)) return "is a list of other things than tests";
   return collect(
     items.slice(0, LIMITS.testsMax).map((item) => {

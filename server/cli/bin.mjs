@@ -25,8 +25,7 @@ if (node === undefined) {
 }
 
 // Fewer full collections under large messages: 35 to 40% less CPU by the first, 30% by the second, for without it the
-// bytes of every 30 MB of requests force one. By the third, calls are freed young (docs/decisions/0008-wire.md). By
-// the fourth, what is young can be collected in a quiet moment (server/runtime/young-garbage.ts).
+// bytes of every 30 MB of requests force one. By the third, calls are freed young (docs/decisions/0008-wire.md).
 // NODE_OPTIONS refuses them.
 const nodeFlags = JSON.parse(readFileSync(new URL("node-flags.json", import.meta.url), "utf8"));
 const program = fileURLToPath(new URL("main.ts", import.meta.url));

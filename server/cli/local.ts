@@ -21,7 +21,6 @@ import { memoryEvaluationStore, memoryStore } from "../stores/memory.ts";
 import { fileHolds, memoryHolds } from "../stores/holds.ts";
 import { sqliteEvaluationStore } from "../stores/sqlite.ts";
 import { loadEnvironments } from "../tasks/environments.ts";
-import { fromColumns } from "../tasks/columns.ts";
 import { runSlice } from "../tasks/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts";
 import { createMaker } from "../tasks/make.ts";
@@ -51,7 +50,7 @@ function workHere(registry: Registry): WorkerPool {
     ready: Promise.resolve(),
     run: async ({ spec, seeds }) => {
       const { results } = runSlice(registry, { spec, seeds, progress: undefined, sliceMs: Infinity });
-      return fromColumns(spec, seeds, results);
+      return results;
     },
     load: () => ({ waiting: 0, running: 0 }),
     close: async () => undefined,

@@ -2,11 +2,8 @@
 import type { TaskKey } from "../../envs/origin.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
-import type { IssuedTask } from "../curriculum/batches.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
-import type { RunConfig } from "../curriculum/types.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
-import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Keyring } from "../tasks/keyring.ts";
 import type { AsyncScorer } from "../tasks/async-scorer.ts";
 import type { Maker } from "../tasks/make.ts";
@@ -37,17 +34,6 @@ type OutcomeMeter = (kind: {
   readonly source: string;
 }) => GroupTally;
 
-/** What the message of a task is made of. */
-export type MadeOf = readonly [runId: string, task: IssuedTask<TaskKey>, config: RunConfig<TaskSpec>];
-
-/** Messages of tasks that will probably be given out, made before they are asked for: see run-task.ts. */
-export interface PreparedTasks {
-  has(...of: MadeOf): boolean;
-  keep(...made: [...MadeOf, message: Task]): void;
-  /** Each is given once; undefined: there is none, or it was made of something else. */
-  take(...of: MadeOf): Task | undefined;
-}
-
 export interface ServiceDeps {
   readonly keyring: Keyring;
   readonly registry: Registry;
@@ -60,8 +46,6 @@ export interface ServiceDeps {
   /** Ports that the server does not have: why, and what to do. Tasks that need one of them are refused. */
   readonly missingPorts?: MissingPorts;
   readonly runs: Runs<TaskSpec, TaskKey>;
-  /** Undefined: no message is made before it is asked for. */
-  readonly prepared?: PreparedTasks;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;
   /** Undefined: outcomes are not counted. */

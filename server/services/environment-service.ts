@@ -1,11 +1,13 @@
 /** EnvironmentService: contract in, domain, contract out. Keeps nothing. */
 import { create } from "@bufbuild/protobuf";
+import { LRUCache } from "lru-cache";
 import {
   BatchResetResponseSchema,
   type CompletionGroup,
   type Environment as WireEnvironment,
   type EnvironmentService,
   GetEnvironmentResponseSchema,
+  type ListEnvironmentsResponse,
   ListEnvironmentsResponseSchema,
   ResetResponseSchema,
   ResetResultSchema,
@@ -42,39 +44,56 @@ import { environmentToWire } from "./wire-task.ts";
 
 const CATEGORY_BYTES_MAX = 64;
 const REQUEST_ID_BYTES_MAX = 128;
+const LISTS_KEPT = 64;
 
 /** A space comes before all that an id may hold: "a" stands before "a-b". */
 function keyOf({ id, version }: WireEnvironment): string {
   return `${id} ${1e9 - version}`;
 }
 
+/** Which environments there are, and what each is. Both stay what they are while the server runs. */
+function createDirectory(
+  deps: ServiceDeps,
+): Pick<ServiceHandlers<typeof EnvironmentService>, "listEnvironments" | "getEnvironment"> {
+  let descriptions: readonly WireEnvironment[] | undefined;
+  /** All environments in their order, described once. */
+  const described = (): readonly WireEnvironment[] =>
+    (descriptions ??= deps.registry.environments
+      .map((environment) => environmentToWire(environment, deps))
+      .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)));
+  /** Lists that were asked for lately: what is frozen the transport writes only once, for which it takes 2 ms. */
+  const lists = new LRUCache<string, ListEnvironmentsResponse>({ max: LISTS_KEPT });
+  return {
+    listEnvironments({ category, pageSize, pageToken }) {
+      checkBytes(category, CATEGORY_BYTES_MAX, "category");
+      const asked = readPage({ pageSize, pageToken }, 100, 1000);
+      const key = JSON.stringify([category, pageSize, pageToken]);
+      const known = lists.get(key);
+      if (known !== undefined) return known;
+      const wanted = described().filter((each) => category === "" || category === each.category);
+      const { items: environments, nextPageToken } = pageOf(wanted, keyOf, asked);
+      const list = create(ListEnvironmentsResponseSchema, { environments: [...environments], nextPageToken });
+      lists.set(key, Object.freeze(list));
+      return list;
+    },
+    getEnvironment(request) {
+      const { id, version } = lookUpEnvironment(deps.registry, request.id, request.version, "id");
+      const environment = described().find((each) => each.id === id && each.version === version);
+      if (environment === undefined) throw new Error(`${id} ${version} is served, and not described`);
+      return create(GetEnvironmentResponseSchema, { environment });
+    },
+  };
+}
+
 export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typeof EnvironmentService> {
-  const { limits, registry } = deps;
+  const { limits } = deps;
   const toTask = (spec: TaskSpec, result: MakeResult | undefined): Task => {
     if (result === undefined) throw new Error("a seed gave no result");
     if (result.kind !== "made") throw makeError(result);
     return presentTask(deps, spec, result.task);
   };
-  let descriptions: readonly WireEnvironment[] | undefined;
-  /** All environments in their order, described once: the transport writes what it is given again only once too. */
-  const described = (): readonly WireEnvironment[] =>
-    (descriptions ??= registry.environments
-      .map((environment) => environmentToWire(environment, deps))
-      .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)));
-
   return {
-    listEnvironments(request) {
-      checkBytes(request.category, CATEGORY_BYTES_MAX, "category");
-      const wanted = described().filter(({ category }) => request.category === "" || category === request.category);
-      const page = pageOf(wanted, keyOf, readPage(request, 100, 1000));
-      return create(ListEnvironmentsResponseSchema, { environments: page.items, nextPageToken: page.nextPageToken });
-    },
-    getEnvironment(request) {
-      const { id, version } = lookUpEnvironment(registry, request.id, request.version, "id");
-      const environment = described().find((each) => each.id === id && each.version === version);
-      if (environment === undefined) throw new Error(`${id} ${version} is served, and not described`);
-      return create(GetEnvironmentResponseSchema, { environment });
-    },
+    ...createDirectory(deps),
     async reset(request, context) {
       const spec = readSpec(request.spec, deps, "spec");
       const [result] = await deps.maker.make(spec, [request.seed], wantingOf(context));

@@ -3,7 +3,6 @@ import type { Environment, Parameters, Split } from "../../envs/environment.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import { makeGenerated, searchGenerated, type SearchProgress } from "../../envs/instances.ts";
 import type { Registry } from "../../envs/registry.ts";
-import { type Columns, toColumns } from "./columns.ts";
 import { type MadeResult, renderTask } from "./task.ts";
 
 /** What the tasks of a job have in common. */
@@ -29,7 +28,7 @@ export interface Slice {
 /** What a slice came to. */
 export interface SliceDone {
   /** Of as many seeds as were finished, from the first on. */
-  readonly results: Columns;
+  readonly results: readonly MadeResult[];
   /** How far the next seed is, where its search was broken off. */
   readonly paused: SearchProgress | undefined;
   /** CPU that the thread used. */
@@ -61,7 +60,7 @@ export function runSlice(registry: Registry, slice: Slice): SliceDone {
       made ? { kind: "made", task: renderTask(environment, answerFormat, result.key, result.instance) } : result,
     );
   }
-  return { results: toColumns(results), paused, cpuMs: threadCpuMs() - before };
+  return { results, paused, cpuMs: threadCpuMs() - before };
 }
 
 function environmentOf(registry: Registry, { environment: id, version }: JobSpec): Environment {

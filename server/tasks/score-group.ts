@@ -1,6 +1,5 @@
 /** Scores one group of completions. What a run must be told is handed back, or told by the scorer of slow samples. */
 import { hash } from "node:crypto";
-import xxhash from "xxhash-wasm";
 import { advantagesOf } from "../curriculum/signals.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import { type Completion, type CompletionGroup, FinishReason } from "../gen/gradus/v1/environment_pb.js";
@@ -20,18 +19,12 @@ import {
 import { inStretches } from "./stretches.ts";
 import { outcomeToWire } from "./wire-outcome.ts";
 
-const hasher = await xxhash();
-
-/** UTF-16 units up to which a text is copied to xxHash's memory, which grows to the longest one and never shrinks. */
-const UNITS_COPIED_MAX = 256 * 1024;
-
 /**
  * Tells texts that a caller sends for one sample apart, by 48 bits in hex. It guards against a mistake, not against the
- * caller, who could leave the second text unsent: a fast hash will do.
+ * caller, who could leave the second text unsent.
  */
 function completionDigest(text: string): string {
-  const digits = text.length <= UNITS_COPIED_MAX ? hasher.h64ToString(text) : hash("sha256", text, "hex");
-  return digits.slice(0, 12);
+  return hash("sha256", text, "hex").slice(0, 12);
 }
 
 /** What a group's scores mean to the run that issued its task. */

@@ -5,7 +5,6 @@
 import { LRUCache } from "lru-cache";
 import type { Parameters } from "../../envs/environment.ts";
 import type { SearchProgress } from "../../envs/instances.ts";
-import { fromColumns } from "./columns.ts";
 import type { JobSpec, SliceDone } from "./jobs.ts";
 import type { MakeResult } from "./task.ts";
 
@@ -82,8 +81,8 @@ export function takeIn(work: Work, costs: Costs, turn: Turn, outcome: SliceOutco
   work.pending.unshift(...turn.places.slice(done));
 }
 
-function takeResults(work: Work, costs: Costs, { places, seeds, begun }: Turn, outcome: SliceDone): number {
-  const results = fromColumns(work.job.spec, seeds, outcome.results);
+function takeResults(work: Work, costs: Costs, { places, begun }: Turn, outcome: SliceDone): number {
+  const { results } = outcome;
   const done = results.length;
   for (const [i, result] of results.entries()) work.results[places[i]!] = result;
   const cpuMs = outcome.cpuMs + (begun?.cpuMs ?? 0);

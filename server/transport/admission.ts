@@ -1,13 +1,10 @@
 /** Who may call, how many calls may be in progress, and how much memory the open ones may use together. */
 import { hash, timingSafeEqual } from "node:crypto";
 import { type Config, isLoopback } from "../runtime/config.ts";
-import { LiveMap } from "./live-map.ts";
 import { RpcError, shuttingDown } from "./rpc.ts";
 
 /** A call from its headers on until its answer is sent. */
 export interface OpenCall {
-  /** Its number among the open calls, which it is given when it is opened. */
-  openNumber: number;
   /** Whose calls are counted together. */
   readonly connection: object;
   /** Bytes of requests and answers that it keeps in memory. */
@@ -163,9 +160,6 @@ const lookEveryMs = 50;
 /** Long enough for others to be answered. */
 const retryDelayMs = 1000;
 
-/** More than can be open at once; larger ones are no indices, for which a LiveMap is made. */
-const numbers = 2 ** 31;
-
 interface OpenCalls {
   readonly add: (call: OpenCall) => void;
   readonly delete: (call: OpenCall) => void;
@@ -174,8 +168,7 @@ interface OpenCalls {
 
 /** Looks at the open calls every so often, and ends those that use too much memory or time for their requests. */
 export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number): OpenCalls {
-  const open = new LiveMap<OpenCall>();
-  let last = 0;
+  const open = new Set<OpenCall>();
   let timer: NodeJS.Timeout | undefined;
 
   /**
@@ -183,7 +176,7 @@ export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number): Open
    * thousand answers that one caller does not read would end another's one large request.
    */
   const freeMemory = (): void => {
-    const users = [...open.values()].map((call) => ({ call, bytes: call.bufferedBytes }));
+    const users = [...open].map((call) => ({ call, bytes: call.bufferedBytes }));
     let total = users.reduce((sum, { bytes }) => sum + bytes, 0);
     if (total <= maxBytes) return;
     const connections = [...Map.groupBy(users, ({ call }) => call.connection).values()].map((calls) => ({
@@ -201,7 +194,7 @@ export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number): Open
   };
   const endTheLate = (): void => {
     const began = performance.now() - requestTimeoutMs;
-    for (const call of open.values()) {
+    for (const call of open) {
       if ((call.receivingSinceMs ?? Infinity) < began) call.refuse(tooSlow(requestTimeoutMs));
     }
   };
@@ -217,12 +210,9 @@ export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number): Open
   return {
     add: (call) => {
       timer ??= setInterval(look, lookEveryMs).unref();
-      do last = (last + 1) % numbers;
-      while (open.has(last));
-      open.set(last, call);
-      call.openNumber = last;
+      open.add(call);
     },
-    delete: (call) => void open.delete(call.openNumber),
+    delete: (call) => void open.delete(call),
     forEach: (visit) => open.forEach(visit),
   };
 }

@@ -71,7 +71,6 @@ export abstract class Call implements CallContext, OpenCall {
   deadlineMs: number | undefined;
   bytesIn = 0;
   bytesOut = 0;
-  openNumber = 0;
   protected readonly openedAtMs = performance.now();
   protected readonly method: Method;
   #controller: AbortController | undefined;

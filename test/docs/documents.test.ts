@@ -7,6 +7,7 @@ import {
   foldersLeftOut,
   looseRows,
   missingPaths,
+  pagesLeftOut,
   problems,
   treePaths,
 } from "../../scripts/documents.ts";
@@ -17,8 +18,8 @@ test("nothing is wrong with this repository's documents", () => {
   expect(problems(root)).toEqual([]);
 });
 
-test("the README's tree has what a newcomer looks for", () => {
-  const tree = treePaths(readFileSync(join(root, "README.md"), "utf8"));
+test("the tree has what a newcomer looks for", () => {
+  const tree = treePaths(readFileSync(join(root, "CONTRIBUTING.md"), "utf8"));
   expect(tree).toEqual(
     expect.arrayContaining(["server/main.ts", "server/cli", "envs/np", "clients/python", "LICENSE"]),
   );
@@ -47,7 +48,22 @@ describe("what is wrong is found", () => {
 
   test("a folder that the tree leaves out", () => {
     const more = [...files, "server/new/file.ts"];
-    expect(foldersLeftOut(tree, "server", more)).toEqual(["the README's tree leaves out server/new/"]);
+    expect(foldersLeftOut(tree, "server", more)).toEqual(["the tree of CONTRIBUTING.md leaves out server/new/"]);
+  });
+
+  test("a page that the index leaves out", () => {
+    const pages = [
+      "docs/README.md",
+      "docs/a.md",
+      "docs/guides/b.md",
+      "docs/decisions/README.md",
+      "docs/decisions/0001-c.md",
+    ];
+    const index = "[a](a.md), [b](guides/b.md#part) and [decisions](decisions/README.md)";
+    expect(pagesLeftOut(index, pages)).toEqual([]);
+    expect(pagesLeftOut(index.replace("guides/b.md", "b.md"), pages)).toEqual([
+      "docs/README.md leaves out docs/guides/b.md",
+    ]);
   });
 
   test("a row of a table that stands alone", () => {

@@ -1,6 +1,6 @@
 /**
- * Every snippet of the READMEs runs, as it stands, against a real server; only addresses are put in. What a snippet says
- * that it prints, in comments that begin with an arrow, it prints.
+ * Every snippet of the READMEs and of the first guides runs, as it stands, against a real server; only addresses are put
+ * in. What a snippet says that it prints, in comments that begin with an arrow, it prints.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +11,8 @@ import { type ServerProcess, startServer, temporaryFolder } from "../support/ser
 import { PATIENCE_MS } from "../support/patience.ts";
 
 const repository = resolve(import.meta.dirname, "../..");
-const documents = ["README.md", "clients/python/README.md", "clients/ts/README.md"];
+const guides = ["docs/guides/getting-started.md", "docs/guides/serving.md"];
+const documents = ["README.md", ...guides, "clients/python/README.md", "clients/ts/README.md"];
 const run = promisify(execFile);
 
 interface Snippet {
@@ -70,10 +71,11 @@ function expectSaid(text: string, stdout: string): void {
   if (said.length > 0) expect(stdout.trimEnd().split("\n")).toEqual(said);
 }
 
-test("the first snippet of each language in each README gives a right answer, and says its reward", () => {
+test("the first snippet of each language in each of them gives a right answer, and says its reward", () => {
   const firsts = [
     ["README.md", "python", "1.0"],
-    ["README.md", "ts", "1"],
+    ["docs/guides/getting-started.md", "python", "2.0"],
+    ["docs/guides/getting-started.md", "ts", "1"],
     ["clients/python/README.md", "python", "1.0"],
     ["clients/ts/README.md", "ts", "1"],
   ] as const;
@@ -81,6 +83,34 @@ test("the first snippet of each language in each README gives a right answer, an
     const first = snippetsOf(document).find((snippet) => snippet.language === language);
     expect(saidOf(first?.text ?? "").at(-1), `${document}, ${language}`).toBe(reward);
   }
+});
+
+test("the README's task is what the server makes, with its rewards and its picture", async () => {
+  const readme = readFileSync(join(repository, "README.md"), "utf8");
+  const ask = async (method: string, body: object): Promise<unknown> => {
+    const headers = { "content-type": "application/json" };
+    const url = `${server.httpAddress}/gradus.v1.EnvironmentService/${method}`;
+    return (await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })).json();
+  };
+  const spec = { environment: "np/clique", level: "easy" };
+  const { task } = (await ask("Reset", { spec, seed: "3" })) as {
+    task: { taskId: string; prompt: { content: string }[] };
+  };
+  const prompt = task.prompt.map(({ content }) => content).join("\n");
+  const quoted = [...readme.matchAll(/^> (.+?)\\?$/gm)].flatMap(([, line = ""]) => line.split(" […] "));
+  expect(quoted).toHaveLength(10);
+  for (const line of quoted) expect(prompt).toContain(line);
+
+  const answers = [...readme.matchAll(/^\| `(\[.*?\])` \|.*\| (\S+) \|$/gm)];
+  expect(answers).toHaveLength(3);
+  for (const [, answer = "", reward] of answers) {
+    const step = await ask("Step", { taskId: task.taskId, completion: `<think>…</think><answer>${answer}</answer>` });
+    expect(step, answer).toMatchObject({ outcome: { score: { reward: Number(reward) } } });
+  }
+
+  const [, draw = ""] = /^npx gradus (draw .*)$/m.exec(readme) ?? [];
+  const { stdout } = await run("bash", ["-c", `${process.execPath} server/cli/bin.mjs ${draw}`], { cwd: repository });
+  expect(stdout).toBe(readFileSync(join(repository, "docs/pictures/clique.svg"), "utf8"));
 });
 
 test.each(inLanguage("python"))("$where (python) runs", async ({ text }) => {
@@ -144,7 +174,7 @@ test.each(inLanguage("sh").flatMap(({ where, text }) => commandsOf(text).map((co
         return expect(stdout.trim()).not.toBe("");
       }
       default:
-        throw new Error(`a README has a command that this test does not know how to check: ${command}`);
+        throw new Error(`a document has a command that this test does not know how to check: ${command}`);
     }
   },
 );

@@ -25,14 +25,8 @@ const PLACES: readonly (readonly [bigint, Split])[] = [
   [2n ** 64n - 1n, "bench"],
 ];
 
-/** Completions of a task, written once: the solver's answer, whole and changed, and some that are none. */
-function samplesOf(
-  environment: SyncEnvironment,
-  { instance }: Issued,
-  formats: readonly AnswerFormat[],
-): readonly Sample[] {
-  const solution = environment.solver?.solve(instance);
-  const answer = solution === undefined ? "1" : environment.solver!.format(solution.answer);
+/** Completions of a task, made of one answer, whole and changed, and some that are none. */
+function samplesOf(answer: string, formats: readonly AnswerFormat[]): readonly Sample[] {
   const swapped = answer.replace(/(\d+)(.*?)(\d+)/, "$3$2$1");
   const texts = [answer, swapped, answer.replace(/\d+/, "7"), `${answer} or so`];
   const marked = formats.flatMap((format) =>
@@ -42,8 +36,22 @@ function samplesOf(
   return [...marked, { format, completion: `<think>${answer}` }, { format, completion: answer }];
 }
 
+/** The solver's answer. */
+function answerOf({ solver }: SyncEnvironment, { instance }: Issued): string {
+  return solver === undefined ? "1" : solver.format(solver.solve(instance).answer);
+}
+
 function digest(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+}
+
+/** Long enough to tell a change; the fields of an object may come in any order. */
+function shortDigest(value: unknown): string {
+  const sorted = (_: string, each: unknown): unknown =>
+    typeof each === "object" && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : each;
+  return digest(JSON.parse(JSON.stringify(value, sorted))).slice(0, 16);
 }
 
 function scored(environment: SyncEnvironment, issued: Issued, { format, completion }: Sample) {
@@ -57,22 +65,30 @@ function scored(environment: SyncEnvironment, issued: Issued, { format, completi
   return { format, completion, ...facts, spans: spans.map(({ start, end }) => `${start}-${end}`), rewards };
 }
 
-function taskRecord(given: Case, seed: bigint, split: Split, samples: readonly Sample[] | undefined) {
+/** Of each key of what is alike, a digest of what all have there. */
+function byKey<T extends object>(all: readonly T[]): Readonly<Record<string, string>> {
+  const keys = Object.keys(all[0] ?? {}) as (keyof T & string)[];
+  return Object.fromEntries(keys.map((key) => [key, shortDigest(all.map((each) => each[key] ?? null))]));
+}
+
+function taskRecord(given: Case, seed: bigint, split: Split, kept: string | undefined) {
   const { environment, level } = given;
   const formats = environment.answerFormats;
   const issued = issue(given, seed, split);
   const { origin, hash, instance, baseline } = issued;
-  const prompts = formats.map((format) => [format, environment.render(instance, format)] as const);
+  const answer = kept ?? answerOf(environment, issued);
+  const samples = samplesOf(answer, seed === 0n ? formats : formats.slice(0, 1));
   return {
-    ...{ level: level.name, seed: `${seed}`, split },
+    level: level.name,
+    seed: `${seed}`,
+    split,
     attempt: origin.kind === "generated" ? origin.attempt : -1,
-    ...{ hash, baseline, metadata: environment.metadata(instance) },
-    // One whole, to read what changed; the others by their SHA-256.
-    ...(seed === 0n && { prompt: prompts[0]?.[1] }),
-    prompts: Object.fromEntries(prompts.map(([format, prompt]) => [format, digest(prompt)])),
-    scored: (samples ?? samplesOf(environment, issued, seed === 0n ? formats : formats.slice(0, 1))).map((sample) =>
-      scored(environment, issued, sample),
-    ),
+    hash,
+    baseline,
+    metadata: environment.metadata(instance),
+    prompts: Object.fromEntries(formats.map((format) => [format, shortDigest(environment.render(instance, format))])),
+    answer,
+    scored: byKey(samples.map((sample) => scored(environment, issued, sample))),
   };
 }
 
@@ -105,15 +121,15 @@ function recordAsked(environment: Environment) {
 }
 
 interface Golden {
-  readonly tasks: readonly { readonly scored: readonly Sample[] }[];
+  readonly tasks: readonly { readonly answer: string }[];
 }
 
-/** All that is kept of an environment. Completions are those of the golden file, for optimal answers may differ. */
+/** All that is kept of an environment. Answers are those of the golden file, for optimal ones may differ. */
 function record(environment: SyncEnvironment, golden: Golden | undefined) {
   const own = cases.filter((each) => each.environment === environment);
   const places = own.flatMap((given) => PLACES.map(([seed, split]) => ({ given, seed, split })));
   const released = places.filter(({ given, split }) => given.level.evaluationOnly !== true || split !== "train");
-  const tasks = released.map(({ given, seed, split }, i) => taskRecord(given, seed, split, golden?.tasks[i]?.scored));
+  const tasks = released.map(({ given, seed, split }, i) => taskRecord(given, seed, split, golden?.tasks[i]?.answer));
   const rows = [...pools.values()].filter((pool) => pool.definition === environment).flatMap(poolRecord);
   return { environment: environment.id, version: environment.version, tasks, rows };
 }

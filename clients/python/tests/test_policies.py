@@ -13,6 +13,19 @@ from gradus.v1 import curriculum_pb2 as cur
 WEIGHTS = {"a": 1.0, "b": 2.0}
 
 
+def test_there_is_a_builder_for_every_policy_of_the_contract() -> None:
+    made = [
+        gradus.mixture(),
+        gradus.bandit(),
+        gradus.staged(gradus.stage()),
+        gradus.replay(gradus.stage(), cycles=2),
+        gradus.competence(WEIGHTS),
+        gradus.forgetting(gradus.domain("math", WEIGHTS)),
+    ]
+    in_contract = {field.name for field in cur.Policy.DESCRIPTOR.oneofs_by_name["kind"].fields}
+    assert {policy.to_proto().WhichOneof("kind") for policy in made} == in_contract
+
+
 def test_a_bandit_of_another_rule_and_signal() -> None:
     rescale = gradus.signal_rescale(window=64)
     policy = gradus.bandit(rule="exp3_s", signal="mixed_outcomes", exp3_rate=0.2, rescale=rescale)

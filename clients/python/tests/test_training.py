@@ -17,18 +17,18 @@ from gradus._client_core import ClientCore
 from gradus._io import BlockingIo
 from gradus._op import Op, run_each
 from gradus.training import (
-    Places,
     RunAddress,
+    SampleIndices,
     Scorer,
     TaskReference,
     UnscoredError,
-    Written,
-    place_in_group,
+    WrittenCompletion,
+    index_in_group,
     reward_or,
-    score,
     score_all,
     score_one,
 )
+from gradus.training._scoring import score
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_completions_that_come_together_go_out_together(run: Run, address: RunAd
 
     async def score() -> int:
         scorer = Scorer(address)
-        written = [Written(task, text) for task in tasks for text in wrong(8)]
+        written = [WrittenCompletion(task, text) for task in tasks for text in wrong(8)]
         outcomes = await asyncio.gather(*map(scorer.score, written))
         assert [each.reward for each in outcomes] == [0.1] * 32
         assert sorted(each.sample_index for each in outcomes) == sorted([*range(8)] * 4)
@@ -97,7 +97,7 @@ def test_no_more_is_held_than_is_allowed(run: Run, address: RunAddress) -> None:
 
     async def score() -> int:
         scorer = Scorer(address, window=0.001, samples_max=5, messages_max=2, held_max=10)
-        written = [Written(task, text, index) for task in tasks for index, text in enumerate(wrong(8))]
+        written = [WrittenCompletion(task, text, index) for task in tasks for index, text in enumerate(wrong(8))]
         waiting = [asyncio.ensure_future(scorer.score(each)) for each in written]
         while not all(each.done() for each in waiting):
             assert scorer.held <= 10
@@ -111,12 +111,14 @@ def test_no_more_is_held_than_is_allowed(run: Run, address: RunAddress) -> None:
 def test_each_event_loop_has_a_scorer_of_its_own(run: Run, address: RunAddress) -> None:
     task = references(run, address)[0]
     for index in range(2):
-        assert asyncio.run(score_one(Written(task, "none", index))).feedback == "recorded"
+        assert asyncio.run(score_one(WrittenCompletion(task, "none", index))).feedback == "recorded"
 
 
 def _score_in_a_process(server: str, task: TaskReference, texts: list[str]) -> list[str | None]:
     client = Client(server, on_feedback="ignore")
-    return [each.feedback for each in score_all(client, Places(), [Written(task, text) for text in texts])]
+    return [
+        each.feedback for each in score_all(client, SampleIndices(), [WrittenCompletion(task, text) for text in texts])
+    ]
 
 
 @pytest.mark.parametrize("alike", [True, False])
@@ -138,9 +140,9 @@ def test_a_completion_too_many_is_scored_and_said_to_be_one(run: Run, address: R
 
     async def score() -> None:
         scorer = Scorer(address)
-        await asyncio.gather(*(scorer.score(Written(task, f"no answer {index}")) for index in range(8)))
+        await asyncio.gather(*(scorer.score(WrittenCompletion(task, f"no answer {index}")) for index in range(8)))
         with pytest.warns(gradus.FeedbackWarning, match="conflicting_completion"):
-            assert (await scorer.score(Written(task, wrong()[0]))).reward == 0.1
+            assert (await scorer.score(WrittenCompletion(task, wrong()[0]))).reward == 0.1
 
     asyncio.run(score())
 
@@ -148,7 +150,7 @@ def test_a_completion_too_many_is_scored_and_said_to_be_one(run: Run, address: R
 def test_what_has_no_reward_is_none_and_never_zero(client: Client, run: Run, address: RunAddress) -> None:
     task = references(run, address)[0]
     broken = TaskReference(task.address, "AAAA", task.group_id, task.run_id, task.num_generations)
-    (outcome,) = score_all(client, Places(), [Written(broken, "none", 0)])
+    (outcome,) = score_all(client, SampleIndices(), [WrittenCompletion(broken, "none", 0)])
     assert outcome.reward is None
     assert reward_or(outcome, -1.0) == -1.0
     with pytest.raises(UnscoredError, match="invalid_task_id"):
@@ -180,8 +182,8 @@ def test_what_is_asked_for_again_is_sent_again_as_long_as_there_is_patience(
     task = references(run, address)[0]
     busy = Busy(BlockingIo, client._core.settings)
     busy.times = times
-    written = [Written(task, text, index) for index, text in enumerate(wrong(4))]
-    outcomes = dict(run_each(score(busy, Places(), written, patience=0.5)))
+    written = [WrittenCompletion(task, text, index) for index, text in enumerate(wrong(4))]
+    outcomes = dict(run_each(score(busy, SampleIndices(), written, patience=0.5)))
     assert [outcomes[index].reward for index in range(4)] == rewards
     # The run does not wait for a group that is given up; of another it waits for the rest.
     (group,) = run.groups([task.group_id])
@@ -190,7 +192,7 @@ def test_what_is_asked_for_again_is_sent_again_as_long_as_there_is_patience(
 
 def test_a_group_that_lies_on_two_ranks_has_each_sample_once() -> None:
     row = [(group, sample) for group in "abc" for sample in range(4)]
-    placed = [(row[rank * 6 + place][0], place_in_group(place, rank, 6, 4)) for rank in (0, 1) for place in range(6)]
+    placed = [(row[rank * 6 + place][0], index_in_group(place, rank, 6, 4)) for rank in (0, 1) for place in range(6)]
     assert placed == row
 
 
@@ -198,9 +200,10 @@ def test_a_message_holds_no_more_than_the_server_takes(client: Client) -> None:
     """Groups of 40 MB in all, which no message may hold."""
     task = client.reset("countdown", level="T0", seed=1)
     written = [
-        Written(TaskReference("", task.task_id, f"group-{index}", "", 1), "x" * 200_000, 0) for index in range(200)
+        WrittenCompletion(TaskReference("", task.task_id, f"group-{index}", "", 1), "x" * 200_000, 0)
+        for index in range(200)
     ]
-    outcomes = score_all(client, Places(), written)
+    outcomes = score_all(client, SampleIndices(), written)
     assert {each.verdict for each in outcomes} == {"malformed"}
     assert len(outcomes) == 200
 
@@ -214,9 +217,9 @@ def test_a_server_that_is_restarted_is_waited_for(start_server: StartServer, run
 
     async def score_while_it_is_away() -> list[Outcome]:
         scorer = Scorer(address)
-        await scorer.score(Written(tasks[0], "none", 0))
+        await scorer.score(WrittenCompletion(tasks[0], "none", 0))
         server.kill()
-        asked = asyncio.gather(*(scorer.score(Written(task, wrong()[0], 1)) for task in tasks))
+        asked = asyncio.gather(*(scorer.score(WrittenCompletion(task, wrong()[0], 1)) for task in tasks))
         await asyncio.to_thread(start_server, port=port)
         return await asked
 
@@ -229,7 +232,7 @@ def test_an_error_reaches_everyone_who_asked() -> None:
 
     async def score() -> list[object]:
         scorer = Scorer(address, patience=1)
-        asked = [scorer.score(Written(task, "none", index)) for index in range(2)]
+        asked = [scorer.score(WrittenCompletion(task, "none", index)) for index in range(2)]
         return await asyncio.gather(*asked, return_exceptions=True)
 
     assert [type(each) for each in asyncio.run(score())] == [gradus.UnavailableError] * 2

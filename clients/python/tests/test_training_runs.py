@@ -19,10 +19,10 @@ from gradus.training import (
     check_scored_by_step,
     check_whole_groups,
     checkpoint_of,
-    packed,
     read_checkpoint,
     restore,
-    unpacked,
+    state_from_text,
+    state_to_text,
     write_checkpoint,
 )
 
@@ -34,7 +34,7 @@ def run(client: Client, run_id: str) -> Run:
 
 def test_a_state_goes_through_json() -> None:
     state = bytes(range(256)) * 3
-    assert unpacked(packed(state)) == state
+    assert state_from_text(state_to_text(state)) == state
 
 
 def test_a_reader_gives_portions_of_any_size_and_tasks_in_flight_again(client: Client, run: Run, run_id: str) -> None:
@@ -44,7 +44,7 @@ def test_a_reader_gives_portions_of_any_size_and_tasks_in_flight_again(client: C
     run.step_group(tasks[0], wrong(8))
     again = TaskReader(client.run(run_id))
     again.run.cursor = 4
-    assert again.take_up() == 3
+    assert again.repeat_open_groups() == 3
     assert [each.cursor for each in again.take(5)] == [1, 2, 3, 4, 5]
 
 
@@ -83,7 +83,7 @@ def test_batches_that_would_wait_for_themselves_are_refused(
     client: Client, run_id: str, at_once: int, lag: int, fits: bool
 ) -> None:
     """A trainer that takes so many prompts at once, and scores them before it takes the next, is the witness."""
-    run = create(client.run(run_id), generations=1, feedback_lag=lag)
+    run = create(client.run(run_id), generations=2, feedback_lag=lag)
     config = run.get().config
     reader = TaskReader(run)
 
@@ -98,7 +98,7 @@ def test_batches_that_would_wait_for_themselves_are_refused(
                     run.cursor = cursor
                     raise
                 tasks += batch.tasks
-            for result in client.stream_steps(task.group(wrong()) for task in tasks):
+            for result in client.stream_steps(task.group(wrong(2)) for task in tasks):
                 result.result()
 
     assert reader.run is run

@@ -17,7 +17,7 @@ from conftest import Server, StartServer, wrong
 
 import gradus
 from gradus import Client, Completion, Outcome, Task, aio
-from gradus.training import Places, RunAddress, TaskReference, Written, score_all
+from gradus.training import RunAddress, SampleIndices, TaskReference, WrittenCompletion, score_all
 
 NO_TEXTS: list[Any] = [None, b"<answer>1</answer>", 12, 1.5, ["a"], ("a",), {"text": "a"}, object()]
 
@@ -41,7 +41,7 @@ def test_what_is_no_text_is_never_scored(client: Client, task: Task, text: Any) 
         ("text of sample 0", lambda: client.batch_step(task.group([each]) for each in (text,))),
         ("text of sample 0", lambda: list(client.stream_steps(task.group([each]) for each in (text,)))),
         ("completion of sample 2", lambda: evaluation.submit([(task, 2, text)])),
-        ("text of sample 0", lambda: score_all(client, Places(), [Written(reference, text, 0)])),
+        ("text of sample 0", lambda: score_all(client, SampleIndices(), [WrittenCompletion(reference, text, 0)])),
     ]
     for place, call in calls:
         with pytest.raises(TypeError, match=f"{place}: want what the policy wrote, as str; got {type(text).__name__}"):

@@ -1,4 +1,4 @@
-"""The diff of the READMEs: five lines of a script of TRL's, which trains before and after."""
+"""The diff that the guide and the client's README show: five lines of a script for TRL, which trains with either."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from trl_training import run_config
 from gradus import Client
 
 
-def diff_of(readme: Path) -> list[str]:
-    (diff,) = re.findall(r"```diff\n(.*?)```", readme.read_text(), re.DOTALL)
+def diff_of(document: Path) -> list[str]:
+    (diff,) = re.findall(r"```diff\n(.*?)```", document.read_text(), re.DOTALL)
     return str(diff).splitlines()
 
 
@@ -35,8 +35,8 @@ def run_script(lines: list[str], replacements: dict[str, str]) -> dict[str, Any]
     return names
 
 
-def test_five_lines_change_and_both_readmes_show_them() -> None:
-    assert diff_of(ROOT / "README.md") == DIFF
+def test_five_lines_change_and_both_documents_show_them() -> None:
+    assert diff_of(ROOT / "docs/guides/trl.md") == DIFF
     assert sum(line.startswith("+") for line in DIFF) == 5
     assert sum(line.startswith("-") for line in DIFF) <= 5
 

@@ -16,9 +16,9 @@ from trl_training import run_config
 from gradus import Client, CompletionGroup, Task, UnavailableWarning
 from gradus.outcomes import NoReward, Reward
 from gradus.trl import GradusSpec
+from gradus.trl._checks import Shape
+from gradus.trl._rewards import texts_of
 from gradus.trl._scorer import Scorer, groups_of
-from gradus.trl._shape import Shape
-from gradus.trl._text import texts_of
 
 
 def first_stall(shape: Shape, prompts_per_update: int, lag: int, steps: int = 60) -> int | None:

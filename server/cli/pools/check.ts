@@ -4,6 +4,8 @@ import { examineRow, viewOf } from "../../../envs/pool-columns.ts";
 import { nameRow } from "../../../envs/pool-finish.ts";
 import { wantedColumns } from "../../../envs/pool-view.ts";
 import { instanceHash } from "../../../envs/splits.ts";
+import type { OpenPorts } from "../../tasks/pool-files/checks.ts";
+import { readPython } from "../../tasks/pool-files/python.ts";
 import type { PoolReport } from "../../tasks/pool-files/read.ts";
 import type { PoolFile } from "../../tasks/pool-files/selection.ts";
 import type { FilePlan } from "../../tasks/pool-files/work.ts";
@@ -27,6 +29,7 @@ export async function* checkedRows(
   plan: Pick<FilePlan, "units">,
   { pool, failed }: PoolReport,
   { selection, names }: Pick<PoolFile, "selection" | "names">,
+  openPorts: OpenPorts,
 ): AsyncGenerator<CheckedRow, void, undefined> {
   const { definition, lines } = pool;
   const firstOf = firstRows(pool);
@@ -43,10 +46,15 @@ export async function* checkedRows(
       yield { row, kind: "task", level, split, ...(remark !== undefined && { remark }) };
       continue;
     }
-    const examined = examineRow(definition, raw, view);
+    let examined = examineRow(definition, raw, view);
+    if (examined.kind === "waiting") {
+      const found = await readPython([examined.python], openPorts);
+      if (typeof found === "string") throw new Error(found);
+      examined = examineRow(definition, raw, view, found[0]);
+    }
     const isChosen = selection.length === 0 || selection.some(({ from, to }) => raw.row >= from && raw.row < to);
     if (examined.kind === "rejected") yield { row, kind: "rejected", reason: examined.reason };
-    else if (!isChosen || examined.kind === "blank") yield { row, kind: "left_out" };
+    else if (!isChosen || examined.kind !== "task") yield { row, kind: "left_out" };
     else {
       const first = firstOf(instanceHash(definition, examined.instance), raw.row);
       const reason = failed.get(raw.row) ?? `the same task as ${nameRow(lines, first)}`;

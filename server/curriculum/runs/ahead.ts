@@ -4,11 +4,10 @@
  */
 import { type DrawPlan, drawReadiness } from "../draw.ts";
 import { fillSlots, type Wanted } from "../fill.ts";
-import type { IssuedTask } from "../batches.ts";
-import { issuedTask, type RunState } from "../state.ts";
+import type { RunState } from "../state.ts";
 import { type InstanceKey, type Refusal, slotsFor } from "../types.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { Clock, Log, Prepare } from "./ports.ts";
+import type { Clock, Log } from "./ports.ts";
 import type { Stock } from "./stock.ts";
 
 /** Tasks that are made at a time, so that a draw which wants some of them waits for few. */
@@ -39,28 +38,14 @@ function expected(state: RunState, stock: Stock<InstanceKey>): readonly Wanted[]
   });
 }
 
-/** What is to be made; and if that is nothing, the tasks that the next draw gives, as far as that is known. */
-interface Next<Key extends InstanceKey> {
-  readonly wanted: readonly Wanted[];
-  readonly tasks: readonly IssuedTask<Key>[];
-}
-
 /** What the next draw wants, exactly where it can be planned already. */
-function nextOf<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  stock: Stock<Key>,
-  planFor: PlanFor,
-): Next<Key> {
-  const { config, batchesDrawn: index } = state;
+function wantedNext<Key extends InstanceKey>(state: RunState, stock: Stock<Key>, planFor: PlanFor): readonly Wanted[] {
   // Under an unbounded lag each group that closes makes another plan.
-  if (config.lag.kind === "unbounded" || drawReadiness(state).kind !== "ready")
-    return { wanted: expected(state, stock), tasks: [] };
+  if (state.config.lag.kind === "unbounded" || drawReadiness(state).kind !== "ready") return expected(state, stock);
   const plan = planFor(state);
-  if (plan.kind !== "plan") return { wanted: [], tasks: [] };
+  if (plan.kind !== "plan") return [];
   const filled = fillSlots(plan, stock.lookup);
-  if (filled.kind !== "filled") return { wanted: filled.kind === "wanted" ? filled.wanted : [], tasks: [] };
-  const batch = { index, probabilities: plan.probabilities, numGenerations: config.numGenerations };
-  return { wanted: [], tasks: filled.tasks.map((task) => issuedTask(state, batch, task)) };
+  return filled.kind === "wanted" ? filled.wanted : [];
 }
 
 /** What of a run decides what is made ahead. */
@@ -75,10 +60,9 @@ function isSame(a: Step | undefined, b: Step): boolean {
   return a !== undefined && (Object.keys(b) as (keyof Step)[]).every((name) => a[name] === b[name]);
 }
 
-export interface AheadOptions<Spec, Key extends InstanceKey> {
+export interface AheadOptions {
   readonly clock: Clock;
   readonly log: Log | undefined;
-  readonly prepare: Prepare<Spec, Key> | undefined;
   readonly planFor: PlanFor;
   /** How many candidates may be in stock. */
   readonly candidatesMax: number;
@@ -87,7 +71,7 @@ export interface AheadOptions<Spec, Key extends InstanceKey> {
 export function makeAhead<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   stock: Stock<Key>,
-  { clock, log, prepare, planFor, candidatesMax }: AheadOptions<Spec, Key>,
+  { clock, log, planFor, candidatesMax }: AheadOptions,
 ): Ahead {
   const stopped = new AbortController();
   let last: Step | undefined;
@@ -100,14 +84,10 @@ export function makeAhead<Spec, Key extends InstanceKey>(
       const step = stepOf(state);
       // Before the first draw nobody has asked for anything.
       if (state.batchesDrawn === 0 || readiness === "paused" || readiness === "finished") return;
-      const { wanted, tasks } = nextOf(state, stock, planFor);
+      const wanted = wantedNext(state, stock, planFor);
       last = step;
+      if (wanted.length === 0) return;
       const isCurrent = (): boolean => !stopped.signal.aborted && isSame(stepOf(run.state()), step);
-      if (wanted.length === 0) {
-        await prepare?.(run.id, tasks, state.config, isCurrent);
-        if (isCurrent()) return;
-        continue;
-      }
       for (const { arm, ordinals } of wanted) {
         for (let i = 0; i < ordinals.length && stock.size() < candidatesMax; i += CHUNK) {
           const failed = await stock.make([{ arm, ordinals: ordinals.slice(i, i + CHUNK) }], stopped.signal);

@@ -167,13 +167,12 @@ function planner(): PlanFor {
 
 export function drawing<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
-  ports: Pick<Ports<Spec, Key>, "source" | "clock" | "log" | "aheadMax" | "prepare">,
+  ports: Pick<Ports<Spec, Key>, "source" | "clock" | "log" | "aheadMax">,
 ): Drawing<Spec, Key> {
-  const { source, clock, log, prepare, aheadMax = 0 } = ports;
+  const { source, clock, log, aheadMax = 0 } = ports;
   const stock = createStock(run, source, run.state());
   const planFor = planner();
-  const ahead =
-    aheadMax > 0 ? makeAhead(run, stock, { clock, log, prepare, planFor, candidatesMax: aheadMax }) : undefined;
+  const ahead = aheadMax > 0 ? makeAhead(run, stock, { clock, log, planFor, candidatesMax: aheadMax }) : undefined;
   const begin = (withDraw: WithDraw<Spec, Key>) => {
     const leaving = new AbortController();
     const outcome = drawOnce({ run, clock, stock, planFor, abandoned: leaving.signal, withDraw }).finally(() => {

@@ -1,8 +1,7 @@
 /** What the coordinator of runs needs from outside. */
 import type { Store } from "../../stores/store.ts";
 import type { Codecs, TaskPlace } from "../codec.ts";
-import type { IssuedTask } from "../batches.ts";
-import type { InstanceKey, RunConfig } from "../types.ts";
+import type { InstanceKey } from "../types.ts";
 
 /** The time, for waiting, time-outs and expiry only: no task depends on it. */
 export interface Clock {
@@ -40,17 +39,6 @@ export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, 
   make(places: readonly TaskPlace<Spec>[], signal: AbortSignal, runId: string): Promise<readonly Made<Key>[]>;
 }
 
-/**
- * Told of the tasks that a run will give out next unless it changes, so that what can be done for them before they are
- * asked for is done. Ends early once they are no longer wanted.
- */
-export type Prepare<Spec, Key extends InstanceKey> = (
-  runId: string,
-  tasks: readonly IssuedTask<Key>[],
-  config: RunConfig<Spec>,
-  areWanted: () => boolean,
-) => Promise<void>;
-
 export interface Ports<Spec, Key extends InstanceKey> {
   readonly store: Store;
   readonly source: TaskSource<Spec, Key>;
@@ -59,8 +47,6 @@ export interface Ports<Spec, Key extends InstanceKey> {
   readonly newIncarnation: () => string;
   /** Tasks of a run that may be made ahead of their draw; left out: none are. */
   readonly aheadMax?: number;
-  /** Left out: nothing is done with tasks before they are asked for. */
-  readonly prepare?: Prepare<Spec, Key>;
   /** Undefined: they are not told. */
   readonly log?: Log;
 }

@@ -76,7 +76,7 @@ function newestWithRows(registry: Registry): readonly Environment[] {
 }
 
 function rowsOf({ unit }: Tried): number {
-  return unit.kind === "done" ? unit.value.rows.length : 0;
+  return unit.kind === "done" ? unit.value.rows.length + unit.value.waiting.length : 0;
 }
 
 /** Of the environments that look at most of the file's columns. */

@@ -1,5 +1,6 @@
 /** Reads one pool's file: whose it is, its rows in units, and what the outside says of them. */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import PQueue from "p-queue";
 import type { Environment } from "../../../envs/environment.ts";
 import { type Pool, poolOf } from "../../../envs/pool.ts";
 import type { UnitColumns } from "../../../envs/pool-columns.ts";
@@ -8,8 +9,10 @@ import { namesProblem } from "../../../envs/pool-view.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { checkPool, type OpenPorts } from "./checks.ts";
 import { findOwner } from "./owner.ts";
+import { readPython } from "./python.ts";
 import type { PoolFile } from "./selection.ts";
-import { type FilePlan, keptAt, type PoolWork } from "./work.ts";
+import type { Unit } from "./units.ts";
+import { type Done, type FilePlan, keptAt, type PoolWork } from "./work.ts";
 
 /** What is done to a pool's rows: they are read, or checked by asking the outside. */
 export type PoolStage = "reading" | "checking";
@@ -85,16 +88,35 @@ async function finishedPool(
   return finished.kind === "problem" ? finished.message : finished.value;
 }
 
+/** Whose Python is asked about at once: so much of the rows' text is held. */
+const UNITS_ASKED_MAX = 4;
+
 /** All units in their order. As many are read at once as there are threads. */
 async function readUnits(
-  { work, name, file, onProgress }: Reading,
+  { work, name, file, openPorts, onProgress }: Reading,
   { id: environment, version }: Environment,
   units: FilePlan["units"],
 ): Promise<readonly UnitColumns[] | string> {
   let done = 0;
+  const asking = new PQueue({ concurrency: UNITS_ASKED_MAX });
+  /** Rows with Python are read again when a sandbox has read that. */
+  const readUnit = async (unit: Unit): Promise<Done<UnitColumns>> => {
+    const request = { environment, version, unit, names: file.names };
+    const read = await work.unit(request);
+    if (read.kind === "problem" || read.value.waiting.length === 0) return read;
+    return asking.add(async () => {
+      const found = await readPython(
+        read.value.waiting.map(({ python }) => python),
+        openPorts,
+      );
+      if (typeof found === "string") return { kind: "problem", message: found };
+      const byRow = read.value.waiting.map(({ row }, i) => [row, found[i] as string] as const);
+      return work.unit({ ...request, found: new Map(byRow) });
+    });
+  };
   const reads = units.map(async (unit) => {
     await nextTurn();
-    const read = await work.unit({ environment, version, unit, names: file.names });
+    const read = await readUnit(unit);
     onProgress?.(name, ++done, units.length, "reading");
     return read;
   });

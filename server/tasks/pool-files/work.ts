@@ -4,10 +4,11 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } fr
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Environment } from "../../../envs/environment.ts";
-import { readUnit, type UnitColumns } from "../../../envs/pool-columns.ts";
+import { type FoundPython, readUnit, type UnitColumns } from "../../../envs/pool-columns.ts";
 import { fileProblem, type FinishedPool, finishPool, type RowRange } from "../../../envs/pool-finish.ts";
 import { type ColumnNames, wantedColumns } from "../../../envs/pool-view.ts";
 import type { Registry } from "../../../envs/registry.ts";
+import { readerFiles } from "../sandbox/reader.ts";
 import { cachePath, readCache, writeCache } from "./cache.ts";
 import { PoolFileProblem } from "./formats/bytes.ts";
 import { filesOf, layOut, type Layout, rowsOf, type Unit } from "./units.ts";
@@ -33,6 +34,8 @@ export interface UnitRequest extends ReaderName {
   readonly unit: Unit;
   /** Columns that the operator gave another name. */
   readonly names: ColumnNames;
+  /** What a sandbox found in the Python of its rows. Left out: it was not asked yet. */
+  readonly found?: FoundPython;
 }
 
 export interface FinishRequest extends ReaderName {
@@ -66,11 +69,11 @@ const READ_BYTES = 1 << 20;
 export function poolWork(registry: Registry, unitBytes?: number): PoolWork {
   return {
     plan: (path) => attempt(() => planOf(path, unitBytes)),
-    unit: ({ unit, names, ...reader }) =>
+    unit: ({ unit, names, found, ...reader }) =>
       attempt(async () => {
         const environment = environmentOf(registry, reader);
         const choose = (there: readonly string[]) => wantedColumns(environment.rows ?? {}, names, there);
-        return readUnit(environment, await rowsOf(unit, choose), names);
+        return readUnit(environment, await rowsOf(unit, choose), names, found);
       }),
     finish: (request) =>
       attempt(() => {
@@ -152,6 +155,6 @@ const ENVS = fileURLToPath(new URL("../../../envs", import.meta.url));
 /** Of the code that decides on levels, hashes and ranks: after a change of it nothing that was kept is used. */
 function codeDigest(environmentFiles: readonly string[]): string {
   const own = readdirSync(ENVS, { recursive: true, encoding: "utf8" }).filter((name) => /\.[jt]s$/.test(name));
-  const files = [...own.sort().map((name) => join(ENVS, name)), ...environmentFiles];
+  const files = [...own.sort().map((name) => join(ENVS, name)), ...readerFiles, ...environmentFiles];
   return hash("sha256", files.map((file) => hash("sha256", readFileSync(file), "hex")).join(" "), "hex");
 }

@@ -17,7 +17,7 @@ import {
 } from "../../../envs/ports.ts";
 import { postJson } from "./post.ts";
 import { resultOfReply } from "./results.ts";
-import { PARTS_MAX, type ValueBudget } from "./values.ts";
+import { PARTS_MAX, type ValueBudget } from "../../../envs/lib/python-values.ts";
 
 export interface RemoteOptions {
   /** Where it is, e.g. "http://localhost:8080". */

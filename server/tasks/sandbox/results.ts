@@ -1,7 +1,7 @@
 /** What a case came to, from what a zygote or a remote sandbox says. Replies are the program's own, and may be anything. */
 import type { SandboxCase, SandboxResult } from "../../../envs/ports.ts";
 import type { Frame } from "./frames.ts";
-import { readValue, type ValueBudget } from "./values.ts";
+import { readValue, type ValueBudget } from "../../../envs/lib/python-values.ts";
 
 const ERROR_LENGTH_MAX = 600;
 /** Of python/runner.py. */

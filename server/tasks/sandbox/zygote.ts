@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { SandboxJob, SandboxResult } from "../../../envs/ports.ts";
 import { cancelBytes, createFrameReader, figuresBytes, type Frame, jobBytes } from "./frames.ts";
 import { resultOfFrame } from "./results.ts";
-import { PARTS_MAX } from "./values.ts";
+import { PARTS_MAX } from "../../../envs/lib/python-values.ts";
 
 /** What a kernel gives to lock programs in with, as the zygote found it. */
 export interface Found {

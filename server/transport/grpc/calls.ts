@@ -20,8 +20,7 @@ import {
   unimplemented,
   unimplementedStream,
 } from "../rpc.ts";
-import { decoderOf } from "../wire/requests.ts";
-import { cutterOf, encoderOf } from "../wire/responses.ts";
+import { cutterOf, decoderOf, encoderOf } from "../wire/messages.ts";
 import { messageDecoderOf } from "./internals.ts";
 import type { GrpcCall } from "./messages.ts";
 

@@ -7,19 +7,16 @@ import { createRequire } from "node:module";
 import {
   type Http2Server,
   type IncomingHttpHeaders,
-  performServerHandshake,
   type ServerHttp2Session,
   type ServerHttp2Stream,
   type ServerOptions,
 } from "node:http2";
 import { Duplex } from "node:stream";
 import type { Metadata } from "@grpc/grpc-js";
-import { LiveMap } from "../live-map.ts";
 import type { Turns } from "../turns.ts";
 
 /** What this file was written for. An upgrade begins with reading what it relies on again. */
 const grpcJsVersion = "1.14.7";
-const nodeVersion = "v24.21.0";
 
 const require = createRequire(import.meta.url);
 
@@ -35,11 +32,6 @@ export function checkInternals(server: Server): void {
   }
   demand(typeof call.incomingEncoding === "string", "BaseServerInterceptingCall.incomingEncoding");
   demand(call.metadata !== undefined && call.stream !== undefined, "BaseServerInterceptingCall.metadata and .stream");
-  const session = performServerHandshake(leadingNowhere());
-  demand(isMap(stateOf(session)?.streams), "ServerHttp2Session[state].streams", `Node ${nodeVersion}`);
-  session.destroy();
-  const missing = Object.getOwnPropertyNames(Map.prototype).filter((name) => !(name in LiveMap.prototype));
-  demand(missing.length === 0, `Map, which has ${missing.join(", ")}, unlike LiveMap,`, `Node ${nodeVersion}`);
 }
 
 function demand(holds: boolean, what: string, of = `@grpc/grpc-js ${grpcJsVersion}`): void {
@@ -136,30 +128,6 @@ export function screenHeaders(server: Server, turns: Turns, screen: HeaderScreen
       stream.once("close", leave);
     });
   }
-}
-
-// Node keeps the streams of a connection in a Map, in which what is young gets old: see LiveMap.
-
-interface SessionState {
-  streams: unknown;
-}
-
-/** To be called as soon as the server is bound. */
-export function keepStreamsYoung(server: Server): void {
-  onSession(server, (session) => {
-    const state = stateOf(session);
-    if (state !== undefined) state.streams = new LiveMap<unknown>();
-  });
-}
-
-/** Node's own kind of Map is no instance of the common one. */
-function isMap(value: unknown): boolean {
-  return Object.prototype.toString.call(value) === "[object Map]";
-}
-
-function stateOf(session: ServerHttp2Session): SessionState | undefined {
-  const key = Object.getOwnPropertySymbols(session).find(({ description }) => description === "state");
-  return key === undefined ? undefined : (session as unknown as Record<symbol, SessionState>)[key];
 }
 
 // What comes in for one call.

@@ -17,7 +17,7 @@ import {
   notOneMessage,
   tooLong,
 } from "../wire/frames.ts";
-import { binaryDecoderOf } from "../wire/requests.ts";
+import { binaryDecoderOf } from "../wire/messages.ts";
 import { jsonDecoderOf } from "./json.ts";
 
 /** One HTTP request with its response. */

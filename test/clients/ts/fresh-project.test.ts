@@ -1,5 +1,5 @@
 /**
- * The README's TypeScript snippet in a fresh project, as its reader makes one: the client's folder is installed, or a
+ * The guide's TypeScript snippet in a fresh project, as its reader makes one: the client's folder is installed, or a
  * tarball of it, and the snippet runs on each Node that is here. Fetches the client's dependencies from the registry.
  */
 import { execFile } from "node:child_process";
@@ -19,10 +19,10 @@ const checkout = join(folder.path, "gradus");
 const run = promisify(execFile);
 
 const tsc = createRequire(import.meta.url).resolve("typescript/lib/tsc.js");
-const readme = readFileSync(join(repository, "README.md"), "utf8");
-const [, snippet = ""] = /^```ts\n(.*?)^```/ms.exec(readme) ?? [];
-const [, install = ""] = /^(npm install \S+\/clients\/ts)$/m.exec(readme) ?? [];
-const [, pack = "", installPacked = ""] = /`(npm pack \S+)` makes .* by `(npm install \S+\.tgz)`/.exec(readme) ?? [];
+const guide = readFileSync(join(repository, "docs/guides/getting-started.md"), "utf8");
+const [, snippet = ""] = /^```ts\n(.*?)^```/ms.exec(guide) ?? [];
+const [, install = ""] = /^(npm install \S+\/clients\/ts)$/m.exec(guide) ?? [];
+const [, pack = "", installPacked = ""] = /`(npm pack \S+)` makes .* by `(npm install \S+\.tgz)`/.exec(guide) ?? [];
 
 let server: TestServer;
 beforeAll(async () => {
@@ -69,7 +69,7 @@ async function expectTypes(path: string): Promise<void> {
   await run(process.execPath, [tsc, ...options, "first.mts"], { cwd: path, timeout: PATIENCE_MS });
 }
 
-test("the README has what a reader types", () => {
+test("the guide has what a reader types", () => {
   expect([install, pack, installPacked]).toEqual([
     "npm install ../gradus/clients/ts",
     "npm pack ../gradus/clients/ts",

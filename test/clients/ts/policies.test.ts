@@ -1,6 +1,7 @@
 /** What the TypeScript SDK makes of a policy in plain values, against what the server reads. */
 import { describe, expect, test } from "vitest";
 import { policyOf, type PolicyChoice } from "../../../clients/ts/src/policies.ts";
+import { PolicySchema } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
 import { policyFromWire } from "../../../server/curriculum/policies/registry.ts";
 
 const weights = { a: 1, b: 2 };
@@ -39,6 +40,11 @@ const choices: readonly { readonly choice: PolicyChoice; readonly config: object
     config: { transfers: [{ trained: "math", changes: { code: -0.2 } }], reversed: false },
   },
 ];
+
+test("there is a builder for every policy of the contract", () => {
+  const inContract = PolicySchema.oneofs[0]?.fields.map(({ localName }) => localName);
+  expect(new Set(choices.map(({ choice }) => policyOf(choice).kind.case))).toEqual(new Set(inContract));
+});
 
 test.each(choices)("the server reads what $choice.kind means", ({ choice, config }) => {
   const policy = policyFromWire(policyOf(choice));

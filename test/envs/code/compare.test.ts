@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { equals, keyOf, ROUNDING } from "../../../envs/code/compare.ts";
-import { fold } from "../../../envs/code/folding.ts";
 import { samePrinted } from "../../../envs/code/stdout.ts";
 import { pyFloat, pyInt } from "../../../envs/code/value.ts";
 import type { PyValue } from "../../../envs/ports.ts";
@@ -131,16 +130,6 @@ describe("values", () => {
       if (keyOf(one) === keyOf(other)) expect(equals(one, other)).toBe(true);
     });
     fc.assert(property, { seed: 3, numRuns: 1000 });
-  });
-
-  test("integer arithmetic of tests is Python's: quotient and remainder round down", () => {
-    const property = fc.property(fc.bigInt(), fc.bigInt({ min: -50n, max: 50n }), (a, b) => {
-      if (b === 0n) return;
-      const whole = (operator: string): bigint => BigInt((fold(operator, pyInt(a), pyInt(b)) as { int: string }).int);
-      expect(whole("//") * b + whole("%")).toBe(a);
-      expect(b > 0n ? whole("%") >= 0n && whole("%") < b : whole("%") <= 0n && whole("%") > b).toBe(true);
-    });
-    fc.assert(property, { seed: 4, numRuns: 300 });
   });
 });
 

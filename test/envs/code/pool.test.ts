@@ -5,9 +5,11 @@ import { code } from "../../../envs/code/index.ts";
 
 import { verify } from "../../../envs/code/verify.ts";
 import type { PortContext, RowReader } from "../../../envs/environment.ts";
+import type { Sandbox } from "../../../envs/ports.ts";
 import { loadPool, rowCounts, rowOf } from "../../../envs/pool.ts";
 import { systemClock } from "../../../server/curriculum/runs/system.ts";
 import { type OpenedPorts, openPorts } from "../../../server/tasks/ports.ts";
+import { readCodeRow } from "../../support/code-rows.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 
 const rows = code.rows as RowReader<unknown>;
@@ -53,7 +55,7 @@ test("a row whose solution fails its tests is told of, with the test", async () 
     tests: ["assert twice(1) == 2", "assert twice(3) == 7"],
     solution: "def twice(x):\n    return 2 * x",
   };
-  const read = rows.read(row);
+  const read = await readCodeRow(opened.ports.sandbox as Sandbox, row);
   if (read.kind !== "answer") throw new Error(read.reason);
   expect(await rows.check?.(read.answer, context())).toBe(
     "its own solution fails test 2 of 2: twice(3) returned 6, expected 7",

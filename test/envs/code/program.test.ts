@@ -8,11 +8,16 @@ import { type CodeTest, LIMITS } from "../../../envs/code/instance.ts";
 import { readProgram } from "../../../envs/code/program.ts";
 import { readRow } from "../../../envs/code/rows.ts";
 
-function testsOf(tests: unknown): readonly CodeTest[] {
-  const read = readRow({ prompt: "P", tests });
+function testsOf(row: object): readonly CodeTest[] {
+  const read = readRow({ prompt: "P", ...row });
   if (read.kind !== "answer") throw new Error(read.reason);
   return read.answer.tests;
 }
+
+const callsOf = (...names: readonly string[]): readonly CodeTest[] => {
+  const test = { args: [1], views: [], expected: { kind: "equal", value: 1 } };
+  return testsOf({ tests_read: { tests: names.map((name) => ({ name, ...test })), unread: [] } });
+};
 
 const PROGRAM =
   'def f(x):\n    """Says so: `x`."""\n    if x:\n        return {"a": [x]}\n\n\treturn None  # \\boxed{1}';
@@ -56,13 +61,11 @@ describe("a program is read out of", () => {
 });
 
 describe("of several blocks of Python the last that can be the program counts", () => {
-  const call: readonly CodeTest[] = testsOf(["assert f(1) == 1", "assert f(2) == 1"]);
-  const script: readonly CodeTest[] = testsOf([{ input: "1", output: "1" }]);
-  const silent: readonly CodeTest[] = testsOf([{ input: "", output: "1" }]);
-  const method: readonly CodeTest[] = testsOf(
-    "def check(candidate):\n    assert candidate(1) == 1\n\ncheck(Solution().f)",
-  );
-  const two: readonly CodeTest[] = testsOf(["assert f(1) == 1", "assert g(1) == 1"]);
+  const call: readonly CodeTest[] = callsOf("f", "f");
+  const script: readonly CodeTest[] = testsOf({ tests: [{ input: "1", output: "1" }] });
+  const silent: readonly CodeTest[] = testsOf({ tests: [{ input: "", output: "1" }] });
+  const method: readonly CodeTest[] = callsOf("Solution.f");
+  const two: readonly CodeTest[] = callsOf("f", "g");
   const f = "def f(x):\n    return x";
   const reading = "n = int(input())\nprint(n)";
   const cls = "class Solution:\n    def f(self, x):\n        return x";

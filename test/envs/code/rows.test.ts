@@ -1,22 +1,35 @@
 /** Rows of public sets and of our own: what is made of them, and what is refused, with the column named. */
 import { execFileSync } from "node:child_process";
 import { deflateSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { code } from "../../../envs/code/index.ts";
 import { type CodeInstance, LIMITS } from "../../../envs/code/instance.ts";
-import { readRow } from "../../../envs/code/rows.ts";
 import { inputWords, callWords } from "../../../envs/code/verify.ts";
 import { expectationWords } from "../../../envs/code/expect.ts";
+import type { RowRead } from "../../../envs/environment.ts";
+import { type OpenedSandbox, openSandbox } from "../../../server/tasks/sandbox/open.ts";
+import { readCodeRow } from "../../support/code-rows.ts";
 
-function read(row: unknown): CodeInstance {
-  const parsed = readRow(row);
-  if (parsed.kind !== "answer") throw new Error(parsed.reason);
-  return parsed.answer;
+let opened: OpenedSandbox;
+beforeAll(async () => {
+  opened = await openSandbox({ kind: "embedded", python: "python3", concurrency: 2 });
+});
+afterAll(() => opened.kind === "opened" && opened.close());
+
+function parsed(row: unknown): Promise<RowRead<CodeInstance>> {
+  if (opened.kind === "missing") throw new Error(opened.why);
+  return readCodeRow(opened.sandbox, row);
 }
 
-function refusal(row: unknown): string {
-  const parsed = readRow(row);
-  return parsed.kind === "malformed" ? parsed.reason : "none";
+async function read(row: unknown): Promise<CodeInstance> {
+  const instance = await parsed(row);
+  if (instance.kind !== "answer") throw new Error(instance.reason);
+  return instance.answer;
+}
+
+async function refusal(row: unknown): Promise<string> {
+  const instance = await parsed(row);
+  return instance.kind === "malformed" ? instance.reason : "none";
 }
 
 const words = ({ tests }: CodeInstance): readonly string[] =>
@@ -26,7 +39,7 @@ const words = ({ tests }: CodeInstance): readonly string[] =>
       : `${callWords(each)} → ${expectationWords(each, 100)}`,
   );
 
-const asked = (row: unknown): string => code.render(read(row), "answer_tag")[0]?.content ?? "";
+const asked = async (row: unknown): Promise<string> => code.render(await read(row), "answer_tag")[0]?.content ?? "";
 
 describe("code-r1-12k", () => {
   const prompt = [
@@ -39,54 +52,56 @@ describe("code-r1-12k", () => {
     extra_info: { split: "train", index: 0, ...extra },
   });
 
-  test("inputs and outputs", () => {
-    const instance = read(row({ inputs: ["1 2\n", "3\n4\n"], outputs: ["3\n", "7\n"] }, { reference: "print(1)" }));
+  test("inputs and outputs", async () => {
+    const instance = await read(
+      row({ inputs: ["1 2\n", "3\n4\n"], outputs: ["3\n", "7\n"] }, { reference: "print(1)" }),
+    );
     expect(words(instance)).toEqual(['"1 2\\n" → "3\\n"', '"3\\n4\\n" → "7\\n"']);
     expect(instance).toMatchObject({ references: ["print(1)"], level: "unrated", prefix: "", unread: [] });
     expect(instance.prompt).toBe("Please solve the programming task below.\n\nAdd.");
   });
 
-  test("functional: LeetCode's check of a method, with what LeetCode imports", () => {
+  test("functional: LeetCode's check of a method, with what LeetCode imports", async () => {
     const functional =
       "def check(candidate):\n    assert candidate(nums = [2, 7],k = 9) == [0, 1]\n\ncheck(Solution().pick)";
-    const instance = read(
+    const instance = await read(
       row({ functional }, { difficulty: "Easy", reference: "```python\nclass Solution: ...\n```" }),
     );
     expect(words(instance)).toEqual(["Solution.pick(nums=[2, 7], k=9) → [0, 1]"]);
     expect(instance).toMatchObject({ level: "easy", references: ["class Solution: ..."] });
     expect(instance.prefix).toContain("from typing import *");
-    expect(asked(row({ functional }))).toContain("Write the class Solution with its method pick.");
+    expect(await asked(row({ functional }))).toContain("Write the class Solution with its method pick.");
   });
 
-  test("pytest", () => {
+  test("pytest", async () => {
     const pytest =
       "from solution import add\n\ndef test_add():\n    assert add(1, 2) == 3\n    assert add(-1, 1) == 0\n";
-    expect(words(read(row({ pytest })))).toEqual(["add(1, 2) → 3", "add(-1, 1) → 0"]);
-    expect(asked(row({ pytest }))).toContain("Write the function add.");
+    expect(words(await read(row({ pytest })))).toEqual(["add(1, 2) → 3", "add(-1, 1) → 0"]);
+    expect(await asked(row({ pytest }))).toContain("Write the function add.");
   });
 });
 
-test("APPS and TACO: input_output, with a function's name or without", () => {
+test("APPS and TACO: input_output, with a function's name or without", async () => {
   const common = { question: "Add.", difficulty: "introductory", solutions: JSON.stringify(["a = 1", "b", "c", "d"]) };
   const script = { ...common, input_output: JSON.stringify({ inputs: ["1\n", ["2", "3"]], outputs: ["1\n", ["5"]] }) };
-  expect(words(read(script))).toEqual(['"1\\n" → "1\\n"', '"2\\n3" → "5"']);
-  expect(read(script)).toMatchObject({ level: "easy", references: ["a = 1", "b", "c"] });
+  expect(words(await read(script))).toEqual(['"1\\n" → "1\\n"', '"2\\n3" → "5"']);
+  expect(await read(script)).toMatchObject({ level: "easy", references: ["a = 1", "b", "c"] });
   const huge = '{"fn_name": "inc", "inputs": [[1], [12345678901234567890]], "outputs": [[2], 12345678901234567891]}';
-  expect(words(read({ ...common, input_output: huge }))).toEqual([
+  expect(words(await read({ ...common, input_output: huge }))).toEqual([
     "inc(1) → one of [[2], 2]",
     "inc(12345678901234567890) → 12345678901234567891",
   ]);
   const method = { ...common, input_output: huge, starter_code: "class Solution:\n    def inc(self, x):" };
-  expect(words(read(method))[0]).toContain("Solution.inc(1)");
-  expect(asked(method)).toContain("Start from this code:\n```python\nclass Solution:");
+  expect(words(await read(method))[0]).toContain("Solution.inc(1)");
+  expect(await asked(method)).toContain("Start from this code:\n```python\nclass Solution:");
 });
 
-test("LiveCodeBench: cases of a script, or a line of JSON for each argument", () => {
+test("LiveCodeBench: cases of a script, or a line of JSON for each argument", async () => {
   const cases = (testtype: string, input: string, output: string): string =>
     JSON.stringify([{ input, output, testtype }]);
   const common = { question_title: "Sum", question_content: "Add.", difficulty: "hard", metadata: "{}" };
   const script = { ...common, public_test_cases: cases("stdin", "1 2\n", "3\n"), private_test_cases: "[]" };
-  expect(words(read(script))).toEqual(['"1 2\\n" → "3\\n"']);
+  expect(words(await read(script))).toEqual(['"1 2\\n" → "3\\n"']);
   const metadata = JSON.stringify({ func_name: "total" });
   const starter = "class Solution:\n    def total(self, nums: List[int], k: int) -> int:\n        ";
   const method = {
@@ -95,7 +110,7 @@ test("LiveCodeBench: cases of a script, or a line of JSON for each argument", ()
     starter_code: starter,
     public_test_cases: cases("functional", "[1, 2]\n3", "6"),
   };
-  expect(words(read(method))).toEqual(["Solution.total([1, 2], 3) → 6"]);
+  expect(words(await read(method))).toEqual(["Solution.total([1, 2], 3) → 6"]);
 });
 
 describe("LiveCodeBench's private tests, which are packed", () => {
@@ -119,10 +134,10 @@ cases = [{"input": "é" + "2" * 300, "output": "3\\n", "testtype": "stdin"}]
 many = [{"input": "x" * 1000, "output": "3", "testtype": "stdin"}] * 200
 print(base64.b64encode(zlib.compress(pickle.dumps(eval(sys.argv[1]), int(sys.argv[2])))).decode(), end="")`;
 
-  test.each([1, 2, 3, 4, 5])("are read: protocol %i", (protocol) => {
-    const { tests } = read(row(packedBy("json.dumps(cases, ensure_ascii=False)", protocol)));
+  test.each([1, 2, 3, 4, 5])("are read: protocol %i", async (protocol) => {
+    const { tests } = await read(row(packedBy("json.dumps(cases, ensure_ascii=False)", protocol)));
     expect(tests.slice(1)).toEqual([{ kind: "script", stdin: `é${"2".repeat(300)}`, stdout: "3\n" }]);
-    expect(read(row(packedBy("json.dumps(many)", protocol))).tests).toHaveLength(LIMITS.testsMax);
+    expect((await read(row(packedBy("json.dumps(many)", protocol)))).tests).toHaveLength(LIMITS.testsMax);
   });
 
   test.each([
@@ -135,8 +150,8 @@ print(base64.b64encode(zlib.compress(pickle.dumps(eval(sys.argv[1]), int(sys.arg
     ["'x'", "no list of test cases"],
     ["'{}'", "no list of test cases"],
     ["'\\ud800'", "a text that is not UTF-8"],
-  ])("refuse the row, which says why: %s", (expression, why) => {
-    expect(refusal(row(packedBy(expression)))).toBe(`private_test_cases: ${why}`);
+  ])("refuse the row, which says why: %s", async (expression, why) => {
+    expect(await refusal(row(packedBy(expression)))).toBe(`private_test_cases: ${why}`);
   });
 
   test.each([
@@ -152,54 +167,54 @@ print(base64.b64encode(zlib.compress(pickle.dumps(eval(sys.argv[1]), int(sys.arg
     [deflateSync(Buffer.from([0x80, 4, 0x8c])).toString("base64"), "a pickle of something"],
     [deflateSync(Buffer.from([0x95])).toString("base64"), "a pickle of something"],
     [deflateSync(Buffer.from([0x8c, 1, 65, 0x8c, 1, 66, 0x2e])).toString("base64"), "a pickle of something"],
-  ])("refuse the row, which says why: %j", (packed, why) => {
-    expect(refusal(row(packed))).toContain(`private_test_cases: ${why}`);
+  ])("refuse the row, which says why: %j", async (packed, why) => {
+    expect(await refusal(row(packed))).toContain(`private_test_cases: ${why}`);
   });
 });
 
-test("HumanEval: the head of a function, gone on with by a program that holds all of it", () => {
+test("HumanEval: the head of a function, gone on with by a program that holds all of it", async () => {
   const prompt = 'from typing import List\n\n\ndef most(numbers: List[int]) -> int:\n    """The largest."""\n';
   const row = {
     ...{ task_id: "X/0", prompt, entry_point: "most", canonical_solution: "    return max(numbers)\n" },
     test: "METADATA = {}\n\ndef check(candidate):\n    assert candidate([1, 3]) == 3\n    assert True\n",
   };
-  expect(words(read(row))).toEqual(["most([1, 3]) → 3"]);
-  expect(read(row)).toMatchObject({
+  expect(words(await read(row))).toEqual(["most([1, 3]) → 3"]);
+  expect(await read(row)).toMatchObject({
     prefix: "from typing import List",
     references: [`${prompt}    return max(numbers)\n`],
   });
-  expect(asked(row)).toContain(`\`\`\`python\n${prompt.trim()}\n\`\`\``);
+  expect(await asked(row)).toContain(`\`\`\`python\n${prompt.trim()}\n\`\`\``);
 });
 
-test("MBPP: a list of assertions", () => {
+test("MBPP: a list of assertions", async () => {
   const row = {
     text: "Write a function to add.",
     code: "def add(a, b): return a + b",
     test_setup_code: "",
     test_list: ["assert add(1, 2) == 3", "assert set(add(1, 2)) == set([3])"],
   };
-  expect(words(read(row))).toEqual(["add(1, 2) → 3", "set(add(1, 2)) → {3}"]);
-  expect(read(row).references).toEqual(["def add(a, b): return a + b"]);
+  expect(words(await read(row))).toEqual(["add(1, 2) → 3", "set(add(1, 2)) → {3}"]);
+  expect((await read(row)).references).toEqual(["def add(a, b): return a + b"]);
 });
 
 describe("our own", () => {
-  test("inputs and outputs as lists of objects, in any of the levels", () => {
+  test("inputs and outputs as lists of objects, in any of the levels", async () => {
     for (const [level, of] of [
       ["easy", "easy"],
       ["HARD", "hard"],
       ["nobody knows", "unrated"],
     ] as const)
-      expect(read({ prompt: "P", tests: [{ input: "1", output: 2 }], level })).toMatchObject({ level: of });
+      expect(await read({ prompt: "P", tests: [{ input: "1", output: 2 }], level })).toMatchObject({ level: of });
   });
 
-  test("several functions are all asked for", () => {
+  test("several functions are all asked for", async () => {
     const tests = ["assert f(1) == 1", "assert g(1) == 1"];
-    expect(asked({ prompt: "P", tests })).toContain("Write the functions f, g.");
+    expect(await asked({ prompt: "P", tests })).toContain("Write the functions f, g.");
   });
 
-  test("neither the solution nor the tests are shown", () => {
+  test("neither the solution nor the tests are shown", async () => {
     const row = { prompt: "P", tests: ["assert f(123123) == 456456"], solution: "def f(x): return 456456" };
-    const shown = JSON.stringify([asked(row), code.metadata(read(row))]);
+    const shown = JSON.stringify([await asked(row), code.metadata(await read(row))]);
     expect(shown).not.toMatch(/123123|456456/);
   });
 });
@@ -226,52 +241,54 @@ describe("rows that are no tasks", () => {
       { prompt: "P", tests: [{ input: {}, output: "" }] },
       "tests: no test can be read: an input or output that is no text",
     ],
-  ])("%j", (row, reason) => {
-    expect(refusal(row)).toContain(reason);
+  ])("%j", async (row, reason) => {
+    expect(await refusal(row)).toContain(reason);
   });
 
-  test("tests that cannot be read are left out where five can be, and no fewer than cannot", () => {
+  test("tests that cannot be read are left out where five can be, and no fewer than cannot", async () => {
     const good = Array.from({ length: 5 }, (_, i) => `assert f(${i}) == ${i}`);
     const bad = (count: number): readonly string[] => Array.from({ length: count }, () => "assert f(open('x')) == 1");
-    const kept = read({ prompt: "P", tests: [...good, ...bad(5)] });
+    const kept = await read({ prompt: "P", tests: [...good, ...bad(5)] });
     expect([kept.tests.length, kept.unread.length, code.metadata(kept)["tests_unread"]]).toEqual([5, 5, "5"]);
     expect(code.rows?.remark?.(kept)).toBe("5 of its tests left out: 'open' of Python");
-    expect(refusal({ prompt: "P", tests: [...good, ...bad(6)] })).toBe(
+    expect(await refusal({ prompt: "P", tests: [...good, ...bad(6)] })).toBe(
       "tests: 6 of 11 tests cannot be read: 'open' of Python",
     );
-    expect(refusal({ prompt: "P", tests: [...good.slice(1), ...bad(1)] })).toContain("1 of 5 tests cannot be read");
+    expect(await refusal({ prompt: "P", tests: [...good.slice(1), ...bad(1)] })).toContain(
+      "1 of 5 tests cannot be read",
+    );
   });
 
-  test("a test that expects more than the sandbox takes of a program is left out, and the row says so", () => {
+  test("a test that expects more than the sandbox takes of a program is left out, and the row says so", async () => {
     const megabyte = 1024 ** 2;
     const script = (output: string) => refusal({ prompt: "P", tests: [{ input: "", output }] });
-    expect(script("x".repeat(megabyte - 1))).toBe("none");
-    expect(script(`${"x".repeat(megabyte - 1)}\n\n`)).toBe("none");
-    expect(script("x".repeat(megabyte))).toBe(
+    expect(await script("x".repeat(megabyte - 1))).toBe("none");
+    expect(await script(`${"x".repeat(megabyte - 1)}\n\n`)).toBe("none");
+    expect(await script("x".repeat(megabyte))).toBe(
       "tests: no test can be read: an output of 1048577 bytes, and a program may print 1048576",
     );
-    expect(script("é".repeat(megabyte / 2))).toContain("an output of 1048577 bytes");
+    expect(await script("é".repeat(megabyte / 2))).toContain("an output of 1048577 bytes");
     const call = (...outputs: readonly string[]) =>
       refusal({
         prompt: "P",
         input_output: `{"fn_name": "f", "inputs": [${outputs.map(() => "[1]").join()}], "outputs": [${outputs.join()}]}`,
       });
     const list = (count: number, item: string) => `[${Array(count).fill(item).join(",")}]`;
-    expect(call(list(240_000, "1"))).toBe("none");
-    expect(call(list(260_000, "1"))).toContain("a result of 260001 parts, and a program may return 250000");
-    expect(call(list(200_000, "0.25"))).toContain("bytes, and a program may return 2097152");
-    expect(call(`"${"x".repeat(1_100_000)}"`)).toContain("characters, and a program may return 1048576");
-    expect(call(...Array<string>(3).fill(list(200_000, "1")))).toContain(
+    expect(await call(list(240_000, "1"))).toBe("none");
+    expect(await call(list(260_000, "1"))).toContain("a result of 260001 parts, and a program may return 250000");
+    expect(await call(list(200_000, "0.25"))).toContain("bytes, and a program may return 2097152");
+    expect(await call(`"${"x".repeat(1_100_000)}"`)).toContain("characters, and a program may return 1048576");
+    expect(await call(...Array<string>(3).fill(list(200_000, "1")))).toContain(
       "1 of 3 tests cannot be read: all tests together expect more than a program may give",
     );
     const five = Array.from({ length: 5 }, (_, i) => ({ input: `${i}`, output: "x" }));
-    expect(read({ prompt: "P", tests: [...five, { input: "", output: "x".repeat(megabyte) }] })).toMatchObject({
+    expect(await read({ prompt: "P", tests: [...five, { input: "", output: "x".repeat(megabyte) }] })).toMatchObject({
       unread: ["an output of 1048577 bytes, and a program may print 1048576"],
     });
   });
 
-  test("of many tests the first count", () => {
+  test("of many tests the first count", async () => {
     const tests = Array.from({ length: 500 }, (_, i) => ({ input: `${i}`, output: `${i}` }));
-    expect(read({ prompt: "P", tests }).tests).toHaveLength(LIMITS.testsMax);
+    expect((await read({ prompt: "P", tests })).tests).toHaveLength(LIMITS.testsMax);
   });
 });

@@ -23,7 +23,11 @@ function instanceOf(row: object): CodeInstance {
   return read.answer;
 }
 
-const calls = instanceOf({ tests: ["assert f(1) == 2", "assert f(2) == 3"] });
+/** As a sandbox reads "assert f(1) == 2" and its like. */
+const equalTo = (arg: number, value: number) => ({
+  ...{ name: "f", args: [arg], views: [], expected: { kind: "equal", value } },
+});
+const calls = instanceOf({ tests_read: { tests: [equalTo(1, 2), equalTo(2, 3)], unread: [] } });
 const returned = (int: number): SandboxResult => ({ kind: "returned", value: { int: `${int}` } });
 
 test("what is expected never goes to the sandbox", async () => {
@@ -32,7 +36,10 @@ test("what is expected never goes to the sandbox", async () => {
     jobs.push(job);
     return { kind: "ran", results: [returned(2), returned(3)] };
   });
-  const secret = instanceOf({ tests: ["assert f(1) == 424242", "assert f(2) == 434343"], solution: "SOLUTION" });
+  const secret = instanceOf({
+    tests_read: { tests: [equalTo(1, 424242), equalTo(2, 434343)], unread: [] },
+    solution: "SOLUTION",
+  });
   await verify(secret, "program", context);
   expect(jobs).toHaveLength(1);
   expect(JSON.stringify(jobs)).not.toMatch(/424242|434343|SOLUTION/);
@@ -77,7 +84,9 @@ test.each<readonly [SandboxResult, string]>([
 });
 
 test("exceptions that are expected pass, and others fail", async () => {
-  const raising = instanceOf({ tests: "with pytest.raises(LookupError):\n    f(1)\n" });
+  const raising = instanceOf({
+    tests_read: { tests: [{ ...equalTo(1, 0), expected: { kind: "raises", names: ["LookupError"] } }], unread: [] },
+  });
   const solved = async (result: SandboxResult): Promise<unknown> => {
     const facts = await verify(raising, "p", always(result));
     return facts.kind === "graded" ? facts.solved : facts;

@@ -1,9 +1,10 @@
 /** What tests make of a result, Python makes of it: in the sandbox, so that whatever a right program returns passes. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readRow } from "../../../envs/code/rows.ts";
 import { verify } from "../../../envs/code/verify.ts";
+import type { Sandbox } from "../../../envs/ports.ts";
 import { type OpenedPorts, openPorts } from "../../../server/tasks/ports.ts";
 import { systemClock } from "../../../server/curriculum/runs/system.ts";
+import { readCodeRow } from "../../support/code-rows.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 
 let opened: OpenedPorts;
@@ -15,7 +16,7 @@ afterAll(() => opened.close());
 
 /** "passes", or what is wrong. */
 async function outcome(tests: string, program: string): Promise<string> {
-  const row = readRow({ prompt: "P", tests });
+  const row = await readCodeRow(opened.ports.sandbox as Sandbox, { prompt: "P", tests });
   if (row.kind !== "answer") throw new Error(row.reason);
   const context = {
     ports: opened.ports,

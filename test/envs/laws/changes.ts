@@ -1,4 +1,4 @@
-/** Answers near a given one, whatever its type: its lists and numbers are changed one at a time. */
+/** Answers near a given one, whatever its type: its numbers, lists and texts are changed one at a time. */
 import type { Rng } from "../../../envs/lib/rng.ts";
 
 export interface Change {
@@ -11,6 +11,11 @@ export interface Change {
 
 /** Places of an answer that are changed: the first and the last of many. */
 const PLACES_MAX = 6;
+
+const LETTER = /\p{L}/u;
+const DIGIT = /\p{N}/u;
+/** Letters and a digit that an answer may have none of. */
+const OUTSIDE = ["q", "z", "7"];
 
 type Path = readonly (string | number)[];
 interface Place<Value> {
@@ -31,7 +36,9 @@ export function* changesOf(answer: unknown, outside: number): Generator<Change> 
   }
   for (const { path, value: list } of placesOf(answer, isFlatList)) {
     const change = (how: string, items: readonly unknown[], isWrong: boolean): Change => ({
-      ...{ how, answer: replaced(answer, path, items), isWrong },
+      how,
+      answer: replaced(answer, path, items),
+      isWrong,
     });
     yield change("emptied", [], false);
     if (list.every((item) => typeof item === "number")) yield change("one more", [...list, outside], true);
@@ -39,6 +46,30 @@ export function* changesOf(answer: unknown, outside: number): Generator<Change> 
       yield change(`entry ${i} again`, [...list, list[i]], true);
       yield change(`entry ${i} twice in a row`, list.toSpliced(i, 0, list[i]), true);
       yield change(`entry ${i} left out`, list.toSpliced(i, 1), false);
+    }
+  }
+  yield* textChanges(answer);
+}
+
+/** Changes to the letters and digits of texts. What is called `kind` is no text, but says what a part of the answer is. */
+function* textChanges(answer: unknown): Generator<Change> {
+  const texts = placesOf(answer, (value) => typeof value === "string").filter(({ path }) => path.at(-1) !== "kind");
+  const known = new Set(texts.flatMap(({ value }) => value.match(/[\p{L}\p{N}]/gu) ?? []));
+  for (const { path, value } of ends(texts)) {
+    const signs = Array.from(value);
+    const change = (how: string, changed: readonly string[], isWrong: boolean): Change => ({
+      how: `${value}: ${how}`,
+      answer: replaced(answer, path, changed.join("")),
+      isWrong,
+    });
+    for (const i of ends([...signs.keys()].filter((at) => /[\p{L}\p{N}]/u.test(signs[at] ?? "")))) {
+      const sign = signs[i] ?? "";
+      const kind = LETTER.test(sign) ? LETTER : DIGIT;
+      const others = [...known, ...OUTSIDE].filter((other) => kind.test(other) && other !== sign);
+      for (const other of ends(others)) yield change(`${sign} to ${other}`, signs.with(i, other), true);
+      for (const times of [1, 2])
+        yield change(`${sign} ${times} times more`, signs.toSpliced(i, 0, ...sign.repeat(times)), kind === LETTER);
+      yield change(`${sign} left out`, signs.toSpliced(i, 1), false);
     }
   }
 }

@@ -7,18 +7,20 @@ import type { Graph } from "../../../envs/lib/graph.ts";
 import type { Issued } from "../every.ts";
 import { score } from "../../../envs/score.ts";
 import { vertexCover } from "../../support/environments/vertex-cover/index.ts";
+import { formProblem, type Rack, words, type Words } from "../../support/environments/words.ts";
 import { openEdge } from "../../support/environments/vertex-cover/verify.ts";
 import { scoreTask, synchronous } from "../every.ts";
 import { answerLaws } from "./answer-laws.ts";
 import { hostileLaws } from "./hostile-laws.ts";
-import { solved, type Subject, subjectsOf } from "./law.ts";
+import { taskLaws } from "./task-laws.ts";
+import { countOf, solved, solverOf, type Subject, subjectsOf } from "./law.ts";
 
 type List = readonly number[];
 type Verify = (instance: unknown, answer: unknown) => Facts;
 
 /** Titles of the laws that the environment breaks, with these tasks of the sound one. */
 function brokenBy(environment: SyncEnvironment, { title, level, tasks, pools }: Subject): readonly string[] {
-  return [...answerLaws, ...hostileLaws]
+  return [...taskLaws, ...answerLaws, ...hostileLaws]
     .filter((law) => {
       if (!law.appliesTo(environment)) return false;
       try {
@@ -69,7 +71,7 @@ describe.each(named)("$id", (environment) => {
 
   test.each(LAX)("is found out where its verifier %s", (_, lax) => {
     const verify: Verify = (instance, answer) =>
-      environment.verify(instance, lax(answer as List, environment.shape?.count(instance) ?? 0));
+      environment.verify(instance, lax(answer as List, countOf(environment, instance) ?? 0));
     expect(brokenBy(withVerify(environment, verify), subject)).toContain(WRONG);
     expect(brokenBy(withoutShape(withVerify(environment, verify)), subject)).toContain(WRONG);
   });
@@ -104,6 +106,34 @@ describe("a verifier of vertex covers that counts what is listed", () => {
   });
 });
 
+describe("an environment of words", () => {
+  const [subject] = subjectsOf(words) as [Subject];
+  /** Any letter that is given, so often. */
+  const upTo = (times: number): SyncEnvironment =>
+    withVerify(words, (instance, answer) => {
+      const [rack, used] = [instance as Rack, Array.from((answer as Words).join(""))];
+      const often = (letter: string, among: List | readonly string[]): number =>
+        among.filter((each) => each === letter).length;
+      const isLax = used.every(
+        (letter) =>
+          rack.letters.includes(letter) && often(letter, used) <= Math.max(times, often(letter, rack.letters)),
+      );
+      const violation = formProblem(rack, answer as Words);
+      return isLax && violation === undefined
+        ? { kind: "feasible" }
+        : { kind: "infeasible", violation: violation ?? "its letters" };
+    });
+
+  test("breaks no law as it is, and has to say that a letter may be another one that is given", () => {
+    expect(brokenBy(words, subject)).toEqual([]);
+    expect(brokenBy(withoutShape(words), subject)).toEqual([WRONG]);
+  });
+
+  test("is found out where its verifier takes one letter three times", () => {
+    expect(brokenBy(upTo(3), subject)).toEqual([WRONG]);
+  });
+});
+
 function registered(id: string): SyncEnvironment {
   return synchronous.find((environment) => environment.id === id) as SyncEnvironment;
 }
@@ -127,7 +157,7 @@ describe("a verifier that ignores", () => {
     const tsp = registered("np/tsp");
     const [subject] = subjectsOf(tsp) as [Subject];
     const lax = withVerify(tsp, (instance, answer) => {
-      const left = Array.from({ length: tsp.shape?.count(instance) ?? 0 }, (_, city) => city);
+      const left = Array.from({ length: countOf(tsp, instance) ?? 0 }, (_, city) => city);
       const rest = left.filter((city) => !(answer as List).includes(city));
       return tsp.verify(instance, [...(answer as List), ...rest]);
     });
@@ -138,7 +168,7 @@ describe("a verifier that ignores", () => {
     const coloring = registered("np/coloring");
     const [subject] = subjectsOf(coloring) as [Subject];
     const lax = withVerify(coloring, (instance, answer) =>
-      coloring.verify(instance, (answer as List).slice(0, coloring.shape?.count(instance))),
+      coloring.verify(instance, (answer as List).slice(0, countOf(coloring, instance))),
     );
     expect(brokenBy(lax, subject)).toEqual([WRONG]);
     expect(brokenBy(coloring, subject)).toEqual([]);
@@ -149,11 +179,69 @@ describe("a verifier that ignores", () => {
     const [subject] = subjectsOf(coloring) as [Subject];
     const lax = withVerify(coloring, (instance, answer) => {
       const list = answer as List;
-      if (list.length !== coloring.shape?.count(instance)) return { kind: "infeasible", violation: "its length" };
+      if (list.length !== countOf(coloring, instance)) return { kind: "infeasible", violation: "its length" };
       const best = subject.tasks.find((task) => task.instance === instance)?.baseline?.value ?? 0;
       const objective = Math.max(best, new Set(list).size);
       return { kind: "feasible", objective };
     });
     expect(brokenBy(lax, subject)).toContain(ORDER);
+  });
+});
+
+describe("an environment is found out, whichever law it breaks", () => {
+  const [subject] = subjectsOf(words) as [Subject];
+  const solver = solverOf(words);
+  let calls = 0;
+  const plants: readonly (readonly [title: string, broken: string, plant: Partial<SyncEnvironment>])[] = [
+    ["a name with a space", "the environment is named, described and priced", { id: "test/two words" }],
+    [
+      "instances by chance",
+      "the same key gives the same bytes",
+      {
+        generator: {
+          ...words.generator!,
+          generate: (of, rng) => ({ ...(words.generator!.generate(of, rng) as Rack), calls: calls++ }),
+        },
+      },
+    ],
+    [
+      "an instance that comes back without a letter",
+      "an instance that travels in a task id comes back as it was",
+      {
+        inline: {
+          encode: (of) => Buffer.from(JSON.stringify(of)),
+          decode: (bytes) => ({ ...(JSON.parse(Buffer.from(bytes).toString()) as Rack), letters: [] }),
+        },
+      },
+    ],
+    [
+      "a prompt without its format",
+      "the prompt asks for the format",
+      { render: () => [{ role: "user", content: "Write words." }] },
+    ],
+    [
+      "metadata with the answer",
+      "neither the prompt nor the metadata holds the answer or the baseline",
+      { metadata: (of) => ({ answer: solver.format(solver.solve(of).answer) }) },
+    ],
+    [
+      "a solver that is wrong",
+      "the solver's answer is feasible, of the solver's value, proven and within its nodes",
+      { solver: { ...solver, solve: (of) => ({ ...solver.solve(of), answer: ["zz"] }) } },
+    ],
+    [
+      "an answer read as another",
+      "an answer read back is the answer written, in every format",
+      { parse: () => ({ kind: "answer", answer: [] }) },
+    ],
+    [
+      "a verifier that takes all",
+      "random completions are malformed, infeasible or trivial",
+      { parse: (text) => ({ kind: "answer", answer: [text] }), verify: () => ({ kind: "feasible" }) },
+    ],
+  ];
+
+  test.each(plants)("%s", (_, broken, plant) => {
+    expect(brokenBy({ ...words, ...plant }, subject)).toContain(broken);
   });
 });

@@ -11,7 +11,9 @@ import type { Issued } from "../every.ts";
 import { score } from "../../../envs/score.ts";
 import { scoreTask } from "../every.ts";
 import { changesOf, numbersIn, reordered } from "./changes.ts";
-import { CHOICES, isSolved, type Law, solved, solverOf } from "./law.ts";
+import { CHOICES, isSolved, type Law, outsideOf, solved, solverOf } from "./law.ts";
+
+type Numbered = Exclude<AnswerShape<never, never>["kind"], "items">;
 
 export const hostileLaws: readonly Law[] = [
   {
@@ -22,7 +24,7 @@ export const hostileLaws: readonly Law[] = [
       let tried = 0;
       for (const issued of tasks) {
         const { answer, text } = solved(environment, issued);
-        const outside = environment.shape?.count(issued.instance) ?? 1_000_000;
+        const outside = outsideOf(environment, issued);
         for (const change of changesOf(answer, outside)) {
           const changed = solverOf(environment).format(change.answer);
           if (changed === text) continue;
@@ -36,7 +38,7 @@ export const hostileLaws: readonly Law[] = [
   },
   {
     title: "the order of the answer counts where the environment says so, and only there",
-    appliesTo: ({ shape, solver }) => shape !== undefined && solver !== undefined,
+    appliesTo: ({ shape, solver }) => shape !== undefined && shape.kind !== "items" && solver !== undefined,
     check({ environment, tasks }) {
       const worth = tasks.flatMap((issued, i) => {
         const { answer } = solved(environment, issued);
@@ -60,11 +62,23 @@ function problemOf(environment: SyncEnvironment, issued: Issued, text: string, i
   if (shape === undefined) return isWrong ? "it is taken" : undefined;
   const parsed = environment.parse(text, issued.instance);
   if (parsed.kind === "malformed") return "it is taken, though it cannot be read";
-  return shapeProblem(shape, shape.count(issued.instance), numbersIn(parsed.answer));
+  if (shape.kind === "items") return itemsProblem(shape.given(issued.instance), shape.used(parsed.answer));
+  return shapeProblem(shape.kind, shape.count(issued.instance), numbersIn(parsed.answer));
+}
+
+/** What is wrong with the items of an answer that was taken; undefined: nothing. */
+function itemsProblem(given: readonly string[], used: readonly string[]): string | undefined {
+  const left = [...given];
+  for (const item of used) {
+    const at = left.indexOf(item);
+    if (at < 0) return `it is taken with more of "${item}" than is given`;
+    left.splice(at, 1);
+  }
+  return undefined;
 }
 
 /** What is wrong with the numbers of an answer that was taken; undefined: nothing. */
-function shapeProblem({ kind }: AnswerShape<never>, count: number, numbers: readonly number[]): string | undefined {
+function shapeProblem(kind: Numbered, count: number, numbers: readonly number[]): string | undefined {
   const isThere = (number: number): boolean => Number.isInteger(number) && number >= 0 && number < count;
   switch (kind) {
     case "labels":

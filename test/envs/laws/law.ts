@@ -49,6 +49,16 @@ export function solved(environment: Environment, { instance }: Issued): Solution
   return { ...solution, text: solver.format(solution.answer) };
 }
 
+/** How many things the numbers of an answer can name, numbered from 0; undefined: the environment does not say. */
+export function countOf({ shape }: Environment, instance: unknown): number | undefined {
+  return shape === undefined || shape.kind === "items" ? undefined : shape.count(instance);
+}
+
+/** The first number past those that an answer can name. */
+export function outsideOf(environment: Environment, { instance }: Issued): number {
+  return countOf(environment, instance) ?? 1_000_000;
+}
+
 /** Whether an answer with these facts counts: it keeps every constraint, or is graded as right. */
 export function isTaken(facts: Facts): boolean {
   return facts.kind === "graded" ? facts.solved : facts.kind === "feasible";

@@ -95,6 +95,24 @@ describe("check", () => {
     ]);
   });
 
+  test("tests in Python are read by a sandbox: row by row it is told why, and without one that it is wanted", async () => {
+    const tests = [["assert f(1) == 1"], ["assert f(open('x')) == 1"], ["assert f(1) == 1"]];
+    writeFileSync(at("python.jsonl"), tests.map((each) => JSON.stringify({ prompt: "P", tests: each })).join("\n"));
+    const { out } = await pools("check", "python.jsonl@train", "--rows");
+    expect(out.split("\n").slice(0, 3)).toEqual([
+      "line 1: unrated, train",
+      "line 2: rejected, tests: no test can be read: 'open' of Python",
+      "line 3: rejected, the same task as line 1",
+    ]);
+    writeFileSync(at("other.jsonl"), JSON.stringify({ prompt: "P", tests: ["assert f(2) == 2"] }));
+    const off = { cwd: folder.path, env: { GRADUS_SANDBOX: "off" } };
+    const { code, err } = await gradus(off, "pools", "check", "other.jsonl");
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /other\.jsonl: its rows have tests in Python, which only a sandbox reads: this server runs no programs: --sandbox is off/,
+    );
+  });
+
   test.each([
     [["countdown:none.jsonl"], 1, "no row holds a task"],
     [["nowhere.jsonl"], 1, "nowhere.jsonl: the file cannot be read \\(ENOENT\\)"],

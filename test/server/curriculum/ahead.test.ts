@@ -68,41 +68,6 @@ describe("tasks made ahead", () => {
     expect(with_.made.length).toBeGreaterThan(without.made.length);
   });
 
-  test.each<[string, Partial<RunConfig>]>([
-    ["a bandit", {}],
-    ["a mixture", { policy: mixturePolicy() }],
-    ["a reserve", { dynamicSampling: { oversampleMax: 2, alike: "rewards" } }],
-  ])("are told before they are given out, as they are given out: %s", async (_name, config) => {
-    const told = new Map<unknown, object>();
-    const prepare = async (_runId: string, tasks: readonly { readonly key: object }[]): Promise<void> =>
-      tasks.forEach((task) => told.set(task.key, task));
-    const { runs } = bench({ source: freshTasks, aheadMax: 1000, prepare });
-    value(await runs.create("run", runConfig(config)));
-    let cursor = 0;
-    for (let batch = 0; batch < 5; batch++) {
-      const { tasks, nextCursor } = value(await ask(runs, "run", cursor, 6));
-      // Nothing is told before the first update batch was asked for.
-      for (const task of tasks.filter(({ batch: drawn }) => drawn > 0)) expect(told.get(task.key)).toEqual(task);
-      await answer(runs, "run", tasks);
-      await settled();
-      cursor = nextCursor;
-    }
-  });
-
-  test("are told too where more had to be made because the next draw became another", async () => {
-    const told = new Set<unknown>();
-    const prepare = async (_runId: string, tasks: readonly { readonly key: object }[]): Promise<void> =>
-      tasks.forEach(({ key }) => told.add(key));
-    const { runs } = bench({ source: freshTasks, aheadMax: 1000, prepare });
-    value(await runs.create("run", runConfig({ policy: mixturePolicy() })));
-    const { nextCursor } = value(await ask(runs, "run", 0, 6));
-    await settled();
-    value(await runs.setWeights("run", { a: 0, b: 0, c: 1 }));
-    await settled();
-    const { tasks } = value(await ask(runs, "run", nextCursor, 6));
-    expect(tasks.map(({ key }) => told.has(key))).toEqual(Array(6).fill(true));
-  });
-
   test("are as many as the limit says", async () => {
     const { runs, made } = await started({ promptsPerUpdate: 400, policy: mixturePolicy() }, 100);
     value(await ask(runs, "run", 0, 400));

@@ -232,13 +232,12 @@ export function bench(
     clock?: FakeClock;
     newIncarnation?: () => string;
     aheadMax?: number;
-    prepare?: ports.Prepare<Spec, Key>;
     log?: ports.Log;
   } = {},
 ): Bench {
   const { source = freshTasks, store = memoryStore(), clock = fakeClock(), newIncarnation = incarnations() } = more;
-  const { aheadMax = 0, prepare, log } = more;
-  const ports = { store, source, clock, newIncarnation, aheadMax, ...(prepare && { prepare }), ...(log && { log }) };
+  const { aheadMax = 0, log } = more;
+  const ports = { store, source, clock, newIncarnation, aheadMax, ...(log && { log }) };
   return { runs: createRuns(ports), store, clock };
 }
 

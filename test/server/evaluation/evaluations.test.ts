@@ -14,7 +14,6 @@ import { createAsyncScorer } from "../../../server/tasks/async-scorer.ts";
 import { systemClock } from "../../../server/curriculum/runs/system.ts";
 import { createResources } from "../../../server/tasks/resources.ts";
 import { createScorer } from "../../../server/tasks/scorer.ts";
-import { fromColumns } from "../../../server/tasks/columns.ts";
 import { runSlice } from "../../../server/tasks/jobs.ts";
 import type { WorkerPool } from "../../../server/tasks/workers.ts";
 import { registry } from "../../support/registry.ts";
@@ -23,7 +22,7 @@ const inline: WorkerPool = {
   ready: Promise.resolve(),
   run: async ({ spec, seeds }) => {
     const { results } = runSlice(registry, { spec, seeds, progress: undefined, sliceMs: Infinity });
-    return fromColumns(spec, seeds, results);
+    return results;
   },
   load: () => ({ waiting: 0, running: 0 }),
   close: async () => undefined,

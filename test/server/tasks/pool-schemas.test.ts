@@ -9,6 +9,9 @@ import { type Pool, rowOf } from "../../../envs/pool.ts";
 import { repeatedKey } from "../../../envs/lib/exact-json.ts";
 import type { Question } from "../../../envs/qa/question.ts";
 import { createRegistry, environments } from "../../../envs/registry.ts";
+import { systemClock } from "../../../server/curriculum/runs/system.ts";
+import type { OpenPorts } from "../../../server/tasks/pool-files/checks.ts";
+import { openPorts } from "../../../server/tasks/ports.ts";
 import { loadPools, type NamedColumn } from "../../../server/tasks/pools.ts";
 
 const registry = createRegistry(environments);
@@ -24,10 +27,20 @@ async function read(rows: readonly object[], columns?: Readonly<Record<string, s
   return readFile("rows.jsonl", columns);
 }
 
-async function readFile(name: string, columns: Readonly<Record<string, string>> = {}): Promise<Pool | string> {
+async function readFile(
+  name: string,
+  columns: Readonly<Record<string, string>> = {},
+  openPorts?: OpenPorts,
+): Promise<Pool | string> {
   const path = join(folder, name);
   const named = Object.entries(columns).map(([name, column]): NamedColumn => ({ pool: undefined, name, column }));
-  const options = { threads: 1, environmentFiles: [], folder: undefined, columns: named };
+  const options = {
+    threads: 1,
+    environmentFiles: [],
+    folder: undefined,
+    columns: named,
+    ...(openPorts && { openPorts }),
+  };
   const result = await loadPools(registry, [{ name: "mine", path }], options);
   return result.kind === "invalid" ? result.message : (result.pools.get("mine") as Pool);
 }
@@ -409,8 +422,18 @@ describe("programs", () => {
   test("LeetCodeDataset asks by its description, not by the imports that it calls its prompt", async () => {
     const test = "def check(candidate):\n    assert candidate(a = 1, b = 2) == 3\n";
     const row = { problem_description: "Add two numbers.", prompt: "import math", entry_point: "Solution().add", test };
-    const [first] = instances<CodeInstance>(await poolOf([{ ...row, starter_code: "class Solution:\n    ..." }]));
-    expect(first?.prompt).toBe("Add two numbers.");
+    const rows = [{ ...row, starter_code: "class Solution:\n    ..." }];
+    expect(await read(rows)).toContain("tests in Python, which only a sandbox reads: there is no sandbox here");
+    const sandbox = { kind: "embedded", python: "python3", concurrency: 1 } as const;
+    const opened = await openPorts({ clock: systemClock, sandbox, judge: undefined });
+    try {
+      const pool = await readFile("rows.jsonl", {}, async () => opened);
+      const [first] = instances<CodeInstance>(pool as Pool);
+      expect(first?.prompt).toBe("Add two numbers.");
+      expect(first?.tests[0]).toMatchObject({ name: "Solution.add", expected: { value: { int: "3" } } });
+    } finally {
+      await opened.close();
+    }
   });
 
   const functional = { input: "1\n2", output: "3", testtype: "functional" };

@@ -1,6 +1,5 @@
 /** Who is served when, with threads of the test's own: a slice ends when the test says so. */
 import { expect, test } from "vitest";
-import { toColumns } from "../../../server/tasks/columns.ts";
 import type { Slice } from "../../../server/tasks/jobs.ts";
 import { createScheduler, type Running } from "../../../server/tasks/scheduler.ts";
 import { createCosts, type MakeJob, type SliceOutcome } from "../../../server/tasks/work.ts";
@@ -39,8 +38,7 @@ function bench(threads: number, queueMax = 1000) {
     const each: Begun = {
       slice,
       name: slice.spec.environment,
-      end: (outcome) =>
-        fail({ kind: "done", results: toColumns(madeOf(slice)), paused: undefined, cpuMs: 1, ...outcome }),
+      end: (outcome) => fail({ kind: "done", results: madeOf(slice), paused: undefined, cpuMs: 1, ...outcome }),
       fail,
       throws: (error) => ended(() => reject(error)),
     };
@@ -127,7 +125,7 @@ test("a search that was broken off goes on where it was, behind another's work",
   const results = scheduler.run(jobOf("search", "a", 2));
   void scheduler.run(jobOf("other", "b", 1));
   const progress = { attempts: 7, instances: 6, ofSplit: 5, nodes: 4 };
-  await begun[0]?.end({ results: toColumns([]), paused: progress, cpuMs: 20 });
+  await begun[0]?.end({ results: [], paused: progress, cpuMs: 20 });
   expect(begun[0]?.name).toBe("other");
   await begun[0]?.end();
   expect(begun[0]?.slice).toMatchObject({ seeds: [0n, 1n], progress });

@@ -15,7 +15,6 @@ function callThatHolds(bufferedBytes: number, connection: object = {}) {
     own.bufferedBytes = 0;
   };
   const own = {
-    openNumber: 0,
     connection,
     bufferedBytes,
     receivingSinceMs: undefined,

@@ -1,8 +1,12 @@
 """Client of Gradus, a gRPC gym of verifiable tasks for training language models.
 
 `Client` is for code that waits; `gradus.aio.Client` has the same methods for asyncio. What they give are frozen
-dataclasses, with names for enum values, seconds for durations and None for what is unset. `gradus.v1` holds the
-messages and stubs of the contract, proto/gradus/v1, where each field is described.
+dataclasses, with names for enum values, seconds for durations and None for what is unset.
+
+Here is what a program calls, makes and catches, and what training and scoring go round with: tasks, completions and
+outcomes. What else calls give is described where it is defined: `gradus.environments`, `gradus.runs`, `gradus.groups`
+and `gradus.evaluations`; the names of enum values are in `gradus.enums`. `gradus.v1` holds the messages and stubs of
+the contract, proto/gradus/v1, where each field is described.
 """
 
 from typing import TYPE_CHECKING
@@ -13,30 +17,8 @@ from gradus import (
     aio,
 )
 from gradus._credentials import Tls
-from gradus._enums import (
-    AnswerFormat,
-    BanditRule,
-    BanditSignal,
-    FeedbackSource,
-    FeedbackStatus,
-    FinishReason,
-    NoRewardReason,
-    Source,
-    Split,
-    Thinking,
-    Verdict,
-)
 from gradus.arms import arm, evaluation_arm, task_spec
 from gradus.client import Client, Evaluation, Run
-from gradus.environments import (
-    Environment,
-    LevelInfo,
-    ParameterInfo,
-    PoolGroup,
-    PoolInfo,
-    ResetResult,
-    RewardSchemeInfo,
-)
 from gradus.errors import (
     AbortedError,
     AlreadyExistsError,
@@ -50,15 +32,12 @@ from gradus.errors import (
     NotFoundError,
     OutOfRangeError,
     ResourceExhaustedError,
-    StalledError,
-    StallWarning,
     UnauthenticatedError,
     UnavailableError,
     UnavailableWarning,
     UnimplementedError,
 )
-from gradus.evaluations import EvaluationInfo, PendingTask, Report, ReportRow, Sample, Submitted, Suite, SuitePart
-from gradus.groups import BatchRecord, ControlRecord, GroupAdvantages, HistoryRecord, RecordedSample, RunGroup
+from gradus.groups import GroupAdvantages, RunGroup
 from gradus.outcomes import (
     AnswerSpan,
     Baseline,
@@ -85,20 +64,8 @@ from gradus.policies import (
     task_filter,
 )
 from gradus.policy_values import Policy
-from gradus.runs import (
-    Arm,
-    ArmState,
-    Batch,
-    DynamicSampling,
-    EvaluationArm,
-    EvaluationRecord,
-    ImportedRun,
-    LateFeedback,
-    PromptTemplate,
-    RunConfig,
-    RunInfo,
-    RunState,
-)
+from gradus.runs import Arm, Batch, DynamicSampling, EvaluationArm, LateFeedback, PromptTemplate, RunConfig
+from gradus.stalls import StalledError, StallWarning
 from gradus.tasks import ChatMessage, Completion, CompletionGroup, RewardScheme, Task, TaskSpec
 
 if TYPE_CHECKING:
@@ -117,86 +84,51 @@ else:
 __all__ = [
     "AbortedError",
     "AlreadyExistsError",
-    "AnswerFormat",
     "AnswerSpan",
     "Arm",
-    "ArmState",
-    "BanditRule",
-    "BanditSignal",
     "Baseline",
     "Batch",
-    "BatchRecord",
     "ChatMessage",
     "Client",
     "Commit",
     "Completion",
     "CompletionGroup",
     "ContrastPair",
-    "ControlRecord",
     "DeadlineExceededError",
     "DynamicSampling",
-    "Environment",
     "Evaluation",
     "EvaluationArm",
-    "EvaluationInfo",
-    "EvaluationRecord",
     "FailedPreconditionError",
     "FeedbackError",
-    "FeedbackSource",
-    "FeedbackStatus",
     "FeedbackWarning",
-    "FinishReason",
     "GradusError",
     "GroupAdvantages",
     "GroupOutcome",
-    "HistoryRecord",
-    "ImportedRun",
     "InvalidArgumentError",
     "LateFeedback",
-    "LevelInfo",
     "NoEffectWarning",
     "NoReward",
-    "NoRewardReason",
     "NotFoundError",
     "OutOfRangeError",
     "Outcome",
-    "ParameterInfo",
-    "PendingTask",
     "Policy",
-    "PoolGroup",
-    "PoolInfo",
     "PromptTemplate",
-    "RecordedSample",
-    "Report",
-    "ReportRow",
-    "ResetResult",
     "ResourceExhaustedError",
     "RewardComponent",
     "RewardScheme",
-    "RewardSchemeInfo",
     "Run",
     "RunConfig",
     "RunGroup",
-    "RunInfo",
-    "RunState",
-    "Sample",
-    "Source",
-    "Split",
     "StallWarning",
     "StalledError",
     "StreamResult",
-    "Submitted",
-    "Suite",
-    "SuitePart",
     "Task",
     "TaskSpec",
-    "Thinking",
     "Tls",
     "UnauthenticatedError",
     "UnavailableError",
     "UnavailableWarning",
     "UnimplementedError",
-    "Verdict",
     "__version__",
     "aio",
     "arm",

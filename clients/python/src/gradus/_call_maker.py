@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from gradus._arguments import CallOptions, limits_of
 from gradus._call import Call, Io
 from gradus._channels import Address
 from gradus._credentials import Tls, check_tls, token_of
 from gradus._feedback import FeedbackLog, OnFeedback
 from gradus._mistakes import check_target
 from gradus._op import Each, Item, Op
-from gradus._options import CallOptions, limits_of
 from gradus._retries import Deadline, Waiting, perform
 from gradus.errors import GradusError
 

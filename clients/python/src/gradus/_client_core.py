@@ -8,15 +8,14 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from gradus._arguments import CallOptions, call_options, check_text, listed
 from gradus._call import Call, curriculum_call, environment_call, evaluation_call, paged
 from gradus._call_maker import CallMaker
-from gradus._enums import FinishReason
 from gradus._op import Each, Item, Op
-from gradus._options import CallOptions, call_options
 from gradus._stream import Event, Reply, StepStream
-from gradus._texts import check_text
-from gradus._values import listed, message_of, proto_of
+from gradus._values import message_of, proto_of
 from gradus.arms import SpecOptions, task_spec
+from gradus.enums import FinishReason
 from gradus.environments import Environment, ResetResult
 from gradus.evaluations import Suite
 from gradus.outcomes import GroupOutcome, Outcome, Reward, StreamResult, rewards_of

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from gradus._arguments import CallOptions, call_options, check_id, check_text, listed, shown
 from gradus._call import Call, evaluation_call, paged
 from gradus._client_core import ClientCore
-from gradus._enums import AnswerFormat, FinishReason, Thinking
 from gradus._op import Each, Op
-from gradus._options import CallOptions, call_options
-from gradus._texts import check_id, check_text
-from gradus._values import listed, message_of, shown
+from gradus._values import message_of
+from gradus.enums import AnswerFormat, FinishReason, Thinking
 from gradus.evaluations import EvaluationInfo, PendingTask, Report, Sample, Submitted
 from gradus.tasks import Task, finish_reason_value, task_id_of
 from gradus.v1 import evaluation_pb2 as ev

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from gradus._enums import FeedbackStatus
+from gradus.enums import FeedbackStatus
 from gradus.errors import FeedbackError, FeedbackWarning
 from gradus.outcomes import GroupOutcome, Outcome, Reward
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gradus._client_core import ClientCore
-from gradus._enums import FeedbackStatus
 from gradus._evaluation_core import EvaluationCore
 from gradus._op import Handle
 from gradus._run_groups import WholeRunCore
+from gradus.enums import FeedbackStatus
 
 
 class ClientHandle(Handle[ClientCore]):

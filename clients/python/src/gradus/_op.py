@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
-from gradus._options import check_options, option_names
+from gradus._arguments import check_options, option_names
 
 if TYPE_CHECKING:
     from typing import Concatenate

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradus._arguments import CallOptions, call_options, check_id, check_seconds, listed
 from gradus._call import Call, curriculum_call, paged
 from gradus._client_core import ClientCore
-from gradus._enums import FeedbackStatus
 from gradus._feedback import warn
 from gradus._op import Each, Item, Op
-from gradus._options import CallOptions, call_options, check_seconds
-from gradus._run_options import BatchOptions, CreateOptions
-from gradus._stalls import ASK_SECONDS, GATHER_SECONDS, NOTICE_SECONDS, is_stall, stalled
-from gradus._texts import check_id
-from gradus._values import duration, listed, message_of
+from gradus._run_options import BatchOptions, CreateOptions, RunOptions
+from gradus._values import duration, message_of
 from gradus.arms import reward_scheme_of
-from gradus.errors import GradusError, StalledError, StallWarning
+from gradus.enums import FeedbackStatus
+from gradus.errors import GradusError
 from gradus.groups import RunGroup
 from gradus.policy_values import Policy
 from gradus.runs import (
@@ -27,6 +25,7 @@ from gradus.runs import (
     RunConfig,
     RunInfo,
 )
+from gradus.stalls import ASK_SECONDS, GATHER_SECONDS, NOTICE_SECONDS, StalledError, StallWarning, is_stall, stalled
 from gradus.v1 import curriculum_pb2 as cur
 
 if TYPE_CHECKING:
@@ -87,24 +86,15 @@ class RunCore:
             If there is no such option; the message suggests the nearest.
 
         """
+        given: dict[str, Any] = {name: value for name, value in options.items() if name in RunOptions.__annotations__}
+        given["reward_scheme"] = reward_scheme_of(options.get("reward_scheme"))
+        given["evaluation_arms"] = tuple(listed(options.get("evaluation_arms", ()), EvaluationArm, "evaluation_arms"))
         config = RunConfig(
             arms=tuple(listed(arms, Arm, "arms")),
             policy=policy,
             num_generations=num_generations,
             prompts_per_update=prompts_per_update,
-            length=options.get("length", 0),
-            seed=options.get("seed", 0),
-            reward_scheme=reward_scheme_of(options.get("reward_scheme")),
-            answer_format=options.get("answer_format"),
-            feedback_lag=options.get("feedback_lag"),
-            feedback_source=options.get("feedback_source"),
-            group_timeout=options.get("group_timeout"),
-            time_to_live=options.get("time_to_live"),
-            dynamic_sampling=options.get("dynamic_sampling"),
-            late_feedback=options.get("late_feedback"),
-            prompt_template=options.get("prompt_template"),
-            evaluation_arms=tuple(listed(options.get("evaluation_arms", ()), EvaluationArm, "evaluation_arms")),
-            train_on_evaluated=options.get("train_on_evaluated", False),
+            **given,
         )
         request = message_of(cur.CreateRunRequest, run_id=self.run_id, config=config.to_proto())
         return self.call(curriculum_call("CreateRun", request, _read_run), options)

@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from gradus._arguments import CallOptions, call_options, check_seconds, listed, shown
 from gradus._call import Call, curriculum_call, paged
-from gradus._enums import FeedbackStatus, name_in
 from gradus._op import Each, Op
-from gradus._options import CallOptions, call_options, check_seconds
 from gradus._run_core import RunCore
 from gradus._run_options import ShapeOptions
-from gradus._values import duration, listed, message_of, proto_of, shown
+from gradus._values import duration, message_of, proto_of
+from gradus.enums import FeedbackStatus, name_in
 from gradus.errors import NoEffectWarning
 from gradus.groups import GroupAdvantages, HistoryRecord, RunGroup
 from gradus.outcomes import GroupOutcome

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from gradus._enums import AnswerFormat, FeedbackSource
-from gradus._options import CallOptions
+from gradus._arguments import CallOptions
+from gradus.enums import AnswerFormat, FeedbackSource
 from gradus.policy_values import Policy
 from gradus.runs import Arm, DynamicSampling, EvaluationArm, FeedbackLag, LateFeedback, PromptTemplate
 from gradus.tasks import RewardScheme

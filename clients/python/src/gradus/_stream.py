@@ -15,9 +15,8 @@ from typing import Any, Protocol
 
 import grpc
 
-from gradus._options import is_whole
+from gradus._arguments import is_whole, shown
 from gradus._retries import spread
-from gradus._values import shown
 from gradus.errors import GradusError, ResourceExhaustedError, UnavailableError, error_of, error_of_item
 from gradus.outcomes import GroupOutcome, StreamResult
 from gradus.tasks import CompletionGroup

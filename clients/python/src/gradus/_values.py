@@ -2,7 +2,7 @@
 
 A class names its message; a field of the class is read from the message's field of that name, or of the name that
 `Named` gives. A type with None is None where the message's field is unset. Durations are seconds, times are datetimes
-in UTC, enum values are short names (`_enums.py`), and repeated fields tuples.
+in UTC, enum values are short names (`enums.py`), and repeated fields tuples.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta, timezone
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -19,7 +19,8 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from gradus._enums import name_in, value_in
+from gradus._arguments import listed, made_by, shown
+from gradus.enums import name_in, value_in
 from gradus.v1 import task_pb2
 
 if TYPE_CHECKING:
@@ -92,43 +93,7 @@ def proto_of(value: Any, kind: type[Value], place: str) -> Any:
     """The message of a value; raises TypeError, with the remedy, for what is none of its kind."""
     if isinstance(value, kind):
         return value.to_proto()
-    raise TypeError(f"{place}: want {_made(kind)}; got {shown(value)}")
-
-
-def listed(values: Any, kind: Any, place: str) -> list[Any]:
-    """The values of an iterable; raises TypeError for a single one, a text, what has no order, and no iterable."""
-    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping, set, frozenset)):
-        return list(values)
-    alone = "; write [it], even if it is the only one" if isinstance(kind, type) and isinstance(values, kind) else ""
-    raise TypeError(f"{place}: want a list, each {_made(kind)}; got {shown(values)}{alone}")
-
-
-def shown(value: Any) -> str:
-    """A value in an error's words."""
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + '…'}"
-
-
-_SHOWN_MAX = 80
-
-_MAKERS = {
-    "Arm": "gradus.arm",
-    "BatchConstraints": "gradus.constraints",
-    "CompletionGroup": "Task.group",
-    "Domain": "gradus.domain",
-    "EvaluationArm": "gradus.evaluation_arm",
-    "Policy": "gradus.mixture, gradus.bandit and the others of gradus.policies",
-    "SignalRescale": "gradus.signal_rescale",
-    "Stage": "gradus.stage",
-    "TaskFilter": "gradus.task_filter",
-    "TaskSpec": "gradus.task_spec",
-}
-
-
-def _made(kind: Any) -> str:
-    name = getattr(kind, "__name__", str(kind))
-    made = f", as {_MAKERS[name]} makes" if name in _MAKERS else ""
-    return f"{'an' if name[0] in 'AEIO' else 'a'} {name}{made}"
+    raise TypeError(f"{place}: want {made_by(kind)}; got {shown(value)}")
 
 
 _RANGES = {
@@ -251,7 +216,7 @@ def _write(descriptor: Any, place: str, hint: Any, value: Any) -> Any:
     hint, optional = _without_none(hint)
     if value is None and not optional:
         kind = hint if isinstance(hint, type) and issubclass(hint, Value) else None
-        raise TypeError(f"{place}: want {_made(kind) if kind else _wanted(descriptor)}; got {shown(value)}")
+        raise TypeError(f"{place}: want {made_by(kind) if kind else _wanted(descriptor)}; got {shown(value)}")
     if value is None:
         return None
     if typing.get_origin(hint) is tuple:

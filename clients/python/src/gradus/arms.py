@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict
 
-from gradus._enums import AnswerFormat, Source, Split, Thinking
-from gradus._options import suggesting
+from gradus._arguments import suggesting
+from gradus.enums import AnswerFormat, Source, Split, Thinking
 from gradus.runs import Arm, EvaluationArm
 from gradus.tasks import RewardScheme, TaskSpec
 

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from gradus._arguments import CallOptions, check_options, suggesting
 from gradus._call_maker import Settings
 from gradus._client_core import ClientCore
 from gradus._credentials import Tls
@@ -15,7 +16,6 @@ from gradus._feedback import OnFeedback
 from gradus._handles import ClientHandle, EvaluationHandle, RunHandle
 from gradus._io import BlockingIo
 from gradus._op import blocking, blocking_each, run_each
-from gradus._options import CallOptions, check_options, suggesting
 from gradus._run_groups import WholeRunCore
 from gradus._stream import check_stream
 from gradus._wire import ThreadWire

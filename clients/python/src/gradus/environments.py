@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from gradus._enums import AnswerFormat, Goal, Source, Split
 from gradus._values import Derived, Named, Value
-from gradus.errors import GradusError, error_of_item
+from gradus.enums import AnswerFormat, Goal, Source, Split
+from gradus.errors import GradusError, failure_in
 from gradus.tasks import Task
 from gradus.v1 import environment_pb2
 
@@ -112,19 +112,13 @@ class Environment(Value, message=environment_pb2.Environment):
     pools: tuple[PoolInfo, ...]
 
 
-def _error(proto: environment_pb2.ResetResult) -> GradusError | None:
-    if not proto.HasField("failure"):
-        return None
-    return error_of_item(proto.failure.code, proto.failure.message, proto.failure.retry_delay_ms)
-
-
 @dataclass(frozen=True)
 class ResetResult(Value, message=environment_pb2.ResetResult):
     """One task of a batch, or why it could not be made: exactly one of `task` and `error` is set."""
 
     seed: int
     task: Task | None
-    error: Annotated[GradusError | None, Derived(_error, "failure")]
+    error: Annotated[GradusError | None, Derived(failure_in, "failure")]
 
     def result(self) -> Task:
         """The task, as of a future: raises the error if there is none."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import grpc
 
-if TYPE_CHECKING:
-    from gradus._enums import FeedbackStatus
-    from gradus.groups import RunGroup
+from gradus.enums import FeedbackStatus
 
 ConnectionMistake = Literal["http_port", "not_gradus", "needs_tls", "no_tls", "certificate"]
 """What is wrong with a client's address or options, so that no call of it can go through.
@@ -90,26 +88,6 @@ class UnimplementedError(GradusError):
     """This server does not serve the call."""
 
 
-class StalledError(UnavailableError):
-    """A run gave no tasks in time, for it waits for feedback.
-
-    `update_batch` is the first one that is waited for, and `open_groups` those of its groups that are open.
-    """
-
-    def __init__(self, message: str, update_batch: int, open_groups: tuple[RunGroup, ...]) -> None:
-        super().__init__(grpc.StatusCode.UNAVAILABLE, message)
-        self.update_batch = update_batch
-        self.open_groups = open_groups
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """See `GradusError.__reduce__`."""
-        return StalledError, (self.message, self.update_batch, self.open_groups)
-
-
-class StallWarning(UserWarning):
-    """A run has given no tasks for a while, for it waits for feedback."""
-
-
 class NoEffectWarning(UserWarning):
     """A change of a run that changes nothing that is drawn, e.g. of weights under a bandit."""
 
@@ -165,6 +143,12 @@ def error_of_item(code: int, message: str, retry_delay_ms: int) -> GradusError:
     """The error for an item of a batch or stream, which carries the status as a number; 0 ms means no delay."""
     status = _BY_NUMBER.get(code, grpc.StatusCode.UNKNOWN)
     return error_of(status, message, retry_delay_ms / 1000 if retry_delay_ms > 0 else None)
+
+
+def failure_in(proto: Any) -> GradusError | None:
+    """The error of an item's message; None: it has not failed."""
+    failure = proto.failure
+    return error_of_item(failure.code, failure.message, failure.retry_delay_ms) if proto.HasField("failure") else None
 
 
 def error_of_rpc(failure: grpc.RpcError, target: str) -> GradusError:

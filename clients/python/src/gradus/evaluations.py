@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from gradus._enums import AnswerFormat, FeedbackStatus, Split, Thinking, name_in
 from gradus._values import Derived, Named, Value
-from gradus.errors import GradusError, error_of_item
-from gradus.outcomes import Outcome
+from gradus.enums import AnswerFormat, FeedbackStatus, Split, Thinking
+from gradus.errors import GradusError, failure_in
+from gradus.outcomes import Outcome, feedback_in
 from gradus.tasks import Task
-from gradus.v1 import evaluation_pb2, outcome_pb2
-
-_STATUS = outcome_pb2.Feedback.DESCRIPTOR.fields_by_name["status"].enum_type
+from gradus.v1 import evaluation_pb2
 
 
 @dataclass(frozen=True)
@@ -63,16 +61,6 @@ class PendingTask(Value, message=evaluation_pb2.PendingTask):
     sample_indices: tuple[int, ...]
 
 
-def _error(proto: evaluation_pb2.SubmitCompletionsResponse) -> GradusError | None:
-    if not proto.HasField("failure"):
-        return None
-    return error_of_item(proto.failure.code, proto.failure.message, proto.failure.retry_delay_ms)
-
-
-def _status(proto: evaluation_pb2.SubmitCompletionsResponse) -> Any:
-    return name_in(_STATUS, proto.feedback.status) if proto.HasField("feedback") else None
-
-
 def _outcome(proto: evaluation_pb2.SubmitCompletionsResponse | evaluation_pb2.Sample) -> Outcome:
     return Outcome.from_proto(proto.outcome)
 
@@ -91,12 +79,9 @@ class Submitted(Value, message=evaluation_pb2.SubmitCompletionsResponse):
 
     task_id: str
     sample_index: int
-    outcome: Annotated[
-        Outcome | None,
-        Derived(_outcome_if_any, "outcome"),
-    ]
-    status: Annotated[FeedbackStatus | None, Derived(_status, "feedback")]
-    error: Annotated[GradusError | None, Derived(_error, "failure")]
+    outcome: Annotated[Outcome | None, Derived(_outcome_if_any, "outcome")]
+    status: Annotated[FeedbackStatus | None, Derived(feedback_in, "feedback")]
+    error: Annotated[GradusError | None, Derived(failure_in, "failure")]
 
 
 @dataclass(frozen=True)

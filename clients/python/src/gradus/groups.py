@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
-from gradus._values import Derived, Value, listed, message_of
+from gradus._arguments import listed
+from gradus._values import Derived, Value, message_of
 from gradus.outcomes import ContrastPair
 from gradus.policy_values import Policy
 from gradus.runs import EvaluationRecord

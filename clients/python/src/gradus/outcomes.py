@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
-from gradus._enums import FeedbackStatus, NoRewardReason, Proof, Verdict, name_in
 from gradus._lazy import MESSAGE, Lazy, Read, read_late
 from gradus._values import Derived, Value
+from gradus.enums import FeedbackStatus, NoRewardReason, Proof, Verdict, name_in
 from gradus.errors import GradusError
 from gradus.tasks import CompletionGroup
 from gradus.v1 import outcome_pb2
@@ -172,7 +172,8 @@ def _advantage(name: str) -> Read:
     return lambda proto: getattr(proto, name) if proto.HasField(name) else None
 
 
-def _feedback(proto: Any) -> FeedbackStatus | None:
+def feedback_in(proto: Any) -> FeedbackStatus | None:
+    """What a message says that its score did to its run; None: nothing, for there is none."""
     return name_in(_STATUS, proto.feedback.status) if proto.HasField("feedback") else None
 
 
@@ -201,7 +202,7 @@ read_late(
         "info": lambda proto: dict(proto.score.info),
         "rloo_advantage": _advantage("rloo_advantage"),
         "grpo_advantage": _advantage("grpo_advantage"),
-        "feedback": _feedback,
+        "feedback": feedback_in,
         "feedback_detail": lambda proto: proto.feedback.detail,
     },
 )
@@ -272,7 +273,7 @@ class GroupOutcome(Lazy):
     def statuses(self) -> list[FeedbackStatus]:
         """What its scores did to their run, of those that say so; for who counts them, without making outcomes."""
         message = self.__dict__.get(MESSAGE)
-        found = (each.feedback for each in self.outcomes) if message is None else map(_feedback, message.outcomes)
+        found = (each.feedback for each in self.outcomes) if message is None else map(feedback_in, message.outcomes)
         return [each for each in found if each is not None]
 
 

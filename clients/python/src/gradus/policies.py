@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradus._enums import BanditRule, BanditSignal, CompetenceStep, ReplayInstances
-from gradus._options import suggesting
-from gradus._values import shown
+from gradus._arguments import shown, suggesting
+from gradus.enums import BanditRule, BanditSignal, CompetenceStep, ReplayInstances
 from gradus.policy_values import (
     BackwardTransfer,
     BanditPolicy,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gradus._enums import BanditRule, BanditSignal, CompetenceStep, ReplayInstances
 from gradus._values import Value
+from gradus.enums import BanditRule, BanditSignal, CompetenceStep, ReplayInstances
 from gradus.v1 import curriculum_pb2 as cur
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
-from gradus._enums import AlikeOutcomes, AnswerFormat, FeedbackSource
 from gradus._values import Derived, Named, Value, message_of
+from gradus.enums import AlikeOutcomes, AnswerFormat, FeedbackSource
 from gradus.policy_values import Policy
 from gradus.tasks import RewardScheme, Task, TaskSpec
 from gradus.v1 import curriculum_pb2 as cur

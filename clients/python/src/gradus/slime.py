@@ -21,7 +21,7 @@ from slime.rollout.data_source import DataSource
 from slime.utils.processing_utils import load_tokenizer
 from slime.utils.types import Sample
 
-from gradus._enums import FinishReason
+from gradus.enums import FinishReason
 from gradus.outcomes import Outcome
 from gradus.runs import RunConfig
 from gradus.tasks import Task
@@ -29,7 +29,7 @@ from gradus.training import (
     RunAddress,
     TaskReader,
     TaskReference,
-    Written,
+    WrittenCompletion,
     check_batches,
     check_generations,
     check_length,
@@ -113,7 +113,7 @@ class RunDataSource(DataSource):
         path = _path(self.args.load, rollout_id)
         if path.exists():
             restore(self._run, read_checkpoint(path))
-            self._reader.take_up()
+            self._reader.repeat_open_groups()
 
     def __len__(self) -> int:
         """The run's prompts; 0: it has no end, and slime wants --num-rollout."""
@@ -175,7 +175,7 @@ async def _outcome(sample: Sample) -> Outcome:
         )
     task = TaskReference.from_row(sample.metadata[_TASK])
     finish_reason = _REASONS.get(sample.status.value)
-    return await score_one(Written(task, sample.response, sample.metadata[_INDEX], finish_reason))
+    return await score_one(WrittenCompletion(task, sample.response, sample.metadata[_INDEX], finish_reason))
 
 
 def _check(run: RunConfig, args: Any) -> None:

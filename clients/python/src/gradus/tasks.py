@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from gradus._enums import AnswerFormat, FinishReason, Source, Split, Thinking, value_in
-from gradus._options import is_whole, suggestion
-from gradus._texts import check_id, check_text
-from gradus._values import Derived, Value, listed, message_of, shown
+from gradus._arguments import check_id, check_text, is_whole, listed, shown, suggestion
+from gradus._values import Derived, Value, message_of
+from gradus.enums import AnswerFormat, FinishReason, Source, Split, Thinking, value_in
 from gradus.v1 import environment_pb2, task_pb2
 
 if TYPE_CHECKING:

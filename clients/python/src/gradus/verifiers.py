@@ -21,14 +21,14 @@ from typing import Any
 import verifiers.v1 as vf
 from openai import AsyncOpenAI
 
-from gradus._enums import AnswerFormat, Split
 from gradus.arms import task_spec
+from gradus.enums import AnswerFormat, Split
 from gradus.tasks import Task
 from gradus.training import (
     RunAddress,
     TaskReference,
     UnscoredError,
-    Written,
+    WrittenCompletion,
     check_scored_by_step,
     check_whole_groups,
     reward_or,
@@ -79,7 +79,7 @@ class GradusTask(vf.Task[GradusTaskData]):
     async def reward(self, trace: vf.Trace) -> float:
         """The server's reward. Which of its group's the completion is, is not known here, and left to the scorer."""
         task = TaskReference.from_row(self.data.reference)
-        written = Written(task, _text(trace), finish_reason="length" if trace.is_truncated else "stop")
+        written = WrittenCompletion(task, _text(trace), finish_reason="length" if trace.is_truncated else "stop")
         outcome = await score_one(written)
         value = reward_or(outcome, None)
         trace.record_metric("solved", float(outcome.solved or False))

@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import { join } from "node:path";
 import type { Registry } from "../../../../envs/registry.ts";
+import type { OpenPorts } from "../../../tasks/pool-files/checks.ts";
 import type { PoolReport } from "../../../tasks/pool-files/read.ts";
 import type { PoolFile } from "../../../tasks/pool-files/selection.ts";
 import type { Config } from "../../../runtime/config.ts";
@@ -48,17 +49,18 @@ async function check(given: string, flags: Flags): Promise<void> {
   if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
   const file = await fileOf(given, flags, config.columns, loaded.registry);
   let opened: ReturnType<typeof openPorts> | undefined;
+  const asked = () => (opened ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined }));
   const bars = poolBars();
   const { workers: threads, environmentFiles, dataDir } = config;
   const reader = createPoolReader(loaded.registry, {
-    openPorts: () => (opened ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined })),
+    openPorts: asked,
     ...{ threads, environmentFiles, folder: join(dataDir, "pools"), onProgress: bars.onProgress },
   });
   try {
     const read = await reader.read(file.path, file).finally(bars.stop);
     if (typeof read === "string") throw new CliProblem("failure", `${file.path}: ${read}`);
     const { pool: _, ...report } = reportOf(read.pool);
-    if (flags.rows) await printRows(file, read, flags.json ?? false);
+    if (flags.rows) await printRows(file, read, asked, flags.json ?? false);
     const example = exampleOf(read.pool);
     const whole = {
       ...report,
@@ -92,12 +94,12 @@ async function fileOf(
   return { ...file, environment: owner.environment };
 }
 
-async function printRows(file: PoolFile, read: PoolReport, json: boolean): Promise<void> {
+async function printRows(file: PoolFile, read: PoolReport, openPorts: OpenPorts, json: boolean): Promise<void> {
   const [{ checkedRows }, { planOf }] = await Promise.all([
     import("../../pools/check.ts"),
     import("../../../tasks/pool-files/work.ts"),
   ]);
-  for await (const row of checkedRows(await planOf(file.path, undefined), read, file))
+  for await (const row of checkedRows(await planOf(file.path, undefined), read, file, openPorts))
     await printed(`${json ? JSON.stringify(row) : lineOf(row)}\n`);
 }
 

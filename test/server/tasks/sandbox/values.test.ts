@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { resultOfReply } from "../../../../server/tasks/sandbox/results.ts";
-import { PARTS_MAX, readValue } from "../../../../server/tasks/sandbox/values.ts";
+import { PARTS_MAX, readValue } from "../../../../envs/lib/python-values.ts";
 
 const read = (json: unknown) => readValue(json, { partsLeft: PARTS_MAX });
 

@@ -1,20 +1,15 @@
 /** The HTTP/2 settings that grpc-js has no option for, as a client sees them. Fails where an upgrade loses them. */
 import { Server } from "@grpc/grpc-js";
 import { create } from "@bufbuild/protobuf";
-import { once } from "node:events";
 import { createRequire } from "node:module";
-import { type Http2Server, type ServerHttp2Session, connect, createServer } from "node:http2";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { StepResponseSchema } from "../../../../server/gen/gradus/v1/environment_pb.js";
 import {
   checkInternals,
   connectionWindowBytes,
-  keepStreamsYoung,
   streamWindowBytes,
 } from "../../../../server/transport/grpc/internals.ts";
-import { LiveMap } from "../../../../server/transport/live-map.ts";
 import { start, stopAll } from "../fixture.ts";
 import { cancelledFrames, connectFrames, frameTypes, stepFrames } from "./frames.ts";
 import { callRaw, connectRaw, frame } from "./raw.ts";
@@ -112,23 +107,4 @@ test("1,500 calls that are cancelled as they come do not close the connection, a
   // What was reset before its turn came was never made a call of.
   expect(calls() - before).toBeLessThan(400);
   trainer.socket.destroy();
-});
-
-test("a session's streams are in a table of ours: fails where an upgrade of Node keeps them elsewhere", async () => {
-  const http2Server: Http2Server = createServer((_, response) => response.end());
-  keepStreamsYoung({ commonServerOptions: {}, http2Servers: new Map([[http2Server, undefined]]) } as never);
-  http2Server.listen(0, "127.0.0.1");
-  await once(http2Server, "listening");
-  const began = once(http2Server, "session");
-  const client = connect(`http://127.0.0.1:${(http2Server.address() as AddressInfo).port}`);
-  const [session] = (await began) as [ServerHttp2Session];
-  const key = Object.getOwnPropertySymbols(session).find(({ description }) => description === "state") as symbol;
-  const { streams } = (session as unknown as Record<symbol, { streams: unknown }>)[key] ?? {};
-  expect(streams).toBeInstanceOf(LiveMap);
-  const request = client.request();
-  await once(request.resume(), "end");
-  client.close();
-  await once(client, "close");
-  expect(streams).toHaveProperty("size", 0);
-  http2Server.close();
 });

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 
-from gradus._options import check_options
+from gradus._arguments import check_options
 from gradus.arms import SpecOptions
 from gradus.gymnasium._game import FAMILY, SERVER, Game, Shown, facts
 from gradus.gymnasium._spaces import LENGTH_MAX, AnyText

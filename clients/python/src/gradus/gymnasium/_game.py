@@ -8,18 +8,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gradus._texts import check_text
-from gradus._values import listed
+from gradus._arguments import check_text, listed
 from gradus.arms import SpecOptions, task_spec
 from gradus.client import Client
 from gradus.outcomes import Outcome
 from gradus.tasks import Task, TaskSpec
 from gradus.training import (
-    Places,
     RunAddress,
+    SampleIndices,
     TaskReader,
     TaskReference,
-    Written,
+    WrittenCompletion,
     check_batches,
     check_scored_by_step,
     reward_or,
@@ -75,7 +74,7 @@ class Game:
     ) -> None:
         at = RunAddress.parse(address)
         self.client = at.client(patience=patience)
-        self._places = Places()
+        self._places = SampleIndices()
         self._max_prompt_length = max_prompt_length
         self._unscored = unscored
         self._patience = patience
@@ -106,7 +105,9 @@ class Game:
         texts = [check_text(text, f"actions[{at}]") for at, text in enumerate(listed(completions, str, "actions"))]
         if len(texts) != len(shown):
             raise ValueError(f"actions: want one for each environment, {len(shown)}; got {len(texts)}")
-        written = [Written(each.reference, text, each.sample_index) for each, text in zip(shown, texts, strict=True)]
+        written = [
+            WrittenCompletion(each.reference, text, each.sample_index) for each, text in zip(shown, texts, strict=True)
+        ]
         outcomes = score_all(self.client, self._places, written, self._patience)
         return [(each, reward_or(each, self._unscored)) for each in outcomes]
 

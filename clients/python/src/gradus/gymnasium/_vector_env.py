@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from gradus._options import check_options
+from gradus._arguments import check_options
 from gradus.arms import SpecOptions
 from gradus.gymnasium._game import FAMILY, SERVER, Game, Shown, facts
 from gradus.gymnasium._spaces import LENGTH_MAX, AnyText

@@ -8,15 +8,14 @@ and what is refused because it would wait for ever.
 
 from __future__ import annotations
 
-from gradus.training._address import PATIENCE_SECONDS, RunAddress
 from gradus.training._checkpoints import (
     RunCheckpoint,
     checkpoint_of,
-    insist,
-    packed,
     read_checkpoint,
     restore,
-    unpacked,
+    retry_while_away,
+    state_from_text,
+    state_to_text,
     write_checkpoint,
 )
 from gradus.training._checks import (
@@ -26,38 +25,38 @@ from gradus.training._checks import (
     check_scored_by_step,
     check_whole_groups,
 )
-from gradus.training._places import Places, place_in_group
-from gradus.training._reader import TaskReader, read_tasks
-from gradus.training._references import TaskReference
+from gradus.training._indices import SampleIndices, index_in_group
+from gradus.training._reader import TaskReader, read_round, read_tasks
+from gradus.training._references import PATIENCE_SECONDS, RunAddress, TaskReference
 from gradus.training._scorer import Scorer, score_one
-from gradus.training._scoring import UnscoredError, Written, reward_or, score, score_all
+from gradus.training._scoring import UnscoredError, WrittenCompletion, reward_or, score_all
 
 __all__ = [
     "PATIENCE_SECONDS",
-    "Places",
     "RunAddress",
     "RunCheckpoint",
+    "SampleIndices",
     "Scorer",
     "TaskReader",
     "TaskReference",
     "UnscoredError",
-    "Written",
+    "WrittenCompletion",
     "check_batches",
     "check_generations",
     "check_length",
     "check_scored_by_step",
     "check_whole_groups",
     "checkpoint_of",
-    "insist",
-    "packed",
-    "place_in_group",
+    "index_in_group",
     "read_checkpoint",
+    "read_round",
     "read_tasks",
     "restore",
+    "retry_while_away",
     "reward_or",
-    "score",
     "score_all",
     "score_one",
-    "unpacked",
+    "state_from_text",
+    "state_to_text",
     "write_checkpoint",
 ]

@@ -17,7 +17,7 @@ from typing import Any, TypedDict
 from gradus.client import Run
 from gradus.errors import NotFoundError, UnavailableError
 from gradus.runs import RunState
-from gradus.training._address import PATIENCE_SECONDS
+from gradus.training._references import PATIENCE_SECONDS
 
 
 class RunCheckpoint(TypedDict):
@@ -62,7 +62,7 @@ def restore(run: Run, saved: RunCheckpoint) -> bool:
         )
     moved = not _stands_there(_state(run), saved)
     if moved:
-        insist(lambda: run.import_state(saved["state"], timeout=PATIENCE_SECONDS), PATIENCE_SECONDS)
+        retry_while_away(lambda: run.import_state(saved["state"], timeout=PATIENCE_SECONDS), PATIENCE_SECONDS)
     run.cursor = saved["cursor"]
     return moved
 
@@ -80,7 +80,7 @@ def _stands_there(state: RunState | None, saved: RunCheckpoint) -> bool:
 
 def write_checkpoint(path: Path, saved: RunCheckpoint) -> None:
     """Writes it into a file, whole or not at all."""
-    text = json.dumps({**saved, "state": packed(saved["state"])})
+    text = json.dumps({**saved, "state": state_to_text(saved["state"])})
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.write_text(text)
@@ -95,21 +95,21 @@ def read_checkpoint(path: Path) -> RunCheckpoint:
         cursor=read["cursor"],
         incarnation=read["incarnation"],
         version=read["version"],
-        state=unpacked(read["state"]),
+        state=state_from_text(read["state"]),
     )
 
 
-def packed(state: bytes) -> str:
+def state_to_text(state: bytes) -> str:
     """A run's exported state as text, for JSON."""
     return base64.b64encode(zlib.compress(state)).decode()
 
 
-def unpacked(text: str) -> bytes:
-    """The state that `packed` was given."""
+def state_from_text(text: str) -> bytes:
+    """The state that `state_to_text` was given."""
     return zlib.decompress(base64.b64decode(text))
 
 
-def insist(work: Callable[[], object], patience: float) -> None:
+def retry_while_away(work: Callable[[], object], patience: float) -> None:
     """Does something again for so many seconds as long as the server is away.
 
     For what calls make once only, since it does more when it is made twice, and where that does no harm.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from gradus._options import CallOptions
+from gradus._arguments import CallOptions
 from gradus.client import Run
 from gradus.tasks import Task
 
@@ -30,6 +30,16 @@ def read_tasks(run: Run, cursor: int, count: int, **options: Unpack[CallOptions]
             return tasks, cursor
 
 
+def read_round(run: Run, arm_id: str, evaluation_round: int) -> list[Task]:
+    """All tasks of a round of an evaluation arm, by their position."""
+    tasks: list[Task] = []
+    while True:
+        batch = run.next_evaluation(arm_id, evaluation_round, cursor=len(tasks))
+        tasks += batch.tasks
+        if batch.done:
+            return tasks
+
+
 class TaskReader:
     """Reads a run from where its handle stands. Feedback that is due is waited for, as `Run.next_batch` says."""
 
@@ -51,7 +61,7 @@ class TaskReader:
             self._again.popleft()
         return tasks
 
-    def take_up(self) -> int:
+    def repeat_open_groups(self) -> int:
         """Has the tasks before the handle's position come again whose groups are not whole; gives how many.
 
         For trainers whose checkpoints do not hold what was in flight: the run would wait for those groups.

@@ -1,16 +1,98 @@
-"""What of a task travels with a row of a data set, to where its completions are scored."""
+"""Where a run is, in words that fit where a trainer names a data file; and what of a task travels with a row."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote, urlsplit
 
+from gradus import aio
+from gradus._credentials import Tls
+from gradus._feedback import OnFeedback
+from gradus._retries import AS_LONG_AS_THERE_IS_TIME
+from gradus.client import Client
 from gradus.tasks import Task
-from gradus.training._address import RunAddress
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+PATIENCE_SECONDS = 600.0
+"""For how long a server is waited for, and a completion sent again that it asks to have again, unless told."""
+
+_SCHEMES = {"gradus": False, "gradus+tls": True}
+
+_FORM = "gradus://HOST:PORT/RUN_ID, or gradus://HOST:PORT/RUN_ID#EVALUATION_ARM_ID for an evaluation arm"
+
+
+@dataclass(frozen=True)
+class RunAddress:
+    """A run on a server, or one of its evaluation arms; with an empty `run_id` the server alone.
+
+    WrittenCompletion `gradus://localhost:50051/my-run` and `gradus://localhost:50051/my-run#eval/countdown/T1`; with
+    `gradus+tls://` the connection is encrypted. It holds no secret: the token is read from the environment variable
+    GRADUS_TOKEN, the file of those who sign servers from GRADUS_TLS_CA.
+    """
+
+    server: str
+    run_id: str
+    evaluation_arm: str = ""
+    tls: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Reads what `str` gives.
+
+        Raises
+        ------
+        ValueError
+            If it is none; the message has the form.
+
+        """
+        parts = urlsplit(text)
+        run_id = unquote(parts.path.removeprefix("/"))
+        if parts.scheme not in _SCHEMES or not parts.netloc:
+            raise ValueError(f"{text!r} is not the address of a run: want {_FORM}")
+        return cls(parts.netloc, run_id, unquote(parts.fragment), _SCHEMES[parts.scheme])
+
+    @classmethod
+    def of_run(cls, text: str) -> Self:
+        """The same, with a run.
+
+        Raises
+        ------
+        ValueError
+            If it names none.
+
+        """
+        address = cls.parse(text)
+        if not address.run_id:
+            raise ValueError(f"{text!r} names a server and no run: want {_FORM}")
+        return address
+
+    def __str__(self) -> str:
+        """As a configuration names it."""
+        scheme = "gradus+tls" if self.tls else "gradus"
+        arm = f"#{quote(self.evaluation_arm)}" if self.evaluation_arm else ""
+        return f"{scheme}://{self.server}/{quote(self.run_id)}{arm}"
+
+    def client(self, on_feedback: OnFeedback = "warn", patience: float = PATIENCE_SECONDS) -> Client:
+        """A client of the server. Its calls wait for a server that is away, or not up yet, for so many seconds."""
+        return Client(self.server, on_feedback=on_feedback, **self._settings(patience))
+
+    def aio_client(self, on_feedback: OnFeedback = "warn", patience: float = PATIENCE_SECONDS) -> aio.Client:
+        """The same for asyncio."""
+        return aio.Client(self.server, on_feedback=on_feedback, **self._settings(patience))
+
+    def _settings(self, patience: float) -> dict[str, Any]:
+        tls = Tls(ca=os.environ.get("GRADUS_TLS_CA")) if self.tls else None
+        return {
+            "timeout": patience,
+            "retries": AS_LONG_AS_THERE_IS_TIME,
+            "tls": tls,
+            "token": os.environ.get("GRADUS_TOKEN", "").strip() or None,
+        }
 
 
 @dataclass(frozen=True)

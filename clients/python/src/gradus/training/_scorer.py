@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from gradus._feedback import FeedbackLog, OnFeedback
 from gradus._op import arun_each
 from gradus.outcomes import Outcome
-from gradus.training._address import PATIENCE_SECONDS, RunAddress
-from gradus.training._places import Places
-from gradus.training._scoring import Written, score
+from gradus.training._indices import SampleIndices
+from gradus.training._references import PATIENCE_SECONDS, RunAddress
+from gradus.training._scoring import WrittenCompletion, score
 
 
 @dataclass(frozen=True)
 class _Asked:
-    written: Written
+    written: WrittenCompletion
     result: asyncio.Future[Outcome]
 
 
@@ -77,7 +77,7 @@ class Scorer:
         self._samples_max = samples_max
         self._characters_max = characters_max
         self._patience = patience
-        self._places = Places()
+        self._places = SampleIndices()
         self._waiting = _Waiting()
         self._messages = asyncio.Semaphore(messages_max)
         self._room = asyncio.Semaphore(held_max)
@@ -85,7 +85,7 @@ class Scorer:
         self.messages_sent = 0
         self.held = 0
 
-    async def score(self, written: Written) -> Outcome:
+    async def score(self, written: WrittenCompletion) -> Outcome:
         """The outcome of one completion.
 
         Raises
@@ -154,7 +154,7 @@ _Scorers = dict[RunAddress, Scorer]
 _scorers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Scorers] = weakref.WeakKeyDictionary()
 
 
-async def score_one(written: Written) -> Outcome:
+async def score_one(written: WrittenCompletion) -> Outcome:
     """Scores a completion by the running loop's scorer for its server.
 
     Trainers call functions, which have no place to keep a scorer.

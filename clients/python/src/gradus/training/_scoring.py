@@ -7,20 +7,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from gradus._arguments import check_text
 from gradus._call import curriculum_call, paged
 from gradus._client_core import ClientCore
-from gradus._enums import FinishReason
 from gradus._op import Each, Item, Op, run_each
 from gradus._retries import AS_LONG_AS_THERE_IS_TIME
-from gradus._texts import check_text
 from gradus.client import Client
+from gradus.enums import FinishReason
 from gradus.errors import GradusError
 from gradus.groups import RunGroup
 from gradus.outcomes import Outcome
 from gradus.tasks import Completion, CompletionGroup
-from gradus.training._address import PATIENCE_SECONDS
-from gradus.training._places import Places
-from gradus.training._references import TaskReference
+from gradus.training._indices import SampleIndices
+from gradus.training._references import PATIENCE_SECONDS, TaskReference
 from gradus.v1 import curriculum_pb2 as cur
 
 G = TypeVar("G")
@@ -42,7 +41,7 @@ class UnscoredError(Exception):
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenCompletion:
     """A completion to be scored.
 
     `sample_index` says which of its group it is, from 0; None: that is not known, and a free one is taken.
@@ -62,7 +61,7 @@ class Written:
 @dataclass(frozen=True)
 class _Try:
     position: int
-    written: Written
+    written: WrittenCompletion
     index: int
 
     @property
@@ -91,7 +90,9 @@ def reward_or(outcome: Outcome, unscored: float | None) -> float:
     return unscored
 
 
-def score(core: ClientCore, places: Places, written: Sequence[Written], patience: float) -> Each[tuple[int, Outcome]]:
+def score(
+    core: ClientCore, places: SampleIndices, written: Sequence[WrittenCompletion], patience: float
+) -> Each[tuple[int, Outcome]]:
     """Scores completions, in messages that hold as many as may go together.
 
     Parameters
@@ -139,14 +140,14 @@ def score(core: ClientCore, places: Places, written: Sequence[Written], patience
 
 
 def score_all(
-    client: Client, places: Places, written: Sequence[Written], patience: float = PATIENCE_SECONDS
+    client: Client, places: SampleIndices, written: Sequence[WrittenCompletion], patience: float = PATIENCE_SECONDS
 ) -> list[Outcome]:
     """Outcomes of completions, (n,), for code that waits; see `score`."""
     outcomes = dict(run_each(score(client._core, places, written, patience)))
     return [outcomes[position] for position in range(len(written))]
 
 
-def _index(written: Written, places: Places) -> int:
+def _index(written: WrittenCompletion, places: SampleIndices) -> int:
     return places.first(written.task) if written.sample_index is None else written.sample_index
 
 

@@ -5,6 +5,6 @@ repository says what it sets, what it refuses and how a training resumes.
 """
 
 from gradus.trl._environment import AnswerEnvironment
-from gradus.trl.spec import GradusSpec
+from gradus.trl._spec import GradusSpec
 
 __all__ = ["AnswerEnvironment", "GradusSpec"]

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from accelerate import PartialState
 from transformers import TrainerCallback, set_seed
 from transformers.trainer_callback import ExportableState
 
 from gradus._feedback import warn
-
-if TYPE_CHECKING:
-    from gradus.trl.spec import GradusSpec
+from gradus.trl._training import Training
 
 _STEPS_APART = 100_003
 """A prime, so that the seeds of one training's steps are not those of the next seed's."""
@@ -27,13 +25,14 @@ class GradusCallback(TrainerCallback, ExportableState):
     them, and a checkpoint can be moved.
     """
 
-    def __init__(self, spec: GradusSpec) -> None:
-        self._spec = spec
+    def __init__(self, training: Training, reproducible: bool) -> None:
+        self._training = training
+        self._reproducible = reproducible
         self._step = 0
 
     def on_init_end(self, args: Any, state: Any, control: Any, processing_class: Any = None, **_: Any) -> None:
         """Checks the settings, and takes note of what rewards need."""
-        self._spec._connect(args, processing_class)
+        self._training.connect(args, processing_class)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Puts the run where the trainer is: at its beginning, or as it was at the checkpoint.
@@ -53,16 +52,16 @@ class GradusCallback(TrainerCallback, ExportableState):
                 "of a GradusSpec"
             )
         self._step = state.global_step
-        on_one_rank(lambda: self._spec._start(saved), state.is_world_process_zero)
-        self._spec._begin(self._step, saved)
+        on_one_rank(lambda: self._training.place_run(saved), state.is_world_process_zero)
+        self._training.begin(self._step, saved)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """From here on who looks at the data set sees samples of it, and takes no tasks."""
-        self._spec.is_training = False
+        self._training.is_training = False
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Seeds the step, if what is sampled is to be the same after a resume."""
-        if self._spec.reproducible:
+        if self._reproducible:
             set_seed((args.seed + state.global_step * _STEPS_APART + args.process_index) % 2**32)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -71,7 +70,7 @@ class GradusCallback(TrainerCallback, ExportableState):
 
     def state(self) -> dict[str, Any]:
         """What goes into a checkpoint, when every sample of its step is scored; nothing before a training."""
-        return {"args": {}, "attributes": self._spec._save(self._step)}
+        return {"args": {}, "attributes": self._training.save(self._step)}
 
 
 def _done(state: Any) -> str:

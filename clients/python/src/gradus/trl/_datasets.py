@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import datasets
 
 from gradus.client import Client, Run
 from gradus.runs import PromptTemplate, RunConfig
 from gradus.tasks import ChatMessage, Task
-
-if TYPE_CHECKING:
-    from gradus.trl.spec import GradusSpec
+from gradus.training import read_round
+from gradus.trl._training import Training
 
 
 def row_of(task: Task) -> dict[str, Any]:
@@ -34,18 +33,18 @@ _FEATURES = datasets.Features(
 class RunTasks(datasets.IterableDataset):
     """The tasks of a run, in order, for a trainer; for who looks at it while nothing is trained, samples of them."""
 
-    _spec: GradusSpec
+    _training: Training
 
     def __iter__(self) -> Iterator[Any]:
         """Rows of the run in a training, and samples without an end otherwise."""
-        return super().__iter__() if self._spec.is_training else self._spec._samples()
+        return super().__iter__() if self._training.is_training else self._samples()
 
     def __getitem__(self, key: Any) -> Any:
         """A sample by its number, a list of them by a slice, a column by its name."""
         if isinstance(key, slice) and key.stop is not None:
-            return list(islice(self._spec._samples(), key.start, key.stop, key.step))
+            return list(islice(self._samples(), key.start, key.stop, key.step))
         if isinstance(key, int) and key >= 0:
-            return next(islice(self._spec._samples(), key, None))
+            return next(islice(self._samples(), key, None))
         if isinstance(key, str) and key in _FEATURES:
             return super().__getitem__(key)
         columns = ", ".join(_FEATURES)
@@ -55,17 +54,20 @@ class RunTasks(datasets.IterableDataset):
 
     def __len__(self) -> int:
         """None: a run gives its tasks one by one."""
-        length = self._spec.run_config.length
+        length = self._training.run_config.length
         whole = f"gives {length} tasks" if length else "has no end"
-        raise TypeError(f"tasks are made one by one, and have no len(): run {self._spec.run.run_id!r} {whole}")
+        raise TypeError(f"tasks are made one by one, and have no len(): run {self._training.run.run_id!r} {whole}")
+
+    def _samples(self) -> Iterator[dict[str, Any]]:
+        return _samples(self._training.client, self._training.run_config)
 
 
-def train_dataset(spec: GradusSpec) -> Any:
-    """Tasks in order, as long as the spec gives any."""
-    made = datasets.IterableDataset.from_generator(_rows, features=_FEATURES, gen_kwargs={"take": spec._take})
+def train_dataset(training: Training) -> Any:
+    """Tasks in order, as long as the training takes any."""
+    made = datasets.IterableDataset.from_generator(_rows, features=_FEATURES, gen_kwargs={"take": training.take})
     # As the library itself gives its data sets a class when torch is there.
     made.__class__ = RunTasks
-    made._spec = spec
+    made._training = training
     return made
 
 
@@ -74,7 +76,7 @@ def _rows(take: Callable[[], list[Task]]) -> Iterator[dict[str, Any]]:
         yield from map(row_of, tasks)
 
 
-def samples(client: Client, config: RunConfig) -> Iterator[dict[str, Any]]:
+def _samples(client: Client, config: RunConfig) -> Iterator[dict[str, Any]]:
     """Tasks like the run's, of its arms in turn; the run knows nothing of them, and nothing waits for them."""
     for seed in count():
         for arm in config.arms:
@@ -111,16 +113,8 @@ def eval_dataset(run: Run, config: RunConfig) -> Any:
         return None
     newest = {each.arm_id: each.evaluation_round for each in run.get().state.evaluations}
     rows = [
-        row_of(task) for arm in config.evaluation_arms for task in round_of(run, arm.arm_id, newest.get(arm.arm_id, 0))
+        row_of(task)
+        for arm in config.evaluation_arms
+        for task in read_round(run, arm.arm_id, newest.get(arm.arm_id, 0))
     ]
     return datasets.Dataset.from_list(rows)
-
-
-def round_of(run: Run, arm_id: str, evaluation_round: int) -> list[Task]:
-    """All tasks of a round of an evaluation arm, by their position."""
-    tasks: list[Task] = []
-    while True:
-        batch = run.next_evaluation(arm_id, evaluation_round, cursor=len(tasks))
-        tasks += batch.tasks
-        if batch.done:
-            return tasks

@@ -1,4 +1,4 @@
-"""The reward function: completions to Gradus, rewards to the trainer, and figures to its log."""
+"""The reward function: what the policy wrote to Gradus, rewards to the trainer, and figures to its log."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradus._enums import FinishReason
 from gradus.client import Client, Run
+from gradus.enums import FinishReason
 from gradus.outcomes import Reward
 from gradus.tasks import Task
-from gradus.trl._datasets import round_of
+from gradus.training import read_round
 from gradus.trl._environment import AnswerEnvironment
 from gradus.trl._feed import Feed
 from gradus.trl._scorer import Scorer, groups_of
-from gradus.trl._text import texts_of
 
 LogMetric = Callable[[str, float], None]
 
@@ -120,7 +119,7 @@ class Rewards:
             self._round = (step, {})
         arms = self._round[1]
         if task.arm_id not in arms:
-            arms[task.arm_id] = round_of(self._run, task.arm_id, step)
+            arms[task.arm_id] = read_round(self._run, task.arm_id, step)
         return arms[task.arm_id][task.cursor]
 
     def _finish_reasons(self, completion_ids: Sequence[Sequence[int]]) -> list[FinishReason]:
@@ -141,3 +140,39 @@ class Rewards:
             if each.reward is not None:
                 log_metric(f"gradus/{task.arm_id}/reward", each.reward)
                 log_metric(f"gradus/{task.arm_id}/solved", float(each.solved or False))
+
+
+def texts_of(completions: Sequence[Any], completion_ids: Sequence[Sequence[int]], tokenizer: Any) -> list[str]:
+    """The text of each completion, (n,).
+
+    TRL gives chat messages. Where a tokenizer parses responses (Qwen3's and gpt-oss' do), thoughts and calls of tools
+    stand in fields of their own and are gone from `content`, with the marks around them: such a completion is decoded
+    again from its tokens.
+
+    Parameters
+    ----------
+    completions
+        (n,): strings, or lists of messages.
+    completion_ids
+        (n,): the tokens of each.
+    tokenizer
+        The trainer's processing class.
+
+    """
+    texts = [_plain(each) for each in completions]
+    moved = [i for i, text in enumerate(texts) if text is None]
+    if moved:
+        decoded = tokenizer.batch_decode([completion_ids[i] for i in moved], skip_special_tokens=True)
+        for i, text in zip(moved, decoded, strict=True):
+            texts[i] = text
+    return [text or "" for text in texts]
+
+
+def _plain(completion: Any) -> str | None:
+    """Its text as it stands; None: not all of it is in there."""
+    if isinstance(completion, str):
+        return completion
+    if len(completion) != 1 or not completion[0].keys() <= {"role", "content"}:
+        return None
+    content = completion[0].get("content")
+    return content if isinstance(content, str) else None

@@ -6,14 +6,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gradus._enums import FinishReason
+from gradus._arguments import CallOptions
 from gradus._op import run
-from gradus._options import CallOptions
 from gradus._retries import AS_LONG_AS_THERE_IS_TIME
 from gradus.client import Client
+from gradus.enums import FinishReason
 from gradus.outcomes import Reward
 from gradus.tasks import Completion, CompletionGroup, Task
-from gradus.training import place_in_group
+from gradus.training import index_in_group
 from gradus.training._scoring import GROUPS_MAX, messages_of
 
 ASK_AGAIN_SECONDS = 1.0
@@ -54,7 +54,7 @@ def groups_of(
     samples: dict[str, list[Completion]] = {}
     of: dict[str, Task] = {}
     for i, (task, text, reason) in enumerate(zip(tasks, texts, reasons, strict=True)):
-        index = place_in_group(i, rank, len(tasks), num_generations)
+        index = index_in_group(i, rank, len(tasks), num_generations)
         of[task.group_id] = task
         samples.setdefault(task.group_id, []).append(Completion(index, text, reason, policy_version))
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gradus.training import TaskReference, Written, reward_or, score_one
+from gradus.training import TaskReference, WrittenCompletion, reward_or, score_one
 
 ROW = "gradus"
 """Under which name a row's `extra_info` holds the reference to its task."""
@@ -50,6 +50,6 @@ async def compute_score(
             f"the row of data source {data_source!r} is not of gradus.verl.RunDataset: see data.custom_cls"
         )
     task = TaskReference.from_row(extra_info[ROW])
-    outcome = await score_one(Written(task, solution_str))
+    outcome = await score_one(WrittenCompletion(task, solution_str))
     solved = float("nan") if outcome.solved is None else float(outcome.solved)
     return {"score": reward_or(outcome, unscored), "acc": solved}

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from gradus._retries import AS_LONG_AS_THERE_IS_TIME
 from gradus.client import Client
-from gradus.errors import NotFoundError
-from gradus.runs import RunConfig, RunInfo
-from gradus.tasks import Task
-from gradus.training import insist, packed, unpacked
+from gradus.runs import RunConfig
 from gradus.trl import _callback, _checks, _datasets
 from gradus.trl._environment import AnswerEnvironment
-from gradus.trl._feed import Feed
-from gradus.trl._rewards import Rewards
-from gradus.trl._shape import Shape
+from gradus.trl._training import Training
 
 
 class GradusSpec:
@@ -74,25 +66,10 @@ class GradusSpec:
         patience: float = 600.0,
     ) -> None:
         self.client = Client(server) if isinstance(server, str) else server
-        self.run = self.client.run(run_id)
-        self.reproducible = reproducible
-        self._config = (
-            {each.name: getattr(run, each.name) for each in fields(run)} if isinstance(run, RunConfig) else run
-        )
-        self._restart = restart
-        self._patience = patience
-        self.run_config: RunConfig = self._create().config
-        self._feed = Feed(self.run, prefetch=prefetch, patience=patience)
-        self._rewards = Rewards(self.client, self.run, self._feed, patience)
-        # Where the training began: an optimizer step, and the cursor of its first task.
-        self._origin: tuple[int, int] | None = None
-        self._shape: Shape | None = None
-        self.is_training = False
-
-    def _create(self) -> RunInfo:
-        if self._config is None:
-            return self.run.get(timeout=self._patience, retries=AS_LONG_AS_THERE_IS_TIME)
-        return self.run.create(**{**self._config, "timeout": self._patience, "retries": AS_LONG_AS_THERE_IS_TIME})
+        self._training = Training(self.client, run_id, run, prefetch=prefetch, restart=restart, patience=patience)
+        self._reproducible = reproducible
+        self.run = self._training.run
+        self.run_config = self._training.run_config
 
     @cached_property
     def train_dataset(self) -> Any:
@@ -101,7 +78,7 @@ class GradusSpec:
         Only a training takes tasks of the run. Who looks at it before or after (`train_dataset[0]`, a loop) sees
         samples without an end: tasks like the run's, of its arms in turn, that are none of its own.
         """
-        return _datasets.train_dataset(self)
+        return _datasets.train_dataset(self._training)
 
     @cached_property
     def eval_dataset(self) -> Any:
@@ -114,12 +91,12 @@ class GradusSpec:
     @property
     def reward_funcs(self) -> list[Callable[..., list[float | None]]]:
         """The one function that scores completions, (n,) for n of them; None where there is no score, never 0."""
-        return [self._rewards.function]
+        return [self._training.rewards.function]
 
     @cached_property
     def callbacks(self) -> list[Any]:
         """The callback that checks settings, and exports and imports the run."""
-        return [_callback.GradusCallback(self)]
+        return [_callback.GradusCallback(self._training, self._reproducible)]
 
     @property
     def environment_factory(self) -> Callable[[], AnswerEnvironment]:
@@ -144,58 +121,3 @@ class GradusSpec:
     def last_checkpoint(self, output_dir: str) -> str | None:
         """The newest whole checkpoint in a folder, for `trainer.train(resume_from_checkpoint=...)`; None: none yet."""
         return _callback.last_checkpoint(output_dir)
-
-    # What the callback and the data set call.
-
-    def _connect(self, args: Any, tokenizer: Any) -> None:
-        _checks.refuse(self.run_config, args)
-        self._shape = Shape.of(args)
-        self._rewards.connect(args, tokenizer)
-
-    def _take(self) -> list[Task]:
-        if self._shape is None:
-            raise ValueError(
-                "the trainer has no callbacks=spec.callbacks, which check its settings; to look at samples of tasks: "
-                "spec.train_dataset[0], or next(iter(spec.train_dataset))"
-            )
-        return self._feed.take() if self.is_training else []
-
-    def _samples(self) -> Iterator[dict[str, Any]]:
-        return _datasets.samples(self.client, self.run_config)
-
-    def _start(self, saved: Mapping[str, Any] | None) -> None:
-        """Puts the run where the trainer begins; on one rank only, before any has a task.
-
-        What a lost reply leaves open is done again: nothing is lost by importing, or deleting, twice.
-        """
-        if saved is not None:
-            state_then = unpacked(saved["run"])
-            insist(lambda: self.run.import_state(state_then, timeout=self._patience), self._patience)
-            return
-        state = self.run.get(timeout=self._patience).state
-        if state.samples_recorded == 0:
-            return
-        if not self._restart or self._config is None:
-            raise ValueError(
-                f"run {self.run.run_id!r} has been trained on ({state.batches_closed} update batches), and the trainer "
-                "begins without a checkpoint: resume from one, name another run_id, or say restart=True, with the "
-                "run's configuration, to delete it and begin anew"
-            )
-        with contextlib.suppress(NotFoundError):
-            insist(lambda: self.run.delete(timeout=self._patience), self._patience)
-        self._create()
-
-    def _begin(self, step: int, saved: Mapping[str, Any] | None) -> None:
-        assert self._shape is not None
-        self.is_training = True
-        cursor = saved["cursor"] if saved else 0
-        self._origin = (step, cursor)
-        self._feed.begin(cursor, self._shape.prompts, self._shape.taken_at_once + 1)
-        self._feed.ask()
-
-    def _save(self, step: int) -> dict[str, Any]:
-        if self._origin is None or self._shape is None:
-            return {}
-        begun, cursor = self._origin
-        trained = (step - begun) * self._shape.tasks_per_step
-        return {"cursor": cursor + int(trained), "run": packed(self.run.export_state(timeout=self._patience))}

@@ -2,7 +2,7 @@
  * Values as a process in the sandbox wrote them (python/runner.py). The process belongs to the program, which may write
  * anything: all is checked, and what is not a value is refused whole.
  */
-import { type PyValue, ROOM } from "../../../envs/ports.ts";
+import { type PyValue, ROOM } from "../ports.ts";
 
 /** What may still be read, of all values of a job. Changed in place by who reads. */
 export interface ValueBudget {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, Literal, TypeAlias
 
-from gradus._options import suggestion
+from gradus._arguments import suggestion
 
 Split: TypeAlias = Literal["train", "eval", "bench"]
 Source: TypeAlias = Literal["synthetic", "real", "teacher"]

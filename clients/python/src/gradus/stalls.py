@@ -1,11 +1,14 @@
-"""Why a run gives no tasks, in words."""
+"""Runs that give no tasks, for they wait for feedback: the error, the warning, and of which groups in words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from gradus.errors import DeadlineExceededError, GradusError, StalledError, UnavailableError
+import grpc
+
+from gradus.errors import DeadlineExceededError, GradusError, UnavailableError
 from gradus.groups import RunGroup
 
 GATHER_SECONDS = 0.2
@@ -20,6 +23,26 @@ NOTICE_SECONDS = 30.0
 _GROUPS_NAMED = 3
 
 _WAITS = re.compile(r"waits for feedback of batch (\d+)")
+
+
+class StalledError(UnavailableError):
+    """A run gave no tasks in time, for it waits for feedback.
+
+    `update_batch` is the first one that is waited for, and `open_groups` those of its groups that are open.
+    """
+
+    def __init__(self, message: str, update_batch: int, open_groups: tuple[RunGroup, ...]) -> None:
+        super().__init__(grpc.StatusCode.UNAVAILABLE, message)
+        self.update_batch = update_batch
+        self.open_groups = open_groups
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """See `GradusError.__reduce__`."""
+        return StalledError, (self.message, self.update_batch, self.open_groups)
+
+
+class StallWarning(UserWarning):
+    """A run has given no tasks for a while, for it waits for feedback."""
 
 
 def is_stall(error: GradusError) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from gradus.training._references import TaskReference
 
 
-def place_in_group(place: int, rank: int, of_a_rank: int, num_generations: int) -> int:
+def index_in_group(place: int, rank: int, of_a_rank: int, num_generations: int) -> int:
     """Which of its group a rank's sample is, where a batch's groups lie one after the other over the ranks.
 
     Parameters
@@ -36,7 +36,7 @@ _GROUPS_MAX = 4096
 """Groups remembered; older ones were whole long ago."""
 
 
-class Places:
+class SampleIndices:
     """Which indices of a group are taken, as far as this process knows."""
 
     def __init__(self) -> None:

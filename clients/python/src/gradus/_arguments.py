@@ -1,4 +1,4 @@
-"""Options of calls, and what is said of those that are misspelled."""
+"""What calls are given: their options, numbers, texts and lists, and what is said of those that are wrong."""
 
 from __future__ import annotations
 
@@ -105,3 +105,59 @@ def suggesting(function: Callable[P, T]) -> Callable[P, T]:
         return function(*arguments, **options)
 
     return call
+
+
+def check_text(text: str, place: str) -> str:
+    """The text; raises TypeError for anything else: protobuf takes None for a text that is empty, and bytes for one."""
+    if isinstance(text, str):
+        return text
+    remedy = {
+        "NoneType": "; leave out what has no text, for an empty text is scored as one",
+        "bytes": "; decode it",
+        "list": "; several completions of a task go together, by Task.group",
+    }.get(type(text).__name__, "")
+    raise TypeError(f"{place}: want what the policy wrote, as str; got {shown(text)}{remedy}")
+
+
+def check_id(given: str, place: str) -> str:
+    """The id; raises TypeError for anything else: protobuf takes None for an id that is empty."""
+    if isinstance(given, str):
+        return given
+    raise TypeError(f"{place}: want it as str; got {shown(given)}")
+
+
+def listed(values: Any, kind: Any, place: str) -> list[Any]:
+    """The values of an iterable; raises TypeError for a single one, a text, what has no order, and no iterable."""
+    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping, set, frozenset)):
+        return list(values)
+    alone = "; write [it], even if it is the only one" if isinstance(kind, type) and isinstance(values, kind) else ""
+    raise TypeError(f"{place}: want a list, each {made_by(kind)}; got {shown(values)}{alone}")
+
+
+def shown(value: Any) -> str:
+    """A value in an error's words."""
+    text = repr(value)
+    return f"{type(value).__name__} {text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + '…'}"
+
+
+_SHOWN_MAX = 80
+
+_MAKERS = {
+    "Arm": "gradus.arm",
+    "BatchConstraints": "gradus.constraints",
+    "CompletionGroup": "Task.group",
+    "Domain": "gradus.domain",
+    "EvaluationArm": "gradus.evaluation_arm",
+    "Policy": "gradus.mixture, gradus.bandit and the others of gradus.policies",
+    "SignalRescale": "gradus.signal_rescale",
+    "Stage": "gradus.stage",
+    "TaskFilter": "gradus.task_filter",
+    "TaskSpec": "gradus.task_spec",
+}
+
+
+def made_by(kind: Any) -> str:
+    """A kind of value in an error's words, with what makes one."""
+    name = getattr(kind, "__name__", str(kind))
+    made = f", as {_MAKERS[name]} makes" if name in _MAKERS else ""
+    return f"{'an' if name[0] in 'AEIO' else 'a'} {name}{made}"

@@ -1,0 +1,38 @@
+"""Servers that the benchmarks in Python start, and what they cost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def serving(checkout: Path = ROOT) -> Iterator[tuple[int, str]]:
+    """A checkout's server, as its command starts it, with a data directory of its own: process and address."""
+    with tempfile.TemporaryDirectory() as data:
+        command = ["node_modules/.bin/node", "server/cli/bin.mjs", "serve", "--port", "0", "--http-port", "0"]
+        flags = ["--data-dir", data, "--log-format", "json"]
+        with subprocess.Popen(
+            [*command, *flags], cwd=checkout, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ) as server:
+            assert server.stdout is not None
+            line = next(each for each in server.stdout if b'"listening"' in each)
+            threading.Thread(target=server.stdout.read, daemon=True).start()
+            yield server.pid, f"localhost:{json.loads(line)['grpcPort']}"
+            server.terminate()
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process with all its threads, and of those that it started."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    children = [each for path in Path(f"/proc/{pid}/task").glob("*/children") for each in path.read_text().split()]
+    return (int(fields[11]) + int(fields[12])) / TICKS + sum(cpu_seconds(int(each)) for each in children)

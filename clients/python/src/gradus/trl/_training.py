@@ -1,0 +1,116 @@
+"""A training on a run: where it began, how far it is, and the run put where the trainer is."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from gradus._retries import AS_LONG_AS_THERE_IS_TIME
+from gradus.client import Client
+from gradus.errors import NotFoundError
+from gradus.runs import RunConfig, RunInfo
+from gradus.tasks import Task
+from gradus.training import retry_while_away, state_from_text, state_to_text
+from gradus.trl._checks import Shape, refuse
+from gradus.trl._feed import Feed
+from gradus.trl._rewards import Rewards
+
+
+class Training:
+    """What the data set and the callback of a `GradusSpec` have in common; the parameters are the spec's.
+
+    Attributes
+    ----------
+    run_config
+        The run's configuration, as the server has it.
+    is_training
+        Whether the trainer is training now.
+
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        run_id: str,
+        run: RunConfig | Mapping[str, Any] | None,
+        *,
+        prefetch: bool,
+        restart: bool,
+        patience: float,
+    ) -> None:
+        self.client = client
+        self.run = client.run(run_id)
+        self._config = (
+            {each.name: getattr(run, each.name) for each in fields(run)} if isinstance(run, RunConfig) else run
+        )
+        self._restart = restart
+        self._patience = patience
+        self.run_config: RunConfig = self._create().config
+        self._feed = Feed(self.run, prefetch=prefetch, patience=patience)
+        self.rewards = Rewards(client, self.run, self._feed, patience)
+        # Where the training began: an optimizer step, and the cursor of its first task.
+        self._origin: tuple[int, int] | None = None
+        self._shape: Shape | None = None
+        self.is_training = False
+
+    def _create(self) -> RunInfo:
+        if self._config is None:
+            return self.run.get(timeout=self._patience, retries=AS_LONG_AS_THERE_IS_TIME)
+        return self.run.create(**{**self._config, "timeout": self._patience, "retries": AS_LONG_AS_THERE_IS_TIME})
+
+    def connect(self, args: Any, tokenizer: Any) -> None:
+        """Checks the trainer's settings, and takes note of what rewards need."""
+        refuse(self.run_config, args)
+        self._shape = Shape.of(args)
+        self.rewards.connect(args, tokenizer)
+
+    def take(self) -> list[Task]:
+        """The next tasks; none unless the trainer is training."""
+        if self._shape is None:
+            raise ValueError(
+                "the trainer has no callbacks=spec.callbacks, which check its settings; to look at samples of tasks: "
+                "spec.train_dataset[0], or next(iter(spec.train_dataset))"
+            )
+        return self._feed.take() if self.is_training else []
+
+    def place_run(self, saved: Mapping[str, Any] | None) -> None:
+        """Puts the run where the trainer begins; on one rank only, before any has a task.
+
+        What a lost reply leaves open is done again: nothing is lost by importing, or deleting, twice.
+        """
+        if saved is not None:
+            state_then = state_from_text(saved["run"])
+            retry_while_away(lambda: self.run.import_state(state_then, timeout=self._patience), self._patience)
+            return
+        state = self.run.get(timeout=self._patience).state
+        if state.samples_recorded == 0:
+            return
+        if not self._restart or self._config is None:
+            raise ValueError(
+                f"run {self.run.run_id!r} has been trained on ({state.batches_closed} update batches), and the trainer "
+                "begins without a checkpoint: resume from one, name another run_id, or say restart=True, with the "
+                "run's configuration, to delete it and begin anew"
+            )
+        with contextlib.suppress(NotFoundError):
+            retry_while_away(lambda: self.run.delete(timeout=self._patience), self._patience)
+        self._create()
+
+    def begin(self, step: int, saved: Mapping[str, Any] | None) -> None:
+        """Begins at an optimizer step, with the task that the checkpoint says, or the run's first."""
+        assert self._shape is not None
+        self.is_training = True
+        cursor = saved["cursor"] if saved else 0
+        self._origin = (step, cursor)
+        self._feed.begin(cursor, self._shape.prompts, self._shape.taken_at_once + 1)
+        self._feed.ask()
+
+    def save(self, step: int) -> dict[str, Any]:
+        """What a checkpoint of an optimizer step holds of the run; nothing before a training."""
+        if self._origin is None or self._shape is None:
+            return {}
+        begun, cursor = self._origin
+        trained = (step - begun) * self._shape.tasks_per_step
+        state = self.run.export_state(timeout=self._patience)
+        return {"cursor": cursor + int(trained), "run": state_to_text(state)}

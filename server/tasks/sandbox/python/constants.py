@@ -1,0 +1,235 @@
+"""What constant expressions of tests come to: exact and bounded, in the order in which they are written."""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+# Parts of a value, those inside of others included.
+VALUE_SIZE_MAX = 100_000
+# Items of a list, and characters of a string, that are made.
+LENGTH_MAX = 100_000
+BITS_MAX = 20_000
+EXACT_BITS = 53
+SAFE = 2**53 - 1
+
+
+class UnreadError(Exception):
+    """Why something is not read."""
+
+
+def fail(why: str) -> NoReturn:
+    """It is not read."""
+    raise UnreadError(why)
+
+
+class Pile(NamedTuple):
+    """A set, or a frozenset, with its members in the order in which they are written."""
+
+    letter: str
+    items: list[Any]
+
+
+class Pairs(NamedTuple):
+    """A dict, as it is written."""
+
+    pairs: list[tuple[Any, Any]]
+
+
+def encode(value: Any) -> Any:
+    """A value as runner.py writes them: small ints as numbers, lists as lists, and the rest by one letter."""
+    kind = type(value)
+    if value is None or kind in (bool, str):
+        return value
+    if kind is int:
+        return value if -SAFE <= value <= SAFE else {"i": hex(value)}
+    if kind is float:
+        return {"f": repr(value)}
+    if kind is bytes:
+        return {"b": value.decode("latin-1")}
+    if kind is Pairs:
+        return {"d": [[encode(key), encode(item)] for key, item in value.pairs]}
+    items = [encode(item) for item in items_of(value)]
+    return items if kind is list else {"t" if kind is tuple else value.letter: items}
+
+
+def items_of(value: Any) -> Any:
+    """What a loop over a value goes through, None: no dict, and a set in the order in which it is written."""
+    if type(value) is Pile:
+        return value.items
+    return value if type(value) in (str, list, tuple) else None
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is of a type whose values Python calls equal to numbers."""
+    return type(value) in (bool, int, float)
+
+
+def number_of(value: Any, why: str) -> float:
+    """The double that is nearest to a number."""
+    try:
+        return float(value) if is_number(value) else fail(why)
+    except OverflowError:
+        fail(why)
+
+
+def key_of(value: Any) -> Any:
+    """The same for two values exactly if Python's == holds between them; nan is nan."""
+    if type(value) is tuple:
+        return ("t", *(key_of(item) for item in value))
+    if type(value) is Pile and value.letter == "z":
+        return frozenset(key_of(item) for item in value.items)
+    if type(value) in (list, Pile, Pairs):
+        fail("a set or a dict of what cannot be in one")
+    return ("nan",) if type(value) is float and math.isnan(value) else value
+
+
+def type_name(value: Any) -> str:
+    """What Python calls its type."""
+    kind = type(value)
+    if kind is Pairs:
+        return "dict"
+    return {"s": "set", "z": "frozenset"}[value.letter] if kind is Pile else kind.__name__
+
+
+def size_of(value: Any) -> float:
+    """How large a value is when it is written out, about, and no further than the limit: its parts may be shared."""
+    size = 0.0
+    left = [value]
+    while left and size <= VALUE_SIZE_MAX:
+        each = left.pop()
+        size += 1
+        kind = type(each)
+        if kind in (str, bytes):
+            size += len(each) / 8
+            continue
+        parts = [part for pair in each.pairs for part in pair] if kind is Pairs else items_of(each) or ()
+        if size + len(left) + len(parts) > VALUE_SIZE_MAX:
+            return VALUE_SIZE_MAX + 1
+        left += parts
+    return size
+
+
+def bits(value: int) -> int:
+    """Of an int, to the next four."""
+    return 4 * math.ceil(max(1, value.bit_length()) / 4)
+
+
+def fold(operator: str, a: Any, b: Any) -> Any:
+    """What an operator makes of two values, exact and bounded."""
+    if type(a) in (bool, int) and type(b) in (bool, int):
+        return fold_ints(operator, int(a), int(b))
+    try:
+        if is_number(a) and is_number(b):
+            return fold_floats(operator, float(a), float(b))
+    except (OverflowError, ZeroDivisionError):
+        return None
+    if operator == "*":
+        sequence, count = (b, a) if type(a) in (bool, int) else (a, b)
+        if type(sequence) not in (str, list, tuple) or type(count) not in (bool, int):
+            return None
+        return sequence * count if len(sequence) * max(0, count) <= LENGTH_MAX else None
+    is_joined = operator == "+" and type(a) in (str, list, tuple) and type(a) is type(b)
+    return a + b if is_joined and len(a) + len(b) <= LENGTH_MAX else None
+
+
+def fold_ints(operator: str, a: int, b: int) -> Any:
+    """Of ints."""
+    if operator in "+-":
+        return a + b if operator == "+" else a - b
+    if operator == "*":
+        return a * b if bits(a) + bits(b) <= BITS_MAX else None
+    if operator == "**":
+        return a**b if b >= 0 and bits(a) * b <= BITS_MAX else None
+    if b == 0:
+        return None
+    if operator == "/":
+        return a / b if max(bits(a), bits(b)) <= EXACT_BITS else None
+    return a // b if operator == "//" else a % b
+
+
+def fold_floats(operator: str, a: float, b: float) -> Any:
+    """Of numbers one of which is a float."""
+    if operator in "+-":
+        return a + b if operator == "+" else a - b
+    if operator == "*":
+        return a * b
+    if operator == "/":
+        return a / b
+    return a**b if operator == "**" and a >= 0 else None
+
+
+EMPTY: dict[str, Callable[[], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "set": lambda: Pile("s", []),
+    "frozenset": lambda: Pile("z", []),
+    "dict": lambda: Pairs([]),
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+}
+FLOAT = re.compile(r"[+-]?(?:nan|inf|infinity|[0-9]{1,64}(?:\.[0-9]{1,64})?(?:e[+-]?[0-9]{1,3})?)")
+
+
+def fold_builtin(name: str, args: list[Any]) -> Any:
+    """What a builtin makes of values; None: it is not known here, or fails."""
+    if name == "range":
+        return range_of(args)
+    if len(args) != 1:
+        return EMPTY[name]() if not args and name in EMPTY else None
+    if name in OF_VALUE:
+        return OF_VALUE[name](args[0])
+    items = items_of(args[0])
+    return OF_ITEMS[name](items) if items is not None and name in OF_ITEMS else None
+
+
+def length_of(value: Any) -> Any:
+    """How many items it has."""
+    counted = value.pairs if type(value) is Pairs else value if type(value) is bytes else items_of(value)
+    return None if counted is None else len(counted)
+
+
+def distinct(items: Any) -> list[Any]:
+    """Each once, where it first came."""
+    return list({key_of(item): item for item in items}.values())
+
+
+def sorted_of(items: Any) -> Any:
+    """Of numbers or of strings."""
+    are_numbers = all(is_number(item) and math.isfinite(item) for item in items)
+    return sorted(items) if are_numbers or all(type(item) is str for item in items) else None
+
+
+def float_of(value: Any) -> Any:
+    """A number, or what a text says of one."""
+    if is_number(value):
+        return number_of(value, "'float' of Python")
+    text = value.strip().lower() if type(value) is str else ""
+    return float(text) if FLOAT.fullmatch(text) else None
+
+
+def range_of(args: list[Any]) -> Any:
+    """Its items."""
+    if not all(type(arg) is int and abs(arg) <= SAFE for arg in args):
+        return None
+    try:
+        numbers = range(*args)
+    except (TypeError, ValueError):
+        return None
+    return list(numbers) if len(numbers) <= LENGTH_MAX else None
+
+
+OF_VALUE: dict[str, Callable[[Any], Any]] = {
+    "float": float_of,
+    "len": length_of,
+    "abs": lambda value: abs(value) if is_number(value) else None,
+}
+OF_ITEMS: dict[str, Callable[[Any], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "set": lambda items: Pile("s", distinct(items)),
+    "frozenset": lambda items: Pile("z", distinct(items)),
+    "sorted": sorted_of,
+}

@@ -1,0 +1,87 @@
+/**
+ * Messages of completions whose long texts are made of their bytes each time they are wanted: a large message is not read
+ * in one go, and what is read of it dies young. Read at once, and kept until all are scored, 60 MB of texts have V8 stop for
+ * 60 to 100 ms, in which nobody is served (docs/decisions/0008-wire.md).
+ */
+import { isUtf8 } from "node:buffer";
+import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import {
+  BatchStepRequestSchema,
+  type CompletionGroup,
+  CompletionSchema,
+  StreamStepsRequestSchema,
+} from "../../gen/gradus/v1/environment_pb.js";
+
+/** From here on a text is read when it is wanted: in messages that are long themselves. */
+const LONG_BYTES = 64 * 1024;
+const LONG_MESSAGE_BYTES = 1024 ** 2;
+
+export function mayHoldLongTexts(schema: DescMessage, bytes: Uint8Array): boolean {
+  return (
+    bytes.length >= LONG_MESSAGE_BYTES && (schema === BatchStepRequestSchema || schema === StreamStepsRequestSchema)
+  );
+}
+
+/** Long texts by the place of their completion among all of the message, and what is left of it without them. */
+interface Cut {
+  readonly texts: Map<number, Uint8Array>;
+  readonly rest: BinaryWriter;
+}
+
+/** By protobuf-es, once the long texts are taken out of the bytes. Throws for bytes that are no such message. */
+export function readWithLongTexts<D extends DescMessage>(schema: D, bytes: Uint8Array): MessageShape<D> {
+  const cut: Cut = { texts: new Map(), rest: new BinaryWriter() };
+  cutTexts(schema, new BinaryReader(bytes), bytes, bytes.length, cut, { completions: 0 });
+  const message = fromBinary(schema, cut.rest.finish());
+  const { groups } = message as unknown as { readonly groups: readonly CompletionGroup[] };
+  const completions = groups.flatMap((group) => group.completions);
+  for (const [place, { buffer, byteOffset, byteLength }] of cut.texts) {
+    const get = (): string => Buffer.from(buffer, byteOffset, byteLength).toString();
+    Object.defineProperty(completions[place], "text", { get, enumerable: true });
+  }
+  return message;
+}
+
+const textField = CompletionSchema.field.text.number;
+
+function cutTexts(
+  schema: DescMessage,
+  reader: BinaryReader,
+  bytes: Uint8Array,
+  end: number,
+  { texts, rest }: Cut,
+  seen: { completions: number },
+): void {
+  const place = schema === CompletionSchema ? seen.completions++ : -1;
+  while (reader.pos < end) {
+    const start = reader.pos;
+    const [number, wireType] = reader.tag();
+    if (wireType !== WireType.LengthDelimited) {
+      reader.skip(wireType, number);
+      checkEnd(reader, end);
+      rest.raw(bytes.subarray(start, reader.pos));
+      continue;
+    }
+    const inner = schema.fields.find((field) => field.number === number)?.message;
+    if (inner !== undefined) {
+      const innerEnd = reader.uint32() + reader.pos;
+      checkEnd({ pos: innerEnd }, end);
+      rest.tag(number, wireType).fork();
+      cutTexts(inner, reader, bytes, innerEnd, { texts, rest }, seen);
+      rest.join();
+      continue;
+    }
+    const value = reader.bytes();
+    checkEnd(reader, end);
+    const isText = place >= 0 && number === textField;
+    // Of a field that comes twice the last one counts.
+    if (isText) texts.delete(place);
+    if (isText && value.length >= LONG_BYTES && isUtf8(value)) texts.set(place, value);
+    else rest.tag(number, wireType).bytes(value);
+  }
+}
+
+function checkEnd({ pos }: { readonly pos: number }, end: number): void {
+  if (pos > end) throw new RangeError("premature EOF");
+}

@@ -1,0 +1,133 @@
+/** Messages are read no further than a bound, and long or lasting ones are written with others in mind. */
+import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { describe, expect, test } from "vitest";
+import {
+  GetHistoryResponseSchema,
+  ImportRunResponseSchema,
+  NextBatchResponseSchema,
+  ReportAdvantagesRequestSchema,
+} from "../../../../server/gen/gradus/v1/curriculum_pb.js";
+import {
+  BatchResetResponseSchema,
+  BatchStepRequestSchema,
+  CompletionSchema,
+  ListEnvironmentsResponseSchema,
+  StepRequestSchema,
+  StepResponseSchema,
+  StreamStepsRequestSchema,
+} from "../../../../server/gen/gradus/v1/environment_pb.js";
+import { cutterOf, decoderOf, encoderOf } from "../../../../server/transport/wire/messages.ts";
+
+describe("texts", () => {
+  const request = (completion: string | Uint8Array): Uint8Array => {
+    const bytes = Buffer.from(completion);
+    return Uint8Array.from([34, bytes.length, ...bytes]);
+  };
+  const read = decoderOf(StepRequestSchema);
+
+  test.each(["\ufeffA", "\ufffd", "a\0b", "💡", "\ud7ff"])("%j is kept", (text) => {
+    expect(read(request(text)).completion).toBe(text);
+  });
+
+  test.each([[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x92]])("bytes %j are no UTF-8", (...bytes) => {
+    expect(() => read(request(Uint8Array.from(bytes)))).toThrow();
+  });
+});
+
+describe("millions of empty parts are refused before they are made", () => {
+  /** The tag of a message field, and a length of 0, again and again. */
+  const empties = (tag: number, count: number): Buffer => Buffer.alloc(2 * count, Buffer.from([tag, 0]));
+
+  test("groups, and fields that are unknown", () => {
+    const read = decoderOf(BatchStepRequestSchema);
+    expect(() => read(empties(10, 2 ** 18 + 1))).toThrow("more than 262144 messages within it");
+    expect(() => read(empties(122, 2 ** 20 + 1))).toThrow("more than 1048576 fields");
+  });
+
+  test("in other messages, and in those within them", () => {
+    const read = decoderOf(ReportAdvantagesRequestSchema);
+    expect(() => read(empties(18, 2 ** 18 + 1))).toThrow("more than 262144 messages within it");
+    const inner = toBinary(ReportAdvantagesRequestSchema, create(ReportAdvantagesRequestSchema, { runId: "r" }));
+    expect(read(inner).runId).toBe("r");
+    expect(read(Buffer.concat([inner, Buffer.from([0x7a, 0x80, 0x80, 0x80, 1]), Buffer.alloc(2 ** 21)])).runId).toBe(
+      "r",
+    );
+  });
+});
+
+describe("a message of long texts is read as protobuf-es reads it", () => {
+  const long = (text: string): string => text.repeat(Math.ceil(300_000 / text.length));
+  const message = create(StreamStepsRequestSchema, {
+    requestId: "r",
+    groups: [
+      { taskId: "a", completions: [{ text: long("abc") }, { text: "short", sampleIndex: 1 }, { text: long("é💡") }] },
+      { taskId: "b", numGenerations: 2, completions: [{ text: "", policyVersion: 7 }, { text: long("\ufeff\0") }] },
+    ],
+  });
+  const bytes = toBinary(StreamStepsRequestSchema, message);
+  const read = decoderOf(StreamStepsRequestSchema);
+
+  test("whose texts are there when they are asked for", () => {
+    expect(bytes.length).toBeGreaterThan(1024 ** 2);
+    expect(toBinary(StreamStepsRequestSchema, read(bytes))).toEqual(bytes);
+  });
+
+  test("the last text counts where one completion has two", () => {
+    const twice = (texts: readonly string[]): string | undefined => {
+      const completion = Buffer.concat(
+        texts.map((text) => toBinary(CompletionSchema, create(CompletionSchema, { text }))),
+      );
+      const group = new BinaryWriter().tag(3, WireType.LengthDelimited).bytes(completion).finish();
+      const whole = new BinaryWriter().tag(2, WireType.LengthDelimited).bytes(group).finish();
+      expect(whole.length).toBeGreaterThan(1024 ** 2);
+      return read(whole).groups[0]?.completions[0]?.text.slice(0, 3);
+    };
+    const megabyte = "x".repeat(1024 ** 2);
+    expect(twice([megabyte, "abc"])).toBe("abc");
+    expect(twice(["abc", megabyte])).toBe("xxx");
+    expect(twice([megabyte, `yyy${megabyte}`])).toBe("yyy");
+  });
+
+  test("and refused where it is cut, or holds bytes that are no UTF-8", () => {
+    for (const length of [bytes.length - 1, bytes.length - 400_000, 1_200_000]) {
+      expect(() => read(bytes.subarray(0, length))).toThrow();
+    }
+    const broken = Uint8Array.from(bytes);
+    broken[Buffer.from(bytes).indexOf("abcabc") + 1000] = 0xff;
+    expect(() => read(broken)).toThrow();
+    // A group that claims to be longer than the message.
+    const claims = Buffer.from(bytes);
+    claims[claims.indexOf("a", 4) - 3] = 0xff;
+    expect(() => read(claims)).toThrow();
+  });
+});
+
+test("a frozen message is written once, for it stays what it is", () => {
+  const encode = encoderOf(ListEnvironmentsResponseSchema);
+  const message = create(ListEnvironmentsResponseSchema, { environments: [{ id: "a" }] });
+  expect(encode(message)).not.toBe(encode(message));
+  const frozen = Object.freeze(message);
+  expect(encode(frozen)).toBe(encode(frozen));
+  expect(fromBinary(ListEnvironmentsResponseSchema, encode(frozen))).toEqual(message);
+});
+
+describe("a long answer is written in pieces, which behind one another are the answer", () => {
+  const tasks = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ taskId: `task ${i}`, prompt: [{ role: "user" }] }));
+  const cases: readonly (readonly [DescMessage, Record<string, unknown>, pieces: number])[] = [
+    [NextBatchResponseSchema, { tasks: tasks(64), nextCursor: 7n, done: true }, 1],
+    [NextBatchResponseSchema, { tasks: tasks(1000), nextCursor: 7n, done: true, epoch: 3 }, 63],
+    [ImportRunResponseSchema, { outstanding: tasks(500), run: { runId: "a" } }, 32],
+    [GetHistoryResponseSchema, { records: Array.from({ length: 80 }, () => ({ cursor: 5n })), nextPageToken: "b" }, 5],
+    [BatchResetResponseSchema, { results: Array.from({ length: 65 }, (_, i) => ({ seed: BigInt(i) })) }, 5],
+    [StepResponseSchema, {}, 1],
+  ];
+  test.each(cases)("$0.name", (schema, fields, pieces) => {
+    const message = create(schema, fields);
+    const cut = cutterOf(schema)(message);
+    expect(cut).toHaveLength(pieces);
+    const encode = encoderOf(schema) as (message: unknown) => Buffer;
+    expect(fromBinary(schema, Buffer.concat(cut.map(encode)))).toEqual(fromBinary(schema, toBinary(schema, message)));
+  });
+});

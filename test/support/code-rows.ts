@@ -1,0 +1,31 @@
+/** Rows of code, read as a pool's are: their Python by the sandbox first. */
+import type { CodeInstance } from "../../envs/code/instance.ts";
+import { python, readRow } from "../../envs/code/rows.ts";
+import type { RowRead } from "../../envs/environment.ts";
+import type { Sandbox } from "../../envs/ports.ts";
+import { readTexts } from "../../server/tasks/sandbox/reader.ts";
+import { PATIENCE_MS } from "./patience.ts";
+
+/** What is read of a row, whatever it holds. */
+export async function readCodeRow(sandbox: Sandbox, row: unknown): Promise<RowRead<CodeInstance>> {
+  const text = python.of(row);
+  if (text === undefined) return readRow(row);
+  const [found] = await foundIn(sandbox, [text]);
+  return readRow(python.told(row, found as string));
+}
+
+/** Of one job, as pools are read. */
+const TEXTS_MAX = 64;
+
+/** What the reader says of texts. */
+export async function foundIn(sandbox: Sandbox, texts: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = [];
+  while (found.length < texts.length) {
+    const deadlineMs = Date.now() + PATIENCE_MS;
+    const context = { signal: AbortSignal.timeout(PATIENCE_MS), deadlineMs };
+    const some = await readTexts(sandbox, texts.slice(found.length, found.length + TEXTS_MAX), context);
+    if ("kind" in some) throw new Error(some.detail);
+    found.push(...some);
+  }
+  return found;
+}
