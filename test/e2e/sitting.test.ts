@@ -47,17 +47,25 @@ def seven():
         time.sleep(0.0485)
 `);
 
+const metricsOf = async (): Promise<string> => (await fetch(`${server.http}/metrics`)).text();
+
+/** Jobs that the sandbox has run. */
+async function jobsRan(): Promise<number> {
+  return Number(/^gradus_sandbox_jobs_total\{outcome="ran"\} (\d+)$/m.exec(await metricsOf())?.[1] ?? 0);
+}
+
 test("a program that works at 3% of the processor has its 0, and is not tried again", async () => {
   const task = await taskOf();
   if (task === undefined) return;
+  // The pool's tests were read there too.
+  const before = await jobsRan();
   const outcome = await server.client.step(task, WORKING_AT_3_PERCENT);
   expect(outcome).toMatchObject({
     ...{ kind: "scored", solved: false },
     violation: expect.stringContaining("more than 5,000 ms of waiting") as string,
   });
-  const metrics = await (await fetch(`${server.http}/metrics`)).text();
-  expect(metrics).toMatch(/^gradus_sandbox_jobs_total\{outcome="ran"\} 1$/m);
-  expect(metrics).not.toMatch(/gradus_sandbox_jobs_total\{outcome="(?!ran)/);
+  expect(await jobsRan()).toBe(before + 1);
+  expect(await metricsOf()).not.toMatch(/gradus_sandbox_jobs_total\{outcome="(?!ran)/);
 });
 
 test("a client's right program waits for one of another's twelve that sleep, and for no more", async () => {
