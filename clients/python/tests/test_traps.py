@@ -168,8 +168,10 @@ def test_steps_may_be_sent_twice_and_a_client_used_after_its_close(client: Clien
 
 
 INTERRUPTED = """
-import sys, threading, time
+import signal, sys, threading, time
 import gradus
+# What starts the tests in the background has them ignore it, and with them what they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 client = gradus.Client(sys.argv[1])
 task = client.reset("countdown", seed=1)
 
@@ -194,5 +196,8 @@ def test_control_c_ends_a_stream_and_leaves_the_client(server: Server) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "streaming\n"
         process.send_signal(signal.SIGINT)
-        out, problems = process.communicate(timeout=60)
+        try:
+            out, problems = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert (out, process.returncode) == ("interrupted\n", 0), problems
