@@ -11,6 +11,10 @@ const impure = [
   },
   { selector: "MemberExpression[object.name='process']", message: "Pure code does not see its process." },
 ];
+const spreadLiteral = {
+  selector: "ObjectExpression > SpreadElement > ObjectExpression",
+  message: "Write the members of an object on lines of their own, not spread from a literal inside.",
+};
 const enumLike = {
   selector: "TSEnumDeclaration",
   message: "Type stripping refuses enums: use a union of strings.",
@@ -50,7 +54,7 @@ export default tseslint.config(
       "@typescript-eslint/no-implied-eval": "error",
       "no-new-func": "error",
       "no-empty": ["error", { allowEmptyCatch: false }],
-      "no-restricted-syntax": ["error", enumLike],
+      "no-restricted-syntax": ["error", enumLike, spreadLiteral],
       "no-restricted-imports": [
         "error",
         { paths: [{ name: "node:vm", message: "A model's text is never evaluated." }] },
@@ -67,7 +71,7 @@ export default tseslint.config(
   {
     files: ["envs/**/*.ts", "server/curriculum/**/*.ts"],
     rules: {
-      "no-restricted-syntax": ["error", enumLike, ...reExports, ...impure],
+      "no-restricted-syntax": ["error", enumLike, spreadLiteral, ...reExports, ...impure],
       "no-restricted-imports": [
         "error",
         {
@@ -92,7 +96,7 @@ export default tseslint.config(
   {
     files: ["server/**/*.ts"],
     ignores: ["server/curriculum/**"],
-    rules: { "no-restricted-syntax": ["error", enumLike, ...reExports] },
+    rules: { "no-restricted-syntax": ["error", enumLike, spreadLiteral, ...reExports] },
   },
   { files: ["test/**/*.ts", "bench/**/*.ts"], rules: { "max-lines-per-function": "off" } },
   { files: ["**/*.js", "**/*.cjs", "**/*.mjs"], ...tseslint.configs.disableTypeChecked },

@@ -179,8 +179,12 @@ export function readUnit<Instance>(
     if (proof !== undefined) proofs.set(proof.wanted, proof.given || proofs.get(proof.wanted) === true);
   }
   return {
-    ...{ rowsRead, rejected, rejections: reasons.counted(), named: view.found },
-    ...{ waiting, taken: taken.counted() },
+    rowsRead,
+    rejected,
+    rejections: reasons.counted(),
+    named: view.found,
+    waiting,
+    taken: taken.counted(),
     proofs: [...proofs].map(([wanted, given]) => ({ wanted, given })),
     rows: Uint32Array.from(lists.rows),
     hashes: Uint32Array.from(lists.hashes),

@@ -175,7 +175,12 @@ function keepRows(
   for (const each of units.flatMap((unit) => unit.taken)) taken.add([each.field, each.from], each.rows);
   const summary = {
     taken: taken.counted(),
-    ...{ rejected, rejections: reasons.counted(), leftOut, unchecked: 0, lines, repeats },
+    rejected,
+    rejections: reasons.counted(),
+    leftOut,
+    unchecked: 0,
+    lines,
+    repeats,
     contradictions: contradicted.found(),
   };
   return { count, ...room, rankSources, summary };
@@ -293,7 +298,14 @@ export function removeRows(
   const ranks = columns.ranks.length === 0 ? columns.ranks : rankRows(oldRanks, hashes, members, starts);
   const kept: PoolColumns = {
     rows: Uint32Array.from(places, (place) => columns.rows[place]!),
-    ...{ hashes, groups, ranks, problems: pairsOf(columns.problems, places), ends, bytes, members, starts },
+    hashes,
+    groups,
+    ranks,
+    problems: pairsOf(columns.problems, places),
+    ends,
+    bytes,
+    members,
+    starts,
   };
   const counter = createReasonCounter();
   for (const rejection of summary.rejections) counter.add(rejection);

@@ -117,7 +117,9 @@ async function walked(): Promise<Walked> {
   };
   const step = (task: { readonly taskId: string; readonly groupId: string }, sampleIndex = 0) =>
     environments.step({
-      ...{ taskId: task.taskId, groupId: task.groupId, sampleIndex },
+      taskId: task.taskId,
+      groupId: task.groupId,
+      sampleIndex,
       completion: "<think></think><answer>1 + 2</answer>",
     });
   const alone = async (seed: bigint) => {

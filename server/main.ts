@@ -2,10 +2,8 @@
 import { join } from "node:path";
 import { Gauge } from "prom-client";
 import type { Registry } from "../envs/registry.ts";
-import { createRuns } from "./curriculum/runs/runs.ts";
-import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
-import { createEvaluations } from "./evaluation/evaluations.ts";
-import { loadSuites } from "./evaluation/suite-files.ts";
+import { assemble } from "./assemble.ts";
+import { systemClock } from "./curriculum/runs/system.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
@@ -21,7 +19,6 @@ import { registerTeacher } from "./runtime/teacher-metrics.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
-import { recordItem } from "./services/feedback.ts";
 import { createEvaluationService } from "./services/evaluation-service.ts";
 import { fileHolds, memoryHolds } from "./stores/holds.ts";
 import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
@@ -29,15 +26,10 @@ import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./tasks/environments.ts";
 import { loadKeyring } from "./tasks/keyring.ts";
-import { createMaker } from "./tasks/make.ts";
 import { loadPools, type PoolOptions } from "./tasks/pools.ts";
 import { reportOf } from "./tasks/pool-report.ts";
-import { createRunSource } from "./tasks/run-source.ts";
 import { type OpenedPorts, openPorts } from "./tasks/ports.ts";
-import { createAsyncScorer } from "./tasks/async-scorer.ts";
-import { createResources, type Resources } from "./tasks/resources.ts";
-import { createScorer, type OpenToken } from "./tasks/scorer.ts";
-import { createTeacher } from "./tasks/teacher/teacher.ts";
+import type { Resources } from "./tasks/resources.ts";
 import { createWorkerPool, type WorkerPool } from "./tasks/workers.ts";
 import { startTransports } from "./transport/ports.ts";
 import { register } from "./transport/rpc.ts";
@@ -70,7 +62,7 @@ export async function serve(
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw new StartError(environments.message);
   const health = createHealth();
-  const parts = await assemble({ config, metrics, health, onPoolProgress }, environments.registry, logTo);
+  const parts = await assembleServer({ config, metrics, health, onPoolProgress }, environments.registry, logTo);
   const { deps } = parts;
   await parts.ready;
   const transports = await startTransports({
@@ -109,7 +101,7 @@ interface AssembleOptions {
 }
 
 /** Everything but the transports. */
-async function assemble(options: AssembleOptions, registry: Registry, logTo: Log) {
+async function assembleServer(options: AssembleOptions, registry: Registry, logTo: Log) {
   const opened = await openThePorts(options.config, logTo.log, options.metrics);
   try {
     return await assembleAround(opened, options, registry, logTo);
@@ -126,59 +118,32 @@ async function assembleAround(
   registry: Registry,
   { log, dropped }: Log,
 ) {
-  const { ports, limits: resourceLimits, missing: missingPorts } = opened;
   const keys = loadKeyring(config);
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring, warning } = keys;
   if (warning !== undefined) log.warn(warning);
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
-  const loadedSuites = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
-  if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
-  const { limits } = config;
-  const { store, evaluationStore, holds } = await openStores(config, log, health);
   const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
-  const resources = createResources({
-    ...{ clock: systemClock, ports, limits: resourceLimits },
-    onFailure: (error, resource) => log.error({ err: error, resource }, "asking a resource threw"),
-  });
-  const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
-  const maker = createMaker({ workers, registry, pools, teacher });
-  const source = createRunSource(maker);
-  const runs = createRuns({ store, source, clock: systemClock, newIncarnation, log, aheadMax: AHEAD_MAX });
-  const scoring = {
-    completionBytesMax: limits.maxCompletionBytes,
-    onFailure: (error: unknown, { environment, version }: OpenToken) =>
-      log.error({ err: error, environment, version }, "scoring failed: the sample has no reward"),
+  const parts = {
+    config,
+    registry,
+    keyring,
+    pools,
+    workers,
+    opened,
+    missingPorts: opened.missing,
+    openStores: () => openStores(config, log, health),
+    streamWindow: STREAM_WINDOW,
+    aheadMax: AHEAD_MAX,
+    meter: createOutcomeMeter(metrics.registry),
+    log,
+    onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
-  const scorer = createScorer({ ...scoring, keyring, registry, pools });
-  const onFailure = (error: unknown, what: string): void => log.error({ err: error }, what);
-  maskWhileDown(resources, runs, log);
-  const asyncScorer = createAsyncScorer({
-    ...{ ...scoring, resources },
-    record: (runId, item) => recordItem({ runs, onFailure }, runId, item),
-  });
-  const evaluations = createEvaluations({
-    ...{ store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites: loadedSuites.suites },
-    sources: { pools, missingPorts },
-  });
-  const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
-  const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
-  const deps: ServiceDeps = {
-    ...{ keyring, registry, pools, maker, teacher, missingPorts, scorer, asyncScorer, runs, evaluations, onFailure },
-    ...{ limits: requestLimits, meter: createOutcomeMeter(metrics.registry) },
-  };
-  registerRuns(metrics.registry, (limit) => runs.recent(limit));
-  registerTeacher(metrics.registry, teacher?.counts);
-  const close = async (): Promise<void> => {
-    teacher?.close();
-    resources.close();
-    runs.close();
-    await opened.close();
-    await workers.close();
-    await store.close();
-    await evaluationStore.close();
-  };
+  const { deps, resources, close } = await assemble(parts, (message) => new StartError(message));
+  maskWhileDown(resources, deps.runs, log);
+  registerRuns(metrics.registry, (limit) => deps.runs.recent(limit));
+  registerTeacher(metrics.registry, deps.teacher?.counts);
   return { deps, ready: workers.ready, close };
 }
 
@@ -194,7 +159,10 @@ function maskWhileDown(resources: Resources, runs: ServiceDeps["runs"], log: Log
 
 async function openThePorts({ sandbox, judge }: Config, log: Log["log"], { registry }: Metrics) {
   const opened = await openPorts({
-    ...{ clock: systemClock, sandbox, judge, warn: log.warn.bind(log) },
+    clock: systemClock,
+    sandbox,
+    judge,
+    warn: log.warn.bind(log),
     onOpen: (port, found) => log.info({ port, ...found }, "a port is open"),
     onFault: (port, why) => log.error({ port, why }, "a port failed"),
   });
@@ -206,7 +174,10 @@ async function openThePorts({ sandbox, judge }: Config, log: Log["log"], { regis
 
 function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: Config, log: Log["log"]): WorkerPool {
   return createWorkerPool({
-    ...{ threads: workers, queueMax: limits.maxQueue, timeLimitMs: workerTimeLimitMs, environmentFiles },
+    threads: workers,
+    queueMax: limits.maxQueue,
+    timeLimitMs: workerTimeLimitMs,
+    environmentFiles,
     warmUp: true,
     onError: (error) => log.warn({ err: error }, "a worker"),
   });
@@ -243,7 +214,8 @@ async function openStores(
   if (kind === "memory")
     return { store: memoryStore(), evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
   const at = (part: string) => ({
-    ...{ directory, synchronous },
+    directory,
+    synchronous,
     onProblem: (problem: string | undefined) => {
       if (problem === undefined) log.info({ store: part }, "the store can be used again");
       else log.error({ store: part, problem }, "the store cannot be used");

@@ -87,7 +87,8 @@ async function bystander({ port }: ServerProcess): Promise<(durationMs: number) 
   const { task } = await steps(environments.reset, { spec: { environment: "countdown" }, seed: 1n });
   const completion = "<think></think><answer>1 + 2</answer>";
   const arms = ["T0", "T1", "T2"].map((level) => ({
-    ...{ id: level, spec: { environment: "countdown", difficulty: { case: "level", value: level } as const } },
+    id: level,
+    spec: { environment: "countdown", difficulty: { case: "level", value: level } as const },
   }));
   const policy = { kind: { case: "mixture", value: {} } } as const;
   const config = { arms, policy, numGenerations: 4, promptsPerUpdate: 16 };

@@ -80,7 +80,10 @@ async function real(tasks: number, kills: number, seed: number): Promise<Part> {
   const progress = createProgress("tasks against processes", tasks);
   let at = 0;
   const outcome = await againstProcesses({
-    ...{ seed, tasks, kills, trainers: 2 },
+    seed,
+    tasks,
+    kills,
+    trainers: 2,
     // Rolled back, it goes on from further behind.
     progress: (task) => {
       for (; at < task; at++) progress.step();

@@ -26,7 +26,11 @@ const namesOf = (judgements: readonly Judgement[], of: "student" | "policy"): st
 export function ratios(judgements: readonly Judgement[]): string {
   const cut = (value: number): number => Math.min(RATIO_MAX, value);
   const data = judgements.map(({ student, policy, ratio }) => ({
-    ...{ student, policy, value: cut(ratio.value), low: cut(ratio.low), high: cut(ratio.high) },
+    student,
+    policy,
+    value: cut(ratio.value),
+    low: cut(ratio.low),
+    high: cut(ratio.high),
     kind: ratio.value > RATIO_MAX || Number.isNaN(ratio.value) ? "lost or beyond" : "arrived",
   }));
   const policies = namesOf(judgements, "policy");
@@ -78,8 +82,14 @@ export function curves(judgements: readonly Judgement[]): string {
       Plot.text(titles, { ...place, text: "student", frameAnchor: "top", dy: -14, fontWeight: "bold" }),
       // Plot's own legends are HTML.
       Plot.text(ends, {
-        ...{ text: "policy", fill: "policy", y: "y", frameAnchor: "right", textAnchor: "start", dx: 14 },
-        ...{ fx: () => COLUMNS - 1, fy: () => 0 },
+        text: "policy",
+        fill: "policy",
+        y: "y",
+        frameAnchor: "right",
+        textAnchor: "start",
+        dx: 14,
+        fx: () => COLUMNS - 1,
+        fy: () => 0,
       }),
     ],
   });

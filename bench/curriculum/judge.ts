@@ -50,7 +50,9 @@ function judged(of: Played, uniform: Played, oracle: Played): Judgement {
   const rollouts = (played: Played, places: readonly number[]): number => median(at(played, places).map(rolloutsOf));
   const meanOf = (what: (life: Life) => number): Figure => figure(of, (places) => mean(at(of, places).map(what)));
   return {
-    ...{ student, policy, seeds: lives.length },
+    student,
+    policy,
+    seeds: lives.length,
     lost: lives.filter(({ rolloutsToTarget }) => rolloutsToTarget === null).length,
     rollouts: figure(of, (places) => rollouts(of, places)),
     ratio: figure(of, (places) => rollouts(of, places) / rollouts(uniform, places)),

@@ -49,12 +49,14 @@ export const uniform: Candidate = {
 };
 
 export const bandit = (name: string, says: string, config: Record<string, JsonValue>): Candidate => ({
-  ...{ name, says },
+  name,
+  says,
   policy: () => ({ bandit: config }),
 });
 
 export const competence = (name: string, says: string, config: Record<string, JsonValue>): Candidate => ({
-  ...{ name, says },
+  name,
+  says,
   policy: (places) => ({ competence: { tiers: tiers(places), ...config } }),
 });
 
@@ -114,7 +116,10 @@ export const recommended: Candidate = {
   policy: (places) => ({
     competence: {
       tiers: [...tiers(places), { weights: levels(places, () => true) }],
-      ...{ step: "COMPETENCE_STEP_MOVE_ON", threshold: 0.7, window: 32, floor: 0.25 },
+      step: "COMPETENCE_STEP_MOVE_ON",
+      threshold: 0.7,
+      window: 32,
+      floor: 0.25,
     },
   }),
 };
@@ -123,30 +128,41 @@ export const recommended: Candidate = {
 const adaptive: readonly Candidate[] = [
   recommended,
   competence("competence, hybrid", "a tier for each level, moves on, with a floor of 0.3: without a last tier of all", {
-    ...{ step: "COMPETENCE_STEP_MOVE_ON", floor: 0.3 },
+    step: "COMPETENCE_STEP_MOVE_ON",
+    floor: 0.3,
   }),
   competence("competence, no floor", "moves on, with no floor", { step: "COMPETENCE_STEP_MOVE_ON" }),
   competence("competence, as unset", "widens, with no floor: what the contract's defaults give", {}),
   competence("competence, newest", "widens, 0.8 on the newest tier, with a floor of 0.1", {
-    ...{ newestShare: 0.8, floor: 0.1 },
+    newestShare: 0.8,
+    floor: 0.1,
   }),
   bandit("bandit, ADSC", "EMA-softmax of absolute advantages, with the paper's α and τ", {}),
   bandit("bandit, ADSC rescaled", "the same, signals rescaled by running quantiles", { rescale: {} }),
   bandit("bandit, p(1 − p)", "EMA-softmax of p(1 − p), rescaled: α 0.3, τ 0.7", {
-    ...{ signal: "BANDIT_SIGNAL_SOLVED_VARIANCE", rescale: {}, alpha: 0.3, tau: 0.7 },
+    signal: "BANDIT_SIGNAL_SOLVED_VARIANCE",
+    rescale: {},
+    alpha: 0.3,
+    tau: 0.7,
   }),
   bandit("bandit, mixed outcomes", "EMA-softmax of the share of groups with mixed outcomes", {
     signal: "BANDIT_SIGNAL_MIXED_OUTCOMES",
   }),
   bandit("bandit, progress", "EMA-softmax of learning progress, rescaled: τ 0.5", {
-    ...{ signal: "BANDIT_SIGNAL_LEARNING_PROGRESS", rescale: {}, tau: 0.5 },
+    signal: "BANDIT_SIGNAL_LEARNING_PROGRESS",
+    rescale: {},
+    tau: 0.5,
   }),
   bandit("EXP3.S", "of mixed outcomes", { rule: "BANDIT_RULE_EXP3_S", signal: "BANDIT_SIGNAL_MIXED_OUTCOMES" }),
   bandit("Thompson", "of p(1 − p), with a prior of 0.1", {
-    ...{ rule: "BANDIT_RULE_THOMPSON", signal: "BANDIT_SIGNAL_SOLVED_VARIANCE", exploration: 0.1 },
+    rule: "BANDIT_RULE_THOMPSON",
+    signal: "BANDIT_SIGNAL_SOLVED_VARIANCE",
+    exploration: 0.1,
   }),
   bandit("UCB", "of mixed outcomes, with a bonus of 0.3", {
-    ...{ rule: "BANDIT_RULE_UCB", signal: "BANDIT_SIGNAL_MIXED_OUTCOMES", exploration: 0.3 },
+    rule: "BANDIT_RULE_UCB",
+    signal: "BANDIT_SIGNAL_MIXED_OUTCOMES",
+    exploration: 0.3,
   }),
 ];
 

@@ -7,7 +7,9 @@ import { bandit, type Candidate, competence, levels, tiers } from "./policies.ts
 const tiered = [0.6, 0.7, 0.8].flatMap((threshold) =>
   [0.1, 0.2, 0.3, 0.4].map((floor) =>
     competence(`moves on, threshold ${threshold}, floor ${floor}`, "", {
-      ...{ step: "COMPETENCE_STEP_MOVE_ON", threshold, floor },
+      step: "COMPETENCE_STEP_MOVE_ON",
+      threshold,
+      floor,
     }),
   ),
 );
@@ -19,7 +21,8 @@ const closing = [0.2, 0.25, 0.3].map((floor): Candidate => ({
   policy: (places) => ({
     competence: {
       tiers: [...tiers(places), { weights: levels(places, () => true) }],
-      ...{ step: "COMPETENCE_STEP_MOVE_ON", floor },
+      step: "COMPETENCE_STEP_MOVE_ON",
+      floor,
     },
   }),
 }));
@@ -27,7 +30,8 @@ const closing = [0.2, 0.25, 0.3].map((floor): Candidate => ({
 const widening = [undefined, 0.6, 0.8].flatMap((newestShare) =>
   [0.1, 0.3].map((floor) =>
     competence(`widens, newest ${newestShare ?? "as the others"}, floor ${floor}`, "", {
-      ...{ floor, ...(newestShare !== undefined && { newestShare }) },
+      floor,
+      ...(newestShare !== undefined && { newestShare }),
     }),
   ),
 );

@@ -41,8 +41,16 @@ function serve(): void {
       const groupId = `${runId}/${Number(cursor) + i}`;
       const mac = createHmac("sha256", key).update(groupId).update(hash).digest();
       return {
-        ...{ taskId: `${hash}${mac.toString("base64url")}`, groupId, environment, level, version: 1, runId },
-        ...{ armId: "only", instanceHash: hash, cursor: cursor + BigInt(i), armProbability: 1 },
+        taskId: `${hash}${mac.toString("base64url")}`,
+        groupId,
+        environment,
+        level,
+        version: 1,
+        runId,
+        armId: "only",
+        instanceHash: hash,
+        cursor: cursor + BigInt(i),
+        armProbability: 1,
         prompt: [...prompt],
       };
     });

@@ -122,7 +122,9 @@ export async function fly(options: FlightOptions): Promise<Flight> {
   await run.create({
     arms: [{ id: "only", environment: options.environment }],
     policy: { kind: "bandit" },
-    ...{ numGenerations: options.generations, promptsPerUpdate: options.prompts, length: options.prompts },
+    numGenerations: options.generations,
+    promptsPerUpdate: options.prompts,
+    length: options.prompts,
   });
   const { python, typescript } = options.processes;
   const processes = await clientsOf(options, await dealt(run, options, (python + typescript) * options.streams));

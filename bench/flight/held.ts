@@ -27,10 +27,18 @@ async function released(): Promise<void> {
 }
 
 const held: AsyncEnvironment<Sum, number> = defineEnvironment<Sum, number>({
-  ...{ ...sums, generator, inline },
-  ...{ id: "flight/held", version: 1, description: "Add, and wait." },
+  ...sums,
+  generator,
+  inline,
+  id: "flight/held",
+  version: 1,
+  description: "Add, and wait.",
   resource: {
-    ...{ name: "flight", concurrencyMax: AT_ONCE, waitingMax: AT_ONCE, heldBytesMax: 2 ** 30, timeLimitMs: 600_000 },
+    name: "flight",
+    concurrencyMax: AT_ONCE,
+    waitingMax: AT_ONCE,
+    heldBytesMax: 2 ** 30,
+    timeLimitMs: 600_000,
   },
   verify: async ({ a, b }, answer) => {
     asked++;

@@ -42,7 +42,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   refused: { flags: ["--max-inflight-calls", "24"], environment: "countdown", proxied: true },
   full: {
     flags: ["--max-held-bytes", String(16 * MiB), "--max-message-bytes", String(8 * MiB)],
-    ...{ environment: "countdown", proxied: true },
+    environment: "countdown",
+    proxied: true,
   },
 };
 
@@ -86,7 +87,12 @@ async function flightOf(name: string, { flags, environment, proxied }: Kind) {
   const greatest = watchMemory(server);
   const held = environment === "flight/held";
   const flying: FlightOptions = {
-    ...{ ...size, ...clients, client, folder, environment, runId: name },
+    ...size,
+    ...clients,
+    client,
+    folder,
+    environment,
+    runId: name,
     addresses: proxy?.addresses ?? [`127.0.0.1:${server.port}`],
     ...(held && { underWay: () => releaseWhenFull(folder, size.prompts * size.generations) }),
   };
@@ -102,7 +108,8 @@ async function flightOf(name: string, { flags, environment, proxied }: Kind) {
     flight: name,
     ...flight,
     ...(verified !== undefined && { verified }),
-    ...{ idleMiB: Math.round(idle / MiB), overIdleMiB: memoryMiB },
+    idleMiB: Math.round(idle / MiB),
+    overIdleMiB: memoryMiB,
     ...(proxied && {
       refusals: waits.length,
       shortestWaitOverDelay: Object.fromEntries(shortestWaits(waits)),

@@ -68,7 +68,11 @@ function itemsOf({ incarnation, cursor }: IssuedTask, first: number, count: numb
 }
 
 const workers = createWorkerPool({
-  ...{ threads: 1, queueMax: 4096, timeLimitMs: 60_000, warmUp: false, environmentFiles: [] },
+  threads: 1,
+  queueMax: 4096,
+  timeLimitMs: 60_000,
+  warmUp: false,
+  environmentFiles: [],
   onError: (error) => console.error(error),
 });
 const source = createRunSource(createMaker({ workers, registry: createRegistry(environments), pools: new Map() }));
@@ -77,8 +81,11 @@ async function measure({ prompts, completions, together }: Setting) {
   const store = memoryStore();
   const runs = createRuns({ store, source, clock: systemClock, newIncarnation });
   const wire = create(RunConfigSchema, {
-    ...{ arms, policy: { kind: { case: "bandit", value: {} } }, seed: 1n },
-    ...{ numGenerations: completions, promptsPerUpdate: prompts },
+    arms,
+    policy: { kind: { case: "bandit", value: {} } },
+    seed: 1n,
+    numGenerations: completions,
+    promptsPerUpdate: prompts,
   });
   const limits = { groupsMax: 4096, completionsMax: 1024, batchSeedsMax: 4096, streamWindow: 1 };
   const created = await runs.create(

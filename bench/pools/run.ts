@@ -76,7 +76,9 @@ async function timed(label: string): Promise<void> {
   let peak = 0;
   const watching = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20);
   const result = await loadPools(createRegistry(environments), [{ name: "bench", path }], {
-    ...{ threads: Number(values.threads), environmentFiles: [], folder: join(folder, "cache") },
+    threads: Number(values.threads),
+    environmentFiles: [],
+    folder: join(folder, "cache"),
   });
   clearInterval(watching);
   delay.disable();

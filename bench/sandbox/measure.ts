@@ -14,7 +14,9 @@ export const jobs = {
   calls: {
     program: "def add(a, b):\n    return a + b\n",
     cases: Array.from({ length: 20 }, (_, i) => ({
-      ...{ kind: "call" as const, name: "add", args: [{ int: String(i) }, { int: "1" }] },
+      kind: "call" as const,
+      name: "add",
+      args: [{ int: String(i) }, { int: "1" }],
     })),
     cpuMsMax: 5000,
   },

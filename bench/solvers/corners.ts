@@ -34,16 +34,27 @@ const grids: Readonly<Record<string, readonly Grid[]>> = {
   "np/bisection": [
     {
       vertices: ["max"],
-      ...{ communities: [3], density: ["max"], noise: [0, 0.05], reinforcement: [1], weight: [1, [1, "max"]] },
-    },
-    {
-      vertices: ["max"],
-      ...{ communities: [1], density: [0.05, 0.2, 0.5, "max"], noise: [0], reinforcement: [1] },
+      communities: [3],
+      density: ["max"],
+      noise: [0, 0.05],
+      reinforcement: [1],
       weight: [1, [1, "max"]],
     },
     {
       vertices: ["max"],
-      ...{ communities: [2, "max"], density: [0.1, 0.6], noise: [0.2], traitors: [0.3], reinforcement: [3, "max"] },
+      communities: [1],
+      density: [0.05, 0.2, 0.5, "max"],
+      noise: [0],
+      reinforcement: [1],
+      weight: [1, [1, "max"]],
+    },
+    {
+      vertices: ["max"],
+      communities: [2, "max"],
+      density: [0.1, 0.6],
+      noise: [0.2],
+      traitors: [0.3],
+      reinforcement: [3, "max"],
       weight: [[1, 10]],
     },
   ],
@@ -61,7 +72,8 @@ const grids: Readonly<Record<string, readonly Grid[]>> = {
         [90_000, "max"],
         [1, 10],
       ],
-      ...{ ratio: [1, [0.9, 1.1], [0.01, 100]], factor: [1] },
+      ratio: [1, [0.9, 1.1], [0.01, 100]],
+      factor: [1],
     },
   ],
   "np/subset-sum": [
@@ -78,11 +90,20 @@ const grids: Readonly<Record<string, readonly Grid[]>> = {
   ],
   "np/meetings": [
     {
-      ...{ meetings: ["max"], attendees: [10, "max"], rooms: [5, "max"], large_rooms_max: [1, "max"] },
-      ...{ size_max: ["max"], quarters: [[3, 8]], breaks: [0, 1] },
+      meetings: ["max"],
+      attendees: [10, "max"],
+      rooms: [5, "max"],
+      large_rooms_max: [1, "max"],
+      size_max: ["max"],
+      quarters: [[3, 8]],
+      breaks: [0, 1],
     },
     {
-      ...{ meetings: ["max"], attendees: ["max"], rooms: [1, "max"], large_rooms_max: [1], size_max: [2, 5] },
+      meetings: ["max"],
+      attendees: ["max"],
+      rooms: [1, "max"],
+      large_rooms_max: [1],
+      size_max: [2, 5],
       quarters: [
         [1, 4],
         [1, "max"],

@@ -37,7 +37,8 @@ function graph(old: Graph, rng: Rng): Graph {
 function bisection({ vertices, edges }: BisectionInstance, rng: Rng): BisectionInstance {
   const to = renumbering(vertices, rng);
   const renamed = edges.map(({ a, b, weight }) => ({
-    ...{ a: Math.min(to(a), to(b)), b: Math.max(to(a), to(b)) },
+    a: Math.min(to(a), to(b)),
+    b: Math.max(to(a), to(b)),
     weight,
   }));
   return { vertices, edges: renamed.sort((one, other) => one.a - other.a || one.b - other.b) };
@@ -59,10 +60,12 @@ function knapsack({ capacity, weights, values }: KnapsackInstance, rng: Rng): Kn
 function meetings(old: MeetingsInstance, rng: Rng): MeetingsInstance {
   const person = renumbering(old.availability.length, rng);
   const renamed = old.meetings.map(({ attendees, minutes }) => ({
-    ...{ attendees: attendees.map(person).sort((a, b) => a - b), minutes },
+    attendees: attendees.map(person).sort((a, b) => a - b),
+    minutes,
   }));
   return {
-    ...{ meetings: rng.shuffle(renamed), availability: moved(old.availability, person) },
+    meetings: rng.shuffle(renamed),
+    availability: moved(old.availability, person),
     rooms: rng.shuffle(old.rooms),
   };
 }

@@ -35,7 +35,9 @@ const config = runConfigFromWire(
       spec: { environment: "countdown", difficulty: { case: "level", value: level } as const },
     })),
     policy: { kind: { case: "bandit", value: {} } },
-    ...{ seed: 1n, numGenerations: COMPLETIONS, promptsPerUpdate: PROMPTS },
+    seed: 1n,
+    numGenerations: COMPLETIONS,
+    promptsPerUpdate: PROMPTS,
   }),
   { registry, pools: new Map(), limits },
 );
@@ -98,7 +100,11 @@ async function copy(store: Store, from: string, copies: number): Promise<void> {
 export async function makeStore(directory: string, { longRuns, shortRuns, batches }: StoreSize): Promise<void> {
   const store = await sqliteStore({ directory });
   const workers = createWorkerPool({
-    ...{ threads: 1, queueMax: 1, timeLimitMs: 60_000, warmUp: false, environmentFiles: [] },
+    threads: 1,
+    queueMax: 1,
+    timeLimitMs: 60_000,
+    warmUp: false,
+    environmentFiles: [],
     onError: (error) => console.error(error),
   });
   const source = keysOnly(createRunSource(createMaker({ workers, registry, pools: new Map() })));

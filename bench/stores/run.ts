@@ -172,8 +172,12 @@ if (options.json) console.log(JSON.stringify({ machine: machineText(cpus(), proc
 else {
   console.table(
     figures.map(({ what, medianMs, maxMs, calls, loop }) => ({
-      ...{ what, calls, "median ms": rounded(medianMs), "max ms": rounded(maxMs) },
-      ...{ "loop p99 ms": rounded(loop?.p99Ms), "loop max ms": rounded(loop?.maxMs) },
+      what,
+      calls,
+      "median ms": rounded(medianMs),
+      "max ms": rounded(maxMs),
+      "loop p99 ms": rounded(loop?.p99Ms),
+      "loop max ms": rounded(loop?.maxMs),
     })),
   );
 }

@@ -80,8 +80,12 @@ function labelsWith(names: readonly string[]): Labels {
   };
   const { plain, early, bracketed, latex, key } = sources;
   return {
-    ...{ word: new RegExp(word, "u"), plain: new RegExp(plain, "yu"), early: new RegExp(early, "yu") },
-    ...{ bracketed: new RegExp(bracketed, "yu"), latex: new RegExp(latex, "yu"), key: new RegExp(key, "yu") },
+    word: new RegExp(word, "u"),
+    plain: new RegExp(plain, "yu"),
+    early: new RegExp(early, "yu"),
+    bracketed: new RegExp(bracketed, "yu"),
+    latex: new RegExp(latex, "yu"),
+    key: new RegExp(key, "yu"),
   };
 }
 

@@ -53,11 +53,15 @@ export const code = defineEnvironment<CodeInstance, string>({
   grading,
   resource: {
     ...({ name: "sandbox", port: "sandbox" } as const),
-    ...{ concurrencyMax: 16, waitingMax: 8192, heldBytesMax: 256 * 1024 * 1024, timeLimitMs: 300_000 },
+    concurrencyMax: 16,
+    waitingMax: 8192,
+    heldBytesMax: 256 * 1024 * 1024,
+    timeLimitMs: 300_000,
   },
   rows: {
     read: readRow,
-    ...{ columns, python },
+    columns,
+    python,
     levels: [
       { name: "easy", description: "a loop or a condition or two" },
       { name: "medium", description: "a known technique, or several steps" },
@@ -75,7 +79,9 @@ export const code = defineEnvironment<CodeInstance, string>({
   reference: ({ references: [first] }) => first && `\`\`\`python\n${first}\n\`\`\``,
   render,
   metadata: ({ tests, unread, level }) => ({
-    ...{ asks: namesOf(tests).join(" ") || "program", tests: `${tests.length}`, level },
+    asks: namesOf(tests).join(" ") || "program",
+    tests: `${tests.length}`,
+    level,
     ...(unread.length > 0 && { tests_unread: `${unread.length}` }),
   }),
   parse: (text, { tests }) => readProgram(text, tests),

@@ -86,7 +86,8 @@ function instanceOf(row: Row, prompt: string, tests: readonly CodeTest[], unread
     prompt: head === "" ? prompt : "Complete this Python function. Your program holds all of it, imports included.",
     starter: (head || textOf(row["starter_code"])).slice(0, LIMITS.starterCharsMax),
     prefix: prefixOf(row, tests, head),
-    ...{ tests, unread },
+    tests,
+    unread,
     references: referencesOf(row, head, tests),
     level: levelIn(row),
   };
@@ -215,9 +216,15 @@ function programsIn(value: unknown): readonly string[] {
 
 /** Names of APPS, TACO, LeetCode, LiveCodeBench and KodCode. */
 const LEVEL_NAMES: Readonly<Record<string, CodeLevel>> = {
-  ...{ easy: "easy", introductory: "easy", beginner: "easy" },
-  ...{ medium: "medium", interview: "medium", medium_hard: "medium" },
-  ...{ hard: "hard", competition: "hard", very_hard: "hard" },
+  easy: "easy",
+  introductory: "easy",
+  beginner: "easy",
+  medium: "medium",
+  interview: "medium",
+  medium_hard: "medium",
+  hard: "hard",
+  competition: "hard",
+  very_hard: "hard",
 };
 
 function levelIn(row: Row): CodeLevel {

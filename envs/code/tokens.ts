@@ -177,8 +177,17 @@ function stringToken(prefix: string, body: string, line: number): Token {
 }
 
 const SIMPLE: Readonly<Record<string, string>> = {
-  ...{ "\n": "", "\\": "\\", "'": "'", '"': '"' },
-  ...{ a: "\u0007", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" },
+  "\n": "",
+  "\\": "\\",
+  "'": "'",
+  '"': '"',
+  a: "\u0007",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
 };
 const ESCAPE = /\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(N\{)|([^]))/gu;
 

@@ -21,15 +21,22 @@ const WAYS = { max: SOLUTIONS_CAP, integer: true };
 
 const parameters = defineParameters({
   ...minMax("numbers", ["Fewest numbers given.", "Most numbers given."], [3, 4], {
-    ...{ min: numbersMin, max: numbersMax, integer: true },
+    min: numbersMin,
+    max: numbersMax,
+    integer: true,
   }),
   ...minMax("number", ["Smallest number given.", "Largest number given."], [1, 99], {
-    ...{ min: 1, max: numberMax, integer: true },
+    min: 1,
+    max: numberMax,
+    integer: true,
   }),
   ...minMax("target", ["Smallest target.", "Largest target."], [1, 1000], { min: 1, max: targetMax, integer: true }),
   fewest_target_min: {
     description: "Smallest target with only numbers_min numbers, if above target_min.",
-    ...{ min: 1, max: targetMax, defaultValue: 1, integer: true },
+    min: 1,
+    max: targetMax,
+    defaultValue: 1,
+    integer: true,
   },
   ...minMax(
     "solutions",
@@ -39,11 +46,16 @@ const parameters = defineParameters({
   ),
   sparse_solutions: {
     description: "An instance of four or more numbers with at most this many ways is sparse; 0: none is.",
-    ...{ min: 0, defaultValue: 0, ...WAYS },
+    min: 0,
+    defaultValue: 0,
+    ...WAYS,
   },
   sparse_kept: {
     description: "Sparse instances: 0 never fit, 1 fit with any target up to target_max.",
-    ...{ min: 0, max: 1, defaultValue: 1, integer: true },
+    min: 0,
+    max: 1,
+    defaultValue: 1,
+    integer: true,
   },
 });
 
@@ -54,7 +66,8 @@ const BASE: CountdownParameters = {
   ...ranges({ numbers: [3, 4], number: [1, 99], target: [1, 1000] }),
   fewest_target_min: 1,
   ...ranges({ solutions: [1, SOLUTIONS_CAP] }),
-  ...{ sparse_solutions: 0, sparse_kept: 1 },
+  sparse_solutions: 0,
+  sparse_kept: 1,
 };
 
 /** Easiest first. The first tier of the paper that fits wins, and so each leaves out what an earlier one holds. */
@@ -64,16 +77,23 @@ const TIERS: readonly Level<CountdownParameters>[] = [
     name: "T1",
     description: "3 numbers and targets from 31 on (made ones to 75), or 4 numbers and targets to 75, not sparse",
     parameters: {
-      ...{ ...BASE, target_max: 75, fewest_target_min: 31 },
-      ...{ sparse_solutions: SPARSE_SOLUTIONS, sparse_kept: 0 },
+      ...BASE,
+      target_max: 75,
+      fewest_target_min: 31,
+      sparse_solutions: SPARSE_SOLUTIONS,
+      sparse_kept: 0,
     },
   },
   {
     name: "T2",
     description: "4 numbers, targets from 76 to 150, not sparse",
     parameters: {
-      ...{ ...BASE, numbers_min: 4, target_min: 76, target_max: 150 },
-      ...{ sparse_solutions: SPARSE_SOLUTIONS, sparse_kept: 0 },
+      ...BASE,
+      numbers_min: 4,
+      target_min: 76,
+      target_max: 150,
+      sparse_solutions: SPARSE_SOLUTIONS,
+      sparse_kept: 0,
     },
   },
   {

@@ -122,7 +122,10 @@ function read(row: unknown): RowRead<Question> {
   return {
     kind: "answer",
     answer: {
-      ...{ question: text, options: shuffled, right: shuffled.indexOf(rightText), level },
+      question: text,
+      options: shuffled,
+      right: shuffled.indexOf(rightText),
+      level,
       category: names(...CATEGORIES)[0] ?? "",
       field: names(...FIELDS).join(": "),
     },

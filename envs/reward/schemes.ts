@@ -67,7 +67,9 @@ function qualityOf(value: number | undefined): RewardComponent {
 }
 
 const NO_QUALITY: RewardComponent = {
-  ...{ name: "quality", value: undefined, weight: 1 },
+  name: "quality",
+  value: undefined,
+  weight: 1,
   reason: "there is no feasible answer",
 };
 const MALFORMED_PRICE = priceOf(-1, INFEASIBLE, NO_QUALITY);

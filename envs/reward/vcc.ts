@@ -22,19 +22,28 @@ const parameters: readonly ParameterInfo[] = [
   {
     name: "format_score",
     description: "Reward of an answer that can be read but is wrong, and the least of a commit.",
-    ...{ min: 0, max: 1, defaultValue: 0.1, integer: false },
+    min: 0,
+    max: 1,
+    defaultValue: 0.1,
+    integer: false,
   },
   weight("correctness", "whether the last answer is right, as in 'graded'.", 1),
   weight("commit", "e/L for the first right answer, which ends at e of the completion's L code points.", 0),
   {
     name: "answers_max",
     description: "Answers that are verified, from the first on; the first right one among them is the commit.",
-    ...{ min: 1, max: ANSWERS_MAX, defaultValue: ANSWERS_DEFAULT, integer: true },
+    min: 1,
+    max: ANSWERS_MAX,
+    defaultValue: ANSWERS_DEFAULT,
+    integer: true,
   },
   {
     name: "pairs_max",
     description: "Contrast pairs that a group gives at most.",
-    ...{ min: 0, max: PAIRS_MAX, defaultValue: PAIRS_DEFAULT, integer: true },
+    min: 0,
+    max: PAIRS_MAX,
+    defaultValue: PAIRS_DEFAULT,
+    integer: true,
   },
 ];
 

@@ -24,7 +24,12 @@ interface Turn {
 
 /** ShareGPT's names, and those of chat messages. */
 const ROLES: Readonly<Record<string, Role>> = {
-  ...{ system: "system", human: "user", user: "user", gpt: "assistant", assistant: "assistant", chatgpt: "assistant" },
+  system: "system",
+  human: "user",
+  user: "user",
+  gpt: "assistant",
+  assistant: "assistant",
+  chatgpt: "assistant",
 };
 
 /** The names of a message's fields, for each name of the column that holds them. */

@@ -7,9 +7,11 @@ import { type Conversation, folded, hasLetters, isTooLong, LETTERS_MIN, TEXT_BYT
 import { comparisonOf } from "./question.ts";
 
 export const judgeResource: Resource = {
-  ...{ name: "judge", port: "judge" },
+  name: "judge",
+  port: "judge",
   // Two requests each. The server's options say otherwise.
-  ...{ concurrencyMax: 16, timeLimitMs: 60_000 },
+  concurrencyMax: 16,
+  timeLimitMs: 60_000,
   // An update batch of the paper's, 256 × 16, and as much again.
   waitingMax: 8192,
   heldBytesMax: 64 * 1024 ** 2,

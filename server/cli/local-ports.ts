@@ -23,7 +23,9 @@ export function createLocalPorts(config: Config, tell: (words: string) => void):
   let opening: Promise<OpenedPorts> | undefined;
   const open = async (): Promise<OpenedPorts> => {
     const opened = await (opening ??= openPorts({
-      ...{ clock: systemClock, sandbox, judge },
+      clock: systemClock,
+      sandbox,
+      judge,
       onFault: (port, why) => tell(`the ${port} failed: ${why}`),
       warn: (_, message) => tell(message),
     }));

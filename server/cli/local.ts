@@ -7,15 +7,12 @@ import { clientOver, type GradusClient } from "../../clients/ts/src/client.ts";
 import { GradusError } from "../../clients/ts/src/errors.ts";
 import type { Attempt, Transport } from "../../clients/ts/src/transport.ts";
 import type { Registry } from "../../envs/registry.ts";
-import { createRuns } from "../curriculum/runs/runs.ts";
-import { newIncarnation, systemClock } from "../curriculum/runs/system.ts";
-import { createEvaluations } from "../evaluation/evaluations.ts";
-import { loadSuites } from "../evaluation/suite-files.ts";
+import { assemble, type Stores } from "../assemble.ts";
+import { systemClock } from "../curriculum/runs/system.ts";
 import type { Config } from "../runtime/config.ts";
 import { createCurriculumService } from "../services/curriculum-service.ts";
 import type { ServiceDeps } from "../services/deps.ts";
 import { createEnvironmentService } from "../services/environment-service.ts";
-import { recordItem } from "../services/feedback.ts";
 import { createEvaluationService } from "../services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "../stores/memory.ts";
 import { fileHolds, memoryHolds } from "../stores/holds.ts";
@@ -23,14 +20,8 @@ import { sqliteEvaluationStore } from "../stores/sqlite.ts";
 import { loadEnvironments } from "../tasks/environments.ts";
 import { runSlice } from "../tasks/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts";
-import { createMaker } from "../tasks/make.ts";
 import { loadPools, type PoolsResult } from "../tasks/pools.ts";
 import { limitsOf, type OpenedPorts, openPorts } from "../tasks/ports.ts";
-import { createRunSource } from "../tasks/run-source.ts";
-import { createAsyncScorer } from "../tasks/async-scorer.ts";
-import { createResources } from "../tasks/resources.ts";
-import { createScorer } from "../tasks/scorer.ts";
-import { createTeacher } from "../tasks/teacher/teacher.ts";
 import { createWorkerPool, type WorkerPool } from "../tasks/workers.ts";
 import { type CallContext, RpcError } from "../transport/rpc.ts";
 import { createLocalPorts, missingHere } from "./local-ports.ts";
@@ -86,7 +77,9 @@ async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult>
   const bars = poolBars();
   let checking: Promise<OpenedPorts> | undefined;
   return loadPools(registry, config.pools, {
-    ...{ threads: config.workers, environmentFiles: config.environmentFiles, columns: config.columns },
+    threads: config.workers,
+    environmentFiles: config.environmentFiles,
+    columns: config.columns,
     folder: join(config.dataDir, "pools"),
     openPorts: () => (checking ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined })),
     onProgress: bars.onProgress,
@@ -105,68 +98,41 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const { registry } = environments;
   const loaded = await poolsOf(registry, config);
   if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
-  const missingPorts = needs === "evaluations" ? missingHere(config) : {};
-  const loadedSuites = loadSuites(registry, config.suiteFiles, { pools: loaded.pools, missingPorts });
-  if (loadedSuites.kind === "invalid") throw new CliProblem("failure", loadedSuites.message);
-  const { suites } = loadedSuites;
-  const { keyring } = keys;
-  const { pools } = loaded;
-  const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes } = config.limits;
-  const workers = needs === "runs" ? threads(config) : workHere(registry);
-  const asked = createLocalPorts(config, tell);
-  const resources = createResources({
-    clock: systemClock,
-    ports: asked.ports,
-    limits: limitsOf(config),
-    onFailure: tell,
-  });
-  const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
-  const maker = createMaker({ workers, registry, pools, teacher });
-  const scorer = createScorer({ keyring, registry, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
   // The server's runs are not here: a task of one is scored, and its outcome says that nothing was recorded.
-  const runs = createRuns({
-    store: memoryStore(),
-    source: createRunSource(maker),
-    clock: systemClock,
-    newIncarnation,
+  const parts = {
+    config,
+    registry,
+    keyring: keys.keyring,
+    pools: loaded.pools,
+    workers: needs === "runs" ? threads(config) : workHere(registry),
+    opened: { ...createLocalPorts(config, tell), limits: limitsOf(config) },
+    missingPorts: needs === "evaluations" ? missingHere(config) : {},
+    openStores: () => storesOf(config, needs),
+    streamWindow: 1,
     log: silent,
-  });
-  const asyncScorer = createAsyncScorer({
-    ...{ resources, completionBytesMax: maxCompletionBytes, onFailure: tell },
-    record: (runId, item) => recordItem({ runs, onFailure: tell }, runId, item),
-  });
-  const store =
-    needs === "evaluations"
-      ? await sqliteEvaluationStore({ directory: config.dataDir, onLoss: (loss) => console.error(loss) })
-      : memoryEvaluationStore();
-  const deps: ServiceDeps = {
-    ...{ keyring, registry, pools, maker, teacher, scorer, asyncScorer, runs },
-    evaluations: createEvaluations({
-      store,
-      holds: needs === "evaluations" ? fileHolds(config.dataDir) : memoryHolds(),
-      maker,
-      scorer,
-      asyncScorer,
-      registry,
-      sources: { pools, missingPorts },
-      suites,
-    }),
     onFailure: tell,
-    limits: { groupsMax: maxGroups, completionsMax: maxCompletions, batchSeedsMax: maxBatchSeeds, streamWindow: 1 },
   };
+  const { deps, close } = await assemble(parts, (message) => new CliProblem("failure", message));
   const handlers = {
-    ...{ ...createEnvironmentService(deps), ...createEvaluationService(deps) },
+    ...createEnvironmentService(deps),
+    ...createEvaluationService(deps),
     ...(needs === "runs" && createCurriculumService(deps)),
   };
-  const close = (): void => {
-    teacher?.close();
-    runs.close();
-    resources.close();
-    void asked.close();
-    void workers.close();
-    void store.close();
+  return {
+    client: clientOver(
+      transportTo(handlers, () => void close()),
+      { retry: false },
+    ),
+    deps,
   };
-  return { client: clientOver(transportTo(handlers, close), { retry: false }), deps };
+}
+
+/** Evaluations are kept, as by a server; runs end with the process. */
+async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<Stores> {
+  const store = memoryStore();
+  if (needs !== "evaluations") return { store, evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
+  const evaluationStore = await sqliteEvaluationStore({ directory, onLoss: (loss) => console.error(loss) });
+  return { store, evaluationStore, holds: fileHolds(directory) };
 }
 
 function contextOf({ signal }: Attempt): CallContext {

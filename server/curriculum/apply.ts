@@ -130,7 +130,12 @@ function reported<Spec, Key extends InstanceKey>(
 }
 
 const freshCounters: ArmCounters = Object.freeze({
-  ...{ issued: 0, repeats: 0, nextOrdinal: 0, groups: 0, recent: [], folded: nothingTallied },
+  issued: 0,
+  repeats: 0,
+  nextOrdinal: 0,
+  groups: 0,
+  recent: [],
+  folded: nothingTallied,
 });
 
 /** The arms there were stay at their places, so that only new ones come behind them. */

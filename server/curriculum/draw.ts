@@ -94,7 +94,10 @@ function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]):
     const arm = config.arms[task.arm] as Arm;
     const batch = batchAt(state, task.cursor) as Batch;
     return {
-      ...{ arm: task.arm, armId: arm.id, hash: task.key.hash, rank: task.key.rank },
+      arm: task.arm,
+      armId: arm.id,
+      hash: task.key.hash,
+      rank: task.key.rank,
       weight: feedbackWeight(state, batch.index),
       probability: batch.probabilities[task.arm] ?? 0,
       rewardMean: count > 0 ? sum / count : undefined,
@@ -144,7 +147,15 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
           .map(({ group }) => group.task.cursor)
       : [];
   return {
-    ...{ kind: "plan", batch, cursor, slots, prompts, probabilities, policyState, fold, closes },
+    kind: "plan",
+    batch,
+    cursor,
+    slots,
+    prompts,
+    probabilities,
+    policyState,
+    fold,
+    closes,
     verdict: verdictOf(state, policyState, view.progress, updates),
     restarts: pass?.restarts ?? false,
     isKnown: pass?.restarts ? () => false : (hash) => (pass === undefined ? isIssued : isRecent)(state.issued, hash),

@@ -57,8 +57,15 @@ export function withRound<Spec, Key extends InstanceKey>(
   const { tasks: size = 0, numGenerations = 0 } = state.config.evaluationArms[arm] ?? {};
   const dropped = new Set(roundsOf(state, arm).slice(0, 1 - ROUNDS_KEPT));
   const opened: EvaluationRound = {
-    ...{ arm, round, seq, epoch, cursor, openedAtMs: atMs },
-    ...{ size, pages: pagesOf(size, new Map()), missing: size * numGenerations },
+    arm,
+    round,
+    seq,
+    epoch,
+    cursor,
+    openedAtMs: atMs,
+    size,
+    pages: pagesOf(size, new Map()),
+    missing: size * numGenerations,
   };
   return { ...state, evaluations: [...evaluations.filter((one) => !dropped.has(one)), opened] };
 }

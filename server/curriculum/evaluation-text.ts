@@ -43,7 +43,9 @@ export function decodeRound(json: readonly Json[], { evaluationArms }: RunConfig
   return {
     round: { arm: index, round: readNumber(round), ...times, cursor: readNumber(cursor), size: of.tasks },
     tasks: new Map(),
-    ...{ numGenerations, left: readNumber(left), missing: of.tasks * numGenerations },
+    numGenerations,
+    left: readNumber(left),
+    missing: of.tasks * numGenerations,
   };
 }
 

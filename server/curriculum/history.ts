@@ -99,7 +99,9 @@ function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
     values,
     counts,
     closed: open === 0,
-    ...{ prompts, released: groups.length, useful: usefulGroups(batch, config) },
+    prompts,
+    released: groups.length,
+    useful: usefulGroups(batch, config),
     ...means(batch.groups.map(sumsOf)),
   };
 }

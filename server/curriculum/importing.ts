@@ -41,7 +41,9 @@ export function imported<Spec, Key extends InstanceKey>(
   }));
   return {
     ...state,
-    ...{ runId, epoch, batches },
+    runId,
+    epoch,
+    batches,
     evaluations: state.evaluations.map((round) => ({ ...round, seq: round.seq + offset })),
     version: before?.version ?? 0,
     createdAtMs: before?.createdAtMs ?? atMs,

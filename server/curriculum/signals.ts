@@ -94,7 +94,8 @@ export function outcomeOf(rewards: readonly number[], solved: number): GroupOutc
   let sum = 0;
   for (let i = 0; i < rewards.length; i++) sum += rewards[i] as number;
   return {
-    ...{ count: rewards.length, sum },
+    count: rewards.length,
+    sum,
     solved,
     deviation: moments.std,
     advantage: rewards.length < 2 ? null : meanAbsolute(rlooOf(moments)),
@@ -105,7 +106,10 @@ export function outcomeOf(rewards: readonly number[], solved: number): GroupOutc
 export function reportedOutcome(advantages: readonly number[], rewardMean: number | null): GroupOutcome {
   const count = rewardMean === null ? 0 : Math.max(1, advantages.length);
   return {
-    ...{ count, sum: count * (rewardMean ?? 0), solved: null, deviation: null },
+    count,
+    sum: count * (rewardMean ?? 0),
+    solved: null,
+    deviation: null,
     advantage: advantages.length === 0 ? null : meanAbsolute(advantages),
   };
 }

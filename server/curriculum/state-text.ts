@@ -145,7 +145,8 @@ function decodeBatch<Key extends InstanceKey>(json: readonly Json[]): Reading<Ke
     prompts: readNumber(prompts),
     numGenerations: readNumber(numGenerations),
     counts: [readNumber(groups), readNumber(reserve)],
-    ...{ groups: [], reserve: [] },
+    groups: [],
+    reserve: [],
   };
 }
 

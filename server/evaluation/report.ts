@@ -137,7 +137,9 @@ interface Counted extends ScoredTask {
 
 function rowOf(name: string, tasks: readonly Counted[], samplesExpected: number, figures?: Figures): ReportRow {
   return {
-    ...{ name, samplesExpected, tasks: tasks.length },
+    name,
+    samplesExpected,
+    tasks: tasks.length,
     samples: tasks.reduce((sum, task) => sum + task.samples.length, 0),
     figures: figures ?? meanFigures(tasks.map((task) => task.figures)),
   };

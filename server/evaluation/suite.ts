@@ -135,9 +135,17 @@ function bind(
   if (resolved.kind === "invalid") return resolved.message;
   const { name: rewardScheme, parameters: rewardParameters } = resolved.scheme;
   const spec: TaskSpec = {
-    ...{ environment: definition.id, version, level, parameters, split },
-    ...{ source: part.pool === undefined ? "synthetic" : "real", pool: rows.pool },
-    ...{ answerFormat, thinking: "required", rewardScheme, rewardParameters },
+    environment: definition.id,
+    version,
+    level,
+    parameters,
+    split,
+    source: part.pool === undefined ? "synthetic" : "real",
+    pool: rows.pool,
+    answerFormat,
+    thinking: "required",
+    rewardScheme,
+    rewardParameters,
   };
   return { definition, spec, tasks: rows.tasks };
 }

@@ -24,7 +24,12 @@ function tenAt(levels: readonly string[], tasks: number, split: Split): readonly
 
 function countdownTiers(rewardScheme?: string): readonly SuitePart[] {
   return ["T0", "T1", "T2", "T3", "OOD"].map((level) => ({
-    ...{ name: `countdown ${level}`, environment: "countdown", version: 1, level, split: "bench", tasks: 100 },
+    name: `countdown ${level}`,
+    environment: "countdown",
+    version: 1,
+    level,
+    split: "bench",
+    tasks: 100,
     category: { countOf: "numbers" },
     ...(rewardScheme !== undefined && { rewardScheme }),
   }));
@@ -34,7 +39,11 @@ function countdownTiers(rewardScheme?: string): readonly SuitePart[] {
 function heldOut(environment: string, levels: readonly string[], category: Category): readonly SuitePart[] {
   return levels.flatMap((level) =>
     (["eval", "bench"] as const).map((split) => ({
-      ...{ name: `${environment} ${level} ${split}`, environment, version: 1, level, split },
+      name: `${environment} ${level} ${split}`,
+      environment,
+      version: 1,
+      level,
+      split,
       ...({ tasks: "all", pool: "", category } as const),
     })),
   );

@@ -26,7 +26,8 @@ export function openLog(config: LogConfig, descriptor = 1): Log {
   const format = config.logFormat === "auto" ? (terminal ? "pretty" : "json") : config.logFormat;
   const { token, judge, teacher } = config;
   const options = {
-    ...{ level: config.logLevel, base: null },
+    level: config.logLevel,
+    base: null,
     // No line holds a secret, whoever wrote it.
     hooks: { streamWrite: secretCutter([token, judge?.key, teacher?.key]) },
   };

@@ -63,7 +63,12 @@ function within<T>(maps: Map<string, Map<string, T>>, key: string): Map<string, 
 
 function newCounts(kind: OutcomeKind): Counts {
   const counts: Counts = {
-    ...{ kind, verdicts: new Map(), reasons: new Map(), solved: 0, rewards: 0, sum: 0 },
+    kind,
+    verdicts: new Map(),
+    reasons: new Map(),
+    solved: 0,
+    rewards: 0,
+    sum: 0,
     buckets: new Float64Array(BOUNDS.length + 1),
     scored(verdict, reward, solved) {
       counts.verdicts.set(verdict, (counts.verdicts.get(verdict) ?? 0) + 1);

@@ -36,7 +36,9 @@ export function registerRuns(registry: Registry, recent: (limit: number) => Prom
   };
   const ofRun = (name: string, help: string, value: (run: RunFigures) => number | undefined): void =>
     registerSamples(registry, {
-      ...{ name, help, type: "gauge" },
+      name,
+      help,
+      type: "gauge",
       samples: async () =>
         (await look()).flatMap((run) => {
           const shown = value(run);
@@ -45,7 +47,9 @@ export function registerRuns(registry: Registry, recent: (limit: number) => Prom
     });
   const ofArm = (name: string, help: string, value: (arm: ArmFigures) => number | undefined): void =>
     registerSamples(registry, {
-      ...{ name, help, type: "gauge" },
+      name,
+      help,
+      type: "gauge",
       samples: async () => armSamples(await look(), value),
     });
   ofRun("gradus_run_tasks", "Tasks issued: the run's cursor.", ({ cursor }) => cursor);

@@ -157,7 +157,8 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
       checkCount(request.groups.length, GROUPS_MAX, "groups");
       const reports = request.groups.map(({ groupId, advantages, rewardMean }, i) => ({
         ...readGroupId(groupId, runId, `groups[${i}].group_id`),
-        ...{ advantages, rewardMean },
+        advantages,
+        rewardMean,
       }));
       const statuses = okOrThrow(await runs.reportAdvantages(runId, reports));
       const ids = request.groups.map(({ groupId }) => groupId);

@@ -49,7 +49,7 @@ export interface ServiceDeps {
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;
   /** Undefined: outcomes are not counted. */
-  readonly meter?: OutcomeMeter;
+  readonly meter?: OutcomeMeter | undefined;
   /** Told of each failure of ours that a client sees only as a reason. */
   readonly onFailure: (error: unknown, what: string) => void;
 }

@@ -116,7 +116,9 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       const version = policyVersion === undefined ? undefined : { policyVersion };
       const group: CompletionGroup = {
         $typeName: "gradus.v1.CompletionGroup",
-        ...{ taskId, groupId, numGenerations: 0 },
+        taskId,
+        groupId,
+        numGenerations: 0,
         completions: [{ $typeName: "gradus.v1.Completion", sampleIndex, text: completion, finishReason, ...version }],
       };
       checkGroups([group], limits);

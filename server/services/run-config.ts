@@ -96,8 +96,15 @@ export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunCon
 /** Stands in for an arm that could not be read, so that what is around it can be looked at. */
 function unreadArm({ id, weight = 1, hard, klCoefficient }: wire.Arm): Arm {
   return {
-    ...{ id, weight, hard, removed: false, source: "synthetic", resource: undefined, spec: undefined },
-    ...{ rewardRange: { min: 0, max: 1 }, ...(klCoefficient !== undefined && { klCoefficient }) },
+    id,
+    weight,
+    hard,
+    removed: false,
+    source: "synthetic",
+    resource: undefined,
+    spec: undefined,
+    rewardRange: { min: 0, max: 1 },
+    ...(klCoefficient !== undefined && { klCoefficient }),
   };
 }
 

@@ -17,7 +17,11 @@ export function suiteToWire({ definition, parts, tasks }: Suite): wire.Suite {
 function partToWire({ name, tasks, spec }: OpenPart) {
   const { environment, version, level, parameters, split } = spec;
   return {
-    ...{ name, tasks, environment, version, level },
+    name,
+    tasks,
+    environment,
+    version,
+    level,
     parameters: { values: { ...parameters } },
     split: splits.toWire[split],
   };
@@ -27,8 +31,13 @@ export function evaluationToWire(evaluation: Evaluation): wire.Evaluation {
   const { id, suite, suiteVersion, samplesPerTask, model, samplesTotal, samplesScored } = evaluation;
   const { answerFormat, thinking = "required" } = evaluation;
   return create(wire.EvaluationSchema, {
-    ...{ evaluationId: id, suite, suiteVersion, samplesPerTask, model },
-    ...{ samplesTotal: BigInt(samplesTotal), samplesScored: BigInt(samplesScored) },
+    evaluationId: id,
+    suite,
+    suiteVersion,
+    samplesPerTask,
+    model,
+    samplesTotal: BigInt(samplesTotal),
+    samplesScored: BigInt(samplesScored),
     ...(answerFormat && { answerFormat: answerFormats.toWire[answerFormat] }),
     thinking: thinkings.toWire[thinking],
   });
@@ -39,7 +48,11 @@ export function sampleToWire(
   { spec, task, index, completion, result, part, category }: Sample,
 ): wire.Sample {
   return create(wire.SampleSchema, {
-    ...{ task: presentTask(deps, spec, task), sampleIndex: index, completion, part, category },
+    task: presentTask(deps, spec, task),
+    sampleIndex: index,
+    completion,
+    part,
+    category,
     outcome: outcomeToWire(index, result),
   });
 }
@@ -52,13 +65,17 @@ export function reportToWire({ evaluation, suite, report }: EvaluationReport): w
     parts: parts.map(rowToWire),
     environments: environments.map(rowToWire),
     categories: categories.map(rowToWire),
-    ...{ overall: rowToWire(overall), baseline },
+    overall: rowToWire(overall),
+    baseline,
   });
 }
 
 function rowToWire({ name, samples, samplesExpected, tasks, figures }: ReportRow) {
   return create(wire.ReportRowSchema, {
-    ...{ name, figures: { ...figures } },
-    ...{ samples: BigInt(samples), tasks: BigInt(tasks), samplesExpected: BigInt(samplesExpected) },
+    name,
+    figures: { ...figures },
+    samples: BigInt(samples),
+    tasks: BigInt(tasks),
+    samplesExpected: BigInt(samplesExpected),
   });
 }

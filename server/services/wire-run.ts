@@ -48,7 +48,12 @@ export function runToWire(run: ListedView): Run {
 export function stateToWire(state: StateView): RunState {
   const { runId, incarnation, epoch, groupsOutstanding, paused, done } = state;
   return create(RunStateSchema, {
-    ...{ runId, incarnation, epoch, groupsOutstanding, paused, done },
+    runId,
+    incarnation,
+    epoch,
+    groupsOutstanding,
+    paused,
+    done,
     version: BigInt(state.version),
     cursor: BigInt(state.cursor),
     firstOpenCursor: BigInt(state.firstOpenCursor),
@@ -64,8 +69,13 @@ export function stateToWire(state: StateView): RunState {
 function evaluationToWire(view: EvaluationView): EvaluationRecord {
   const { armId, round, cursor, tasks, samples, withoutReward, rewardMean, solvedShare, closed } = view;
   return create(EvaluationRecordSchema, {
-    ...{ armId, tasks, samples, closed, samplesWithoutReward: withoutReward },
-    ...{ round: BigInt(round), cursor: BigInt(cursor) },
+    armId,
+    tasks,
+    samples,
+    closed,
+    samplesWithoutReward: withoutReward,
+    round: BigInt(round),
+    cursor: BigInt(cursor),
     ...(rewardMean !== undefined && { rewardMean }),
     ...(solvedShare !== undefined && { solvedShare }),
   });
@@ -74,7 +84,11 @@ function evaluationToWire(view: EvaluationView): EvaluationRecord {
 function armToWire(arm: StateView["arms"][number]): ArmState {
   const { armId, probability, value, weight, recentRewardMean, recentSolvedShare, maskedReason, removed } = arm;
   return create(ArmStateSchema, {
-    ...{ armId, probability, value, weight, removed },
+    armId,
+    probability,
+    value,
+    weight,
+    removed,
     issued: BigInt(arm.issued),
     groups: BigInt(arm.groups),
     repeats: BigInt(arm.repeats),
@@ -105,7 +119,10 @@ export function groupToWire(
     updateBatch: BigInt(task.batch),
     armId: arms[task.arm]?.id ?? "",
     ...(shown && { task: shown }),
-    ...{ closed, missing: [...missing], useful, selected },
+    closed,
+    missing: [...missing],
+    useful,
+    selected,
     samples: samples.map(({ index, result, rloo, grpo }) => ({
       sampleIndex: index,
       ...(result.kind === "reward"
@@ -127,8 +144,13 @@ export function recordToWire(record: HistoryEntry): WireRecord {
     const value = create(BatchRecordSchema, {
       batch: BigInt(batch),
       cursor: BigInt(cursor),
-      ...{ probabilities: [...probabilities], values: [...values], counts: [...counts], closed },
-      ...{ prompts: record.prompts, released: record.released, useful: record.useful },
+      probabilities: [...probabilities],
+      values: [...values],
+      counts: [...counts],
+      closed,
+      prompts: record.prompts,
+      released: record.released,
+      useful: record.useful,
       ...(rewardMean !== undefined && { rewardMean }),
       ...(solvedShare !== undefined && { solvedShare }),
     });
@@ -138,7 +160,11 @@ export function recordToWire(record: HistoryEntry): WireRecord {
   } else {
     const { control, cursor, policy, weights, armId = "", reason } = record;
     const value = create(ControlRecordSchema, {
-      ...{ kind: control, cursor: BigInt(cursor), armId, reason, weights: { ...weights } },
+      kind: control,
+      cursor: BigInt(cursor),
+      armId,
+      reason,
+      weights: { ...weights },
       ...(policy && { policy: policyToWire(policy) }),
     });
     wire.kind = { case: "control", value };

@@ -23,7 +23,9 @@ export function environmentToWire(environment: Environment, { pools, teacher }: 
     category: environment.id.split("/")[0] ?? "",
     goal: goals.toWire[environment.goal],
     levels: environment.levels.map(({ name, description, parameters, evaluationOnly }) => ({
-      ...{ name, description, evaluationOnly: evaluationOnly ?? false },
+      name,
+      description,
+      evaluationOnly: evaluationOnly ?? false,
       parameters: { values: { ...parameters } },
     })),
     parameters: (environment.generator?.parameters ?? []).map((info) => ({ ...info })),
@@ -51,7 +53,10 @@ function schemeToWire(environment: Environment, name: string) {
   const defaults = Object.fromEntries(scheme.parameters.map((info) => [info.name, info.defaultValue]));
   const { min, max } = scheme.range(defaults);
   return {
-    ...{ name, description: scheme.description, rewardMin: min, rewardMax: max },
+    name,
+    description: scheme.description,
+    rewardMin: min,
+    rewardMax: max,
     parameters: scheme.parameters.map((info) => ({ ...info })),
   };
 }

@@ -23,7 +23,10 @@ function open() {
 
 function serve({ db, path, store }: ReturnType<typeof open>): void {
   const queue = commitQueue({
-    ...{ db, store, busyTimeoutMs: options.busyTimeoutMs, lost: watchFile(path) },
+    db,
+    store,
+    busyTimeoutMs: options.busyTimeoutMs,
+    lost: watchFile(path),
     answer: (replies) => tell({ kind: "replies", replies }),
     onProblem: (problem) => tell({ kind: "problem", problem: problem && `${path}: ${problem}` }),
   });

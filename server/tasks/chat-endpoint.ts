@@ -52,9 +52,15 @@ const RETRY_DELAY_MAX_MS = 60_000;
 export function createEndpoint({ url, model, key, timeoutMs, ...options }: EndpointOptions): AskModel {
   const { temperature, outputTokensMax = OUTPUT_TOKENS_MAX } = options;
   const client = new OpenAI({
-    ...{ baseURL: url, apiKey: key ?? "none", organization: null, project: null },
+    baseURL: url,
+    apiKey: key ?? "none",
+    organization: null,
+    project: null,
     ...(key === undefined && { defaultHeaders: { Authorization: null } }),
-    ...{ maxRetries: 0, timeout: timeoutMs, logLevel: "off", fetch: fetchBounded },
+    maxRetries: 0,
+    timeout: timeoutMs,
+    logLevel: "off",
+    fetch: fetchBounded,
   });
   const cut = secretCutter([key]);
   return async (prompt, signal) => {

@@ -71,10 +71,17 @@ export function reportOf(pool: Pool): PoolReportView {
   const { name, definition, size, rejected, rejections, leftOut, unchecked, lines } = pool;
   const { repeats, contradictions, ranking, taken } = pool;
   return {
-    ...{ pool: name, environment: definition.id, version: definition.version, rows: size, groups: groupCounts(pool) },
+    pool: name,
+    environment: definition.id,
+    version: definition.version,
+    rows: size,
+    groups: groupCounts(pool),
     rejected,
     rejections: rejections.map(({ row, reason, count }) => ({ rows: count, first: nameRow(lines, row), reason })),
-    ...{ leftOut, unchecked, repeats, taken },
+    leftOut,
+    unchecked,
+    repeats,
+    taken,
     contradictions: { rows: contradictions.rows, ...contradictionText(pool) },
     ranks: ranking.source === undefined ? { none: ranking.reason ?? "" } : { by: ranking.source },
   };

@@ -36,7 +36,8 @@ export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, r
   deps.scorer.expect(taskId, groupId, token);
   return {
     $typeName: "gradus.v1.Task",
-    ...{ taskId, groupId },
+    taskId,
+    groupId,
     prompt: made.prompt.map(({ role, content }) => ({ $typeName: "gradus.v1.ChatMessage", role, content })),
     environment: spec.environment,
     version: spec.version,
@@ -66,7 +67,13 @@ export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, r
 function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, run: RunPlace | undefined): TaskToken {
   const { environment, version, split, answerFormat, thinking, rewardScheme } = spec;
   return {
-    ...{ environment, version, split, answerFormat, thinking, rewardScheme, key },
+    environment,
+    version,
+    split,
+    answerFormat,
+    thinking,
+    rewardScheme,
+    key,
     rewardParameters: givenParameters(registry, spec),
     level: key.origin.kind === "generated" ? spec.level : "",
     ...(run && { run }),

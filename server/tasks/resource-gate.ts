@@ -63,7 +63,9 @@ export function createGate(
   const room = createRoom(resource);
   const places = createPlaces(resource, options, room);
   const health = createHealth({
-    ...{ resource, clock, onChange },
+    resource,
+    clock,
+    onChange,
     probe: probe && (() => probeOnce(resource, probe, options)),
   });
 
@@ -83,7 +85,8 @@ export function createGate(
       });
     };
     const entry: Entry = {
-      ...{ job, begin },
+      job,
+      begin,
       makeRoom: (refusal) => {
         leaveRoom();
         resolve(refusal);

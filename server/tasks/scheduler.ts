@@ -76,7 +76,11 @@ function createLanes() {
     return taken;
   };
   return {
-    ...{ cheap, dear, of, add, takeWhere },
+    cheap,
+    dear,
+    of,
+    add,
+    takeWhere,
     waiting: () => cheap.waiting() + dear.waiting(),
     leave(work: Work): void {
       for (const lane of both) lane.remove(work.job.caller, work);
@@ -215,8 +219,15 @@ function createWork(job: MakeJob, kind: Kind, signal: AbortSignal | undefined, l
     work.settle();
   };
   const work: Work = {
-    ...{ job, kind, pending: [], begun: new Map(), alone: false, left: job.seeds.length },
-    ...{ results: job.seeds.map(() => undefined), isQueued: false, settled: false },
+    job,
+    kind,
+    pending: [],
+    begun: new Map(),
+    alone: false,
+    left: job.seeds.length,
+    results: job.seeds.map(() => undefined),
+    isQueued: false,
+    settled: false,
     settle: () => {
       if (close()) resolve(work.results.map((result) => result ?? CANCELLED));
     },

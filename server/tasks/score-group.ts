@@ -228,7 +228,9 @@ function resultOf(result: SampleResult, { policyVersion }: Completion): Feedback
     // As nearly always: with neither.
     if (policyVersion === undefined && found === undefined) return { kind: "reward", reward, solved };
     return {
-      ...{ kind: "reward", reward, solved },
+      kind: "reward",
+      reward,
+      solved,
       ...(policyVersion !== undefined && { policyVersion }),
       ...(found !== undefined && { scan: found }),
     };

@@ -107,7 +107,9 @@ function encodeToken(token: TaskToken): Uint8Array {
   const { origin, hash, baseline } = token.key;
   const wire: WireToken = {
     $typeName: "gradus.internal.v1.TaskToken",
-    ...{ environment, version, rewardScheme },
+    environment,
+    version,
+    rewardScheme,
     answerFormat: answerFormats.toWire[token.answerFormat],
     // The default takes no bytes.
     thinking: token.thinking === "required" ? 0 : thinkings.toWire[token.thinking],
@@ -148,7 +150,14 @@ function decodeToken(registry: Registry, bytes: Uint8Array): TaskToken | undefin
     return undefined;
   const hash = origin.kind === "row" ? origin.contentHash : Buffer.from(wire.hash).toString("hex");
   return {
-    ...{ environment, version, level, split, answerFormat, thinking, rewardScheme, rewardParameters },
+    environment,
+    version,
+    level,
+    split,
+    answerFormat,
+    thinking,
+    rewardScheme,
+    rewardParameters,
     key: { origin, hash, ...(wire.baseline && { baseline: baselineOf(wire.baseline) }) },
     ...(wire.run && { run: placeOf(wire.run) }),
     ...(wire.instance.length > 0 && { inline: wire.instance }),

@@ -24,7 +24,9 @@ async function all() {
   await run.create({
     arms: [{ id: "t0", environment: "countdown", level: "T0" }],
     policy: { kind: "bandit" },
-    ...{ numGenerations: 2, promptsPerUpdate: 4, length: 12 },
+    numGenerations: 2,
+    promptsPerUpdate: 4,
+    length: 12,
   });
   const statuses: (string | undefined)[] = [];
   for await (const { tasks } of run.batches()) {
@@ -37,11 +39,16 @@ async function all() {
   await waiting.create({
     arms: [{ id: "t0", environment: "countdown", level: "T0" }],
     policy: { kind: "bandit" },
-    ...{ numGenerations: 2, promptsPerUpdate: 4, feedbackLag: 0 },
+    numGenerations: 2,
+    promptsPerUpdate: 4,
+    feedbackLag: 0,
   });
   await waiting.nextBatch();
   return {
-    ...{ environments: environments.length, reward: rewardOf(outcome), results, statuses },
+    environments: environments.length,
+    reward: rewardOf(outcome),
+    results,
+    statuses,
     samplesRecorded: String(state?.samplesRecorded),
     missing: await failureOf(client.run("none").get()),
     due: await failureOf(waiting.nextBatch({ waitMs: 0 })),

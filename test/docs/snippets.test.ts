@@ -24,7 +24,9 @@ interface Snippet {
 function snippetsOf(document: string): Snippet[] {
   const text = readFileSync(join(repository, document), "utf8");
   return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = "", body = ""], i) => ({
-    ...{ where: `${document}, snippet ${i + 1}`, language, text: body },
+    where: `${document}, snippet ${i + 1}`,
+    language,
+    text: body,
   }));
 }
 

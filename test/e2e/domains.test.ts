@@ -62,7 +62,11 @@ test("a forgetting curriculum goes through all domains, and each has rewards, wi
   };
   const kl = new Map<string, number | undefined>();
   const driven = await drive({
-    ...{ client: server.client, run, config, tasksMax: undefined, onGroups: () => undefined },
+    client: server.client,
+    run,
+    config,
+    tasksMax: undefined,
+    onGroups: () => undefined,
     complete: (tasks) => {
       for (const { armId, hints } of tasks) kl.set(armId, hints?.klCoefficient);
       const completed = scripted.complete(tasks, config.numGenerations);

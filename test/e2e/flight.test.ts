@@ -41,7 +41,8 @@ test("all of them lie with the server before it answers one, and each is recorde
   const options = await flying("--environments", "bench/flight/held.ts");
   const flight = await fly({
     ...options,
-    ...{ addresses: [server.address], environment: "flight/held" },
+    addresses: [server.address],
+    environment: "flight/held",
     underWay: async () => {
       await until(() => asked() >= COMPLETIONS);
       rmSync(join(folder.path, "hold"));

@@ -36,13 +36,19 @@ const RSS_GROWTH_MAX = 1.25;
 
 /** Small, so that what is too large is cheap to send. Queue and time limit are reached too. */
 const LIMITS = {
-  ...{ workers: "1", workerTimeLimitMs: "2000", maxQueue: "64" },
-  ...{ maxMessageBytes: `${MESSAGE_BYTES_MAX}`, maxCompletionBytes: "4KiB" },
-  ...{ maxGroups: "8", maxCompletions: "8", maxBatchSeeds: "8" },
+  workers: "1",
+  workerTimeLimitMs: "2000",
+  maxQueue: "64",
+  maxMessageBytes: `${MESSAGE_BYTES_MAX}`,
+  maxCompletionBytes: "4KiB",
+  maxGroups: "8",
+  maxCompletions: "8",
+  maxBatchSeeds: "8",
 };
 
 const SUITE = {
-  ...{ id: "tiny", version: 1 },
+  id: "tiny",
+  version: 1,
   parts: [{ environment: "countdown", level: "T0", tasks: 3, split: "eval" }],
 };
 

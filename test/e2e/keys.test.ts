@@ -39,8 +39,14 @@ const clients: Readonly<Record<string, (chat: ChatServer) => Promise<{ readonly 
   "an evaluated model's": async ({ url }) => {
     const troubles: string[] = [];
     const model = createModel({
-      ...{ endpoint: url, model: "m", apiKey: KEY, timeoutMs: PATIENCE_MS, deadlineMs: PATIENCE_MS, body: {} },
-      ...{ signal: new AbortController().signal, onTrouble: (words) => void troubles.push(words) },
+      endpoint: url,
+      model: "m",
+      apiKey: KEY,
+      timeoutMs: PATIENCE_MS,
+      deadlineMs: PATIENCE_MS,
+      body: {},
+      signal: new AbortController().signal,
+      onTrouble: (words) => void troubles.push(words),
     });
     const done = await model(prompt);
     return { words: [...troubles, done.kind === "completion" ? "" : done.message].join(" ") };

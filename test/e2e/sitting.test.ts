@@ -61,7 +61,8 @@ test("a program that works at 3% of the processor has its 0, and is not tried ag
   const before = await jobsRan();
   const outcome = await server.client.step(task, WORKING_AT_3_PERCENT);
   expect(outcome).toMatchObject({
-    ...{ kind: "scored", solved: false },
+    kind: "scored",
+    solved: false,
     violation: expect.stringContaining("more than 5,000 ms of waiting") as string,
   });
   expect(await jobsRan()).toBe(before + 1);

@@ -18,7 +18,10 @@ const made = { id: "made", environment: "countdown", level: "T0" } as const;
 
 const choice = (arms: RunChoice["arms"]): RunChoice => ({
   arms,
-  ...{ policy: { kind: "mixture" }, numGenerations: 2, promptsPerUpdate: 8, seed: 3 },
+  policy: { kind: "mixture" },
+  numGenerations: 2,
+  promptsPerUpdate: 8,
+  seed: 3,
 });
 
 /** A teacher that sleeps until it is told. */

@@ -47,7 +47,11 @@ const arms: RunChoice["arms"] = [
   { id: "plain", environment: "countdown", level: "T0" },
 ];
 const choice = (of: RunChoice["arms"]): RunChoice => ({
-  ...{ arms: of, policy: { kind: "mixture" }, numGenerations: 3, promptsPerUpdate: 8, seed: 3 },
+  arms: of,
+  policy: { kind: "mixture" },
+  numGenerations: 3,
+  promptsPerUpdate: 8,
+  seed: 3,
 });
 
 async function metricsOf(http: string): Promise<string> {

@@ -96,7 +96,9 @@ function poolRecord(pool: Pool) {
   const rowOf = (result: ReturnType<typeof pickRow>) =>
     result.kind === "made" ? [(result.key.origin as { readonly row: number }).row, result.key.hash] : result.kind;
   return pool.definition.levels.map(({ name }) => ({
-    ...{ pool: pool.name, level: name, count: rowCount(pool, name, "train") },
+    pool: pool.name,
+    level: name,
+    count: rowCount(pool, name, "train"),
     picked: [0n, 1n, 2n ** 64n - 1n].map((seed) => rowOf(pickRow(pool, name, "train", seed))),
     walked: [0, 1, 2, 1000].map((ordinal) => rowOf(rowAt(pool, name, "train", 5n, ordinal))),
   }));
@@ -111,7 +113,9 @@ function recordAsked(environment: Environment) {
         (format) => [format, environment.render(instance, format)] as const,
       );
       return {
-        ...{ level: given.level.name, hash, metadata: environment.metadata(instance) },
+        level: given.level.name,
+        hash,
+        metadata: environment.metadata(instance),
         ...(i === 0 && { prompt: prompts[0]?.[1] }),
         prompts: Object.fromEntries(prompts.map(([format, prompt]) => [format, digest(prompt)])),
       };

@@ -13,7 +13,9 @@ import { judged } from "../support/environments/slow.ts";
 /** Reads two columns, which may be of any size, and ranks rows by their sum. */
 const wide = defineEnvironment<Sum & { readonly note: string }, number>({
   ...sums,
-  ...{ id: "test/wide", version: 1, description: "Add the numbers of a row." },
+  id: "test/wide",
+  version: 1,
+  description: "Add the numbers of a row.",
   rows: {
     columns: ["a", "b", "note"],
     read: (row) => {

@@ -62,7 +62,9 @@ describe("optimisation", () => {
     const given: ToPrice = { ...findings("minimize", 80, 80, 120), baseline: undefined, trivial: undefined };
     expect(rewards(given)).toEqual([1, 2, 1, 1, 1]);
     expect(scheme("quality").price(given).components.at(-1)).toEqual({
-      ...{ name: "quality", value: undefined, weight: 1 },
+      name: "quality",
+      value: undefined,
+      weight: 1,
       reason: "there is nothing to measure the answer against",
     });
   });

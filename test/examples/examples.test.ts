@@ -20,7 +20,11 @@ beforeAll(async () => {
   // Creating a run asks no teacher, no judge and no sandbox.
   const nobody = "http://127.0.0.1:1/v1";
   server = await openServer({
-    ...{ store: "memory", teacherUrl: nobody, teacherModel: "teacher", judgeUrl: nobody, judgeModel: "judge" },
+    store: "memory",
+    teacherUrl: nobody,
+    teacherModel: "teacher",
+    judgeUrl: nobody,
+    judgeModel: "judge",
     sandbox: nobody,
   });
 });

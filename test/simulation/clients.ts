@@ -116,7 +116,10 @@ export async function getGroups(simulation: Simulation, runId: string, wanted: W
   if (reply?.kind !== "ok") return undefined;
   const { groups, config } = reply.value;
   const told = groups.map(({ task: { incarnation, cursor, batch }, ...group }) => ({
-    ...{ incarnation, cursor, batch, ...group },
+    incarnation,
+    cursor,
+    batch,
+    ...group,
     samples: group.samples.map(({ index, result, rloo }) => ({ index, result, rloo })),
   }));
   model.toldOf(told, asked);

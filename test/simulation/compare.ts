@@ -110,7 +110,11 @@ function tellingOf({ groups, reserve, ...batch }: ReadBatch, alike: Data, arms: 
   const count = sums.reduce((total, each) => total + each.count, 0);
   const sum = sums.reduce((total, each) => total + each.sum, 0);
   return {
-    ...{ atMs, cursor, probabilities, prompts, released: groups.length },
+    atMs,
+    cursor,
+    probabilities,
+    prompts,
+    released: groups.length,
     closed: groups.every(({ closed }) => closed !== undefined),
     useful: groups.filter(({ closed }) => closed !== undefined && !isUseless(closed, alike)).length,
     counts: Array.from({ length: arms }, (_, arm) => drawn.filter((task) => task.arm === arm).length),

@@ -64,7 +64,9 @@ function shapesFor(batches: number): Shapes {
 
 function choiceFor(batches: number): RunChoice {
   return adscRun({
-    ...{ length: batches * PROMPTS, promptsPerUpdate: PROMPTS, numGenerations: GENERATIONS },
+    length: batches * PROMPTS,
+    promptsPerUpdate: PROMPTS,
+    numGenerations: GENERATIONS,
     dynamicSampling: { oversampleMax: 2, alike: "solved" },
   });
 }
@@ -129,7 +131,8 @@ async function oneStep(client: GradusClient, trainer: Trainer, shapes: Shapes, o
   options.onReply();
   const parts = batch.tasks.flatMap((task) =>
     Array.from({ length: generationsOf(task, shapes) }, (_, sampleIndex) => ({
-      ...{ task, completions: [{ sampleIndex, text: complete(task, sampleIndex) }] },
+      task,
+      completions: [{ sampleIndex, text: complete(task, sampleIndex) }],
     })),
   );
   for await (const result of client.streamSteps(parts, { deadlineMs: PATIENCE_MS })) {

@@ -87,7 +87,9 @@ async function changeShape(simulation: Simulation, runId: string): Promise<void>
   const some = <T>(value: T): T | undefined => (rng.int(0, 2) === 0 ? value : undefined);
   const length = config.length === 0 ? 0 : config.length + rng.int(-8, 16);
   const shape = {
-    ...{ addArms: added, removeArms: removed, length: some(length) },
+    addArms: added,
+    removeArms: removed,
+    length: some(length),
     numGenerations: some(rng.pick([1, 2, 4, 6])),
     promptsPerUpdate: some(rng.pick([1, 3, 4, 9])),
     policy: some(policyFor(rng, config, added)),

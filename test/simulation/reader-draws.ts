@@ -39,7 +39,9 @@ function fold({ hashOf, run }: Reader, through: Data): void {
     const arm = run.arms[group.arm] as ReadArm;
     const { folded } = arm;
     arm.folded = {
-      ...{ groups: folded.groups + 1, count: folded.count + count, sum: folded.sum + sum },
+      groups: folded.groups + 1,
+      count: folded.count + count,
+      sum: folded.sum + sum,
       solved: solved === null || folded.solved === null ? null : folded.solved + solved,
     };
     if (run.memory === null || solved === null) continue;
@@ -108,8 +110,15 @@ export function drawn(reader: Reader, row: Row): void {
   for (const hash of here) run.issued[1].add(hash);
   lastOf(reader).prompts.set(run.batchesDrawn, prompts);
   run.batches.push({
-    ...{ index: Number(index), cursor: run.cursor, seq: run.nextSeq, epoch: run.epoch, drawnAtMs: Number(atMs) },
-    ...{ probabilities, values: valuesOf(run, policyState), prompts, generations },
+    index: Number(index),
+    cursor: run.cursor,
+    seq: run.nextSeq,
+    epoch: run.epoch,
+    drawnAtMs: Number(atMs),
+    probabilities,
+    values: valuesOf(run, policyState),
+    prompts,
+    generations,
     groups: tasks.slice(0, prompts).map((task) => freshGroup(task, generations)),
     reserve: tasks.slice(prompts),
   });

@@ -121,7 +121,9 @@ export function outcomeOf(results: Row): ReadOutcome {
   const sizes = rewards.map((reward) => Math.abs(reward - (sum - reward) / (count - 1)));
   const advantage = alike ? 0 : sizes.reduce((total, size) => total + size, 0) / count;
   return {
-    ...{ count, sum, solved },
+    count,
+    sum,
+    solved,
     deviation: alike ? 0 : Math.sqrt(squares / count),
     advantage: count < 2 ? null : advantage,
   };
@@ -174,7 +176,8 @@ function readGroup(row: Row, generations: number): ReadGroup {
   const [, , , deviation, advantage, folded] = outcome as Row;
   group.closed = {
     ...sums(outcome as Row),
-    ...{ deviation: deviation as number | null, advantage: advantage as number | null },
+    deviation: deviation as number | null,
+    advantage: advantage as number | null,
   };
   group.folded = folded === true;
   return group;
@@ -184,7 +187,10 @@ function readArm(row: Row): ReadArm {
   const [issued, repeats, nextOrdinal, groups, recent, folded] = row;
   const [foldedGroups, ...foldedSums] = folded as Row;
   return {
-    ...{ issued: Number(issued), repeats: Number(repeats), nextOrdinal: Number(nextOrdinal), groups: Number(groups) },
+    issued: Number(issued),
+    repeats: Number(repeats),
+    nextOrdinal: Number(nextOrdinal),
+    groups: Number(groups),
     recent: (recent as readonly Row[]).map(sums),
     folded: { groups: Number(foldedGroups), ...sums(foldedSums) },
   };
@@ -200,7 +206,7 @@ function readBatch(row: Row): ReadBatch {
   const [index = 0, cursor = 0, seq = 0, epoch = 0, drawnAtMs = 0] = row.slice(0, 5).map(Number);
   const [prompts = 0, generations = 0] = row.slice(7, 9).map(Number);
   const lists = { probabilities: row[5] ?? null, values: row[6] ?? null, groups: [], reserve: [] };
-  return { ...{ index, cursor, seq, epoch, drawnAtMs, prompts, generations }, ...lists };
+  return { index, cursor, seq, epoch, drawnAtMs, prompts, generations, ...lists };
 }
 
 /** Reads a state. Lines of the history, which an export has behind it, are left out. */

@@ -23,13 +23,31 @@ function created(row: Row, reader: Partial<Reader>): ReadRun {
   const policy = config["policy"] ?? null;
   reader.segments?.push(segment(incarnation, 0, undefined));
   return {
-    ...{ runId, config, configCreated: null, policy, policyState: firstState(policy, arms.length, 0) },
-    ...{ createdAtMs: atMs, version: 0 },
+    runId,
+    config,
+    configCreated: null,
+    policy,
+    policyState: firstState(policy, arms.length, 0),
+    createdAtMs: atMs,
+    version: 0,
     weights: arms.map(({ weight }) => Number(weight)),
     masks: arms.map(() => null),
-    ...{ paused: false, incarnations: [incarnation], epoch: 0, rolledBack: [], cursor: 0, prompts: 0, handedOut: 0 },
-    ...{ batchesDrawn: 0, batchesClosed: 0, batchesFolded: 0, samplesRecorded: 0, probabilities: null },
-    ...{ arms: arms.map(noArm), batches: [], issued: [new Set(), new Set()], nextSeq: 0 },
+    paused: false,
+    incarnations: [incarnation],
+    epoch: 0,
+    rolledBack: [],
+    cursor: 0,
+    prompts: 0,
+    handedOut: 0,
+    batchesDrawn: 0,
+    batchesClosed: 0,
+    batchesFolded: 0,
+    samplesRecorded: 0,
+    probabilities: null,
+    arms: arms.map(noArm),
+    batches: [],
+    issued: [new Set(), new Set()],
+    nextSeq: 0,
     memory: looksBack(policy) ? new Map() : null,
   };
 }
@@ -57,7 +75,10 @@ export function imported(reader: Partial<Reader>, row: Row, text: string, from: 
   reader.segments?.push(segment(incarnation, from, readHead(text), state));
   return {
     ...state,
-    ...{ runId, epoch, version: before?.version ?? 0, createdAtMs: before?.createdAtMs ?? atMs },
+    runId,
+    epoch,
+    version: before?.version ?? 0,
+    createdAtMs: before?.createdAtMs ?? atMs,
     incarnations: [...(before ?? state).incarnations, incarnation],
     rolledBack: shares ? [...moved, ...undone] : [...undone, ...moved],
     nextSeq: Math.max(state.nextSeq + offset, before?.nextSeq ?? 0) + 1,

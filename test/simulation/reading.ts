@@ -97,7 +97,11 @@ export function looksBack(policy: Data): boolean {
 }
 
 export const noArm = (): ReadArm => ({
-  ...{ issued: 0, repeats: 0, nextOrdinal: 0, groups: 0, recent: [] },
+  issued: 0,
+  repeats: 0,
+  nextOrdinal: 0,
+  groups: 0,
+  recent: [],
   folded: { groups: 0, count: 0, sum: 0, solved: 0 },
 });
 

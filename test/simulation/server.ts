@@ -98,7 +98,10 @@ export function startServer(ground: Ground, name: string, plant: Plant = {}): Se
     });
   }
   return {
-    ...{ name, world, isAlive, runs: plant.runs?.(runs, ground) ?? runs },
+    name,
+    world,
+    isAlive,
+    runs: plant.runs?.(runs, ground) ?? runs,
     kill: () => {
       alive = false;
     },

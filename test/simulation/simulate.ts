@@ -67,7 +67,11 @@ function build({ seed, plant = {}, trace }: Options) {
   const shared = sharedStore();
   let incarnations = 0;
   const ground: Ground = {
-    ...{ world, shared, faults: scenario.server, outages: { store: false, source: false }, resourcesDown: new Map() },
+    world,
+    shared,
+    faults: scenario.server,
+    outages: { store: false, source: false },
+    resourcesDown: new Map(),
     source: sourceFor(world.rng.int(0, 2) === 0 ? 12_000 : 0),
     newIncarnation: () => `i${incarnations++}`,
   };
@@ -78,7 +82,9 @@ function build({ seed, plant = {}, trace }: Options) {
   for (const [runId, { groupTimeoutMs }] of scenario.configs) if (groupTimeoutMs !== undefined) model.closing(runId);
   const over = { now: false };
   const simulation: Simulation = {
-    ...{ ground, scenario, model },
+    ground,
+    scenario,
+    model,
     network: { world, faults: scenario.network, servers: () => servers },
     isOver: () => over.now,
   };
@@ -219,7 +225,7 @@ export async function simulate(options: Options): Promise<Outcome> {
   }
   const reported = model.reports().reduce((sum, { advantages }) => sum + advantages.length, 0);
   const samples = model.acknowledged().length + reported;
-  return { ...{ seed: options.seed, samples, faults: world.faults }, ...told(built) };
+  return { seed: options.seed, samples, faults: world.faults, ...told(built) };
 }
 
 function told({ simulation: { model, ground } }: Built): Pick<Outcome, "violations" | "events" | "digest"> {

@@ -48,7 +48,9 @@ type Deed = { readonly cursor: number } & (
 
 function itemsOf({ cursor, indices, digests, results }: GroupResults): Omit<FeedbackItem, "incarnation">[] {
   return indices.map((sample, i) => ({
-    ...{ cursor, sample, digest: digests[i] ?? "" },
+    cursor,
+    sample,
+    digest: digests[i] ?? "",
     result: results[i] as FeedbackItem["result"],
   }));
 }
@@ -114,7 +116,10 @@ function shapeOf(before: RunConfig, { config, policy }: Extract<Event, { kind: "
   return {
     addArms: arms.slice(before.arms.length),
     removeArms: before.arms.flatMap(({ id, removed }, i) => (arms[i]?.removed && !removed ? [id] : [])),
-    ...{ numGenerations, promptsPerUpdate, length, policy: policy ?? undefined },
+    numGenerations,
+    promptsPerUpdate,
+    length,
+    policy: policy ?? undefined,
   };
 }
 

@@ -126,7 +126,12 @@ export function createWorld({ seed, trace }: WorldOptions): World {
   };
 
   return {
-    ...{ rng, note, count, chance, after, faults },
+    rng,
+    note,
+    count,
+    chance,
+    after,
+    faults,
     nowMs: () => nowMs,
     events: () => played,
     fault: (kind, probability) => {

@@ -23,7 +23,10 @@ export async function openServer(flags: Readonly<Record<string, unknown>> = {}):
   const address = `127.0.0.1:${server.grpcPort}`;
   const client = createClient(address, read.config.token === undefined ? {} : { token: read.config.token });
   return {
-    ...{ server, client, address, dataDir: read.config.dataDir },
+    server,
+    client,
+    address,
+    dataDir: read.config.dataDir,
     http: `http://127.0.0.1:${server.httpPort}`,
     async [Symbol.asyncDispose]() {
       client.close();

@@ -19,7 +19,9 @@ export async function openTestSandbox(options: Partial<EmbeddedOptions> = {}): P
 }
 
 export const call = (name: string, ...args: readonly (number | string)[]): SandboxCase => ({
-  ...{ kind: "call", name, args: args.map((arg) => (typeof arg === "number" ? { int: String(arg) } : arg)) },
+  kind: "call",
+  name,
+  args: args.map((arg) => (typeof arg === "number" ? { int: String(arg) } : arg)),
 });
 export const script = (stdin = ""): SandboxCase => ({ kind: "script", stdin });
 

@@ -147,7 +147,8 @@ export function evaluationHandle({ unary, transport }: Caller, evaluationId: str
 
 function submittedOf({ taskId, sampleIndex, outcome, feedback, failure }: SubmitCompletionsResponse): Submitted {
   return {
-    ...{ taskId, sampleIndex },
+    taskId,
+    sampleIndex,
     ...(outcome && { outcome: outcomeOf(outcome) }),
     ...(feedback && { feedback: feedbackOf(feedback) }),
     ...(failure && { failure }),
@@ -156,7 +157,10 @@ function submittedOf({ taskId, sampleIndex, outcome, feedback, failure }: Submit
 
 function sampleOf({ task, sampleIndex, completion, outcome, part, category }: SampleMessage): Sample {
   return {
-    ...{ sampleIndex, completion, part, category },
+    sampleIndex,
+    completion,
+    part,
+    category,
     ...(task && { task }),
     ...(outcome && { outcome: outcomeOf(outcome) }),
   };

@@ -119,7 +119,11 @@ export function feedbackOf({ status, detail }: FeedbackMessage): Feedback {
 
 function spansOf({ spans }: Score): readonly AnswerSpan[] {
   return spans.map(({ start, end, verdict, solved, markedEnd }) => ({
-    ...{ start, end, solved, markedEnd, verdict: named(verdicts, verdict) },
+    start,
+    end,
+    solved,
+    markedEnd,
+    verdict: named(verdicts, verdict),
   }));
 }
 
@@ -129,7 +133,15 @@ function scored(score: Score, answered: Answered): ScoredOutcome {
   return {
     kind: "scored",
     ...answered,
-    ...{ reward, components, solved, violation, terminated, truncated, info, commit, answers },
+    reward,
+    components,
+    solved,
+    violation,
+    terminated,
+    truncated,
+    info,
+    commit,
+    answers,
     verdict: named(verdicts, score.verdict),
     spans: spansOf(score),
     ...(objective !== undefined && { objective }),
@@ -144,7 +156,8 @@ function scored(score: Score, answered: Answered): ScoredOutcome {
 export function outcomeOf(message: OutcomeMessage): Outcome {
   const { sampleIndex, result, feedback, rlooAdvantage, grpoAdvantage } = message;
   const answered: Answered = {
-    ...{ sampleIndex, message },
+    sampleIndex,
+    message,
     ...(feedback && { feedback: feedbackOf(feedback) }),
     ...(rlooAdvantage !== undefined && { rlooAdvantage }),
     ...(grpoAdvantage !== undefined && { grpoAdvantage }),

@@ -25,7 +25,10 @@ export function recommended(levels: readonly (readonly string[])[]): Policy {
   const tiers = levels.length > 1 ? [...levels, levels.flat()] : levels;
   const value = create(CompetencePolicySchema, {
     tiers: tiers.map(tierOf),
-    ...{ step: CompetenceStep.MOVE_ON, threshold: THRESHOLD, window: WINDOW, floor: FLOOR },
+    step: CompetenceStep.MOVE_ON,
+    threshold: THRESHOLD,
+    window: WINDOW,
+    floor: FLOOR,
   });
   return create(PolicySchema, { kind: { case: "competence", value } });
 }

@@ -215,7 +215,10 @@ function feedback({ unary }: Caller, runId: string): FeedbackCalls {
           unary(
             method.getGroups,
             {
-              ...{ runId, tasks, pageToken, ...wanted(which) },
+              runId,
+              tasks,
+              pageToken,
+              ...wanted(which),
               ...(waitMs === undefined ? {} : { wait: durationFromMs(waitMs) }),
             },
             options,

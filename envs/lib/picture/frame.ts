@@ -58,7 +58,11 @@ export function framed(picture: Picture, headlines: readonly Headline[]): string
       "svg",
       {
         xmlns: "http://www.w3.org/2000/svg",
-        ...{ class: "gd", role: "img", width, height, viewBox: `0 0 ${Math.ceil(width)} ${Math.ceil(height)}` },
+        class: "gd",
+        role: "img",
+        width,
+        height,
+        viewBox: `0 0 ${Math.ceil(width)} ${Math.ceil(height)}`,
       },
       [
         shape("title", {}, headlines[0]?.text ?? ""),

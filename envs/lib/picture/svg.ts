@@ -133,12 +133,26 @@ interface Theme {
 }
 
 const LIGHT: Theme = {
-  ...{ paper: "#ffffff", ink: "#1b1f24", soft: "#5c6570", faint: "#d3d8de", band: "#eef1f4" },
-  ...{ wrong: "#c81e1e", good: "#00744f", pick: "#0072b2", cut: "#b87700" },
+  paper: "#ffffff",
+  ink: "#1b1f24",
+  soft: "#5c6570",
+  faint: "#d3d8de",
+  band: "#eef1f4",
+  wrong: "#c81e1e",
+  good: "#00744f",
+  pick: "#0072b2",
+  cut: "#b87700",
 };
 const DARK: Theme = {
-  ...{ paper: "#15181d", ink: "#e8eaed", soft: "#a3abb6", faint: "#39414b", band: "#22272e" },
-  ...{ wrong: "#ff6b6b", good: "#35c796", pick: "#4da8e0", cut: "#e8a317" },
+  paper: "#15181d",
+  ink: "#e8eaed",
+  soft: "#a3abb6",
+  faint: "#39414b",
+  band: "#22272e",
+  wrong: "#ff6b6b",
+  good: "#35c796",
+  pick: "#4da8e0",
+  cut: "#e8a317",
 };
 
 /** Colours without custom properties, which some renderers of SVG do not know. */

@@ -16,9 +16,15 @@ export function typeset(tex: string, display: boolean): Shape | undefined {
   let markup: string;
   try {
     markup = temml.renderToString(tex, {
-      ...{ xml: true, throwOnError: true, trust: false, strict: false, displayMode: display },
+      xml: true,
+      throwOnError: true,
+      trust: false,
+      strict: false,
+      displayMode: display,
       // So many macros at most are expanded, of which TeX may define its own; and no space is larger than so many em.
-      ...{ macros: {}, maxExpand: 200, maxSize: [4, 4] },
+      macros: {},
+      maxExpand: 200,
+      maxSize: [4, 4],
     });
   } catch {
     return undefined;
@@ -39,7 +45,13 @@ function braceDepth(tex: string): number {
 
 /** By what they may have beside what all may have. */
 const ELEMENTS: Readonly<Record<string, readonly string[]>> = {
-  ...{ math: ["xmlns", "display"], mrow: [], mi: [], mn: [], mtext: [], mphantom: [], merror: [] },
+  math: ["xmlns", "display"],
+  mrow: [],
+  mi: [],
+  mn: [],
+  mtext: [],
+  mphantom: [],
+  merror: [],
   mo: [
     "fence",
     "form",
@@ -52,10 +64,22 @@ const ELEMENTS: Readonly<Record<string, readonly string[]>> = {
     "separator",
     "symmetric",
   ],
-  ...{ mfrac: ["linethickness"], msqrt: [], mroot: [], mspace: ["width", "height", "depth"] },
-  ...{ msup: [], msub: [], msubsup: [], mover: ["accent"], munder: ["accentunder"], munderover: [] },
-  ...{ mtable: ["rowspacing"], mtr: [], mtd: ["style", "class"] },
-  ...{ mpadded: ["width", "height", "depth", "lspace", "voffset"], mstyle: [], menclose: ["notation"] },
+  mfrac: ["linethickness"],
+  msqrt: [],
+  mroot: [],
+  mspace: ["width", "height", "depth"],
+  msup: [],
+  msub: [],
+  msubsup: [],
+  mover: ["accent"],
+  munder: ["accentunder"],
+  munderover: [],
+  mtable: ["rowspacing"],
+  mtr: [],
+  mtd: ["style", "class"],
+  mpadded: ["width", "height", "depth", "lspace", "voffset"],
+  mstyle: [],
+  menclose: ["notation"],
 };
 const EVERYWHERE: readonly string[] = ["mathvariant", "displaystyle", "scriptlevel"];
 

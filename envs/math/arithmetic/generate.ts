@@ -28,7 +28,10 @@ const parameters = defineParameters({
   digits: { description: "Most digits of a whole number given.", min: 1, max: 6, defaultValue: 2, integer: true },
   value_digits: {
     description: "Most digits of a value, on the way too, above and below the line.",
-    ...{ min: 2, max: 15, defaultValue: 4, integer: true },
+    min: 2,
+    max: 15,
+    defaultValue: 4,
+    integer: true,
   },
   denominator_max: { description: "Largest denominator given.", min: 3, max: 999, defaultValue: 12, integer: true },
   fractions: share("Share of the numbers given that are fractions."),

@@ -12,7 +12,8 @@ const PARTS_IN_ALL_MAX = 4 * PARTS_MAX;
 const POWER_MAX = 6;
 
 const multiplied = (factors: readonly Node[]): Node => ({
-  ...{ kind: "multiply", factors: factors.map((node) => ({ inverse: false, node })) },
+  kind: "multiply",
+  factors: factors.map((node) => ({ inverse: false, node })),
 });
 
 /** An expression of matrices as one matrix; undefined: it is none, or not of the sizes that go together. */

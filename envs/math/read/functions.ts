@@ -128,8 +128,13 @@ function readCall(cursor: Cursor, name: string): Node {
 }
 
 const INVERSES: Readonly<Record<string, string>> = {
-  ...{ sin: "arcsin", cos: "arccos", tan: "arctan", cot: "arccot" },
-  ...{ sinh: "arsinh", cosh: "arcosh", tanh: "artanh" },
+  sin: "arcsin",
+  cos: "arccos",
+  tan: "arctan",
+  cot: "arccot",
+  sinh: "arsinh",
+  cosh: "arcosh",
+  tanh: "artanh",
 };
 
 function callOf(cursor: Cursor, name: string): Node {

@@ -80,8 +80,12 @@ export function textTokens(inner: string, style: Style, sink: Sink): void {
 
 /** Decorations that are not another way to write a vector, a segment or a mean. */
 const MARKS: Readonly<Record<string, string>> = {
-  ...{ dot: "˙", ddot: "¨", overleftrightarrow: "↔" },
-  ...{ wideparen: "⌢", overparen: "⌢", overarc: "⌢" },
+  dot: "˙",
+  ddot: "¨",
+  overleftrightarrow: "↔",
+  wideparen: "⌢",
+  overparen: "⌢",
+  overarc: "⌢",
 };
 
 /** The unit vectors of the plane are written without their dots. */

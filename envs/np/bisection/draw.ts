@@ -28,7 +28,8 @@ export function draw(instance: BisectionInstance, sides?: Sides, best?: Sides): 
   const movers = best === undefined ? new Set<number>() : moversOf(side, sideOf(vertices, best));
   const [missed, repeated] = [side.includes(-1), times.some((each) => each > 1)];
   return {
-    ...{ width, height },
+    width,
+    height,
     shapes: [
       ...weighted(
         edges.filter(({ a, b }) => !isCut(side, a, b)),

@@ -52,7 +52,8 @@ const parameters = defineParameters({
   density: {
     description: "The probability of an edge between two vertices of one community.",
     defaultValue: 0.6,
-    ...{ ...SHARE, max: 0.7 },
+    ...SHARE,
+    max: 0.7,
   },
   noise: {
     description: "The probability of an edge between two vertices of different communities.",
@@ -67,30 +68,53 @@ const parameters = defineParameters({
   },
   reinforcement: {
     description: "How many times its random weight an edge within a community has, and a traitor's to its second.",
-    ...{ min: 1, max: 10, defaultValue: 1, integer: true },
+    min: 1,
+    max: 10,
+    defaultValue: 1,
+    integer: true,
   },
   ...minMax(
     "weight",
     ["Smallest weight of an edge, before reinforcement.", "Largest weight of an edge, before reinforcement."],
     [1, 10],
     {
-      ...{ min: 1, max: 1000, integer: true },
+      min: 1,
+      max: 1000,
+      integer: true,
     },
   ),
 });
 
 const EASY = {
-  ...{ vertices_min: 28, vertices_max: 32, communities_min: 2, communities_max: 2 },
-  ...{ density: 0.6, noise: 0.1, traitors: 0, reinforcement: 1, weight_min: 1, weight_max: 10 },
+  vertices_min: 28,
+  vertices_max: 32,
+  communities_min: 2,
+  communities_max: 2,
+  density: 0.6,
+  noise: 0.1,
+  traitors: 0,
+  reinforcement: 1,
+  weight_min: 1,
+  weight_max: 10,
 };
 const MEDIUM = { ...EASY, vertices_min: 40, vertices_max: 44, density: 0.5, noise: 0.15 };
 const HARD = {
-  ...{ ...MEDIUM, vertices_min: 43, vertices_max: 47, communities_min: 4, communities_max: 5 },
-  ...{ noise: 0.1, traitors: 0.15, reinforcement: 2 },
+  ...MEDIUM,
+  vertices_min: 43,
+  vertices_max: 47,
+  communities_min: 4,
+  communities_max: 5,
+  noise: 0.1,
+  traitors: 0.15,
+  reinforcement: 2,
 };
 const BENCHMARK = {
-  ...{ ...HARD, vertices_min: 48, vertices_max: 52 },
-  ...{ noise: 0.02, traitors: 0.3, reinforcement: 3 },
+  ...HARD,
+  vertices_min: 48,
+  vertices_max: 52,
+  noise: 0.02,
+  traitors: 0.3,
+  reinforcement: 3,
 };
 
 export const generator = defineGenerator({

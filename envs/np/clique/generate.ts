@@ -14,7 +14,10 @@ const parameters = defineParameters({
   ),
   density: {
     description: "Probability of an edge between two vertices that are not both in the planted clique.",
-    ...{ min: 0, max: 1, defaultValue: 0.5, integer: false },
+    min: 0,
+    max: 1,
+    defaultValue: 0.5,
+    integer: false,
   },
 });
 

@@ -31,7 +31,8 @@ export function draw(graph: Graph, coloring?: Coloring, best?: Coloring): Pictur
   const looks = (v: number): VertexLook => lookOf(orderOf, coloring[v], clashing.has(v));
   const uncoloured = coloring.length < graph.vertices;
   return {
-    ...{ width: circle.side, height: circle.side },
+    width: circle.side,
+    height: circle.side,
     shapes: [
       ...edgeShapes(proper, circle.points, "gd-edge"),
       ...edgeShapes(clashes, circle.points, "gd-wrong"),

@@ -15,7 +15,10 @@ const parameters = defineParameters({
   density: {
     description:
       "Share of all pairs of vertices that are joined. More are where the planted clique or connecting the graph takes more, fewer where the colours allow no more.",
-    ...{ min: 0, max: 1, defaultValue: 0.2, integer: false },
+    min: 0,
+    max: 1,
+    defaultValue: 0.2,
+    integer: false,
   },
 });
 

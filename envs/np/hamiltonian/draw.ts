@@ -35,7 +35,8 @@ export function draw(graph: Graph, cycle?: Cycle, best?: Cycle): Picture {
   const detours = missing.length > 0 ? [] : detoursOf(graph, along, times);
   const repeated = distinct.some((v) => (times[v] as number) > 1);
   return {
-    ...{ width: side, height: side },
+    width: side,
+    height: side,
     shapes: [
       ...edgeShapes(edges, points, "gd-edge"),
       ...edgeShapes(along, points, "gd-chosen"),

@@ -8,7 +8,10 @@ const parameters = defineParameters({
   ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [15, 20], { min: 3, max: 60, integer: true }),
   density: {
     description: "The share of all pairs of vertices that are edges, on average, as far as the separators allow it.",
-    ...{ min: 0, max: 1, defaultValue: 0.2, integer: false },
+    min: 0,
+    max: 1,
+    defaultValue: 0.2,
+    integer: false,
   },
   ...minMax(
     "separators",
@@ -30,22 +33,43 @@ const parameters = defineParameters({
   ),
   part_max: {
     description: "Most vertices of a part. One part has all the vertices that are left, however many.",
-    ...{ min: 1, max: 10, defaultValue: 1, integer: true },
+    min: 1,
+    max: 10,
+    defaultValue: 1,
+    integer: true,
   },
 });
 
 const EASY = {
-  ...{ vertices_min: 15, vertices_max: 20, density: 0.2 },
-  ...{ separators_min: 0, separators_max: 0, surplus_min: 0, surplus_max: 0, part_max: 1 },
+  vertices_min: 15,
+  vertices_max: 20,
+  density: 0.2,
+  separators_min: 0,
+  separators_max: 0,
+  surplus_min: 0,
+  surplus_max: 0,
+  part_max: 1,
 };
 const MEDIUM = { ...EASY, vertices_min: 20, vertices_max: 30, density: 0.3 };
 const HARD = {
-  ...{ vertices_min: 30, vertices_max: 40, density: 0.4 },
-  ...{ separators_min: 4, separators_max: 8, surplus_min: 0, surplus_max: 3, part_max: 2 },
+  vertices_min: 30,
+  vertices_max: 40,
+  density: 0.4,
+  separators_min: 4,
+  separators_max: 8,
+  surplus_min: 0,
+  surplus_max: 3,
+  part_max: 2,
 };
 const BENCHMARK = {
-  ...{ vertices_min: 40, vertices_max: 50, density: 0.5 },
-  ...{ separators_min: 6, separators_max: 12, surplus_min: 0, surplus_max: 4, part_max: 2 },
+  vertices_min: 40,
+  vertices_max: 50,
+  density: 0.5,
+  separators_min: 6,
+  separators_max: 12,
+  surplus_min: 0,
+  surplus_max: 4,
+  part_max: 2,
 };
 
 export const generator = defineGenerator({

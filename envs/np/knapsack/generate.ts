@@ -45,13 +45,19 @@ export const inline: InlineCodec<KnapsackInstance> = {
 const parameters = defineParameters({
   ...minMax("items", ["Fewest items.", "Most items."], [15, 25], { min: 2, max: 500, integer: true }),
   ...minMax("planted", ["Fewest items that set the capacity.", "Most items that set the capacity."], [6, 10], {
-    ...{ min: 1, max: 499, integer: true },
+    min: 1,
+    max: 499,
+    integer: true,
   }),
   ...minMax("weight", ["Least weight of an item.", "Largest weight of an item."], [5, 25], {
-    ...{ min: 1, max: 100_000, integer: true },
+    min: 1,
+    max: 100_000,
+    integer: true,
   }),
   ...minMax("ratio", ["Least value per weight.", "Largest value per weight."], [1.8, 2.5], {
-    ...{ min: 0.01, max: 100, integer: false },
+    min: 0.01,
+    max: 100,
+    integer: false,
   }),
   ...minMax(
     "factor",
@@ -87,7 +93,11 @@ export const generator = defineGenerator({
     level("medium", { items: [25, 35], planted: [8, 12], weight: [20, 80], ratio: [1.5, 2], factor: [1.05, 1.25] }),
     level("hard", { items: [35, 60], planted: [15, 25], weight: [50, 200], ratio: [1.2, 1.6], factor: [1.02, 1.15] }),
     level("benchmark", {
-      ...{ items: [55, 80], planted: [25, 35], weight: [50, 200], ratio: [1.2, 1.6], factor: [1.02, 1.15] },
+      items: [55, 80],
+      planted: [25, 35],
+      weight: [50, 200],
+      ratio: [1.2, 1.6],
+      factor: [1.02, 1.15],
     }),
   ],
   generate(p, rng): KnapsackInstance | undefined {

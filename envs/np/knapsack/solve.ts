@@ -11,7 +11,8 @@ export function solve(instance: KnapsackInstance, nodesMax = STATES_MAX): Soluti
   const { weights, values, capacity } = instance;
   const order = byRatio(instance);
   const problem = {
-    ...{ capacity, exact: false },
+    capacity,
+    exact: false,
     weights: order.map((item) => weights[item] as number),
     values: order.map((item) => values[item] as number),
   };

@@ -89,7 +89,9 @@ const parameters = defineParameters({
     { min: 1, max: 12, integer: true },
   ),
   ...minMax("breaks", ["Fewest breaks in a person's day.", "Most breaks in a person's day."], [0, 1], {
-    ...{ min: 0, max: 4, integer: true },
+    min: 0,
+    max: 4,
+    integer: true,
   }),
 });
 
@@ -114,16 +116,36 @@ function level(name: string, { size, ...sizes }: Sizes) {
 /** The papers' levels (FORGE A.5.5). */
 const levels = [
   level("easy", {
-    ...{ meetings: [4, 5], attendees: [3, 5], rooms: [3, 4], size: 3, quarters: [4, 8], breaks: [0, 1] },
+    meetings: [4, 5],
+    attendees: [3, 5],
+    rooms: [3, 4],
+    size: 3,
+    quarters: [4, 8],
+    breaks: [0, 1],
   }),
   level("medium", {
-    ...{ meetings: [5, 6], attendees: [4, 6], rooms: [4, 5], size: 4, quarters: [4, 8], breaks: [0, 2] },
+    meetings: [5, 6],
+    attendees: [4, 6],
+    rooms: [4, 5],
+    size: 4,
+    quarters: [4, 8],
+    breaks: [0, 2],
   }),
   level("hard", {
-    ...{ meetings: [6, 7], attendees: [5, 7], rooms: [5, 6], size: 4, quarters: [4, 8], breaks: [1, 2] },
+    meetings: [6, 7],
+    attendees: [5, 7],
+    rooms: [5, 6],
+    size: 4,
+    quarters: [4, 8],
+    breaks: [1, 2],
   }),
   level("benchmark", {
-    ...{ meetings: [8, 10], attendees: [7, 9], rooms: [6, 7], size: 5, quarters: [3, 8], breaks: [1, 2] },
+    meetings: [8, 10],
+    attendees: [7, 9],
+    rooms: [6, 7],
+    size: 5,
+    quarters: [3, 8],
+    breaks: [1, 2],
   }),
 ];
 

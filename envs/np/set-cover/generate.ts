@@ -38,7 +38,10 @@ const parameters = defineParameters({
   subset_size_factor: {
     description:
       "Size of the largest random subset, as a share of the universe; the smallest is half as large. An element that no subset got is then given to one.",
-    ...{ min: 0, max: 1, defaultValue: 0.4, integer: false },
+    min: 0,
+    max: 1,
+    defaultValue: 0.4,
+    integer: false,
   },
 });
 

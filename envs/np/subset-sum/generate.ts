@@ -46,7 +46,9 @@ const parameters = defineParameters({
     integer: true,
   }),
   ...minMax("value", ["Smallest number there may be.", "Largest number there may be."], [1, 5], {
-    ...{ min: 1, max: 100_000, integer: true },
+    min: 1,
+    max: 100_000,
+    integer: true,
   }),
 });
 

@@ -137,7 +137,11 @@ async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
   const { suite, model, samples, format, thinking, json } = flags;
   const evaluation = client.evaluation(flags.evaluationId ?? defaultId(flags));
   const created = await evaluation.create({
-    ...{ suite, model, samplesPerTask: samples, answerFormat: format, thinking },
+    suite,
+    model,
+    samplesPerTask: samples,
+    answerFormat: format,
+    thinking,
   });
   const say = (words: string): void => (json ? undefined : console.error(words));
   say(`evaluation ${evaluation.evaluationId}: ${created.samplesScored} of ${created.samplesTotal} samples are there`);
@@ -183,8 +187,13 @@ async function complete(evaluation: EvaluationHandle, flags: Flags, scored: numb
   const progress = createProgress(scored, total, json !== true);
   const ended = new AbortController();
   const ask = createModel({
-    ...{ endpoint, model, apiKey, signal: ended.signal, onTrouble: (words: string) => progress.trouble(words) },
-    ...{ timeoutMs: timeout * 1000, deadlineMs: deadline * 1000 },
+    endpoint,
+    model,
+    apiKey,
+    signal: ended.signal,
+    onTrouble: (words: string) => progress.trouble(words),
+    timeoutMs: timeout * 1000,
+    deadlineMs: deadline * 1000,
     body: {
       ...(temperature !== undefined && { temperature }),
       ...(maxTokens !== undefined && { max_tokens: maxTokens }),

@@ -49,7 +49,9 @@ async function printMany(
   count: number,
 ): Promise<void> {
   const bar = createBar({
-    ...{ done: 0, total: count, format: "{bar} {value}/{total} tasks  {eta_formatted} left" },
+    done: 0,
+    total: count,
+    format: "{bar} {value}/{total} tasks  {eta_formatted} left",
     shown: count > seedsPerCall && !process.stdout.isTTY,
   });
   let any = false;

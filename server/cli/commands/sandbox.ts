@@ -58,7 +58,9 @@ async function checkAll(
   programs: readonly Hostile[],
 ): Promise<readonly Checked[]> {
   const bar = createBar({
-    ...{ done: 0, total: programs.length, payload: { name: "" } },
+    done: 0,
+    total: programs.length,
+    payload: { name: "" },
     format: "{bar} {value}/{total} | {eta_formatted} left | {name}",
   });
   const checked: Checked[] = [];

@@ -107,7 +107,11 @@ async function comparedOf(file: RunFile, { student, seeds, updates, target, leve
     try {
       return await compare(
         {
-          ...{ config, family: found.family, places: placesOf(config, local.deps.registry, level), seeds, target },
+          config,
+          family: found.family,
+          places: placesOf(config, local.deps.registry, level),
+          seeds,
+          target,
           updates: updates ?? (whole === 0 ? UPDATES_DEFAULT : whole),
           onRun: () => bar.update(1),
         },

@@ -46,8 +46,12 @@ function solve(local: Local, taskId: string): Solved {
   const { environment, format, thinking } = task;
   const { text, value, bound, proven, nodes } = solutionOf(task);
   return {
-    ...{ taskId, environment: environment.id, version: environment.version },
-    ...{ answer: text, completion: wrapAnswer(text, format, "", thinking), nodes },
+    taskId,
+    environment: environment.id,
+    version: environment.version,
+    answer: text,
+    completion: wrapAnswer(text, format, "", thinking),
+    nodes,
     ...(environment.goal === "satisfy" ? {} : { baseline: { value, bound, proven } }),
   };
 }

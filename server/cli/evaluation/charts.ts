@@ -65,7 +65,9 @@ export function outcomeKindsOf(parts: readonly PartSummary[], exactness: Exactne
     { title: bestTitle[exactness], colour: "var(--best)", ink: light, count: ({ optimal }) => optimal },
     { title: "feasible", colour: "var(--good)", ink: dark, count: (part) => feasible(part) - part.optimal },
     {
-      ...{ title: poorTitle[exactness], colour: "var(--poor)", ink: dark },
+      title: poorTitle[exactness],
+      colour: "var(--poor)",
+      ink: dark,
       count: ({ wrong, infeasible }) => wrong + infeasible,
     },
     { title: "malformed", colour: "var(--bad)", ink: light, count: ({ malformed }) => malformed },
@@ -101,7 +103,12 @@ export function outcomeBars(label: string, parts: readonly PartSummary[], kinds:
     marks: [
       Plot.barX(data, Plot.stackX({ x: "value", y: "part", fill: "title", insetRight: 1 })),
       Plot.text(parts.filter(isEmpty), {
-        ...{ x: () => 0, y: "part", text: () => "no samples", dx: 6, textAnchor: "start", fill: "var(--soft)" },
+        x: () => 0,
+        y: "part",
+        text: () => "no samples",
+        dx: 6,
+        textAnchor: "start",
+        fill: "var(--soft)",
       }),
       ...[...new Set(kinds.map(({ ink }) => ink))].map((ink) =>
         Plot.text(
@@ -139,11 +146,17 @@ export function ratioHistograms(label: string, parts: readonly PartSummary[]): s
     marks: [
       Plot.rectY(filled, { x1: "from", x2: "to", y: "count", fy: "part", fill: "var(--good)", inset: 0.5 }),
       Plot.text(filled, {
-        ...{ x: ({ from, to }: { from: number; to: number }) => (from + to) / 2, y: "count", fy: "part" },
-        ...{ text: "count", dy: -7 },
+        x: ({ from, to }: { from: number; to: number }) => (from + to) / 2,
+        y: "count",
+        fy: "part",
+        text: "count",
+        dy: -7,
       }),
       Plot.text(parts.filter(isEmpty), {
-        ...{ fy: "part", text: () => "no feasible answer", frameAnchor: "middle", fill: "var(--soft)" },
+        fy: "part",
+        text: () => "no feasible answer",
+        frameAnchor: "middle",
+        fill: "var(--soft)",
       }),
       Plot.ruleY([0], { stroke: "var(--line)" }),
     ],

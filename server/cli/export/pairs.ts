@@ -72,9 +72,18 @@ function pairOf(better: GradedRow, worse: GradedRow, kind: string, chosen: strin
   const answer = (content: string): readonly ChatMessage[] => [{ role: "assistant", content }];
   return {
     prompt: better.messages.slice(0, -1),
-    ...{ chosen: answer(chosen), rejected: answer(completionOf(worse)) },
-    ...{ environment, version, level, split, group_id },
-    ...{ chosen_index: better.sample_index, rejected_index: worse.sample_index },
-    ...{ chosen_reward: better.reward, rejected_reward: worse.reward, kind, source },
+    chosen: answer(chosen),
+    rejected: answer(completionOf(worse)),
+    environment,
+    version,
+    level,
+    split,
+    group_id,
+    chosen_index: better.sample_index,
+    rejected_index: worse.sample_index,
+    chosen_reward: better.reward,
+    rejected_reward: worse.reward,
+    kind,
+    source,
   };
 }

@@ -82,7 +82,8 @@ export function solverSources(local: Local, choice: SolverChoice): readonly RowS
     (environment) => [environment, levelsOf(environment, choice)] as const,
   );
   return named.map(([environment, levels]) => ({
-    ...{ environment: environment.id, rows: solverRows(local, environment, levels, choice) },
+    environment: environment.id,
+    rows: solverRows(local, environment, levels, choice),
   }));
 }
 

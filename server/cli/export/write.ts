@@ -63,11 +63,16 @@ function jsonlGroups<Row>(path: string): Groups<Row> {
 }
 
 const text = (name: string): SchemaElement => ({
-  ...{ name, type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } },
+  name,
+  type: "BYTE_ARRAY",
+  converted_type: "UTF8",
+  logical_type: { type: "STRING" },
   repetition_type: "REQUIRED",
 });
 const plain = (name: string, type: "INT32" | "DOUBLE" | "BOOLEAN"): SchemaElement => ({
-  ...{ name, type, repetition_type: "REQUIRED" },
+  name,
+  type,
+  repetition_type: "REQUIRED",
 });
 
 /** Columns by their names, with their elements in the schema. */
@@ -76,8 +81,11 @@ type Columns<Row> = readonly (readonly [keyof Row & string, readonly SchemaEleme
 /** A list of {role, content}, as data loaders read chat data. */
 const chat = (name: string): readonly SchemaElement[] => [
   {
-    ...{ name, repetition_type: "REQUIRED", num_children: 1 },
-    ...{ converted_type: "LIST", logical_type: { type: "LIST" } },
+    name,
+    repetition_type: "REQUIRED",
+    num_children: 1,
+    converted_type: "LIST",
+    logical_type: { type: "LIST" },
   },
   { name: "list", repetition_type: "REPEATED", num_children: 1 },
   { name: "element", repetition_type: "REQUIRED", num_children: 2 },

@@ -25,7 +25,9 @@ export function matrixChart({ domains, transfers, means, order }: Matrix): strin
   const farthest = Math.max(0.001, ...cells.filter(({ own }) => !own).map(({ change }) => Math.abs(change)));
   const marks = { x: "domain", y: "trained" } as const;
   const svg = draw("the change of each domain's score by training on each", {
-    ...{ height: 90 + CELL * (domains.length + 1), marginLeft: marginFor([...domains, OTHERS]), marginTop: 60 },
+    height: 90 + CELL * (domains.length + 1),
+    marginLeft: marginFor([...domains, OTHERS]),
+    marginTop: 60,
     x: { axis: "top", domain: [...order], label: "measured on, the least forgotten first →", labelAnchor: "left" },
     y: { domain: [...order, OTHERS], label: "trained on", tickSize: 0 },
     color: { type: "diverging", scheme: "PuOr", domain: [-farthest, farthest] },

@@ -24,7 +24,9 @@ export function chooseRows(categories: readonly Category[], count: number, seed:
     count,
   );
   return categories.map(({ name, rows }, i) => ({
-    ...{ name, available: rows.length, rows: pick(rows, shares[i] ?? 0, name, seed) },
+    name,
+    available: rows.length,
+    rows: pick(rows, shares[i] ?? 0, name, seed),
   }));
 }
 

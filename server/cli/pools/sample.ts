@@ -69,7 +69,12 @@ export async function samplePool(options: SampleOptions): Promise<SampleReport> 
       if (rows.size === 0) throw new CliProblem("failure", `${path}: no row is left; ${sifted.why}`);
       await copy({ from: path, plan, rows, sizes, to, onUnit: options.onPart });
       return {
-        ...{ file: path, out, seed, rows: sifted.rows, dropped: sifted.dropped, taken: rows.size },
+        file: path,
+        out,
+        seed,
+        rows: sifted.rows,
+        dropped: sifted.dropped,
+        taken: rows.size,
         categories: chosen.map((each) => ({ category: each.name, rows: each.available, taken: each.rows.length })),
       };
     } catch (error) {

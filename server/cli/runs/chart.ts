@@ -175,10 +175,13 @@ function outcomePanel(title: string, series: Series, of: (step: Step) => number 
   const data = known(series.steps.map((step) => ({ cursor: step.cursor + step.tasks / 2, value: of(step) })));
   const height = PANEL_HEIGHT - 60;
   const svg = draw(title, {
-    ...{ ...frame, height },
+    ...frame,
+    height,
     x: cursorAxis(series),
     y: {
-      ...{ grid: true, label: null, tickFormat: isShare ? percent : short },
+      grid: true,
+      label: null,
+      tickFormat: isShare ? percent : short,
       domain: isShare ? [0, 1] : [...spanOf(data.map(({ value }) => value))],
     },
     marks: [

@@ -134,8 +134,10 @@ export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number): Promi
     uniform: sideOf(uniform.map(({ life }) => life)),
     ratio: { value: ratio([...names.keys()]), ...bootstrap(seeds, ratio, "simulate") },
     arms: config.arms.map(({ id }, arm) => ({
-      ...{ id, share: (series.drawn[arm] ?? 0) / series.tasks },
-      ...{ success: successAt(given, arm), uniformSuccess: successAt(uniform, arm) },
+      id,
+      share: (series.drawn[arm] ?? 0) / series.tasks,
+      success: successAt(given, arm),
+      uniformSuccess: successAt(uniform, arm),
       learnable: given.every((run) => run.learnable[arm] === true),
     })),
     series,

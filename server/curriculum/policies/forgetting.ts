@@ -119,7 +119,8 @@ export const forgetting: PolicyDefinition<ForgettingPolicy, ForgettingConfig, St
   toWire({ domains, transfers, reversed }) {
     const value = create(ForgettingPolicySchema, {
       domains: domains.map(({ name, weights, share }) => ({
-        ...{ name, weights: { ...weights } },
+        name,
+        weights: { ...weights },
         ...(share === undefined ? {} : { share }),
       })),
       transfers: transfers.map(({ trained, changes }) => ({ trained, changes: { ...changes } })),

@@ -124,8 +124,12 @@ export const replay: PolicyDefinition<ReplayPolicy, ReplayConfig, ReplayState> =
     checkStages(config.stages, run.armIds, config.cycle.kind === "tasks" ? config.cycle.tasks : run.length),
   takesFeedback: false,
   initial: (_config, _armCount, cursor) => ({
-    ...{ cycle: 0, from: cursor, stage: 0, stageFrom: cursor },
-    ...{ drawnCycle: -1, firstBatch: 0 },
+    cycle: 0,
+    from: cursor,
+    stage: 0,
+    stageFrom: cursor,
+    drawnCycle: -1,
+    firstBatch: 0,
   }),
   /** It stays in the cycle it is in and in its stage of the same number, or its last. */
   inherit(config, state, before, progress) {

@@ -149,7 +149,11 @@ export async function nextEvaluation<Spec, Key extends InstanceKey>(
   const refused = await makeTasks({ run, source, clock }, arm, config.seed, ordinals, known, signal);
   if (refused !== undefined) return refused;
   return ok({
-    ...{ config, arm: index, round, incarnation: incarnationOf(state), epoch },
+    config,
+    arm: index,
+    round,
+    incarnation: incarnationOf(state),
+    epoch,
     tasks: ordinals.map((ordinal) => ({ ordinal, key: known.get(ordinal) as Key })),
     nextCursor: to,
     done: to === arm.tasks,

@@ -131,7 +131,9 @@ export function liveRun<Spec, Key extends InstanceKey>(
   };
 
   return {
-    ...{ id, key, ...observable },
+    id,
+    key,
+    ...observable,
     refresh: () => inTurn(catchUp),
     commit: (decide) => inTurn(() => commit(decide)),
   };

@@ -107,9 +107,13 @@ function decodeEvaluation(json: Json): EvaluationView {
   const mean = (name: string): number | undefined => readOrNull(from[name] ?? null, readNumber) ?? undefined;
   return {
     armId: readText(from["armId"]),
-    ...{ round: number("round"), cursor: number("cursor"), tasks: number("tasks") },
-    ...{ samples: number("samples"), withoutReward: number("withoutReward") },
-    ...{ rewardMean: mean("rewardMean"), solvedShare: mean("solvedShare") },
+    round: number("round"),
+    cursor: number("cursor"),
+    tasks: number("tasks"),
+    samples: number("samples"),
+    withoutReward: number("withoutReward"),
+    rewardMean: mean("rewardMean"),
+    solvedShare: mean("solvedShare"),
     closed: readFlag(from["closed"]),
   };
 }

@@ -60,7 +60,9 @@ function taught({ rates, transfer }: Law, abilities: Abilities, groups: readonly
 export function studentOf(law: Law): Student<Abilities> {
   const { start, forgetting, spread, learnable, target } = law;
   return {
-    ...{ learnable, target, initial: start },
+    learnable,
+    target,
+    initial: start,
     chance: (abilities, arm, rank) => logistic((abilities[arm] ?? 0) - spread * offsetOf(rank)),
     success: (abilities) =>
       abilities.map((ability) => {

@@ -31,7 +31,9 @@ export function lifeOfScores(scores: readonly number[], target: number, rollouts
     rolloutsToTarget: arrived < 0 ? null : rolloutsAt(arrived),
     final: scores.at(-1) ?? 0,
     mean: scores.reduce((sum, score) => sum + score, 0) / Math.max(1, scores.length),
-    ...{ wasted: 0, useful: 0, curve },
+    wasted: 0,
+    useful: 0,
+    curve,
   };
 }
 

@@ -19,14 +19,31 @@ export function configOf(places: readonly Place[], policy: Policy, shape: Shape,
   const { batches, promptsPerUpdate, numGenerations } = shape;
   const top = Math.max(...places.map(({ level }) => level));
   const arms = places.map(({ id, level }): Arm<null> => ({
-    ...{ id, spec: null, source: "synthetic", weight: 1, hard: 2 * level > top },
-    ...{ rewardRange: { min: 0, max: 1 }, resource: undefined, removed: false },
+    id,
+    spec: null,
+    source: "synthetic",
+    weight: 1,
+    hard: 2 * level > top,
+    rewardRange: { min: 0, max: 1 },
+    resource: undefined,
+    removed: false,
   }));
   const config: RunConfig<null> = {
-    ...{ arms, policy, seed: deriveSeed("simulated run", seed), numGenerations, promptsPerUpdate },
-    ...{ length: batches * promptsPerUpdate, lag: { kind: "batches", count: 1 }, feedbackSource: "step" },
-    ...{ dynamicSampling: undefined, lateFeedback: undefined, promptTemplate: undefined, evaluationArms: [] },
-    ...{ groupTimeoutMs: undefined, timeToLiveMs: 1, given: "" },
+    arms,
+    policy,
+    seed: deriveSeed("simulated run", seed),
+    numGenerations,
+    promptsPerUpdate,
+    length: batches * promptsPerUpdate,
+    lag: { kind: "batches", count: 1 },
+    feedbackSource: "step",
+    dynamicSampling: undefined,
+    lateFeedback: undefined,
+    promptTemplate: undefined,
+    evaluationArms: [],
+    groupTimeoutMs: undefined,
+    timeToLiveMs: 1,
+    given: "",
   };
   const found = checkConfig(config);
   if (found !== undefined) throw new Error(`${found.field}: ${found.message}`);

@@ -65,7 +65,12 @@ export function createCounter(prices: Prices | undefined): Counter {
       canariesRightShare = rightShare;
     },
     figures: () => ({
-      ...{ requests, comparisons, verdicts, canaries, canariesRightShare, ...sums },
+      requests,
+      comparisons,
+      verdicts,
+      canaries,
+      canariesRightShare,
+      ...sums,
       cost: prices && (sums.tokensIn * prices.input + sums.tokensOut * prices.output) / million,
     }),
   };

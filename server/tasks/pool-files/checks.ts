@@ -120,7 +120,9 @@ async function ask(pool: Pool, place: number, ports: Ports): Promise<string | un
   const { definition } = pool;
   const timeLimitMs = definition.resource?.timeLimitMs ?? TIME_LIMIT_MS;
   const context: PortContext = {
-    ...{ ports, signal: AbortSignal.timeout(timeLimitMs), deadlineMs: Date.now() + timeLimitMs },
+    ports,
+    signal: AbortSignal.timeout(timeLimitMs),
+    deadlineMs: Date.now() + timeLimitMs,
   };
   try {
     return await definition.rows?.check?.(rowOf(pool, place).instance, context);

@@ -52,14 +52,20 @@ export async function readPoolFile(reading: Reading): Promise<PoolReport | strin
   const misnamed = namesProblem(environment.id, environment.rows ?? {}, file.names);
   if (misnamed !== undefined) return misnamed;
   const request = {
-    ...{ environment: environment.id, version: environment.version, path: file.path },
-    ...{ plan, selection: file.selection, names: file.names, environmentFiles },
+    environment: environment.id,
+    version: environment.version,
+    path: file.path,
+    plan,
+    selection: file.selection,
+    names: file.names,
+    environmentFiles,
   };
   const finished = await finishedPool(reading, environment, units, request);
   if (typeof finished === "string") return finished;
   const hasCheck = environment.rows?.check !== undefined;
   const checked = await checkPool(finished, {
-    ...{ environment, openPorts: reading.openPorts },
+    environment,
+    openPorts: reading.openPorts,
     onProgress: (done, total) => reading.onProgress?.(name, done, total, "checking"),
     kept:
       checksFolder === undefined || !hasCheck

@@ -70,7 +70,8 @@ async function runJob(address: string, job: SandboxJob, context: AskContext): Pr
   const allSeconds = secondsOf(JOB_FACTOR * job.cpuMsMax);
   let secondsLeft = allSeconds;
   const request: Request = {
-    ...{ job, budget },
+    job,
+    budget,
     ask: async (code, stdin, seconds) => {
       const ran = await ask(address, code, stdin, Math.min(seconds, secondsLeft), context);
       if (ran.kind === "run") secondsLeft -= ran.seconds;

@@ -58,6 +58,8 @@ export function teacherResource({ environment, level, split }: TaskSpec): string
   return `teacher of ${environment}/${level}/${split}`;
 }
 
+const TOO_FEW: Failure = { message: "the teacher gave too few tasks", retryDelayMs: RETRY_DELAY_MS };
+
 interface Scope {
   readonly known: Known;
   /** By spec. */
@@ -87,7 +89,10 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
     const { environment, level } = asking.spec;
     const counter = counters.of(environment, level);
     const outcome = await resources.run(resourceOf(asking.spec), {
-      ...{ party: asking.party, bytes: 0, signal: closed.signal, deadlineMs: undefined },
+      party: asking.party,
+      bytes: 0,
+      signal: closed.signal,
+      deadlineMs: undefined,
       verify: async ({ signal }) => {
         const { result, found } = await request(ask, asking, counter, AbortSignal.any([signal, closed.signal]));
         counter.requested(result);
@@ -138,12 +143,7 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
       return places.map((place): MakeResult => {
         const task = give(shelf, place);
         if (task !== undefined) return { kind: "made", task };
-        return {
-          kind: "unavailable",
-          message: "the teacher gave too few tasks",
-          retryDelayMs: RETRY_DELAY_MS,
-          ...failure,
-        };
+        return { kind: "unavailable", ...TOO_FEW, ...failure };
       });
     },
   };

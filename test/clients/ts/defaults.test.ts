@@ -38,7 +38,9 @@ const minimal: RunChoice = {
     { id: "hard", environment: "countdown", level: "T1" },
   ],
   policy: { kind: "mixture" },
-  ...{ numGenerations: 2, promptsPerUpdate: 4, length: 64 },
+  numGenerations: 2,
+  promptsPerUpdate: 4,
+  length: 64,
 };
 
 const choices: Readonly<Record<string, Partial<RunChoice>>> = {

@@ -28,7 +28,10 @@ test("a scored outcome has names for what the contract numbers", () => {
     result: {
       case: "score",
       value: {
-        ...{ reward: 1.5, verdict: Verdict.FEASIBLE, ratio: 0.5, info: { value: "24" } },
+        reward: 1.5,
+        verdict: Verdict.FEASIBLE,
+        ratio: 0.5,
+        info: { value: "24" },
         baseline: { value: 1, bound: 2, proof: Proof.BOUNDED },
         spans: [{ start: 1, end: 2, verdict: Verdict.INFEASIBLE }],
       },
@@ -36,8 +39,16 @@ test("a scored outcome has names for what the contract numbers", () => {
   });
   const outcome = outcomeOf(message);
   expect(outcome).toMatchObject({
-    ...{ kind: "scored", sampleIndex: 3, reward: 1.5, verdict: "feasible", ratio: 0.5, info: { value: "24" } },
-    ...{ grpoAdvantage: 0, feedback: { status: "stale_epoch" }, baseline: { proof: "bounded" }, message },
+    kind: "scored",
+    sampleIndex: 3,
+    reward: 1.5,
+    verdict: "feasible",
+    ratio: 0.5,
+    info: { value: "24" },
+    grpoAdvantage: 0,
+    feedback: { status: "stale_epoch" },
+    baseline: { proof: "bounded" },
+    message,
     spans: [{ start: 1, end: 2, verdict: "infeasible" }],
   });
   expect("rlooAdvantage" in outcome || "objective" in outcome).toBe(false);

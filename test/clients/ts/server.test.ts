@@ -171,7 +171,8 @@ describe.each(clients)("over %s", (protocol, client) => {
     const rest = await run.nextEvaluation({ armId: "bench", round: 10n, cursor: 1n, count: 1 });
     expect(rest.tasks.map(({ cursor, evaluationRound }) => [cursor, evaluationRound])).toEqual([[1n, 10n]]);
     expect((await run.get()).state).toMatchObject({
-      ...{ cursor: 0n, samplesRecorded: 0n },
+      cursor: 0n,
+      samplesRecorded: 0n,
       evaluations: [
         { armId: "held-out", round: 10n, samples: 6, rewardMean: 0, closed: true },
         { armId: "bench", round: 10n, samples: 0, closed: false },

@@ -18,7 +18,9 @@ afterAll(() => wire[Symbol.asyncDispose]());
 const armOf = (id: string, environment: string, parameters?: Readonly<Record<string, number>>) => ({
   id,
   spec: {
-    ...{ environment, source: Source.REAL, difficulty: { case: "level", value: "easy" } as const },
+    environment,
+    source: Source.REAL,
+    difficulty: { case: "level", value: "easy" } as const,
     ...(parameters && { rewardScheme: { name: "weighted", parameters } }),
   },
 });

@@ -14,7 +14,9 @@ afterAll(() => wire[Symbol.asyncDispose]());
 
 const held = { id: "held-out", spec: { environment: "countdown" }, tasks: 3 };
 const bench = {
-  ...{ id: "bench/T1", tasks: 2, numGenerations: 4 },
+  id: "bench/T1",
+  tasks: 2,
+  numGenerations: 4,
   spec: { environment: "countdown", split: Split.BENCH, difficulty: { case: "level", value: "T1" } },
 };
 
@@ -110,7 +112,8 @@ describe("the scores of an evaluation arm's tasks", () => {
     const [task] = (await evaluation("groups", { round: 0n })).tasks;
     const ids = [task?.groupId ?? ""];
     expect(await failureOf(wire.curriculum.closeGroups({ runId: "groups", groupIds: ids }))).toMatchObject({
-      ...{ code: "INVALID_ARGUMENT", field: "group_ids[0]" },
+      code: "INVALID_ARGUMENT",
+      field: "group_ids[0]",
       message: "group_ids[0]: it is of an evaluation arm, whose groups take scores and nothing else",
     });
   });

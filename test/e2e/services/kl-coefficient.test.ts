@@ -12,7 +12,8 @@ afterAll(() => wire[Symbol.asyncDispose]());
 
 const countdown = { environment: "countdown", difficulty: { case: "level", value: "T0" } } as const;
 const armOf = (id: string, klCoefficient?: number) => ({
-  ...{ id, spec: countdown },
+  id,
+  spec: countdown,
   ...(klCoefficient !== undefined && { klCoefficient }),
 });
 const arms = [armOf("math", 0.04), armOf("writing", 0), armOf("other")];

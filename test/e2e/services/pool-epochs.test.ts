@@ -24,7 +24,9 @@ afterAll(async () => {
 });
 
 const spec = {
-  ...{ environment: "countdown", source: Source.REAL, pool: "few" },
+  environment: "countdown",
+  source: Source.REAL,
+  pool: "few",
   difficulty: { case: "level", value: "T1" } as const,
 };
 

@@ -17,7 +17,10 @@ beforeAll(async () => {
 afterAll(() => wire[Symbol.asyncDispose]());
 
 const seen = ({ instanceHash, hints, armId, cursor }: Task) => ({
-  ...{ instanceHash, metadata: hints?.metadata, armId, cursor },
+  instanceHash,
+  metadata: hints?.metadata,
+  armId,
+  cursor,
 });
 const statusOf = async (run: TestRun, task: Task, sample = 0) =>
   (await run.step(task, sample, wrong(task))).feedback?.status;

@@ -47,7 +47,9 @@ describe("code-r1-12k", () => {
     { role: "user", content: "Please solve the programming task below.\n\nAdd." },
   ];
   const row = (truth: object, extra: object = {}) => ({
-    ...{ data_source: "code", prompt, ability: "coding" },
+    data_source: "code",
+    prompt,
+    ability: "coding",
     reward_model: { style: "rule", ground_truth: JSON.stringify(truth) },
     extra_info: { split: "train", index: 0, ...extra },
   });
@@ -115,10 +117,8 @@ test("LiveCodeBench: cases of a script, or a line of JSON for each argument", as
 
 describe("LiveCodeBench's private tests, which are packed", () => {
   const row = (packed: string) => ({
-    ...{
-      question_content: "Add.",
-      public_test_cases: JSON.stringify([{ input: "1", output: "1", testtype: "stdin" }]),
-    },
+    question_content: "Add.",
+    public_test_cases: JSON.stringify([{ input: "1", output: "1", testtype: "stdin" }]),
     private_test_cases: packed,
   });
   /** As Python packs it: an expression. */
@@ -175,7 +175,10 @@ print(base64.b64encode(zlib.compress(pickle.dumps(eval(sys.argv[1]), int(sys.arg
 test("HumanEval: the head of a function, gone on with by a program that holds all of it", async () => {
   const prompt = 'from typing import List\n\n\ndef most(numbers: List[int]) -> int:\n    """The largest."""\n';
   const row = {
-    ...{ task_id: "X/0", prompt, entry_point: "most", canonical_solution: "    return max(numbers)\n" },
+    task_id: "X/0",
+    prompt,
+    entry_point: "most",
+    canonical_solution: "    return max(numbers)\n",
     test: "METADATA = {}\n\ndef check(candidate):\n    assert candidate([1, 3]) == 3\n    assert True\n",
   };
   expect(words(await read(row))).toEqual(["most([1, 3]) → 3"]);

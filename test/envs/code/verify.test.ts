@@ -25,7 +25,10 @@ function instanceOf(row: object): CodeInstance {
 
 /** As a sandbox reads "assert f(1) == 2" and its like. */
 const equalTo = (arg: number, value: number) => ({
-  ...{ name: "f", args: [arg], views: [], expected: { kind: "equal", value } },
+  name: "f",
+  args: [arg],
+  views: [],
+  expected: { kind: "equal", value },
 });
 const calls = instanceOf({ tests_read: { tests: [equalTo(1, 2), equalTo(2, 3)], unread: [] } });
 const returned = (int: number): SandboxResult => ({ kind: "returned", value: { int: `${int}` } });
@@ -75,7 +78,9 @@ test.each<readonly [SandboxResult, string]>([
   [{ kind: "printed", stdout: "2" }, "printed and returned nothing, expected 2"],
 ])("%j fails a test of a function", async (result, words) => {
   expect(await verify(calls, "p", always(result, returned(3)))).toMatchObject({
-    ...{ kind: "graded", solved: false, violation: `test 1 of 2: f(1) ${words}` },
+    kind: "graded",
+    solved: false,
+    violation: `test 1 of 2: f(1) ${words}`,
     components: [
       { name: "correctness", value: 0 },
       { name: "passed", value: 0.5 },

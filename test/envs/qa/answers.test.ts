@@ -66,7 +66,10 @@ describe.each(ENVIRONMENTS)("%s", (_, environment: SyncEnvironment, write) => {
   test("a right answer is 1, a wrong one 0, and with the exact scheme 0.1", () => {
     const [right, wrong] = [write(SODIUM, "Na"), write(SODIUM, "Ni")];
     expect(given(environment, SODIUM, right)).toMatchObject({
-      ...{ reward: 1, verdict: "graded", solved: true, violation: "" },
+      reward: 1,
+      verdict: "graded",
+      solved: true,
+      violation: "",
       spans: [{ verdict: "graded", solved: true }],
     });
     expect(given(environment, SODIUM, wrong)).toMatchObject({ reward: 0, solved: false });

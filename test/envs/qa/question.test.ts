@@ -10,13 +10,26 @@ import { type Question, rows } from "../../../envs/qa/question.ts";
 import { instanceHash, splitOf } from "../../../envs/splits.ts";
 
 const SUPER_GPQA = {
-  ...{ uuid: "0", question: "What is the capital of France?", options: ["Lyon", "Paris", "Nice", "Lille"] },
-  ...{ answer: "Paris", answer_letter: "B", discipline: "Geography", field: "Cities", subfield: "Capitals" },
-  ...{ difficulty: "easy", is_calculation: false },
+  uuid: "0",
+  question: "What is the capital of France?",
+  options: ["Lyon", "Paris", "Nice", "Lille"],
+  answer: "Paris",
+  answer_letter: "B",
+  discipline: "Geography",
+  field: "Cities",
+  subfield: "Capitals",
+  difficulty: "easy",
+  is_calculation: false,
 };
 const MMLU_PRO = {
-  ...{ question_id: 1, question: "What is 2 + 2?", options: ["3", "4", "5", "22"], answer: "B", answer_index: 1 },
-  ...{ cot_content: "", category: "math", src: "x" },
+  question_id: 1,
+  question: "What is 2 + 2?",
+  options: ["3", "4", "5", "22"],
+  answer: "B",
+  answer_index: 1,
+  cot_content: "",
+  category: "math",
+  src: "x",
 };
 
 function questionOf(row: unknown): Question {
@@ -34,7 +47,10 @@ describe("columns", () => {
     expect(rightOf(question)).toBe("Paris");
     expect([...question.options].sort()).toEqual([...SUPER_GPQA.options].sort());
     expect(qa.metadata(question)).toEqual({
-      ...{ category: "Geography", field: "Cities: Capitals", difficulty: "easy", options: "4" },
+      category: "Geography",
+      field: "Cities: Capitals",
+      difficulty: "easy",
+      options: "4",
     });
   });
 

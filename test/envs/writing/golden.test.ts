@@ -22,7 +22,9 @@ function record() {
     const instance = made.instance;
     const prompts = writing.answerFormats.map((format) => [format, writing.render(instance, format)] as const);
     return {
-      ...{ split, hash: made.key.hash, instance },
+      split,
+      hash: made.key.hash,
+      instance,
       prompts: Object.fromEntries(prompts.map(([format, prompt]) => [format, digest(prompt)])),
       asked: split === "train" ? comparisonOf(instance, CANDIDATE)[0] : undefined,
       orders: comparisonOf(instance, CANDIDATE).map(digest),

@@ -32,7 +32,11 @@ async function judged(answer: Judged | Failed, text: string, thinking = "<think>
   );
   if (begun.kind !== "verification") return { outcome: begun, asked };
   const context: VerifyContext = {
-    ...{ signal: new AbortController().signal, deadlineMs: Infinity, ports: { judge }, attempt: 1, attemptsMax: 1 },
+    signal: new AbortController().signal,
+    deadlineMs: Infinity,
+    ports: { judge },
+    attempt: 1,
+    attemptsMax: 1,
   };
   const found = await begun.verify(context);
   return { outcome: found.kind === "failed" ? found : begun.finish(found), asked };
@@ -61,7 +65,9 @@ test.each<readonly [Verdict["winner"], Verdict["winner"], number, string]>([
   expect(scored.outcome).toMatchObject({
     kind: "score",
     score: {
-      ...{ reward, solved: reward === 1, verdict: "graded" },
+      reward,
+      solved: reward === 1,
+      verdict: "graded",
       info: { outcome, reason_as_a: "first", reason_as_b: "second" },
     },
   });

@@ -13,12 +13,16 @@ function report(
   return create(ReportSchema, {
     suite: {
       parts: entries.map(([cities]) => ({
-        ...{ name: `${cities} cities`, environment: "np/tsp", version: 2 },
+        name: `${cities} cities`,
+        environment: "np/tsp",
+        version: 2,
         parameters: { values: { cities_min: Number(cities), cities_max: Number(cities) } },
       })),
     },
     parts: entries.map(([cities, [rate, tasks]]) => ({
-      ...{ name: `${cities} cities`, tasks: BigInt(tasks), figures: { [figure]: rate } },
+      name: `${cities} cities`,
+      tasks: BigInt(tasks),
+      figures: { [figure]: rate },
     })),
   });
 }

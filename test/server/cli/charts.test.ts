@@ -25,8 +25,12 @@ const arms = [
 function batch(index: number, counts: readonly number[], more: object = {}): HistoryRecord {
   const total = counts.reduce((sum, count) => sum + count, 0);
   const value = {
-    ...{ batch: BigInt(index), cursor: BigInt(index * 4), counts: [...counts], closed: true },
-    ...{ probabilities: counts.map((count) => count / total), values: counts.map(() => 0) },
+    batch: BigInt(index),
+    cursor: BigInt(index * 4),
+    counts: [...counts],
+    closed: true,
+    probabilities: counts.map((count) => count / total),
+    values: counts.map(() => 0),
     ...more,
   };
   return create(HistoryRecordSchema, { kind: { case: "batch", value } });
@@ -122,18 +126,20 @@ test("an arm that was added later begins where it was", () => {
 });
 
 const row = (name: string, figures: Figures) => ({
-  ...{ name, figures, samples: 10n, tasks: 10n, samplesExpected: 10n },
+  name,
+  figures,
+  samples: 10n,
+  tasks: 10n,
+  samplesExpected: 10n,
 });
 const part = (name: string, some: Partial<PartSummary> = {}): PartSummary => ({
-  ...{
-    part: name,
-    ratios: new Array<number>(10).fill(0),
-    optimal: 0,
-    wrong: 0,
-    infeasible: 0,
-    malformed: 0,
-    noReward: 0,
-  },
+  part: name,
+  ratios: new Array<number>(10).fill(0),
+  optimal: 0,
+  wrong: 0,
+  infeasible: 0,
+  malformed: 0,
+  noReward: 0,
   ...some,
 });
 const quality = { success_rate: 0.8, quality_ratio: 0.65 };

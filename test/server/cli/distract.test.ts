@@ -23,7 +23,8 @@ const write = (name: string, all: readonly object[]): void =>
   writeFileSync(at(name), all.map((row) => `${JSON.stringify(row)}\n`).join(""));
 
 const said = (content: string): Behaviour => ({
-  ...{ kind: "answer", content },
+  kind: "answer",
+  content,
   usage: { prompt_tokens: 10, completion_tokens: 5 },
 });
 const contentOf = ({ messages }: ChatRequest): string => messages.at(-1)?.content ?? "";
@@ -77,7 +78,11 @@ test("questions get wrong options, of which none is right by the teacher's own w
   }
   const report = JSON.parse(ended.out) as Record<string, unknown>;
   expect(report).toMatchObject({
-    ...{ accepted: 4, rejected: 0, requests: { useful: 16 }, tokensIn: 160, tokensOut: 80 },
+    accepted: 4,
+    rejected: 0,
+    requests: { useful: 16 },
+    tokensIn: 160,
+    tokensOut: 80,
     options: { accepted: 12, also_right: 4, excess: 4, is_the_answer: 8, names_others: 8, malformed: 8, duplicate: 4 },
   });
 });
@@ -93,7 +98,8 @@ test("a row whose answer the teacher does not find right, or that gets too few o
   const ended = await distract(teacher.url, "disputed.jsonl", "few.jsonl", "--count", "2", "--json");
   expect(ended.code).toBe(0);
   expect(JSON.parse(ended.out)).toMatchObject({
-    ...{ accepted: 1, rejected: 3 },
+    accepted: 1,
+    rejected: 3,
     reasons: {
       "the teacher does not find the answer right": 1,
       "the teacher gave 0 wrong options of 2": 1,

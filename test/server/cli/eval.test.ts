@@ -15,7 +15,11 @@ const at = (name: string): string => join(folder.path, name);
 let middling: ChatServer;
 
 const tsp = (name: string, cities: number, more: object = {}) => ({
-  ...{ name, environment: "np/tsp", parameters: { cities_min: cities, cities_max: cities }, tasks: 6, ...more },
+  name,
+  environment: "np/tsp",
+  parameters: { cities_min: cities, cities_max: cities },
+  tasks: 6,
+  ...more,
 });
 const suites = {
   mini: [tsp("small", 5, { category: "a" }), tsp("large", 9, { category: "b" })],
@@ -212,7 +216,9 @@ describe("gradus eval", () => {
 
   test("killed on the way, it resumes where it was", async () => {
     await using slow = await startChatServer((request, index) => ({
-      ...{ kind: "answer", content: middlingAnswer(request, index), delayMs: 20 },
+      kind: "answer",
+      content: middlingAnswer(request, index),
+      delayMs: 20,
     }));
     const args = ["eval", "--suite", "countdown", "--endpoint", slow.url, "--model", "m", "--out", "resumed"];
     const child = start([...args, "--concurrency", "4"], here);

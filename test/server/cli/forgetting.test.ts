@@ -63,7 +63,9 @@ describe("the matrix", () => {
     const rows = new Map([["both", ["x", "y"]]]);
     const split = [report({ x: 0.6 }), report({ y: 0.6, z: 0.1 })];
     const result = transferMatrix({
-      ...{ base: [base], rows, figure: undefined },
+      base: [base],
+      rows,
+      figure: undefined,
       after: [
         { domain: "both", reports: split },
         { domain: "z", reports: [base] },

@@ -6,18 +6,20 @@ import { reportPage } from "../../../server/cli/evaluation/page.ts";
 import { reportFromJson, summaryToJson, type Summary } from "../../../server/cli/evaluation/summary.ts";
 
 const row = (name: string, figures: Readonly<Record<string, number>>, samples = 10n) => ({
-  ...{ name, figures, samples, tasks: samples, samplesExpected: 10n },
+  name,
+  figures,
+  samples,
+  tasks: samples,
+  samplesExpected: 10n,
 });
 const part = (name: string, some: Partial<Summary["parts"][number]> = {}) => ({
-  ...{
-    part: name,
-    ratios: [0, 0, 0, 0, 0, 1, 2, 3, 0, 2],
-    optimal: 1,
-    wrong: 0,
-    infeasible: 1,
-    malformed: 1,
-    noReward: 0,
-  },
+  part: name,
+  ratios: [0, 0, 0, 0, 0, 1, 2, 3, 0, 2],
+  optimal: 1,
+  wrong: 0,
+  infeasible: 1,
+  malformed: 1,
+  noReward: 0,
   ...some,
 });
 

@@ -61,8 +61,14 @@ describe("rows", () => {
 
 describe("conditions", () => {
   const row = {
-    ...{ type: "Word problem", n: 3, ok: true, empty: "", gone: null },
-    ...{ "a.b": 1, prompt: [{ content: "Hé" }], info: { split: "test" } },
+    type: "Word problem",
+    n: 3,
+    ok: true,
+    empty: "",
+    gone: null,
+    "a.b": 1,
+    prompt: [{ content: "Hé" }],
+    info: { split: "test" },
   };
   const holds = (text: string): boolean | undefined => {
     const condition = readCondition(text);

@@ -24,10 +24,18 @@ function sample(
   ...where: readonly string[]
 ): Promise<SampleReport> {
   return samplePool({
-    ...{ path: at("all.jsonl"), out: at(out), plan: (file) => work.plan(file), environment: undefined, columns: [] },
-    ...{ promptBytesMax: undefined, by: undefined, count: Infinity, seed: "0" },
+    path: at("all.jsonl"),
+    out: at(out),
+    plan: (file) => work.plan(file),
+    environment: undefined,
+    columns: [],
+    promptBytesMax: undefined,
+    by: undefined,
+    count: Infinity,
+    seed: "0",
     where: where.flatMap((text) => readCondition(text) ?? []),
-    ...{ onParts: () => undefined, onPart: () => undefined },
+    onParts: () => undefined,
+    onPart: () => undefined,
     ...options,
   });
 }
@@ -36,8 +44,10 @@ const lines = (name: string): readonly string[] => readFileSync(at(name), "utf8"
 /** 300 tasks in three disciplines, 3 : 2 : 1, and some rows that hold none. */
 const DISCIPLINES = ["Law", "Law", "Law", "Science", "Science", "History"] as const;
 const tasks = Array.from({ length: 300 }, (_, i) => ({
-  ...{ nums: [(i % 30) + 1, Math.floor(i / 30) + 31, 3], target: (i % 30) + Math.floor(i / 30) + 35 },
-  ...{ discipline: DISCIPLINES[i % 6], source: { name: i % 2 === 0 ? "even" : "odd" } },
+  nums: [(i % 30) + 1, Math.floor(i / 30) + 31, 3],
+  target: (i % 30) + Math.floor(i / 30) + 35,
+  discipline: DISCIPLINES[i % 6],
+  source: { name: i % 2 === 0 ? "even" : "odd" },
 }));
 
 beforeAll(() => {
@@ -54,7 +64,12 @@ describe("check", () => {
     expect([code, err]).toEqual([0, ""]);
     const report = JSON.parse(out) as { readonly groups: readonly { readonly rows: number }[] };
     expect(report).toMatchObject({
-      ...{ environment: "countdown", version: 1, rows: 300, rejected: 4, leftOut: 0, unchecked: 0 },
+      environment: "countdown",
+      version: 1,
+      rows: 300,
+      rejected: 4,
+      leftOut: 0,
+      unchecked: 0,
       rejections: [
         { rows: 2, first: "line 302", reason: "column nums must be a list of 2 to 6 numbers, and is [1]" },
         { rows: 1, first: "line 304", reason: expect.stringMatching(/^not JSON/) as string },
@@ -130,7 +145,8 @@ describe("sample", () => {
     const { code, out, err } = await pools(...args, "--count", "100", "--out", "s.jsonl");
     expect([code, err]).toEqual([0, ""]);
     expect(JSON.parse(out)).toMatchObject({
-      ...{ rows: 304, taken: 100 },
+      rows: 304,
+      taken: 100,
       dropped: [
         { rows: 2, first: "line 302" },
         { rows: 1, first: "line 304" },
@@ -185,7 +201,8 @@ describe("sample", () => {
     const asJson = lines("p.jsonl").map((line) => JSON.parse(line) as unknown);
     const numbers = (row: Record<string, unknown>) => ({
       ...row,
-      ...{ nums: (row["nums"] as bigint[]).map(Number), target: Number(row["target"]) },
+      nums: (row["nums"] as bigint[]).map(Number),
+      target: Number(row["target"]),
     });
     expect(asJson).toEqual(rows.map(numbers));
   });

@@ -18,7 +18,12 @@ const arms = config.arms.map(({ id }) => ({ id }));
 const ids = config.arms.map(({ id }) => id);
 
 const state = create(RunStateSchema, {
-  ...{ runId: "r", cursor: 8n, batchesDrawn: 2n, batchesClosed: 1n, groupsOutstanding: 3, samplesRecorded: 17n },
+  runId: "r",
+  cursor: 8n,
+  batchesDrawn: 2n,
+  batchesClosed: 1n,
+  groupsOutstanding: 3,
+  samplesRecorded: 17n,
   arms: [
     { armId: "easy", probability: 0.75, value: 0.125, issued: 6n, recentSolvedShare: 0.5, recentRewardMean: 1.25 },
     { armId: "hard", probability: 0.25, issued: 2n },
@@ -28,8 +33,14 @@ const state = create(RunStateSchema, {
 
 function batch(index: number, counts: readonly number[], rolledBack = false): HistoryRecord {
   const value = {
-    ...{ batch: BigInt(index), cursor: BigInt(index * 4), counts: [...counts], closed: true, solvedShare: 0.5 },
-    ...{ probabilities: [0.75, 0.25], values: [0.1, 0.2], rewardMean: 1 },
+    batch: BigInt(index),
+    cursor: BigInt(index * 4),
+    counts: [...counts],
+    closed: true,
+    solvedShare: 0.5,
+    probabilities: [0.75, 0.25],
+    values: [0.1, 0.2],
+    rewardMean: 1,
   };
   return create(HistoryRecordSchema, { rolledBack, kind: { case: "batch", value } });
 }
@@ -60,7 +71,7 @@ describe("a run as it stands", () => {
     const evaluated = create(RunStateSchema, {
       ...state,
       evaluations: [
-        create(EvaluationRecordSchema, { ...{ armId: "held-out", round: 2n, cursor: 8n, tasks: 64 }, ...whole }),
+        create(EvaluationRecordSchema, { armId: "held-out", round: 2n, cursor: 8n, tasks: 64, ...whole }),
         create(EvaluationRecordSchema, { armId: "bench", round: 1n, cursor: 4n, tasks: 100, samples: 3 }),
       ],
     });

@@ -15,7 +15,10 @@ const write = (name: string, rows: readonly object[]): void =>
 
 const arm = (id: string, pool: string) => ({ id, spec: { environment: "math", source: "SOURCE_REAL", pool } });
 const run = (more: object) => ({
-  ...{ arms: [arm("a", "train")], policy: { mixture: {} }, num_generations: 2, prompts_per_update: 2 },
+  arms: [arm("a", "train")],
+  policy: { mixture: {} },
+  num_generations: 2,
+  prompts_per_update: 2,
   ...more,
 });
 
@@ -34,7 +37,8 @@ beforeAll(() => {
   writeFileSync(
     at("suite.json"),
     JSON.stringify({
-      ...{ id: "held", version: 1 },
+      id: "held",
+      version: 1,
       parts: [{ environment: "math", level: "all", split: "eval", tasks: "all", pool: "held" }],
     }),
   );

@@ -6,7 +6,10 @@ import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
 import { SPECIMENS_MAX, createSpecimens } from "../../../server/cli/evaluation/specimens.ts";
 
 const sampleOf = (part: string, verdict: Verdict, ratio?: number, violation = "") => ({
-  ...{ part, sampleIndex: 0, category: "", completion: `${part} ${violation} ${ratio}` },
+  part,
+  sampleIndex: 0,
+  category: "",
+  completion: `${part} ${violation} ${ratio}`,
   outcome: outcomeOf(
     create(OutcomeSchema, {
       result: {

@@ -7,7 +7,11 @@ import { createProgress } from "../../../server/cli/evaluation/progress.ts";
 import { summarize } from "../../../server/cli/evaluation/summary.ts";
 
 const scored = (verdict: string, more: object = {}) => ({
-  ...{ kind: "scored", verdict, violation: "", solved: false, reward: 0 },
+  kind: "scored",
+  verdict,
+  violation: "",
+  solved: false,
+  reward: 0,
   ...more,
 });
 const unscored = { kind: "unscored", reason: "too_large", detail: "it is too long" };

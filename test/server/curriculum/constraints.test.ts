@@ -143,7 +143,8 @@ describe("refusals name the field", () => {
       arms,
       policy: banditPolicy({}, { ...noConstraints, ...constraints }),
       weights: arms.map(({ weight }) => weight),
-      ...{ promptsPerUpdate, length },
+      promptsPerUpdate,
+      length,
     });
 
   test("of a share that no arm can give", () => {

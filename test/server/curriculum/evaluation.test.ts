@@ -101,7 +101,9 @@ describe("a round", () => {
     const start = value(await evaluation(runs, 3, { count: 2 }));
     expect(start).toMatchObject({ tasks: whole.slice(0, 2), nextCursor: 2, done: false });
     expect(value(await evaluation(runs, 3, { cursor: 2 }))).toMatchObject({
-      ...{ tasks: whole.slice(2), nextCursor: 5, done: true },
+      tasks: whole.slice(2),
+      nextCursor: 5,
+      done: true,
     });
     expect(value(await evaluation(runs, 3, { cursor: 9 }))).toMatchObject({ tasks: [], nextCursor: 5, done: true });
   });
@@ -135,7 +137,8 @@ describe("a round", () => {
   test("is of an evaluation arm of the run", async () => {
     const { runs } = await created();
     expect(await evaluation(runs, 0, { armId: "a" })).toEqual({
-      ...{ kind: "invalid", field: "arm_id" },
+      kind: "invalid",
+      field: "arm_id",
       message: '"a" is not an evaluation arm of the run: they are "held-out", "bench"',
     });
   });
@@ -191,7 +194,10 @@ describe("a score of a round", () => {
     const [one, two] = [value(await evaluation(runs, 1)), value(await evaluation(runs, 2))];
     const { incarnation = "", cursor = 0 } = tasks[0] ?? {};
     const trained: FeedbackItem = {
-      ...{ incarnation, cursor, sample: 0, digest: "t" },
+      incarnation,
+      cursor,
+      sample: 0,
+      digest: "t",
       result: { kind: "terminal", reason: "too_large" },
     };
     const items = [itemOf(one, 0, 0), trained, itemOf(two, 0, 0), itemOf(one, 0, 1), trained, itemOf(two, 0, 0)];
@@ -352,7 +358,8 @@ describe("an evaluation arm is refused", () => {
     expect(await refused([evaluationArm("x"), evaluationArm("x")])).toMatchObject({ field: "evaluation_arms[1].id" });
     expect(await refused([evaluationArm("x", 0)])).toMatchObject({ field: "evaluation_arms[0].tasks" });
     expect(await refused([evaluationArm("x", 65_536, 3), evaluationArm("y", 65_536, 2)])).toEqual({
-      ...{ kind: "invalid", field: "evaluation_arms" },
+      kind: "invalid",
+      field: "evaluation_arms",
       message:
         "tasks × num_generations of all evaluation arms may be at most 262144 samples, not 327680: lower one of them",
     });
@@ -362,7 +369,8 @@ describe("an evaluation arm is refused", () => {
     const { runs } = await created();
     const evaluationArms = [evaluationArm("held-out", 6), evaluationArm("bench", 3, 1)];
     expect(await runs.create("run", { ...config, evaluationArms })).toMatchObject({
-      ...{ kind: "already_exists", field: "evaluation_arms[0].tasks" },
+      kind: "already_exists",
+      field: "evaluation_arms[0].tasks",
     });
   });
 
@@ -370,7 +378,8 @@ describe("an evaluation arm is refused", () => {
     const { runs } = await created();
     const none = { numGenerations: undefined, promptsPerUpdate: undefined, length: undefined, policy: undefined };
     expect(await runs.updateShape("run", { addArms: [arm("bench")], removeArms: [], ...none })).toMatchObject({
-      ...{ kind: "invalid", field: "add_arms[0].id" },
+      kind: "invalid",
+      field: "add_arms[0].id",
     });
   });
 });

@@ -75,8 +75,12 @@ const pool = sourceOf(({ ordinal }) => {
 });
 
 const config = runConfig({
-  ...{ arms: [arm("pool", { source: "real" })], policy: sliceOf(0.1), length: 60, promptsPerUpdate: 5 },
-  ...{ lag: { kind: "batches", count: 0 }, numGenerations: 2 },
+  arms: [arm("pool", { source: "real" })],
+  policy: sliceOf(0.1),
+  length: 60,
+  promptsPerUpdate: 5,
+  lag: { kind: "batches", count: 0 },
+  numGenerations: 2,
 });
 
 async function solveAll(runs: ReturnType<typeof bench>["runs"], tasks: readonly Task[]): Promise<void> {

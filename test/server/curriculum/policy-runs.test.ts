@@ -104,7 +104,9 @@ describe.each(policyExamples)("a run under $name", ({ policy }) => {
 
 const floored = [
   ...(["EMA_SOFTMAX", "EXP3_S", "THOMPSON", "UCB"] as const).map((rule) => ({
-    ...{ name: rule, policy: banditPolicy({ rule, epsilon: 0.2 }), floor: 0.2 / adscArms.length },
+    name: rule,
+    policy: banditPolicy({ rule, epsilon: 0.2 }),
+    floor: 0.2 / adscArms.length,
   })),
   // The least of the tiers' shares is that of real/T2 in the first, a tenth of its neighbours'.
   { name: "competence", policy: competencePolicy({ floor: 0.5, threshold: 1 }), floor: 0.5 / 4 / 21 },

@@ -44,7 +44,10 @@ function viewAt(step: number): View {
   return {
     progress: { batch: step, cursor: step * SIZE, length: 0, size: SIZE },
     arms: Array.from({ length: ARMS }, (_, i) => ({
-      ...{ id: `arm ${i}`, source: "synthetic", hard: false, weight: 1 },
+      id: `arm ${i}`,
+      source: "synthetic",
+      hard: false,
+      weight: 1,
       ...known,
     })),
     rng: () => uniform(1000 + step),

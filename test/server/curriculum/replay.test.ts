@@ -13,7 +13,10 @@ const stages = [
 const config = (more: Partial<ReplayConfig>, length = 60) => {
   const policy = { stages, cycle: { kind: "cycles", cycles: 3 }, instances: "FRESH", ...more } as const;
   return runConfig({
-    ...{ arms, length, promptsPerUpdate: 2, numGenerations: 2 },
+    arms,
+    length,
+    promptsPerUpdate: 2,
+    numGenerations: 2,
     policy: { kind: "replay", config: policy, constraints: noConstraints },
   });
 };

@@ -20,7 +20,11 @@ import {
 import { follow } from "../../../server/curriculum/runs/journal.ts";
 
 const same: NewShape<{ readonly id: string }> = {
-  ...{ addArms: [], removeArms: [], numGenerations: undefined, promptsPerUpdate: undefined, length: undefined },
+  addArms: [],
+  removeArms: [],
+  numGenerations: undefined,
+  promptsPerUpdate: undefined,
+  length: undefined,
   policy: undefined,
 };
 

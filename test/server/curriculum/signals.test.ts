@@ -66,8 +66,11 @@ describe("signals of what was solved", () => {
 test("a group's outcome has its rewards' sum, deviation and solved samples", () => {
   const close = (expected: number): unknown => expect.closeTo(expected, 12);
   expect(outcomeOf([1, 0, 0, 0], 1)).toEqual({
-    ...{ count: 4, sum: 1, solved: 1 },
-    ...{ deviation: close(Math.sqrt(3) / 4), advantage: close(0.5) },
+    count: 4,
+    sum: 1,
+    solved: 1,
+    deviation: close(Math.sqrt(3) / 4),
+    advantage: close(0.5),
   });
   expect(outcomeOf([], 0)).toEqual({ count: 0, sum: 0, solved: 0, deviation: 0, advantage: null });
 });

@@ -26,7 +26,10 @@ const pool = sourceOf(({ ordinal }) => {
 });
 
 const base = runConfig({
-  ...{ arms: [arm("pool", { source: "real" })], length: 0, promptsPerUpdate: 5, numGenerations: 2 },
+  arms: [arm("pool", { source: "real" })],
+  length: 0,
+  promptsPerUpdate: 5,
+  numGenerations: 2,
   lag: { kind: "batches", count: 0 },
 });
 const ranks = (tasks: readonly Task[]): readonly number[] => tasks.map(({ key }) => key.rank ?? NaN);

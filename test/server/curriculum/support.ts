@@ -123,7 +123,13 @@ export const freshTasks: TaskSource = sourceOf(({ arm: { id }, ordinal, seed }) 
 export function arm(id: string, more: Partial<Arm> = {}): Arm {
   const range = { min: 0, max: 1 };
   return {
-    ...{ id, spec: { id }, source: "synthetic", weight: 1, hard: false, rewardRange: range, resource: undefined },
+    id,
+    spec: { id },
+    source: "synthetic",
+    weight: 1,
+    hard: false,
+    rewardRange: range,
+    resource: undefined,
     removed: false,
     ...more,
   };
@@ -131,9 +137,18 @@ export function arm(id: string, more: Partial<Arm> = {}): Arm {
 
 export function banditPolicy(more: Partial<BanditConfig> = {}, constraints = noConstraints): Policy {
   const config: BanditConfig = {
-    ...{ rule: "EMA_SOFTMAX", signal: "ABSOLUTE_ADVANTAGE" },
-    ...{ alpha: 0.15, tau: 0.25, epsilon: 0.1, exp3Rate: 0.1, exp3Share: 0.01, discount: 0.95, exploration: 0.5 },
-    ...{ progressFastRate: 0.3, progressSlowRate: 0.05, rescale: undefined },
+    rule: "EMA_SOFTMAX",
+    signal: "ABSOLUTE_ADVANTAGE",
+    alpha: 0.15,
+    tau: 0.25,
+    epsilon: 0.1,
+    exp3Rate: 0.1,
+    exp3Share: 0.01,
+    discount: 0.95,
+    exploration: 0.5,
+    progressFastRate: 0.3,
+    progressSlowRate: 0.05,
+    rescale: undefined,
     ...more,
   };
   return { kind: "bandit", config, constraints };
@@ -162,7 +177,11 @@ export function replayPolicy(more: Partial<ReplayConfig> = {}): Policy {
 export function competencePolicy(more: Partial<CompetenceConfig> = {}): Policy {
   const config: CompetenceConfig = {
     tiers: [{ "real/T0": 1, "synthetic/T0": 1, "real/T2": 0.1 }, { "real/T1": 1 }, { "real/T2": 1 }, { "real/T3": 3 }],
-    ...{ step: "WIDEN", threshold: 0.6, window: 4, floor: 0, newestShare: undefined },
+    step: "WIDEN",
+    threshold: 0.6,
+    window: 4,
+    floor: 0,
+    newestShare: undefined,
     ...more,
   };
   return { kind: "competence", config, constraints: noConstraints };
@@ -210,7 +229,10 @@ export function runConfig(more: Partial<RunConfig> = {}): RunConfig {
     length: 0,
     promptsPerUpdate: 6,
     lag: { kind: "batches", count: 1 },
-    ...{ dynamicSampling: undefined, lateFeedback: undefined, promptTemplate: undefined, evaluationArms: [] },
+    dynamicSampling: undefined,
+    lateFeedback: undefined,
+    promptTemplate: undefined,
+    evaluationArms: [],
     feedbackSource: "step",
     groupTimeoutMs: undefined,
     timeToLiveMs: 1e9,

@@ -82,8 +82,15 @@ test("the state shows what the contract says", async () => {
     ["a", "b", "c"].map((armId) => ({
       armId,
       probability: expect.closeTo(1 / 3, 12) as number,
-      ...{ value: 0, weight: 1, issued: 0, groups: 0, repeats: 0, removed: false },
-      ...{ recentRewardMean: undefined, recentSolvedShare: undefined, maskedReason: undefined },
+      value: 0,
+      weight: 1,
+      issued: 0,
+      groups: 0,
+      repeats: 0,
+      removed: false,
+      recentRewardMean: undefined,
+      recentSolvedShare: undefined,
+      maskedReason: undefined,
     })),
   );
   const { tasks } = value(await ask(runs, "run", 0, 6));
@@ -92,8 +99,16 @@ test("the state shows what the contract says", async () => {
   value(await runs.recordFeedback("run", [...rewards, feedbackFor(second, 0, 1)]));
   const { state } = value(await runs.get("run"));
   expect(state).toMatchObject({
-    ...{ runId: "run", epoch: 0, version: 3, cursor: 6, batchesDrawn: 1, batchesClosed: 0 },
-    ...{ groupsOutstanding: 5, samplesRecorded: 5, paused: false, done: false },
+    runId: "run",
+    epoch: 0,
+    version: 3,
+    cursor: 6,
+    batchesDrawn: 1,
+    batchesClosed: 0,
+    groupsOutstanding: 5,
+    samplesRecorded: 5,
+    paused: false,
+    done: false,
   });
   expect(state.arms[first.arm]).toMatchObject({ groups: 1, recentRewardMean: 0.625, recentSolvedShare: 0.5 });
   expect(state.arms.reduce((sum, { issued }) => sum + issued, 0)).toBe(6);

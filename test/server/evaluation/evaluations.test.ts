@@ -29,7 +29,10 @@ const inline: WorkerPool = {
 };
 
 const tsp: SuiteDefinition = {
-  ...{ id: "forge-bench", version: 1, description: "", overall: "categories" },
+  id: "forge-bench",
+  version: 1,
+  description: "",
+  overall: "categories",
   parts: [
     {
       name: "np/tsp",

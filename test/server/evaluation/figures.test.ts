@@ -17,7 +17,12 @@ import {
 } from "../../../server/evaluation/report.ts";
 
 const facts = (some: Partial<SampleFacts> = {}): SampleFacts => ({
-  ...{ verdict: "feasible", solved: false, verified: false, ratio: 0, reward: 0, truncated: false },
+  verdict: "feasible",
+  solved: false,
+  verified: false,
+  ratio: 0,
+  reward: 0,
+  truncated: false,
   ...some,
 });
 const right = facts({ solved: true, verified: true, reward: 1 });
@@ -71,9 +76,18 @@ describe("pass@k", () => {
 test("answers that are right or not", () => {
   const figures = taskFigures("satisfy", [right, wrong, abandoned, unreadable], 4);
   expect(figures).toMatchObject({
-    ...{ exact_rate: 0.25, mean_score: expect.closeTo(0.3) as number, "pass@1": 0.25, "pass@2": 0.5, "pass@4": 1 },
-    ...{ "pass@avg": (0.25 + 0.5 + 0.75 + 1) / 4, "nonzero_pass@n": 1, "first_verifying_pass@1": 0.5 },
-    ...{ infeasible_rate: 0.5, malformed_rate: 0.25, truncated_rate: 0, no_reward_rate: 0 },
+    exact_rate: 0.25,
+    mean_score: expect.closeTo(0.3) as number,
+    "pass@1": 0.25,
+    "pass@2": 0.5,
+    "pass@4": 1,
+    "pass@avg": (0.25 + 0.5 + 0.75 + 1) / 4,
+    "nonzero_pass@n": 1,
+    "first_verifying_pass@1": 0.5,
+    infeasible_rate: 0.5,
+    malformed_rate: 0.25,
+    truncated_rate: 0,
+    no_reward_rate: 0,
   });
   expect(figures).toMatchObject({ "first_verifying_pass@2": expect.closeTo(5 / 6) as number, abandonment_gap: 0.25 });
   expect(figures).not.toHaveProperty("answers_per_rollout");
@@ -103,9 +117,16 @@ test("answers that have a quality: an infeasible one counts 0, and what has no v
     facts({ verdict: "none" }),
   ];
   expect(taskFigures("minimize", samples, 4)).toEqual({
-    ...{ success_rate: 0.5, quality_ratio: 0.375, optimal_rate: 0.25, mean_reward: 0.75 },
-    ...{ malformed_rate: 0, infeasible_rate: 0.25, truncated_rate: 0, no_reward_rate: 0.25 },
-    ...{ unread_rate: 0, undecided_rate: 0 },
+    success_rate: 0.5,
+    quality_ratio: 0.375,
+    optimal_rate: 0.25,
+    mean_reward: 0.75,
+    malformed_rate: 0,
+    infeasible_rate: 0.25,
+    truncated_rate: 0,
+    no_reward_rate: 0.25,
+    unread_rate: 0,
+    undecided_rate: 0,
   });
 });
 

@@ -4,7 +4,10 @@ import { openSuite, type SuiteDefinition } from "../../../server/evaluation/suit
 import { registry } from "../../support/registry.ts";
 
 const definition: SuiteDefinition = {
-  ...{ id: "s", version: 1, description: "", overall: "categories" },
+  id: "s",
+  version: 1,
+  description: "",
+  overall: "categories",
   parts: [
     { name: "a", category: "one", tasks: 2 },
     { name: "b", category: "one", tasks: 2 },
@@ -17,19 +20,19 @@ const { suite } = result;
 const counts = new Map([["one", 4], ["two", 2]]); // prettier-ignore
 
 const feasible = (ratio: number, proven = true): SampleFacts => ({
-  ...{
-    verdict: "feasible",
-    solved: ratio === 1,
-    verified: ratio === 1,
-    ratio,
-    reward: 1 + ratio,
-    truncated: false,
-    proven,
-  },
+  verdict: "feasible",
+  solved: ratio === 1,
+  verified: ratio === 1,
+  ratio,
+  reward: 1 + ratio,
+  truncated: false,
+  proven,
 });
 const infeasible: SampleFacts = { ...feasible(0), verdict: "infeasible", reward: -0.5 };
 const task = (ordinal: number, ...samples: SampleFacts[]): ScoredTask => ({
-  ...{ ordinal, samples, category: ordinal < 4 ? "one" : "two" },
+  ordinal,
+  samples,
+  category: ordinal < 4 ? "one" : "two",
 });
 
 test("overall is the unweighted mean of the categories, and a category the mean of its tasks", () => {

@@ -104,7 +104,10 @@ describe("a suite file", () => {
     expect(read).toEqual({
       kind: "ok",
       definition: {
-        ...{ id: "mine", version: 2, description: "", overall: "categories" },
+        id: "mine",
+        version: 2,
+        description: "",
+        overall: "categories",
         parts: [
           { ...part, name: "np/tsp parts[0]", version: newest, split: "bench", category: "np/tsp" },
           { ...part, name: "b", version: 1, split: "bench", category: "np/tsp" },

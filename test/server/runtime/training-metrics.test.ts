@@ -39,7 +39,12 @@ test("outcomes are counted by task and by what they came to, rewards in cumulati
 function figures(runId: string, arms: number): RunFigures {
   const arm = { probability: 0.5, value: 1, issued: 3, recentSolvedShare: 0.25, recentRewardMean: undefined };
   return {
-    ...{ runId, cursor: 8, batchesDrawn: 1, groupsOutstanding: 2, samplesRecorded: 5, usefulShare: 0.25 },
+    runId,
+    cursor: 8,
+    batchesDrawn: 1,
+    groupsOutstanding: 2,
+    samplesRecorded: 5,
+    usefulShare: 0.25,
     arms: Array.from({ length: arms }, (_, i) => ({ armId: `arm-${i}`, ...arm })),
   };
 }

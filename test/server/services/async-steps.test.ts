@@ -80,16 +80,15 @@ function groupOf(environment: string, texts: readonly string[], run?: RunPlace):
   const bytes = inline.encode(sum);
   if (bytes === undefined) throw new Error("it is too large");
   const { taskId, groupId } = mintTaskId(keyring, {
-    ...{
-      environment,
-      version: 1,
-      level: "",
-      split: "train",
-      answerFormat: "answer_tag",
-      thinking: "required",
-      rewardParameters: {},
-    },
-    ...{ rewardScheme: environment === graded.id ? "weighted" : "graded", inline: bytes },
+    environment,
+    version: 1,
+    level: "",
+    split: "train",
+    answerFormat: "answer_tag",
+    thinking: "required",
+    rewardParameters: {},
+    rewardScheme: environment === graded.id ? "weighted" : "graded",
+    inline: bytes,
     key: {
       origin: { kind: "generated", parameters: { max: 99 }, seed: 0n, attempt: 0 },
       hash: HASH,

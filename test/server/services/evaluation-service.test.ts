@@ -12,7 +12,9 @@ import { type TestServer, openServer } from "../../support/in-process.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 
 const small = {
-  ...{ id: "small", version: 3, description: "Five cities, and more." },
+  id: "small",
+  version: 3,
+  description: "Five cities, and more.",
   parts: [
     {
       environment: "np/tsp",

@@ -18,7 +18,9 @@ import { type Sum, sums } from "../../support/environments/sums.ts";
 const plain = (version: number): Environment =>
   defineEnvironment<Sum, number>({
     ...sums,
-    ...{ id: "test/plain", version, description: "Add." },
+    id: "test/plain",
+    version,
+    description: "Add.",
     rows: { read: (row) => ({ kind: "answer", answer: row as Sum }) },
     verify: judged,
   });

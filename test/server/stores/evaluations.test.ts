@@ -21,8 +21,11 @@ const stores: readonly { readonly name: string; readonly open: () => EvaluationS
 ];
 
 const sample = (ordinal: number, index: number, completion = "text"): StoredSample => ({
-  ...{ ordinal, index, completion },
-  ...{ facts: `facts ${ordinal} ${index}`, result: `result ${ordinal} ${index}` },
+  ordinal,
+  index,
+  completion,
+  facts: `facts ${ordinal} ${index}`,
+  result: `result ${ordinal} ${index}`,
 });
 const start = { ordinal: -1, index: -1 };
 

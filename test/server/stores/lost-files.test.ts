@@ -173,7 +173,10 @@ function queueOver(where: string) {
   const problems: (string | undefined)[] = [];
   const waiting = new Map<number, (reply: Reply) => void>();
   const queue: CommitQueue = commitQueue({
-    ...{ db, store: runsIn(db, where), busyTimeoutMs: 100, lost: watchFile(path) },
+    db,
+    store: runsIn(db, where),
+    busyTimeoutMs: 100,
+    lost: watchFile(path),
     answer: (replies) => replies.forEach((reply) => waiting.get(reply.id)?.(reply)),
     onProblem: (problem) => problems.push(problem),
   });

@@ -46,7 +46,9 @@ async function rig(
   const onTrust = (isTrusted: boolean) => void trust.push(isTrusted);
   const judge = createJudge({ ...options, url: chat.url }, { clock: hurried, onTrust });
   return {
-    ...{ judge, chat, trust },
+    judge,
+    chat,
+    trust,
     asked: () => chat.requests.filter((request) => !isCanary(request)),
     async [Symbol.asyncDispose]() {
       judge.close();
@@ -203,8 +205,13 @@ describe("the accounts", () => {
     await eventually(() => expect(countsOf(judge)).toMatchObject({ canaries: { right: CANARIES.length } }));
     const requests = 2 + 2 * CANARIES.length;
     expect(countsOf(judge)).toMatchObject({
-      ...{ requests: { verdict: requests }, tokensIn: 1000 * requests, tokensOut: 100 * requests },
-      ...{ repliesWithoutUsage: 0, comparisons: { inconsistent: 1 }, verdicts: { A: 2 }, canariesRightShare: 1 },
+      requests: { verdict: requests },
+      tokensIn: 1000 * requests,
+      tokensOut: 100 * requests,
+      repliesWithoutUsage: 0,
+      comparisons: { inconsistent: 1 },
+      verdicts: { A: 2 },
+      canariesRightShare: 1,
     });
     expect(countsOf(judge).cost).toBeCloseTo((requests * (1000 * 0.4 + 100 * 1.6)) / 1e6, 12);
     judge.close();

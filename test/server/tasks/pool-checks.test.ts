@@ -55,7 +55,9 @@ test("a row that fails is rejected, and none is asked about twice", async () => 
   const { pool, failure } = await load(counting);
   expect([rowsOf(pool), asked, failure]).toEqual([good, ROWS, undefined]);
   expect(reportOf(pool)).toMatchObject({
-    ...{ rows: good.length, rejected: wrong.length, unchecked: 0 },
+    rows: good.length,
+    rejected: wrong.length,
+    unchecked: 0,
     rejections: [{ rows: wrong.length, first: "line 1", reason: "its sum is 1, and it says 0" }],
   });
   opened = 0;

@@ -22,7 +22,10 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const text = (name: string): SchemaElement => ({
-  ...{ name, type: "BYTE_ARRAY", converted_type: "UTF8", repetition_type: "OPTIONAL" },
+  name,
+  type: "BYTE_ARRAY",
+  converted_type: "UTF8",
+  repetition_type: "OPTIONAL",
 });
 const struct = (name: string, ...fields: readonly SchemaElement[]): readonly SchemaElement[] => [
   { name, repetition_type: "OPTIONAL", num_children: fields.length },

@@ -20,7 +20,9 @@ import { judged } from "../../support/environments/slow.ts";
 function reading(id: string, columns: readonly string[], version = 1): Environment {
   return defineEnvironment<Sum, number>({
     ...sums,
-    ...{ id, version, description: "Add." },
+    id,
+    version,
+    description: "Add.",
     rows: {
       columns,
       read: (row) => {

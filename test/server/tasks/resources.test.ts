@@ -12,7 +12,11 @@ import { fakeClock, settled } from "../curriculum/support.ts";
 type Answer = Awaited<ReturnType<Ask>>;
 
 const BIG: Resource = {
-  ...{ name: "judge", concurrencyMax: 2, waitingMax: 3, heldBytesMax: 1000, timeLimitMs: 5000 },
+  name: "judge",
+  concurrencyMax: 2,
+  waitingMax: 3,
+  heldBytesMax: 1000,
+  timeLimitMs: 5000,
 };
 
 const party = (caller: string, connection = ""): Party => ({ caller, connection });
@@ -187,7 +191,9 @@ test("a resource that fails again and again is down: told once, not asked, and a
   for (let i = 0; i < FAILURES_MAX; i++) await run();
   expect(changes).toEqual([["judge", "the judge hung up"]]);
   expect(await run()).toMatchObject({
-    ...{ reason: "judge_unavailable", retryable: true, retryDelayMs: 1000 },
+    reason: "judge_unavailable",
+    retryable: true,
+    retryDelayMs: 1000,
     detail: "resource 'judge' is down: the judge hung up",
   });
   expect(asked()).toBe(FAILURES_MAX);

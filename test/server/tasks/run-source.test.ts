@@ -10,18 +10,25 @@ import type { MadeTask, MakeResult } from "../../../server/tasks/task.ts";
 import type { TaskKey } from "../../../envs/origin.ts";
 
 const spec: TaskSpec = {
-  ...{ environment: "np/tsp", version: 1, level: "easy", parameters: { cities_min: 5 }, split: "train" },
-  ...{
-    source: "synthetic",
-    pool: "",
-    answerFormat: "boxed",
-    thinking: "required",
-    rewardScheme: "quality",
-    rewardParameters: {},
-  },
+  environment: "np/tsp",
+  version: 1,
+  level: "easy",
+  parameters: { cities_min: 5 },
+  split: "train",
+  source: "synthetic",
+  pool: "",
+  answerFormat: "boxed",
+  thinking: "required",
+  rewardScheme: "quality",
+  rewardParameters: {},
 };
 const arm: Arm<TaskSpec> = {
-  ...{ id: "a", spec, source: "synthetic", weight: 1, hard: false, rewardRange: { min: 0, max: 1 } },
+  id: "a",
+  spec,
+  source: "synthetic",
+  weight: 1,
+  hard: false,
+  rewardRange: { min: 0, max: 1 },
   resource: undefined,
   removed: false,
 };

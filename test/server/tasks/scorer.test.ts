@@ -20,8 +20,14 @@ const newScorer = (): Scorer =>
 function tokenOf(cities: number): TaskToken {
   const parameters = { cities_min: cities, cities_max: cities, distance_min: 1, distance_max: 1 };
   return {
-    ...{ environment: "np/tsp", version: 2, level: "", split: "train" },
-    ...{ answerFormat: "answer_tag", thinking: "required", rewardScheme: "", rewardParameters: {} },
+    environment: "np/tsp",
+    version: 2,
+    level: "",
+    split: "train",
+    answerFormat: "answer_tag",
+    thinking: "required",
+    rewardScheme: "",
+    rewardParameters: {},
     key: {
       origin: { kind: "generated", parameters, seed: 1n, attempt: 0 },
       hash: "0".repeat(16),

@@ -10,8 +10,17 @@ import { type Behaviour, type ChatRequest, type ChatServer, startChatServer } fr
 import { goodReply, rowsOf } from "../../support/teacher.ts";
 
 const spec: TaskSpec = {
-  ...{ environment: "countdown", version: 1, level: "T0", parameters: {}, split: "train", source: "teacher", pool: "" },
-  ...{ answerFormat: "think_answer", thinking: "required", rewardScheme: "graded", rewardParameters: {} },
+  environment: "countdown",
+  version: 1,
+  level: "T0",
+  parameters: {},
+  split: "train",
+  source: "teacher",
+  pool: "",
+  answerFormat: "think_answer",
+  thinking: "required",
+  rewardScheme: "graded",
+  rewardParameters: {},
 };
 
 interface Rig extends AsyncDisposable {
@@ -29,7 +38,9 @@ async function rig(behave: (request: ChatRequest, index: number) => Behaviour, t
   const teacher = createTeacher({ registry: createRegistry([countdown]), resources, endpoint });
   if (teacher === undefined) throw new Error("an endpoint made no teacher");
   return {
-    ...{ teacher, chat, downs },
+    teacher,
+    chat,
+    downs,
     async [Symbol.asyncDispose]() {
       teacher.close();
       resources.close();

@@ -39,7 +39,8 @@ function jobOf(environment: Environment, parameters: Parameters, count: number, 
   const seeds = Array.from({ length: count }, (_, i) => BigInt(firstSeed + i));
   return {
     spec: { environment: id, version, parameters, split: "train", answerFormat: "boxed" },
-    ...{ seeds, caller },
+    seeds,
+    caller,
   };
 }
 

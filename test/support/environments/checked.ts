@@ -13,16 +13,25 @@ interface Claim extends Sum {
 export type Check = (claim: Claim, context: PortContext) => Promise<string | undefined | Failed>;
 
 export const SANDBOX_DOWN: Failed = {
-  ...{ kind: "failed", reason: "sandbox_failed", detail: "no answer", retryable: false },
+  kind: "failed",
+  reason: "sandbox_failed",
+  detail: "no answer",
+  retryable: false,
 };
 
 export function checked(check: Check) {
   return defineEnvironment<Claim, number>({
     ...sums,
-    ...{ id: "test/checked", version: 1, description: "Add the numbers of a row that is checked." },
+    id: "test/checked",
+    version: 1,
+    description: "Add the numbers of a row that is checked.",
     resource: {
-      ...{ name: "sandbox", port: "sandbox", concurrencyMax: 4, waitingMax: 4 },
-      ...{ heldBytesMax: 10_000, timeLimitMs: 30_000 },
+      name: "sandbox",
+      port: "sandbox",
+      concurrencyMax: 4,
+      waitingMax: 4,
+      heldBytesMax: 10_000,
+      timeLimitMs: 30_000,
     },
     rows: {
       columns: ["a", "b", "sum"],

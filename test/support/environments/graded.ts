@@ -18,8 +18,12 @@ function closeness(off: number, answer: number): GradedComponent {
 }
 
 export const graded = defineEnvironment<Sum, number>({
-  ...{ ...sums, generator, inline },
-  ...{ id: "test/graded", version: 1, description: "Add, and be graded." },
+  ...sums,
+  generator,
+  inline,
+  id: "test/graded",
+  version: 1,
+  description: "Add, and be graded.",
   grading,
   verify({ a, b }, answer) {
     const off = Math.abs(answer - a - b);

@@ -12,7 +12,9 @@ function read(row: unknown): Parsed<Sum> {
 
 export const rowsOnly = defineEnvironment<Sum, number>({
   ...sums,
-  ...{ id: "test/rows", version: 1, description: "Add the numbers of a row." },
+  id: "test/rows",
+  version: 1,
+  description: "Add the numbers of a row.",
   rows: {
     read,
     levels: [{ name: "only", description: "Every row." }],

@@ -6,7 +6,9 @@ import { type Sum, sums } from "./sums.ts";
 /** Knows two schemas, as an environment for math does. */
 export const twoSchemas = defineEnvironment<Sum, number>({
   ...sums,
-  ...{ id: "test/schemas", version: 1, description: "Add." },
+  id: "test/schemas",
+  version: 1,
+  description: "Add.",
   rows: {
     columns: ["problem", "answer", "prompt", "reward_model"],
     read: (row) => {

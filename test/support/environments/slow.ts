@@ -15,14 +15,22 @@ export function judged({ a, b }: Sum, answer: number): Facts {
 }
 
 const JUDGE: Resource = {
-  ...{ name: "judge", concurrencyMax: 2, waitingMax: 4, heldBytesMax: 10_000, timeLimitMs: 30_000 },
+  name: "judge",
+  concurrencyMax: 2,
+  waitingMax: 4,
+  heldBytesMax: 10_000,
+  timeLimitMs: 30_000,
 };
 
 /** Whoever hands in `ask` decides when it answers, and what. */
 export function asking(ask: Ask, resource: Partial<Resource> = {}): AsyncEnvironment<Sum, number> {
   return defineEnvironment<Sum, number>({
-    ...{ ...sums, generator, inline },
-    ...{ id: "test/slow", version: 1, description: "Add, and have it judged." },
+    ...sums,
+    generator,
+    inline,
+    id: "test/slow",
+    version: 1,
+    description: "Add, and have it judged.",
     resource: { ...JUDGE, ...resource },
     verify: ask,
   });

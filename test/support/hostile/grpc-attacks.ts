@@ -57,7 +57,10 @@ const oddHeaders: fc.Arbitrary<Headers> = fc.dictionary(fc.constantFrom(...NAMES
 
 export function grpcAttack(requestOf: RequestOf): fc.Arbitrary<GrpcAttack> {
   const call = (over: Partial<GrpcAttack>, method: DescMethod): GrpcAttack => ({
-    ...{ kind: "grpc", path: pathOf(method), chunks: [], end: "close" },
+    kind: "grpc",
+    path: pathOf(method),
+    chunks: [],
+    end: "close",
     ...over,
     headers: { ...over.headers, ...deadlineOf(method) },
   });
@@ -112,7 +115,10 @@ function streamAttack(requestOf: RequestOf): fc.Arbitrary<GrpcAttack> {
     const request = encoded(method, requestOf).map(frame);
     const chunk = fc.oneof({ weight: 8, arbitrary: request }, fc.uint8Array({ maxLength: 30 }).map(frame));
     return fc.tuple(fc.array(chunk, { maxLength: 4 }), end).map(([chunks, how]) => ({
-      ...{ kind: "grpc", path: pathOf(method), chunks, end: how },
+      kind: "grpc",
+      path: pathOf(method),
+      chunks,
+      end: how,
       headers: how === "never" ? { "grpc-timeout": "40m" } : {},
     }));
   });

@@ -72,7 +72,8 @@ const config = fc.record({
 function environmentRequests({ tasks }: Knowledge): Requests {
   const task = of(...tasks);
   const completions = fc.uniqueArray(fc.record({ sampleIndex: fc.nat(3), text: hostileCompletion }), {
-    ...{ minLength: 1, maxLength: 2 },
+    minLength: 1,
+    maxLength: 2,
     selector: ({ sampleIndex }) => sampleIndex,
   });
   const forgedTask = fc.oneof({ weight: 4, arbitrary: task }, task.chain(forged));
@@ -125,7 +126,9 @@ function curriculumRequests({ tasks, exported }: Knowledge): Requests {
     listRuns: fc.record({ pageSize: of(0, 1, 1000), pageToken: of("", "YQ") }),
     deleteRun: run,
     nextBatch: next.map(([id, at, count, wait]) => ({
-      ...{ runId: id, count, wait },
+      runId: id,
+      count,
+      wait,
       ...(at === undefined ? {} : { cursor: at }),
     })),
     reportAdvantages: fc.record({ runId: of("a", "b"), groups }),
@@ -135,17 +138,27 @@ function curriculumRequests({ tasks, exported }: Knowledge): Requests {
       reason: of("", "dropped"),
     }),
     getGroups: fc.record({
-      ...{ runId: of("a", "b"), tasks: fc.boolean(), open: fc.boolean(), wait: of({ nanos: 0 }, { nanos: 5_000_000 }) },
+      runId: of("a", "b"),
+      tasks: fc.boolean(),
+      open: fc.boolean(),
+      wait: of({ nanos: 0 }, { nanos: 5_000_000 }),
       groupIds: fc.array(groupId, { maxLength: 2 }),
-      ...{ pageSize: of(0, 1, 4096), pageToken: of("", "MQ") },
+      pageSize: of(0, 1, 4096),
+      pageToken: of("", "MQ"),
     }),
     reopenGroups: fc.record({ runId: of("a"), groupIds: fc.array(groupId, { maxLength: 2 }) }),
     updateShape: fc.record({
-      ...{ runId: of("a", "b"), numGenerations: of(1, 2, 3), promptsPerUpdate: of(1, 2, 5), length: of(0n, 6n, 100n) },
+      runId: of("a", "b"),
+      numGenerations: of(1, 2, 3),
+      promptsPerUpdate: of(1, 2, 5),
+      length: of(0n, 6n, 100n),
       removeArms: fc.array(of(...ARM_IDS), { maxLength: 1 }),
     }),
     nextEvaluation: fc.record({
-      ...{ runId: of("a", "b"), armId: of("held-out", "a"), round: fc.bigInt(0n, 3n), cursor: fc.bigInt(0n, 9n) },
+      runId: of("a", "b"),
+      armId: of("held-out", "a"),
+      round: fc.bigInt(0n, 3n),
+      cursor: fc.bigInt(0n, 9n),
       count: of(0, 1, 4096),
     }),
     updatePolicy: fc.record({ runId, policy }),

@@ -26,7 +26,11 @@ interface Found {
 /** The best schedule found that has more attendance than `least`, in order of starts; undefined: none. */
 export function improve(model: Model, grid: Grid, least: number, workMax: number): Found | undefined {
   const scratch: Scratch = {
-    ...{ model, grid, rng: rngFor("np/meetings", "solve"), work: 0, workMax },
+    model,
+    grid,
+    rng: rngFor("np/meetings", "solve"),
+    work: 0,
+    workMax,
     rooms: [...model.rooms.keys()].sort((a, b) => model.rooms[a]! - model.rooms[b]! || a - b),
     busy: new Uint8Array(model.availability.length * grid.slots),
     taken: new Uint8Array(model.rooms.length * grid.slots),

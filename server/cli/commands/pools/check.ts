@@ -54,7 +54,10 @@ async function check(given: string, flags: Flags): Promise<void> {
   const { workers: threads, environmentFiles, dataDir } = config;
   const reader = createPoolReader(loaded.registry, {
     openPorts: asked,
-    ...{ threads, environmentFiles, folder: join(dataDir, "pools"), onProgress: bars.onProgress },
+    threads,
+    environmentFiles,
+    folder: join(dataDir, "pools"),
+    onProgress: bars.onProgress,
   });
   try {
     const read = await reader.read(file.path, file).finally(bars.stop);

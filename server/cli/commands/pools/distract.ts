@@ -133,10 +133,15 @@ function finish(out: string, { path, done }: Awaited<ReturnType<typeof openKept>
   rmSync(path);
   const { tokensIn, tokensOut, repliesWithoutUsage } = account;
   return {
-    ...{ accepted: rows.length, rejected: done.size - rows.length, reasons: Object.fromEntries(reasons) },
+    accepted: rows.length,
+    rejected: done.size - rows.length,
+    reasons: Object.fromEntries(reasons),
     // Of this run of the command; what an earlier one asked is not counted again.
-    ...{ requests: Object.fromEntries(account.requests), options: Object.fromEntries(account.options) },
-    ...{ tokensIn, tokensOut, repliesWithoutUsage },
+    requests: Object.fromEntries(account.requests),
+    options: Object.fromEntries(account.options),
+    tokensIn,
+    tokensOut,
+    repliesWithoutUsage,
   };
 }
 

@@ -73,9 +73,16 @@ async function sample(path: string, flags: Flags): Promise<void> {
   const work = poolWork(loaded.registry);
   let bar: ReturnType<typeof createBar> | undefined;
   const report = await samplePool({
-    ...{ path, out, plan: (file) => work.plan(file), environment: owner?.environment },
+    path,
+    out,
+    plan: (file) => work.plan(file),
+    environment: owner?.environment,
     columns: namesFor(path, columns),
-    ...{ where, promptBytesMax, by, count, seed },
+    where,
+    promptBytesMax,
+    by,
+    count,
+    seed,
     onParts: (total) => (bar = createBar({ done: 0, total, format: "{bar} {percentage}%  {eta_formatted} left" })),
     onPart: () => bar?.update(1),
   }).finally(() => bar?.stop());

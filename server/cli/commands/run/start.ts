@@ -127,7 +127,11 @@ async function driven(
   const progress = createDriveProgress(total, json !== true);
   try {
     await drive({
-      ...{ client, config, run: client.run(id), tasksMax: total, signal: new AbortController().signal },
+      client,
+      config,
+      run: client.run(id),
+      tasksMax: total,
+      signal: new AbortController().signal,
       complete: (tasks) => scripted.complete(tasks, config.numGenerations),
       onGroups: progress.groups,
     });

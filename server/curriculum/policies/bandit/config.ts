@@ -59,24 +59,36 @@ const rate = (field: string, value: number): Invalid | undefined => positive(fie
 const fields: Readonly<Record<keyof RuleNumbers | keyof TrackRates, NumberField>> = {
   alpha: { field: "alpha", byDefault: 0.15, readBy: ["EMA_SOFTMAX"], check: rate },
   tau: {
-    ...{ field: "tau", byDefault: 0.25, readBy: ["EMA_SOFTMAX"] },
+    field: "tau",
+    byDefault: 0.25,
+    readBy: ["EMA_SOFTMAX"],
     check: (field, value) => positive(field, value, TAU_MAX),
   },
   exp3Rate: { field: "exp3_rate", byDefault: 0.1, readBy: ["EXP3_S"], check: rate },
   exp3Share: {
-    ...{ field: "exp3_share", byDefault: 0.01, readBy: ["EXP3_S"] },
+    field: "exp3_share",
+    byDefault: 0.01,
+    readBy: ["EXP3_S"],
     check: (field, value) => zeroOrMore(field, value, 1),
   },
   discount: { field: "discount", byDefault: 0.95, readBy: ["THOMPSON", "UCB"], check: rate },
   exploration: {
-    ...{ field: "exploration", byDefault: 0.5, readBy: ["THOMPSON", "UCB"] },
+    field: "exploration",
+    byDefault: 0.5,
+    readBy: ["THOMPSON", "UCB"],
     check: (field, value) => zeroOrMore(field, value, EXPLORATION_MAX),
   },
   progressFastRate: {
-    ...{ field: "progress_fast_rate", byDefault: 0.3, readBy: ["LEARNING_PROGRESS"], check: rate },
+    field: "progress_fast_rate",
+    byDefault: 0.3,
+    readBy: ["LEARNING_PROGRESS"],
+    check: rate,
   },
   progressSlowRate: {
-    ...{ field: "progress_slow_rate", byDefault: 0.05, readBy: ["LEARNING_PROGRESS"], check: rate },
+    field: "progress_slow_rate",
+    byDefault: 0.05,
+    readBy: ["LEARNING_PROGRESS"],
+    check: rate,
   },
 };
 
@@ -95,10 +107,14 @@ function numbersFromWire(message: BanditPolicy, chosenNames: Chosen): (RuleNumbe
   const read = (name: keyof typeof fields): number => message[name] ?? fields[name].byDefault;
   if (unread === undefined)
     return {
-      ...{ alpha: read("alpha"), tau: read("tau") },
-      ...{ exp3Rate: read("exp3Rate"), exp3Share: read("exp3Share") },
-      ...{ discount: read("discount"), exploration: read("exploration") },
-      ...{ progressFastRate: read("progressFastRate"), progressSlowRate: read("progressSlowRate") },
+      alpha: read("alpha"),
+      tau: read("tau"),
+      exp3Rate: read("exp3Rate"),
+      exp3Share: read("exp3Share"),
+      discount: read("discount"),
+      exploration: read("exploration"),
+      progressFastRate: read("progressFastRate"),
+      progressSlowRate: read("progressSlowRate"),
     };
   const { field, readBy } = fields[unread];
   const { rule, signal } = chosenNames;

@@ -82,7 +82,9 @@ test("each level takes more work than the one before", () => {
 });
 
 const unknown = (index: number, coefficient: number): Term => ({
-  ...{ kind: "unknown", index, coefficient: fromInteger(coefficient) },
+  kind: "unknown",
+  index,
+  coefficient: fromInteger(coefficient),
 });
 const constant = (value: number): Term => ({ kind: "constant", value: fromInteger(value) });
 

@@ -33,7 +33,9 @@ test("the paper's example has optimum 5, by the paper's sides", () => {
       [0, 1],
       [2, 3],
     ],
-    ...{ value: 5, bound: 5, proven: true },
+    value: 5,
+    bound: 5,
+    proven: true,
   });
   expect(bisection.trivial?.(FOUR)).toBe(5);
   expect(bisection.trivial?.(FIVE)).toBe(5);

@@ -13,8 +13,12 @@ const shape = { batches: 20, promptsPerUpdate: 16, numGenerations: 4 };
 test("what it draws is what a run with a store, a clock and tasks draws", async () => {
   // Everything is solved, so that the feedback is the same.
   const knowing: Student<null> = {
-    ...{ learnable: places.map(() => true), target: 1, initial: null },
-    ...{ chance: () => 1, success: () => places.map(() => 1), learn: () => null },
+    learnable: places.map(() => true),
+    target: 1,
+    initial: null,
+    chance: () => 1,
+    success: () => places.map(() => 1),
+    learn: () => null,
   };
   const config = configOf(places, policyOf(recommended, places), shape, "x");
   const simulated = [...drive(config, knowing, "x")].map(({ counts, probabilities }) => ({ counts, probabilities }));

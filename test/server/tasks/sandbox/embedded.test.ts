@@ -95,7 +95,8 @@ def g(): return [object(), 1j, range(3), collections.deque(), type("Mine", (int,
   sandboxed("an error is told with its line, in the first call and where the program itself fails", async (sandbox) => {
     const raised = async (program: string) => (await runIn(sandbox, program, [call("f")]))[0];
     expect(await raised("def f():\n  return 1 / 0")).toEqual({
-      ...{ kind: "raised", error: "ZeroDivisionError: division by zero (line 2)" },
+      kind: "raised",
+      error: "ZeroDivisionError: division by zero (line 2)",
       names: ["ZeroDivisionError", "ArithmeticError", "Exception", "BaseException", "object"],
     });
     expect(await raised("x = [\n")).toMatchObject({
@@ -154,7 +155,8 @@ describe("scripts", () => {
     expect(await ends("import sys; sys.exit(3)")).toEqual({ kind: "raised", error: "an exit with status 3" });
     expect(await ends("import sys; sys.exit('no')")).toEqual({ kind: "raised", error: "SystemExit: no" });
     expect(await ends("import atexit\natexit.register(print, 'bye')\nprint('x')")).toEqual({
-      ...{ kind: "printed", stdout: "x\nbye\n" },
+      kind: "printed",
+      stdout: "x\nbye\n",
     });
   });
 

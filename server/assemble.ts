@@ -1,0 +1,134 @@
+/** What a server and a command without one have in common: each part of the services, given what it needs. */
+import type { Logger } from "pino";
+import type { Ports } from "../envs/ports.ts";
+import type { Pool } from "../envs/pool.ts";
+import type { Registry } from "../envs/registry.ts";
+import { createRuns } from "./curriculum/runs/runs.ts";
+import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
+import { createEvaluations } from "./evaluation/evaluations.ts";
+import { loadSuites } from "./evaluation/suite-files.ts";
+import type { Config } from "./runtime/config.ts";
+import type { ServiceDeps } from "./services/deps.ts";
+import { recordItem } from "./services/feedback.ts";
+import type { EvaluationStore, Holds } from "./stores/evaluation-store.ts";
+import type { Store } from "./stores/store.ts";
+import { createAsyncScorer } from "./tasks/async-scorer.ts";
+import type { Keyring } from "./tasks/keyring.ts";
+import { createMaker } from "./tasks/make.ts";
+import type { MissingPorts, OpenedPorts } from "./tasks/ports.ts";
+import { createResources, type Resources } from "./tasks/resources.ts";
+import { createRunSource } from "./tasks/run-source.ts";
+import { createScorer } from "./tasks/scorer.ts";
+import { createTeacher } from "./tasks/teacher/teacher.ts";
+import type { WorkerPool } from "./tasks/workers.ts";
+
+export interface Stores {
+  readonly store: Store;
+  readonly evaluationStore: EvaluationStore;
+  readonly holds: Holds;
+}
+
+export interface Parts {
+  readonly config: Pick<Config, "limits" | "suiteFiles" | "teacher">;
+  readonly registry: Registry;
+  readonly keyring: Keyring;
+  readonly pools: ReadonlyMap<string, Pool>;
+  readonly workers: WorkerPool;
+  readonly opened: { readonly ports: Ports; readonly limits: OpenedPorts["limits"]; close(): Promise<void> };
+  readonly missingPorts: MissingPorts;
+  readonly openStores: () => Promise<Stores>;
+  readonly streamWindow: number;
+  /** Tasks of a run that are made ahead of their draw at most. */
+  readonly aheadMax?: number;
+  readonly meter?: ServiceDeps["meter"];
+  readonly log: Logger;
+  /** Told of each failure of ours that a client sees only as a reason, and what it was about. */
+  readonly onFailure: (error: unknown, what: string, about?: Readonly<Record<string, unknown>>) => void;
+}
+
+export interface Assembled {
+  readonly deps: ServiceDeps;
+  readonly resources: Resources;
+  /** Lets go of all parts, those that were given included. */
+  readonly close: () => Promise<void>;
+}
+
+/** Throws `problem` of why suites do not read. */
+export async function assemble(parts: Parts, problem: (message: string) => Error): Promise<Assembled> {
+  const { config, registry, keyring, pools, workers, opened, missingPorts, log, onFailure } = parts;
+  const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes: completionBytesMax } = config.limits;
+  const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
+  if (loaded.kind === "invalid") throw problem(loaded.message);
+  const { store, evaluationStore, holds } = await parts.openStores();
+  const resources = createResources({
+    clock: systemClock,
+    ports: opened.ports,
+    limits: opened.limits,
+    onFailure: (error, resource) => onFailure(error, "asking a resource threw", { resource }),
+  });
+  const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
+  const maker = createMaker({ workers, registry, pools, teacher });
+  const { aheadMax } = parts;
+  const runs = createRuns({
+    store,
+    source: createRunSource(maker),
+    clock: systemClock,
+    newIncarnation,
+    log,
+    ...(aheadMax !== undefined && { aheadMax }),
+  });
+  const { scorer, asyncScorer } = createScorers(parts, { completionBytesMax, resources, runs });
+  const sources = { pools, missingPorts };
+  const { suites } = loaded;
+  const evaluating = { store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites, sources };
+  const deps: ServiceDeps = {
+    keyring,
+    registry,
+    pools,
+    maker,
+    teacher,
+    missingPorts,
+    scorer,
+    asyncScorer,
+    runs,
+    evaluations: createEvaluations(evaluating),
+    onFailure,
+    limits: {
+      groupsMax: maxGroups,
+      completionsMax: maxCompletions,
+      batchSeedsMax: maxBatchSeeds,
+      streamWindow: parts.streamWindow,
+    },
+    meter: parts.meter,
+  };
+  const close = async (): Promise<void> => {
+    teacher?.close();
+    resources.close();
+    runs.close();
+    await opened.close();
+    await workers.close();
+    await store.close();
+    await evaluationStore.close();
+  };
+  return { deps, resources, close };
+}
+
+function createScorers(
+  { keyring, registry, pools, onFailure }: Parts,
+  made: { completionBytesMax: number; resources: Resources; runs: ServiceDeps["runs"] },
+) {
+  const { completionBytesMax, resources, runs } = made;
+  const scoring = {
+    completionBytesMax,
+    onFailure: (error: unknown, { environment, version }: { environment: string; version: number }) =>
+      onFailure(error, "scoring failed: the sample has no reward", { environment, version }),
+  };
+  return {
+    scorer: createScorer({ ...scoring, keyring, registry, pools }),
+    asyncScorer: createAsyncScorer({
+      ...scoring,
+      resources,
+      record: (runId, item) => recordItem({ runs, onFailure }, runId, item),
+    }),
+  };
+}
