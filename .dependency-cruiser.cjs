@@ -4,7 +4,7 @@ const only = (name, from, allowed, comment) => ({
   comment,
   severity: "error",
   from: { path: from },
-  to: { path: "^(envs|server|clients|test|bench)/", pathNot: allowed },
+  to: { path: "^(envs|server|cli|clients|test|bench)/", pathNot: allowed },
 });
 
 module.exports = {
@@ -20,7 +20,7 @@ module.exports = {
       name: "no-orphans",
       comment: "Delete what is no longer used.",
       severity: "error",
-      from: { orphan: true, path: "^(envs|server)/", pathNot: "\\.d\\.ts$|^server/gen/" },
+      from: { orphan: true, path: "^(envs|server|cli)/", pathNot: "\\.d\\.ts$|^server/gen/" },
       to: {},
     },
     only("envs-are-pure", "^envs/", "^envs/", "Tasks know nothing of the server."),
@@ -33,14 +33,14 @@ module.exports = {
     ),
     only(
       "curriculum-is-a-core",
-      "^server/curriculum/(?!policies/|simulation/)",
+      "^server/curriculum/(core|runs)/",
       "^(server/curriculum/|server/stores/store\\.ts$|envs/)",
       "Runs know no contract and no transport.",
     ),
     only(
       "policies-own-their-messages",
       "^server/curriculum/policies/",
-      "^(server/curriculum/(policies/|json\\.ts$|signals\\.ts$|types\\.ts$)|server/gen/|envs/)",
+      "^(server/curriculum/(policies/|core/(json|signals|types)\\.ts$)|server/gen/|envs/)",
       "A policy reads and writes its own message, and knows nothing of runs.",
     ),
     only(
@@ -49,28 +49,53 @@ module.exports = {
       "^(server/curriculum/|envs/)",
       "Simulated students know runs, and no contract, task or command.",
     ),
+    only("sharing-is-a-leaf", "^server/sharing/", "^server/sharing/", "Who is next, whatever for."),
+    only(
+      "tasks-are-told-by-their-ids",
+      "^server/tasks/",
+      "^(server/(tasks|gen)/|server/curriculum/core/types\\.ts$|server/(stores/folder|runtime/files|scoring/scorer)\\.ts$|envs/)",
+      "What a task is, and the id that stands for it.",
+    ),
     only(
       "workers-make-tasks",
-      "^server/tasks/worker\\.ts$",
-      "^(server/tasks/(environments|jobs|task|worker|workers)\\.ts$|envs/)",
+      "^server/making/worker\\.ts$",
+      "^(server/making/(environments|jobs|worker|workers)\\.ts$|server/tasks/task\\.ts$|envs/)",
       "A worker's thread runs environments and nothing else.",
     ),
     only(
-      "tasks-know-no-service",
-      "^server/tasks/",
-      "^(server/(tasks|gen)/|server/curriculum/|server/stores/(store|folder)\\.ts$|server/runtime/(files|secrets)\\.ts$|envs/)",
-      "What a task is, and what its completions are worth, whoever asks.",
+      "ports-know-no-run",
+      "^server/ports/",
+      "^(server/(ports|sharing|tasks|making|scoring)/|server/runtime/(files|secrets)\\.ts$|server/curriculum/runs/|envs/)",
+      "What is asked of the outside.",
+    ),
+    only(
+      "pools-are-rows",
+      "^server/pools/",
+      "^(server/(pools|ports|sharing|making)/|server/runtime/files\\.ts$|envs/)",
+      "Rows as people have them.",
+    ),
+    only(
+      "making-knows-no-score",
+      "^server/making/",
+      "^(server/(making|sharing|tasks|ports)/|server/runtime/files\\.ts$|server/curriculum/|envs/)",
+      "Tasks, made by threads.",
+    ),
+    only(
+      "scoring-knows-no-run",
+      "^server/scoring/",
+      "^(server/(scoring|sharing|tasks|making|ports|gen)/|server/curriculum/|envs/)",
+      "What a completion is worth.",
     ),
     only(
       "evaluation-is-a-core",
       "^server/evaluation/",
-      "^(server/(evaluation|tasks)/|server/stores/evaluation-store\\.ts$|server/runtime/files\\.ts$|server/curriculum/|envs/)",
+      "^(server/(evaluation|tasks|making|scoring|pools|ports|sharing)/|server/stores/evaluation-store\\.ts$|server/runtime/files\\.ts$|server/curriculum/|envs/)",
       "Evaluations know no contract and no transport.",
     ),
     only(
       "services-know-no-transport",
       "^server/services/",
-      "^(server/(services|curriculum|evaluation|tasks|gen)/|server/transport/rpc\\.ts$|envs/)",
+      "^(server/(services|curriculum|evaluation|tasks|making|scoring|pools|ports|sharing|gen)/|server/transport/rpc\\.ts$|envs/)",
       "Handlers are transport-free: of the transports they know what a handler is.",
     ),
     only(

@@ -18,6 +18,7 @@ COPY package.json ./
 COPY clients/ts clients/ts
 COPY envs envs
 COPY server server
+COPY cli cli
 COPY --from=dependencies --chown=1000:1000 /app/data data
 ENV NODE_ENV=production
 ENV GRADUS_HOST=0.0.0.0
@@ -25,7 +26,7 @@ ENV GRADUS_DATA_DIR=data
 # The user `node` of the base image.
 USER 1000:1000
 EXPOSE 50051 8080
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD node server/cli/health.ts
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD node cli/health.ts
 # Off the loopback interface the server wants a token or mutual TLS: give GRADUS_TOKEN or GRADUS_TOKEN_FILE.
-ENTRYPOINT ["node", "--initial-old-space-size=256", "--external-memory-accounted-in-global-limit", "--no-allocation-site-pretenuring", "server/cli/main.ts"]
+ENTRYPOINT ["node", "--initial-old-space-size=256", "--external-memory-accounted-in-global-limit", "--no-allocation-site-pretenuring", "cli/main.ts"]
 CMD ["serve"]

@@ -45,7 +45,7 @@ export default tseslint.config(
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: {
-      parserOptions: { projectService: { allowDefaultProject: ["*.js", "*.cjs", "server/cli/bin.mjs"] } },
+      parserOptions: { projectService: { allowDefaultProject: ["*.js", "*.cjs", "cli/bin.mjs"] } },
     },
     rules: {
       eqeqeq: "error",
@@ -94,7 +94,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["server/**/*.ts"],
+    files: ["server/**/*.ts", "cli/**/*.ts"],
     ignores: ["server/curriculum/**"],
     rules: { "no-restricted-syntax": ["error", enumLike, spreadLiteral, ...reExports] },
   },

@@ -12,15 +12,15 @@ import type { ServiceDeps } from "./services/deps.ts";
 import { recordItem } from "./services/feedback.ts";
 import type { EvaluationStore, Holds } from "./stores/evaluation-store.ts";
 import type { Store } from "./stores/store.ts";
-import { createAsyncScorer } from "./tasks/async-scorer.ts";
+import { createAsyncScorer } from "./scoring/async-scorer.ts";
 import type { Keyring } from "./tasks/keyring.ts";
-import { createMaker } from "./tasks/make.ts";
-import type { MissingPorts, OpenedPorts } from "./tasks/ports.ts";
-import { createResources, type Resources } from "./tasks/resources.ts";
-import { createRunSource } from "./tasks/run-source.ts";
-import { createScorer } from "./tasks/scorer.ts";
-import { createTeacher } from "./tasks/teacher/teacher.ts";
-import type { WorkerPool } from "./tasks/workers.ts";
+import { createMaker } from "./making/make.ts";
+import type { MissingPorts, OpenedPorts } from "./ports/ports.ts";
+import { createResources, type Resources } from "./ports/resources.ts";
+import { createRunSource } from "./making/run-source.ts";
+import { createScorer } from "./scoring/scorer.ts";
+import { createTeacher } from "./ports/teacher/teacher.ts";
+import type { WorkerPool } from "./making/workers.ts";
 
 export interface Stores {
   readonly store: Store;

@@ -1,6 +1,6 @@
 /** The plots of the report, as SVG that stands alone. */
 import * as Plot from "@observablehq/plot";
-import { draw } from "../../server/cli/plot.ts";
+import { draw } from "../../cli/plot.ts";
 import { setting } from "./setting.ts";
 import type { Judgement } from "./judge.ts";
 

@@ -4,7 +4,7 @@
  */
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { policyFromWire } from "../../server/curriculum/policies/registry.ts";
-import { isInvalid, type Policy } from "../../server/curriculum/types.ts";
+import { isInvalid, type Policy } from "../../server/curriculum/core/types.ts";
 import { PolicySchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import type { Place } from "../../server/curriculum/simulation/student.ts";
 

@@ -9,17 +9,17 @@
 import { create } from "@bufbuild/protobuf";
 import { parseArgs } from "node:util";
 import { hashKey, type Rng, rngFor } from "../../envs/lib/rng.ts";
-import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
+import type { FeedbackItem } from "../../server/curriculum/core/feedback.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "../../server/curriculum/runs/system.ts";
-import type { IssuedTask } from "../../server/curriculum/batches.ts";
+import type { IssuedTask } from "../../server/curriculum/core/batches.ts";
 import { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { runConfigFromWire } from "../../server/services/run-config.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
-import { createMaker } from "../../server/tasks/make.ts";
-import { createRunSource } from "../../server/tasks/run-source.ts";
-import { createWorkerPool } from "../../server/tasks/workers.ts";
+import { createMaker } from "../../server/making/make.ts";
+import { createRunSource } from "../../server/making/run-source.ts";
+import { createWorkerPool } from "../../server/making/workers.ts";
 
 const { values: options } = parseArgs({
   options: { json: { type: "boolean", default: false }, batches: { type: "string", default: "20" } },

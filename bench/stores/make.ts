@@ -10,10 +10,10 @@ import { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { runConfigFromWire } from "../../server/services/run-config.ts";
 import { sqliteStore } from "../../server/stores/sqlite.ts";
 import type { Store } from "../../server/stores/store.ts";
-import { createMaker } from "../../server/tasks/make.ts";
-import { createRunSource } from "../../server/tasks/run-source.ts";
+import { createMaker } from "../../server/making/make.ts";
+import { createRunSource } from "../../server/making/run-source.ts";
 import type { TaskSpec } from "../../server/tasks/spec.ts";
-import { createWorkerPool } from "../../server/tasks/workers.ts";
+import { createWorkerPool } from "../../server/making/workers.ts";
 
 export interface StoreSize {
   readonly longRuns: number;

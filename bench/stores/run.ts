@@ -13,7 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type Client, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import nodeFlags from "../../server/cli/node-flags.json" with { type: "json" };
+import nodeFlags from "../../cli/node-flags.json" with { type: "json" };
 import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { machineText } from "../transport/report.ts";
 import { makeStore } from "./make.ts";

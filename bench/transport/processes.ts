@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Scenario } from "./data.ts";
 import type { Done, Prepare, Prepared, Run } from "./load.ts";
-import nodeFlags from "../../server/cli/node-flags.json" with { type: "json" };
+import nodeFlags from "../../cli/node-flags.json" with { type: "json" };
 
 const repository = join(import.meta.dirname, "../..");
 
-const serve = ["server/cli/main.ts", "serve", "--port", "0", "--http-port", "0", "--log-format", "json"];
+const serve = ["cli/main.ts", "serve", "--port", "0", "--http-port", "0", "--log-format", "json"];
 
 export interface ServerProcess {
   readonly port: number;

@@ -1,5 +1,5 @@
 /**
- * Tests that a sandbox found in Python (server/tasks/sandbox/python/reader.py), as a row holds them. A row may hold
+ * Tests that a sandbox found in Python (server/ports/sandbox/python/reader.py), as a row holds them. A row may hold
  * anything, so all is checked; what comes of it is the same whatever Python has read it.
  */
 import { readValue, type ValueBudget } from "../lib/python-values.ts";

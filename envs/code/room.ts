@@ -48,7 +48,7 @@ function excess(test: CodeTest, { parts, characters, bytes, depth }: Size): stri
   return depth > ROOM.depthMax ? `a result nested more than ${ROOM.depthMax} deep` : undefined;
 }
 
-/** Of what a test expects, as it comes out of the sandbox (server/tasks/sandbox/python/runner.py), or a little more. */
+/** Of what a test expects, as it comes out of the sandbox (server/ports/sandbox/python/runner.py), or a little more. */
 function sizeOf(test: CodeTest): Size {
   if (test.kind === "script") return { ...NOTHING, bytes: Buffer.byteLength(test.stdout.trimEnd()) + 1 };
   const { expected } = test;

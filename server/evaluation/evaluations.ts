@@ -1,6 +1,6 @@
 /** Evaluations: a model's completions of a suite's tasks, and how good they are. Expected outcomes are values. */
-import type { Caller } from "../tasks/async-scorer.ts";
-import type { Result } from "../curriculum/types.ts";
+import type { Caller } from "../scoring/async-scorer.ts";
+import type { Result } from "../curriculum/core/types.ts";
 import type { Release, SamplePlace } from "../stores/evaluation-store.ts";
 import type {
   Context,

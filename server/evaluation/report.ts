@@ -1,7 +1,7 @@
 /** A report from the samples so far. Pure. */
 import type { Goal } from "../../envs/environment.ts";
 import type { Score, Verdict } from "../../envs/score.ts";
-import type { NoReward } from "../tasks/scorer.ts";
+import type { NoReward } from "../scoring/scorer.ts";
 import type { Context, OpenEvaluation } from "./evaluation.ts";
 import { partOf, type Suite } from "./suite.ts";
 

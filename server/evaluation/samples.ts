@@ -3,12 +3,12 @@ import { isDeepStrictEqual } from "node:util";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { TaskKey } from "../../envs/origin.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
-import type { Refusal, Result } from "../curriculum/types.ts";
+import type { Refusal, Result } from "../curriculum/core/types.ts";
 import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
-import type { Caller } from "../tasks/async-scorer.ts";
-import { asCut, isFinal, type OpenTask, type OpenToken, type SampleResult } from "../tasks/scorer.ts";
+import type { Caller } from "../scoring/async-scorer.ts";
+import { asCut, isFinal, type OpenTask, type OpenToken, type SampleResult } from "../scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
-import { nextTurn } from "../tasks/stretches.ts";
+import { nextTurn } from "../sharing/stretches.ts";
 import type {
   Context,
   EvaluationChoice,

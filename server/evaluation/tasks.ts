@@ -1,10 +1,10 @@
 /** The tasks of suites: made when they are first asked for, kept in the store, so that they are solved once. */
 import type { TaskKey } from "../../envs/origin.ts";
-import { parseJson, readObject, readText } from "../curriculum/json.ts";
-import type { Result } from "../curriculum/types.ts";
+import { parseJson, readObject, readText } from "../curriculum/core/json.ts";
+import type { Result } from "../curriculum/core/types.ts";
 import type { EvaluationStore, StoredTask } from "../stores/evaluation-store.ts";
-import { type Maker, suiteCaller } from "../tasks/make.ts";
-import { decodeKey, encodeKey } from "../tasks/run-source.ts";
+import { type Maker, suiteCaller } from "../making/make.ts";
+import { decodeKey, encodeKey } from "../making/run-source.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { categoryOf, type OpenPart, partOf, seedOf, type Suite, walkSeedOf } from "./suite.ts";
 

@@ -2,8 +2,8 @@
 import { nameRow } from "../../envs/pool-finish.ts";
 import type { Pool } from "../../envs/pool.ts";
 import { rankUsesOf } from "../curriculum/policies/registry.ts";
-import type { Policy } from "../curriculum/types.ts";
-import { overlapOf, type PoolPart } from "../tasks/overlap.ts";
+import type { Policy } from "../curriculum/core/types.ts";
+import { overlapOf, type PoolPart } from "../pools/overlap.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { RpcError } from "../transport/rpc.ts";
 import { invalid, several } from "./check.ts";

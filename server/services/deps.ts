@@ -5,12 +5,12 @@ import type { Registry } from "../../envs/registry.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
-import type { AsyncScorer } from "../tasks/async-scorer.ts";
-import type { Maker } from "../tasks/make.ts";
-import type { Scorer } from "../tasks/scorer.ts";
+import type { AsyncScorer } from "../scoring/async-scorer.ts";
+import type { Maker } from "../making/make.ts";
+import type { Scorer } from "../scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
-import type { MissingPorts } from "../tasks/ports.ts";
-import type { Teacher } from "../tasks/teacher/teacher.ts";
+import type { MissingPorts } from "../ports/ports.ts";
+import type { Teacher } from "../ports/teacher/teacher.ts";
 import type { GroupLimits } from "./check.ts";
 
 /** Limits on what a request may hold; each is named in the error that it gives. */

@@ -18,8 +18,8 @@ import {
 } from "../gen/gradus/v1/environment_pb.js";
 import { type GroupOutcome, NoRewardReason, type Outcome, Verdict } from "../gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
-import type { Caller } from "../tasks/async-scorer.ts";
-import { peerCaller, type Wanting } from "../tasks/make.ts";
+import type { Caller } from "../scoring/async-scorer.ts";
+import { peerCaller, type Wanting } from "../making/make.ts";
 import { presentTask } from "../tasks/present.ts";
 import {
   type GroupOptions,
@@ -28,10 +28,10 @@ import {
   scoreGroup,
   scoreGroupAsync,
   scoreLargeGroup,
-} from "../tasks/score-group.ts";
-import type { NoReward, OpenTask } from "../tasks/scorer.ts";
+} from "../scoring/score-group.ts";
+import type { NoReward, OpenTask } from "../scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
-import { inStretches } from "../tasks/stretches.ts";
+import { inStretches } from "../sharing/stretches.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { type CallContext, codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import { checkBytes, checkCount, checkGroups, invalid, pageOf, readPage } from "./check.ts";

@@ -7,9 +7,9 @@ import { FinishReason } from "../gen/gradus/v1/environment_pb.js";
 import * as wire from "../gen/gradus/v1/evaluation_pb.js";
 import { FeedbackSchema, FeedbackStatus } from "../gen/gradus/v1/outcome_pb.js";
 import { presentTask } from "../tasks/present.ts";
-import type { Caller } from "../tasks/async-scorer.ts";
+import type { Caller } from "../scoring/async-scorer.ts";
 import { answerFormats, thinkings } from "../tasks/wire-enums.ts";
-import { outcomeToWire } from "../tasks/wire-outcome.ts";
+import { outcomeToWire } from "../scoring/wire-outcome.ts";
 import { type CallContext, codes, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
 import {
   checkBytes,

@@ -1,6 +1,6 @@
 /** What a run refuses, and why there is no task, as a gRPC status. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
-import type { Invalid, Refusal, Result } from "../curriculum/types.ts";
+import type { Invalid, Refusal, Result } from "../curriculum/core/types.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { RpcError } from "../transport/rpc.ts";
 import { invalid, several } from "./check.ts";

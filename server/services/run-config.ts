@@ -4,7 +4,7 @@ import type { Environment } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { rowCount } from "../../envs/pool.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
-import { configProblems } from "../curriculum/config.ts";
+import { configProblems } from "../curriculum/core/config.ts";
 import { policyFromWire } from "../curriculum/policies/registry.ts";
 import {
   type Arm,
@@ -15,11 +15,11 @@ import {
   type Policy,
   type PromptTemplate,
   type RunConfig,
-} from "../curriculum/types.ts";
+} from "../curriculum/core/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import { Split, type TaskSpec as WireSpec } from "../gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
-import { teacherResource } from "../tasks/teacher/teacher.ts";
+import { teacherResource } from "../ports/teacher/teacher.ts";
 import {
   checkBytes,
   checkCount,

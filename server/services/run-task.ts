@@ -1,8 +1,8 @@
 /** Tasks of a run in the contract's words: in its template, with their places in it. */
 import type { TaskKey } from "../../envs/origin.ts";
 import type { EvaluationBatch } from "../curriculum/runs/evaluating.ts";
-import type { IssuedTask } from "../curriculum/batches.ts";
-import { PROMPT_MARK, type PromptTemplate, type RunConfig } from "../curriculum/types.ts";
+import type { IssuedTask } from "../curriculum/core/batches.ts";
+import { PROMPT_MARK, type PromptTemplate, type RunConfig } from "../curriculum/core/types.ts";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import { type ArmPlace, presentTask } from "../tasks/present.ts";
 import type { TaskSpec } from "../tasks/spec.ts";

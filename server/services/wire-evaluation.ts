@@ -6,7 +6,7 @@ import type { ReportRow } from "../evaluation/report.ts";
 import type { OpenPart, Suite } from "../evaluation/suite.ts";
 import * as wire from "../gen/gradus/v1/evaluation_pb.js";
 import { answerFormats, splits, thinkings } from "../tasks/wire-enums.ts";
-import { outcomeToWire } from "../tasks/wire-outcome.ts";
+import { outcomeToWire } from "../scoring/wire-outcome.ts";
 import { type PresentDeps, presentTask } from "../tasks/present.ts";
 
 export function suiteToWire({ definition, parts, tasks }: Suite): wire.Suite {

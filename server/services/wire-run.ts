@@ -2,13 +2,13 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { TaskKey } from "../../envs/origin.ts";
-import type { GroupView } from "../curriculum/groups.ts";
+import type { GroupView } from "../curriculum/core/groups.ts";
 import { policyToWire } from "../curriculum/policies/registry.ts";
 import type { ListItem } from "../curriculum/runs/runs.ts";
 import type { ListedView } from "../curriculum/runs/summary.ts";
-import type { RunConfig } from "../curriculum/types.ts";
-import type { HistoryEntry } from "../curriculum/history.ts";
-import type { EvaluationView, StateView } from "../curriculum/view.ts";
+import type { RunConfig } from "../curriculum/core/types.ts";
+import type { HistoryEntry } from "../curriculum/core/history.ts";
+import type { EvaluationView, StateView } from "../curriculum/core/view.ts";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import {
   type ArmState,
@@ -26,7 +26,7 @@ import {
   type RunState,
   RunStateSchema,
 } from "../gen/gradus/v1/curriculum_pb.js";
-import { pairsOf } from "../tasks/contrast.ts";
+import { pairsOf } from "../scoring/contrast.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { runGroupId } from "../tasks/task-id.ts";
 import { runConfigToWire } from "./run-config.ts";

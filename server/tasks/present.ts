@@ -4,7 +4,7 @@ import type { Registry } from "../../envs/registry.ts";
 import { schemeNamed } from "../../envs/reward/schemes.ts";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Keyring } from "./keyring.ts";
-import type { Scorer } from "./scorer.ts";
+import type { Scorer } from "../scoring/scorer.ts";
 import type { TaskSpec } from "./spec.ts";
 import type { MadeTask } from "./task.ts";
 import { mintTaskId, type RunPlace, type TaskToken } from "./task-id.ts";

@@ -2,7 +2,7 @@
 import type { Thinking } from "../../envs/answers/locate.ts";
 import type { Parameters, Split } from "../../envs/environment.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
-import type { Source } from "../curriculum/types.ts";
+import type { Source } from "../curriculum/core/types.ts";
 
 export interface TaskSpec {
   readonly environment: string;

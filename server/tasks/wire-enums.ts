@@ -3,7 +3,7 @@ import type { Thinking } from "../../envs/answers/locate.ts";
 import type { Goal, Split } from "../../envs/environment.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Verdict } from "../../envs/score.ts";
-import type { Source } from "../curriculum/types.ts";
+import type { Source } from "../curriculum/core/types.ts";
 import * as environment from "../gen/gradus/v1/environment_pb.js";
 import * as outcome from "../gen/gradus/v1/outcome_pb.js";
 import * as task from "../gen/gradus/v1/task_pb.js";

@@ -25,7 +25,7 @@ test("all that it copies from the tree is there, and not ignored", () => {
     const fromTree = copy.getFlags().every((flag) => flag.getName() !== "from");
     return fromTree ? copy.getArguments().slice(0, -1).map(String) : [];
   });
-  expect(sources).toEqual(expect.arrayContaining(["package-lock.json", "server", "envs", "clients/ts"]));
+  expect(sources).toEqual(expect.arrayContaining(["package-lock.json", "server", "cli", "envs", "clients/ts"]));
   for (const source of sources) {
     expect(existsSync(source), source).toBe(true);
     expect(
@@ -39,7 +39,7 @@ test("what it runs is there", () => {
   const entrypoint = JSON.parse(file.getENTRYPOINTs()[0]?.getArgumentsContent() ?? "[]") as readonly string[];
   const program = entrypoint.at(-1);
   const health = file.getHEALTHCHECKs()[0]?.getArguments().at(-1)?.getValue();
-  expect([program, health]).toEqual(["server/cli/main.ts", "server/cli/health.ts"]);
+  expect([program, health]).toEqual(["cli/main.ts", "cli/health.ts"]);
   for (const each of [program, health]) expect(existsSync(each ?? ""), each).toBe(true);
 });
 

@@ -9,7 +9,7 @@ import { rows } from "../../envs/qa/question.ts";
 import { startChatServer } from "../support/chat-server.ts";
 import { openServer, type TestServer } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/server-process.ts";
-import { gradus } from "../server/cli/gradus.ts";
+import { gradus } from "../cli/gradus.ts";
 
 const folder = temporaryFolder();
 let server: TestServer;

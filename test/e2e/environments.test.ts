@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, type GradusClient } from "../../clients/ts/src/index.ts";
 import { Goal, Proof, Source } from "../../clients/ts/src/public.ts";
-import { gradus } from "../server/cli/gradus.ts";
+import { gradus } from "../cli/gradus.ts";
 import { fixtureFiles } from "../support/environments/fixtures.ts";
 import { vertexCover } from "../support/environments/vertex-cover/index.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";

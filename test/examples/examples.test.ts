@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseRunFile, type RunFile } from "../../server/cli/run-file.ts";
+import { parseRunFile, type RunFile } from "../../cli/run-file.ts";
 import { openServer, type TestServer } from "../support/in-process.ts";
 
 const folder = resolve(import.meta.dirname, "../../examples");

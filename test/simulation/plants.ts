@@ -1,5 +1,5 @@
 /** Bugs that are planted to see that they are found. Each is one that a server could have. */
-import type { FeedbackStatus } from "../../server/curriculum/feedback.ts";
+import type { FeedbackStatus } from "../../server/curriculum/core/feedback.ts";
 import type { Append, Store } from "../../server/stores/store.ts";
 import { hashKey } from "../../envs/lib/rng.ts";
 import type { Runs, Task } from "../server/curriculum/support.ts";

@@ -1,6 +1,6 @@
 /**
  * An independent reader of a run's state as text. It is written from the format's description at the head of
- * server/curriculum/state-text.ts and codec.ts, and shares no code with them.
+ * server/curriculum/core/state-text.ts and codec.ts, and shares no code with them.
  */
 
 // What is read is only compared and counted: no shape is checked beyond what that needs.

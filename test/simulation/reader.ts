@@ -1,6 +1,6 @@
 /**
  * An independent reader of a run's journal. It is written from the format's description at the head of
- * server/curriculum/events.ts, and shares no code with the server: what both make of a journal must be the same.
+ * server/curriculum/core/events.ts, and shares no code with the server: what both make of a journal must be the same.
  */
 import { drawn } from "./reader-draws.ts";
 import { feedback, reported, closed, reopened } from "./reader-groups.ts";

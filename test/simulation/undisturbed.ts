@@ -3,10 +3,10 @@
  * draw the same tasks with the same probabilities, whatever happened to the first.
  */
 import { isDeepStrictEqual } from "node:util";
-import { apply } from "../../server/curriculum/apply.ts";
-import { decodeEvent } from "../../server/curriculum/event-text.ts";
-import type { RunEvent } from "../../server/curriculum/events.ts";
-import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
+import { apply } from "../../server/curriculum/core/apply.ts";
+import { decodeEvent } from "../../server/curriculum/core/event-text.ts";
+import type { RunEvent } from "../../server/curriculum/core/events.ts";
+import type { FeedbackItem } from "../../server/curriculum/core/feedback.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
 import { readHead, type Row } from "./reader-state.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
@@ -20,8 +20,8 @@ import {
   type TaskSource,
   value,
 } from "../server/curriculum/support.ts";
-import type { GroupResults } from "../../server/curriculum/batches.ts";
-import { type Range, toRanges } from "../../server/curriculum/state.ts";
+import type { GroupResults } from "../../server/curriculum/core/batches.ts";
+import { type Range, toRanges } from "../../server/curriculum/core/state.ts";
 import type { Journals, Read } from "./verdict.ts";
 
 type Event = RunEvent<Spec, Key>;

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import nodeFlags from "../../server/cli/node-flags.json" with { type: "json" };
+import nodeFlags from "../../cli/node-flags.json" with { type: "json" };
 
 export interface MeasuredServer {
   readonly grpcPort: number;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import nodeFlags from "../../server/cli/node-flags.json" with { type: "json" };
+import nodeFlags from "../../cli/node-flags.json" with { type: "json" };
 
 const repository = resolve(import.meta.dirname, "../..");
 
@@ -21,7 +21,7 @@ export interface ServerProcess {
 
 /** Starts `gradus serve` on free ports and waits until it listens. */
 export async function startServer(dataDir: string, ...flags: readonly string[]): Promise<ServerProcess> {
-  const args = [...nodeFlags, "server/cli/main.ts", "serve", "--port", "0", "--http-port", "0"];
+  const args = [...nodeFlags, "cli/main.ts", "serve", "--port", "0", "--http-port", "0"];
   const child = spawn(process.execPath, [...args, "--data-dir", dataDir, "--log-format", "json", ...flags], {
     cwd: repository,
     stdio: ["ignore", "pipe", "pipe"],

@@ -37,7 +37,7 @@ StartServer = Callable[..., Server]
 
 def launch(directory: Path, *flags: str, port: int = 0) -> Server:
     log = directory / f"server-{time.monotonic_ns()}.log"
-    command = ["node_modules/.bin/node", "--initial-old-space-size=256", "server/cli/main.ts", "serve"]
+    command = ["node_modules/.bin/node", "--initial-old-space-size=256", "cli/main.ts", "serve"]
     options = ["--port", str(port), "--http-port", "0", "--data-dir", str(directory / "data"), "--log-format", "json"]
     with log.open("wb") as out:
         process = subprocess.Popen([*command, *options, *flags], cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)

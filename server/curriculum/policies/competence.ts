@@ -4,8 +4,8 @@
  */
 import { create } from "@bufbuild/protobuf";
 import { type CompetencePolicy, CompetencePolicySchema, CompetenceStep } from "../../gen/gradus/v1/curriculum_pb.js";
-import { readList, readNumber, readNumbers } from "../json.ts";
-import { invalid, isInvalid } from "../types.ts";
+import { readList, readNumber, readNumbers } from "../core/json.ts";
+import { invalid, isInvalid } from "../core/types.ts";
 import { type ArmWeights, checkArmWeights, normalized, sharesOf, weightIn } from "./arm-weights.ts";
 import {
   chosen,

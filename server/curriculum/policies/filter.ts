@@ -1,7 +1,7 @@
 /** Which instances are passed over, under any policy: the contract's TaskFilter. */
 import { create } from "@bufbuild/protobuf";
 import { type TaskFilter as Message, TaskFilterSchema } from "../../gen/gradus/v1/curriculum_pb.js";
-import type { Invalid, TaskFilter } from "../types.ts";
+import type { Invalid, TaskFilter } from "../core/types.ts";
 import { inRange } from "./policy.ts";
 import { checkRankRange, rankRangeFromWire, rankRangeToWire } from "./ranks.ts";
 

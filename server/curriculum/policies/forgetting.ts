@@ -1,7 +1,7 @@
 /** Domains one after the other, the least forgotten first (Omni-Thinker 4.3). */
 import { create } from "@bufbuild/protobuf";
 import { type ForgettingPolicy, ForgettingPolicySchema } from "../../gen/gradus/v1/curriculum_pb.js";
-import { invalid, type Invalid } from "../types.ts";
+import { invalid, type Invalid } from "../core/types.ts";
 import { type ArmWeights, checkArmWeights } from "./arm-weights.ts";
 import type { PolicyDefinition, Progress, RunShape } from "./policy.ts";
 import { standingCodec } from "./staged.ts";

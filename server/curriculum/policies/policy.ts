@@ -1,9 +1,9 @@
 /** What a policy is: one definition that owns its message, its checks, its state, and how it chooses. All of it pure. */
 import type { Rng } from "../../../envs/lib/rng.ts";
 import type { Policy as Message } from "../../gen/gradus/v1/curriculum_pb.js";
-import type { Codec } from "../json.ts";
-import type { SignalName } from "../signals.ts";
-import { invalid, type Invalid, type Source } from "../types.ts";
+import type { Codec } from "../core/json.ts";
+import type { SignalName } from "../core/signals.ts";
+import { invalid, type Invalid, type Source } from "../core/types.ts";
 
 /** How far the run is when an update batch is drawn. */
 export interface Progress {

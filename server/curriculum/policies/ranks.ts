@@ -1,7 +1,7 @@
 /** Slices of pools that are ranked from easy to hard (Curriculum RLOO). */
 import { create } from "@bufbuild/protobuf";
 import { type RankRange as Message, RankRangeSchema } from "../../gen/gradus/v1/curriculum_pb.js";
-import { invalid, type Invalid, type RankRange } from "../types.ts";
+import { invalid, type Invalid, type RankRange } from "../core/types.ts";
 
 /** Unset and all of it are the same. */
 export function rankRangeFromWire(message: Message | undefined): RankRange | undefined {

@@ -1,8 +1,8 @@
 /** The one place where policies are registered, and from which all others reach them. */
 import { create, fromJsonString, toJson } from "@bufbuild/protobuf";
 import { type BatchConstraints, type Policy as Message, PolicySchema } from "../../gen/gradus/v1/curriculum_pb.js";
-import { type Codec, FormatError } from "../json.ts";
-import { type Constraints, invalid, type Invalid, isInvalid, type Policy } from "../types.ts";
+import { type Codec, FormatError } from "../core/json.ts";
+import { type Constraints, invalid, type Invalid, isInvalid, type Policy } from "../core/types.ts";
 import { bandit } from "./bandit/bandit.ts";
 import { competence } from "./competence.ts";
 import { filterFromWire, filterToWire } from "./filter.ts";

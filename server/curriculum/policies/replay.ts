@@ -1,8 +1,8 @@
 /** A cycle of stages, several times (FORGE 3.3), on fresh instances or on the same ones (NP-ENGINE 3.3). */
 import { create } from "@bufbuild/protobuf";
 import { ReplayInstances, type ReplayPolicy, ReplayPolicySchema } from "../../gen/gradus/v1/curriculum_pb.js";
-import { readNumbers } from "../json.ts";
-import { invalid, type Invalid, isInvalid } from "../types.ts";
+import { readNumbers } from "../core/json.ts";
+import { invalid, type Invalid, isInvalid } from "../core/types.ts";
 import { chosen, inRange, type PolicyDefinition, type Progress, type RunShape } from "./policy.ts";
 import { isWithin } from "./ranks.ts";
 import {

@@ -1,8 +1,8 @@
 /** Stages one after the other, each with weights over arms (FORGE's linear curriculum, Curriculum RLOO). */
 import { create } from "@bufbuild/protobuf";
 import { type StagedPolicy, StagedPolicySchema } from "../../gen/gradus/v1/curriculum_pb.js";
-import { type Codec, readList, readNumber } from "../json.ts";
-import { isInvalid } from "../types.ts";
+import { type Codec, readList, readNumber } from "../core/json.ts";
+import { isInvalid } from "../core/types.ts";
 import type { PolicyDefinition, Progress } from "./policy.ts";
 import { isWithin } from "./ranks.ts";
 import {

@@ -1,7 +1,7 @@
 /** Parts of a run that come one after the other, each with arms of its own: what staged, replay and forgetting share. */
 import { create } from "@bufbuild/protobuf";
 import { type Stage as Message, StageSchema } from "../../gen/gradus/v1/curriculum_pb.js";
-import { invalid, type Invalid, isInvalid, type RankRange } from "../types.ts";
+import { invalid, type Invalid, isInvalid, type RankRange } from "../core/types.ts";
 import { type ArmWeights, checkArmWeights, sharesOf, weightIn } from "./arm-weights.ts";
 import { type Advance, type ArmRecord, positive, type RankUse } from "./policy.ts";
 import { checkRankRange, rankRangeFromWire, rankRangeToWire } from "./ranks.ts";

@@ -2,10 +2,10 @@
  * Makes a run's tasks ahead of their draw: which instances an arm has is known, f(seed, arm, ordinal), although not yet
  * how many of them the next update batch takes. Nothing depends on what is there: a draw makes what is missing.
  */
-import { type DrawPlan, drawReadiness } from "../draw.ts";
-import { fillSlots, type Wanted } from "../fill.ts";
-import type { RunState } from "../state.ts";
-import { type InstanceKey, type Refusal, slotsFor } from "../types.ts";
+import { type DrawPlan, drawReadiness } from "../core/draw.ts";
+import { fillSlots, type Wanted } from "../core/fill.ts";
+import type { RunState } from "../core/state.ts";
+import { type InstanceKey, type Refusal, slotsFor } from "../core/types.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock, Log } from "./ports.ts";
 import type { Stock } from "./stock.ts";

@@ -1,10 +1,10 @@
 /** Draws of update batches: one at a time for each run, with their instances made outside of the run's queue. */
-import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../draw.ts";
-import { drawnEvent, DRY_ORDINALS, fillSlots } from "../fill.ts";
-import type { RunEvent } from "../events.ts";
-import type { DrawnTask } from "../batches.ts";
-import type { RunState } from "../state.ts";
-import type { InstanceKey, Refusal } from "../types.ts";
+import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../core/draw.ts";
+import { drawnEvent, DRY_ORDINALS, fillSlots } from "../core/fill.ts";
+import type { RunEvent } from "../core/events.ts";
+import type { DrawnTask } from "../core/batches.ts";
+import type { RunState } from "../core/state.ts";
+import type { InstanceKey, Refusal } from "../core/types.ts";
 import { makeAhead, type PlanFor } from "./ahead.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock, Ports } from "./ports.ts";

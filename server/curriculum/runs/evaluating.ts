@@ -1,9 +1,9 @@
 /** NextEvaluation: opens rounds of evaluation arms, and gives their tasks. */
 import { LRUCache } from "lru-cache";
-import { placeOf } from "../codec.ts";
-import { DRY_ORDINALS } from "../fill.ts";
-import { findRound, roundsOf } from "../evaluation-rounds.ts";
-import { incarnationOf, type RunState } from "../state.ts";
+import { placeOf } from "../core/codec.ts";
+import { DRY_ORDINALS } from "../core/fill.ts";
+import { findRound, roundsOf } from "../core/evaluation-rounds.ts";
+import { incarnationOf, type RunState } from "../core/state.ts";
 import {
   type EvaluationArm,
   type InstanceKey,
@@ -12,7 +12,7 @@ import {
   type Refusal,
   type Result,
   type RunConfig,
-} from "../types.ts";
+} from "../core/types.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Ports } from "./ports.ts";
 

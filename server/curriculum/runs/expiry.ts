@@ -3,7 +3,7 @@
  * nothing is removed in the first minutes after a start or after a jump of the clock, what will be is announced, and each
  * removal is logged.
  */
-import type { InstanceKey } from "../types.ts";
+import type { InstanceKey } from "../core/types.ts";
 import type { Ports } from "./ports.ts";
 
 /** How often expired runs are looked for. */

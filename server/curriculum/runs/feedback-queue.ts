@@ -2,8 +2,8 @@
  * Feedback that comes at the same time is written as one. It is gathered before its run is looked for: samples come a few
  * at a time, and all that is done for a call would be done for each of them.
  */
-import { decideFeedback, type FeedbackItem, type FeedbackStatus } from "../feedback.ts";
-import { type InstanceKey, ok, type Result } from "../types.ts";
+import { decideFeedback, type FeedbackItem, type FeedbackStatus } from "../core/feedback.ts";
+import { type InstanceKey, ok, type Result } from "../core/types.ts";
 import type { Clock } from "./ports.ts";
 import type { Registry } from "./registry.ts";
 

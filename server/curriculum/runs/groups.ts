@@ -1,7 +1,7 @@
 /** GetGroups: what is known of groups, at once or when they are closed. */
-import { cursorsOf, groupViews, type GroupView, type Wanted } from "../groups.ts";
-import { groupAt, type RunState } from "../state.ts";
-import { type InstanceKey, ok, type Refusal, type Result, type RunConfig } from "../types.ts";
+import { cursorsOf, groupViews, type GroupView, type Wanted } from "../core/groups.ts";
+import { groupAt, type RunState } from "../core/state.ts";
+import { type InstanceKey, ok, type Refusal, type Result, type RunConfig } from "../core/types.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock } from "./ports.ts";
 import { changeOf, POLL_MS } from "./watch.ts";

@@ -1,6 +1,6 @@
 /** A page of a run's history: as many records as were asked for, or as fit. */
 import type { Store, StoredRecord } from "../../stores/store.ts";
-import type { RunState } from "../state.ts";
+import type { RunState } from "../core/state.ts";
 
 /**
  * Characters of records in a page: about half a megabyte on the wire, of the 4 that gRPC clients take by default. Of a

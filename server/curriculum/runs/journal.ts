@@ -1,15 +1,15 @@
 /** How changes of a run are written, and how a run is read back. */
 import type { Snapshot, Store, StoredRecord, StoredRun, WrittenSummary } from "../../stores/store.ts";
-import { apply, applyUntrimmed, trim } from "../apply.ts";
-import { type Codecs, FORMAT } from "../codec.ts";
-import { decodeEvent, encodeEvent, stateTextIn } from "../event-text.ts";
-import type { RunEvent } from "../events.ts";
-import { FormatError, parseJson, readObject } from "../json.ts";
+import { apply, applyUntrimmed, trim } from "../core/apply.ts";
+import { type Codecs, FORMAT } from "../core/codec.ts";
+import { decodeEvent, encodeEvent, stateTextIn } from "../core/event-text.ts";
+import type { RunEvent } from "../core/events.ts";
+import { FormatError, parseJson, readObject } from "../core/json.ts";
 import { policyCodec } from "../policies/registry.ts";
-import type { RunState } from "../state.ts";
-import { stateLines, stateReader } from "../state-text.ts";
-import type { InstanceKey } from "../types.ts";
-import { type HistoryRecord, historyWrites } from "../history.ts";
+import type { RunState } from "../core/state.ts";
+import { stateLines, stateReader } from "../core/state-text.ts";
+import type { InstanceKey } from "../core/types.ts";
+import { type HistoryRecord, historyWrites } from "../core/history.ts";
 import type { Clock } from "./ports.ts";
 import { encodeSummary, isTold } from "./summary.ts";
 import { inTurns } from "./turns.ts";

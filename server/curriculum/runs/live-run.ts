@@ -1,7 +1,7 @@
 /** One run in memory: its state, one queue for its changes, and the journal that each change is written to first. */
 import type { StoredRecord, StoredRun } from "../../stores/store.ts";
-import type { RunState } from "../state.ts";
-import type { InstanceKey, Refusal } from "../types.ts";
+import type { RunState } from "../core/state.ts";
+import type { InstanceKey, Refusal } from "../core/types.ts";
 import { type Decided, encodeChange, readOn, snapshots } from "./journal.ts";
 import type { Ports } from "./ports.ts";
 import { serial } from "./turns.ts";

@@ -1,7 +1,7 @@
 /** Which resources are down, and the arms of runs that are masked for it. */
-import type { RunEvent } from "../events.ts";
-import type { RunState } from "../state.ts";
-import type { InstanceKey } from "../types.ts";
+import type { RunEvent } from "../core/events.ts";
+import type { RunState } from "../core/state.ts";
+import type { InstanceKey } from "../core/types.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Log } from "./ports.ts";
 

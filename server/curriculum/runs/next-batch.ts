@@ -1,9 +1,9 @@
 /** NextBatch: serves what is drawn, draws what is due, and waits for feedback that is due. */
-import { drawReadiness } from "../draw.ts";
-import type { HandedOut } from "../events.ts";
-import { type Batch, batchEnd, type Group, type IssuedTask } from "../batches.ts";
-import { batchAt, isDrawn, issuedTask, type RunState } from "../state.ts";
-import { type InstanceKey, ok, type Refusal, type Result, type RunConfig, slotsFor } from "../types.ts";
+import { drawReadiness } from "../core/draw.ts";
+import type { HandedOut } from "../core/events.ts";
+import { type Batch, batchEnd, type Group, type IssuedTask } from "../core/batches.ts";
+import { batchAt, isDrawn, issuedTask, type RunState } from "../core/state.ts";
+import { type InstanceKey, ok, type Refusal, type Result, type RunConfig, slotsFor } from "../core/types.ts";
 import type { Drawing } from "./drawing.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock } from "./ports.ts";

@@ -1,8 +1,8 @@
 /** Runs in memory: loaded when asked for, dropped when idle, removed from the store when they expire. */
-import { nextTimeoutAtMs, timedOut } from "../feedback.ts";
+import { nextTimeoutAtMs, timedOut } from "../core/feedback.ts";
 import { StoreDamaged } from "../../stores/store.ts";
-import { FormatError } from "../json.ts";
-import { type InstanceKey, notFound, type Refusal } from "../types.ts";
+import { FormatError } from "../core/json.ts";
+import { type InstanceKey, notFound, type Refusal } from "../core/types.ts";
 import { expiryMs, sweepExpired, touchEveryMs } from "./expiry.ts";
 import { drawing, type Drawing } from "./drawing.ts";
 import { readState } from "./journal.ts";

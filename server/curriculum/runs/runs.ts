@@ -1,6 +1,6 @@
 /** Runs: every operation of the curriculum on them. Any number of processes may work on one store. */
-import { checkConfig, checkPolicy, checkRunId, checkWeights, differingField } from "../config.ts";
-import type { RunEvent } from "../events.ts";
+import { checkConfig, checkPolicy, checkRunId, checkWeights, differingField } from "../core/config.ts";
+import type { RunEvent } from "../core/events.ts";
 import {
   decideAdvantages,
   decideClose,
@@ -8,21 +8,29 @@ import {
   type FeedbackStatus,
   type GroupRef,
   type ReportedAdvantages,
-} from "../feedback.ts";
+} from "../core/feedback.ts";
 import { type ListedRun, recordMissing, StoreDamaged } from "../../stores/store.ts";
-import { decideReopen } from "../groups.ts";
-import { decideShape, type NewShape } from "../shape.ts";
-import { usefulGroups } from "../batches.ts";
-import type { RunState } from "../state.ts";
+import { decideReopen } from "../core/groups.ts";
+import { decideShape, type NewShape } from "../core/shape.ts";
+import { usefulGroups } from "../core/batches.ts";
+import type { RunState } from "../core/state.ts";
 import { definitionOf } from "../policies/registry.ts";
-import { type InstanceKey, notFound, ok, type Policy, type Refusal, type Result, type RunConfig } from "../types.ts";
-import { type HistoryEntry, openRecords } from "../history.ts";
-import { runView, type RunView, stateView, type StateView, viewOf } from "../view.ts";
+import {
+  type InstanceKey,
+  notFound,
+  ok,
+  type Policy,
+  type Refusal,
+  type Result,
+  type RunConfig,
+} from "../core/types.ts";
+import { type HistoryEntry, openRecords } from "../core/history.ts";
+import { runView, type RunView, stateView, type StateView, viewOf } from "../core/view.ts";
 import { decodeRecord, encodeChange, readState } from "./journal.ts";
 import { feedbackQueue } from "./feedback-queue.ts";
 import { historyPage, missingRecord } from "./history-page.ts";
 import { type Gone, gone } from "./live-run.ts";
-import { ofAnyChange, ofPause, ofPolicy, ofResume, ofShape, ofWeights } from "../no-effect.ts";
+import { ofAnyChange, ofPause, ofPolicy, ofResume, ofShape, ofWeights } from "../core/no-effect.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
 import { type EvaluationBatch, evaluationKeys, type EvaluationRequest, nextEvaluation } from "./evaluating.ts";
 import { expiryMs } from "./expiry.ts";

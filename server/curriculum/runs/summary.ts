@@ -3,9 +3,9 @@
  * the same transaction, in two parts: the head has what seldom changes. Samples that leave their update batch open are
  * many, and write none: a list has the run from memory then, or reads the journal once.
  */
-import type { RunEvent } from "../events.ts";
+import type { RunEvent } from "../core/events.ts";
 import type { ListedRun, Summary, WrittenSummary } from "../../stores/store.ts";
-import { FORMAT } from "../codec.ts";
+import { FORMAT } from "../core/codec.ts";
 import {
   FormatError,
   type Json,
@@ -16,11 +16,11 @@ import {
   readObject,
   readOrNull,
   readText,
-} from "../json.ts";
+} from "../core/json.ts";
 import { policyCodec } from "../policies/registry.ts";
-import type { RunState } from "../state.ts";
-import type { RunConfig } from "../types.ts";
-import { stateView, type ArmView, type EvaluationView, type RunView, type StateView } from "../view.ts";
+import type { RunState } from "../core/state.ts";
+import type { RunConfig } from "../core/types.ts";
+import { stateView, type ArmView, type EvaluationView, type RunView, type StateView } from "../core/view.ts";
 
 /** A run as a list tells of it: its configuration in its creator's words only. */
 export interface ListedView extends Omit<RunView, "config"> {

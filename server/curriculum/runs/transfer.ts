@@ -5,14 +5,14 @@
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { recordMissing, type StoredRecord } from "../../stores/store.ts";
-import type { Codecs } from "../codec.ts";
-import { checkRunId } from "../config.ts";
-import type { Imported } from "../events.ts";
-import { FormatError, parseJson, readList, readNumber, readText } from "../json.ts";
-import { historyOffset } from "../importing.ts";
-import type { IssuedTask } from "../batches.ts";
-import { issuedTask, openGroups, type RunState } from "../state.ts";
-import { stateLines, stateReader } from "../state-text.ts";
+import type { Codecs } from "../core/codec.ts";
+import { checkRunId } from "../core/config.ts";
+import type { Imported } from "../core/events.ts";
+import { FormatError, parseJson, readList, readNumber, readText } from "../core/json.ts";
+import { historyOffset } from "../core/importing.ts";
+import type { IssuedTask } from "../core/batches.ts";
+import { issuedTask, openGroups, type RunState } from "../core/state.ts";
+import { stateLines, stateReader } from "../core/state-text.ts";
 import {
   type InstanceKey,
   invalid,
@@ -22,8 +22,8 @@ import {
   type Refusal,
   type Result,
   type RunConfig,
-} from "../types.ts";
-import { runView, type RunView } from "../view.ts";
+} from "../core/types.ts";
+import { runView, type RunView } from "../core/view.ts";
 import { missingRecord } from "./history-page.ts";
 import { encodeChange } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";

@@ -1,6 +1,6 @@
 /** Waiting for a run to change, and a run's state as a stream. */
-import { type InstanceKey, ok, type Result } from "../types.ts";
-import { stateView, type StateView } from "../view.ts";
+import { type InstanceKey, ok, type Result } from "../core/types.ts";
+import { stateView, type StateView } from "../core/view.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock } from "./ports.ts";
 import type { Registry } from "./registry.ts";

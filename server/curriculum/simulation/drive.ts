@@ -3,13 +3,13 @@
  * A trainer of today's kind: it takes an update batch, samples every group of it, learns from it, and asks for the next.
  */
 import { mix, rngFor, type Rng } from "../../../envs/lib/rng.ts";
-import { apply } from "../apply.ts";
-import { drawReadiness, planDraw } from "../draw.ts";
-import { drawnEvent, fillSlots } from "../fill.ts";
-import type { RunEvent } from "../events.ts";
-import type { DrawnTask, GroupResults, SampleResult } from "../batches.ts";
-import type { RunState } from "../state.ts";
-import type { Arm, InstanceKey, RunConfig } from "../types.ts";
+import { apply } from "../core/apply.ts";
+import { drawReadiness, planDraw } from "../core/draw.ts";
+import { drawnEvent, fillSlots } from "../core/fill.ts";
+import type { RunEvent } from "../core/events.ts";
+import type { DrawnTask, GroupResults, SampleResult } from "../core/batches.ts";
+import type { RunState } from "../core/state.ts";
+import type { Arm, InstanceKey, RunConfig } from "../core/types.ts";
 import { scoreOf, type Practice, type Student } from "./student.ts";
 
 /** Update batches of so many groups move a student as far as the law says, and others as far in one step. */

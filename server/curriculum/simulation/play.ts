@@ -1,6 +1,6 @@
 /** Plays runs of a policy over simulated students. */
-import { checkConfig } from "../config.ts";
-import type { Arm, Policy, RunConfig } from "../types.ts";
+import { checkConfig } from "../core/config.ts";
+import type { Arm, Policy, RunConfig } from "../core/types.ts";
 import { deriveSeed } from "../../../envs/lib/rng.ts";
 import { drive } from "./drive.ts";
 import { type Life, lifeOf, lifeOfScores } from "./life.ts";

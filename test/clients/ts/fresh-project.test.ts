@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openServer, type TestServer } from "../../support/in-process.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
-import { nodes } from "../../server/cli/gradus.ts";
+import { nodes } from "../../cli/gradus.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 
 const repository = resolve(import.meta.dirname, "../../..");

@@ -6,7 +6,7 @@ import { places, setting } from "../../../bench/curriculum/setting.ts";
 import { PolicySchema, recommended } from "../../../clients/ts/src/public.ts";
 import { PolicySchema as ServerPolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
 import { policyFromWire } from "../../../server/curriculum/policies/registry.ts";
-import { isInvalid } from "../../../server/curriculum/types.ts";
+import { isInvalid } from "../../../server/curriculum/core/types.ts";
 import { configOf } from "../../../server/curriculum/simulation/play.ts";
 
 const byLevel = [0, 1, 2, 3].map((level) => places.filter((place) => place.level === level).map(({ id }) => id));

@@ -8,7 +8,7 @@ import type { PortContext, RowReader } from "../../../envs/environment.ts";
 import type { Sandbox } from "../../../envs/ports.ts";
 import { loadPool, rowCounts, rowOf } from "../../../envs/pool.ts";
 import { systemClock } from "../../../server/curriculum/runs/system.ts";
-import { type OpenedPorts, openPorts } from "../../../server/tasks/ports.ts";
+import { type OpenedPorts, openPorts } from "../../../server/ports/ports.ts";
 import { readCodeRow } from "../../support/code-rows.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 

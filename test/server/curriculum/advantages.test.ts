@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { advantagesOf } from "../../../server/curriculum/signals.ts";
+import { advantagesOf } from "../../../server/curriculum/core/signals.ts";
 
 const rloo = (group: readonly number[]) => advantagesOf(group).rloo;
 const grpo = (group: readonly number[]) => advantagesOf(group).grpo;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
+import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
 import {
   ask,
   bench,

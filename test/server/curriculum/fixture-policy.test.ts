@@ -1,9 +1,9 @@
 /** A policy that is not ours: it sees how far the run is and what was solved, refuses tasks, and moves on when told to. */
 import { expect, test, vi } from "vitest";
-import { type Json, readList, readNumber, readText } from "../../../server/curriculum/json.ts";
+import { type Json, readList, readNumber, readText } from "../../../server/curriculum/core/json.ts";
 import type * as policy from "../../../server/curriculum/policies/policy.ts";
 import type * as registry from "../../../server/curriculum/policies/registry.ts";
-import type { Policy } from "../../../server/curriculum/types.ts";
+import type { Policy } from "../../../server/curriculum/core/types.ts";
 import { answer, arm, ask, bench, feedbackFor, runConfig, sourceOf, type Task, value } from "./support.ts";
 
 interface State {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { addIssued, hashLists, isIssued, issuedHashes } from "../../../server/curriculum/issued-hashes.ts";
+import { addIssued, hashLists, isIssued, issuedHashes } from "../../../server/curriculum/core/issued-hashes.ts";
 
 const hashes = fc.array(fc.nat(40).map(String), { maxLength: 10 });
 

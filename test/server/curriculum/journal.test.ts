@@ -1,11 +1,11 @@
 /** Journals and states say which format they are of, and one that this server does not read is refused, not misread. */
 import { describe, expect, test } from "vitest";
-import { FORMAT } from "../../../server/curriculum/codec.ts";
+import { FORMAT } from "../../../server/curriculum/core/codec.ts";
 import { drawing } from "../../../server/curriculum/runs/drawing.ts";
 import { follow, readState } from "../../../server/curriculum/runs/journal.ts";
 import { liveRun } from "../../../server/curriculum/runs/live-run.ts";
 import { nextBatch } from "../../../server/curriculum/runs/next-batch.ts";
-import { decodeState } from "../../../server/curriculum/state-text.ts";
+import { decodeState } from "../../../server/curriculum/core/state-text.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { type ListedRun, type Store, StoreDamaged } from "../../../server/stores/store.ts";
 import { answer, ask, bench, codecs, encodeState, freshTasks, runConfig, train, value } from "./support.ts";

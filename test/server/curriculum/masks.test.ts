@@ -1,7 +1,7 @@
 /** Arms whose tasks cannot be scored now: they are not drawn from until what they need answers again. */
 import { expect, test } from "vitest";
 import { memoryStore } from "../../../server/stores/memory.ts";
-import { noConstraints } from "../../../server/curriculum/types.ts";
+import { noConstraints } from "../../../server/curriculum/core/types.ts";
 import {
   answer,
   arm,

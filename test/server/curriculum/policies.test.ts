@@ -1,7 +1,7 @@
 /** Laws of every registered policy, what is each one's own, and that the laws find policies that were broken. */
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import type { Json } from "../../../server/curriculum/json.ts";
+import type { Json } from "../../../server/curriculum/core/json.ts";
 import type { ObservedGroup, PolicyDefinition } from "../../../server/curriculum/policies/policy.ts";
 import {
   definitionOf,

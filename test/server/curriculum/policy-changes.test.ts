@@ -8,7 +8,7 @@ import { domainOrder, forgetting, type ForgettingConfig } from "../../../server/
 import type { ObservedGroup } from "../../../server/curriculum/policies/policy.ts";
 import { definitionOf, policyFromWire } from "../../../server/curriculum/policies/registry.ts";
 import { staged } from "../../../server/curriculum/policies/staged.ts";
-import { isInvalid, type Policy } from "../../../server/curriculum/types.ts";
+import { isInvalid, type Policy } from "../../../server/curriculum/core/types.ts";
 import { PolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
 import {
   adscArms,

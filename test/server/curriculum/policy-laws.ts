@@ -2,10 +2,15 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "../../../server/curriculum/constraints.ts";
-import type { Json } from "../../../server/curriculum/json.ts";
+import {
+  armClasses,
+  assignSlots,
+  drawableProbabilities,
+  quotasOf,
+} from "../../../server/curriculum/core/constraints.ts";
+import type { Json } from "../../../server/curriculum/core/json.ts";
 import type { ObservedGroup, PolicyDefinition, Progress, View } from "../../../server/curriculum/policies/policy.ts";
-import type { Policy } from "../../../server/curriculum/types.ts";
+import type { Policy } from "../../../server/curriculum/core/types.ts";
 import { PROMPTS } from "./policy-examples.ts";
 import { adscArms, adscConstraints } from "./support.ts";
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Rng } from "../../../envs/lib/rng.ts";
 import type { ObservedGroup, View } from "../../../server/curriculum/policies/policy.ts";
 import { definitionOf, policyFromWire } from "../../../server/curriculum/policies/registry.ts";
-import { isInvalid } from "../../../server/curriculum/types.ts";
+import { isInvalid } from "../../../server/curriculum/core/types.ts";
 import { PolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
 
 const ARMS = 4;

@@ -1,8 +1,8 @@
 /** What the curriculum's tests share: a clock that stands still, a source of tasks, configurations, and trainers. */
 import { hashKey } from "../../../envs/lib/rng.ts";
-import type { TaskPlace } from "../../../server/curriculum/codec.ts";
-import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
-import { readList, readObject, readText, readNumber } from "../../../server/curriculum/json.ts";
+import type { TaskPlace } from "../../../server/curriculum/core/codec.ts";
+import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
+import { readList, readObject, readText, readNumber } from "../../../server/curriculum/core/json.ts";
 import type { CompetenceConfig } from "../../../server/curriculum/policies/competence.ts";
 import type { ForgettingConfig } from "../../../server/curriculum/policies/forgetting.ts";
 import type { ReplayConfig } from "../../../server/curriculum/policies/replay.ts";
@@ -12,12 +12,12 @@ import type { NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
 import type { ListedView } from "../../../server/curriculum/runs/summary.ts";
 import type * as ports from "../../../server/curriculum/runs/ports.ts";
 import { createRuns, type Runs as RunsOf } from "../../../server/curriculum/runs/runs.ts";
-import type { IssuedTask } from "../../../server/curriculum/batches.ts";
-import type { RunState } from "../../../server/curriculum/state.ts";
-import { stateLines } from "../../../server/curriculum/state-text.ts";
-import * as types from "../../../server/curriculum/types.ts";
-import type { Constraints, Policy, Result } from "../../../server/curriculum/types.ts";
-import type { HistoryEntry } from "../../../server/curriculum/history.ts";
+import type { IssuedTask } from "../../../server/curriculum/core/batches.ts";
+import type { RunState } from "../../../server/curriculum/core/state.ts";
+import { stateLines } from "../../../server/curriculum/core/state-text.ts";
+import * as types from "../../../server/curriculum/core/types.ts";
+import type { Constraints, Policy, Result } from "../../../server/curriculum/core/types.ts";
+import type { HistoryEntry } from "../../../server/curriculum/core/history.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
 

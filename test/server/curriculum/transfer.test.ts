@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { FORMAT } from "../../../server/curriculum/codec.ts";
+import { FORMAT } from "../../../server/curriculum/core/codec.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Result } from "../../../server/curriculum/types.ts";
-import type { StateView } from "../../../server/curriculum/view.ts";
+import type { Result } from "../../../server/curriculum/core/types.ts";
+import type { StateView } from "../../../server/curriculum/core/view.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import {
   answer,

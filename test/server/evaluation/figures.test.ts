@@ -6,7 +6,7 @@ import { math } from "../../../envs/math/index.ts";
 import type { MathInstance } from "../../../envs/math/instance.ts";
 import { weighted } from "../../../envs/reward/weighted.ts";
 import { type Score, score } from "../../../envs/score.ts";
-import { columnsOf } from "../../../server/cli/evaluation/figures.ts";
+import { columnsOf } from "../../../cli/evaluation/figures.ts";
 import {
   factsOf,
   meanFigures,

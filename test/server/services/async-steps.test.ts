@@ -13,10 +13,10 @@ import { createEnvironmentService } from "../../../server/services/environment-s
 import { createEvaluationService } from "../../../server/services/evaluation-service.ts";
 import { recordItem } from "../../../server/services/feedback.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
-import { createAsyncScorer } from "../../../server/tasks/async-scorer.ts";
+import { createAsyncScorer } from "../../../server/scoring/async-scorer.ts";
 import { signingKey } from "../../../server/tasks/keyring.ts";
-import { createResources } from "../../../server/tasks/resources.ts";
-import { createScorer } from "../../../server/tasks/scorer.ts";
+import { createResources } from "../../../server/ports/resources.ts";
+import { createScorer } from "../../../server/scoring/scorer.ts";
 import { mintTaskId, type RunPlace } from "../../../server/tasks/task-id.ts";
 import type { CallContext } from "../../../server/transport/rpc.ts";
 import { flaky, hangsUp, NO_ANSWER } from "../../support/environments/flaky.ts";

@@ -10,7 +10,7 @@ import {
   readObject,
   readOrNull,
   readText,
-} from "../../json.ts";
+} from "../../core/json.ts";
 import type { ObservedGroup, PolicyDefinition } from "../policy.ts";
 import { type BanditConfig, checkConfig, configFromWire, configToWire, rules } from "./config.ts";
 import { noTracks, resizeTracks, track, type Tracks } from "./progress.ts";

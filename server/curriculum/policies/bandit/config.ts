@@ -7,8 +7,8 @@ import {
   BanditSignal,
   SignalRescaleSchema,
 } from "../../../gen/gradus/v1/curriculum_pb.js";
-import { type SignalName, signals } from "../../signals.ts";
-import { invalid, type Invalid, isInvalid } from "../../types.ts";
+import { type SignalName, signals } from "../../core/signals.ts";
+import { invalid, type Invalid, isInvalid } from "../../core/types.ts";
 import { chosen, positive, zeroOrMore } from "../policy.ts";
 import { thompson, ucb } from "./discounted.ts";
 import { emaSoftmax } from "./ema-softmax.ts";

@@ -1,7 +1,7 @@
 /** Signals brought to one scale by running quantiles (Graves et al. 2017, section 3.1). */
 import type { SignalRescale } from "../../../gen/gradus/v1/curriculum_pb.js";
-import { FormatError } from "../../json.ts";
-import { invalid, type Invalid } from "../../types.ts";
+import { FormatError } from "../../core/json.ts";
+import { invalid, type Invalid } from "../../core/types.ts";
 import { inRange } from "../policy.ts";
 import type { Lesson } from "./rule.ts";
 

@@ -1,0 +1,115 @@
+/**
+ * gradus draw: a picture of a task and of an answer to it. Always here: it may show the solver's answer. On a terminal
+ * the picture goes to a file, whose path is printed; into a pipe or a file it goes as it is.
+ */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { Option } from "commander";
+import type { Command } from "commander";
+import { wrapAnswer } from "../../envs/answers/wording.ts";
+import { drawCompletion, drawTask, type Told } from "../../envs/draw.ts";
+import type { AnyScoreTask } from "../../envs/score.ts";
+import { completionIn } from "../completion.ts";
+import { localOf } from "../connection.ts";
+import type { Local } from "../local.ts";
+import { addLocalTaskOptions, openTask, solutionOf, taskIdOf } from "../local-task.ts";
+import type { LocalTaskFlags } from "../local-task.ts";
+import { isShown, show } from "../open.ts";
+import { makeDirectory, writeOut } from "../out.ts";
+import { print, printJson } from "../print.ts";
+import { CliProblem } from "../problem.ts";
+
+interface Flags extends LocalTaskFlags {
+  readonly answer?: string;
+  readonly completion?: string;
+  readonly file?: string;
+  readonly solve?: boolean;
+  readonly out?: string;
+  readonly open?: boolean;
+  readonly json?: boolean;
+}
+
+export function addDraw(program: Command): void {
+  const command = program
+    .command("draw")
+    .description("draw a task, and an answer to it, as SVG: it shows why the answer is infeasible or not the best")
+    .addOption(new Option("--answer <text>", "an answer, without marks, e.g. '[0, 2, 1]'"))
+    .addOption(new Option("--completion <text>", "a completion that marks its answer").conflicts("answer"))
+    .addOption(new Option("--file <path>", "file that holds a completion").conflicts(["answer", "completion"]))
+    .addOption(new Option("--solve", "draw the solver's answer").conflicts(["answer", "completion", "file"]))
+    .option("-o, --out <path>", "file to write (default: on a terminal one under out/, else standard output)")
+    .addOption(new Option("--open", "show it, as is done on a desktop's terminal by itself").conflicts("json"))
+    .addOption(new Option("--no-open", "do not show it"))
+    .option("--json", "print JSON: the task id, and the SVG or, with --out, the file");
+  addLocalTaskOptions(command).action(async (environment: string | undefined, flags: Flags) => {
+    const { out, json, open } = flags;
+    const terminal = process.stdout.isTTY;
+    if (open && out === undefined && !terminal)
+      throw new CliProblem("usage", "--open needs --out, for standard output is no terminal and takes the picture");
+    const local = await localOf(flags);
+    const taskId = await taskIdOf(local, environment, flags);
+    const task = openTask(local, taskId);
+    const svg = await drawn(local, taskId, task, flags).finally(() => local.client.close());
+    if (json) return printDrawing(taskId, task, svg, out);
+    if (out === undefined && !terminal) return print(svg);
+    const path = out ?? (await pathOf(task, taskId));
+    await writeOut("--out", path, `${svg}\n`);
+    if (terminal || open) print(path);
+    if (!(open ?? isShown(terminal, process.env, process.platform))) return;
+    const trouble = await show(path);
+    if (trouble === undefined) return;
+    const words = `nothing here shows ${path} (${trouble}): open it by hand`;
+    if (open) throw new CliProblem("failure", words);
+    console.error(`gradus: ${words}`);
+  });
+}
+
+async function printDrawing(
+  taskId: string,
+  { environment }: AnyScoreTask,
+  svg: string,
+  out: string | undefined,
+): Promise<void> {
+  if (out !== undefined) await writeOut("--out", out, `${svg}\n`);
+  const of = { taskId, environment: environment.id, version: environment.version };
+  printJson(out === undefined ? { ...of, svg } : { ...of, file: out });
+}
+
+/** A name under out/ that says the environment, and is the same for the same task. */
+async function pathOf({ environment }: AnyScoreTask, taskId: string): Promise<string> {
+  makeDirectory("--out", "out");
+  const hash = createHash("sha256").update(taskId).digest("hex").slice(0, 8);
+  return join("out", `${environment.id.replaceAll("/", "-")}-${hash}.svg`);
+}
+
+async function drawn(
+  local: Local,
+  taskId: string,
+  task: AnyScoreTask,
+  { answer, completion, file, solve }: Flags,
+): Promise<string> {
+  const { environment, instance, format, thinking } = task;
+  const whole = file === undefined ? completion : await completionIn(file);
+  const text = solve ? solutionOf(task).text : answer;
+  const told = await toldOf(local, taskId, task, whole ?? (text && wrapAnswer(text, format, "", thinking)));
+  const svg =
+    whole === undefined
+      ? drawTask(environment, instance, text, told)
+      : drawCompletion(environment, instance, format, whole, thinking, told);
+  if (svg === undefined) throw new CliProblem("usage", `${environment.id} draws no pictures`);
+  return svg;
+}
+
+/** What only the outside can judge is asked; a picture is drawn all the same where it does not answer. */
+async function toldOf(
+  { client }: Local,
+  taskId: string,
+  { environment }: AnyScoreTask,
+  completion: string | undefined,
+): Promise<Told | undefined> {
+  if (environment.resource === undefined || completion === undefined) return undefined;
+  const outcome = await client.step({ taskId, groupId: "" }, completion);
+  if (outcome.kind === "unscored") return { solved: false, words: `not verified: ${outcome.detail}` };
+  const { solved, violation: words, info } = outcome;
+  return { solved, words, info };
+}

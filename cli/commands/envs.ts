@@ -1,0 +1,164 @@
+/** gradus envs: what there is to learn. */
+import type { Command } from "commander";
+import { AnswerFormat, EnvironmentSchema, Goal, Source, Split } from "../../clients/ts/src/public.ts";
+import type {
+  Environment,
+  GradusClient,
+  ParameterInfo,
+  PoolInfo,
+  RewardSchemeInfo,
+} from "../../clients/ts/src/public.ts";
+import { addConnectionOptions, configOf, withClient } from "../connection.ts";
+import type { ConnectionFlags } from "../connection.ts";
+import { fields, jsonOf, number, print, printJson, table, word } from "../print.ts";
+import { CliProblem } from "../problem.ts";
+import { wholeNumber } from "../task-options.ts";
+
+interface Flags extends ConnectionFlags {
+  readonly json?: boolean;
+  readonly category?: string;
+  readonly version?: number;
+}
+
+export function addEnvs(program: Command): void {
+  const command = program
+    .command("envs")
+    .description("list the environments, or describe one")
+    .argument("[id]", "e.g. np/tsp")
+    .option("--category <name>", "only environments of this category")
+    .option("--version <number>", "version of the environment (default: the newest)", wholeNumber(0, 2 ** 32 - 1))
+    .option("--json", "print JSON");
+  addConnectionOptions(command).action((id: string | undefined, flags: Flags) =>
+    withClient(
+      flags,
+      (client) => (id === undefined ? list(client, flags) : describe(client, id, flags)),
+      "environments",
+    ),
+  );
+}
+
+async function list(client: GradusClient, flags: Flags): Promise<void> {
+  const { category = "", version, json } = flags;
+  if (version !== undefined) throw new CliProblem("usage", "--version is of one environment: give its id too");
+  const environments = await client.listEnvironments({ category });
+  if (environments.length === 0) throw new CliProblem("usage", await noneOf(client, category));
+  if (json) printJson(environments.map((environment) => jsonOf(EnvironmentSchema, environment)));
+  else print(listed(environments, await drawnHere(flags)));
+}
+
+/** Whether an environment can be drawn: `gradus draw` works in this process, whoever makes the tasks. */
+async function drawnHere(flags: ConnectionFlags): Promise<(id: string, version: number) => boolean> {
+  const { loadEnvironments } = await import("../../server/making/environments.ts");
+  const loaded = await loadEnvironments(configOf(flags).environmentFiles);
+  if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
+  return (id, version) => {
+    const found = loaded.registry.find(id, version);
+    return found.kind === "found" && found.environment.draw !== undefined;
+  };
+}
+
+async function noneOf(client: GradusClient, category: string): Promise<string> {
+  const all = await client.listEnvironments({});
+  const names = [...new Set(all.map((environment) => environment.category))].sort();
+  return `--category: there is none '${category}' here; there are: ${names.join(", ")}`;
+}
+
+async function describe(client: GradusClient, id: string, flags: Flags): Promise<void> {
+  const { category, version, json } = flags;
+  if (category !== undefined) throw new CliProblem("usage", "give either an id or --category");
+  const environment = await client.getEnvironment(id, version);
+  if (json) printJson(jsonOf(EnvironmentSchema, environment));
+  else print(described(environment, (await drawnHere(flags))(environment.id, environment.version)));
+}
+
+function listed(environments: readonly Environment[], isDrawn: (id: string, version: number) => boolean): string {
+  const rows = environments.map(({ id, version, goal, levels, description }) => [
+    id,
+    String(version),
+    word(Goal, goal),
+    levels.map(({ name }) => name).join(" "),
+    isDrawn(id, version) ? "yes" : "",
+    description,
+  ]);
+  return table(["id", "version", "goal", "levels", "pictures", "description"], rows);
+}
+
+function parameterRows(parameters: readonly ParameterInfo[]): readonly (readonly string[])[] {
+  return parameters.map(({ name, min, max, defaultValue, description }) => [
+    name,
+    `${number(min)} to ${number(max)}`,
+    number(defaultValue),
+    description,
+  ]);
+}
+
+/** Weights of components, and what else a scheme takes: in a spec's reward_scheme, or by --scheme-param. */
+function schemeParameters(schemes: readonly RewardSchemeInfo[]): readonly string[] {
+  const rows = schemes.flatMap(({ name, parameters }) =>
+    parameterRows(parameters).map((row, i) => [i === 0 ? name : "", ...row]),
+  );
+  return rows.length === 0 ? [] : [table(["reward scheme", ...parameterHead], rows)];
+}
+
+const poolSplits = [Split.TRAIN, Split.EVAL, Split.BENCH] as const;
+
+const parameterHead = ["parameter", "range", "default", "meaning"];
+
+function described(environment: Environment, isDrawn: boolean): string {
+  const { id, version, description, goal, levels, parameters, answerFormats, rewardSchemes, sources, pools } =
+    environment;
+  const levelRows = levels.map(({ name, description: meaning, parameters: of, evaluationOnly }) => [
+    name,
+    Object.entries(of?.values ?? {})
+      .map(([key, value]) => `${key}=${number(value)}`)
+      .join(" "),
+    evaluationOnly ? `${meaning} (evaluation only)` : meaning,
+  ]);
+  const schemeRows = rewardSchemes.map(({ name, rewardMin, rewardMax, description: meaning }) => [
+    name,
+    `${number(rewardMin)} to ${number(rewardMax)}`,
+    meaning,
+  ]);
+  const head = fields([
+    ["environment", `${id}, version ${version}`],
+    ["goal", word(Goal, goal)],
+    ["answer formats", answerFormats.map((format) => word(AnswerFormat, format)).join(", ")],
+    ["pictures", isDrawn ? `gradus draw ${id}` : "none"],
+    ["sources", sources.map((source) => word(Source, source)).join(", ")],
+    ["pools", sources.includes(Source.REAL) && pools.length === 0 ? "none here: give --pool name=path" : undefined],
+  ]);
+  return [
+    description,
+    head,
+    parameters.length === 0
+      ? table(
+          ["level", "meaning"],
+          levelRows.map(([name = "", , meaning = ""]) => [name, meaning]),
+        )
+      : table(["level", "parameters", "meaning"], levelRows),
+    ...(parameters.length === 0 ? [] : [table(parameterHead, parameterRows(parameters))]),
+    table(["reward scheme", "rewards", "meaning"], schemeRows),
+    ...schemeParameters(rewardSchemes),
+    ...(pools.length === 0 ? [] : [poolTable(pools)]),
+  ].join("\n\n");
+}
+
+/** A row to a level: how many rows of each split, and of the pool what is no task. */
+function poolTable(pools: readonly PoolInfo[]): string {
+  const rows = pools.flatMap(({ name, groups, rejected, leftOut, unchecked, shipped }) => {
+    const levels = [...new Set(groups.map(({ level }) => level))];
+    const counts = (level: string) =>
+      poolSplits.map((split) => {
+        const group = groups.find((each) => each.level === level && each.split === split);
+        return String(group?.rows ?? 0);
+      });
+    const notes = [
+      shipped ? "ships with it" : "the operator's",
+      ...(rejected > 0 ? [`${rejected} rows rejected`] : []),
+      ...(leftOut > 0 ? [`${leftOut} left out`] : []),
+      ...(unchecked > 0 ? [`${unchecked} unchecked`] : []),
+    ];
+    return levels.map((level, i) => [i === 0 ? name : "", level, ...counts(level), i === 0 ? notes.join(", ") : ""]);
+  });
+  return table(["pool", "level", ...poolSplits.map((split) => word(Split, split)), "rows"], rows);
+}

@@ -1,0 +1,237 @@
+/** gradus export: training data for SFT and RFT, from graded completions or from the solvers' answers. */
+import type { Command } from "commander";
+import { InvalidArgumentError, Option } from "commander";
+import { answerFormatNames, splitNames } from "../../clients/ts/src/public.ts";
+import type { AnswerFormatName, GradusClient, SplitName } from "../../clients/ts/src/public.ts";
+import { addConnectionOptions, addSuiteOptions, collect, localOf, withClient } from "../connection.ts";
+import type { ConnectionFlags } from "../connection.ts";
+import { createBar } from "../bar.ts";
+import { readFilter, type ScoreFilter } from "../export/filter.ts";
+import type { ExportRow } from "../export/rows.ts";
+import type { RowWriter } from "../export/write.ts";
+import { withOut } from "../out.ts";
+import { CliProblem, problemOf } from "../problem.ts";
+import { wholeNumber } from "../task-options.ts";
+
+interface Flags extends ConnectionFlags {
+  readonly out: string;
+  readonly evaluationId?: string;
+  readonly solver?: boolean;
+  readonly environment?: readonly string[];
+  readonly level?: readonly string[];
+  readonly count: number;
+  readonly split: SplitName;
+  readonly format?: AnswerFormatName;
+  readonly ratioAbove?: number;
+  readonly where?: readonly ScoreFilter[];
+  readonly pairs?: boolean;
+  readonly pairsPerPrompt: number;
+  readonly rewardGap: number;
+  readonly perEnvironment?: number;
+  readonly allowBench?: boolean;
+}
+
+function ratio(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value <= 1 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError("Want a number up to 1; below 0 keeps all.");
+}
+
+function condition(text: string, before: readonly ScoreFilter[] = []): readonly ScoreFilter[] {
+  const filter = readFilter(text);
+  if (filter !== undefined) return [...before, filter];
+  throw new InvalidArgumentError("Want a component, a comparison and a number, e.g. 'correctness>=1' or 'reward>0.1'.");
+}
+
+function gap(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value >= 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError("Want a number from 0.");
+}
+
+export function addExport(program: Command): void {
+  const command = program
+    .command("export")
+    .description("write training data in chat format: completions of an evaluation, or the solvers' answers")
+    .requiredOption("--out <file>", "where to: a name that ends in .jsonl or .parquet")
+    .addOption(
+      new Option("--evaluation-id <id>", "graded completions of this evaluation, see gradus eval").conflicts("solver"),
+    )
+    .option("--solver", "the solvers' answers to new tasks, made in this process")
+    .addOption(
+      new Option("--environment <id>", "only of this one; may be given several times (default: all)").argParser(
+        collect,
+      ),
+    )
+    .addOption(
+      new Option("--level <name>", "only of this one; may be given several times (default: all)").argParser(collect),
+    )
+    .addOption(
+      new Option("--count <n>", "with --solver: tasks of each environment")
+        .argParser(wholeNumber(1, 1_000_000))
+        .default(1000)
+        .conflicts("evaluationId"),
+    )
+    .addOption(
+      new Option("--split <split>", "with --solver").choices(splitNames).default("train").conflicts("evaluationId"),
+    )
+    .addOption(
+      new Option("--format <format>", "with --solver: how the answer is marked")
+        .choices(answerFormatNames)
+        .conflicts("evaluationId"),
+    )
+    .option(
+      "--ratio-above <ratio>",
+      "keep completions with a better ratio than this (default: 0.5; with --where all that it keeps)",
+      ratio,
+    )
+    .addOption(
+      new Option(
+        "--where <condition>",
+        "keep completions by a component of their reward, or by reward or ratio, e.g. 'format=1'; may be given several times",
+      )
+        .argParser(condition)
+        .conflicts("solver"),
+    )
+    .addOption(
+      new Option(
+        "--pairs",
+        "write pairs of completions of one prompt, chosen and rejected (DPO, IPO); --ratio-above and --per-environment do not apply",
+      ).conflicts("solver"),
+    )
+    .option("--pairs-per-prompt <n>", "with --pairs: at most so many", wholeNumber(1, 1024), 4)
+    .option("--reward-gap <gap>", "with --pairs: the chosen one's reward is greater by more than this", gap, 0)
+    .option(
+      "--per-environment <n>",
+      "rows of each environment (default: as many as the scarcest has)",
+      wholeNumber(1, 10_000_000),
+    )
+    .option(
+      "--allow-bench",
+      "export tasks of the bench split, which no model that is to be compared may be trained on",
+    );
+  addSuiteOptions(addConnectionOptions(command)).action(exportData);
+}
+
+async function exportData(flags: Flags): Promise<void> {
+  const { formatOf, createRowWriter } = await import("../export/write.ts");
+  const { out, solver = false, evaluationId } = flags;
+  const format = formatOf(out);
+  if (format === undefined) throw new CliProblem("usage", `--out must end in .jsonl or .parquet; got '${out}'`);
+  if ((evaluationId === undefined) === !solver)
+    throw new CliProblem("usage", "give either --evaluation-id or --solver");
+  if (flags.pairs === true && evaluationId === undefined)
+    throw new CliProblem("usage", "--pairs are of an evaluation's completions: give --evaluation-id");
+  if (flags.pairs === true && evaluationId !== undefined)
+    return void console.error(await withOut("--out", out, (path) => exportPairs(flags, evaluationId, path)));
+  const summary = await withOut("--out", out, async (path) => {
+    const writer = createRowWriter(path, format);
+    const made = await (evaluationId === undefined ? addSolved(flags, writer) : addGraded(flags, evaluationId, writer));
+    if (Math.max(...made.kept.values(), 0) === 0) throw new CliProblem("failure", nothingLeft(made, flags));
+    writer.finish();
+    return countText(made, out);
+  });
+  console.error(summary);
+}
+
+async function exportPairs(flags: Flags, evaluationId: string, path: string): Promise<string> {
+  const [{ createPairWriter, formatOf }, { pairsOf }] = await Promise.all([
+    import("../export/write.ts"),
+    import("../export/pairs.ts"),
+  ]);
+  const rows = await gradedRows(flags, evaluationId);
+  refuseBench(rows, flags);
+  const pairs = pairsOf(rows, { perPrompt: flags.pairsPerPrompt, rewardGap: flags.rewardGap });
+  if (pairs.length === 0)
+    throw new CliProblem("failure", `of ${rows.length} completions no two of one prompt differ in their reward enough`);
+  const writer = createPairWriter(path, formatOf(flags.out) ?? "jsonl");
+  for (const pair of pairs) writer.add(pair);
+  writer.finish();
+  const prompts = new Set(pairs.map(({ group_id }) => group_id)).size;
+  return `${pairs.length} pairs of ${prompts} prompts in ${flags.out}`;
+}
+
+async function gradedRows(flags: Flags, evaluationId: string) {
+  const { environment = [], level = [], where = [] } = flags;
+  const { rowsOfEvaluation } = await import("../export/sources.ts");
+  const read = (client: GradusClient) => rowsOfEvaluation(client.evaluation(evaluationId), environment, level, where);
+  return withClient(flags, read, "evaluations");
+}
+
+/** Rows of each environment. */
+interface Made {
+  readonly available: ReadonlyMap<string, number>;
+  readonly kept: ReadonlyMap<string, number>;
+}
+
+async function addGraded(flags: Flags, evaluationId: string, writer: RowWriter): Promise<Made> {
+  const { perEnvironment } = flags;
+  const { selectEvenly } = await import("../export/rows.ts");
+  const graded = await gradedRows(flags, evaluationId);
+  const rows = graded.map(({ commitEnd: _, ...row }): ExportRow => row);
+  refuseBench(rows, flags);
+  const { rows: selected, available } = selectEvenly(rows, ratioAboveOf(flags), perEnvironment);
+  const kept = new Map<string, number>();
+  for (const row of selected) add(writer, row, kept);
+  return { available, kept };
+}
+
+function add(writer: RowWriter, row: ExportRow, kept: Map<string, number>): void {
+  writer.add(row);
+  kept.set(row.environment, (kept.get(row.environment) ?? 0) + 1);
+}
+
+async function addSolved(flags: Flags, writer: RowWriter): Promise<Made> {
+  const { environment = [], level = [], split, count, format, perEnvironment, allowBench } = flags;
+  if (split === "bench" && !allowBench) throw new CliProblem("usage", `--split bench is ${benchWords}`);
+  const [{ solverSources }, { takeEvenly }] = await Promise.all([
+    import("../export/sources.ts"),
+    import("../export/rows.ts"),
+  ]);
+  const local = await localOf(flags);
+  const sources = solverSources(local, { environments: environment, levels: level, split, count, format });
+  const available = new Map<string, number>();
+  const kept = new Map<string, number>();
+  const total = sources.length * Math.min(count, perEnvironment ?? count);
+  const bar = createBar({ done: 0, total, format: "{bar} {value}/{total} rows  {eta_formatted} left" });
+  try {
+    for await (const row of takeEvenly(sources, available, ratioAboveOf(flags), perEnvironment)) {
+      add(writer, row, kept);
+      bar.update(1);
+    }
+  } catch (error) {
+    throw problemOf(error, undefined);
+  } finally {
+    bar.stop();
+  }
+  return { available, kept };
+}
+
+const benchWords =
+  "what benchmarks are made of: train on another split, e.g. by evaluating the suite forge-train, or give --allow-bench";
+
+function refuseBench(rows: readonly ExportRow[], { allowBench }: Flags): void {
+  const bench = rows.filter(({ split }) => split === "bench").length;
+  if (bench > 0 && !allowBench) throw new CliProblem("failure", `${bench} rows are of the bench split, ${benchWords}`);
+}
+
+/** Who says by --where what is good means just that, and not a good ratio besides. */
+const RATIO_DEFAULT = 0.5;
+
+function ratioAboveOf({ ratioAbove, where = [] }: Flags): number {
+  return ratioAbove ?? (where.length > 0 ? -Infinity : RATIO_DEFAULT);
+}
+
+function nothingLeft({ available }: Made, flags: Flags): string {
+  const none = [...available].filter(([, count]) => count === 0).map(([name]) => name);
+  if (none.length === 0)
+    return flags.where === undefined ? "there are no completions to export" : "no completion meets every --where";
+  const ratioAbove = ratioAboveOf(flags);
+  return `no completion with a ratio above ${ratioAbove} in ${none.join(", ")}: lower --ratio-above, or give --per-environment to take what there is`;
+}
+
+function countText({ kept, available }: Made, out: string): string {
+  const counts = [...available].map(([name, count]) => `${name} ${kept.get(name) ?? 0} of ${count}`);
+  const total = [...kept.values()].reduce((sum, count) => sum + count, 0);
+  return `${total} rows in ${out}: ${counts.join(", ")}`;
+}

@@ -1,0 +1,102 @@
+/** gradus pools sample: rows of a file that hold tasks, filtered, and in proportion to their categories. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { createBar } from "../../bar.ts";
+import { type Condition, readCondition } from "../../conditions.ts";
+import { addRegistryOptions, columnOption, configOf, type RegistryFlags } from "../../connection.ts";
+import type { SampleReport } from "../../pools/sample.ts";
+import { print, printJson, table } from "../../print.ts";
+import { CliProblem } from "../../problem.ts";
+import { wholeNumber } from "../../task-options.ts";
+
+interface Flags extends RegistryFlags {
+  readonly out: string;
+  readonly environment?: string;
+  readonly where?: readonly Condition[];
+  readonly promptBytesMax?: number;
+  readonly column?: readonly string[];
+  readonly by?: string;
+  readonly count?: number;
+  readonly seed: string;
+  readonly json?: boolean;
+}
+
+function condition(text: string, before: readonly Condition[] = []): readonly Condition[] {
+  const read = readCondition(text);
+  if (read !== undefined) return [...before, read];
+  throw new InvalidArgumentError(
+    "Want a field, a comparison and a value, e.g. 'problem_type=Algebra', 'problem!~![](' or 'conversations.length<=4'; equal is one '=', and a value that begins with one has a space before it.",
+  );
+}
+
+export function addSample(group: Command): void {
+  const command = group
+    .command("sample")
+    .description("write a sample of a file's rows, as they are, and say what was dropped and why")
+    .argument("<file>", "as for --pool, without a selection")
+    .requiredOption("--out <file>", "where to: a name that ends in .jsonl, or .parquet where <file> is Parquet")
+    .addOption(columnOption())
+    .option("--environment <id>", "drop rows that hold no task of it, or one that came before")
+    .addOption(
+      new Option(
+        "--where <condition>",
+        "keep rows for which it holds: a field and =, !=, <, <=, >, >=, ~ (contains) or !~; may be given several times",
+      ).argParser(condition),
+    )
+    .option(
+      "--prompt-bytes-max <n>",
+      "with --environment: drop rows whose prompt has more bytes of UTF-8 than this (there is no tokenizer here: English has about 4 to a token, code about 3, and no token has less than one)",
+      wholeNumber(1, 2 ** 30),
+    )
+    .option("--by <field>", "take as large a share of each of its values, by the largest remainder")
+    .option("--count <n>", "rows to take (default: all that are left)", wholeNumber(1, 2 ** 31))
+    .option("--seed <text>", "equal seeds take equal rows of a file", "0")
+    .option("--json", "print the report as JSON");
+  addRegistryOptions(command).action(sample);
+}
+
+async function sample(path: string, flags: Flags): Promise<void> {
+  const { environment: id, out, where = [], promptBytesMax, by, count = Infinity, seed, json } = flags;
+  if (promptBytesMax !== undefined && id === undefined)
+    throw new CliProblem("usage", "--prompt-bytes-max is of the prompt that an environment makes: give --environment");
+  const [{ samplePool }, { loadEnvironments }, { ownerOf }, { poolWork }, { namesFor }] = await Promise.all([
+    import("../../pools/sample.ts"),
+    import("../../../server/making/environments.ts"),
+    import("../../../server/pools/selection.ts"),
+    import("../../../server/pools/work.ts"),
+    import("../../../server/pools/pools.ts"),
+  ]);
+  const { environmentFiles, columns } = configOf(flags);
+  const loaded = await loadEnvironments(environmentFiles);
+  if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
+  const owner = id === undefined ? undefined : ownerOf(loaded.registry, id);
+  if (owner?.kind === "invalid") throw new CliProblem("usage", `--environment: ${owner.message}`);
+  const work = poolWork(loaded.registry);
+  let bar: ReturnType<typeof createBar> | undefined;
+  const report = await samplePool({
+    path,
+    out,
+    plan: (file) => work.plan(file),
+    environment: owner?.environment,
+    columns: namesFor(path, columns),
+    where,
+    promptBytesMax,
+    by,
+    count,
+    seed,
+    onParts: (total) => (bar = createBar({ done: 0, total, format: "{bar} {percentage}%  {eta_formatted} left" })),
+    onPart: () => bar?.update(1),
+  }).finally(() => bar?.stop());
+  if (json) printJson(report);
+  else print(shown(report, by));
+}
+
+function shown({ rows, taken, out, dropped, categories }: SampleReport, by: string | undefined): string {
+  const left = categories.reduce((sum, category) => sum + category.rows, 0);
+  const droppedRows = dropped.map((each) => [String(each.rows), each.first, each.why]);
+  const categoryRows = categories.map((each) => [each.category, String(each.rows), String(each.taken)]);
+  return [
+    `${taken} rows in ${out}, of ${left} that were left of ${rows}`,
+    ...(dropped.length === 0 ? [] : [table(["dropped", "first", "why"], droppedRows)]),
+    ...(by === undefined ? [] : [table([by, "rows", "taken"], categoryRows)]),
+  ].join("\n\n");
+}

@@ -1,0 +1,115 @@
+/** gradus reset: tasks. */
+import type { Command } from "commander";
+import { AnswerFormat, GradusError, Source, Split, TaskSchema, Thinking } from "../../clients/ts/src/public.ts";
+import type { GradusClient, ResetResult, Task, TaskChoice } from "../../clients/ts/src/public.ts";
+import { codeName } from "../../clients/ts/src/errors.ts";
+import { seedOf } from "../../clients/ts/src/choices.ts";
+import { addConnectionOptions, withClient } from "../connection.ts";
+import type { ConnectionFlags } from "../connection.ts";
+import { createBar } from "../bar.ts";
+import { fields, jsonOf, print, printJson, printed, word } from "../print.ts";
+import { addTaskOptions, taskChoiceOf, wholeNumber } from "../task-options.ts";
+import type { TaskFlags } from "../task-options.ts";
+
+interface Flags extends ConnectionFlags, TaskFlags {
+  readonly json?: boolean;
+  readonly count?: number;
+}
+
+export function addReset(program: Command): void {
+  const command = program
+    .command("reset")
+    .description("make tasks: prompts, with the task ids to score completions by")
+    .argument("<environment>", "e.g. countdown")
+    .option("-n, --count <number>", "make this many, of the seed and those after it", wholeNumber(1, 100_000))
+    .option("--json", "print JSON; with --count a list");
+  addConnectionOptions(addTaskOptions(command)).action((environment: string, flags: Flags) =>
+    withClient(flags, async (client) => {
+      const choice = taskChoiceOf(environment, flags);
+      if (flags.count === undefined) {
+        const task = await client.reset({ ...choice, seed: flags.seed });
+        if (flags.json) printJson(jsonOf(TaskSchema, task));
+        else print(shown(task));
+        return;
+      }
+      await printMany(client, choice, flags.json === true, seedOf(flags.seed), flags.count);
+    }),
+  );
+}
+
+/** Seeds of one call: few, so that a reader that leaves, or Ctrl-C, does not wait for long. */
+const seedsPerCall = 32;
+
+/** Prints tasks as they are made, with a bar beside them where they go to a file or a pipe. */
+async function printMany(
+  client: GradusClient,
+  choice: TaskChoice,
+  json: boolean,
+  first: bigint,
+  count: number,
+): Promise<void> {
+  const bar = createBar({
+    done: 0,
+    total: count,
+    format: "{bar} {value}/{total} tasks  {eta_formatted} left",
+    shown: count > seedsPerCall && !process.stdout.isTTY,
+  });
+  let any = false;
+  const printTasks = async (tasks: readonly Task[]): Promise<void> => {
+    if (tasks.length === 0) return;
+    const before = any ? (json ? "," : "\n") : json ? "[" : "";
+    any = true;
+    await printed(before + (json ? listItems(tasks) : `${tasks.map(shown).join("\n\n")}\n`));
+    bar.update(tasks.length);
+  };
+  try {
+    for (let done = 0; done < count; done += seedsPerCall) {
+      const start = first + BigInt(done);
+      const seeds = Array.from({ length: Math.min(seedsPerCall, count - done) }, (_, i) => start + BigInt(i));
+      const { tasks, failure } = upToFailure(await client.batchReset({ ...choice, seeds }));
+      await printTasks(tasks);
+      if (failure !== undefined) throw failure;
+    }
+  } finally {
+    // What breaks off in the middle is a whole list too, of the tasks before; the exit code says that it is short.
+    if (json && any) await printed("\n]\n");
+    bar.stop();
+  }
+}
+
+/** As JSON.stringify would write them in a list. */
+function listItems(tasks: readonly Task[]): string {
+  const list = JSON.stringify(
+    tasks.map((task) => jsonOf(TaskSchema, task)),
+    undefined,
+    2,
+  );
+  return list.slice(1, -2);
+}
+
+/** The tasks before the first seed that gave none, and why it did not. */
+function upToFailure(results: readonly ResetResult[]): { readonly tasks: readonly Task[]; failure?: GradusError } {
+  const tasks: Task[] = [];
+  for (const { seed, result } of results) {
+    if (result.case !== "task") {
+      const { code = 2, message = "the server gave no task" } = result.value ?? {};
+      return { tasks, failure: new GradusError(codeName(code), `seed ${seed}: ${message}`) };
+    }
+    tasks.push(result.value);
+  }
+  return { tasks };
+}
+
+function shown(task: Task): string {
+  const head = fields([
+    ["environment", `${task.environment}, version ${task.version}`],
+    ["level", task.level === "" ? "by parameters" : task.level],
+    ["split", word(Split, task.split)],
+    ["source", word(Source, task.source)],
+    ["answer format", word(AnswerFormat, task.answerFormat)],
+    ["thinking", word(Thinking, task.thinking)],
+    ["task id", task.taskId],
+    ["group id", task.groupId],
+  ]);
+  return [head, ...task.prompt.map(({ role, content }) => `--- ${role}\n${content}`)].join("\n\n");
+}

@@ -1,0 +1,110 @@
+/** gradus run check: what is wrong with run files and with the pools that they draw from, without a server. */
+import type { Command } from "commander";
+import type { RunConfig } from "../../../clients/ts/src/public.ts";
+import { Source } from "../../../clients/ts/src/public.ts";
+import type { PortName } from "../../../envs/ports.ts";
+import type { Registry } from "../../../envs/registry.ts";
+import { rowWarnings } from "../../../server/services/check-rows.ts";
+import { readPoolPath } from "../../../server/pools/selection.ts";
+import { contradictionLine, rejectionLines } from "../../../server/pools/report.ts";
+import { addLocalOptions, addSuiteOptions, ANY_TEACHER, configOf, type LocalFlags, localOf } from "../../connection.ts";
+import type { Local } from "../../local.ts";
+import { print } from "../../print.ts";
+import { CliProblem, problemOf } from "../../problem.ts";
+import { readRunFile, type RunFile } from "../../run-file.ts";
+import { createdOf } from "./create.ts";
+
+export function addCheck(group: Command): void {
+  const command = group
+    .command("check")
+    .description("say all that is wrong with run files, each with its line, without a server")
+    .argument("<files...>", "e.g. examples/*.yaml")
+    .addHelpText(
+      "after",
+      `
+Rows of --pool that hold no task, and what a server must have for a file (a judge, a sandbox, a teacher), are warnings.`,
+    );
+  addSuiteOptions(addLocalOptions(command)).action(check);
+}
+
+async function check(paths: readonly string[], flags: LocalFlags): Promise<void> {
+  const asked = { ...ANY_TEACHER, ...flags };
+  const local = await localOf(asked, "runs");
+  const problems: string[] = [];
+  try {
+    for (const warning of poolWarnings(local, configOf(asked).pools)) console.error(warning);
+    for (const [i, path] of paths.entries()) {
+      const file = await checked(local, path, `check-${i}`);
+      if (file instanceof CliProblem) problems.push(file.message);
+      else {
+        print(`${path}: can be created`);
+        for (const warning of await rowsOf(local, `check-${i}`)) console.error(`warning: ${path}: ${warning}`);
+        for (const warning of needWarnings(local.deps.registry, file)) console.error(warning);
+      }
+    }
+  } finally {
+    local.client.close();
+  }
+  if (problems.length > 0) throw new CliProblem("usage", problems.join("\n"));
+}
+
+/** The file, or what is wrong with it. */
+async function checked({ client }: Local, path: string, id: string): Promise<RunFile | CliProblem> {
+  try {
+    const file = readRunFile("<files...>", path);
+    await createdOf(client, file, id);
+    return file;
+  } catch (error) {
+    const problem = problemOf(error, undefined);
+    if (problem instanceof CliProblem) return problem;
+    throw error;
+  }
+}
+
+/** What the rows of a run that was created here are worth a word about. */
+async function rowsOf({ deps }: Local, id: string): Promise<readonly string[]> {
+  const created = await deps.runs.get(id);
+  return created.kind === "ok" ? rowWarnings(deps, created.value.config) : [];
+}
+
+function poolWarnings({ deps }: Local, named: readonly { readonly name: string; readonly path: string }[]) {
+  return named.flatMap(({ name, path }) => {
+    const [file, pool] = [readPoolPath(path, deps.registry), deps.pools.get(name)];
+    if (file.kind === "invalid" || pool === undefined) return [];
+    const contradiction = contradictionLine(file.path, pool);
+    const lines = [...rejectionLines(file.path, pool), ...(contradiction === undefined ? [] : [contradiction])];
+    return lines.map((line) => `warning: ${line}`);
+  });
+}
+
+/** What a server needs for arms of an environment. */
+const NEEDS: Readonly<Record<PortName, string>> = {
+  judge: "a judge: start it with --judge-url and --judge-model (and GRADUS_JUDGE_KEY)",
+  sandbox: "a sandbox: gradus sandbox check says whether its machine can hold one, and --sandbox what else there is",
+};
+const NEEDS_TEACHER = "a teacher: start it with --teacher-url and --teacher-model (and GRADUS_TEACHER_KEY)";
+
+/** What not every server has, each at the first arm that needs it. */
+function needWarnings(registry: Registry, { path, config, lineOf }: RunFile): readonly string[] {
+  const seen = new Set<string>();
+  return specsOf(config).flatMap(([field, spec]) => {
+    const found = registry.find(spec?.environment ?? "", spec?.version || undefined);
+    const port = found.kind === "found" ? found.environment.resource?.port : undefined;
+    const needs = [
+      ...(port === undefined ? [] : [[`${field}.environment`, NEEDS[port]] as const]),
+      ...(spec?.source === Source.TEACHER ? [[`${field}.source`, NEEDS_TEACHER] as const] : []),
+    ];
+    return needs.flatMap(([at, need]) => {
+      if (seen.has(need)) return [];
+      seen.add(need);
+      return [`warning: ${path}:${lineOf(at)}: ${at}: needs a server with ${need}`];
+    });
+  });
+}
+
+function specsOf({ arms, evaluationArms }: RunConfig) {
+  return [
+    ...arms.map(({ spec }, i) => [`arms[${i}].spec`, spec] as const),
+    ...evaluationArms.map(({ spec }, i) => [`evaluation_arms[${i}].spec`, spec] as const),
+  ];
+}

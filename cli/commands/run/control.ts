@@ -1,0 +1,100 @@
+/** gradus run set-weights, update-policy, advance, pause and resume: each from the first update batch not yet issued. */
+import type { Command } from "commander";
+import type { ControlOptions, RunHandle } from "../../../clients/ts/src/public.ts";
+import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
+import { print, printJson } from "../../print.ts";
+import { CliProblem } from "../../problem.ts";
+import { inRunFile, readRunFile } from "../../run-file.ts";
+
+interface Flags extends ConnectionFlags {
+  readonly json?: boolean;
+}
+
+export function addControl(group: Command): void {
+  const setWeights = group
+    .command("set-weights")
+    .description("set the weights of arms; an arm of weight 0 is not drawn from, and arms left out keep theirs")
+    .argument("<run>", "its id")
+    .argument("<arm=weight...>", "e.g. real/T0=0 real/T3=2");
+  control(setWeights, (run, options, given) => run.setWeights(weightsOf(given), options));
+
+  addUpdatePolicy(group);
+
+  const advance = group.command("advance").description("move a policy of stages or tiers on to the next");
+  control(advance.argument("<run>", "its id"), (run, options) => run.advance(options));
+  const pause = group.command("pause").description("stop issuing update batches; those issued go on");
+  control(pause.argument("<run>", "its id"), (run, options) => run.pause(options));
+  const resume = group.command("resume").description("issue update batches again");
+  control(resume.argument("<run>", "its id"), (run, options) => run.resume(options));
+}
+
+function addUpdatePolicy(group: Command): void {
+  const command = group
+    .command("update-policy")
+    .description("put the policy of a run file in place of the run's; values are kept where the new one can use them")
+    .argument("<run>", "its id")
+    .requiredOption("--file <path>", "a run file, of which the policy is read, and nothing else")
+    .option("--json", "print JSON");
+  addServerOptions(command).action(async (id: string, flags: Flags & { readonly file: string }) => {
+    const file = readRunFile("--file", flags.file);
+    const { policy } = file.config;
+    if (policy === undefined) throw new CliProblem("usage", `${file.path} has no policy`);
+    const { options, noEffect } = noting();
+    const from = await withServer(flags, async (client) => {
+      try {
+        return await client.run(id).updatePolicy(policy, options);
+      } catch (error) {
+        throw inRunFile(file, error);
+      }
+    });
+    said(flags, from, noEffect);
+  });
+}
+
+/** Options of a change, and what it turned out not to do. */
+export function noting(): { readonly options: ControlOptions; readonly noEffect: string[] } {
+  const noEffect: string[] = [];
+  return { options: { onNoEffect: (words) => void noEffect.push(...words) }, noEffect };
+}
+
+type Change = (run: RunHandle, options: ControlOptions, given: readonly string[]) => Promise<bigint>;
+
+function control(command: Command, change: Change): void {
+  addServerOptions(command.option("--json", "print JSON")).action(async (id: string, ...rest: readonly unknown[]) => {
+    // Commander gives the arguments, then the options.
+    const [given, flags] = rest.length === 3 ? (rest as [readonly string[], Flags]) : [[], rest[0] as Flags];
+    const { options, noEffect } = noting();
+    const from = await withServer(flags, (client) => change(client.run(id), options, given));
+    const arms = given.map((text) => text.replace(/=.*$/, ""));
+    const idle = arms.filter((arm) => noEffect.some((words) => words.includes(`"${arm}"`)));
+    said(flags, from, noEffect, idle.length > 0 && idle.length < arms.length);
+  });
+}
+
+/**
+ * A change that does nothing is no failure: whoever repeats a command has what was asked for. `rest`: of what was asked
+ * for there is more than what has no effect.
+ */
+export function said(
+  { json }: { readonly json?: boolean },
+  appliesFromCursor: bigint,
+  noEffect: readonly string[],
+  rest = false,
+): void {
+  if (json)
+    return printJson({ appliesFromCursor: String(appliesFromCursor), ...(noEffect.length > 0 && { noEffect }) });
+  const from = `from task ${appliesFromCursor} on`;
+  if (noEffect.length === 0) return print(from);
+  print([...noEffect.map((words) => `no effect: ${words}`), ...(rest ? [`the rest: ${from}`] : [])].join("\n"));
+}
+
+function weightsOf(given: readonly string[]): Readonly<Record<string, number>> {
+  const entries = given.map((text) => {
+    // An arm's id may hold no "=".
+    const [, arm = "", weight = ""] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+    if (arm === "" || weight.trim() === "" || !Number.isFinite(Number(weight)))
+      throw new CliProblem("usage", `wants arm=weight, e.g. real/T0=0.5; got '${text}'`);
+    return [arm, Number(weight)] as const;
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,98 @@
+/** gradus run history: what a run drew and how it was changed, in lines, as JSON, or as a chart. */
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Command } from "commander";
+import { type HistoryRecord, HistoryRecordSchema, type RunHandle } from "../../../clients/ts/src/public.ts";
+import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
+import { writeOut } from "../../out.ts";
+import { jsonOf, number, print, printJson, table } from "../../print.ts";
+import { drawnColumns, drawnLines } from "../../runs/lines.ts";
+import { type DrawnArm, seriesOf } from "../../runs/series.ts";
+import { terminalWidth } from "../../runs/terminal.ts";
+
+interface Flags extends ConnectionFlags {
+  readonly chart?: string;
+  readonly records?: boolean;
+  readonly json?: boolean;
+}
+
+export function addHistory(group: Command): void {
+  const command = group
+    .command("history")
+    .description("show what a run drew, over its tasks")
+    .argument("<run>", "its id")
+    .option("--chart <path>", "write an SVG: shares, probabilities, values and success over the cursor")
+    .option("--records", "print each update batch and each change, one on a line")
+    .option("--json", "print JSON: the contract's HistoryRecords");
+  addServerOptions(command).action(async (id: string, flags: Flags) => {
+    const { arms, history } = await withServer(flags, (client) => drawnBy(client.run(id)));
+    if (flags.chart !== undefined) await writeChart("--chart", flags.chart, id, { arms, history });
+    if (flags.json) return printJson(history.map((record) => jsonOf(HistoryRecordSchema, record)));
+    print(flags.records ? recordTable(history) : drawnText({ arms, history }));
+    if (flags.chart !== undefined) print(`\n${flags.chart}`);
+  });
+}
+
+/** What a run drew. */
+export interface Drawn {
+  /** In the state's order. */
+  readonly arms: readonly DrawnArm[];
+  readonly history: readonly HistoryRecord[];
+}
+
+export async function drawnBy(run: RunHandle): Promise<Drawn> {
+  const { state, config } = await run.get();
+  const environments = new Map(config?.arms.map(({ id, spec }) => [id, spec?.environment]));
+  const arms = (state?.arms ?? []).map(({ armId: id }) => ({ id, environment: environments.get(id) }));
+  return { arms, history: await run.history() };
+}
+
+const idsOf = (arms: readonly DrawnArm[]): readonly string[] => arms.map(({ id }) => id);
+
+/** The lines of a terminal. */
+export function drawnText({ arms, history }: Drawn): string {
+  const width = terminalWidth();
+  return drawnLines(seriesOf(arms, history, drawnColumns(idsOf(arms), width)), width).join("\n");
+}
+
+export async function writeChart(option: string, path: string, title: string, { arms, history }: Drawn): Promise<void> {
+  // Loaded here: Plot takes longer to load than most commands to run.
+  const { CHART_STEPS_MAX, runChart } = await import("../../runs/chart.ts");
+  await writeOut(option, path, runChart(title, seriesOf(arms, history, CHART_STEPS_MAX)));
+}
+
+function means(solvedShare: number | undefined, rewardMean: number | undefined): readonly string[] {
+  const solved = solvedShare === undefined ? "" : `${Math.round(100 * solvedShare)}%`;
+  return [solved, rewardMean === undefined ? "" : number(rewardMean)];
+}
+
+function recordTable(history: readonly HistoryRecord[]): string {
+  return table(
+    ["when", "cursor", "what", "tasks", "solved", "reward", ""],
+    history.map(({ kind, time, rolledBack }) => {
+      const when = time === undefined ? "" : timestampDate(time).toISOString();
+      const undone = rolledBack ? "undone by an import" : "";
+      if (kind.case === "control") {
+        const { cursor, kind: what, reason, armId, weights } = kind.value;
+        const given = Object.entries(weights).map(([arm, weight]) => `${arm}=${number(weight)}`);
+        return [when, String(cursor), what, "", "", "", [armId, ...given, reason, undone].filter(Boolean).join(" ")];
+      }
+      if (kind.case === "evaluation") {
+        const { cursor, armId, round, samples, rewardMean, solvedShare, tasks, closed } = kind.value;
+        const note = [closed ? "" : `${samples} samples so far`, undone].filter(Boolean).join(", ");
+        return [
+          when,
+          String(cursor),
+          `${armId} round ${round}`,
+          String(tasks),
+          ...means(solvedShare, rewardMean),
+          note,
+        ];
+      }
+      if (kind.case !== "batch") return [when, "", "", "", "", "", undone];
+      const { cursor, batch, counts, solvedShare, rewardMean, closed } = kind.value;
+      const tasks = counts.reduce((sum, count) => sum + count, 0);
+      const note = [closed ? "" : "open", undone].filter(Boolean).join(", ");
+      return [when, String(cursor), `batch ${batch}`, String(tasks), ...means(solvedShare, rewardMean), note];
+    }),
+  );
+}

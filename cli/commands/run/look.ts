@@ -1,0 +1,55 @@
+/** gradus run list, get and delete. */
+import type { Command } from "commander";
+import { type Run, RunSchema } from "../../../clients/ts/src/public.ts";
+import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
+import { jsonOf, print, printJson, table } from "../../print.ts";
+import { stateLines } from "../../runs/lines.ts";
+import { terminalWidth } from "../../runs/terminal.ts";
+
+interface Flags extends ConnectionFlags {
+  readonly json?: boolean;
+}
+
+export function addLook(group: Command): void {
+  const list = group.command("list").description("list the runs of a server").option("--json", "print JSON");
+  addServerOptions(list).action(async (flags: Flags) => {
+    const runs = await withServer(flags, (client) => client.listRuns());
+    if (flags.json) printJson(runs.map((run) => jsonOf(RunSchema, run)));
+    else print(runs.length === 0 ? "no runs: gradus run create --file makes one" : listed(runs));
+  });
+
+  const get = group
+    .command("get")
+    .description("show a run as it stands")
+    .argument("<run>", "its id")
+    .option("--json", "print JSON: the contract's Run, with its configuration");
+  addServerOptions(get).action(async (id: string, flags: Flags) => {
+    const run = await withServer(flags, (client) => client.run(id).get());
+    if (flags.json) printJson(jsonOf(RunSchema, run));
+    else if (run.state !== undefined) print(stateLines(run.config, run.state, terminalWidth()).join("\n"));
+  });
+
+  const remove = group
+    .command("delete")
+    .description("delete a run and all that is kept of it; gradus run export keeps it first")
+    .argument("<run>", "its id")
+    .option("--json", "print JSON");
+  addServerOptions(remove).action(async (id: string, flags: Flags) => {
+    await withServer(flags, (client) => client.run(id).delete());
+    if (flags.json) printJson({ deleted: id });
+    else print(`${id} is deleted`);
+  });
+}
+
+function listed(runs: readonly Run[]): string {
+  const rows = runs.map(({ runId, config, state, unreadable }) => {
+    if (unreadable !== "") return [runId, "", "cannot be read", "", "", ""];
+    const length = config?.length ?? 0n;
+    const standing = state?.done ? "done" : state?.paused ? "paused" : "going on";
+    const tasks = `${state?.cursor ?? 0n}${length === 0n ? "" : ` of ${length}`}`;
+    const arms = String(config?.arms.length ?? 0);
+    return [runId, state?.policy?.kind.case ?? "", standing, tasks, String(state?.samplesRecorded ?? 0n), arms];
+  });
+  const reasons = runs.flatMap(({ unreadable }) => (unreadable === "" ? [] : [unreadable]));
+  return [table(["run", "policy", "", "tasks", "samples", "arms"], rows), ...reasons].join("\n");
+}

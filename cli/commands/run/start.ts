@@ -1,0 +1,147 @@
+/**
+ * gradus run start: a look at a run before there is a model. It is created, driven to its end by a scripted policy, and
+ * what it drew is charted.
+ */
+import { type Command, Option } from "commander";
+import { join } from "node:path";
+import type { GradusClient, RunConfig } from "../../../clients/ts/src/public.ts";
+import type { AnyScoreTask } from "../../../envs/score.ts";
+import { addConnectionOptions, type ConnectionFlags, localOf, VERIFIERS_HELP, withClient } from "../../connection.ts";
+import type { Local } from "../../local.ts";
+import { isShown, show } from "../../open.ts";
+import { makeDirectory } from "../../out.ts";
+import { print, printJson } from "../../print.ts";
+import { CliProblem, problemOf } from "../../problem.ts";
+import { readRunFile } from "../../run-file.ts";
+import { wholeNumber } from "../../task-options.ts";
+import { createdOf } from "./create.ts";
+import { drawnBy, drawnText, writeChart } from "./history.ts";
+
+interface Flags extends ConnectionFlags {
+  readonly id?: string;
+  readonly updates?: number;
+  readonly chart?: string;
+  readonly open?: boolean;
+  readonly json?: boolean;
+}
+
+/** Of a run without an end. */
+const UPDATES_DEFAULT = 100n;
+
+export function addStart(group: Command): void {
+  const command = group
+    .command("start")
+    .description("a look at a run, without a model: a scripted policy drives it, and a chart shows what it drew")
+    .argument("<file>", "the run's configuration, e.g. examples/adsc.yaml")
+    .option("--scripted", "drive it by the scripted policy, which is the only one there is today", true)
+    .option(
+      "--updates <n>",
+      "update batches to drive (default: the whole run; 100 of one without an end)",
+      wholeNumber(1, 1e9),
+    )
+    .option("--id <id>", "the run's id (default: the file's run_id, or its name)")
+    .option("--chart <path>", "the SVG to write (default: out/<id>.svg)")
+    .addOption(new Option("--no-open", "do not show the chart, as is done on a desktop's terminal by itself"))
+    .option(
+      "--json",
+      "print JSON: the chart's path, the tasks drawn from each arm, and the samples without a reward by reason",
+    )
+    .addHelpText(
+      "after",
+      `
+The scripted policy answers right more often at easier levels, and at an arm the more it has seen of it. It transfers
+nothing and forgets nothing: it shows how a run draws, not which curriculum is better.
+
+Examples:
+  gradus run start examples/adsc.yaml
+  gradus run start examples/adsc.yaml --updates 20 --chart adsc.svg`,
+    );
+  addConnectionOptions(command).addHelpText("after", VERIFIERS_HELP).action(start);
+}
+
+async function start(path: string, flags: Flags): Promise<void> {
+  const file = readRunFile("<file>", path);
+  const id = flags.id ?? file.runId ?? nameOf(path);
+  const chart = flags.chart ?? join("out", `${id}.svg`);
+  if (flags.chart === undefined) makeDirectory("--chart", "out");
+  const local = await localOf(flags, flags.server === undefined ? "runs" : "tasks");
+  const work = async (client: GradusClient): Promise<void> => {
+    await createdOf(client, file, id);
+    const run = client.run(id);
+    const unscored = await driven(client, id, file.config, opener(local, flags.server), flags);
+    const drawn = await drawnBy(run);
+    await writeChart("--chart", chart, id, drawn);
+    if (flags.json) printJson({ runId: id, chart, drawn: await drawnOf(client, id), unscored });
+    else print(`${drawnText(drawn)}\n\n${chart}`);
+  };
+  try {
+    if (flags.server === undefined) await work(local.client);
+    else await withClient(flags, work);
+  } catch (error) {
+    throw problemOf(error, undefined);
+  } finally {
+    local.client.close();
+  }
+  if (!flags.json && flags.open !== false && isShown(process.stdout.isTTY, process.env, process.platform))
+    await show(chart);
+}
+
+/** "adsc" of "examples/adsc.yaml", in the characters of an id. */
+function nameOf(path: string): string {
+  const name = path.replace(/^.*[\\/]/, "").replace(/\.\w+$/, "");
+  return name.replaceAll(/[^a-zA-Z0-9._-]+/g, "-").slice(0, 128) || "run";
+}
+
+/** What the tasks ask is in their ids, which only those can open who have the keys. */
+function opener({ deps }: Local, server: string | undefined): (taskId: string) => AnyScoreTask {
+  return (taskId) => {
+    const opened = deps.scorer.open(taskId);
+    if (opened.kind !== "none") return opened.scoring;
+    const remedy =
+      server === undefined
+        ? ""
+        : `: the scripted policy needs the server's keys, by --key-file or --data-dir, or no --server`;
+    throw new CliProblem("failure", opened.detail + remedy);
+  };
+}
+
+async function driven(
+  client: GradusClient,
+  id: string,
+  config: RunConfig,
+  open: (taskId: string) => AnyScoreTask,
+  { updates, json }: Flags,
+): Promise<Readonly<Record<string, number>>> {
+  const [{ drive }, { createScripted }, { createDriveProgress }] = await Promise.all([
+    import("../../runs/drive.ts"),
+    import("../../runs/scripted.ts"),
+    import("../../runs/progress.ts"),
+  ]);
+  const perUpdate = BigInt(config.promptsPerUpdate);
+  const whole = config.length === 0n ? UPDATES_DEFAULT * perUpdate : config.length;
+  const asked = updates === undefined ? whole : BigInt(updates) * perUpdate;
+  const total = Number(config.length !== 0n && asked > config.length ? config.length : asked);
+  // Arms share the run: each is practised for about a quarter of its part before the policy has come most of its way.
+  const practice = Math.max(1, total / config.arms.length / 4);
+  const scripted = createScripted({ open, practice });
+  const progress = createDriveProgress(total, json !== true);
+  try {
+    await drive({
+      client,
+      config,
+      run: client.run(id),
+      tasksMax: total,
+      signal: new AbortController().signal,
+      complete: (tasks) => scripted.complete(tasks, config.numGenerations),
+      onGroups: progress.groups,
+    });
+  } finally {
+    progress.stop();
+  }
+  return progress.unscored();
+}
+
+async function drawnOf(client: GradusClient, id: string): Promise<Readonly<Record<string, number>>> {
+  const { state } = await client.run(id).get();
+  return Object.fromEntries((state?.arms ?? []).map(({ armId, issued }) => [armId, Number(issued)]));
+}

@@ -1,0 +1,55 @@
+/** gradus run export and import: a run's whole state in a file, for the same server's keys. */
+import type { Command } from "commander";
+import { readFileSync } from "node:fs";
+import { RunSchema, type Task } from "../../../clients/ts/src/public.ts";
+import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
+import { writeOut } from "../../out.ts";
+import { jsonOf, print, printJson } from "../../print.ts";
+import { CliProblem } from "../../problem.ts";
+
+interface Flags extends ConnectionFlags {
+  readonly json?: boolean;
+}
+
+export function addState(group: Command): void {
+  const save = group
+    .command("export")
+    .description("write a run's whole state to a file: groups that are open, values and history")
+    .argument("<run>", "its id")
+    .requiredOption("--out <path>", "file to write, e.g. adsc.run")
+    .option("--json", "print JSON");
+  addServerOptions(save).action(async (id: string, flags: Flags & { readonly out: string }) => {
+    const { state, epoch, cursor } = await withServer(flags, (client) => client.run(id).export());
+    await writeOut("--out", flags.out, state);
+    if (flags.json) printJson({ file: flags.out, bytes: state.length, epoch, cursor: String(cursor) });
+    else print(`${flags.out}: run ${id} at task ${cursor}, ${state.length} bytes`);
+  });
+
+  const load = group
+    .command("import")
+    .description("put an exported state back: in place, or as another run; tasks that were open are issued again")
+    .argument("<file>", "from gradus run export")
+    .requiredOption("--id <id>", "the exported run's id, or a new one")
+    .option("--json", "print JSON: the contract's Run");
+  addServerOptions(load).action(async (path: string, flags: Flags & { readonly id: string }) => {
+    const state = bytesOf(path);
+    const { run, outstanding } = await withServer(flags, (client) => client.run(flags.id).import(state));
+    if (run === undefined) throw new Error("the server gave no run");
+    if (flags.json) printJson(jsonOf(RunSchema, run));
+    else print(`run ${flags.id} stands at task ${run.state?.cursor ?? 0n}; ${openWords(outstanding)}`);
+  });
+}
+
+function openWords(outstanding: readonly Task[]): string {
+  if (outstanding.length === 0) return "no tasks were open";
+  return `${outstanding.length} tasks that were open are issued again: the ids that they had count no more`;
+}
+
+function bytesOf(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const { code = "an unknown error" } = error as NodeJS.ErrnoException;
+    throw new CliProblem("usage", `<file> must be a file that can be read; got '${path}' (${code})`);
+  }
+}

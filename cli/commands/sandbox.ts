@@ -1,0 +1,97 @@
+/** gradus sandbox check: whether programs are held in on this machine. */
+import { type Command, Option } from "commander";
+import { hostilePrograms, checkSandbox, type Checked } from "../../server/ports/sandbox/check/check.ts";
+import type { Hostile } from "../../server/ports/sandbox/check/hostile.ts";
+import { openEmbedded } from "../../server/ports/sandbox/embedded.ts";
+import { findPython } from "../../server/ports/sandbox/python.ts";
+import type { Found } from "../../server/ports/sandbox/zygote.ts";
+import { createBar } from "../bar.ts";
+import { fields, print, printJson, table } from "../print.ts";
+import { CliProblem } from "../problem.ts";
+
+interface Flags {
+  readonly python: string;
+  readonly json?: boolean;
+  readonly only?: string;
+  readonly without?: readonly ("landlock" | "namespaces")[];
+}
+
+export function addSandbox(program: Command): void {
+  const sandbox = program.command("sandbox").description("the room in which programs that models write are run");
+  sandbox
+    .command("check")
+    .description("run hostile programs in the sandbox of this machine, and say which of them are held in")
+    .option("--python <path>", "Python 3.10 or newer", process.env["GRADUS_PYTHON"] ?? "python3")
+    .addOption(
+      new Option("--without <feature...>", "go without what this kernel has, to see what holds without it").choices([
+        "landlock",
+        "namespaces",
+      ]),
+    )
+    .option("--only <words>", "only programs whose name has these words in it")
+    .option("--json", "print JSON")
+    .action(check);
+}
+
+async function check({ python: name, without = [], only = "", json }: Flags): Promise<void> {
+  const programs = hostilePrograms.filter((program) => program.name.includes(only));
+  if (programs.length === 0) throw new CliProblem("usage", `--only: no program is called '${only}'`);
+  const python = await findPython(name);
+  if (python.kind === "missing") throw new CliProblem("failure", python.why);
+  const opened = await openEmbedded({ python: python.path, concurrency: 1, without });
+  if (opened.kind === "missing") throw new CliProblem("failure", `no program is run on this machine: ${opened.why}`);
+  const { sandbox } = opened;
+  try {
+    const checked = await checkAll(sandbox, programs);
+    if (json) printJson({ found: sandbox.found, checks: checked });
+    else print(shown(sandbox.found, checked));
+    const failed = checked.filter(({ wrong }) => wrong !== undefined);
+    if (failed.length > 0)
+      throw new CliProblem("failure", `${failed.length} of ${checked.length} programs were not held in`);
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function checkAll(
+  sandbox: Parameters<typeof checkSandbox>[0],
+  programs: readonly Hostile[],
+): Promise<readonly Checked[]> {
+  const bar = createBar({
+    done: 0,
+    total: programs.length,
+    payload: { name: "" },
+    format: "{bar} {value}/{total} | {eta_formatted} left | {name}",
+  });
+  const checked: Checked[] = [];
+  try {
+    for await (const each of checkSandbox(sandbox, programs)) {
+      checked.push(each);
+      bar.update(1, { name: each.name });
+    }
+  } finally {
+    bar.stop();
+  }
+  return checked;
+}
+
+function shown(found: Found, checked: readonly Checked[]): string {
+  const head = fields([
+    ["Python", found.python],
+    ["seccomp", "yes, an allow-list of system calls"],
+    ["Landlock", found.landlock === 0 ? "no" : `yes, version ${found.landlock}`],
+    ["namespaces", found.namespaces ? "yes: files, processes, network, shared memory" : `no: ${found.noNamespaces}`],
+    [
+      "standard library",
+      found.library ? "readable" : "only what is imported ahead: the user of programs cannot read it",
+    ],
+    ["user of programs", String(found.user)],
+  ]);
+  const rows = checked.map(({ name, wrong, ms }) => [
+    wrong === undefined ? "held" : "NOT",
+    String(ms),
+    name,
+    wrong ?? "",
+  ]);
+  return `${head}\n\n${table(["", "ms", "program", "what is wrong"], rows)}`;
+}

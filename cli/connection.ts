@@ -1,0 +1,193 @@
+/** Whom a command asks: a server, or the environments in this process. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { addressProblem } from "../clients/ts/src/grpc/address.ts";
+import type { ClientOptions } from "../clients/ts/src/index.ts";
+import type { GradusClient } from "../clients/ts/src/public.ts";
+import { tokenOf } from "../clients/ts/src/token.ts";
+import { type Config, readConfig } from "../server/runtime/config.ts";
+import { DATA_DIR_WORDS } from "../server/runtime/data-dir.ts";
+import type { Local, Needs } from "./local.ts";
+import { readFileOf } from "./files.ts";
+import { CliProblem, problemOf } from "./problem.ts";
+
+/** Options of addRegistryOptions, as commander gives them. */
+export interface RegistryFlags {
+  readonly dataDir?: string;
+  readonly environments?: readonly string[];
+}
+
+/** Options of every command that asks for environments or tasks. */
+export interface LocalFlags extends RegistryFlags {
+  readonly keyFile?: string;
+  readonly pool?: readonly string[];
+  readonly suiteFile?: readonly string[];
+  readonly teacherUrl?: string;
+  readonly teacherModel?: string;
+}
+
+/** Of commands that check arms and make none of their tasks: no teacher is asked, so there need be none. */
+export const ANY_TEACHER = { teacherUrl: "http://localhost/v1", teacherModel: "any" } as const satisfies LocalFlags;
+
+export interface ConnectionFlags extends LocalFlags {
+  readonly server?: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly tls?: boolean;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** Gathers an option that may be given several times. */
+export const collect = (text: string, before: readonly string[] | undefined): readonly string[] => [
+  ...(before ?? []),
+  text,
+];
+
+/** Options of commands that need to know which environments there are. */
+export function addRegistryOptions(command: Command): Command {
+  return command
+    .option("--data-dir <directory>", `where keys and pools are kept (default: ${DATA_DIR_WORDS}; env GRADUS_DATA_DIR)`)
+    .addOption(
+      new Option(
+        "--environments <path>",
+        "a module of environments of one's own; may be given several times",
+      ).argParser(collect),
+    );
+}
+
+/** The columns of files of pools. */
+export function columnOption(): Option {
+  const words =
+    "the column of a pool's file that holds what its environment knows by another name, e.g. answer=final_answer (or p:answer=… for the pool p alone); may be given several times";
+  return new Option("--column <name=column>", words).argParser(collect);
+}
+
+/** Options for work in this process. */
+export function addLocalOptions(command: Command): Command {
+  return addRegistryOptions(command)
+    .option("--key-file <file>", "the keys that sign task ids (env GRADUS_KEY_FILE)")
+    .addOption(
+      new Option(
+        "--pool <name=path>",
+        "a data pool, name=FILE, name=FILE@train[200:] or name=qa:FILE for one environment's; may be given several times",
+      ).argParser(collect),
+    )
+    .addOption(columnOption())
+    .option("--teacher-url <url>", "endpoint that is asked for tasks of a teacher (env GRADUS_TEACHER_URL)")
+    .option("--teacher-model <name>", "the model that is asked there (env GRADUS_TEACHER_MODEL)");
+}
+
+/** Of commands that score completions: what verifiers may ask, which no flag of theirs says. */
+export const VERIFIERS_HELP = `
+Writing is compared by a judge and code is run in a sandbox: those of the server with --server, and without it those of
+this process, set as for gradus serve:
+  GRADUS_JUDGE_URL, GRADUS_JUDGE_MODEL  the judge's OpenAI-compatible endpoint and model: both, or there is no judge
+  GRADUS_JUDGE_KEY                      its key, if it wants one
+  GRADUS_SANDBOX                        embedded (the default), the URL of a SandboxFusion server, or off`;
+
+/** Options of commands that work with suites in this process. */
+export function addSuiteOptions(command: Command): Command {
+  return command.addOption(
+    new Option("--suite-file <path>", "a suite of one's own in JSON; may be given several times").argParser(collect),
+  );
+}
+
+function address(text: string): string {
+  const problem = addressProblem(text);
+  if (problem === undefined) return text;
+  throw new InvalidArgumentError(`Want host:port of the gRPC port, e.g. localhost:50051; ${problem}.`);
+}
+
+/** Options for the choice between a server and this process. */
+export function addConnectionOptions(command: Command): Command {
+  return addLocalOptions(addServerOptions(command, "without it: in this process"));
+}
+
+/** Where `gradus serve` listens. */
+export const DEFAULT_SERVER = "localhost:50051";
+
+/** Options of commands whose answers only a server has; see withServer. */
+export function addServerOptions(command: Command, otherwise = `without it: ${DEFAULT_SERVER}`): Command {
+  return command
+    .addOption(
+      new Option("--server <host:port>", `gRPC port of a running server; ${otherwise}`)
+        .env("GRADUS_SERVER")
+        .argParser(address),
+    )
+    .addOption(new Option("--token <token>", "the server's bearer token").env("GRADUS_TOKEN"))
+    .addOption(new Option("--token-file <file>", "file that holds the token").env("GRADUS_TOKEN_FILE"))
+    .option("--tls", "speak TLS to the server")
+    .option("--ca <file>", "certificates in PEM that vouch for the server")
+    .option("--cert <file>", "this client's certificate in PEM, for mutual TLS")
+    .option("--key <file>", "its private key in PEM");
+}
+
+function clientOptions(flags: ConnectionFlags): ClientOptions {
+  const { token, tokenFile, ca, cert, key } = flags;
+  const pem = {
+    ...(ca === undefined ? {} : { ca: readFileOf("--ca", ca) }),
+    ...(cert === undefined ? {} : { cert: readFileOf("--cert", cert) }),
+    ...(key === undefined ? {} : { key: readFileOf("--key", key) }),
+  };
+  return {
+    retry: false,
+    tls: Object.keys(pem).length > 0 ? pem : flags.tls,
+    token: tokenFrom(token, tokenFile),
+  };
+}
+
+/** The token as the client takes it; a variable that is set to nothing is none. */
+function tokenFrom(token: string | undefined, file: string | undefined): string | undefined {
+  const given = token === "" ? undefined : token;
+  const text = given ?? (file === undefined ? undefined : readFileOf("--token-file", file));
+  try {
+    return tokenOf(text);
+  } catch (error) {
+    const flag = given === undefined ? `--token-file '${file}'` : "--token (env GRADUS_TOKEN)";
+    throw new CliProblem("usage", (error as Error).message.replace(/^token:/, `${flag}:`));
+  }
+}
+
+/** The configuration that a server with these flags would have. */
+export function configOf(flags: RegistryFlags): Config {
+  const result = readConfig(flags as Readonly<Record<string, unknown>>, process.env);
+  if (result.kind === "invalid") throw new CliProblem("usage", result.message);
+  return result.config;
+}
+
+/** The environments of this process, with the keys and pools that a server with these flags would have. */
+export async function localOf(flags: LocalFlags, needs: Needs = "tasks"): Promise<Local> {
+  const config = configOf(flags);
+  // Loaded here, for a command that asks a server needs no environments.
+  const { openLocal } = await import("./local.ts");
+  return openLocal(config, needs);
+}
+
+async function remoteOf(server: string, flags: ConnectionFlags): Promise<GradusClient> {
+  // Loaded here, for grpc-js takes longer to load than most commands to run.
+  const { createClient } = await import("../clients/ts/src/index.ts");
+  return createClient(server, clientOptions(flags));
+}
+
+/** Works with a client of whom the flags name; its failures come out in words. */
+export async function withClient<T>(
+  flags: ConnectionFlags,
+  work: (client: GradusClient) => Promise<T>,
+  needs: Needs = "tasks",
+): Promise<T> {
+  const { server } = flags;
+  const client = server === undefined ? (await localOf(flags, needs)).client : await remoteOf(server, flags);
+  try {
+    return await work(client);
+  } catch (error) {
+    throw problemOf(error, server);
+  } finally {
+    client.close();
+  }
+}
+
+/** Works with a client of the server that the flags name, or of the one that `gradus serve` starts. */
+export function withServer<T>(flags: ConnectionFlags, work: (client: GradusClient) => Promise<T>): Promise<T> {
+  return withClient({ ...flags, server: flags.server ?? DEFAULT_SERVER }, work);
+}

@@ -1,0 +1,105 @@
+/** A model behind an OpenAI-compatible chat endpoint. */
+import { setTimeout as after } from "node:timers/promises";
+import OpenAI, { APIError } from "openai";
+import type { ChatMessage } from "../../clients/ts/src/public.ts";
+import { secretCutter } from "../../server/runtime/secrets.ts";
+import { createAttempt, oneLine } from "./attempt.ts";
+import { readReply, type Written } from "./reply.ts";
+
+export interface EndpointOptions {
+  /** Base URL, e.g. "http://localhost:8000/v1". */
+  readonly endpoint: string;
+  readonly model: string;
+  /** Undefined: no Authorization header. */
+  readonly apiKey: string | undefined;
+  /** Milliseconds that one attempt may take. */
+  readonly timeoutMs: number;
+  /** Milliseconds that a completion may take, its retries and their delays included. */
+  readonly deadlineMs: number;
+  /** Further fields of each request, e.g. temperature. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Ends all that is under way. */
+  readonly signal: AbortSignal;
+  /** Told of each attempt that failed. */
+  readonly onTrouble: (words: string) => void;
+}
+
+export type Completed =
+  | ({ readonly kind: "completion" } & Written)
+  /** No completion came before the deadline, or the endpoint refused this prompt. */
+  | { readonly kind: "failed"; readonly message: string }
+  /** The endpoint refuses all prompts: its address, the key or the model is wrong. */
+  | { readonly kind: "refused"; readonly message: string };
+
+export type Model = (prompt: readonly ChatMessage[]) => Promise<Completed>;
+
+/** Enough for any deadline: waits between attempts grow to 8 s, or are as the endpoint asks (up to 60 s). */
+const RETRIES_MAX = 100_000;
+
+/** Replies with nothing in them that one prompt may get: at a temperature of 0 it would get them for ever. */
+const EMPTY_MAX = 4;
+const EMPTY_DELAY_MS = 250;
+
+const REFUSALS: ReadonlySet<number | undefined> = new Set([401, 403, 404]);
+
+/**
+ * Attempts are made again after failures that pass: no connection, time-outs, 408, 409, 429, 5xx, and replies that break
+ * off or hold no completion. Replies in which the model says nothing are asked for again a few times.
+ */
+export function createModel(options: EndpointOptions): Model {
+  const { endpoint, model, apiKey, timeoutMs, deadlineMs, body, signal, onTrouble } = options;
+  const shared = new OpenAI({
+    baseURL: endpoint,
+    apiKey: apiKey ?? "none",
+    ...(apiKey === undefined && { defaultHeaders: { Authorization: null } }),
+    maxRetries: RETRIES_MAX,
+    timeout: timeoutMs,
+    logLevel: "off",
+  });
+  const cut = secretCutter([apiKey]);
+  return async (prompt) => {
+    const ended = new AbortController();
+    const ending = AbortSignal.any([ended.signal, signal]);
+    let last = "";
+    const note = (words: string): void => {
+      // What is cut off at the end is no trouble of its own.
+      if (ending.aborted) return;
+      last = words;
+      onTrouble(words);
+    };
+    const client = shared.withOptions({ fetch: createAttempt(timeoutMs, cut, note) });
+    const messages = prompt.map(({ role, content }) => ({ role, content }));
+    const request = { ...body, model, messages } as OpenAI.ChatCompletionCreateParamsNonStreaming;
+    const ask = async (): Promise<Completed> => {
+      for (let tries = 1; ; tries++) {
+        const reply = readReply(await client.chat.completions.create(request, { signal: ending }));
+        if (reply.kind === "completion") return reply;
+        note(reply.message);
+        if (tries >= EMPTY_MAX) return { kind: "failed", message: `${reply.message}, ${tries} times` };
+        await after(EMPTY_DELAY_MS * 2 ** tries, undefined, { signal: ending });
+      }
+    };
+    try {
+      const late = after(deadlineMs, undefined, { signal: ending }).then(() => undefined);
+      const completed = await Promise.race([ask(), late]);
+      // The call, which is aborted below, ends with an error that nobody waits for; the race has taken it.
+      if (completed === undefined) return { kind: "failed", message: lateWords(deadlineMs, last) };
+      return completed.kind === "completion" ? { ...completed, text: cut(completed.text) } : completed;
+    } catch (error) {
+      return failureOf(error, cut);
+    } finally {
+      ended.abort();
+    }
+  };
+}
+
+function lateWords(deadlineMs: number, last: string): string {
+  const words = `no completion within ${deadlineMs / 1000} s`;
+  return last === "" ? words : `${words}; the last attempt: ${last}`;
+}
+
+function failureOf(error: unknown, cut: (words: string) => string): Completed {
+  if (!(error instanceof APIError)) throw error;
+  const message = oneLine(cut(error.message));
+  return REFUSALS.has(error.status as number | undefined) ? { kind: "refused", message } : { kind: "failed", message };
+}

@@ -1,0 +1,30 @@
+/** An evaluation is completed by one command at a time. */
+import { setTimeout as after } from "node:timers/promises";
+import { type EvaluationHandle, GradusError, type Hold } from "../../clients/ts/src/public.ts";
+import { CliProblem } from "../problem.ts";
+
+/** A command that was killed lets go within a moment; one that works on is not waited for. */
+const WAIT_MS = 5_000;
+const BETWEEN_MS = 250;
+
+const ALONE: Hold = { lost: new Promise<never>(() => undefined), release: () => undefined };
+
+export async function holdAlone(evaluation: EvaluationHandle, waitMs = WAIT_MS): Promise<Hold> {
+  for (let waitedMs = 0; ; waitedMs += BETWEEN_MS) {
+    try {
+      return await evaluation.hold();
+    } catch (error) {
+      if (!(error instanceof GradusError)) throw error;
+      // A server from before holds.
+      if (error.code === "UNIMPLEMENTED") return ALONE;
+      if (error.code !== "FAILED_PRECONDITION") throw error;
+      if (waitedMs >= waitMs) throw busy(evaluation.evaluationId);
+      await after(BETWEEN_MS);
+    }
+  }
+}
+
+function busy(id: string): CliProblem {
+  const remedy = "wait until it ends, or name another evaluation by --evaluation-id";
+  return new CliProblem("failure", `another command is completing evaluation ${id}: ${remedy}`);
+}

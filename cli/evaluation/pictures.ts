@@ -1,0 +1,25 @@
+/** Pictures of specimens. The instance of a task is in its id, which only those can open who have the keys. */
+import { drawCompletion } from "../../envs/draw.ts";
+import type { Local } from "../local.ts";
+import type { Specimen } from "./specimens.ts";
+
+export interface Picture {
+  readonly part: string;
+  readonly words: string;
+  /** A document of its own. */
+  readonly svg: string;
+}
+
+/** Those of environments that draw pictures. Undefined: these keys open none of the tasks. */
+export function drawSpecimens({ deps }: Local, specimens: readonly Specimen[]): readonly Picture[] | undefined {
+  const pictures = specimens.flatMap(({ part, words, sample }) => {
+    const opened = deps.scorer.open(sample.task?.taskId ?? "");
+    if (opened.kind === "none") return [];
+    const { environment, instance, format, thinking } = opened.scoring;
+    const { outcome } = sample;
+    const told = { solved: false, words, ...(outcome?.kind === "scored" && { info: outcome.info }) };
+    return [{ part, words, svg: drawCompletion(environment, instance, format, sample.completion, thinking, told) }];
+  });
+  if (pictures.length === 0 && specimens.length > 0) return undefined;
+  return pictures.flatMap(({ svg, ...picture }) => (svg === undefined ? [] : [{ ...picture, svg }]));
+}

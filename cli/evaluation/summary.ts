@@ -1,0 +1,128 @@
+/** What is written of an evaluation: its report, the settings it was made with, and what the samples show. */
+import { fromJson, toJson } from "@bufbuild/protobuf";
+import type { JsonValue } from "@bufbuild/protobuf";
+import { ReportSchema } from "../../clients/ts/src/public.ts";
+import type { EvaluationHandle, Report, ReportRow, Sample } from "../../clients/ts/src/public.ts";
+import { table } from "../print.ts";
+import { cellOf, columnsOf } from "./figures.ts";
+import { type Specimen, createSpecimens } from "./specimens.ts";
+
+/** How the completions were made; what is not known is left out. */
+export type Settings = Readonly<Record<string, JsonValue>>;
+
+/** What the samples of one part show. */
+export interface PartSummary {
+  readonly part: string;
+  /** Feasible answers by ratio in ten equal steps; the last one also holds 1. */
+  readonly ratios: readonly number[];
+  /** As good as can be: the optimum, or graded as right. */
+  readonly optimal: number;
+  /** Read, and graded as wrong. */
+  readonly wrong: number;
+  readonly infeasible: number;
+  readonly malformed: number;
+  readonly noReward: number;
+}
+
+/** Why answers failed, and how often. */
+export interface ViolationCount {
+  readonly part: string;
+  readonly violation: string;
+  readonly count: number;
+}
+
+export interface Summary {
+  readonly report: Report;
+  readonly settings: Settings;
+  readonly parts: readonly PartSummary[];
+  readonly violations: readonly ViolationCount[];
+  /** For pictures; not in report.json. */
+  readonly specimens: readonly Specimen[];
+}
+
+const RATIO_STEPS = 10;
+const VIOLATIONS_MAX = 40;
+
+type Counts = {
+  -readonly [K in keyof PartSummary]: PartSummary[K] extends readonly number[] ? number[] : PartSummary[K];
+};
+
+function emptyCounts(part: string): Counts {
+  const ratios = Array.from({ length: RATIO_STEPS }, () => 0);
+  return { part, ratios, optimal: 0, wrong: 0, infeasible: 0, malformed: 0, noReward: 0 };
+}
+
+/** Reads the report and all samples. */
+export async function summarize(evaluation: EvaluationHandle, settings: Settings): Promise<Summary> {
+  const report = await evaluation.report();
+  const parts = new Map<string, Counts>();
+  const specimens = createSpecimens();
+  const violations = new Map<string, { part: string; violation: string; count: number }>();
+  for await (const sample of evaluation.samples({ pageSize: 200 })) {
+    specimens.add(sample);
+    const counts = parts.get(sample.part) ?? emptyCounts(sample.part);
+    parts.set(sample.part, counts);
+    const violation = countSample(counts, sample);
+    if (violation === undefined) continue;
+    const key = `${sample.part}\n${violation}`;
+    const known = violations.get(key) ?? { part: sample.part, violation, count: 0 };
+    known.count++;
+    violations.set(key, known);
+  }
+  const most = [...violations.values()].sort((a, b) => b.count - a.count).slice(0, VIOLATIONS_MAX);
+  return { report, settings, parts: [...parts.values()], violations: most, specimens: specimens.all() };
+}
+
+/** Counts a sample; gives its violation without the numbers of its instance, so that like ones fall together. */
+function countSample(counts: Counts, { outcome }: Sample): string | undefined {
+  if (outcome?.kind !== "scored") {
+    counts.noReward++;
+    return outcome?.detail;
+  }
+  const { verdict, violation, ratio, solved } = outcome;
+  // An answer that is right or not has no ratio.
+  if (verdict === "feasible" || solved) {
+    if (solved) counts.optimal++;
+    const step = Math.min(RATIO_STEPS - 1, Math.floor((ratio ?? 1) * RATIO_STEPS));
+    counts.ratios[step] = (counts.ratios[step] ?? 0) + 1;
+    return undefined;
+  }
+  if (verdict === "infeasible") counts.infeasible++;
+  else if (verdict === "graded") counts.wrong++;
+  else counts.malformed++;
+  return violation.replaceAll(/\d+(\.\d+)?/g, "…").slice(0, 200);
+}
+
+/** report.json: `report` is a gradus.v1.Report. */
+export function summaryToJson({ report, settings, parts, violations }: Summary): JsonValue {
+  const written = toJson(ReportSchema, report, { alwaysEmitImplicit: true });
+  return JSON.parse(JSON.stringify({ report: written, settings, parts, violations })) as JsonValue;
+}
+
+/** The report in a report.json; undefined: there is none in it. */
+export function reportFromJson(json: JsonValue): Report | undefined {
+  const report = typeof json === "object" && json !== null && !Array.isArray(json) ? json["report"] : undefined;
+  try {
+    return report === undefined ? undefined : fromJson(ReportSchema, report, { ignoreUnknownFields: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The rows that are shown: parts, then categories where they say more, then all. */
+export function rowsOf({ parts, categories, overall }: Report): readonly (readonly ReportRow[])[] {
+  const groups = [parts, categories.length > 1 ? categories : [], overall === undefined ? [] : [overall]];
+  return groups.filter((rows) => rows.length > 0);
+}
+
+/** The report for a terminal. */
+export function reportTable(report: Report): string {
+  const groups = rowsOf(report);
+  const columns = columnsOf(groups.flat());
+  const head = ["", "samples", ...columns.map(({ title }) => title)];
+  const rows = groups.flatMap((group, i) => [
+    ...(i === 0 ? [] : [head.map(() => "")]),
+    ...group.map((row) => [row.name, String(row.samples), ...columns.map((column) => cellOf(row, column))]),
+  ]);
+  return `${table(head, rows)}\n\n${report.baseline}`;
+}

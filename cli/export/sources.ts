@@ -1,0 +1,157 @@
+/** Where rows come from: an evaluation's graded completions, or the solvers' answers. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import {
+  type AnswerFormatName,
+  type EvaluationHandle,
+  type GradusClient,
+  type Sample,
+  type ScoredOutcome,
+  Split,
+  type SplitName,
+  type Task,
+} from "../../clients/ts/src/public.ts";
+import { wrapAnswer } from "../../envs/answers/wording.ts";
+import type { Environment } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
+import type { Registry } from "../../envs/registry.ts";
+import type { Local } from "../local.ts";
+import { word } from "../print.ts";
+import { CliProblem } from "../problem.ts";
+import type { ScoreFilter } from "./filter.ts";
+import type { GradedRow } from "./pairs.ts";
+import type { ExportRow, RowSource } from "./rows.ts";
+
+function rowOf(
+  task: Task,
+  completion: string,
+  graded: Pick<ExportRow, "sample_index" | "source">,
+  score: ScoredOutcome,
+) {
+  const { environment, version, level, groupId, prompt } = task;
+  const { reward, solved, ratio = Number(solved) } = score;
+  const messages = [
+    ...prompt.map(({ role, content }) => ({ role: role as "system" | "user", content })),
+    { role: "assistant" as const, content: completion },
+  ];
+  const where = { environment, version, level, split: word(Split, task.split), group_id: groupId };
+  return { messages, ...where, ...graded, ratio, reward, solved } satisfies ExportRow;
+}
+
+/** Completions with a reward that every filter keeps. */
+export async function rowsOfEvaluation(
+  evaluation: EvaluationHandle,
+  environments: readonly string[],
+  levels: readonly string[],
+  filters: readonly ScoreFilter[] = [],
+): Promise<readonly GradedRow[]> {
+  const source = (await evaluation.get()).model;
+  const rows: GradedRow[] = [];
+  for await (const sample of evaluation.samples({ pageSize: 200 })) rows.push(...rowsOfSample(sample, source, filters));
+  const wanted = (names: readonly string[], name: string): boolean => names.length === 0 || names.includes(name);
+  return rows.filter(({ environment, level }) => wanted(environments, environment) && wanted(levels, level));
+}
+
+function rowsOfSample(
+  { task, sampleIndex, completion, outcome }: Sample,
+  source: string,
+  filters: readonly ScoreFilter[],
+): readonly GradedRow[] {
+  if (task === undefined || outcome?.kind !== "scored") return [];
+  const score = outcome;
+  if (!filters.every((keeps) => keeps(score))) return [];
+  const row = rowOf(task, completion, { sample_index: sampleIndex, source }, score);
+  return [{ ...row, commitEnd: score.commit?.end }];
+}
+
+export interface SolverChoice {
+  readonly environments: readonly string[];
+  /** Empty: all that may be trained on, in turns. */
+  readonly levels: readonly string[];
+  readonly split: SplitName;
+  /** Tasks of each environment. */
+  readonly count: number;
+  readonly format?: AnswerFormatName | undefined;
+}
+
+/** Seeds that one call asks for: few, for nothing else happens until they are solved. */
+const CHUNK = 10;
+
+/** Tasks with their solvers' answers, made in this process as they are taken: no answer ever goes over the wire. */
+export function solverSources(local: Local, choice: SolverChoice): readonly RowSource[] {
+  const named = chosen(local.deps.registry, choice).map(
+    (environment) => [environment, levelsOf(environment, choice)] as const,
+  );
+  return named.map(([environment, levels]) => ({
+    environment: environment.id,
+    rows: solverRows(local, environment, levels, choice),
+  }));
+}
+
+async function* solverRows(
+  local: Local,
+  environment: Environment,
+  levels: readonly string[],
+  choice: SolverChoice,
+): AsyncGenerator<ExportRow, undefined, undefined> {
+  for (const [i, level] of levels.entries()) {
+    // The first levels have one task more where the count does not come out even.
+    const count = Math.floor(choice.count / levels.length) + Number(i < choice.count % levels.length);
+    for (let from = 0; from < count; from += CHUNK) {
+      const tasks = await tasksOf(local.client, environment, level, [from, Math.min(from + CHUNK, count)], choice);
+      for (const task of tasks) yield await solvedRow(local, environment, task);
+      // For Ctrl-C and the progress bar: all else here is one long piece of work.
+      await nextTurn();
+    }
+  }
+  return undefined;
+}
+
+async function solvedRow({ client, deps }: Local, environment: Environment, task: Task): Promise<ExportRow> {
+  const opened = deps.scorer.open(task.taskId);
+  if (opened.kind === "none") throw new Error(opened.detail);
+  const completion = solved(environment, opened.scoring.instance, opened.scoring.format);
+  const outcome = await client.step(task, completion);
+  if (outcome.kind !== "scored") throw new Error(`a solver's answer of ${environment.id} has no score`);
+  return rowOf(task, completion, { sample_index: 0, source: "solver" }, outcome);
+}
+
+/** In the registry's order. Of those that nobody named, the ones that have a level that was asked for. */
+function chosen({ environments }: Registry, { environments: ids, levels }: SolverChoice): readonly Environment[] {
+  const able = environments.filter(({ solver, generator }) => solver !== undefined && generator !== undefined);
+  const unknown = ids.find((id) => !able.some((environment) => environment.id === id));
+  if (unknown !== undefined)
+    throw new CliProblem("usage", `--environment: there is no '${unknown}' with a solver here`);
+  if (ids.length > 0) return able.filter(({ id }) => ids.includes(id));
+  const having = able.filter((environment) => environment.levels.some(({ name }) => levels.includes(name)));
+  return having.length === 0 ? able : having;
+}
+
+function levelsOf({ id, levels }: Environment, choice: SolverChoice): readonly string[] {
+  const allowed = levels.filter(({ evaluationOnly }) => choice.split !== "train" || evaluationOnly !== true);
+  const names = allowed
+    .map(({ name }) => name)
+    .filter((name) => choice.levels.length === 0 || choice.levels.includes(name));
+  if (names.length > 0) return names;
+  throw new CliProblem("usage", `--level: ${id} has ${allowed.map(({ name }) => name).join(", ")}`);
+}
+
+async function tasksOf(
+  client: GradusClient,
+  { id: environment }: Environment,
+  level: string,
+  [from, to]: readonly [from: number, to: number],
+  { split, format: answerFormat }: SolverChoice,
+): Promise<readonly Task[]> {
+  const seeds = Array.from({ length: to - from }, (_, i) => from + i);
+  const results = await client.batchReset({ environment, level, split, answerFormat, seeds });
+  return results.map(({ result }) => {
+    if (result.case === "task") return result.value;
+    throw new CliProblem("failure", result.value?.message ?? "a task could not be made");
+  });
+}
+
+function solved(environment: Environment, instance: unknown, format: AnswerFormat): string {
+  const { solver } = environment;
+  if (solver === undefined) throw new Error("an environment was chosen for its solver, and has none");
+  return wrapAnswer(solver.format(solver.solve(instance).answer), format);
+}

@@ -1,0 +1,62 @@
+/** Tasks that commands open in this process. */
+import type { Command } from "commander";
+import type { Solution } from "../envs/environment.ts";
+import type { AnyScoreTask } from "../envs/score.ts";
+import { addLocalOptions } from "./connection.ts";
+import type { LocalFlags } from "./connection.ts";
+import type { Local } from "./local.ts";
+import { CliProblem, problemOf } from "./problem.ts";
+import { addTaskOptions, taskChoiceOf } from "./task-options.ts";
+import type { TaskFlags } from "./task-options.ts";
+
+export interface LocalTaskFlags extends LocalFlags, TaskFlags {
+  readonly taskId?: string;
+}
+
+/** What chooses one task: an environment and a seed, or a task id. */
+export function addLocalTaskOptions(command: Command): Command {
+  command
+    .argument("[environment]", "e.g. np/tsp; left out with --task-id")
+    .option("--task-id <id>", "a task from gradus reset, in place of an environment and a seed");
+  return addLocalOptions(addTaskOptions(command));
+}
+
+/** The id of the task that was chosen. */
+export async function taskIdOf(
+  { client }: Local,
+  environment: string | undefined,
+  flags: LocalTaskFlags,
+): Promise<string> {
+  if ((environment === undefined) === (flags.taskId === undefined)) {
+    throw new CliProblem("usage", "give either an environment or --task-id");
+  }
+  if (environment === undefined) return flags.taskId as string;
+  try {
+    return (await client.reset({ ...taskChoiceOf(environment, flags), seed: flags.seed })).taskId;
+  } catch (error) {
+    throw problemOf(error, undefined);
+  }
+}
+
+/** Where a task's id is not opened by the keys that there are. */
+export const OTHER_KEYS =
+  "ids are opened by the keys of where the task was made: give its --data-dir or --key-file, or --server";
+
+/** The task of an id. */
+export function openTask({ deps }: Local, taskId: string): AnyScoreTask {
+  const task = deps.scorer.open(taskId);
+  if (task.kind === "none") throw new CliProblem("failure", `${task.detail}: ${OTHER_KEYS}`);
+  return task.scoring;
+}
+
+export interface SolvedTask extends Solution<unknown> {
+  /** The answer as a model would write it. */
+  readonly text: string;
+}
+
+/** The answer of the environment's solver. */
+export function solutionOf({ environment: { id, solver }, instance }: AnyScoreTask): SolvedTask {
+  if (solver === undefined) throw new CliProblem("usage", `${id} has no solver`);
+  const solution = solver.solve(instance);
+  return { ...solution, text: solver.format(solution.answer) };
+}

@@ -1,0 +1,177 @@
+/** Environments without a server: the same handlers, called in this process, with the keys of the data directory. */
+import type { DescMethod } from "@bufbuild/protobuf";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { pino } from "pino";
+import { clientOver, type GradusClient } from "../clients/ts/src/client.ts";
+import { GradusError } from "../clients/ts/src/errors.ts";
+import type { Attempt, Transport } from "../clients/ts/src/transport.ts";
+import type { Registry } from "../envs/registry.ts";
+import { assemble, type Stores } from "../server/assemble.ts";
+import { systemClock } from "../server/curriculum/runs/system.ts";
+import type { Config } from "../server/runtime/config.ts";
+import { createCurriculumService } from "../server/services/curriculum-service.ts";
+import type { ServiceDeps } from "../server/services/deps.ts";
+import { createEnvironmentService } from "../server/services/environment-service.ts";
+import { createEvaluationService } from "../server/services/evaluation-service.ts";
+import { memoryEvaluationStore, memoryStore } from "../server/stores/memory.ts";
+import { fileHolds, memoryHolds } from "../server/stores/holds.ts";
+import { sqliteEvaluationStore } from "../server/stores/sqlite.ts";
+import { loadEnvironments } from "../server/making/environments.ts";
+import { runSlice } from "../server/making/jobs.ts";
+import { type KeyringResult, loadKeyring, signingKey } from "../server/tasks/keyring.ts";
+import { loadPools, type PoolsResult } from "../server/pools/pools.ts";
+import { limitsOf, type OpenedPorts, openPorts } from "../server/ports/ports.ts";
+import { createWorkerPool, type WorkerPool } from "../server/making/workers.ts";
+import { type CallContext, RpcError } from "../server/transport/rpc.ts";
+import { createLocalPorts, missingHere } from "./local-ports.ts";
+import { poolBars } from "./pool-bars.ts";
+import { CliProblem } from "./problem.ts";
+
+/** Environments of this process. */
+export interface Local {
+  readonly client: GradusClient;
+  /** What the handlers work with; task ids are opened with its keys. */
+  readonly deps: ServiceDeps;
+}
+
+/** One task after another, here: a thread would take longer to start than a command's task takes to make. */
+function workHere(registry: Registry): WorkerPool {
+  return {
+    ready: Promise.resolve(),
+    run: async ({ spec, seeds }) => {
+      const { results } = runSlice(registry, { spec, seeds, progress: undefined, sliceMs: Infinity });
+      return results;
+    },
+    load: () => ({ waiting: 0, running: 0 }),
+    close: async () => undefined,
+  };
+}
+
+/** For the thousands of tasks of a run. */
+function threads({ workers, limits, workerTimeLimitMs: timeLimitMs, environmentFiles }: Config): WorkerPool {
+  const options = { threads: workers, queueMax: limits.maxQueue, timeLimitMs, environmentFiles };
+  return createWorkerPool({ ...options, warmUp: false, onError: tell });
+}
+
+/** A failure of ours, which an outcome names only as "internal". */
+const tell = (error: unknown): void =>
+  console.error(`gradus: ${error instanceof Error ? error.message : String(error)}`);
+
+const silent = pino({ level: "silent" });
+const neverAborted = new AbortController().signal;
+
+/**
+ * Whether a command keeps evaluations, or makes or opens task ids that others know. One that does neither leaves nothing
+ * behind in the data directory. "runs": whole runs, which end with the process, and whose tasks threads make.
+ */
+export type Needs = "evaluations" | "tasks" | "environments" | "runs";
+
+function keysOf(config: Config, needs: Needs): KeyringResult {
+  if (needs === "tasks" || needs === "evaluations") return loadKeyring(config);
+  return { kind: "ok", keyring: [signingKey(randomBytes(32))], created: true };
+}
+
+/** With a sandbox for the rows that ask for one. */
+async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult> {
+  const bars = poolBars();
+  let checking: Promise<OpenedPorts> | undefined;
+  return loadPools(registry, config.pools, {
+    threads: config.workers,
+    environmentFiles: config.environmentFiles,
+    columns: config.columns,
+    folder: join(config.dataDir, "pools"),
+    openPorts: () => (checking ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined })),
+    onProgress: bars.onProgress,
+  }).finally(async () => {
+    bars.stop();
+    await (await checking)?.close();
+  });
+}
+
+/** Makes the handlers' parts. The keys are made if the data directory has none, as by a server. */
+export async function openLocal(config: Config, needs: Needs): Promise<Local> {
+  const keys = keysOf(config, needs);
+  if (keys.kind === "invalid") throw new CliProblem("failure", keys.message);
+  const environments = await loadEnvironments(config.environmentFiles);
+  if (environments.kind === "invalid") throw new CliProblem("failure", environments.message);
+  const { registry } = environments;
+  const loaded = await poolsOf(registry, config);
+  if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
+  // The server's runs are not here: a task of one is scored, and its outcome says that nothing was recorded.
+  const parts = {
+    config,
+    registry,
+    keyring: keys.keyring,
+    pools: loaded.pools,
+    workers: needs === "runs" ? threads(config) : workHere(registry),
+    opened: { ...createLocalPorts(config, tell), limits: limitsOf(config) },
+    missingPorts: needs === "evaluations" ? missingHere(config) : {},
+    openStores: () => storesOf(config, needs),
+    streamWindow: 1,
+    log: silent,
+    onFailure: tell,
+  };
+  const { deps, close } = await assemble(parts, (message) => new CliProblem("failure", message));
+  const handlers = {
+    ...createEnvironmentService(deps),
+    ...createEvaluationService(deps),
+    ...(needs === "runs" && createCurriculumService(deps)),
+  };
+  return {
+    client: clientOver(
+      transportTo(handlers, () => void close()),
+      { retry: false },
+    ),
+    deps,
+  };
+}
+
+/** Evaluations are kept, as by a server; runs end with the process. */
+async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<Stores> {
+  const store = memoryStore();
+  if (needs !== "evaluations") return { store, evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
+  const evaluationStore = await sqliteEvaluationStore({ directory, onLoss: (loss) => console.error(loss) });
+  return { store, evaluationStore, holds: fileHolds(directory) };
+}
+
+function contextOf({ signal }: Attempt): CallContext {
+  const rest = { draining: neverAborted, requestId: "local", log: silent, peer: "local", deadlineMs: undefined };
+  return { signal: signal ?? neverAborted, ...rest };
+}
+
+/** Calls handlers as a transport would: by name, with the errors that a client sees. */
+function transportTo(handlers: object, close: () => void): Transport {
+  const call = (method: DescMethod, message: object, attempt: Attempt): unknown => {
+    const handler = (handlers as Record<string, ((request: object, context: CallContext) => unknown) | undefined>)[
+      method.localName
+    ];
+    if (handler === undefined) throw new GradusError("UNIMPLEMENTED", `${method.name} is not served without a server`);
+    return handler(message, contextOf(attempt));
+  };
+  return {
+    unary: async (method, message, attempt) => {
+      try {
+        return (await call(method, message, attempt)) as never;
+      } catch (error) {
+        throw asClientSees(error);
+      }
+    },
+    async *serverStream(method, message, attempt) {
+      try {
+        yield* call(method, message, attempt) as AsyncIterable<never>;
+      } catch (error) {
+        throw asClientSees(error);
+      }
+    },
+    close,
+  };
+}
+
+/** What else is wrong with the request is in the cause. */
+function asClientSees(error: unknown): unknown {
+  if (!(error instanceof RpcError)) return error;
+  const { code, message, retryDelayMs, others } = error;
+  const cause = others.length === 0 ? undefined : new AggregateError(others.map(asClientSees));
+  return new GradusError(code, message, { retryDelayMs, cause });
+}

@@ -1,0 +1,43 @@
+/** Files that commands write: whole, or not at all. */
+import { accessSync, closeSync, constants, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { makeFolder } from "../server/stores/folder.ts";
+import { CliProblem } from "./problem.ts";
+
+function problem(option: string, kind: string, path: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !("syscall" in error)) return error;
+  const { code = "an unknown error" } = error as NodeJS.ErrnoException;
+  return new CliProblem("failure", `${option} must be a ${kind} that can be written; got '${path}' (${code})`);
+}
+
+/** Makes a directory, so that a command whose files cannot be written ends before its work. */
+export function makeDirectory(option: string, path: string): void {
+  try {
+    makeFolder(path, 0o777);
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw problem(option, "directory", path, error);
+  }
+}
+
+/**
+ * Has a file written by `work`, which is given the path to write to: one beside it that takes its name when all is
+ * there, so that a file that looks whole is. It is opened first, so that a command that cannot write it ends before its
+ * work. A pipe or a device is written to itself.
+ */
+export async function withOut<T>(option: string, path: string, work: (path: string) => T | Promise<T>): Promise<T> {
+  const direct = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+  const partial = direct ? path : `${path}.partial`;
+  try {
+    closeSync(openSync(partial, "w"));
+    const result = await work(partial);
+    if (!direct) renameSync(partial, path);
+    return result;
+  } catch (error) {
+    if (!direct) rmSync(partial, { force: true });
+    throw problem(option, "file", path, error);
+  }
+}
+
+export function writeOut(option: string, path: string, data: string | Uint8Array): Promise<void> {
+  return withOut(option, path, (partial) => writeFileSync(partial, data));
+}

@@ -1,0 +1,77 @@
+/** A pool's rows one by one: what a server makes of each. */
+import { type Pool, rowOf } from "../../envs/pool.ts";
+import { examineRow, viewOf } from "../../envs/pool-columns.ts";
+import { nameRow } from "../../envs/pool-finish.ts";
+import { wantedColumns } from "../../envs/pool-view.ts";
+import { instanceHash } from "../../envs/splits.ts";
+import type { OpenPorts } from "../../server/pools/checks.ts";
+import { readPython } from "../../server/pools/python.ts";
+import type { PoolReport } from "../../server/pools/read.ts";
+import type { PoolFile } from "../../server/pools/selection.ts";
+import type { FilePlan } from "../../server/pools/work.ts";
+import { fileRows } from "./stream.ts";
+
+export type CheckedRow =
+  | {
+      readonly row: string;
+      readonly kind: "task";
+      readonly level: string;
+      readonly split: string;
+      /** What of it is left out. */
+      readonly remark?: string;
+    }
+  | { readonly row: string; readonly kind: "rejected"; readonly reason: string }
+  /** The selection leaves it out. */
+  | { readonly row: string; readonly kind: "left_out" };
+
+/** Reads the file again, so that none of it need be held. Blank lines are passed over. */
+export async function* checkedRows(
+  plan: Pick<FilePlan, "units">,
+  { pool, failed }: PoolReport,
+  { selection, names }: Pick<PoolFile, "selection" | "names">,
+  openPorts: OpenPorts,
+): AsyncGenerator<CheckedRow, void, undefined> {
+  const { definition, lines } = pool;
+  const firstOf = firstRows(pool);
+  // The pool's rows are in the file's order.
+  let place = 0;
+  const view = viewOf(definition, names);
+  const choose = (there: readonly string[]) => wantedColumns(definition.rows ?? {}, names, there);
+  for await (const raw of fileRows(plan, { choose }, [])) {
+    if (raw.json?.trim() === "") continue;
+    const row = nameRow(lines, raw.row);
+    if (pool.columns.rows[place] === raw.row) {
+      const { level, split, instance } = rowOf(pool, place++);
+      const remark = definition.rows?.remark?.(instance);
+      yield { row, kind: "task", level, split, ...(remark !== undefined && { remark }) };
+      continue;
+    }
+    let examined = examineRow(definition, raw, view);
+    if (examined.kind === "waiting") {
+      const found = await readPython([examined.python], openPorts);
+      if (typeof found === "string") throw new Error(found);
+      examined = examineRow(definition, raw, view, found[0]);
+    }
+    const isChosen = selection.length === 0 || selection.some(({ from, to }) => raw.row >= from && raw.row < to);
+    if (examined.kind === "rejected") yield { row, kind: "rejected", reason: examined.reason };
+    else if (!isChosen || examined.kind !== "task") yield { row, kind: "left_out" };
+    else {
+      const first = firstOf(instanceHash(definition, examined.instance), raw.row);
+      const reason = failed.get(raw.row) ?? `the same task as ${nameRow(lines, first)}`;
+      yield { row, kind: "rejected", reason };
+    }
+  }
+}
+
+/** Where a task came first: in the pool, or in a row before that what checks rows rejected. Made when it is asked for. */
+function firstRows(pool: Pool): (hash: string, row: number) => number {
+  let firsts: Map<string, number> | undefined;
+  return (hash, row) => {
+    firsts ??= new Map(
+      Array.from({ length: pool.size }, (_, place) => [rowOf(pool, place).hash, rowOf(pool, place).index]),
+    );
+    const first = firsts.get(hash) ?? row;
+    firsts.set(hash, first);
+    return first;
+  };
+}

@@ -1,0 +1,206 @@
+/** Samples a pool's file: rows are sifted, chosen in proportion, and copied as they were. */
+import { realpathSync } from "node:fs";
+import type { Environment } from "../../envs/environment.ts";
+import { didYouMean } from "../../envs/lib/text.ts";
+import { examineRow, viewOf } from "../../envs/pool-columns.ts";
+import { nameRow } from "../../envs/pool-finish.ts";
+import { createReasonCounter } from "../../envs/pool-reasons.ts";
+import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";
+import { instanceHash } from "../../envs/splits.ts";
+import type { ColumnChoice } from "../../server/pools/formats/parquet.ts";
+import { columnsOf } from "../../server/pools/units.ts";
+import { type FilePlan, problemText, type PoolWork } from "../../server/pools/work.ts";
+import type { Condition } from "../conditions.ts";
+import { formatOf } from "../export/write.ts";
+import { withOut } from "../out.ts";
+import { CliProblem } from "../problem.ts";
+import { chooseRows } from "./choose.ts";
+import { fieldOf, type FileRow, fileRows, valueOf } from "./stream.ts";
+import { copyLines, copyParquet } from "./write.ts";
+
+export interface SampleOptions {
+  readonly path: string;
+  readonly out: string;
+  readonly plan: (path: string) => ReturnType<PoolWork["plan"]>;
+  /** Rows that hold no task of it, or one that came before, are dropped. */
+  readonly environment: Environment | undefined;
+  /** Columns that have another name than the environment knows. */
+  readonly columns: ColumnNames;
+  /** Rows are kept for which all hold. */
+  readonly where: readonly Condition[];
+  /** Of the prompt as the environment renders it. */
+  readonly promptBytesMax: number | undefined;
+  /** The field by whose values rows are taken in proportion. */
+  readonly by: string | undefined;
+  /** Infinity: all. */
+  readonly count: number;
+  readonly seed: string;
+  /** Told how many parts there are before the first, and of each that is done. */
+  readonly onParts: (total: number) => void;
+  readonly onPart: () => void;
+}
+
+export interface SampleReport {
+  readonly file: string;
+  readonly out: string;
+  readonly seed: string;
+  readonly rows: number;
+  readonly dropped: readonly { readonly rows: number; readonly first: string; readonly why: string }[];
+  /** Of the rows that were not dropped. */
+  readonly categories: readonly { readonly category: string; readonly rows: number; readonly taken: number }[];
+  readonly taken: number;
+}
+
+const UNNAMED = "(none)";
+
+export async function samplePool(options: SampleOptions): Promise<SampleReport> {
+  const { path, out, seed, count } = options;
+  const planned = await options.plan(path);
+  if (planned.kind === "problem") throw new CliProblem("usage", `${path}: ${planned.message}`);
+  const plan = planned.value;
+  const copy = copierOf(path, out, plan);
+  options.onParts(2 * plan.units.length);
+  return withOut("--out", out, async (to) => {
+    try {
+      const sizes: number[] = [];
+      const sifted = await sift(options, plan, sizes);
+      const chosen = chooseRows(sifted.categories, count, seed);
+      const rows = new Set(chosen.flatMap((each) => each.rows));
+      if (rows.size === 0) throw new CliProblem("failure", `${path}: no row is left; ${sifted.why}`);
+      await copy({ from: path, plan, rows, sizes, to, onUnit: options.onPart });
+      return {
+        file: path,
+        out,
+        seed,
+        rows: sifted.rows,
+        dropped: sifted.dropped,
+        taken: rows.size,
+        categories: chosen.map((each) => ({ category: each.name, rows: each.available, taken: each.rows.length })),
+      };
+    } catch (error) {
+      if (error instanceof CliProblem) throw error;
+      // Whoever reads Parquet throws plain errors for files that are none.
+      throw new CliProblem("failure", `${path}: ${problemText(error)}`);
+    }
+  });
+}
+
+/** How rows go from a file to another. */
+function copierOf(path: string, out: string, { format: from }: FilePlan): typeof copyLines {
+  const format = formatOf(out);
+  if (format === undefined) throw new CliProblem("usage", `--out must end in .jsonl or .parquet; got '${out}'`);
+  if (isSame(path, out)) throw new CliProblem("usage", `--out must be another file than the one that is sampled`);
+  if (format === "jsonl") return copyLines;
+  if (from === "parquet") return copyParquet;
+  throw new CliProblem("usage", `--out must end in .jsonl, for ${path} is no Parquet, whose columns have types`);
+}
+
+function isSame(path: string, out: string): boolean {
+  try {
+    return realpathSync(path) === realpathSync(out);
+  } catch {
+    return false;
+  }
+}
+
+type Sieved = { readonly category: string } | { readonly why: string };
+
+async function sift(options: SampleOptions, plan: FilePlan, sizes: number[]) {
+  const { path, where, by, onPart } = options;
+  const names = [...where.map(({ name }) => name), ...(by === undefined ? [] : [by])];
+  const found = new Set<string>();
+  const categories = new Map<string, number[]>();
+  const dropped = new Map<string, { row: number; count: number }>();
+  const reasons = createReasonCounter();
+  const sieve = sieveOf(options, plan.lines, (rejected) => reasons.add(rejected));
+  let rows = 0;
+  const choose = choiceOf(options, names);
+  for await (const row of fileRows(plan, { choose, onUnit: onPart }, sizes)) {
+    if (row.json?.trim() === "") continue;
+    rows++;
+    const value = valueOf(row);
+    for (const name of names) if (!found.has(name) && fieldOf(value, name) !== undefined) found.add(name);
+    const sieved = sieve(row, value);
+    if (sieved === undefined) continue;
+    if ("why" in sieved) {
+      const before = dropped.get(sieved.why);
+      dropped.set(sieved.why, { row: before?.row ?? row.row, count: (before?.count ?? 0) + 1 });
+    } else {
+      const list = categories.get(sieved.category) ?? [];
+      categories.set(sieved.category, list);
+      list.push(row.row);
+    }
+  }
+  const unknown = names.find((name) => !found.has(name));
+  if (rows > 0 && unknown !== undefined) throw await unknownField(path, unknown, unknown === by ? "--by" : "--where");
+  const counted = [...[...dropped].map(([reason, each]) => ({ reason, ...each })), ...reasons.counted()];
+  const all = counted
+    .toSorted((a, b) => a.row - b.row)
+    .map(({ row, reason, count }) => ({ rows: count, first: nameRow(plan.lines, row), why: reason }));
+  const why = rows === 0 ? "it is empty" : all.map((each) => `${each.rows}: ${each.why}`).join("; ");
+  const sorted = [...categories].sort(([a], [b]) => (a < b ? -1 : 1));
+  return { rows, categories: sorted.map(([name, own]) => ({ name, rows: own })), dropped: all, why };
+}
+
+/** What becomes of a row; undefined: it holds no task, which `reject` was told. */
+function sieveOf(
+  { environment, columns, where, promptBytesMax, by }: SampleOptions,
+  lines: boolean,
+  reject: (rejected: { readonly row: number; readonly reason: string; readonly count: number }) => void,
+): (row: FileRow, value: unknown) => Sieved | undefined {
+  /** Where a task came first, by its hash. */
+  const firsts = new Map<string, number>();
+  const view = environment && viewOf(environment, columns);
+  return (raw, value) => {
+    const { row } = raw;
+    if (value === undefined && environment === undefined) return { why: "not JSON" };
+    const fault =
+      value === undefined ? undefined : where.find((condition) => !condition.holds(fieldOf(value, condition.name)));
+    if (fault !== undefined) return { why: `not ${fault.text}` };
+    if (environment !== undefined) {
+      const examined = examineRow(environment, raw, view);
+      if (examined.kind !== "task") {
+        reject({ row, reason: examined.kind === "rejected" ? examined.reason : "blank", count: 1 });
+        return undefined;
+      }
+      const hash = instanceHash(environment, examined.instance);
+      const first = firsts.get(hash);
+      if (first !== undefined) {
+        reject({ row, reason: `the same task as ${nameRow(lines, first)}`, count: 1 });
+        return undefined;
+      }
+      firsts.set(hash, row);
+      if (promptBytesMax !== undefined && promptBytes(environment, examined.instance) > promptBytesMax)
+        return { why: `a prompt of over ${promptBytesMax} bytes` };
+    }
+    return { category: by === undefined ? "all" : categoryOf(fieldOf(value, by)) };
+  };
+}
+
+function promptBytes(environment: Environment, instance: unknown): number {
+  const [format] = environment.answerFormats;
+  const prompt = environment.render(instance, format ?? "think_answer");
+  return prompt.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+}
+
+function categoryOf(value: unknown): string {
+  if (value === undefined || value === null) return UNNAMED;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Of formats with columns no more is read to sift rows than what decides on them. */
+function choiceOf({ environment, columns }: SampleOptions, fields: readonly string[]): ColumnChoice {
+  return (there) => {
+    const own = environment && wantedColumns(environment.rows ?? {}, columns, there);
+    if (environment !== undefined && own === undefined) return undefined;
+    const named = fields.map((name) => (there.includes(name) ? name : (name.split(".")[0] ?? name)));
+    const wanted = new Set([...named, ...(own ?? [])]);
+    return there.filter((name) => wanted.has(name));
+  };
+}
+
+async function unknownField(path: string, name: string, option: string): Promise<CliProblem> {
+  const columns = await columnsOf(path);
+  const more = didYouMean(name, columns) || `; its columns are ${columns.join(", ")}`;
+  return new CliProblem("usage", `${option}: no row of ${path} has '${name}'${more}`);
+}

@@ -1,0 +1,73 @@
+/** Writes rows of a pool's file as they were. */
+import { appendFileSync } from "node:fs";
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
+import { fileWriter, ParquetWriter } from "hyparquet-writer";
+import type { FilePlan } from "../../server/pools/work.ts";
+import { compressors, topLevel } from "../../server/pools/formats/parquet.ts";
+import { fileRows, valueOf } from "./stream.ts";
+
+export interface CopyOptions {
+  readonly from: string;
+  readonly plan: Pick<FilePlan, "units" | "lines" | "format">;
+  /** Rows of the file. */
+  readonly rows: ReadonlySet<number>;
+  /** Of each unit. */
+  readonly sizes: readonly number[];
+  readonly to: string;
+  readonly onUnit: () => void;
+}
+
+const ROWS_AT_ONCE = 1000;
+
+/** As JSONL: lines as they are, rows of other formats as JSON in a line. */
+export async function copyLines({ plan, rows, sizes, to, onUnit }: CopyOptions): Promise<void> {
+  let waiting: string[] = [];
+  const flush = (): void => {
+    if (waiting.length > 0) appendFileSync(to, waiting.join(""));
+    waiting = [];
+  };
+  const options = { only: unitsWith(rows, sizes), onUnit };
+  for await (const raw of fileRows(plan, options, [...sizes])) {
+    if (!rows.has(raw.row)) continue;
+    const line = plan.lines ? raw.json?.replace(/\r$/, "") : JSON.stringify(valueOf(raw));
+    waiting.push(`${line}\n`);
+    if (waiting.length >= ROWS_AT_ONCE) flush();
+  }
+  flush();
+}
+
+/** Units that have one of the rows. */
+function unitsWith(rows: ReadonlySet<number>, sizes: readonly number[]): ReadonlySet<number> {
+  const found = new Set<number>();
+  const sorted = [...rows].sort((a, b) => a - b);
+  let [first, next] = [0, 0];
+  for (const [unit, size] of sizes.entries()) {
+    const end = first + size;
+    if ((sorted[next] ?? Infinity) < end) found.add(unit);
+    while ((sorted[next] ?? Infinity) < end) next++;
+    first = end;
+  }
+  return found;
+}
+
+/** As Parquet with the schema of the file, which is Parquet too. What its writer noted for its readers goes with it. */
+export async function copyParquet({ from, plan, rows, sizes, to, onUnit }: CopyOptions): Promise<void> {
+  const file = await asyncBufferFromFile(from);
+  const metadata = await parquetMetadataAsync(file);
+  const names = topLevel(metadata.schema);
+  const kvMetadata = metadata.key_value_metadata ?? [];
+  const writer = new ParquetWriter({ writer: fileWriter(to), schema: metadata.schema, kvMetadata });
+  const wanted = unitsWith(rows, sizes);
+  let first = 0;
+  for (const [i, { start, end }] of plan.units.entries()) {
+    if (wanted.has(i)) {
+      const read = await parquetReadObjects({ file, metadata, compressors, rowStart: start, rowEnd: end });
+      const kept = read.filter((_, row) => rows.has(first + row));
+      const columnData = names.map((name) => ({ name, data: kept.map((row): unknown => row[name]) }));
+      void writer.write({ columnData, rowGroupSize: ROWS_AT_ONCE });
+    }
+    first += sizes[i] ?? 0;
+    onUnit();
+  }
+  void writer.finish();
+}

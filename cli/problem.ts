@@ -1,0 +1,115 @@
+/** What a command ends with when it does not end well: words for the person who gave it, and an exit code. */
+import { GradusError } from "../clients/ts/src/public.ts";
+import type { ConnectionMistake, GradusCode } from "../clients/ts/src/public.ts";
+import { assertNever } from "../envs/lib/assert-never.ts";
+
+/**
+ * failure: what the command line asks for could not be done. usage: it asks in a way that there is not. missing: it names
+ * what is not there, such as a run. unreachable: no server answers, or not as it was asked to.
+ */
+export type ProblemKind = "failure" | "usage" | "missing" | "unreachable";
+
+export const EXIT_CODES_HELP = `
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 what is named is not there (a run, a suite, an environment), 4 no server
+was reached.`;
+
+export class CliProblem extends Error {
+  readonly kind: ProblemKind;
+
+  constructor(kind: ProblemKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export function exitCode(kind: ProblemKind): number {
+  switch (kind) {
+    case "failure":
+      return 1;
+    case "usage":
+      return 2;
+    case "missing":
+      return 3;
+    case "unreachable":
+      return 4;
+    default:
+      return assertNever(kind);
+  }
+}
+
+/** Which option a field of a request comes from. */
+const optionOf: Readonly<Record<string, string>> = {
+  level: "--level",
+  parameters: "--param",
+  split: "--split",
+  source: "--source",
+  pool: "--pool-name",
+  answer_format: "--format",
+  thinking: "--thinking",
+  reward_scheme: "--scheme",
+  "reward_scheme.parameters": "--scheme-param",
+  seed: "--seed",
+  seeds: "--count",
+  group_id: "--group-id",
+};
+
+/** An error's message with the command line's words in place of the contract's. */
+function inOurWords(message: string): string {
+  const words = message.replaceAll(/\b(?:SPLIT|SOURCE|ANSWER_FORMAT|THINKING)_([A-Z_]+)\b/g, (_, name: string) =>
+    name.toLowerCase(),
+  );
+  const [, field = "", within = ""] = /^(?:spec\.|groups\[0\]\.)?(\w+)([\w.[\]]*): /.exec(words) ?? [];
+  const rest = words.slice(words.indexOf(": ") + 2);
+  if (/^unknown environment '[^']*'$/.test(rest)) return `${rest}; gradus envs lists what there is`;
+  if (field === "environment" || field === "id" || field === "spec") return rest;
+  const option = optionOf[field + within] ?? optionOf[field];
+  return option === undefined ? words : `${option}: ${rest}`;
+}
+
+const kinds: Readonly<Partial<Record<GradusCode, ProblemKind>>> = {
+  INVALID_ARGUMENT: "usage",
+  OUT_OF_RANGE: "usage",
+  NOT_FOUND: "missing",
+};
+
+/** A mistake in the flags that say whom to ask, in their words. */
+function mistakeIn({ message }: GradusError, mistake: ConnectionMistake, server: string): string {
+  switch (mistake) {
+    case "http_port":
+      return `${server} is the HTTP port of a Gradus server: --server wants its gRPC port, 50051 unless it was told otherwise`;
+    case "needs_tls":
+      return `${server} speaks TLS: give --tls, or --ca with the certificates that vouch for it`;
+    case "no_tls":
+      return `${server} speaks no TLS: leave out --tls, --ca, --cert and --key`;
+    case "certificate":
+      return message.replaceAll(/\btls\.(ca|cert|key)\b/g, "--$1");
+    case "not_gradus":
+    case "grpc_port":
+      return message;
+    default:
+      return assertNever(mistake);
+  }
+}
+
+/** A call's failure in words. `server` is the address it was made to; undefined: none. */
+export function problemOf(error: unknown, server: string | undefined): unknown {
+  if (!(error instanceof GradusError)) return error;
+  if (server !== undefined && error.mistake !== undefined)
+    return new CliProblem("unreachable", mistakeIn(error, error.mistake, server));
+  if (server !== undefined && error.code === "UNAVAILABLE" && error.message.startsWith("no server answers")) {
+    return new CliProblem("unreachable", `no server at ${server}: start one with \`gradus serve\``);
+  }
+  if (error.code === "UNAUTHENTICATED") return new CliProblem("failure", `${error.message} (give --token-file)`);
+  const lost = server !== undefined && error.code === "UNAVAILABLE";
+  const kind = lost ? "unreachable" : (kinds[error.code] ?? "failure");
+  return new CliProblem(kind, inOurWords(error.message));
+}
+
+/** What a command ends with, in words; a bug of ours says that it is one. */
+export function describe(error: unknown): { readonly message: string; readonly kind: ProblemKind } {
+  if (error instanceof CliProblem) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  // Files and ports: what the system says is what the person can mend.
+  const ofSystem = error instanceof Error && "syscall" in error;
+  return { message: ofSystem ? message : `internal error: ${message}`, kind: "failure" };
+}

@@ -1,0 +1,217 @@
+/** A run file's tree against the contract's descriptors: what fits becomes ProtoJSON, what does not is a problem. */
+import type { DescField, JsonObject, JsonValue } from "@bufbuild/protobuf";
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type Node,
+  visit,
+  type YAMLMap,
+} from "yaml";
+import { didYouMean } from "../../envs/lib/text.ts";
+import { type Read, readDuration, readEnum, readScalar, shown } from "./values.ts";
+
+/** What is wrong, and where in the text. */
+export interface Problem {
+  readonly offset: number;
+  /** As the contract names it, e.g. "policy.bandit.alpha". */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** A file that is read. */
+export interface Reading {
+  readonly aliases: ReadonlyMap<Alias, Node>;
+  readonly problems: Problem[];
+  /** Where each field that the file gives stands, by its name in the contract. */
+  readonly offsets: Map<string, number>;
+  /** Nodes that may still be read: aliases may make a small file a large tree. */
+  nodesLeft: number;
+}
+
+/** A run's 256 arms and 64 stages with a weight for each are 20,000. */
+export const NODES_MAX = 200_000;
+
+/** What the aliases of a document stand for. yaml's own way to ask goes through the whole document for each. */
+export function aliasesOf(document: Document): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>();
+  const aliases = new Map<Alias, Node>();
+  visit(document, {
+    Alias(_, alias) {
+      const node = anchors.get(alias.source);
+      if (node !== undefined) aliases.set(alias, node);
+    },
+    Value(_, node) {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    },
+  });
+  return aliases;
+}
+
+/** A node with what an alias stands for in its place; undefined: nothing is there. */
+function resolved({ aliases }: Reading, node: unknown): Node | undefined {
+  if (isAlias(node)) return aliases.get(node);
+  return isNode(node) ? node : undefined;
+}
+
+/** Written as nothing at all, "name:", which is not the same as "name: null". */
+function isEmpty(node: Node | undefined): boolean {
+  return node === undefined || (isScalar(node) && node.value === null && (node.source ?? "") === "");
+}
+
+function isNull(node: Node | undefined): boolean {
+  return node !== undefined && isScalar(node) && node.value === null && !isEmpty(node);
+}
+
+function inWords(node: Node | undefined): string {
+  if (isMap(node)) return "fields";
+  if (isSeq(node)) return "a list";
+  return isScalar(node) ? shown(node.value) : "nothing";
+}
+
+interface Place {
+  readonly offset: number;
+  readonly field: string;
+}
+
+/** Gives undefined where there is a problem, which is noted. */
+export function readFields(
+  reading: Reading,
+  fields: readonly DescField[],
+  node: Node | undefined,
+  place: Place,
+): JsonObject | undefined {
+  if (isEmpty(node)) return {};
+  if (!isMap(node)) return problem(reading, place, `wants fields, each as "name: value"; got ${inWords(node)}`);
+  const read: JsonObject = {};
+  const oneofs = new Map<string, string>();
+  for (const pair of node.items) {
+    const given = keyOf(pair);
+    const found = fields.find(({ name, jsonName }) => name === given || jsonName === given);
+    const name = found?.name ?? given;
+    const at = {
+      offset: rangeStart(pair.key) ?? place.offset,
+      field: place.field === "" ? name : `${place.field}.${name}`,
+    };
+    const value = resolved(reading, pair.value);
+    if (found === undefined) {
+      problem(reading, at, unknownField(given, fields));
+      continue;
+    }
+    if (Object.hasOwn(read, name)) problem(reading, at, "it is given twice");
+    reading.offsets.set(at.field, at.offset);
+    if (isNull(value)) continue;
+    const json = readField(reading, found, value, at);
+    if (json !== undefined) read[name] = json;
+    if (found.oneof === undefined) continue;
+    const other = oneofs.get(found.oneof.name);
+    if (other !== undefined) problem(reading, at, `'${other}' is given too: give one of them`);
+    oneofs.set(found.oneof.name, name);
+  }
+  return read;
+}
+
+function unknownField(given: string, fields: readonly DescField[]): string {
+  const names = fields.map(({ name }) => name);
+  const near = didYouMean(given, names);
+  return `there is no such field${near === "" ? `; there are ${names.join(", ")}` : near}`;
+}
+
+function readField(reading: Reading, desc: DescField, node: Node | undefined, place: Place): JsonValue | undefined {
+  switch (desc.fieldKind) {
+    case "list":
+      return readItems(reading, desc, node, place);
+    case "map":
+      return readEntries(reading, desc, node, place);
+    default:
+      return readOne(reading, desc, node, place);
+  }
+}
+
+type DescOne = DescField & { readonly fieldKind: "scalar" | "enum" | "message" };
+
+function readOne(
+  reading: Reading,
+  desc: Pick<DescOne, "message" | "enum" | "scalar">,
+  node: Node | undefined,
+  place: Place,
+): JsonValue | undefined {
+  reading.nodesLeft--;
+  if (reading.nodesLeft === 0) problem(reading, place, `the file has more than ${NODES_MAX} values`);
+  if (reading.nodesLeft <= 0) return undefined;
+  const { message, enum: names, scalar } = desc;
+  if (message !== undefined && message.typeName !== "google.protobuf.Duration")
+    return readFields(reading, message.fields, node, place);
+  return single(reading, node, place, (given) => {
+    if (message !== undefined) return readDuration(given);
+    if (names !== undefined) return readEnum(names, given);
+    if (scalar === undefined) throw new Error(`${place.field} is of no kind`);
+    return readScalar(scalar, given);
+  });
+}
+
+function single(
+  reading: Reading,
+  node: Node | undefined,
+  place: Place,
+  read: (given: unknown) => Read,
+): JsonValue | undefined {
+  if (isEmpty(node)) return problem(reading, place, "it has no value");
+  if (!isScalar(node)) return problem(reading, place, `wants one value; got ${inWords(node)}`);
+  const result = read(node.value);
+  return result.kind === "value" ? result.value : problem(reading, place, result.message);
+}
+
+function readItems(
+  reading: Reading,
+  desc: DescField & { readonly fieldKind: "list" },
+  node: Node | undefined,
+  place: Place,
+): JsonValue | undefined {
+  if (isEmpty(node)) return [];
+  if (!isSeq(node)) return problem(reading, place, `wants a list, each item after "- "; got ${inWords(node)}`);
+  const items = node.items.map((item, i) => {
+    const at = resolved(reading, item);
+    const start = rangeStart(item) ?? place.offset;
+    const itemPlace = { offset: start, field: `${place.field}[${i}]` };
+    reading.offsets.set(itemPlace.field, start);
+    return readOne(reading, desc, at, itemPlace);
+  });
+  return items.filter((item) => item !== undefined);
+}
+
+function readEntries(
+  reading: Reading,
+  desc: DescField & { readonly fieldKind: "map" },
+  node: Node | undefined,
+  place: Place,
+): JsonValue | undefined {
+  if (isEmpty(node)) return {};
+  if (!isMap(node)) return problem(reading, place, `wants names with values, e.g. {easy: 0.5}; got ${inWords(node)}`);
+  const entries = node.items.flatMap((pair): readonly (readonly [string, JsonValue])[] => {
+    const name = keyOf(pair);
+    const entry = { offset: rangeStart(pair.key) ?? place.offset, field: `${place.field}["${name}"]` };
+    reading.offsets.set(entry.field, entry.offset);
+    const json = readOne(reading, desc, resolved(reading, pair.value), entry);
+    return json === undefined ? [] : [[name, json]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function problem(reading: Reading, { offset, field }: Place, message: string): undefined {
+  reading.problems.push({ offset, field, message });
+}
+
+/** A key as it is written: an arm may be called 1, or true. */
+function keyOf({ key }: YAMLMap["items"][number]): string {
+  if (!isScalar(key)) return String(key);
+  return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
+}
+
+function rangeStart(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined;
+}

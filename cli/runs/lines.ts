@@ -1,0 +1,136 @@
+/** A run in lines of text: as it stands, with a bar for each arm, and what it drew. Every line fits the width. */
+import type { RunConfig, RunState } from "../../clients/ts/src/public.ts";
+import type { Series } from "./series.ts";
+
+/** Narrower terminals wrap the lines. */
+export const WIDTH_MIN = 60;
+
+const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+const HEIGHTS = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+const NAME_MAX = 22;
+
+const percent = (value: number | undefined): string => (value === undefined ? "–" : `${Math.round(100 * value)}%`);
+
+/** A share in [0, 1] as a bar of exactly so many columns. */
+export function bar(share: number, columns: number): string {
+  const eighths = Math.round(Math.min(1, Math.max(0, share)) * columns * 8);
+  const full = "█".repeat(Math.floor(eighths / 8));
+  return (full + (EIGHTHS[eighths % 8] ?? "")).padEnd(columns);
+}
+
+/** Values one beside the other, each as high as it is large; the highest of all is a whole column. */
+function sparkline(values: readonly number[], highest: number): string {
+  const step = (value: number): number => Math.min(7, Math.max(0, Math.ceil((8 * value) / highest) - 1));
+  return values.map((value) => (value <= 0 ? " " : (HEIGHTS[step(value)] ?? "█"))).join("");
+}
+
+function clipped(text: string, columns: number): string {
+  return text.length <= columns ? text.padEnd(columns) : `${text.slice(0, columns - 1)}…`;
+}
+
+function small(value: number): string {
+  return Math.abs(value) >= 1000 ? value.toFixed(0) : value.toFixed(3);
+}
+
+/** How far a run is, in a line or two. */
+export function headLines(config: RunConfig | undefined, state: RunState): readonly string[] {
+  const { runId, cursor, batchesDrawn, batchesClosed, groupsOutstanding, samplesRecorded, epoch, policy } = state;
+  const length = config?.length ?? 0n;
+  const standing = state.done ? "done" : state.paused ? "paused" : "";
+  const of = length === 0n ? `${cursor} tasks` : `${cursor} of ${length} tasks`;
+  return [
+    [runId, policy?.kind.case ?? "", standing].filter((word) => word !== "").join("  "),
+    `${of}, ${batchesDrawn} update batches (${batchesClosed} closed), ${groupsOutstanding} groups open, ${samplesRecorded} samples` +
+      (epoch === 0 ? "" : `, epoch ${epoch}`),
+  ];
+}
+
+/** A line for each arm: probability and success as bars, value, reward, and the tasks drawn from it. */
+export function armLines({ arms }: RunState, width: number): readonly string[] {
+  const name = Math.min(NAME_MAX, Math.max(3, ...arms.map(({ armId }) => armId.length)));
+  // Figures and the spaces between: probability 5, value 7, solved 5, reward 7, tasks 8.
+  const forBars = Math.max(8, width - name - 38);
+  const [wide, narrow] = [Math.ceil(forBars * 0.6), Math.floor(forBars * 0.4)];
+  const row = (cells: readonly [string, string, string, string, string, string, string, string]): string => {
+    const [id, p, pText, value, solved, solvedText, reward, tasks] = cells;
+    const parts = [clipped(id, name), clipped(p, wide), pText.padStart(4), value.padStart(7), clipped(solved, narrow)];
+    return [...parts, solvedText.padStart(4), reward.padStart(7), tasks.padStart(7)].join(" ").trimEnd();
+  };
+  const head = row(["arm", "probability", "", "value", "solved", "", "reward", "tasks"]);
+  const rows = arms.map(({ armId, probability, value, recentSolvedShare, recentRewardMean, issued, maskedReason }) =>
+    maskedReason === undefined
+      ? row([
+          ...([armId, bar(probability, wide), percent(probability), small(value)] as const),
+          ...([bar(recentSolvedShare ?? 0, narrow), percent(recentSolvedShare)] as const),
+          ...([recentRewardMean === undefined ? "–" : small(recentRewardMean), String(issued)] as const),
+        ])
+      : `${clipped(armId, name)} not drawn: ${maskedReason}`.slice(0, width),
+  );
+  return [head, ...rows];
+}
+
+/** A line for the newest round of each evaluation arm. */
+export function evaluationLines({ evaluations }: RunState): readonly string[] {
+  return evaluations.map(({ armId, round, cursor, tasks, samples, solvedShare, rewardMean, closed }) => {
+    const means = `solved ${percent(solvedShare)}, reward ${rewardMean === undefined ? "–" : small(rewardMean)}`;
+    const soFar = closed ? "" : `, ${samples} samples so far`;
+    return `${armId}, round ${round} at task ${cursor}: ${means} (${tasks} tasks${soFar})`;
+  });
+}
+
+/** A run as it stands. */
+export function stateLines(config: RunConfig | undefined, state: RunState, width: number): readonly string[] {
+  const cut = (lines: readonly string[]): readonly string[] => lines.map((line) => line.slice(0, width));
+  const evaluations = cut(evaluationLines(state));
+  const below = evaluations.length === 0 ? [] : ["", "evaluated", ...evaluations];
+  return [...cut(headLines(config, state)), "", ...armLines(state, width), ...below];
+}
+
+/** The column of the arms, in which the row of what was solved has its name too. */
+const namesWidth = (arms: readonly string[]): number =>
+  Math.min(NAME_MAX, Math.max("solved".length, ...arms.map(({ length }) => length)));
+
+/** What was drawn: over the cursor, for each arm its share of the tasks, as high as it was large. */
+export function drawnLines(series: Series, width: number): readonly string[] {
+  const { arms, steps, tasks, drawn } = series;
+  const name = namesWidth(arms);
+  const columns = drawnColumns(arms, width);
+  const row = (id: string, line: string, count: string, share: string): string =>
+    `${clipped(id, name)} ${line.padEnd(columns)} ${count.padStart(8)} ${share.padStart(5)}`;
+  const spread = Array.from({ length: columns }, (_, i) => steps[Math.floor((i * steps.length) / columns)]);
+  const highest = Math.max(Number.EPSILON, ...spread.flatMap((step) => step?.shares ?? []));
+  const rows = arms.map((arm, i) => {
+    const line = sparkline(
+      spread.map((step) => step?.shares[i] ?? 0),
+      highest,
+    );
+    return row(arm, line, String(drawn[i] ?? 0), percent(tasks === 0 ? undefined : (drawn[i] ?? 0) / tasks));
+  });
+  const solved = sparkline(
+    spread.map((step) => step?.solvedShare ?? 0),
+    1,
+  );
+  const ends = `0${`${tasks} tasks`.padStart(columns - 1)}`;
+  return [
+    row("arm", steps.length === 0 ? "share drawn" : `share drawn (█ is ${percent(highest)})`, "tasks", ""),
+    ...rows,
+    row("solved", solved, "", ""),
+    row("", ends, "", ""),
+  ].map((line) => line.trimEnd());
+}
+
+/** The columns of the lines of drawnLines. */
+export function drawnColumns(arms: readonly string[], width: number): number {
+  const name = namesWidth(arms);
+  return Math.max(26, width - name - 17);
+}
+
+/** The same in one line, for logs. */
+export function plainLine(config: RunConfig | undefined, state: RunState): string {
+  const [, standing = ""] = headLines(config, state);
+  const arms = state.arms.map(
+    ({ armId, probability, recentSolvedShare }) =>
+      `${armId}=${percent(probability)}${recentSolvedShare === undefined ? "" : ` (solved ${percent(recentSolvedShare)})`}`,
+  );
+  return [standing, arms.join(", "), ...evaluationLines(state), ...(state.paused ? ["paused"] : [])].join("; ");
+}

@@ -1,0 +1,48 @@
+/** How far a run is that is driven, on standard error, and which samples have no reward. */
+import type { GroupOutcome } from "../../clients/ts/src/public.ts";
+import { createBar } from "../bar.ts";
+
+export interface DriveProgress {
+  /** Groups that were answered. */
+  readonly groups: (groups: readonly GroupOutcome[]) => void;
+  /** Samples without a reward, by their reason. */
+  unscored(): Readonly<Record<string, number>>;
+  stop(): void;
+}
+
+interface Unscored {
+  count: number;
+  /** What the first of them said. */
+  readonly detail: string;
+}
+
+const FORMAT = "{bar} {value}/{total} tasks  {eta_formatted} left{unscored}";
+
+export function createDriveProgress(total: number, shown: boolean): DriveProgress {
+  const reasons = new Map<string, Unscored>();
+  let samples = 0;
+  const without = (): number => [...reasons.values()].reduce((sum, { count }) => sum + count, 0);
+  const beside = (): string => (without() === 0 ? "" : `  ${without()} of ${samples} samples without a reward`);
+  const bar = createBar({ done: 0, total, format: FORMAT, payload: { unscored: "" }, shown });
+  return {
+    groups(groups) {
+      for (const { outcomes } of groups)
+        for (const outcome of outcomes) {
+          samples++;
+          if (outcome.kind !== "unscored") continue;
+          const known = reasons.get(outcome.reason);
+          if (known === undefined) reasons.set(outcome.reason, { count: 1, detail: outcome.detail });
+          else known.count++;
+        }
+      bar.update(groups.length, { unscored: beside() });
+    },
+    unscored: () => Object.fromEntries([...reasons].map(([reason, { count }]) => [reason, count])),
+    stop() {
+      bar.stop();
+      for (const [reason, { count, detail }] of reasons)
+        console.error(`gradus: ${count} of ${samples} samples have no reward: ${reason}: ${detail}`);
+      if (samples > 0 && without() === samples)
+        console.error("gradus: no sample has a reward: the chart shows what is drawn when nothing is learnt");
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/** Options that choose tasks. */
+import { InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
+import { answerFormatNames, sourceNames, splitNames, thinkingNames } from "../clients/ts/src/public.ts";
+import type { AnswerFormatName, SourceName, SplitName, TaskChoice, ThinkingName } from "../clients/ts/src/public.ts";
+
+type Numbers = Readonly<Record<string, number>>;
+
+export interface TaskFlags {
+  readonly seed: string;
+  readonly version?: number;
+  readonly level?: string;
+  readonly param?: Numbers;
+  readonly split?: SplitName;
+  readonly source?: SourceName;
+  readonly poolName?: string;
+  readonly format?: AnswerFormatName;
+  readonly thinking?: ThinkingName;
+  readonly scheme?: string;
+  readonly schemeParam?: Numbers;
+}
+
+/** Reads "name=number" and adds it to those before it. */
+function named(text: string, before: Numbers | undefined): Numbers {
+  const [, name = "", value = ""] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (name === "" || value.trim() === "" || !Number.isFinite(Number(value))) {
+    throw new InvalidArgumentError(`Want name=number, e.g. cities_min=10.`);
+  }
+  return { ...before, [name]: Number(value) };
+}
+
+/** A whole number in a range. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`Want a whole number from ${min} to ${max}.`);
+  };
+}
+
+export function thinkingOption(): Option {
+  const words = "how much of its thinking a completion holds, as the chat template leaves it (default required)";
+  return new Option("--thinking <how>", words).choices(thinkingNames);
+}
+
+export function addTaskOptions(command: Command): Command {
+  return command
+    .option("--seed <number>", "which task; equal seeds give equal tasks", "0")
+    .option("--level <name>", "how hard (default: the easiest)")
+    .addOption(
+      new Option("--param <name=number>", "a parameter in place of a level; may be given several times")
+        .argParser(named)
+        .conflicts("level"),
+    )
+    .option("--version <number>", "version of the environment (default: the newest)", wholeNumber(0, 2 ** 32 - 1))
+    .addOption(
+      new Option("--split <split>", "which of the disjoint sets of instances (default train)").choices(splitNames),
+    )
+    .addOption(
+      new Option(
+        "--source <source>",
+        "where instances come from (default synthetic; real where the environment has no generator)",
+      ).choices(sourceNames),
+    )
+    .option(
+      "--pool-name <name>",
+      "data pool for --source real (default: the one that ships with the environment, or its only one)",
+    )
+    .addOption(new Option("--format <format>", "how the answer is marked").choices(answerFormatNames))
+    .addOption(thinkingOption())
+    .option("--scheme <name>", "how answers are priced")
+    .addOption(
+      new Option("--scheme-param <name=number>", "a number of the scheme; may be given several times").argParser(named),
+    );
+}
+
+/** What the flags choose of an environment. */
+export function taskChoiceOf(environment: string, flags: TaskFlags): TaskChoice {
+  const { version, level, param: parameters, split, source, poolName: pool, format: answerFormat } = flags;
+  const { scheme, schemeParam, thinking } = flags;
+  const priced = scheme !== undefined || schemeParam !== undefined;
+  const rewardScheme = priced ? { name: scheme ?? "", parameters: schemeParam ?? {} } : undefined;
+  return { environment, version, level, parameters, split, source, pool, answerFormat, thinking, rewardScheme };
+}

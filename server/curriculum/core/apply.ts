@@ -1,0 +1,268 @@
+/** The fold: an event after a state gives the next state. */
+import { assertNever } from "../../../envs/lib/assert-never.ts";
+import { withEvaluated, withRound } from "./evaluation-rounds.ts";
+import type { BatchDrawn, Created, ReportedGroup, Reshaped, RunEvent } from "./events.ts";
+import { addIssued, issuedHashes, nextGeneration } from "./issued-hashes.ts";
+import { looksBack } from "../policies/filter.ts";
+import { definitionOf } from "../policies/registry.ts";
+import { reportedOutcome } from "./signals.ts";
+import type { Batch, GroupResults } from "./batches.ts";
+import { type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./fold.ts";
+import { type ArmCounters, nothingTallied, progressOf, type RunState, tasksKept } from "./state.ts";
+import { remember, taskMemory } from "./task-memory.ts";
+import type { InstanceKey, Policy, RunConfig } from "./types.ts";
+import { changeGroups, closed, countIssued, freshGroup, handedOut, reopened, withResults } from "./group-changes.ts";
+import { imported } from "./importing.ts";
+
+type Change<Spec, Key extends InstanceKey> = Exclude<RunEvent<Spec, Key>, { kind: "created" | "imported" }>;
+
+function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): RunState<Spec, never> {
+  return {
+    runId,
+    version: 0,
+    config,
+    configCreated: config,
+    createdAtMs: atMs,
+    policy: config.policy,
+    policyState: definitionOf(config.policy).initial(config.policy.config, config.arms.length, 0),
+    weights: config.arms.map((arm) => arm.weight),
+    masks: config.arms.map(() => null),
+    paused: false,
+    incarnations: [incarnation],
+    epoch: 0,
+    rolledBack: [],
+    cursor: 0,
+    prompts: 0,
+    handedOut: 0,
+    batchesDrawn: 0,
+    batchesClosed: 0,
+    batchesFolded: 0,
+    groupsOpen: 0,
+    samplesRecorded: 0,
+    probabilities: null,
+    arms: config.arms.map(() => freshCounters),
+    batches: [],
+    issued: issuedHashes(),
+    memory: looksBack(config.policy.filter) ? taskMemory() : null,
+    evaluations: [],
+    nextSeq: 0,
+  };
+}
+
+/** Marks closed groups as folded in. */
+function markFolded<Key extends InstanceKey>(batches: readonly Batch<Key>[], fold: Fold): readonly Batch<Key>[] {
+  if (fold.kind === "through" || fold.ranges.length === 0) return batches;
+  const marked = (cursor: number): boolean => fold.ranges.some(([first, last]) => first <= cursor && cursor <= last);
+  return batches.map((batch) => {
+    const end = batch.cursor + batch.groups.length;
+    if (!fold.ranges.some(([first, last]) => first < end && batch.cursor <= last)) return batch;
+    const groups = batch.groups.map((group) =>
+      group.kind === "closed" && marked(group.task.cursor) ? { ...group, folded: true } : group,
+    );
+    return { ...batch, groups };
+  });
+}
+
+function drawnBatch<Key extends InstanceKey>(
+  { batch: index, atMs: drawnAtMs, cursor, probabilities, tasks, prompts, policyState }: BatchDrawn<Key>,
+  { config, policy, epoch, nextSeq: seq }: RunState,
+): Batch<Key> {
+  const { numGenerations } = config;
+  const groups = tasks.slice(0, prompts).map((task) => freshGroup(task, numGenerations));
+  const values = valuesOf(policy, policyState, config);
+  const reserve = tasks.slice(prompts);
+  const drawn = { index, cursor, seq, epoch, drawnAtMs, probabilities, values };
+  return { ...drawn, numGenerations, groups, prompts, reserve, open: groups.length };
+}
+
+/** What a policy thinks each arm is worth. */
+export function valuesOf(policy: Policy, policyState: unknown, { arms }: RunConfig): readonly number[] {
+  return definitionOf(policy).values?.(policy.config, policyState) ?? arms.map(() => 0);
+}
+
+function drawn<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event: BatchDrawn<Key>): RunState<Spec, Key> {
+  const { fold, tasks, prompts, restarts } = event;
+  const observed = takesFeedback(state.policy) ? updatesOf(state, fold) : [];
+  const folded = withFolded(state.arms, observed);
+  const arms = restarts ? folded.map((arm) => ({ ...arm, nextOrdinal: 0 })) : [...folded];
+  for (const [i, { arm: index, ordinal, repeat }] of tasks.entries()) {
+    const arm = arms[index] as ArmCounters;
+    arms[index] = { ...(i < prompts ? countIssued(arm, repeat) : arm), nextOrdinal: ordinal + 1 };
+  }
+  return {
+    ...state,
+    policyState: event.policyState,
+    probabilities: event.probabilities,
+    cursor: event.cursor + tasks.length,
+    prompts: state.prompts + prompts,
+    batchesDrawn: event.batch + 1,
+    batchesFolded: fold.kind === "through" ? fold.batches : state.batchesFolded,
+    groupsOpen: state.groupsOpen + prompts,
+    arms,
+    batches: [...markFolded(state.batches, fold), drawnBatch(event, state)],
+    issued: addIssued(
+      restarts ? nextGeneration(state.issued) : state.issued,
+      tasks.map(({ key }) => key.hash),
+    ),
+    memory: state.memory && remember(state.memory, rememberedOf(observed)),
+    nextSeq: state.nextSeq + 1,
+  };
+}
+
+function feedback<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  groups: readonly GroupResults[],
+): RunState<Spec, Key> {
+  const count = groups.reduce((sum, { indices }) => sum + indices.length, 0);
+  const next = changeGroups(state, groups, withResults);
+  return { ...next, samplesRecorded: state.samplesRecorded + count };
+}
+
+function reported<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  groups: readonly ReportedGroup[],
+): RunState<Spec, Key> {
+  const count = groups.reduce((sum, { advantages }) => sum + advantages.length, 0);
+  const next = changeGroups(state, groups, (group, { advantages, rewardMean }) =>
+    closed(group, reportedOutcome(advantages, rewardMean)),
+  );
+  return { ...next, samplesRecorded: state.samplesRecorded + count };
+}
+
+const freshCounters: ArmCounters = Object.freeze({
+  issued: 0,
+  repeats: 0,
+  nextOrdinal: 0,
+  groups: 0,
+  recent: [],
+  folded: nothingTallied,
+});
+
+/** The arms there were stay at their places, so that only new ones come behind them. */
+function reshaped<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  { config, policy }: Reshaped<Spec>,
+): RunState<Spec, Key> {
+  const resized: RunState<Spec, Key> = {
+    ...state,
+    config,
+    arms: config.arms.map((_, i) => state.arms[i] ?? freshCounters),
+    weights: config.arms.map(({ weight, removed }, i) => (removed ? 0 : (state.weights[i] ?? weight))),
+    masks: config.arms.map((_, i) => state.masks[i] ?? null),
+    probabilities: state.probabilities && config.arms.map((_, i) => state.probabilities?.[i] ?? 0),
+    policyState: resizedPolicy(state, config.arms.length),
+  };
+  return policy === null ? resized : policyUpdated(resized, policy);
+}
+
+function resizedPolicy({ policy, policyState, prompts }: RunState, armCount: number): unknown {
+  const definition = definitionOf(policy);
+  return definition.resize?.(policy.config, policyState, armCount, prompts) ?? policyState;
+}
+
+function policyUpdated<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, policy: Policy): RunState<Spec, Key> {
+  const definition = definitionOf(policy);
+  const policyState =
+    policy.kind === state.policy.kind && definition.inherit !== undefined
+      ? definition.inherit(policy.config, state.policyState, state.policy.config, progressOf(state))
+      : definition.initial(policy.config, state.config.arms.length, state.prompts);
+  const memory = looksBack(policy.filter) ? (state.memory ?? taskMemory()) : null;
+  return { ...state, policy, policyState, memory };
+}
+
+/** A change that is told in the history by an entry of its own. */
+function told<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
+  return { ...state, nextSeq: state.nextSeq + 1 };
+}
+
+/** The next state, before batches are dropped that nothing will be asked of again. */
+function reduce<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  event: Change<Spec, Key>,
+): RunState<Spec, Key> {
+  const masked = (arm: number, reason: string | null): RunState<Spec, Key> =>
+    told({ ...state, masks: state.masks.with(arm, reason) });
+  switch (event.kind) {
+    case "drawn":
+      return drawn(state, event);
+    case "handed_out":
+      return handedOut(state, event);
+    case "feedback":
+      return feedback(state, event.groups);
+    case "reported":
+      return reported(state, event.groups);
+    case "closed": {
+      const places = event.cursors.map((cursor) => ({ cursor }));
+      return told(changeGroups(state, places, (group) => closed(group)));
+    }
+    case "reopened":
+      return told(reopened(state, event.cursors, event.atMs));
+    case "reshaped":
+      return told(reshaped(state, event));
+    case "policy_updated":
+      return told(policyUpdated(state, event.policy));
+    case "weights_set":
+      return told({ ...state, weights: event.weights });
+    case "advanced":
+      return told({ ...state, policyState: event.policyState });
+    case "arm_masked":
+      return masked(event.arm, event.reason);
+    case "arm_unmasked":
+      return masked(event.arm, null);
+    case "paused":
+      return told({ ...state, paused: true });
+    case "resumed":
+      return told({ ...state, paused: false });
+    case "evaluation_opened":
+      return told(withRound(state, event));
+    case "evaluated":
+      return withEvaluated(state, event);
+    default:
+      return assertNever(event);
+  }
+}
+
+function isSpent(state: RunState, batch: Batch): boolean {
+  if (batch.open > 0) return false;
+  if (state.config.lag.kind === "batches") return batch.index < state.batchesFolded;
+  return batch.groups.every((group) => group.kind === "closed" && group.folded);
+}
+
+/** Drops the oldest batches that are closed and folded in, beyond those kept. */
+export function trim<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
+  const { batches, config } = state;
+  const kept = tasksKept(config);
+  // As nearly always: with a look at the oldest alone.
+  if (batches.length === 0 || state.cursor - (batches[0] as Batch).cursor <= kept) return state;
+  const spent = batches.filter((batch) => isSpent(state, batch));
+  const dropped = new Set<Batch>();
+  let tasks = spent.reduce((sum, { groups }) => sum + groups.length, 0);
+  for (const batch of spent) {
+    tasks -= batch.groups.length;
+    if (tasks < kept) break;
+    dropped.add(batch);
+  }
+  return dropped.size === 0 ? state : { ...state, batches: batches.filter((batch) => !dropped.has(batch)) };
+}
+
+/** The state after an event, still with all batches that the event touched, so that the history can be written. */
+export function applyUntrimmed<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key> | undefined,
+  event: RunEvent<Spec, Key>,
+): RunState<Spec, Key> {
+  const next = (): RunState<Spec, Key> => {
+    if (event.kind === "created") return created(event);
+    if (event.kind === "imported") return imported(state, event);
+    if (state === undefined) throw new Error(`a journal begins with "created" or "imported", not "${event.kind}"`);
+    return reduce(state, event);
+  };
+  return { ...next(), version: (state?.version ?? 0) + 1 };
+}
+
+/** The state after an event; the first event of a journal comes after undefined. */
+export function apply<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key> | undefined,
+  event: RunEvent<Spec, Key>,
+): RunState<Spec, Key> {
+  return trim(applyUntrimmed(state, event));
+}

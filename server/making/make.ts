@@ -1,0 +1,119 @@
+/** Makes tasks: rows here and now, generated ones in the workers; each once. */
+import { LRUCache } from "lru-cache";
+import type { Environment } from "../../envs/environment.ts";
+import { restore } from "../../envs/instances.ts";
+import type { MakeResult as Instantiated, TaskKey } from "../../envs/origin.ts";
+import { pickRow, type Pool, rowAt } from "../../envs/pool.ts";
+import type { Registry } from "../../envs/registry.ts";
+import type { Party } from "../sharing/fair-turns.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
+import { NO_TEACHER, type Teacher, type WantedOfTeacher } from "../ports/teacher/teacher.ts";
+import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "../tasks/task.ts";
+import type { WorkerPool } from "./workers.ts";
+
+/** Of the tasks that are kept because they will be shown, prompts and all: a thousand and more, which are made ahead. */
+const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
+/** About what a task takes beside its prompt. */
+const TASK_CHARACTERS = 2048;
+
+/** Who wants tasks. */
+export interface Wanting {
+  /** Whose share of the workers they come out of: runCaller and those beside it name it. */
+  readonly caller: string;
+  /** Aborted when nobody wants them any more. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+// Whose share of the workers some work comes out of. A server knows one token at most, so what tells callers apart is
+// what they ask for: a run has a share of its own, and so has the making of a suite; all else is shared by address, not
+// by connection, which would reward who opens many. Where one piece of work takes long, an address's share is shared
+// once more, by connection.
+
+export function runCaller(runId: string): string {
+  return `run ${runId}`;
+}
+
+export function suiteCaller(digest: string): string {
+  return `suite ${digest}`;
+}
+
+/** `peer` is an address and, after a colon, a port. */
+export function peerCaller(peer: string): string {
+  return `address ${peer.replace(/:\d+$/, "")}`;
+}
+
+export function runParty(runId: string): Party {
+  return { caller: runCaller(runId), connection: runId };
+}
+
+export function peerParty(peer: string): Party {
+  return { caller: peerCaller(peer), connection: peer };
+}
+
+export interface Maker {
+  /** One result for each seed, in order. */
+  make(spec: TaskSpec, seeds: readonly bigint[], wanting: Wanting): Promise<readonly MakeResult[]>;
+  /** The ordinal-th row of a walk through the rows of a spec. */
+  makeRow(spec: TaskSpec, walk: { readonly seed: bigint; readonly ordinal: number }): MakeResult;
+  /** One result for each place, in order: see Teacher. */
+  fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
+  /** Remembers a task that will be shown by its key, for a while. */
+  keep(task: MadeTask): void;
+  /** The task of a key: kept, or rendered again. */
+  again(spec: TaskSpec, key: TaskKey): MadeTask;
+}
+
+export interface MakerDeps {
+  readonly workers: WorkerPool;
+  readonly registry: Registry;
+  readonly pools: ReadonlyMap<string, Pool>;
+  /** Undefined: the server has none. */
+  readonly teacher?: Teacher | undefined;
+}
+
+export function createMaker({ workers, registry, pools, teacher }: MakerDeps): Maker {
+  const kept = new LRUCache<TaskKey, MadeTask>({ maxSize: KEPT_CHARACTERS_MAX, sizeCalculation: charactersOf });
+  const environmentOf = ({ environment, version }: TaskSpec): Environment => {
+    const found = registry.find(environment, version);
+    if (found.kind !== "found") throw new Error(found.message);
+    return found.environment;
+  };
+  const poolOf = ({ pool: name }: TaskSpec): Pool => {
+    const pool = pools.get(name);
+    if (pool === undefined) throw new Error(`a task's spec names a pool that is not loaded: ${name}`);
+    return pool;
+  };
+  const rendered = (spec: TaskSpec, result: Instantiated): MadeResult => {
+    if (result.kind === "exhausted") return result;
+    const { key, instance } = result;
+    return { kind: "made", task: renderTask(environmentOf(spec), spec.answerFormat, key, instance) };
+  };
+  const fromTeacher: Maker["fromTeacher"] = async (spec, wanted) =>
+    // A run of a server that had one: its arm is masked, and the others go on.
+    teacher?.take(spec, wanted) ?? wanted.places.map(() => ({ kind: "exhausted", message: NO_TEACHER }));
+
+  return {
+    fromTeacher,
+    async make(spec, seeds, { caller, signal }) {
+      const { environment, version, parameters, level, split, source, answerFormat } = spec;
+      if (source === "real") return seeds.map((seed) => rendered(spec, pickRow(poolOf(spec), level, split, seed)));
+      if (source === "teacher") return fromTeacher(spec, { scope: "without a run", places: seeds.map(String), signal });
+      const job = { spec: { environment, version, parameters, split, answerFormat }, seeds, caller };
+      return workers.run(job, signal);
+    },
+    makeRow: (spec, { seed, ordinal }) => rendered(spec, rowAt(poolOf(spec), spec.level, spec.split, seed, ordinal)),
+    keep: (task) => void kept.set(task.key, task),
+    again(spec, key) {
+      const known = kept.get(key);
+      if (known !== undefined) return known;
+      const environment = environmentOf(spec);
+      const restored = restore(environment, key.origin, pools);
+      if (restored.kind === "invalid") throw new Error(restored.message);
+      return renderTask(environment, spec.answerFormat, key, restored.instance);
+    },
+  };
+}
+
+function charactersOf({ prompt }: MadeTask): number {
+  return TASK_CHARACTERS + prompt.reduce((sum, { content }) => sum + content.length, 256);
+}

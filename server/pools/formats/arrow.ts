@@ -1,0 +1,77 @@
+/** Arrow: streams, as `datasets` saves them, and files. */
+import { readFileSync } from "node:fs";
+import type { DataType, Precision, Vector } from "apache-arrow";
+import type { RawRow } from "../../../envs/pool-columns.ts";
+import { differing, PoolFileProblem } from "./bytes.ts";
+import type { ColumnChoice } from "./parquet.ts";
+import { decimalOf, floatOf, plain } from "./plain.ts";
+
+/** Loaded where it is needed: most pools are no Arrow. */
+async function tableOf(path: string) {
+  const arrow = await import("apache-arrow");
+  const bytes = readFileSync(path);
+  try {
+    const table = arrow.tableFromIPC(bytes);
+    return { arrow, table, names: differing(table.schema.names.map(String)) };
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof PoolFileProblem) throw error;
+    const isPacked = error.message.includes("codec not found");
+    throw new PoolFileProblem(
+      isPacked
+        ? "its batches are compressed: save it as Parquet, or with compression=None"
+        : `the file cannot be read: it is cut off or damaged (${error.message})`,
+    );
+  }
+}
+
+export async function arrowColumns(path: string): Promise<readonly string[]> {
+  return (await tableOf(path)).names;
+}
+
+export async function readArrow(path: string, choose: ColumnChoice): Promise<Iterable<RawRow>> {
+  const { arrow, table, names } = await tableOf(path);
+  const columns = choose(names) ?? names;
+  const read = valueReader(arrow.DataType, arrow.Precision.SINGLE);
+  return (function* () {
+    let row = 0;
+    for (const batch of table.batches) {
+      const vectors = columns.map((name): Named => [name, batch.getChild(name)]);
+      for (let i = 0; i < batch.numRows; i++) {
+        const entries = vectors.map(([name, vector]) => [name, vector && read(vector.type, vector.get(i))]);
+        yield { row: row++, value: Object.fromEntries(entries) as unknown };
+      }
+    }
+  })();
+}
+
+type Types = typeof DataType;
+type Named = readonly [name: string, vector: Vector<DataType> | null];
+
+/** Values by their type, for a number does not say whether it had 32 bits, and a decimal not where its point is. */
+function valueReader(types: Types, single: Precision): (type: DataType, value: unknown) => unknown {
+  const read = (type: DataType, value: unknown): unknown => {
+    if (value === null || value === undefined) return null;
+    if (types.isDictionary(type)) return read(type.dictionary as DataType, value);
+    if (types.isDecimal(type)) return decimalOf(littleEndian(value as Uint32Array), type.scale);
+    if (types.isFloat(type)) return plain(type.precision === single ? floatOf(value) : value);
+    // As milliseconds they would be numbers like any others.
+    if (types.isDate(type) || types.isTimestamp(type)) return plain(new Date(Number(value)));
+    if (types.isList(type) || types.isLargeList(type) || types.isFixedSizeList(type)) {
+      const [child] = type.children;
+      return Array.from(value as Vector, (each) => read(child?.type as DataType, each));
+    }
+    if (types.isStruct(type)) {
+      const row = (value as { toJSON(): Record<string, unknown> }).toJSON();
+      return Object.fromEntries(type.children.map(({ name, type: of }) => [name, read(of as DataType, row[name])]));
+    }
+    if (types.isMap(type)) return plain((value as { toJSON(): object }).toJSON());
+    return plain(value);
+  };
+  return read;
+}
+
+/** Words of 32 bits, the lowest first. */
+function littleEndian(words: Uint32Array): bigint {
+  const whole = words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
+  return BigInt.asIntN(32 * words.length, whole);
+}

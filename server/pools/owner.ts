@@ -1,0 +1,112 @@
+/** Which environment a pool's file is for, where nobody said it. */
+import type { Environment } from "../../envs/environment.ts";
+import { fileProblem, rejectionText } from "../../envs/pool-finish.ts";
+import type { UnitColumns } from "../../envs/pool-columns.ts";
+import type { Registry } from "../../envs/registry.ts";
+import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";
+import { columnsOf, type Unit } from "./units.ts";
+import type { PoolFile } from "./selection.ts";
+import type { Done, PoolWork } from "./work.ts";
+
+/** Rows of a Parquet file that are tried. Of lines a unit is: they are cheap to read by themselves. */
+const TRIED_ROWS = 256;
+
+/** Environments whose reasons are told. */
+const TOLD_MAX = 3;
+
+interface Tried {
+  readonly environment: Environment;
+  readonly unit: Done<UnitColumns>;
+}
+
+/**
+ * Of the environments that can read at least half as many rows of the file's beginning as any, the one that looks at most of
+ * its columns, and of several the one that can read most rows; or what is wrong. Where that leaves two nobody knows whose the
+ * rows are: then it has to be said. Columns go first, for a bad row or two must not make questions with options into others.
+ */
+export async function findOwner(
+  registry: Registry,
+  work: PoolWork,
+  { path, names }: Pick<PoolFile, "path" | "names">,
+  [first]: readonly Unit[],
+): Promise<Environment | string> {
+  if (first === undefined) return "it is empty";
+  const { kind } = first.form;
+  const unit = kind === "parquet" ? { ...first, end: Math.min(first.end, TRIED_ROWS) } : first;
+  const tried: Tried[] = [];
+  for (const environment of newestWithRows(registry)) {
+    const { id, version } = environment;
+    tried.push({ environment, unit: await work.unit({ environment: id, version, unit, names }) });
+  }
+  // Of a file that cannot be read the units say why.
+  const columns = await columnsOf(path).catch(() => []);
+  const most = Math.max(...tried.map(rowsOf));
+  if (most === 0)
+    return absentIn(tried, names) ?? `no environment can read its rows: ${reasons(tried, columns, kind === "lines")}`;
+  const able = tried.filter((each) => 2 * rowsOf(each) >= most);
+  const nearest = mostOf(able, (each) => sharedBy(each, columns, names));
+  const [best, ...others] = mostOf(nearest, rowsOf).map(({ environment }) => environment);
+  if (best === undefined || others.length === 0) return best ?? "there are no environments with pools";
+  const ids = [best, ...others].map(({ id }) => id);
+  return `its rows can be read by ${ids.slice(0, -1).join(", ")} and by ${ids.at(-1)}: say whose they are, as in --pool name=${best.id}:${path}; a file may be given twice, with two names`;
+}
+
+/** A column that was named and is in no row, whoever looks: why nobody can read them. */
+function absentIn(tried: readonly Tried[], names: ColumnNames): string | undefined {
+  const [unit] = tried.flatMap((each) => (each.unit.kind === "done" ? [each.unit.value] : []));
+  return unit && fileProblem([{ ...unit, proofs: [] }], names);
+}
+
+function mostOf(tried: readonly Tried[], measure: (each: Tried) => number): readonly Tried[] {
+  const most = Math.max(0, ...tried.map(measure));
+  return tried.filter((each) => measure(each) === most);
+}
+
+/** How many of a file's columns an environment looks at. */
+function sharedBy({ environment: { rows } }: Tried, columns: readonly string[], names: ColumnNames = []): number {
+  return rows?.columns === undefined ? 0 : (wantedColumns(rows, names, columns)?.length ?? 0);
+}
+
+function newestWithRows(registry: Registry): readonly Environment[] {
+  return registry.environments.filter((environment) => {
+    const newest = registry.find(environment.id);
+    const hasOwn = environment.rows !== undefined && environment.twinOf === undefined;
+    return hasOwn && newest.kind === "found" && newest.environment === environment;
+  });
+}
+
+function rowsOf({ unit }: Tried): number {
+  return unit.kind === "done" ? unit.value.rows.length + unit.value.waiting.length : 0;
+}
+
+/** Of the environments that look at most of the file's columns. */
+function reasons(tried: readonly Tried[], columns: readonly string[], lines: boolean): string {
+  const [why = "", ...others] = new Set(tried.map((each) => whyNot(each, lines)));
+  // E.g. that they are no JSON.
+  if (others.length === 0 && tried.length > 1) return why;
+  const nearest = mostOf(tried, (each) => sharedBy(each, columns));
+  if (nearest.length <= TOLD_MAX)
+    return `${nearest.map((each) => `${each.environment.id}: ${whyNot(each, lines)}`).join("; ")}${told(columns)}`;
+  const wanted = tried.map(({ environment: { id, rows } }) => `${id}: ${quoted(rows?.columns ?? [])}`);
+  const has = columns.length === 0 ? "its beginning has no columns" : `its columns are ${quoted(columns)}`;
+  return `${has}; environments look at these (${wanted.join("; ")})`;
+}
+
+function told(columns: readonly string[]): string {
+  return columns.length === 0 ? "" : `; its columns are ${quoted(columns)}`;
+}
+
+/** Columns that are told of each. */
+const NAMES_MAX = 6;
+
+function quoted(names: readonly string[]): string {
+  if (names.length === 0) return "any";
+  const shown = names.slice(0, NAMES_MAX).map((name) => `'${name}'`);
+  return [...shown, ...(names.length > NAMES_MAX ? ["…"] : [])].join(", ");
+}
+
+function whyNot({ unit }: Tried, lines: boolean): string {
+  if (unit.kind === "problem") return unit.message;
+  const [rejection] = unit.value.rejections;
+  return rejection === undefined ? "it is empty" : rejectionText(lines, rejection);
+}

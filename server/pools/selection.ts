@@ -1,0 +1,100 @@
+/** What a pool's file is for, and what of it is taken: --pool name=environment:file@selection, both parts left out at will. */
+import { existsSync } from "node:fs";
+import type { Environment, Split } from "../../envs/environment.ts";
+import { didYouMean } from "../../envs/lib/text.ts";
+import { POOL_SPLITS } from "../../envs/pool-columns.ts";
+import type { RowRange } from "../../envs/pool-finish.ts";
+import type { ColumnNames } from "../../envs/pool-view.ts";
+import type { Registry } from "../../envs/registry.ts";
+
+export interface PoolFile {
+  readonly path: string;
+  /** Empty: all rows, each of the split of its hash. */
+  readonly selection: readonly RowRange[];
+  /** Undefined: the one that can read its rows. */
+  readonly environment: Environment | undefined;
+  /** Columns that have another name than their environment knows. */
+  readonly names: ColumnNames;
+}
+
+type Invalid = { readonly kind: "invalid"; readonly message: string };
+export type PoolFileResult = ({ readonly kind: "ok" } & PoolFile) | Invalid;
+
+/** One part: a split, a range of rows from 0 as Python slices, or both. */
+const PART = /^([a-zA-Z_]*)(?:\[(\d*):(\d*)\])?$/;
+
+/**
+ * "rows.parquet@train[200:],eval[:200]": rows from 200 on are of train, the first 200 of eval, whatever their hash.
+ * "rows.jsonl@[:1000]": the first 1,000 rows, each of the split of its hash. Rows of no part are left out. An "@" that no
+ * selection follows is of the path. "qa/letter:rows.jsonl", or "qa@1:rows.jsonl" for a version that is not the newest: the
+ * rows are that environment's; see `readOwner`.
+ */
+export function readPoolPath(given: string, registry: Registry, names: ColumnNames = []): PoolFileResult {
+  const read = readPath(given, registry);
+  return read.kind === "ok" ? { ...read, names } : read;
+}
+
+type PathResult = ({ readonly kind: "ok" } & Omit<PoolFile, "names">) | Invalid;
+
+function readPath(given: string, registry: Registry): PathResult {
+  const at = given.lastIndexOf("@");
+  const parts = at < 1 ? [] : given.slice(at + 1).split(",");
+  const matches = parts.map((part) => PART.exec(part));
+  if (parts.length === 0 || matches.some((match) => match === null || match[0] === ""))
+    return readOwner(given, [], registry);
+  const selection: RowRange[] = [];
+  for (const match of matches) {
+    const range = readPart(match as RegExpExecArray);
+    if (typeof range === "string") return { kind: "invalid", message: range };
+    const overlapped = selection.find(({ from, to }) => range.from < to && from < range.to);
+    if (overlapped !== undefined)
+      return { kind: "invalid", message: `'${match?.[0]}' has rows of a part before it: a row can be in one only` };
+    selection.push(range);
+  }
+  return readOwner(given.slice(0, at), selection, registry);
+}
+
+function readPart([part, name = "", from = "", to = ""]: RegExpExecArray): RowRange | string {
+  const split = POOL_SPLITS.find((each) => each === name);
+  if (name !== "" && split === undefined)
+    return `'${name}' is no split: there are ${POOL_SPLITS.join(", ")}${didYouMean(name, POOL_SPLITS)}`;
+  const range = { from: Number(from), to: to === "" ? Infinity : Number(to), split: split satisfies Split | undefined };
+  return range.from < range.to ? range : `'${part}' has no rows`;
+}
+
+/** What an id looks like, and perhaps a version. A path that begins so and is none can begin with "./". */
+const OWNER = /^([a-z0-9-]+(?:\/[a-z0-9-]+)*)(?:@(\d{1,9}))?:(.+)$/s;
+
+/** Before a colon stands an environment, unless there is none of that name and there is a file of the whole name. */
+function readOwner(given: string, selection: readonly RowRange[], registry: Registry): PathResult {
+  const [, id = "", version, path = ""] = OWNER.exec(given) ?? [];
+  if (id === "") return { kind: "ok", path: given, selection, environment: undefined };
+  const found = ownerOf(registry, id, version);
+  if (found.kind === "ok") return { kind: "ok", path, selection, environment: found.environment };
+  if (existsSync(given)) return { kind: "ok", path: given, selection, environment: undefined };
+  return { kind: "invalid", message: `${found.message} (a path with a colon begins with './')` };
+}
+
+/** An environment that has rows, by its id. */
+export function ownerOf(
+  registry: Registry,
+  id: string,
+  version?: string,
+): { readonly kind: "ok"; readonly environment: Environment } | Invalid {
+  const found = registry.find(id, version === undefined ? undefined : Number(version));
+  if (found.kind === "found") {
+    if (found.environment.rows !== undefined) return { kind: "ok", environment: found.environment };
+    return { kind: "invalid", message: `${id} has no data pools; ${having(registry)}` };
+  }
+  if (found.kind === "unknown_version") return { kind: "invalid", message: found.message };
+  const names = idsWithRows(registry);
+  return { kind: "invalid", message: `no environment '${id}'${didYouMean(id, names) || `; ${having(registry)}`}` };
+}
+
+function idsWithRows({ environments }: Registry): readonly string[] {
+  return [...new Set(environments.filter(({ rows }) => rows !== undefined).map(({ id }) => id))];
+}
+
+function having(registry: Registry): string {
+  return `those that have are ${idsWithRows(registry).join(", ")}`;
+}

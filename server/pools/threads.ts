@@ -1,0 +1,38 @@
+/** Threads that read files of pools, while there are any to read. */
+import { Piscina } from "piscina";
+import type { UnitColumns } from "../../envs/pool-columns.ts";
+import type { Done, PoolWork } from "./work.ts";
+
+export interface PoolThreads {
+  readonly work: PoolWork;
+  close(): Promise<void>;
+}
+
+export interface PoolThreadOptions {
+  readonly threads: number;
+  readonly environmentFiles: readonly string[];
+}
+
+export function startPoolThreads({ threads, environmentFiles }: PoolThreadOptions): PoolThreads {
+  const pool = new Piscina<unknown, Done<never>>({
+    filename: new URL("./worker.ts", import.meta.url).href,
+    workerData: { environmentFiles },
+    minThreads: threads,
+    maxThreads: threads,
+  });
+  return {
+    work: {
+      plan: (path) => pool.run(path, { name: "plan" }),
+      unit: (request) => pool.run(request, { name: "unit" }),
+      cached: (request) => pool.run(request, { name: "cached" }),
+      finish: (request) => pool.run(request, { name: "finish", transferList: request.units.flatMap(buffersOf) }),
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+function buffersOf(unit: UnitColumns): readonly ArrayBuffer[] {
+  return Object.values(unit).flatMap((column: unknown) =>
+    ArrayBuffer.isView(column) ? [column.buffer as ArrayBuffer] : [],
+  );
+}

@@ -1,0 +1,219 @@
+/** Scores completions of tasks: opens the id, restores the instance, asks the environment; and what comes of them. */
+import { LRUCache } from "lru-cache";
+import type { Environment } from "../../envs/environment.ts";
+import type { Failed, FailureReason } from "../../envs/facts.ts";
+import { restore } from "../../envs/instances.ts";
+import { escaped } from "../../envs/lib/words.ts";
+import type { Pool } from "../../envs/pool.ts";
+import type { Registry } from "../../envs/registry.ts";
+import { resolveScheme } from "../../envs/reward/schemes.ts";
+import { type AsyncScoreTask, type Score, score, type ScoreTask } from "../../envs/score.ts";
+import type { Keyring } from "../tasks/keyring.ts";
+import { openTaskId, type TaskToken } from "../tasks/task-id.ts";
+
+// What became of one completion: a score, or the reason why there is none.
+
+export type NoRewardReason = FailureReason | "invalid_task_id" | "too_large";
+
+export interface NoReward {
+  readonly kind: "none";
+  readonly reason: NoRewardReason;
+  readonly detail: string;
+  /** 0: trying again is of no use. */
+  readonly retryDelayMs: number;
+}
+
+export type SampleResult = { readonly kind: "score"; readonly score: Score } | NoReward;
+
+/** Whether no later attempt changes it: the sample counts as done, with its reward or without one. */
+export function isFinal(result: SampleResult): boolean {
+  return result.kind === "score" || result.retryDelayMs === 0;
+}
+
+function invalidTask(detail: string): NoReward {
+  return { kind: "none", reason: "invalid_task_id", detail, retryDelayMs: 0 };
+}
+
+/** A UTF-16 unit is at most 3 bytes of UTF-8, so most texts need no counting. */
+export function checkLength(completion: string, bytesMax: number): NoReward | undefined {
+  if (completion.length * 3 <= bytesMax) return undefined;
+  const bytes = Buffer.byteLength(completion);
+  if (bytes <= bytesMax) return undefined;
+  const detail = `the completion has ${bytes} bytes of UTF-8, and the limit is ${bytesMax}`;
+  return { kind: "none", reason: "too_large", detail, retryDelayMs: 0 };
+}
+
+/** How long a client waits before it sends again what we failed at, where nothing says how long. */
+const RETRY_DELAY_MS = 1000;
+
+export function failedSample({ reason, detail, retryable, retryDelayMs = RETRY_DELAY_MS }: Failed): NoReward {
+  return {
+    kind: "none",
+    reason,
+    detail: escaped(detail),
+    retryDelayMs: retryable ? Math.max(1, Math.ceil(retryDelayMs)) : 0,
+  };
+}
+
+/** A bug of ours, which the log tells of. */
+export const bug: Failed = Object.freeze({
+  ...({ kind: "failed", reason: "internal", retryable: true } as const),
+  detail: "the server failed to score this completion; its log says why",
+});
+
+// Sizes of plain data, for caches that are bounded by memory.
+
+/** Items of a list that are looked at. */
+const SAMPLE = 8;
+
+/** About how many bytes of heap a value takes. Of a list's items some are looked at, so that this costs little. */
+export function roughBytes(value: unknown): number {
+  if (ArrayBuffer.isView(value)) return 100 + value.byteLength;
+  if (typeof value === "string") return 16 + value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  if (Array.isArray(value)) return 32 + value.length * (8 + meanBytes(value));
+  return Object.values(value).reduce((sum: number, part) => sum + 8 + roughBytes(part), 24);
+}
+
+function meanBytes(list: readonly unknown[]): number {
+  const step = Math.max(1, Math.floor(list.length / SAMPLE));
+  let sum = 0;
+  let count = 0;
+  for (let i = 0; i < list.length; i += step) {
+    sum += roughBytes(list[i]);
+    count++;
+  }
+  return count === 0 ? 0 : sum / count;
+}
+
+/** Without the bytes of the instance: they are views of buffers of Node's that have 64 KiB, and would keep them. */
+export type OpenToken = Omit<TaskToken, "inline">;
+
+interface OpenParts {
+  readonly token: OpenToken;
+  readonly groupId: string;
+}
+
+/** A task that completions can be scored against at once. */
+export interface SyncTask extends OpenParts {
+  readonly kind: "sync";
+  readonly scoring: ScoreTask;
+}
+
+/** One whose completions wait for a resource. */
+export interface AsyncTask extends OpenParts {
+  readonly kind: "async";
+  readonly scoring: AsyncScoreTask;
+}
+
+export type OpenTask = SyncTask | AsyncTask;
+
+/** A task as it is scored for a completion of which its author says that it reached its greatest length. */
+export function asCut<Task extends OpenTask>(task: Task): Task {
+  return { ...task, scoring: { ...task.scoring, wasCut: true } };
+}
+
+export interface Scorer {
+  /** Tells of a task whose completions will come, so that its id need not be read. */
+  expect(taskId: string, groupId: string, token: TaskToken): void;
+  open(taskId: string): OpenTask | NoReward;
+  score(task: SyncTask, completion: string): SampleResult;
+}
+
+export interface ScorerOptions {
+  readonly registry: Registry;
+  readonly keyring: Keyring;
+  readonly pools: ReadonlyMap<string, Pool>;
+  /** UTF-8 bytes. */
+  readonly completionBytesMax: number;
+  /** Told of each failure of ours, which the client sees as "internal". */
+  readonly onFailure: (error: unknown, token: OpenToken) => void;
+}
+
+/** The opened forms of tasks are kept in about this much memory: a thousand TSPs, some thousand others. Results never. */
+const RECENT_BYTES_MAX = 8 * 1024 ** 2;
+/** Of a task beside its instance: its id, token and place in the cache. */
+const TASK_BYTES = 2048;
+
+/** A task that was made and not yet asked for: its instance is had when the first completion comes. */
+interface Expected {
+  readonly kind: "expected";
+  readonly token: TaskToken;
+  readonly groupId: string;
+}
+
+export function createScorer(options: ScorerOptions): Scorer {
+  const { keyring, registry, completionBytesMax } = options;
+  // The completions of a group come one by one where a trainer uses Step, and mostly to the server that made the task.
+  const recent = new LRUCache<string, OpenTask | Expected>({
+    maxSize: RECENT_BYTES_MAX,
+    sizeCalculation: (task) => TASK_BYTES + (task.kind === "expected" ? 0 : roughBytes(task.scoring.instance)),
+  });
+  const openAs = (taskId: string, token: TaskToken, groupId: string): OpenTask | NoReward => {
+    try {
+      const task = openToken(token, groupId, options);
+      if (task.kind !== "none") recent.set(taskId, task);
+      return task;
+    } catch (error) {
+      options.onFailure(error, token);
+      return failedSample(bug);
+    }
+  };
+  return {
+    expect: (taskId, groupId, token) => void recent.set(taskId, { kind: "expected", token, groupId }),
+    open(taskId) {
+      const known = recent.get(taskId);
+      if (known?.kind === "expected") return openAs(taskId, known.token, known.groupId);
+      if (known !== undefined) return known;
+      const opened = openTaskId(keyring, registry, taskId);
+      return opened.kind === "ok" ? openAs(taskId, opened.token, opened.groupId) : invalidTask(opened.detail);
+    },
+    score(task, completion) {
+      const tooLarge = checkLength(completion, completionBytesMax);
+      if (tooLarge !== undefined) return tooLarge;
+      try {
+        return { kind: "score", score: score(task.scoring, completion) };
+      } catch (error) {
+        options.onFailure(error, task.token);
+        return failedSample(bug);
+      }
+    },
+  };
+}
+
+function openToken(
+  { inline: bytes, ...token }: TaskToken,
+  groupId: string,
+  { registry, pools }: Pick<ScorerOptions, "registry" | "pools">,
+): OpenTask | NoReward {
+  const found = registry.find(token.environment, token.version);
+  if (found.kind !== "found") return invalidTask(`task_id: ${found.message}`);
+  const { environment } = found;
+  const { inline } = environment;
+  const restored =
+    bytes === undefined || inline === undefined
+      ? restore(environment, token.key.origin, pools)
+      : ({ kind: "ok", instance: inline.decode(bytes) } as const);
+  if (restored.kind === "invalid") return invalidTask(`task_id: ${restored.message}`);
+  const scheme = schemeOf(environment, token);
+  if (scheme.kind === "invalid") return invalidTask(`task_id: ${scheme.message}`);
+  const { answerFormat: format, thinking } = token;
+  const { baseline } = token.key;
+  const parts = { instance: restored.instance, format, thinking, scheme: scheme.scheme, ...(baseline && { baseline }) };
+  return environment.resource === undefined
+    ? { kind: "sync", token, groupId, scoring: { environment, ...parts } }
+    : { kind: "async", token, groupId, scoring: { environment, ...parts } };
+}
+
+/** Schemes with their defaults, by environment and name: resolved once, for most tasks have them. */
+const defaultSchemes = new WeakMap<Environment, Map<string, ReturnType<typeof resolveScheme>>>();
+
+function schemeOf(environment: Environment, { rewardScheme, rewardParameters }: OpenToken) {
+  for (const _ in rewardParameters) return resolveScheme(environment, rewardScheme, rewardParameters);
+  const known = defaultSchemes.get(environment) ?? new Map<string, ReturnType<typeof resolveScheme>>();
+  defaultSchemes.set(environment, known);
+  const resolved = known.get(rewardScheme) ?? resolveScheme(environment, rewardScheme, {});
+  // Only names that exist are kept, so that the map stays as small as the environment's list.
+  if (resolved.kind === "ok") known.set(rewardScheme, resolved);
+  return resolved;
+}

@@ -1,0 +1,63 @@
+/** What is said of the time that is left, and in logs. */
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createBar } from "../../cli/bar.ts";
+import { timeLeft } from "../../cli/time-left.ts";
+
+describe("the time left", () => {
+  test.each([
+    [0, 0, 100, "?"],
+    [1_000, 0, 100, "?"],
+    [5_000, 50, 0, "0s"],
+    [1_000, 10, 10, "1s"],
+    [60_000, 10, 9, "54s"],
+    [60_000, 10, 10, "1m"],
+    [60_000, 1, 60, "1h"],
+    [60_000, 1, 90, "1h30m"],
+  ])("after %d ms and %d steps, of %d more: %s", (elapsed, steps, left, words) => {
+    expect(timeLeft(elapsed, steps, left)).toBe(words);
+  });
+
+  test("changes little where steps come in bursts", () => {
+    // Sixteen at once, every ten seconds.
+    const said = Array.from({ length: 20 }, (_, i) => [10_000 * (i + 1) + 10, 10_000 * (i + 2) - 10] as const).flatMap(
+      ([after, before], i) => [after, before].map((ms) => parseInt(timeLeft(ms, 16 * (i + 1), 1600), 10)),
+    );
+    expect(Math.max(...said) / Math.min(...said)).toBeLessThan(2.1);
+  });
+});
+
+describe("in a log", () => {
+  const said: string[] = [];
+  beforeEach(() => {
+    vi.useFakeTimers();
+    vi.spyOn(console, "error").mockImplementation((line: string) => void said.push(line));
+    said.length = 0;
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+  const options = { done: 2, total: 10, format: "{bar} {value}/{total}  {eta_formatted} left  failed {failed}" };
+
+  test("a line says how far it is, now and then, and fewer as time goes on", () => {
+    const bar = createBar({ ...options, payload: { failed: 0 } });
+    vi.advanceTimersByTime(4_000);
+    expect(said).toEqual([]);
+    vi.advanceTimersByTime(2_000);
+    bar.update(3, { failed: 1 });
+    vi.advanceTimersByTime(10_000);
+    expect(said).toEqual(["2/10  ? left  failed 0", expect.stringMatching(/^5\/10 {2}\d+s left {2}failed 1$/)]);
+    vi.advanceTimersByTime(3_600_000);
+    expect(said.length).toBeLessThan(70);
+    bar.stop();
+    const { length } = said;
+    vi.advanceTimersByTime(3_600_000);
+    expect(said).toHaveLength(length);
+  });
+
+  test("nothing is said where nothing is to be shown", () => {
+    createBar({ ...options, shown: false }).update(1);
+    vi.advanceTimersByTime(60_000);
+    expect(said).toEqual([]);
+  });
+});

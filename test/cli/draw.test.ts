@@ -1,0 +1,137 @@
+/** Pictures from the command line. */
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../support/server-process.ts";
+import { expectWellFormed } from "../envs/pictures.ts";
+import { gradus, launcher } from "./gradus.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+const here = { cwd: folder.path };
+const run = promisify(execFile);
+
+async function drawn(...args: readonly string[]): Promise<string> {
+  const { code, out, err } = await gradus(here, "draw", ...args);
+  expect([code, err]).toEqual([0, ""]);
+  return out;
+}
+
+describe("draw", () => {
+  test("an instance, to standard output or a file", async () => {
+    const svg = await drawn("np/clique", "--seed", "3");
+    expectWellFormed(svg.trimEnd());
+    expect(await drawn("np/clique", "--seed", "3", "--out", "clique.svg")).toBe("");
+    expect(readFileSync(join(folder.path, "clique.svg"), "utf8")).toBe(svg);
+  });
+
+  test("the solver's answer, and the same answer in a completion", async () => {
+    const task = ["np/knapsack", "--level", "medium", "--seed", "5"];
+    const svg = await drawn(...task, "--solve");
+    expect(svg).toContain("✓ feasible and optimal");
+    const { out: completion } = await gradus(here, "solve", ...task, "--completion");
+    writeFileSync(join(folder.path, "completion.txt"), completion);
+    expect(await drawn(...task, "--file", "completion.txt")).toBe(svg);
+    expect(await drawn(...task, "--completion", completion)).toBe(svg);
+  });
+
+  test("an answer that is wrong, with the reason", async () => {
+    const { out } = await gradus(here, "reset", "np/tsp", "--json");
+    const { taskId } = JSON.parse(out) as { readonly taskId: string };
+    expect(await drawn("--task-id", taskId, "--answer", "[0, 1, 2, 1]")).toContain(
+      "✗ infeasible: city 1 is visited twice",
+    );
+    expect(await drawn("--task-id", taskId, "--answer", "<script>")).toContain("✗ malformed: ");
+    expect(await drawn("--task-id", taskId, "--completion", "[0, 1]")).toContain("✗ malformed: ");
+  });
+});
+
+test("what only the outside can judge is asked: a program is drawn beside its tests, with the one that fails", async () => {
+  const task = ["code", "--level", "easy", "--seed", "3"];
+  expect(await drawn(...task)).toContain("tests");
+  const svg = await drawn(...task, "--answer", "import sys\nsys.exit(0)");
+  expectWellFormed(svg.trimEnd());
+  expect(svg).toContain("✗ test 1 of ");
+  expect(await drawn(...task, "--answer", "``````")).toContain("✗ malformed: the program is empty");
+});
+
+/** What a command prints on a terminal, with the line ends of one. */
+async function onTerminal(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
+  const program = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+  const options = { cwd: folder.path, env: { PATH: process.env["PATH"], TERM: "xterm", ...env } };
+  const { stdout } = await run("python3", ["-c", program, process.execPath, launcher, ...args], options);
+  return stdout;
+}
+
+describe("on a terminal", () => {
+  // Stands in for a desktop's browser, and leaves behind what it was asked to show.
+  const browser = join(folder.path, "browser");
+  const shown = join(folder.path, "shown");
+  const desktop = { DISPLAY: ":7", BROWSER: browser, HOME: folder.path };
+  beforeAll(() => writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > '${shown}'\n`, { mode: 0o755 }));
+  beforeEach(() => rmSync(shown, { force: true }));
+
+  test("the picture goes to a file, whose path is all that is printed", async () => {
+    const task = ["np/clique", "--seed", "3"];
+    const path = (await onTerminal({}, "draw", ...task)).trim();
+    expect(path).toMatch(/^out\/np-clique-[\da-f]{8}\.svg$/);
+    expect(readFileSync(join(folder.path, path), "utf8")).toBe(await drawn(...task));
+    expect((await onTerminal({}, "draw", ...task)).trim()).toBe(path);
+    expect((await onTerminal({}, "draw", "np/clique", "--seed", "4")).trim()).not.toBe(path);
+    expect((await onTerminal({}, "draw", ...task, "--out", "mine.svg")).trim()).toBe("mine.svg");
+    expect(existsSync(shown)).toBe(false);
+  });
+
+  test("with a display it is shown, unless told otherwise", async () => {
+    await onTerminal(desktop, "draw", "np/tsp", "--out", "tsp.svg");
+    expect(readFileSync(shown, "utf8")).toContain("tsp.svg");
+    rmSync(shown);
+    await onTerminal(desktop, "draw", "np/tsp", "--out", "tsp.svg", "--no-open");
+    await onTerminal({ ...desktop, SSH_CONNECTION: "1 2 3 4" }, "draw", "np/tsp", "--out", "tsp.svg");
+    expect(existsSync(shown)).toBe(false);
+  });
+
+  test("what cannot be shown is written all the same", async () => {
+    const lost = { ...desktop, BROWSER: "no-such-browser", PATH: "/nowhere" };
+    const { code, out, err } = await gradus({ ...here, env: lost }, "draw", "np/tsp", "--out", "lost.svg", "--open");
+    expect([code, out]).toEqual([1, "lost.svg\n"]);
+    expect(err).toMatch(/^gradus: nothing here shows lost\.svg \(.+\): open it by hand\n$/);
+    expect(existsSync(join(folder.path, "lost.svg"))).toBe(true);
+  });
+});
+
+test("machines get JSON, with the picture in it or the file that holds it", async () => {
+  const svg = await drawn("np/tsp");
+  const inside = JSON.parse(await drawn("np/tsp", "--json")) as Record<string, unknown>;
+  expect(inside).toEqual({
+    taskId: expect.any(String) as string,
+    environment: "np/tsp",
+    version: 2,
+    svg: svg.trimEnd(),
+  });
+  const beside = JSON.parse(await drawn("np/tsp", "--json", "--out", "beside.svg")) as Record<string, unknown>;
+  expect(beside).toEqual({ taskId: inside["taskId"], environment: "np/tsp", version: 2, file: "beside.svg" });
+  expect(readFileSync(join(folder.path, "beside.svg"), "utf8")).toBe(svg);
+});
+
+describe("wrong command lines", () => {
+  test.each([
+    [["draw"], 2, "give either an environment or --task-id"],
+    [["draw", "np/tsp", "--task-id", "x"], 2, "give either an environment or --task-id"],
+    [["draw", "np/tps"], 3, "did you mean 'np/tsp'?"],
+    [["draw", "np/tsp", "--solve", "--answer", "[0]"], 2, "cannot be used with option"],
+    [["draw", "np/tsp", "--completion", "a", "--answer", "[0]"], 2, "cannot be used with option"],
+    [["draw", "np/tsp", "--file", "nowhere.txt"], 2, "--file must be a file that can be read"],
+    [["draw", "--task-id", "AAAA"], 1, "task_id: it is too short to be one"],
+    [["draw", "np/tsp", "--open"], 2, "--open needs --out, for standard output is no terminal"],
+    [["draw", "np/tsp", "--open", "--json"], 2, "cannot be used with option"],
+    [["draw", "np/tsp", "--out", "no/such/folder.svg"], 1, "--out must be a file that can be written"],
+  ])("gradus %j", async (args, exit, words) => {
+    const { code, out, err } = await gradus(here, ...args);
+    expect(err).toContain(words);
+    expect([code, out]).toEqual([exit, ""]);
+    expect(existsSync(join(folder.path, "no"))).toBe(false);
+  });
+});

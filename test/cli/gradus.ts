@@ -1,0 +1,80 @@
+/** The command line as its users start it: by its launcher, as a process of its own. */
+import { execFileSync, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+
+export const launcher = resolve(import.meta.dirname, "../../cli/bin.mjs");
+
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Settings {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Standard input; left out: empty. */
+  readonly input?: string;
+  /** The Node that starts the launcher. */
+  readonly node?: string;
+}
+
+/** The environment without settings of whoever runs the tests, and with a user's data in the folder of the test. */
+function environmentWith({ env, cwd }: Settings): Record<string, string | undefined> {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("GRADUS_"));
+  return { ...Object.fromEntries(inherited), XDG_DATA_HOME: resolve(cwd), ...env };
+}
+
+export function start(args: readonly string[], settings: Settings): ChildProcess {
+  const { cwd, node = process.execPath } = settings;
+  return spawn(node, [launcher, ...args], { cwd, env: environmentWith(settings), stdio: "pipe" });
+}
+
+/** Runs a command to its end. */
+export async function gradus(settings: Settings, ...args: readonly string[]): Promise<Ended> {
+  const child = start(args, settings);
+  if (child.stdin === null || child.stdout === null || child.stderr === null) throw new Error("no streams");
+  child.stdin.end(settings.input ?? "");
+  const ended = new Promise<number | null>((done) => child.once("close", done));
+  const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { code, out, err };
+}
+
+export interface Serving {
+  readonly child: ChildProcess;
+  readonly grpcPort: number;
+  readonly httpPort: number;
+  /** Exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+  readonly lines: readonly string[];
+}
+
+/** Starts `gradus serve` on free ports and waits until it listens. */
+export async function startServing(settings: Settings, ...flags: readonly string[]): Promise<Serving> {
+  const child = start(["serve", "--port", "0", "--http-port", "0", "--log-format", "json", ...flags], settings);
+  const ended = new Promise<number | NodeJS.Signals | null>((done) =>
+    child.once("exit", (code, signal) => done(code ?? signal)),
+  );
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new Error("no streams");
+  const lines: string[] = [];
+  createInterface(stderr).on("line", (line) => lines.push(line));
+  const ports = new Promise<{ grpcPort: number; httpPort: number }>((done, fail) => {
+    createInterface(stdout).on("line", (line) => {
+      lines.push(line);
+      if (line.includes('"listening"')) done(JSON.parse(line) as { grpcPort: number; httpPort: number });
+    });
+    void ended.then(() => fail(new Error(`the server did not listen:\n${lines.join("\n")}`)));
+  });
+  return { child, ended, lines, ...(await ports) };
+}
+
+/** This Node and others of another version that are on the path, by version: any may start the launcher. */
+export function nodes(): readonly (readonly [version: string, node: string])[] {
+  const onPath = execFileSync("which", ["-a", "node"], { encoding: "utf8" }).trim().split("\n");
+  const versionOf = (node: string): string => execFileSync(node, ["--version"], { encoding: "utf8" }).trim();
+  return [...new Map([...onPath, process.execPath].map((node) => [versionOf(node), node] as const))];
+}

@@ -1,0 +1,185 @@
+/** Run files: what they give, and what is said of those that give something else. */
+import { toJson } from "@bufbuild/protobuf";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import { describe, expect, test } from "vitest";
+import {
+  AnswerFormat,
+  BanditSignal,
+  GradusError,
+  type RunConfig,
+  RunConfigSchema,
+  Source,
+} from "../../clients/ts/src/public.ts";
+import { CliProblem } from "../../cli/problem.ts";
+import { inRunFile, parseRunFile, readRunFile, type RunFile } from "../../cli/run-file.ts";
+
+const whole = `# ADSC, roughly
+run_id: adsc-1
+arms:
+  - id: real/T0
+    spec: &spec {environment: countdown, level: T0, source: real}
+    weight: 2
+  - id: "1"
+    spec:
+      environment: countdown
+      parameters: {values: {numbers_min: 3}}
+      answer_format: answer_tag
+    hard: true
+policy:
+  bandit:
+    signal: absolute_advantage
+    alpha: .15
+    rescale:
+  constraints: {real_share_min: 0.3}
+seed: 18446744073709551615
+num_generations: 8
+prompts_per_update: 128
+length: 9_600
+group_timeout: 1h30m
+`.replace("9_600", "9600");
+
+function read(text: string): RunFile {
+  const result = parseRunFile("run.yaml", text);
+  if (result.kind === "invalid") throw new Error(result.problems.join("\n"));
+  return result.file;
+}
+
+function problems(text: string): readonly string[] {
+  const result = parseRunFile("run.yaml", text);
+  return result.kind === "invalid" ? result.problems : [];
+}
+
+describe("a run file", () => {
+  test("gives a run's id and its configuration", () => {
+    const { runId, config } = read(whole);
+    expect(runId).toBe("adsc-1");
+    expect(config.seed).toBe(2n ** 64n - 1n);
+    expect(config.length).toBe(9600n);
+    expect(config.groupTimeout && durationMs(config.groupTimeout)).toBe(5_400_000);
+    expect(config.arms.map(({ id, weight, hard }) => ({ id, weight, hard }))).toEqual([
+      { id: "real/T0", weight: 2, hard: false },
+      { id: "1", weight: undefined, hard: true },
+    ]);
+    expect(config.arms[0]?.spec?.source).toBe(Source.REAL);
+    expect(config.arms[1]?.spec?.answerFormat).toBe(AnswerFormat.ANSWER_TAG);
+    expect(config.arms[1]?.spec?.difficulty).toMatchObject({ value: { values: { numbers_min: 3 } } });
+    const kind = config.policy?.kind;
+    if (kind?.case !== "bandit") throw new Error("no bandit");
+    expect(kind.value).toMatchObject({ signal: BanditSignal.ABSOLUTE_ADVANTAGE, alpha: 0.15, rescale: {} });
+  });
+
+  test("may be what the contract's JSON is", () => {
+    const { config } = read(whole);
+    const json = JSON.stringify(toJson(RunConfigSchema, config), undefined, "\t");
+    expect(read(json).config).toEqual(config);
+    const inSnakeCase = JSON.stringify(toJson(RunConfigSchema, config, { useProtoFieldName: true }));
+    expect(read(inSnakeCase).config).toEqual(config);
+  });
+
+  test("leaves out the id, and what it says is null", () => {
+    const { runId, config } = read("num_generations: 4\nlength: null\npolicy: ~\n");
+    expect([runId, config.numGenerations, config.length, config.policy]).toEqual([undefined, 4, 0n, undefined]);
+  });
+
+  test("may say things once, by an alias", () => {
+    const { config } = read("arms:\n- {id: a, spec: &s {environment: countdown}}\n- {id: b, spec: *s}\n");
+    expect(config.arms.map(({ spec }) => spec?.environment)).toEqual(["countdown", "countdown"]);
+  });
+});
+
+const policy = (config: RunConfig): string | undefined => config.policy?.kind.case;
+
+test("a policy without parameters needs no value", () => {
+  expect(policy(read("policy:\n  mixture:\n").config)).toBe("mixture");
+});
+
+describe("what is wrong names line, field and remedy", () => {
+  test.each([
+    [
+      "policy:\n  bandit:\n    alhpa: 0.1\n",
+      "run.yaml:3: policy.bandit.alhpa: there is no such field; did you mean 'alpha'?",
+    ],
+    ["policy:\n  bandit:\n    alpha: fast\n", "run.yaml:3: policy.bandit.alpha: wants a number, e.g. 0.5; got 'fast'"],
+    ["policy:\n  bandit:\n    tau: .inf\n", "run.yaml:3: policy.bandit.tau: wants a finite number; got Infinity"],
+    [
+      "policy:\n  bandit: {signal: absolute_advantages}\n",
+      "run.yaml:2: policy.bandit.signal: wants one of absolute_advantage, solved_variance, learning_progress, mixed_outcomes; " +
+        "got 'absolute_advantages'; did you mean 'absolute_advantage'?",
+    ],
+    ["num_generations: 1.5\n", "run.yaml:1: num_generations: wants a whole number, e.g. 10000; got 1.5"],
+    ["num_generations: -1\n", "run.yaml:1: num_generations: must be from 0 to 4294967295, not -1"],
+    [
+      "seed: 18446744073709551616\n",
+      "run.yaml:1: seed: must be from 0 to 18446744073709551615, not 18446744073709551616",
+    ],
+    ["\nrun_id: 7\n", "run.yaml:2: run_id: wants text; got 7: put it in quotes"],
+    ["group_timeout: 10\n", "wants a time with its unit, e.g. 10m"],
+    ["arms: countdown\n", `run.yaml:1: arms: wants a list, each item after "- "; got 'countdown'`],
+    ["arms:\n  - countdown\n", `run.yaml:2: arms[0]: wants fields, each as "name: value"; got 'countdown'`],
+    ["arms:\n  - id: a\n    hard: yes\n", "run.yaml:3: arms[0].hard: wants true or false; got 'yes'"],
+    ["arms:\n  - id:\n", "run.yaml:2: arms[0].id: it has no value"],
+    [
+      "policy:\n  staged:\n    stages:\n    - weights: {easy: much}\n",
+      `run.yaml:4: policy.staged.stages[0].weights["easy"]: wants a number, e.g. 0.5; got 'much'`,
+    ],
+    ["policy:\n  mixture: {}\n  bandit: {}\n", "run.yaml:3: policy.bandit: 'mixture' is given too: give one of them"],
+    ["runId: a\nrun_id: b\n", "run.yaml:2: run_id: it is given twice"],
+    ["config:\n  arms: []\n", "run.yaml:1: config: there is no such field"],
+    ["seed: 1\nseed: 2\n", "run.yaml:2: "],
+    ["seed: [1\n", "run.yaml:2: "],
+    ["seed: !mine 1\n", "run.yaml:1: "],
+    ["", "run.yaml:1: there is nothing in it; a run file has arms, policy, …"],
+    ["- 1\n", `run.yaml:1: wants fields, each as "name: value"; got a list`],
+  ])("%j", (text, expected) => {
+    expect(problems(text)).toEqual([expect.stringContaining(expected)]);
+  });
+
+  test("all of it at once, in the order of the file", () => {
+    expect(problems("sede: 1\narms:\n  - idd: a\nlength: x\n").map((line) => line.split(":")[1])).toEqual([
+      "1",
+      "3",
+      "4",
+    ]);
+  });
+
+  test("a small file whose aliases make it a large one is not read to its end", () => {
+    const weights = Array.from({ length: 1000 }, (_, i) => `a${i}: 1`).join(", ");
+    const stages = Array.from({ length: 1000 }, () => "*s").join(", ");
+    const text = `policy: {staged: {stages: [&s {weights: {${weights}}}, ${stages}]}}`;
+    expect(problems(text)).toEqual([expect.stringContaining("the file has more than 200000 values")]);
+  });
+});
+
+describe("what a server refuses", () => {
+  const file = read(whole);
+  const refusal = (message: string): unknown => inRunFile(file, new GradusError("INVALID_ARGUMENT", message));
+
+  test.each([
+    [
+      "config.policy.bandit.alpha: must be in (0, 1], not 7",
+      "run.yaml:16: policy.bandit.alpha: must be in (0, 1], not 7",
+    ],
+    ["config.arms[1].spec.level: it is not there", "run.yaml:8: arms[1].spec.level: it is not there"],
+    ["config.arms[0].spec.environment: unknown", "run.yaml:5: arms[0].spec.environment: unknown"],
+    [
+      'config.policy.staged.stages[0].weights["a.b/c"]: no',
+      'run.yaml:13: policy.staged.stages[0].weights["a.b/c"]: no',
+    ],
+    ["config.feedback_lag: too large", "run.yaml:2: feedback_lag: too large"],
+    ["run_id: it has 200 bytes", "run.yaml:2: run_id: it has 200 bytes"],
+  ])("%s", (message, expected) => {
+    const problem = refusal(message);
+    expect(problem).toBeInstanceOf(CliProblem);
+    expect(problem).toMatchObject({ message: expected, kind: "usage" });
+  });
+
+  test("that speaks of nothing in the file stays as it is", () => {
+    expect(refusal("token: it is wrong")).toBeInstanceOf(GradusError);
+    const error = new GradusError("UNAVAILABLE", "no server answers");
+    expect(inRunFile(file, error)).toBe(error);
+  });
+});
+
+test("a file that is not there is a usage problem that names the option", () => {
+  expect(() => readRunFile("--file", "/no/such/run.yaml")).toThrow(/--file must be a file that can be read/);
+});

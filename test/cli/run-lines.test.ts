@@ -1,0 +1,156 @@
+/** A run in lines and as a chart. */
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import {
+  EvaluationRecordSchema,
+  type HistoryRecord,
+  HistoryRecordSchema,
+  RunConfigSchema,
+  RunStateSchema,
+} from "../../clients/ts/src/public.ts";
+import { runChart } from "../../cli/runs/chart.ts";
+import { armLines, bar, drawnColumns, drawnLines, plainLine, stateLines } from "../../cli/runs/lines.ts";
+import { seriesOf } from "../../cli/runs/series.ts";
+
+const config = create(RunConfigSchema, { arms: [{ id: "easy" }, { id: "hard<&>" }], promptsPerUpdate: 4, length: 40n });
+
+const arms = config.arms.map(({ id }) => ({ id }));
+const ids = config.arms.map(({ id }) => id);
+
+const state = create(RunStateSchema, {
+  runId: "r",
+  cursor: 8n,
+  batchesDrawn: 2n,
+  batchesClosed: 1n,
+  groupsOutstanding: 3,
+  samplesRecorded: 17n,
+  arms: [
+    { armId: "easy", probability: 0.75, value: 0.125, issued: 6n, recentSolvedShare: 0.5, recentRewardMean: 1.25 },
+    { armId: "hard", probability: 0.25, issued: 2n },
+    { armId: "down", maskedReason: "the judge does not answer" },
+  ],
+});
+
+function batch(index: number, counts: readonly number[], rolledBack = false): HistoryRecord {
+  const value = {
+    batch: BigInt(index),
+    cursor: BigInt(index * 4),
+    counts: [...counts],
+    closed: true,
+    solvedShare: 0.5,
+    probabilities: [0.75, 0.25],
+    values: [0.1, 0.2],
+    rewardMean: 1,
+  };
+  return create(HistoryRecordSchema, { rolledBack, kind: { case: "batch", value } });
+}
+
+function change(kind: string, cursor: number): HistoryRecord {
+  return create(HistoryRecordSchema, { kind: { case: "control", value: { kind, cursor: BigInt(cursor) } } });
+}
+
+describe("a run as it stands", () => {
+  test.each([60, 80, 81, 200])("fits %d columns, a line for each arm", (width) => {
+    const lines = stateLines(config, state, width);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
+    expect(lines).toHaveLength(3 + 1 + 3);
+  });
+
+  test("says what there is, and a dash where there is nothing", () => {
+    const lines = stateLines(config, state, 80);
+    expect(lines[1]).toBe("8 of 40 tasks, 2 update batches (1 closed), 3 groups open, 17 samples");
+    const [head = "", easy = "", hard = "", down = ""] = armLines(state, 80);
+    expect(head.split(/ +/)).toEqual(["arm", "probability", "value", "solved", "reward", "tasks"]);
+    expect(easy).toMatch(/^easy \S+ +75% +0\.125 \S+ +50% +1\.250 +6$/);
+    expect(hard).toMatch(/^hard \S+ +25% +0\.000 +– +– +2$/);
+    expect(down).toBe("down not drawn: the judge does not answer");
+  });
+
+  test("has a line for each evaluation arm that had a round", () => {
+    const whole = { samples: 128, solvedShare: 0.25, rewardMean: 1, closed: true };
+    const evaluated = create(RunStateSchema, {
+      ...state,
+      evaluations: [
+        create(EvaluationRecordSchema, { armId: "held-out", round: 2n, cursor: 8n, tasks: 64, ...whole }),
+        create(EvaluationRecordSchema, { armId: "bench", round: 1n, cursor: 4n, tasks: 100, samples: 3 }),
+      ],
+    });
+    const heldOut = "held-out, round 2 at task 8: solved 25%, reward 1.000 (64 tasks)";
+    const bench = "bench, round 1 at task 4: solved –, reward – (100 tasks, 3 samples so far)";
+    expect(stateLines(config, evaluated, 80).slice(-4)).toEqual(["", "evaluated", heldOut, bench]);
+    expect(stateLines(config, evaluated, 60).at(-1)).toBe(bench.slice(0, 60));
+    expect(plainLine(config, evaluated)).toContain(`; ${heldOut}; ${bench}`);
+  });
+
+  test("in one line, for logs", () => {
+    expect(plainLine(config, state)).toBe(
+      "8 of 40 tasks, 2 update batches (1 closed), 3 groups open, 17 samples; easy=75% (solved 50%), hard=25%, down=0%",
+    );
+  });
+});
+
+test("a bar is as wide as is said, in eighths of a column", () => {
+  expect([bar(0, 4), bar(0.5, 4), bar(1, 4), bar(2, 4), bar(1 / 32, 4)]).toEqual([
+    "    ",
+    "██  ",
+    "████",
+    "████",
+    "▏   ",
+  ]);
+});
+
+describe("what was drawn", () => {
+  const history = [batch(0, [4, 0]), change("weights", 4), batch(1, [2, 2]), batch(2, [0, 4], true), batch(2, [1, 3])];
+
+  test("is counted without what an import undid, in so many steps", () => {
+    const series = seriesOf(arms, history, 2);
+    expect(series.drawn).toEqual([7, 5]);
+    expect(series.tasks).toBe(12);
+    expect(series.changes).toEqual([{ cursor: 4, kind: "weights" }]);
+    expect(series.steps.map(({ cursor, tasks, shares }) => [cursor, tasks, shares])).toEqual([
+      [0, 8, [0.75, 0.25]],
+      [8, 4, [0.25, 0.75]],
+    ]);
+  });
+
+  test.each([60, 80, 200])("is a line for each arm, as high as its share, in %d columns", (width) => {
+    const lines = drawnLines(seriesOf(arms, history, drawnColumns(ids, width)), width);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
+    expect(lines[1]).toMatch(/^easy +█+▄+▂+ +7 +58%$/);
+    expect(lines[2]).toMatch(/^hard<&> +▄+▆+ +5 +42%$/);
+  });
+
+  test("of a run that drew nothing says so too", () => {
+    const lines = drawnLines(seriesOf(arms, [], 10), 80);
+    expect(lines.length).toBeGreaterThan(2);
+    expect(lines.join("\n")).not.toContain("%");
+    expect(runChart("empty", seriesOf(arms, [], 10))).toContain("</svg>");
+    // The row of what was solved has its whole name, however short those of the arms are.
+    expect(drawnLines(seriesOf(arms.slice(0, 1), [], 10), 80).some((line) => line.startsWith("solved"))).toBe(true);
+  });
+
+  test("as a chart is one document with its changes, whatever arms are called", () => {
+    const svg = runChart("a <run>", seriesOf(arms, history, 100));
+    expect(svg).toContain("<title>a &lt;run&gt;</title>");
+    expect(svg).toContain("hard&lt;&amp;&gt;");
+    for (const words of ["drawn: share of tasks", "value of each arm", "mean reward", ">weights<"])
+      expect(svg).toContain(words);
+    expect(svg.match(/<svg/g)).toHaveLength(6);
+    expect(svg.match(/<\/svg>/g)).toHaveLength(6);
+  });
+
+  test("many arms have colours of their own", () => {
+    const many = create(RunConfigSchema, { arms: Array.from({ length: 30 }, (_, i) => ({ id: `arm-${i}` })) });
+    const counts = many.arms.map(() => 1);
+    const svg = runChart(
+      "many",
+      seriesOf(
+        many.arms.map(({ id }) => ({ id })),
+        [batch(0, counts)],
+        100,
+      ),
+    );
+    const fills = new Set([...svg.matchAll(/rx="2" fill="([^"]+)"/g)].map(([, fill]) => fill));
+    expect(fills.size).toBe(30);
+  });
+});

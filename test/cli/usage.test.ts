@@ -1,0 +1,206 @@
+/** What the command line says to those who hold it wrong. */
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { startChatServer } from "../support/chat-server.ts";
+import { openServer } from "../support/in-process.ts";
+import { temporaryFolder } from "../support/server-process.ts";
+import { gradus, nodes } from "./gradus.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+const here = { cwd: folder.path };
+
+test.each(nodes())("started by Node %s it prints its version", async (_version, node) => {
+  const { code, out } = await gradus({ ...here, node }, "--version");
+  expect([code, out]).toEqual([0, "0.1.0\n"]);
+});
+
+test("help lists the commands, on standard output", async () => {
+  const { code, out, err } = await gradus(here, "--help");
+  expect([code, err]).toEqual([0, ""]);
+  const commands = ["serve", "envs", "reset", "step", "solve", "draw", "eval", "export", "calibrate"];
+  for (const command of commands) expect(out).toContain(command);
+  expect(out).toContain("Exit codes: 0 done, 1 failed, 2 wrong use, 3 what is named is not there");
+});
+
+test.each([["eval"], ["step"], ["run", "start"]])(
+  "help of %s %s says where judge and sandbox come from",
+  async (...command) => {
+    const { out } = await gradus(here, ...command, "--help");
+    for (const name of ["GRADUS_JUDGE_URL", "GRADUS_JUDGE_MODEL", "GRADUS_JUDGE_KEY", "GRADUS_SANDBOX"])
+      expect(out).toContain(name);
+  },
+);
+
+describe("wrong command lines end with 2 and say what was meant", () => {
+  test.each([
+    [[], "Usage: gradus"],
+    [["evs"], "Did you mean envs?"],
+    [["reset"], "missing required argument 'environment'"],
+    [["reset", "np/tsp", "--splt", "eval"], "Did you mean --split?"],
+    [["reset", "np/tsp", "--split", "test"], "Allowed choices are train, eval, bench"],
+    [["reset", "np/tsp", "--param", "cities_min"], "Want name=number"],
+    [["reset", "np/tsp", "--param", "cities_min=5", "--level", "easy"], "cannot be used with option '--level"],
+    [["reset", "np/tsp", "--param", "cities_mni=5"], "--param: unknown parameter 'cities_mni'; did you mean"],
+    [["reset", "np/tsp", "--count", "0"], "Want a whole number from 1"],
+    [["reset", "np/tsp", "--seed", "one"], "seed: want a whole number from 0 to 2^64 - 1, got one"],
+    [["export", "--solver", "--out", "a.csv"], "--out must end in .jsonl or .parquet; got 'a.csv'"],
+    [["reset", "np/tsp", "--level", "eazy"], "--level: np/tsp has no level 'eazy'; did you mean 'easy'?"],
+    [["reset", "np/tsp", "--scheme", "qualty"], "did you mean 'quality'?"],
+    [
+      ["reset", "countdown", "--level", "OOD"],
+      "--split: level 'OOD' of countdown is for evaluation: ask for eval or bench",
+    ],
+    [["reset", "np/tsp", "--scheme-param", "a=1"], "--scheme-param: unknown parameter 'a'"],
+    [
+      ["envs", "--category", "pn"],
+      "--category: there is none 'pn' here; there are: code, countdown, math, np, qa, writing",
+    ],
+    [["envs", "--server", "http://localhost:50051"], "Want host:port of the gRPC port"],
+    [["envs", "--server", "http://localhost:50051"], "it has a scheme: write 'localhost:50051'"],
+    [["envs", "--server", "localhost:50051/x"], "it has a path: write 'localhost:50051'"],
+    [["envs", "--server", "localhost"], "it has no port: write 'localhost:50051'"],
+    [["envs", "--version", "1"], "--version is of one environment"],
+    [["envs", "np/tsp", "--category", "np"], "give either an id or --category"],
+    [["step", "id", "--completion", "a", "--file", "b"], "cannot be used with option"],
+    [["step", "id", "--file", "nowhere.txt"], "--file must be a file that can be read; got 'nowhere.txt' (ENOENT)"],
+    [["step", "id", "--completion", "a", "--server", "localhost:1", "--ca", "no.pem"], "--ca must be a file"],
+    ...(["--ca", "--cert", "--key", "--token-file"] as const).map((flag): [string[], string] => [
+      ["step", "id", "--completion", "a", "--server", "localhost:1", flag, "/dev/zero"],
+      `${flag} must be a file that can be read; got '/dev/zero' (not a regular file)`,
+    ]),
+    [["step", "id", "--file", "/dev/zero"], "--file must be a file that can be read; got '/dev/zero' (not a regular"],
+    [["calibrate", "--report", "/dev/zero"], "--report must be a file that can be read; got '/dev/zero' (not a"],
+    [["solve"], "give either an environment or --task-id"],
+    [["solve", "np/tsp", "--task-id", "x"], "give either an environment or --task-id"],
+    [["serve", "--port", "99999"], "--port must be a whole number from 0 to 65535; got '99999'"],
+    [["serve", "--host", "0.0.0.0"], "--host '0.0.0.0' is not a loopback address"],
+  ])("gradus %j", async (args, words) => {
+    const { code, out, err } = await gradus(here, ...args);
+    expect(err).toContain(words);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).not.toMatch(/^ +at /m);
+  });
+});
+
+describe("what cannot be done ends with 1", () => {
+  test.each([
+    [["solve", "--task-id", "AAAA"], "task_id: it is too short to be one"],
+    [["reset", "countdown", "--data-dir", "file/data"], "ENOTDIR"],
+    [["reset", "countdown", "--key-file", "file"], "key 1 is not 64 hex digits"],
+    [["reset", "countdown", "--key-file", "damaged"], "key file damaged: EISDIR"],
+    [["serve", "--key-file", "/proc/nope/key"], "key file /proc/nope/key: ENOENT"],
+    [["serve", "--key-file", "/proc/nope/key"], "; mend it, or give another --key-file\n"],
+    [["serve", "--key-file", "file/key"], "key file file/key: "],
+    [["serve", "--key-file", "empty"], "key file empty: there is no key in it; mend it"],
+    [["serve", "--key-file", "short"], "key file short: key 1 is not 64 hex digits"],
+    [["serve", "--key-file", "nowhere/key"], "key file nowhere/key: ENOENT"],
+    [["serve", "--key-file", "/dev/zero"], "key file /dev/zero: not a regular file, but a FIFO, a device or a socket"],
+    [["serve", "--pool", "a=/dev/zero"], "--pool a=/dev/zero: the file cannot be read (not a regular file)"],
+    [["envs", "--environments", "/dev/zero"], "--environments /dev/zero: the module cannot be loaded (not a regular"],
+    [["serve", "--suite-file", "/dev/zero"], "--suite-file /dev/zero: the file cannot be read (not a regular file)"],
+    [["serve", "--data-dir", "/proc/nope/data"], "; mend it, or give another --data-dir or --key-file\n"],
+    [["serve", "--data-dir", "nowhere/data"], "key file nowhere/data/task-keys: "],
+    [["serve", "--data-dir", "/proc", "--key-file", "key"], "cannot open /proc/runs.sqlite: unable to open"],
+    [
+      ["serve", "--data-dir", "damaged"],
+      "damaged/runs.sqlite: file is not a database; mend it, or give another --data",
+    ],
+    // The same file is the same mistake, whether a server or this process is to read it.
+    [["envs", "--pool", "a=nowhere.jsonl"], "--pool a=nowhere.jsonl: the file cannot be read (ENOENT)"],
+    [["serve", "--suite-file", "no.json"], "--suite-file no.json: the file cannot be read (ENOENT)"],
+    [["serve", "--pool", "a=damaged"], "--pool a=damaged: it is a folder, and none that datasets' save_to_disk wrote"],
+    [["serve", "--pool", "a=/proc/nope/pool"], "--pool a=/proc/nope/pool: the file cannot be read (ENOENT)"],
+    [["serve", "--pool", "a=empty"], "--pool a=empty: it is empty"],
+  ])("gradus %j", async (args, words) => {
+    writeFileSync(join(folder.path, "file"), "not a key");
+    writeFileSync(join(folder.path, "empty"), "");
+    writeFileSync(join(folder.path, "short"), "abc\n");
+    writeFileSync(join(folder.path, "key"), "a1".repeat(32), { mode: 0o600 });
+    rmSync(join(folder.path, "nowhere"), { force: true });
+    symlinkSync("nothing", join(folder.path, "nowhere"));
+    mkdirSync(join(folder.path, "damaged"), { recursive: true });
+    writeFileSync(join(folder.path, "damaged", "runs.sqlite"), "not a database".repeat(100));
+    const { code, out, err } = await gradus({ ...here, env: { GRADUS_LOG_LEVEL: "silent" } }, ...args);
+    expect(err).toContain(words);
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).not.toMatch(/^ +at /m);
+  });
+
+  test.each([
+    [["envs", "--server", "localhost:1"], 4, "gradus: no server at localhost:1: start one with `gradus serve`\n"],
+    [["reset", "countdown", "--server", "nowhere.invalid:1"], 4, "no server at nowhere.invalid:1"],
+    [["reset", "countdwn"], 3, "did you mean 'countdown'?"],
+    [["reset", "np/tps"], 3, "unknown environment 'np/tps'; did you mean 'np/tsp'?"],
+    [["reset", "chess"], 3, "gradus: unknown environment 'chess'; gradus envs lists what there is\n"],
+    [["envs", "np/tps"], 3, "did you mean 'np/tsp'?"],
+    [["reset", "countdown", "--level", "T9"], 2, "--level: "],
+    [["reset", "countdown", "--nonsense"], 2, "unknown option '--nonsense'"],
+    [["nonsense"], 2, "unknown command 'nonsense'"],
+    [["export", "--evaluation-id", "none", "--out", "a.jsonl"], 3, 'there is no evaluation "none"'],
+  ])("gradus %j ends with %d", async (args, expected, words) => {
+    const { code, err } = await gradus(here, ...args);
+    expect([code, err]).toEqual([expected, expect.stringContaining(words)]);
+  });
+
+  test("what answers, but is no gRPC server or speaks no TLS, is told from no server", async () => {
+    await using other = await startChatServer(() => ({ kind: "silence" }));
+    const server = new URL(other.url).host;
+    for (const tls of [[], ["--tls"]]) {
+      const { code, err } = await gradus(here, "envs", "--server", server, ...tls);
+      expect([code, err]).toEqual([
+        4,
+        expect.stringContaining(
+          `gradus: ${server} answers HTTP/1.1, as web servers do, and is no Gradus server's gRPC port: ` +
+            "give the server's gRPC port, 50051 unless it was told otherwise\n",
+        ),
+      ]);
+    }
+  });
+
+  test("each mistake in the flags for a server has its own words", async () => {
+    const certificates = join(import.meta.dirname, "../server/transport/tls");
+    const files = { tlsCert: join(certificates, "server.crt"), tlsKey: join(certificates, "server.key") };
+    await using plain = await openServer();
+    await using secure = await openServer(files);
+    const [http, grpc, grpcTls] = [new URL(plain.http).host, plain.address, secure.address];
+    for (const [server, flags, words] of [
+      [http, [], `${http} is the HTTP port of a Gradus server: --server wants its gRPC port, 50051 unless`],
+      [grpcTls, [], `${grpcTls} speaks TLS: give --tls, or --ca with the certificates that vouch for it`],
+      [grpc, ["--tls"], `${grpc} speaks no TLS: leave out --tls, --ca, --cert and --key`],
+      [grpcTls, ["--tls"], "the server's certificate is not accepted ("],
+    ] as const) {
+      const { code, out, err } = await gradus(here, "envs", "--server", server, ...flags);
+      expect(err).toContain(words);
+      expect([code, out]).toEqual([4, ""]);
+    }
+  });
+
+  test("a token is taken as files have it, and what is none is refused without being shown", async () => {
+    const token = "let-me-in-if-you-please";
+    await using server = await openServer({ token });
+    writeFileSync(join(folder.path, "token"), `${token}\r\n`);
+    writeFileSync(join(folder.path, "two"), "se cret\n");
+    const at = ["envs", "--server", server.address] as const;
+    for (const flags of [
+      ["--token", `${token}\n`],
+      ["--token-file", "token"],
+    ]) {
+      expect(await gradus(here, ...at, ...flags)).toMatchObject({ code: 0, err: "" });
+    }
+    const { code, out, err } = await gradus(here, ...at, "--token-file", "two");
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain(
+      "--token-file 'two': want visible ASCII characters without blanks; character 3 of 7 is U+0020",
+    );
+    expect(err).not.toContain("cret");
+    const asked = await gradus({ ...here, env: { GRADUS_TOKEN: "" } }, ...at);
+    expect(asked.err).toContain("this server wants its token");
+  });
+
+  test("the server's address may come from the environment", async () => {
+    const { code, err } = await gradus({ ...here, env: { GRADUS_SERVER: "localhost:2" } }, "envs");
+    expect([code, err]).toEqual([4, "gradus: no server at localhost:2: start one with `gradus serve`\n"]);
+  });
+});

@@ -1,0 +1,65 @@
+/** What the operator is told where there is no sandbox, and what the metrics are told where there is one. */
+import { Registry } from "prom-client";
+import { describe, expect, test } from "vitest";
+import type { SandboxReply } from "../../../../envs/ports.ts";
+import { registerSandbox } from "../../../../server/runtime/sandbox-metrics.ts";
+import { counted } from "../../../../server/ports/sandbox/counts.ts";
+import { openSandbox, type SandboxSettings } from "../../../../server/ports/sandbox/open.ts";
+import { probeRoom } from "../../../../server/ports/sandbox/probe.ts";
+
+const context = { signal: new AbortController().signal, deadlineMs: Infinity };
+
+describe("no sandbox is opened, and it is said why and what to do", () => {
+  test.each<readonly [string, SandboxSettings, RegExp]>([
+    ["it is off", { kind: "off" }, /--sandbox is off/],
+    [
+      "there is no Python",
+      { kind: "embedded", python: "/no/python", concurrency: 1 },
+      /'\/no\/python' cannot be started \(ENOENT\): install Python 3.10 or newer, or say where it is with --python/,
+    ],
+    ["what is called Python is not", { kind: "embedded", python: "true", concurrency: 1 }, /'true' is Python/],
+    [
+      "this kernel has no walls",
+      { kind: "embedded", python: "python3", concurrency: 1, without: ["landlock", "namespaces"] },
+      /neither Landlock nor namespaces/,
+    ],
+  ])("%s", async (_name, settings, why) => {
+    const opened = await openSandbox(settings);
+    expect(opened.kind === "missing" && opened.why).toMatch(why);
+    expect(opened.kind === "missing" && opened.why).toMatch(/^this server runs no programs: .*; give --sandbox/);
+  });
+});
+
+test("a room that lets programs do something is not trusted", async () => {
+  const replies = (value: readonly string[]): SandboxReply => ({ kind: "ran", results: [{ kind: "returned", value }] });
+  const probe = (reply: SandboxReply) => probeRoom({ run: async () => reply }, context);
+  expect(await probe(replies([]))).toEqual({ kind: "closed" });
+  expect(await probe(replies(["a socket"]))).toEqual({ kind: "open", why: "programs could do this: a socket" });
+  expect(await probe({ kind: "ran", results: [{ kind: "died", how: "SIGSYS" }] })).toMatchObject({ kind: "open" });
+});
+
+test("jobs and cases are counted by what they came to", async () => {
+  const results = [
+    { kind: "returned", value: null },
+    { kind: "raised", error: "x" },
+    { kind: "returned", value: null },
+  ] as const;
+  let ms = 0;
+  const sandbox = counted(
+    { run: async (job) => (job.program === "" ? FAILED : { kind: "ran", results }) },
+    () => (ms += 250),
+  );
+  for (const program of ["", "x", "x"]) await sandbox.run({ program, cases: [], cpuMsMax: 1 }, context);
+  const registry = new Registry();
+  registerSandbox(registry, () => sandbox.figures());
+  const lines = (await registry.metrics()).split("\n").filter((line) => !line.startsWith("#") && line !== "");
+  expect(lines).toEqual([
+    'gradus_sandbox_jobs_total{outcome="sandbox_failed"} 1',
+    'gradus_sandbox_jobs_total{outcome="ran"} 2',
+    'gradus_sandbox_cases_total{result="returned"} 4',
+    'gradus_sandbox_cases_total{result="raised"} 2',
+    "gradus_sandbox_seconds_total 0.75",
+  ]);
+});
+
+const FAILED = { kind: "failed", reason: "sandbox_failed", detail: "x", retryable: true } as const;
