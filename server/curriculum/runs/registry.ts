@@ -1,8 +1,10 @@
 /** Runs in memory: loaded when asked for, dropped when idle, removed from the store when they expire. */
 import { nextTimeoutAtMs, timedOut } from "../core/feedback.ts";
 import { StoreDamaged } from "../../stores/store.ts";
+import type { RunEvent } from "../core/events.ts";
 import { FormatError } from "../core/json.ts";
-import { type InstanceKey, notFound, type Refusal } from "../core/types.ts";
+import type { RunState } from "../core/state.ts";
+import { type InstanceKey, notFound, ok, type Refusal, type Result } from "../core/types.ts";
 import { expiryMs, sweepExpired, touchEveryMs } from "./expiry.ts";
 import { drawing, type Drawing } from "./drawing.ts";
 import { readState } from "./journal.ts";
@@ -224,4 +226,41 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
 
 function isGone<T>(outcome: T | Gone): outcome is Gone {
   return typeof outcome === "object" && outcome !== null && "kind" in outcome && outcome.kind === "gone";
+}
+
+/** Works on a run; `work` answers a value, or a refusal. */
+export function within<T, Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
+  runId: string,
+  work: (open: OpenRun<Spec, Key>) => Promise<Result<T> | Gone>,
+): Promise<Result<T>> {
+  return registry.withRun<Result<T>>(runId, work);
+}
+
+/** Reads a run as it is now, whoever changed it last. */
+export function read<T, Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
+  runId: string,
+  look: (state: RunState<Spec, Key>, open: OpenRun<Spec, Key>) => T | Promise<T>,
+): Promise<Result<T>> {
+  return within(registry, runId, async (open) => {
+    const here = await open.run.refresh();
+    return here ? ok(await look(open.run.state(), open)) : { kind: "gone" };
+  });
+}
+
+/** Changes a run. */
+export function change<T, Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
+  runId: string,
+  decide: (
+    state: RunState<Spec, Key>,
+  ) => { readonly events: readonly RunEvent<Spec, Key>[]; readonly value: T } | Refusal,
+): Promise<Result<T>> {
+  return within(registry, runId, ({ run }) =>
+    run.commit<Result<T>>((state) => {
+      const decision = decide(state);
+      return "kind" in decision ? { events: [], value: decision } : { ...decision, value: ok(decision.value) };
+    }),
+  );
 }
