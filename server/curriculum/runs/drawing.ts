@@ -7,7 +7,7 @@ import type { RunState } from "../core/state.ts";
 import type { InstanceKey, Refusal } from "../core/types.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock, Ports } from "./ports.ts";
-import { createStock, type Stock } from "./stock.ts";
+import { createStock, makeAhead, type Stock } from "./stock.ts";
 
 /** How often a draw is planned again because control changes came in between. */
 const PLANS_MAX = 32;
@@ -145,7 +145,7 @@ async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): P
       return { events, following: withDraw, value: { kind: "done" } };
     });
     if (outcome.kind === "outdated") continue;
-    void stock.makeAhead();
+    stock.follow(run.state());
     return outcome;
   }
   return { kind: "aborted", message: "the run keeps changing while a batch is drawn; try again" };
@@ -155,14 +155,21 @@ export function drawing<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   ports: Pick<Ports<Spec, Key>, "source" | "clock" | "log" | "aheadMax">,
 ): Drawing<Spec, Key> {
-  const { clock } = ports;
-  const stock = createStock(run, ports);
+  const { source, clock, log, aheadMax = 0 } = ports;
+  const stock = createStock(run, source);
+  const stopped = new AbortController();
+  const draw = async (abandoned: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome> => {
+    const outcome = await drawOnce({ run, clock, stock, abandoned, withDraw });
+    current = undefined;
+    // Nothing is lost where this fails: the draw makes what it wants. But it is a fault of ours.
+    makeAhead(run, stock, aheadMax, stopped.signal).catch((err: unknown) =>
+      log?.warn({ err, run: run.id }, "tasks were not made ahead"),
+    );
+    return outcome;
+  };
   const begin = (withDraw: WithDraw<Spec, Key>) => {
     const leaving = new AbortController();
-    const outcome = drawOnce({ run, clock, stock, abandoned: leaving.signal, withDraw }).finally(() => {
-      current = undefined;
-    });
-    return { outcome, leaving, waiting: 0 };
+    return { outcome: draw(leaving.signal, withDraw), leaving, waiting: 0 };
   };
   let current: ReturnType<typeof begin> | undefined;
   return {
@@ -179,6 +186,6 @@ export function drawing<Spec, Key extends InstanceKey>(
         going.outcome.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
       });
     },
-    stop: () => stock.stop(),
+    stop: () => stopped.abort(),
   };
 }

@@ -26,7 +26,7 @@ interface Gathered {
 
 export interface FeedbackQueue {
   /** The status of each item, in order. */
-  record(runId: string, items: readonly FeedbackItem[]): Promise<Outcome>;
+  readonly record: (runId: string, items: readonly FeedbackItem[]) => Promise<Outcome>;
 }
 
 export function feedbackQueue<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key>): FeedbackQueue {

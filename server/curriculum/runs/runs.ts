@@ -221,7 +221,7 @@ function feedingBack<Spec, Key extends InstanceKey>(
 ): Operations<Spec, Key, "recordFeedback" | "reportAdvantages" | "closeGroups" | "reopenGroups" | "groups"> {
   const feedback = feedbackQueue(registry);
   return {
-    recordFeedback: (runId, items) => feedback.record(runId, items),
+    recordFeedback: feedback.record,
     reportAdvantages: (runId, reports) =>
       change(registry, runId, (state) => {
         if (state.config.feedbackSource !== "reported") {

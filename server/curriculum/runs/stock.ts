@@ -9,7 +9,7 @@ import { type Candidate, DRY_ORDINALS, type Wanted } from "../core/fill.ts";
 import type { RunState } from "../core/state.ts";
 import { type InstanceKey, type Refusal, type RunConfig, slotsFor } from "../core/types.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { Made, Ports } from "./ports.ts";
+import type { Made, TaskSource } from "./ports.ts";
 
 /** Tasks that are made ahead at a time, so that a draw which wants some of them waits for few. */
 const CHUNK = 16;
@@ -27,6 +27,8 @@ export interface Stock<Key extends InstanceKey> {
   readonly lookup: (arm: number, ordinal: number) => Candidate<Key> | undefined;
   /** Why an ordinal has no instance; "": it has one, or it is not known. */
   reason(arm: number, ordinal: number): string;
+  /** How many candidates there are. */
+  size(): number;
   /**
    * Makes what is wanted and neither there nor being made, and waits for it all. What others make, and give up, is then
    * still not there.
@@ -34,10 +36,6 @@ export interface Stock<Key extends InstanceKey> {
   make(wanted: readonly Wanted[], signal: AbortSignal): Promise<NotMade | undefined>;
   /** Of a run whose shape has changed nothing is kept; candidates that were used or passed over are forgotten. */
   follow(state: RunState): void;
-  /** After a draw: makes what the next one probably wants. Never rejects. */
-  makeAhead(): Promise<void>;
-  /** No more is made ahead. */
-  stop(): void;
 }
 
 interface Shelf<Key extends InstanceKey> {
@@ -69,20 +67,10 @@ function shelve<Key extends InstanceKey>(
   return failed;
 }
 
-/** How many tasks of each arm the next draw wants by the last one's probabilities: so many deviations above the mean. */
-function expected({ config, probabilities, weights, masks }: RunState, deviations: number): readonly number[] {
-  const slots = slotsFor(config.promptsPerUpdate, config.dynamicSampling);
-  return (probabilities ?? []).map((p, arm) => {
-    if (p <= 0 || (weights[arm] ?? 0) <= 0 || masks[arm] !== null) return 0;
-    return Math.min(slots, Math.ceil(slots * p + deviations * Math.sqrt(slots * p * (1 - p)) + 1));
-  });
-}
-
 export function createStock<Spec, Key extends InstanceKey>(
-  run: Pick<LiveRun<Spec, Key>, "id" | "state" | "isGone">,
-  { source, log, aheadMax = 0 }: Pick<Ports<Spec, Key>, "source" | "log" | "aheadMax">,
+  run: Pick<LiveRun<Spec, Key>, "id" | "state">,
+  source: TaskSource<Spec, Key>,
 ): Stock<Key> {
-  const stopped = new AbortController();
   let config: RunConfig<unknown> = run.state().config;
   let shelves = config.arms.map(() => shelf<Key>());
 
@@ -120,59 +108,63 @@ export function createStock<Spec, Key extends InstanceKey>(
     return begun;
   };
 
-  const make: Stock<Key>["make"] = async (wanted, signal) => {
-    const of = config as RunConfig<Spec>;
-    const failures = await Promise.all(wanted.map((each) => makeOf(of, each, signal)));
-    return failures.find((failed) => failed !== undefined);
-  };
-
-  const follow = (state: RunState): void => {
-    if (state.config !== config) {
-      config = state.config;
-      shelves = state.config.arms.map(() => shelf<Key>());
-    }
-    for (const [arm, { made }] of shelves.entries()) {
-      const next = state.arms[arm]?.nextOrdinal ?? 0;
-      for (const ordinal of made.keys()) if (ordinal < next) made.delete(ordinal);
-    }
-  };
-
-  const size = (): number => shelves.reduce((sum, { made }) => sum + made.size, 0);
-
-  const makeExpected = async (drawn: RunState): Promise<void> => {
-    const isOver = (): boolean => {
-      const { batchesDrawn, config: now, paused } = run.state();
-      const isSame = batchesDrawn === drawn.batchesDrawn && now === config && !paused;
-      return !isSame || run.isGone() || size() >= aheadMax;
-    };
-    // Of all arms what is likely, and then what is possible.
-    const counts = [0, DEVIATIONS].flatMap((deviations) => [...expected(drawn, deviations).entries()]);
-    for (const [arm, count] of counts) {
-      const from = drawn.arms[arm]?.nextOrdinal ?? 0;
-      const all = Array.from({ length: count }, (_, i) => from + i);
-      const ordinals = all.filter((ordinal) => !shelves[arm]?.made.has(ordinal));
-      for (let i = 0; i < ordinals.length && !isOver(); i += CHUNK) {
-        const failed = await make([{ arm, ordinals: ordinals.slice(i, i + CHUNK) }], stopped.signal);
-        if (failed !== undefined) return;
-      }
-    }
-  };
-
   return {
     lookup: (arm, ordinal) => shelves[arm]?.made.get(ordinal),
     reason(arm, ordinal) {
       const found = shelves[arm]?.made.get(ordinal);
       return found?.kind === "none" ? found.message : "";
     },
-    make,
-    follow,
-    async makeAhead() {
-      const state = run.state();
-      follow(state);
-      if (aheadMax === 0 || drawReadiness(state).kind === "finished") return;
-      // Nothing is lost where this fails: the draw makes what it wants. But it is a fault of ours.
-      await makeExpected(state).catch((err: unknown) => log?.warn({ err, run: run.id }, "tasks were not made ahead"));
+    size: () => shelves.reduce((sum, { made }) => sum + made.size, 0),
+    async make(wanted, signal) {
+      const of = config as RunConfig<Spec>;
+      const failures = await Promise.all(wanted.map((each) => makeOf(of, each, signal)));
+      return failures.find((failed) => failed !== undefined);
     },
-    stop: () => stopped.abort(),
+    follow(state) {
+      if (state.config !== config) {
+        config = state.config;
+        shelves = state.config.arms.map(() => shelf<Key>());
+      }
+      for (const [arm, { made }] of shelves.entries()) {
+        const next = state.arms[arm]?.nextOrdinal ?? 0;
+        for (const ordinal of made.keys()) if (ordinal < next) made.delete(ordinal);
+      }
+    },
   };
+}
+
+/** How many tasks of each arm the next draw wants by the last one's probabilities: so many deviations above the mean. */
+function expected({ config, probabilities, weights, masks }: RunState, deviations: number): readonly number[] {
+  const slots = slotsFor(config.promptsPerUpdate, config.dynamicSampling);
+  return (probabilities ?? []).map((p, arm) => {
+    if (p <= 0 || (weights[arm] ?? 0) <= 0 || masks[arm] !== null) return 0;
+    return Math.min(slots, Math.ceil(slots * p + deviations * Math.sqrt(slots * p * (1 - p)) + 1));
+  });
+}
+
+/** After a draw: makes what the next one probably wants, up to so many candidates, unless the run goes on before. */
+export async function makeAhead<Spec, Key extends InstanceKey>(
+  run: Pick<LiveRun<Spec, Key>, "state" | "isGone">,
+  stock: Stock<Key>,
+  candidatesMax: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const drawn = run.state();
+  if (drawReadiness(drawn).kind === "finished") return;
+  const isOver = (): boolean => {
+    const { batchesDrawn, config, paused } = run.state();
+    const isSame = batchesDrawn === drawn.batchesDrawn && config === drawn.config && !paused;
+    return !isSame || run.isGone() || stock.size() >= candidatesMax;
+  };
+  // Of all arms what is likely, and then what is possible.
+  const counts = [0, DEVIATIONS].flatMap((deviations) => [...expected(drawn, deviations).entries()]);
+  for (const [arm, count] of counts) {
+    const from = drawn.arms[arm]?.nextOrdinal ?? 0;
+    const all = Array.from({ length: count }, (_, i) => from + i);
+    const ordinals = all.filter((ordinal) => stock.lookup(arm, ordinal) === undefined);
+    for (let i = 0; i < ordinals.length && !isOver(); i += CHUNK) {
+      const failed = await stock.make([{ arm, ordinals: ordinals.slice(i, i + CHUNK) }], signal);
+      if (failed !== undefined) return;
+    }
+  }
 }
