@@ -14,7 +14,7 @@ import { toStatus } from "../errors.ts";
 import { type Registration, RpcError } from "../rpc.ts";
 import { implementationOf } from "./calls.ts";
 import { addCompanions, type Companions, isOpenToAll } from "./companions.ts";
-import { checkInternals, type IncomingCall, screenHeaders, setHttp2Options, widenConnections } from "./internals.ts";
+import { checkInternals, type IncomingCall, screenHeaders, setHttp2Options, watchConnections } from "./internals.ts";
 import { GrpcCall } from "./messages.ts";
 
 type GrpcConfig = Pick<Config, "host" | "port" | "tls" | "limits" | "drainTimeoutMs">;
@@ -50,7 +50,7 @@ export async function startGrpc(
   );
   for (const method of companions.methods) methods.set(`/${method.path}`, method);
   const port = await bind(server, config);
-  widenConnections(server);
+  watchConnections(server);
   screenHeaders(server, context.turns, (stream, headers) => screen(stream, headers, context, methods));
   return { port, stop: companions.stop, close: (graceMs) => close(server, companions, graceMs) };
 }
