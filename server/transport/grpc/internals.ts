@@ -13,7 +13,6 @@ import {
 } from "node:http2";
 import { Duplex } from "node:stream";
 import type { Metadata } from "@grpc/grpc-js";
-import type { Turns } from "../turns.ts";
 
 /** What this file was written for. An upgrade begins with reading what it relies on again. */
 const grpcJsVersion = "1.14.7";
@@ -117,31 +116,15 @@ function serversOf(server: Server): Iterable<Http2Server> {
   return http2Servers.keys();
 }
 
-/** What grpc-js is given of a request: headers, or nothing where it has been answered. */
-export type HeaderScreen = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => IncomingHttpHeaders | undefined;
+export type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 
-/**
- * Has each request's headers looked at before grpc-js makes a call of it, which would begin to keep what comes; both in
- * turns, and of a stream that was reset by then nothing is made. To be called as soon as the server is bound.
- */
-export function screenHeaders(server: Server, turns: Turns, screen: HeaderScreen): void {
+/** Has a listener of ours hear of streams in grpc-js's place, which is handed to it. To be called as soon as the server is bound. */
+export function listenToStreams(server: Server, listenerOf: (serve: StreamListener) => StreamListener): void {
   for (const http2Server of serversOf(server)) {
     const [serve, ...others] = http2Server.listeners("stream");
     demand(serve !== undefined && others.length === 0, "the one listener of a server's streams");
     http2Server.removeAllListeners("stream");
-    http2Server.on("stream", (stream, headers) => {
-      // Whatever breaks a stream, that it closes says enough.
-      stream.once("error", () => undefined);
-      const leave = turns(stream.session ?? stream).begin(() => {
-        if (stream.closed || stream.destroyed) return;
-        const passed = screen(stream, headers);
-        if (passed === undefined) return;
-        (serve as (...parts: readonly unknown[]) => void).call(http2Server, stream, passed);
-        // A stream without a message may have ended while it waited, when nobody listened.
-        if (stream.readableEnded) stream.emit("end");
-      });
-      stream.once("close", leave);
-    });
+    http2Server.on("stream", listenerOf(serve as StreamListener));
   }
 }
 
@@ -161,9 +144,4 @@ export interface IncomingCall extends ServerInterceptingCallInterface {
 
 export interface MessageDecoder {
   write(data: Buffer): Buffer[];
-}
-
-/** The decoder that was put into the call of which a handler is given this. */
-export function messageDecoderOf(given: unknown): MessageDecoder {
-  return (given as { readonly call: IncomingCall }).call.decoder;
 }
