@@ -17,7 +17,7 @@ import {
   notOneMessage,
   tooLong,
 } from "../wire/frames.ts";
-import { binaryDecoderOf } from "../wire/messages.ts";
+import { decoderOf } from "../wire/messages.ts";
 import { jsonDecoderOf } from "./json.ts";
 
 /** One HTTP request with its response. */
@@ -219,7 +219,7 @@ type Fill = (request: ByteRequest, keep: Keep) => ByteRequest;
 
 /** What reads the message of a method's request in place of Connect. What is wrong with it is told through Connect. */
 export function bodyReader(input: DescMessage): (call: HttpCall, headers: IncomingHttpHeaders) => Promise<Fill> {
-  const binary = binaryDecoderOf(input);
+  const binary = decoderOf(input);
   const json = jsonDecoderOf(input);
   return async (call, headers) => {
     const format = formatOf(headers);
