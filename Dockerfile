@@ -17,6 +17,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
 COPY clients/ts clients/ts
 COPY envs envs
+COPY pictures pictures
 COPY server server
 COPY cli cli
 COPY --from=dependencies --chown=1000:1000 /app/data data
