@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
-import { drawCompletion, drawTask, type Told } from "../../envs/draw.ts";
+import { drawCompletion, drawTask, type Told } from "../../pictures/draw.ts";
 import type { AnyScoreTask } from "../../envs/score.ts";
 import { completionIn } from "../files.ts";
 import { localOf } from "../connection.ts";

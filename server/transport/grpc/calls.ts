@@ -11,15 +11,7 @@ import type {
 import type { Readable, Writable } from "node:stream";
 import type { Method } from "../call.ts";
 import { toStatus } from "../errors.ts";
-import {
-  type BidiHandler,
-  RpcError,
-  type ServerStreamHandler,
-  shuttingDown,
-  type UnaryHandler,
-  unimplemented,
-  unimplementedStream,
-} from "../rpc.ts";
+import { type BidiHandler, RpcError, type ServerStreamHandler, shuttingDown, type UnaryHandler } from "../rpc.ts";
 import { cutterOf, decoderOf, encoderOf } from "../wire/messages.ts";
 import { begin, type GrpcCall } from "./messages.ts";
 
@@ -97,11 +89,11 @@ function take(request: Request, call: GrpcCall): Message {
 function handlerOf(ours: Answers, method: DescMethod, handler: unknown): UntypedHandleCall {
   switch (method.methodKind) {
     case "unary":
-      return unaryCalls(ours, (handler ?? unimplemented(method)) as UnaryHandler<Message, Message>);
+      return unaryCalls(ours, handler as UnaryHandler<Message, Message>);
     case "server_streaming":
-      return serverStreamCalls(ours, (handler ?? unimplementedStream(method)) as ServerStreamHandler<Message, Message>);
+      return serverStreamCalls(ours, handler as ServerStreamHandler<Message, Message>);
     case "bidi_streaming":
-      return bidiCalls(ours, (handler ?? unimplementedStream(method)) as BidiHandler<Message, Message>);
+      return bidiCalls(ours, handler as BidiHandler<Message, Message>);
     case "client_streaming":
       throw new Error(`${method.parent.typeName}/${method.name}: no transport serves client streams`);
   }

@@ -225,17 +225,14 @@ export function bodyReader(input: DescMessage): (call: HttpCall, headers: Incomi
     const format = formatOf(headers);
     if (format === undefined) return (request) => request;
     const decode = format.json ? json : binary;
-    const read = await call
-      .readMessage(format)
-      .then(decode)
-      .then(
-        (message) => ({ kind: "message", message }) as const,
-        (error: unknown) => ({ kind: "failed", error }) as const,
-      );
+    const read = call.readMessage(format).then(decode);
+    await read.catch(() => undefined);
     async function* body(keep: Keep): AsyncIterable<Uint8Array> {
-      if (read.kind === "message") keep(read.message);
-      else if (read.error instanceof RpcError) throw toConnectError(call.refusedBy(read.error));
-      else throw read.error;
+      try {
+        keep(await read);
+      } catch (error) {
+        throw error instanceof RpcError ? toConnectError(call.refusedBy(error)) : error;
+      }
       yield emptyMessage(format as BodyFormat);
     }
     return (request, keep) => {
