@@ -1,6 +1,7 @@
 /** What an answer is made of, once read. */
 import { assertNever } from "../lib/assert-never.ts";
 import { type Rational, showRational } from "./numbers/rational.ts";
+import { isConstant } from "./read/names.ts";
 
 export type Sign = "+" | "-" | "±" | "∓";
 
@@ -240,4 +241,19 @@ export function some(node: Node, isSo: (node: Node) => boolean): boolean {
 export function replaced(node: Node, name: string, by: Node): Node {
   if (node.kind === "symbol") return node.name === name ? by : node;
   return withChildren(node, (child) => replaced(child, name, by));
+}
+
+// Which letters of an expression are variables.
+
+/** The variables of an expression. */
+export function variablesOf(node: Node, found = new Set<string>()): Set<string> {
+  if (node.kind === "symbol" && !isConstant(node.name)) found.add(node.name);
+  if (node.kind === "series") {
+    const inner = variablesOf(node.body);
+    inner.delete(node.index);
+    for (const name of inner) found.add(name);
+    variablesOf(node.from, found);
+    variablesOf(node.to, found);
+  } else for (const child of children(node)) variablesOf(child, found);
+  return found;
 }

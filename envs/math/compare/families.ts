@@ -4,10 +4,9 @@
  */
 import { evaluate } from "../evaluate.ts";
 import { add, divide, type Maybe, multiply, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
-import { type Node, replaced, symbol } from "../syntax.ts";
+import { type Node, replaced, symbol, variablesOf } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { BITS, placeOf, realValue, WHOLE } from "./places.ts";
-import { variablesOf } from "../variables.ts";
 import { assignmentOf, doubled, hasDoubleSign } from "./shape.ts";
 
 interface Progression {

@@ -1,6 +1,5 @@
 /** Names that are free to choose: the n of f(n) = n + 1, the c of f(x) = cx, and the C of x² + C. */
-import { type Node, replaced, show, some, symbol } from "../syntax.ts";
-import { variablesOf } from "../variables.ts";
+import { type Node, replaced, show, some, symbol, variablesOf } from "../syntax.ts";
 import { assignmentOf } from "./shape.ts";
 
 /** Letters that a constant goes by that may be any. */

@@ -1,6 +1,5 @@
 /** What an answer of several things is: a list, a set, a tuple, values by their names. */
-import { type Factor, type Node, show, symbol } from "../syntax.ts";
-import { variablesOf } from "../variables.ts";
+import { type Factor, type Node, show, symbol, variablesOf } from "../syntax.ts";
 import { type Comparison, different, undecided } from "./outcome.ts";
 import { assignmentOf, isName } from "./shape.ts";
 

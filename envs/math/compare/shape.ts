@@ -1,9 +1,8 @@
 /** Brings what was read into the shapes that are compared: names left out, ± spelled out, conditions put aside. */
 import { whole } from "../numbers/rational.ts";
 import { isConstant, isNumberSet } from "../read/names.ts";
-import { numberOfWords } from "../read/words.ts";
-import { type Node, type Relation, show, some, symbol, type Term, withChildren } from "../syntax.ts";
-import { variablesOf } from "../variables.ts";
+import { numberOfWords } from "../read/letters.ts";
+import { type Node, type Relation, show, some, symbol, type Term, variablesOf, withChildren } from "../syntax.ts";
 import { matrixOf } from "./vectors.ts";
 
 /** A text that stands for something that has a sign of its own. */

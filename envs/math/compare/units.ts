@@ -1,11 +1,10 @@
 /** Numbers with their units: README.md has the rules for those left out, for percent and for degrees. */
 import { UNIT_LETTERS } from "../read/names.ts";
-import { UNITS, type UnitInfo } from "../read/unit.ts";
+import { type UnitInfo, UNITS } from "../read/unit.ts";
 import { whole } from "../numbers/rational.ts";
-import type { Node } from "../syntax.ts";
+import { type Node, variablesOf } from "../syntax.ts";
 import { any, type Comparison, different, type State, undecided } from "./outcome.ts";
 import { compareValues, realValue } from "./places.ts";
-import { variablesOf } from "../variables.ts";
 import { compareScalars } from "./scalars.ts";
 import { exact, wholeNum } from "../numbers/arithmetic.ts";
 

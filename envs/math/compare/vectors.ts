@@ -1,6 +1,5 @@
 /** Sums and products of matrices and vectors worked out cell by cell, and 3i − 2j as the vector (3, −2). */
-import { type Factor, type Node, some, type Term } from "../syntax.ts";
-import { variablesOf } from "../variables.ts";
+import { type Factor, type Node, some, type Term, variablesOf } from "../syntax.ts";
 
 type Rows = readonly (readonly Node[])[];
 type Bracket = Extract<Node, { kind: "bracket" }>;

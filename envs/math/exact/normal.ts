@@ -3,14 +3,13 @@
  * otherwise is different only where there are no atoms but variables.
  */
 import type { Rational } from "../numbers/rational.ts";
-import { type Factor, type Node, show, some, type Term } from "../syntax.ts";
-import { variablesOf } from "../variables.ts";
-import { nodeOf, numberNode } from "./node.ts";
-import { amountOf, rootOf } from "./roots-and-amounts.ts";
+import { type Factor, type Node, show, some, type Term, variablesOf } from "../syntax.ts";
 import {
   type Fraction,
   inverse,
   keyOfFraction,
+  nodeOf,
+  numberNode,
   numberOf,
   ofPolynomial,
   POWER_MAX,
@@ -22,6 +21,7 @@ import {
   wholeFraction,
   written,
 } from "./ring.ts";
+import { amountOf, rootOf } from "./roots-and-amounts.ts";
 import { COEFFICIENT_BITS_MAX, constantOf, type Polynomial } from "./polynomial.ts";
 
 type Maybe<T> = T | undefined;

@@ -1,7 +1,7 @@
 /** Functions of something, and the commands that take arguments. */
 import { whole } from "../numbers/rational.ts";
 import { type Factor, type Node, replaced, symbol } from "../syntax.ts";
-import { accept, type Cursor, expect, fail, isAt, nested, peek, type Read } from "./cursor.ts";
+import { accept, type Cursor, expect, fail, isAt, nested, peek, type Read } from "./tokens.ts";
 import { readBraces, readBrackets, readPair } from "./groups.ts";
 import { scriptText } from "./scripts.ts";
 
