@@ -8,7 +8,7 @@ import { newRing, nodeOf } from "../exact/ring.ts";
 import { asConstant, primitive } from "../exact/polynomial.ts";
 import { rngFor } from "../../lib/rng.ts";
 import { type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
-import { children, type Node, show, some, withChildren } from "../syntax.ts";
+import { children, type Node, numberNode, show, some, withChildren } from "../syntax.ts";
 import { type Algebra, algebraOf, areSettled, isPlain, lineAlong, sideOf, switchNodes } from "./algebra.ts";
 import {
   BITS,
@@ -271,7 +271,7 @@ const CORNERS_MAX = 100;
 
 function vanishingPoints(nodes: readonly Node[], variables: readonly string[], state: State): readonly Point[] {
   const rng = rngFor("math-signs", state.seed);
-  const found = nodes.map((node) => algebraOf(node, { kind: "number", value: { num: 0n, den: 1n } }, true, state));
+  const found = nodes.map((node) => algebraOf(node, numberNode(0n), true, state));
   const along = (name: string, most: number): readonly Point[] =>
     found.flatMap(({ gap, ...rest }) => {
       const others = variables

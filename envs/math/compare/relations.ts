@@ -16,7 +16,7 @@ import {
   times,
 } from "../exact/polynomial.ts";
 import { type Fraction, isWithin, newRing, nodeOf, reduced, type Ring, substituted } from "../exact/ring.ts";
-import { type Node, type Relation, replaced, variablesOf } from "../syntax.ts";
+import { differenceOf, type Node, numberNode, productOf, type Relation, replaced, variablesOf } from "../syntax.ts";
 import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { type Rng, rngFor } from "../../lib/rng.ts";
 import { haveSameZeros, signAt, type Univariate, univariateIn } from "../exact/zeros.ts";
@@ -26,16 +26,6 @@ import { pointPlace, points } from "./places.ts";
 import { compareScalars } from "./scalars.ts";
 
 type RelationNode = Extract<Node, { kind: "relation" }>;
-
-function difference([left, right]: readonly Node[]): Node {
-  return {
-    kind: "add",
-    terms: [
-      { sign: "+", node: left as Node },
-      { sign: "-", node: right as Node },
-    ],
-  };
-}
 
 const GREATER: Readonly<Partial<Record<Relation, Relation>>> = { "<": ">", "≤": "≥" };
 
@@ -59,10 +49,10 @@ export function compareRelations(gold: RelationNode, answer: RelationNode, state
 
 /** As "something > 0" or "something = 0". */
 function directed({ parts, operators }: RelationNode): { readonly operator: Relation; readonly gap: Node } {
-  const operator = operators[0] as Relation;
+  const [operator, left, right] = [operators[0] as Relation, parts[0] as Node, parts[1] as Node];
   const turned = GREATER[operator];
-  if (turned !== undefined) return { operator: turned, gap: difference(parts.toReversed()) };
-  return { operator: operator === "≈" || operator === "≡" ? "=" : operator, gap: difference(parts) };
+  if (turned !== undefined) return { operator: turned, gap: differenceOf(right, left) };
+  return { operator: operator === "≈" || operator === "≡" ? "=" : operator, gap: differenceOf(left, right) };
 }
 
 function compareChains(gold: RelationNode, answer: RelationNode, state: State): Comparison {
@@ -212,7 +202,7 @@ function compareProportions(gold: Node, answer: Node, isEquation: boolean, state
   const at = sharedPoint(gold, answer, variables, state);
   if (at === undefined) return undecided("both relations are defined at too few points to compare them");
   const [goldThere, answerThere] = [gold, answer].map((node) => placed(node, at.point)) as [Node, Node];
-  const found = compareScalars(timesNode(gold, answerThere), timesNode(answer, goldThere), state);
+  const found = compareScalars(productOf(gold, answerThere), productOf(answer, goldThere), state);
   if (found.kind === "equal") return at.isPositive || isEquation ? EQUAL : different("it is the opposite relation");
   if (found.kind === "undecided") return found;
   if (!isEquation)
@@ -220,22 +210,9 @@ function compareProportions(gold: Node, answer: Node, isEquation: boolean, state
   return compareGraphs(gold, answer, variables, state);
 }
 
-function timesNode(node: Node, factor: Node): Node {
-  return {
-    kind: "multiply",
-    factors: [
-      { inverse: false, node },
-      { inverse: false, node: factor },
-    ],
-  };
-}
-
 /** With whole numbers for its variables. */
 function placed(node: Node, point: ReadonlyMap<string, bigint>): Node {
-  return [...point].reduce(
-    (rest, [name, num]) => replaced(rest, name, { kind: "number", value: { num, den: 1n } }),
-    node,
-  );
+  return [...point].reduce((rest, [name, num]) => replaced(rest, name, numberNode(num)), node);
 }
 
 /** A point of whole numbers where neither side is 0. */

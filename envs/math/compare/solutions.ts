@@ -9,7 +9,7 @@ import { fractionOf } from "../exact/normal.ts";
 import { asConstant, atomsIn, coefficientsIn, type Polynomial } from "../exact/polynomial.ts";
 import { aligned, narrowed, simplified, type Univariate, univariateIn, withoutRoots, zerosOf } from "../exact/zeros.ts";
 import { spend } from "../numbers/budget.ts";
-import type { Node, Relation } from "../syntax.ts";
+import { differenceOf, type Node, type Relation } from "../syntax.ts";
 import { turnsIn } from "./algebra.ts";
 import type { State } from "./outcome.ts";
 import { BITS, compareValues, placeOf } from "./places.ts";
@@ -37,13 +37,7 @@ const PLACES_MAX = 40;
 
 /** Undefined: they cannot be found. */
 export function solutionsOf(left: Node, operator: Relation, right: Node, name: string, state: State): Maybe<Reals> {
-  const difference: Node = {
-    kind: "add",
-    terms: [
-      { sign: "+", node: left },
-      { sign: "-", node: right },
-    ],
-  };
+  const difference = differenceOf(left, right);
   const places = placesOf(difference, name, state);
   if (places === undefined) return undefined;
   const holdsAt = (x: Num): boolean | undefined => holds(difference, operator, name, x, state);

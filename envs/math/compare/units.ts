@@ -2,7 +2,7 @@
 import { UNIT_LETTERS } from "../read/names.ts";
 import { type UnitInfo, UNITS } from "../read/unit.ts";
 import { whole } from "../numbers/rational.ts";
-import { type Node, variablesOf } from "../syntax.ts";
+import { type Node, numberNode, productOf, variablesOf } from "../syntax.ts";
 import { any, type Comparison, different, type State, undecided } from "./outcome.ts";
 import { compareValues, realValue } from "./places.ts";
 import { compareScalars } from "./scalars.ts";
@@ -128,13 +128,7 @@ function compareUnits(gold: Node, answer: Node, unit: string, other: string, pla
 }
 
 function scaled(node: Node, { num, den }: UnitInfo): Node {
-  return {
-    kind: "multiply",
-    factors: [
-      { inverse: false, node },
-      { inverse: false, node: { kind: "number", value: { num, den } } },
-    ],
-  };
+  return productOf(node, numberNode(num, den));
 }
 
 /** Of units such as "cm^2" and "km / h", by their parts; undefined: one of them is not known. */

@@ -3,13 +3,12 @@
  * otherwise is different only where there are no atoms but variables.
  */
 import type { Rational } from "../numbers/rational.ts";
-import { type Factor, type Node, show, some, type Term, variablesOf } from "../syntax.ts";
+import { type Factor, type Node, numberNode, quotientOf, show, some, type Term, variablesOf } from "../syntax.ts";
 import {
   type Fraction,
   inverse,
   keyOfFraction,
   nodeOf,
-  numberNode,
   numberOf,
   ofPolynomial,
   POWER_MAX,
@@ -140,16 +139,6 @@ function opaque(from: Fraction, to: Fraction, power: Power, ring: Ring): Maybe<F
   const node: Node = { kind: "power", base: power.base, exponent };
   const names = (): ReadonlySet<string> => variablesOf(power.exponent, variablesOf(power.base));
   return other(key, node, [from.num, from.den], ring, names);
-}
-
-function quotientOf(top: Node, bottom: Node): Node {
-  return {
-    kind: "multiply",
-    factors: [
-      { inverse: false, node: top },
-      { inverse: true, node: bottom },
-    ],
-  };
 }
 
 /** Functions that are defined on one side of a zero of what they are of. */

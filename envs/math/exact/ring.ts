@@ -3,7 +3,7 @@
  * others: a root, an amount, sin(x). What is known of roots and amounts is put in at the end, newest atom first.
  */
 import { type Budget, spend } from "../numbers/budget.ts";
-import type { Node, Term } from "../syntax.ts";
+import { type Node, numberNode, type Term } from "../syntax.ts";
 import {
   areSame,
   asConstant,
@@ -207,10 +207,6 @@ export function gap(a: Fraction, b: Fraction, ring: Ring): Maybe<Polynomial> {
 }
 
 // Polynomials as expressions again, to work out their values.
-
-export function numberNode(num: bigint, den = 1n): Node {
-  return { kind: "number", value: { num, den } };
-}
 
 /** Each atom is written once, however often it comes: it is worked out by steps that are counted. */
 export function nodeOf(a: Polynomial, ring: Ring, known = new Map<number, Node>()): Node {

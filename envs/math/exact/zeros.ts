@@ -3,18 +3,8 @@
  * change at two points tells how many zeros lie between them.
  */
 import { bitLength, type Budget, spend } from "../numbers/budget.ts";
-import type { Rational } from "../numbers/rational.ts";
-import {
-  asConstant,
-  atomsIn,
-  coefficientsIn,
-  degreeIn,
-  gcd,
-  plus,
-  type Polynomial,
-  times,
-  ZERO,
-} from "./polynomial.ts";
+import { gcd, type Rational } from "../numbers/rational.ts";
+import { asConstant, atomsIn, coefficientsIn, degreeIn, plus, type Polynomial, times, ZERO } from "./polynomial.ts";
 import { reduced, type Ring, substituted } from "./ring.ts";
 
 /** Its coefficients: that of x^i at i, the last one not 0. */

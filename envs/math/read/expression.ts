@@ -6,7 +6,7 @@ import { readFunction } from "./functions.ts";
 import { inBase, readName, readScripted } from "./scripts.ts";
 import { inDegrees } from "./unit.ts";
 import { ORDINALS, SCALES } from "./letters.ts";
-import type { Rational } from "../numbers/rational.ts";
+import { type Rational, reduced } from "../numbers/rational.ts";
 
 // Sums, products, powers and what they are made of.
 
@@ -307,12 +307,6 @@ function commandFraction(cursor: Cursor): Rational | undefined {
   }
   if (cursor.problem === undefined) cursor.at = start;
   return undefined;
-}
-
-function reduced(num: bigint, den: bigint): Rational {
-  let [a, b] = [num, den];
-  while (b !== 0n) [a, b] = [b, a % b];
-  return { num: num / a, den: den / a };
 }
 
 /** 3 million, 2.5 hundred thousand */

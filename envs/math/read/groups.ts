@@ -1,5 +1,5 @@
 /** What stands in brackets, braces and bars, matrices, and systems or cases of \begin{cases}. */
-import type { Node, Piece } from "../syntax.ts";
+import { type Node, type Piece, quotientOf } from "../syntax.ts";
 import { accept, type Cursor, expect, fail, found, isAt, nested, NOTHING, peek, type Read } from "./tokens.ts";
 import { whole } from "../numbers/rational.ts";
 
@@ -84,13 +84,7 @@ function stacked(cursor: Cursor, top: Node): Node {
   const bottom = nested(cursor, readSum);
   expect(cursor, "}");
   if (!isFraction) return { kind: "call", name: "binom", args: [top, bottom] };
-  return {
-    kind: "multiply",
-    factors: [
-      { inverse: false, node: top },
-      { inverse: true, node: bottom },
-    ],
-  };
+  return quotientOf(top, bottom);
 }
 
 /** The two arguments of \frac and \binom. `isShort`: of "12" each takes a digit. */

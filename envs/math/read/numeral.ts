@@ -2,7 +2,7 @@
  * Numbers as they are written: with separators, decimal commas, repeating digits and exponents, or with letters for
  * digits.
  */
-import type { Rational } from "../numbers/rational.ts";
+import { type Rational, reduced } from "../numbers/rational.ts";
 import type { Style } from "./tokens.ts";
 
 // Numbers as they are written: with separators, decimal commas, repeating digits and exponents.
@@ -84,13 +84,6 @@ function withExponent(read: ReadNumber, text: string, style: Style): ReadNumber 
   const power = 10n ** BigInt(size);
   const raised = found[1] === "-" ? reduced(num, den * power) : reduced(num * power, den);
   return { value: raised, end: read.end + found[0].length };
-}
-
-function reduced(num: bigint, den: bigint): Rational {
-  if (num === 0n) return { num, den: 1n };
-  let [a, b] = [num, den];
-  while (b !== 0n) [a, b] = [b, a % b];
-  return { num: num / a, den: den / a };
 }
 
 /** 0.1\overline{6}, 0.1(6), 0.166… */
