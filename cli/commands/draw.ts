@@ -9,7 +9,7 @@ import type { Command } from "commander";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { drawCompletion, drawTask, type Told } from "../../pictures/draw.ts";
 import type { AnyScoreTask } from "../../envs/score.ts";
-import { completionIn } from "../completion.ts";
+import { completionIn } from "../files.ts";
 import { localOf } from "../connection.ts";
 import type { Local } from "../local.ts";
 import { addLocalTaskOptions, openTask, solutionOf, taskIdOf } from "../local-task.ts";

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { createHash } from "node:crypto";
 import { appendFileSync, createReadStream, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type Bar, createBar } from "../../bar.ts";
-import type { Account, Distracted } from "../../pools/distract.ts";
+import type { Account, Distracted } from "./distract.ts";
 import { fields, print, printJson } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
 import { wholeNumber } from "../../task-options.ts";
@@ -42,7 +42,7 @@ async function distract(path: string, flags: Flags): Promise<void> {
   const { out, count, concurrency, teacherUrl: url, teacherModel: model, timeoutMs } = flags;
   const [{ distractAll, newAccount, TeacherDown }, { createEndpoint }, { planOf }, { fileRows, valueOf }] =
     await Promise.all([
-      import("../../pools/distract.ts"),
+      import("./distract.ts"),
       import("../../../server/ports/chat-endpoint.ts"),
       import("../../../server/pools/work.ts"),
       import("../../pools/stream.ts"),

@@ -1,12 +1,12 @@
 /** Asks a teacher for wrong options of questions, and checks that only one option is right. */
 import PQueue from "p-queue";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Parsed } from "../../envs/facts.ts";
-import type { ChatMessage } from "../../envs/prompt.ts";
-import { askForOptions, askWhichAreRight, inOrder, readOptions, readRightPlaces } from "../../envs/qa/distract.ts";
-import { normalized } from "../../envs/qa/match.ts";
-import { rows } from "../../envs/qa/question.ts";
-import type { AskModel } from "../../server/ports/chat-endpoint.ts";
+import type { Parsed } from "../../../envs/facts.ts";
+import type { ChatMessage } from "../../../envs/prompt.ts";
+import { askForOptions, askWhichAreRight, inOrder, readOptions, readRightPlaces } from "../../../envs/qa/distract.ts";
+import { normalized } from "../../../envs/qa/match.ts";
+import { rows } from "../../../envs/qa/question.ts";
+import type { AskModel } from "../../../server/ports/chat-endpoint.ts";
 
 export interface Account {
   /** Requests by what they came to: useful, unreadable, timeout, status, connection. */

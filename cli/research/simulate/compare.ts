@@ -1,12 +1,12 @@
 /** A run's configuration and the uniform mixture over the same simulated students. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { deriveSeed } from "../../envs/lib/rng.ts";
-import { noConstraints, type RunConfig } from "../../server/curriculum/core/types.ts";
-import { drive, type Step } from "../../server/curriculum/simulation/drive.ts";
-import { type Life, lifeOf } from "../../server/curriculum/simulation/life.ts";
-import { bootstrap, type Interval, mean, median } from "../../server/curriculum/simulation/statistics.ts";
-import type { Family, Place } from "../../server/curriculum/simulation/student.ts";
-import type { Series, Step as ChartStep } from "../runs/series.ts";
+import { deriveSeed } from "../../../envs/lib/rng.ts";
+import { noConstraints, type RunConfig } from "../../../server/curriculum/core/types.ts";
+import { drive, type Step } from "../../../server/curriculum/simulation/drive.ts";
+import { type Life, lifeOf } from "../../../server/curriculum/simulation/life.ts";
+import { bootstrap, type Interval, mean, median } from "../../../server/curriculum/simulation/statistics.ts";
+import type { Family, Place } from "../../../server/curriculum/simulation/student.ts";
+import type { Series, Step as ChartStep } from "../../runs/series.ts";
 
 const STEPS_A_TURN = 10;
 

@@ -1,7 +1,7 @@
 /** The matrix as a heat map: a row for each domain that was trained on, a column for each that was measured. */
 import * as Plot from "@observablehq/plot";
-import { darkStyle, GROUND, INK } from "../colours.ts";
-import { draw, marginFor } from "../plot.ts";
+import { darkStyle, GROUND, INK } from "../../colours.ts";
+import { draw, marginFor } from "../../plot.ts";
 import type { Matrix } from "./matrix.ts";
 
 const CELL = 46;

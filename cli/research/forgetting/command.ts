@@ -1,11 +1,11 @@
 /** gradus forgetting: in which order domains are trained on, from what training on each did to the others. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { collect } from "../connection.ts";
-import { reportsOf } from "../reports.ts";
-import type { Matrix } from "../forgetting/matrix.ts";
-import { writeOut } from "../out.ts";
-import { print, printJson, table } from "../print.ts";
-import { CliProblem } from "../problem.ts";
+import { collect } from "../../connection.ts";
+import { reportsOf } from "../../reports.ts";
+import type { Matrix } from "./matrix.ts";
+import { writeOut } from "../../out.ts";
+import { print, printJson, table } from "../../print.ts";
+import { CliProblem } from "../../problem.ts";
 
 interface Named {
   readonly name: string;
@@ -71,7 +71,7 @@ async function forgetting({ base, after, domain = [], figure, chart, json }: Fla
   const stray = domain.find(({ name }) => !names.includes(name));
   if (stray !== undefined)
     throw new CliProblem("usage", `--domain: '${stray.name}' has no --after; there are ${names.join(", ")}`);
-  const { policyText, transferMatrix } = await import("../forgetting/matrix.ts");
+  const { policyText, transferMatrix } = await import("./matrix.ts");
   const result = transferMatrix({
     base: await reportsOf("--base", base),
     after: await Promise.all(
@@ -86,7 +86,7 @@ async function forgetting({ base, after, domain = [], figure, chart, json }: Fla
   if (result.kind === "invalid") throw new CliProblem("usage", result.message);
   const { matrix } = result;
   if (chart !== undefined) {
-    const { matrixChart } = await import("../forgetting/chart.ts");
+    const { matrixChart } = await import("./chart.ts");
     await writeOut("--chart", chart, matrixChart(matrix));
   }
   if (json) printJson({ ...matrix, policy: policyText(matrix) });

@@ -1,9 +1,9 @@
 /** Where the arms of a run stand, for a student: which are of one kind, and which are harder. */
-import type { Registry } from "../../envs/registry.ts";
-import type { RunConfig } from "../../server/curriculum/core/types.ts";
-import type { Place } from "../../server/curriculum/simulation/student.ts";
-import type { TaskSpec } from "../../server/tasks/spec.ts";
-import { CliProblem } from "../problem.ts";
+import type { Registry } from "../../../envs/registry.ts";
+import type { RunConfig } from "../../../server/curriculum/core/types.ts";
+import type { Place } from "../../../server/curriculum/simulation/student.ts";
+import type { TaskSpec } from "../../../server/tasks/spec.ts";
+import { CliProblem } from "../../problem.ts";
 
 /** An arm's level as the environment lists them, from the easiest; one with parameters of its own is where it stands among its arms. */
 function levelOf(registry: Registry, { environment, version, level }: TaskSpec, before: number): number {

@@ -1,16 +1,16 @@
 /** gradus simulate: what a run's configuration would draw, and how soon it would arrive, with a simulated student. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { basename } from "node:path";
-import { students } from "../../server/curriculum/simulation/students.ts";
-import { createBar } from "../bar.ts";
-import { addLocalOptions, ANY_TEACHER, collect, type LocalFlags, localOf } from "../connection.ts";
-import { writeOut } from "../out.ts";
-import { print, printJson, table } from "../print.ts";
-import { CliProblem } from "../problem.ts";
-import { readRunFile, type RunFile } from "../run-file.ts";
-import type { Comparison, Side } from "../simulate/compare.ts";
-import { wholeNumber } from "../task-options.ts";
-import { createdOf } from "./run/create.ts";
+import { students } from "../../../server/curriculum/simulation/students.ts";
+import { createBar } from "../../bar.ts";
+import { addLocalOptions, ANY_TEACHER, collect, type LocalFlags, localOf } from "../../connection.ts";
+import { writeOut } from "../../out.ts";
+import { print, printJson, table } from "../../print.ts";
+import { CliProblem } from "../../problem.ts";
+import { readRunFile, type RunFile } from "../../run-file.ts";
+import type { Comparison, Side } from "./compare.ts";
+import { wholeNumber } from "../../task-options.ts";
+import { createdOf } from "../../commands/run/create.ts";
 
 interface Flags extends LocalFlags {
   readonly student: string;
@@ -78,7 +78,7 @@ async function simulate(path: string, flags: Flags): Promise<void> {
   const { chart } = flags;
   if (chart !== undefined) {
     // Loaded here: Plot takes longer to load than most commands to run.
-    const { runChart } = await import("../runs/chart.ts");
+    const { runChart } = await import("../../runs/chart.ts");
     await writeOut("--chart", chart, runChart(`${name}, simulated: ${flags.student}`, compared.series));
   }
   if (flags.json) return printJson(jsonOf(compared, flags));
@@ -88,10 +88,10 @@ async function simulate(path: string, flags: Flags): Promise<void> {
 
 async function comparedOf(file: RunFile, { student, seeds, updates, target, level, json, ...flags }: Flags) {
   const [{ familyOf }, { placesOf }, { compare }, { CHART_STEPS_MAX }] = await Promise.all([
-    import("../simulate/families.ts"),
-    import("../simulate/places.ts"),
-    import("../simulate/compare.ts"),
-    import("../runs/chart.ts"),
+    import("./families.ts"),
+    import("./places.ts"),
+    import("./compare.ts"),
+    import("../../runs/chart.ts"),
   ]);
   const found = await familyOf(student);
   if (found.kind === "invalid") throw new CliProblem("usage", `--student: ${found.message}`);

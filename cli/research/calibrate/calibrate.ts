@@ -1,5 +1,5 @@
 /** Difficulty calibration (FORGE 3.2, stage IV): parameters whose success rate lies in a band. Pure. */
-import type { Report } from "../clients/ts/src/public.ts";
+import type { Report } from "../../../clients/ts/src/public.ts";
 
 export interface Band {
   readonly level: string;

@@ -1,8 +1,8 @@
 /** Our students, and those of files. */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Family } from "../../server/curriculum/simulation/student.ts";
-import { students } from "../../server/curriculum/simulation/students.ts";
+import type { Family } from "../../../server/curriculum/simulation/student.ts";
+import { students } from "../../../server/curriculum/simulation/students.ts";
 
 export type FamilyResult =
   { readonly kind: "found"; readonly family: Family } | { readonly kind: "invalid"; readonly message: string };

@@ -1,6 +1,6 @@
 /** The backward-transfer matrix (Omni-Thinker 4.3): what training on one domain does to the scores of the others. Pure. */
-import type { Report, ReportRow } from "../../clients/ts/src/public.ts";
-import { domainOrder } from "../../server/curriculum/policies/forgetting.ts";
+import type { Report, ReportRow } from "../../../clients/ts/src/public.ts";
+import { domainOrder } from "../../../server/curriculum/policies/forgetting.ts";
 
 export interface DomainReports {
   readonly domain: string;

@@ -1,11 +1,11 @@
 /** gradus calibrate: parameters for levels, chosen from reports. */
 import type { Command } from "commander";
 import { Option } from "commander";
-import { type Chosen, type Setting, calibrate, settingsOf } from "../calibrate.ts";
-import { collect } from "../connection.ts";
-import { print, printJson, table } from "../print.ts";
-import { CliProblem } from "../problem.ts";
-import { reportsOf } from "../reports.ts";
+import { type Chosen, type Setting, calibrate, settingsOf } from "./calibrate.ts";
+import { collect } from "../../connection.ts";
+import { print, printJson, table } from "../../print.ts";
+import { CliProblem } from "../../problem.ts";
+import { reportsOf } from "../../reports.ts";
 
 interface Flags {
   readonly report: readonly string[];
