@@ -76,20 +76,20 @@ const RUN = "undisturbed";
 async function redo(runs: Runs, event: Event, now: RunConfig): Promise<void> {
   const { config } = value(await runs.get(RUN));
   switch (event.kind) {
-    case "weights_set":
+    case "weightsSet":
       value(
         await runs.setWeights(RUN, Object.fromEntries(config.arms.map(({ id }, i) => [id, event.weights[i] ?? 0]))),
       );
       return;
-    case "policy_updated":
+    case "policyUpdated":
       value(await runs.updatePolicy(RUN, event.policy));
       return;
     case "advanced":
       value(await runs.advance(RUN));
       return;
-    case "arm_masked":
+    case "armMasked":
       return runs.maskArms(config.arms[event.arm]?.resource ?? "", event.reason);
-    case "arm_unmasked":
+    case "armUnmasked":
       return runs.maskArms(config.arms[event.arm]?.resource ?? "", undefined);
     case "reshaped":
       value(await runs.updateShape(RUN, shapeOf(now, event)));
@@ -100,9 +100,9 @@ async function redo(runs: Runs, event: Event, now: RunConfig): Promise<void> {
     case "reported":
     case "closed":
     case "reopened":
-    case "evaluation_opened":
+    case "evaluationOpened":
     case "evaluated":
-    case "handed_out":
+    case "handedOut":
     case "paused":
     case "resumed":
     case "imported":

@@ -319,7 +319,7 @@ function controlling<Spec, Key extends InstanceKey>(
     updatePolicy: (runId, policy) =>
       control(
         runId,
-        ({ config, weights }) => checkPolicy({ config, policy, weights }) ?? [{ kind: "policy_updated", policy }],
+        ({ config, weights }) => checkPolicy({ config, policy, weights }) ?? [{ kind: "policyUpdated", policy }],
         (state) => ofPolicy(state, policy),
       ),
     setWeights: (runId, changed) => {
@@ -331,7 +331,7 @@ function controlling<Spec, Key extends InstanceKey>(
           const { config, policy } = state;
           const weights = weightsIn(state);
           const invalid = checkWeights(config, changed) ?? checkPolicy({ config, policy, weights });
-          return invalid ?? [{ kind: "weights_set", weights }];
+          return invalid ?? [{ kind: "weightsSet", weights }];
         },
         (state) => ofWeights(state, changed, weightsIn(state)),
       );

@@ -1,8 +1,7 @@
 /** Candidates of a run: instances that were made and not yet drawn, and those that are being made. */
-import { placeOf } from "../core/codec.ts";
 import { type Candidate, DRY_ORDINALS, type Wanted } from "../core/fill.ts";
 import type { RunState } from "../core/state.ts";
-import type { InstanceKey, Refusal, RunConfig } from "../core/types.ts";
+import { type InstanceKey, placeOf, type Refusal, type RunConfig } from "../core/types.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Made, TaskSource } from "./ports.ts";
 

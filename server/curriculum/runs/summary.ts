@@ -5,22 +5,12 @@
  */
 import type { RunEvent } from "../core/events.ts";
 import type { ListedRun, Summary, WrittenSummary } from "../../stores/store.ts";
-import { FORMAT } from "../core/codec.ts";
-import {
-  FormatError,
-  type Json,
-  parseJson,
-  readFlag,
-  readList,
-  readNumber,
-  readObject,
-  readOrNull,
-  readText,
-} from "../core/json.ts";
+import { FormatError, parseJson, readNumber, readObject, readText } from "../core/json.ts";
+import { FORMAT } from "../core/saved.ts";
 import { policyCodec } from "../policies/registry.ts";
 import type { RunState } from "../core/state.ts";
 import type { RunConfig } from "../core/types.ts";
-import { stateView, type ArmView, type EvaluationView, type RunView, type StateView } from "../core/view.ts";
+import { stateView, type RunView, type StateView } from "../core/view.ts";
 
 /** A run as a list tells of it: its configuration in its creator's words only. */
 export interface ListedView extends Omit<RunView, "config"> {
@@ -40,20 +30,12 @@ function openRounds({ evaluations }: RunState): number {
 
 /** `written`: the state whose head is in the store; undefined: none is known to be. */
 export function encodeSummary(state: RunState, written: RunState | undefined): WrittenSummary {
-  const { policy, arms, runId, ...plain } = stateView(state);
-  const body = JSON.stringify({ ...plain, arms: arms.map(encodeArm) });
-  if (written?.config === state.config && written.policy === policy) return { state: body };
+  const { policy, runId, ...plain } = stateView(state);
+  const body = JSON.stringify(plain);
   const { config, createdAtMs } = state;
-  const parts = { runId, createdAtMs, given: config.given, policy: policyCodec.encode(policy) };
-  const armIds = config.arms.map(({ id }) => id);
-  return { head: JSON.stringify({ format: FORMAT, ...parts, armIds }), state: body };
-}
-
-/** Without its id, which the configuration has. */
-function encodeArm({ probability, value, weight, issued, groups, repeats, ...rest }: ArmView): Json {
-  const { recentRewardMean = null, recentSolvedShare = null, maskedReason = null } = rest;
-  const recent = [recentRewardMean, recentSolvedShare];
-  return [probability, value, weight, issued, groups, ...recent, repeats, maskedReason, Number(rest.removed)];
+  if (written?.config === config && written.policy === policy) return { state: body };
+  const head = { format: FORMAT, runId, createdAtMs, given: config.given, policy: policyCodec.encode(policy) };
+  return { head: JSON.stringify(head), state: body };
 }
 
 /** Undefined: there is none that this server reads, or none of the run as it is now. */
@@ -66,71 +48,13 @@ export function decodeSummary({ summary, version }: ListedRun): ListedView | und
   }
 }
 
+/** The store gives no text that was changed, so that one of this format is what was written. */
 function decode(summary: Summary, version: number): ListedView | undefined {
-  const state = readObject(parseJson(summary.state));
+  const state = parseJson(summary.state) as unknown as Omit<StateView, "runId" | "policy">;
+  const { format, ...head } = readObject(parseJson(summary.head));
   // A server that writes no summaries may have written events beside this one.
-  if (state["version"] !== version - 1) return undefined;
-  const head = readObject(parseJson(summary.head));
-  if (head["format"] !== FORMAT) return undefined;
-  const runId = readText(head["runId"]);
-  const policy = policyCodec.decode(head["policy"] ?? null);
-  const view = { runId, policy, ...decodeState(state, readList(head["armIds"]).map(readText)) };
+  if (format !== FORMAT || state.version !== version - 1) return undefined;
+  const [runId, policy] = [readText(head["runId"]), policyCodec.decode(head["policy"] ?? null)];
   const config = { given: readText(head["given"]) };
-  return { runId, config, state: view, createdAtMs: readNumber(head["createdAtMs"]) };
-}
-
-function decodeState(
-  from: { readonly [name: string]: Json },
-  armIds: readonly string[],
-): Omit<StateView, "runId" | "policy"> {
-  const number = (name: string): number => readNumber(from[name]);
-  return {
-    incarnation: readText(from["incarnation"]),
-    epoch: number("epoch"),
-    version: number("version"),
-    cursor: number("cursor"),
-    firstOpenCursor: number("firstOpenCursor"),
-    batchesDrawn: number("batchesDrawn"),
-    batchesClosed: number("batchesClosed"),
-    groupsOutstanding: number("groupsOutstanding"),
-    samplesRecorded: number("samplesRecorded"),
-    paused: readFlag(from["paused"]),
-    done: readFlag(from["done"]),
-    arms: readList(from["arms"]).map((arm, i) => decodeArm(arm, armIds[i] ?? "")),
-    evaluations: readList(from["evaluations"]).map(decodeEvaluation),
-  };
-}
-
-function decodeEvaluation(json: Json): EvaluationView {
-  const from = readObject(json);
-  const number = (name: string): number => readNumber(from[name]);
-  const mean = (name: string): number | undefined => readOrNull(from[name] ?? null, readNumber) ?? undefined;
-  return {
-    armId: readText(from["armId"]),
-    round: number("round"),
-    cursor: number("cursor"),
-    tasks: number("tasks"),
-    samples: number("samples"),
-    withoutReward: number("withoutReward"),
-    rewardMean: mean("rewardMean"),
-    solvedShare: mean("solvedShare"),
-    closed: readFlag(from["closed"]),
-  };
-}
-
-function decodeArm(json: Json, armId: string): ArmView {
-  const [probability, value, weight, issued, groups, mean, solved, repeats, masked, removed] = readList(json);
-  return {
-    armId,
-    probability: readNumber(probability),
-    value: readNumber(value),
-    weight: readNumber(weight),
-    issued: readNumber(issued),
-    groups: readNumber(groups),
-    recentRewardMean: readOrNull(mean, readNumber) ?? undefined,
-    recentSolvedShare: readOrNull(solved, readNumber) ?? undefined,
-    repeats: readNumber(repeats),
-    maskedReason: readOrNull(masked, readText) ?? undefined,
-    removed: removed === 1,
-  };
+  return { runId, config, state: { ...state, runId, policy }, createdAtMs: readNumber(head["createdAtMs"]) };
 }
