@@ -1,6 +1,6 @@
 /**
- * How a run's events and state are kept: as messages of proto/gradus/internal/v1/run.proto, to which and from which all
- * functions here lead, in pairs. An event's kind is named as its field there.
+ * How a run's events are kept: as messages of proto/gradus/internal/v1/run.proto, to which and from which the functions here
+ * lead, in pairs. An event's kind is named as its field there. saved-state.ts has states.
  */
 import {
   create,
@@ -8,54 +8,22 @@ import {
   fromBinary,
   type Message,
   type MessageInitShape,
+  type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import type { MessageShape } from "@bufbuild/protobuf";
-import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import {
-  type Arm as ArmMessage,
-  type ArmCounters as CountersMessage,
-  type DrawnTask as TaskMessage,
-  type EvaluationArm as EvaluationArmMessage,
-  type EvaluationRound as RoundMessage,
-  type Group as GroupMessage,
-  type GroupResults as ResultsMessage,
-  type Range as RangeMessage,
-  type RunConfig as ConfigMessage,
-  type RunEvent as EventMessage,
-  RunEventSchema,
-  type Sample,
-  SavedRunSchema,
-  type SavedRecord,
-  SavedRecordSchema,
-  type StateHead,
-  type StatePart,
-  StatePartSchema,
-} from "../../gen/gradus/internal/v1/run_pb.js";
+import * as wire from "../../gen/gradus/internal/v1/run_pb.js";
 import { definitionOf, policyCodec } from "../policies/registry.ts";
-import type { Batch, DrawnTask, Group, GroupResults, SampleResult, SampleScan } from "./batches.ts";
-import { pagesOf } from "./evaluation-rounds.ts";
+import type { DrawnTask, GroupResults, SampleResult, SampleScan } from "./batches.ts";
 import type { RunEvent } from "./events.ts";
-import { hashLists, issuedHashes, logged } from "./issued-hashes.ts";
 import { type Codec, FormatError, type Json, parseJson } from "./json.ts";
-import { blankSamples, recordedOf, withSamples } from "./samples.ts";
-import type { ArmCounters, EvaluatedTask, EvaluationRound, Range, RunState } from "./state.ts";
-import { memoryOf, memoryRecords } from "./task-memory.ts";
-import {
-  type Arm,
-  type InstanceKey,
-  placeOf,
-  type Policy,
-  type RunConfig,
-  type Source,
-  type TaskPlace,
-} from "./types.ts";
+import type { Range, RunState } from "./state.ts";
+import { type Arm, type InstanceKey, placeOf, type Policy, type RunConfig, type TaskPlace } from "./types.ts";
 
 /** Of events and states alike. Another number: another server's, to be read by that one. */
 export const FORMAT = 5;
 
-/** How the caller's part of a run is written. */
-export interface Codecs<Spec, Key extends InstanceKey> {
+/** How the caller's part of a run is written. Its methods take what they gave: so the functions here need not say of what kind. */
+export interface Codecs<Spec = unknown, Key extends InstanceKey = InstanceKey> {
   readonly specs: Codec<Spec>;
   readonly keys: {
     encode(key: Key): Json;
@@ -65,7 +33,7 @@ export interface Codecs<Spec, Key extends InstanceKey> {
 }
 
 /** A message, or what one is made of as the domain has it: lists that are read only, and null for what is not set. */
-type Draft<T> = T extends readonly (infer Item)[]
+export type Draft<T> = T extends readonly (infer Item)[]
   ? readonly Draft<Item>[]
   : T extends Uint8Array
     ? T
@@ -74,16 +42,11 @@ type Draft<T> = T extends readonly (infer Item)[]
       : T;
 type NullFor<T> = undefined extends T ? null : never;
 
-function bytesOf<Desc extends DescMessage>(schema: Desc, draft: Draft<MessageShape<Desc>>): Uint8Array {
+export function bytesOf<Desc extends DescMessage>(schema: Desc, draft: Draft<MessageShape<Desc>>): Uint8Array {
   return toBinary(schema, create(schema, draft as MessageInitShape<Desc>));
 }
 
-/** A message without what marks it as one. */
-function bare<T extends Message>({ $typeName: _name, $unknown: _unknown, ...fields }: T) {
-  return fields;
-}
-
-function read<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array, what: string): MessageShape<Desc> {
+export function messageOf<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array, what: string): MessageShape<Desc> {
   try {
     return fromBinary(schema, bytes);
   } catch {
@@ -91,13 +54,18 @@ function read<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array, what: s
   }
 }
 
-function otherFormat(what: string, format = 0): FormatError {
+/** A message's fields. */
+export function bare<T extends Message>({ $typeName: _name, $unknown: _unknown, ...fields }: T) {
+  return fields;
+}
+
+export function otherFormat(what: string, format = 0): FormatError {
   const found = format === 0 ? "of no format" : `of format ${format}`;
   return new FormatError(`${what} is ${found}, and this server reads format ${FORMAT}: use the server that wrote it`);
 }
 
 /** What every writer sets. */
-function required<T>(value: T | undefined, what: string): T {
+export function required<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new FormatError(`${what} is missing`);
   return value;
 }
@@ -108,103 +76,82 @@ function oneOf<Name extends string>(text: string, ...names: readonly Name[]): Na
   return found;
 }
 
-const source = (text: string): Source => oneOf(text, "synthetic", "real", "teacher");
+// Policies and configurations.
 
-// Policies.
+export const policyText = (policy: Policy): string => JSON.stringify(policyCodec.encode(policy));
+export const policyFrom = (text: string): Policy => policyCodec.decode(parseJson(text));
 
-const policyText = (policy: Policy): string => JSON.stringify(policyCodec.encode(policy));
-const policyFrom = (text: string): Policy => policyCodec.decode(parseJson(text));
+export const policyStateText = (policy: Policy, state: unknown): string =>
+  JSON.stringify(definitionOf(policy).state.encode(state));
+export const policyStateFrom = (policy: Policy, text: string): unknown =>
+  definitionOf(policy).state.decode(parseJson(text));
 
-function policyStateText(policy: Policy, state: unknown): string {
-  return JSON.stringify(definitionOf(policy).state.encode(state));
-}
+const sourceFrom = (text: string): Arm["source"] => oneOf(text, "synthetic", "real", "teacher");
 
-function policyStateFrom(policy: Policy, text: string): unknown {
-  return definitionOf(policy).state.decode(parseJson(text));
-}
-
-// Configurations.
-
-type Specs<Spec> = Codec<Spec>;
-
-function configDraft<Spec>(config: RunConfig<Spec>, specs: Specs<Spec>): Draft<ConfigMessage> {
-  const { lag, arms, evaluationArms } = config;
+export function configDraft(config: RunConfig, specs: Codec<unknown>): Draft<wire.RunConfig> {
+  const { lag, arms, evaluationArms, policy } = config;
+  const written = <Of extends { readonly spec: unknown }>(arm: Of) => ({
+    ...arm,
+    spec: JSON.stringify(specs.encode(arm.spec)),
+  });
   return {
     ...config,
-    policy: policyText(config.policy),
-    lagBatches: lag.kind === "batches" ? lag.count : undefined,
-    promptTemplate: config.promptTemplate,
-    arms: arms.map((arm) => ({
-      ...arm,
-      spec: JSON.stringify(specs.encode(arm.spec)),
-      klCoefficient: arm.klCoefficient,
-    })),
-    evaluationArms: evaluationArms.map((arm) => ({ ...arm, spec: JSON.stringify(specs.encode(arm.spec)) })),
+    policy: policyText(policy),
+    lagBatches: lag.kind === "batches" ? lag.count : null,
+    arms: arms.map((arm) => ({ ...written(arm), klCoefficient: arm.klCoefficient })),
+    evaluationArms: evaluationArms.map(written),
   };
 }
 
-function armFrom<Spec>(message: ArmMessage, specs: Specs<Spec>): Arm<Spec> {
+function armFrom(message: wire.Arm, specs: Codec<unknown>): Arm {
   const { klCoefficient, resource, rewardRange, ...arm } = bare(message);
   return {
     ...arm,
     spec: specs.decode(parseJson(arm.spec)),
-    source: source(arm.source),
+    source: sourceFrom(arm.source),
     rewardRange: bare(required(rewardRange, "an arm's reward range")),
     resource,
     ...(klCoefficient !== undefined && { klCoefficient }),
   };
 }
 
-function evaluationArmFrom<Spec>(message: EvaluationArmMessage, specs: Specs<Spec>) {
-  return { ...bare(message), spec: specs.decode(parseJson(message.spec)), source: source(message.source) };
-}
-
-function configFrom<Spec>(message: ConfigMessage | undefined, specs: Specs<Spec>): RunConfig<Spec> {
-  const { lagBatches, dynamicSampling, lateFeedback, promptTemplate, ...config } = bare(
-    required(message, "the configuration"),
-  );
+export function configFrom(message: wire.RunConfig | undefined, specs: Codec<unknown>): RunConfig {
+  const { lagBatches, ...config } = bare(required(message, "the configuration"));
+  const { dynamicSampling: sampling, lateFeedback, promptTemplate } = config;
   return {
     ...config,
     policy: policyFrom(config.policy),
     lag: lagBatches === undefined ? { kind: "unbounded" } : { kind: "batches", count: lagBatches },
     feedbackSource: oneOf(config.feedbackSource, "step", "reported"),
     groupTimeoutMs: config.groupTimeoutMs,
-    dynamicSampling: dynamicSampling && {
-      ...bare(dynamicSampling),
-      alike: oneOf(dynamicSampling.alike, "rewards", "solved"),
-    },
+    dynamicSampling: sampling && { ...bare(sampling), alike: oneOf(sampling.alike, "rewards", "solved") },
     lateFeedback: lateFeedback && bare(lateFeedback),
     promptTemplate: promptTemplate && { user: promptTemplate.user, system: promptTemplate.system },
     arms: config.arms.map((arm) => armFrom(arm, specs)),
-    evaluationArms: config.evaluationArms.map((arm) => evaluationArmFrom(arm, specs)),
+    evaluationArms: config.evaluationArms.map((arm) => ({
+      ...bare(arm),
+      spec: specs.decode(parseJson(arm.spec)),
+      source: sourceFrom(arm.source),
+    })),
   };
 }
 
-// Tasks and samples.
+// Tasks and samples: messages at once, for there are many.
 
-type Keys<Spec, Key extends InstanceKey> = Codecs<Spec, Key>["keys"];
-
-// Tasks and samples are made as messages at once, for there are many.
-
-function taskMessage<Spec, Key extends InstanceKey>(task: DrawnTask<Key>, keys: Keys<Spec, Key>): TaskMessage {
-  const { arm, ordinal, repeat, key } = task;
+export function taskMessage({ arm, ordinal, repeat, key }: DrawnTask, keys: Codecs["keys"]): wire.DrawnTask {
   return { $typeName: "gradus.internal.v1.DrawnTask", arm, ordinal, repeat, key: JSON.stringify(keys.encode(key)) };
 }
 
-function taskFrom<Spec, Key extends InstanceKey>(
-  { arm, ordinal, repeat, key }: TaskMessage,
-  cursor: number,
-  { arms, seed }: RunConfig<Spec>,
-  keys: Keys<Spec, Key>,
-): DrawnTask<Key> {
-  const of = arms[arm];
-  if (of === undefined) throw new FormatError(`a task is of arm ${arm}, and the run has ${arms.length}`);
-  return { cursor, arm, ordinal, repeat, key: keys.decode(parseJson(key), placeOf(of, ordinal, seed)) };
+export function taskFrom(message: wire.DrawnTask, cursor: number, config: RunConfig, keys: Codecs["keys"]): DrawnTask {
+  const { arm, ordinal, repeat, key } = message;
+  const of = config.arms[arm];
+  if (of === undefined) throw new FormatError(`a task is of arm ${arm}, and the run has ${config.arms.length}`);
+  return { cursor, arm, ordinal, repeat, key: keys.decode(parseJson(key), placeOf(of, ordinal, config.seed)) };
 }
 
 type Samples = Omit<GroupResults, "cursor">;
 
-function sampleMessages({ indices, digests, results }: Samples): readonly Sample[] {
+export function sampleMessages({ indices, digests, results }: Samples): readonly wire.Sample[] {
   return results.map((result, i) => {
     const of = { $typeName: "gradus.internal.v1.Sample", index: indices[i] ?? 0, digest: digests[i] ?? "" } as const;
     if (result.kind === "terminal") return { ...of, reason: result.reason };
@@ -213,11 +160,11 @@ function sampleMessages({ indices, digests, results }: Samples): readonly Sample
   });
 }
 
-function scanMessage({ length, commitEnd, goesOn }: SampleScan): Sample["scan"] {
+function scanMessage({ length, commitEnd, goesOn }: SampleScan): wire.SampleScan {
   return { $typeName: "gradus.internal.v1.SampleScan", length, commitEnd: commitEnd ?? undefined, goesOn };
 }
 
-function resultFrom({ reward, solved = false, policyVersion, scan, reason }: Sample): SampleResult {
+function resultFrom({ reward, solved = false, policyVersion, scan, reason }: wire.Sample): SampleResult {
   if (reward === undefined) return { kind: "terminal", reason: required(reason, "a sample's result") };
   const result = { kind: "reward", reward, solved } as const;
   if (policyVersion === undefined && scan === undefined) return result;
@@ -228,7 +175,7 @@ function resultFrom({ reward, solved = false, policyVersion, scan, reason }: Sam
   };
 }
 
-function samplesFrom(samples: readonly Sample[]): Samples {
+export function samplesFrom(samples: readonly wire.Sample[]): Samples {
   return {
     indices: samples.map(({ index }) => index),
     digests: samples.map(({ digest }) => digest),
@@ -236,50 +183,35 @@ function samplesFrom(samples: readonly Sample[]): Samples {
   };
 }
 
-const resultsDraft = (group: GroupResults): Draft<ResultsMessage> => ({
-  cursor: group.cursor,
-  samples: sampleMessages(group),
-});
-const resultsFrom = ({ cursor, samples }: ResultsMessage): GroupResults => ({ cursor, ...samplesFrom(samples) });
-
-/** The samples of a task of which those are known; one of another index is no sample of it. */
-function evaluatedFrom(samples: readonly Sample[], numGenerations: number): EvaluatedTask {
-  if (samples.some(({ index }) => index >= numGenerations))
-    throw new FormatError(`a sample is beyond the ${numGenerations} of its group`);
-  return withSamples(blankSamples(numGenerations), samplesFrom(samples));
+export function resultsDraft(group: GroupResults): Draft<wire.GroupResults> {
+  return { cursor: group.cursor, samples: sampleMessages(group) };
 }
 
-const rangeDraft = ([first, last]: Range): Draft<RangeMessage> => ({ first, last });
-const rangeFrom = ({ first, last }: RangeMessage): Range => [first, last];
+export function resultsFrom({ cursor, samples }: wire.GroupResults): GroupResults {
+  return { cursor, ...samplesFrom(samples) };
+}
+
+export const rangeDraft = ([first, last]: Range): Draft<wire.Range> => ({ first, last });
+export const rangeFrom = ({ first, last }: wire.Range): Range => [first, last];
 
 // Events.
 
-export type { EventMessage };
+type Of<Kind extends RunEvent["kind"]> = Extract<RunEvent, { readonly kind: Kind }>;
 
-type Kind<Case extends EventMessage["kind"]["case"]> = Extract<EventMessage["kind"], { readonly case: Case }>;
-
-function drawnDraft<Spec, Key extends InstanceKey>(
-  event: Extract<RunEvent<Spec, Key>, { readonly kind: "drawn" }>,
-  { policy }: RunState<Spec, Key>,
-  { keys }: Codecs<Spec, Key>,
-): Draft<Kind<"drawn">["value"]> {
-  const { fold } = event;
+function drawnDraft(event: Of<"drawn">, { policy }: RunState, { keys }: Codecs): Draft<wire.Drawn> {
+  const { fold, tasks, policyState } = event;
   return {
     ...event,
-    policyState: policyStateText(policy, event.policyState),
-    fold:
-      fold.kind === "through"
-        ? { batches: fold.batches, ranges: [] }
-        : { batches: null, ranges: fold.ranges.map(rangeDraft) },
-    tasks: event.tasks.map((task) => taskMessage(task, keys)),
+    policyState: policyStateText(policy, policyState),
+    fold: {
+      batches: fold.kind === "through" ? fold.batches : null,
+      ranges: fold.kind === "through" ? [] : fold.ranges.map(rangeDraft),
+    },
+    tasks: tasks.map((task) => taskMessage(task, keys)),
   };
 }
 
-function drawnFrom<Spec, Key extends InstanceKey>(
-  message: Kind<"drawn">["value"],
-  { policy, config }: RunState<Spec, Key>,
-  { keys }: Codecs<Spec, Key>,
-): RunEvent<Spec, Key> {
+function drawnFrom(message: wire.Drawn, { policy, config }: RunState, { keys }: Codecs): Of<"drawn"> {
   const { batches, ranges } = required(message.fold, "what was folded in");
   return {
     kind: "drawn",
@@ -290,11 +222,7 @@ function drawnFrom<Spec, Key extends InstanceKey>(
   };
 }
 
-function kindDraft<Spec, Key extends InstanceKey>(
-  event: RunEvent<Spec, Key>,
-  before: RunState<Spec, Key> | undefined,
-  codecs: Codecs<Spec, Key>,
-): Draft<EventMessage["kind"]> {
+function kindDraft(event: RunEvent, before: RunState | undefined, codecs: Codecs): Draft<wire.RunEvent["kind"]> {
   if (event.kind === "created")
     return { case: event.kind, value: { ...event, config: configDraft(event.config, codecs.specs) } };
   if (event.kind === "imported") return { case: event.kind, value: { ...event, state: event.bytes } };
@@ -315,40 +243,45 @@ function kindDraft<Spec, Key extends InstanceKey>(
     case "advanced":
       return { case: event.kind, value: { policyState: policyStateText(before.policy, event.policyState) } };
     default:
-      // They have the fields of their messages.
-      return { case: event.kind, value: event } as Draft<EventMessage["kind"]>;
+      // The others have the fields of their messages.
+      return { case: event.kind, value: event } as Draft<wire.RunEvent["kind"]>;
   }
 }
 
 /** `before`: the state that the event comes after. */
-export function encodeEvent<Spec, Key extends InstanceKey>(
-  event: RunEvent<Spec, Key>,
-  before: RunState<Spec, Key> | undefined,
-  codecs: Codecs<Spec, Key>,
-): Uint8Array {
-  return bytesOf(RunEventSchema, { format: FORMAT, kind: kindDraft(event, before, codecs) });
+export function encodeEvent(event: RunEvent, before: RunState | undefined, codecs: Codecs): Uint8Array {
+  return bytesOf(wire.RunEventSchema, { format: FORMAT, kind: kindDraft(event, before, codecs) });
 }
 
-/** An event's message, which may be read before the state in it. */
-export function readEvent(bytes: Uint8Array): EventMessage {
-  const message = read(RunEventSchema, bytes, "an event of the run's journal");
+/** An event's message: of an import its state is to be read before eventFrom. */
+export function readEvent(bytes: Uint8Array): wire.RunEvent {
+  const message = messageOf(wire.RunEventSchema, bytes, "an event of the run's journal");
   if (message.format !== FORMAT) throw otherFormat("an event of the run's journal", message.format);
   return message;
 }
 
-/** The event after the one that led to `before`; `imported`: the state in it, where that was read already. */
+/** The event after the one that led to `before`; `imported`: the state in it. */
 export function eventFrom<Spec, Key extends InstanceKey>(
-  { kind }: EventMessage,
+  { kind }: wire.RunEvent,
   before: RunState<Spec, Key> | undefined,
   codecs: Codecs<Spec, Key>,
   imported?: RunState<Spec, Key>,
 ): RunEvent<Spec, Key> {
+  return kindFrom(kind, before, codecs, imported) as RunEvent<Spec, Key>;
+}
+
+function kindFrom(
+  kind: wire.RunEvent["kind"],
+  before: RunState | undefined,
+  codecs: Codecs,
+  imported: RunState | undefined,
+): RunEvent {
   if (kind.case === undefined) throw new FormatError("it says nothing that this server knows");
   if (kind.case === "created")
     return { kind: kind.case, ...bare(kind.value), config: configFrom(kind.value.config, codecs.specs) };
   if (kind.case === "imported") {
     const { state: bytes, ...names } = bare(kind.value);
-    return { kind: kind.case, ...names, bytes, state: imported ?? decodeState(bytes, codecs) };
+    return { kind: kind.case, ...names, bytes, state: required(imported, "the state of an import") };
   }
   if (before === undefined) throw new FormatError('the journal does not begin with "created" or "imported"');
   switch (kind.case) {
@@ -364,321 +297,14 @@ export function eventFrom<Spec, Key extends InstanceKey>(
     }
     case "reshaped": {
       const { config, policy } = kind.value;
-      return {
-        kind: kind.case,
-        config: configFrom(config, codecs.specs),
-        policy: policy === undefined ? null : policyFrom(policy),
-      };
+      const changed = policy === undefined ? null : policyFrom(policy);
+      return { kind: kind.case, config: configFrom(config, codecs.specs), policy: changed };
     }
     case "policyUpdated":
       return { kind: kind.case, policy: policyFrom(kind.value.policy) };
     case "advanced":
       return { kind: kind.case, policyState: policyStateFrom(before.policy, kind.value.policyState) };
     default:
-      return { kind: kind.case, ...bare(kind.value) } as RunEvent<Spec, Key>;
+      return { kind: kind.case, ...bare(kind.value) } as RunEvent;
   }
-}
-
-// States, a part at a time, so that whoever reads or writes a large one can let others work in between.
-
-type Part = Draft<StatePart["part"]>;
-
-/** Samples of groups, and entries of other lists, that stand in one part: about 100 KB. */
-const SAMPLES_PER_PART = 4096;
-
-function* slices<T>(list: readonly T[], size = SAMPLES_PER_PART): Generator<readonly T[]> {
-  for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);
-}
-
-/** Tasks of so many samples each. */
-const tasksPerPart = (numGenerations: number): number => Math.max(1, Math.floor(SAMPLES_PER_PART / numGenerations));
-
-function headDraft<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  { specs }: Codecs<Spec, Key>,
-  journal: string,
-): Draft<StateHead> {
-  const { config, configCreated, policy, masks, rolledBack, probabilities, memory } = state;
-  return {
-    ...state,
-    format: FORMAT,
-    config: configDraft(config, specs),
-    configCreated: configCreated === config ? null : configDraft(configCreated, specs),
-    policy: policyText(policy),
-    policyState: policyStateText(policy, state.policyState),
-    masks: masks.map((reason) => ({ reason })),
-    rolledBack: rolledBack.map(rangeDraft),
-    probabilities: probabilities ?? [],
-    remembers: memory !== null,
-    journal,
-  };
-}
-
-function headFrom<Spec, Key extends InstanceKey>(message: StateHead, { specs }: Codecs<Spec, Key>) {
-  const { format: _format, journal: _journal, ...head } = bare(message);
-  const config = configFrom(head.config, specs);
-  const policy = policyFrom(head.policy);
-  return {
-    ...head,
-    config,
-    configCreated: head.configCreated === undefined ? config : configFrom(head.configCreated, specs),
-    policy,
-    policyState: policyStateFrom(policy, head.policyState),
-    masks: head.masks.map(({ reason = null }) => reason),
-    rolledBack: head.rolledBack.map(rangeFrom),
-    probabilities: head.probabilities.length === 0 ? null : head.probabilities,
-  };
-}
-
-function countersFrom({ recent, folded, ...counters }: CountersMessage): ArmCounters {
-  const sums = <T extends { solved?: number | undefined } & Message>(of: T) => ({
-    ...bare(of),
-    solved: of.solved ?? null,
-  });
-  return {
-    ...bare(counters as CountersMessage),
-    recent: recent.map(sums),
-    folded: sums(required(folded, "what was folded in of an arm")),
-  };
-}
-
-function groupDraft<Spec, Key extends InstanceKey>(group: Group<Key>, keys: Keys<Spec, Key>): Draft<GroupMessage> {
-  const closed = group.kind === "closed";
-  return {
-    task: taskMessage(group.task, keys),
-    handedOutAtMs: group.handedOutAtMs,
-    samples: sampleMessages(recordedOf(group)),
-    outcome: closed ? group.outcome : null,
-    folded: closed && group.folded,
-  };
-}
-
-function groupFrom<Spec, Key extends InstanceKey>(
-  { task, handedOutAtMs, samples, outcome, folded }: GroupMessage,
-  cursor: number,
-  numGenerations: number,
-  config: RunConfig<Spec>,
-  keys: Keys<Spec, Key>,
-): Group<Key> {
-  const base = {
-    task: taskFrom(required(task, "a group's task"), cursor, config, keys),
-    handedOutAtMs: handedOutAtMs ?? null,
-    ...evaluatedFrom(samples, numGenerations),
-  };
-  if (outcome === undefined) return { kind: "open", ...base, missing: numGenerations - samples.length };
-  const { solved = null, deviation = null, advantage = null, ...sums } = bare(outcome);
-  return { kind: "closed", ...base, outcome: { ...sums, solved, deviation, advantage }, folded };
-}
-
-function* batchParts<Spec, Key extends InstanceKey>(batch: Batch<Key>, keys: Keys<Spec, Key>): Generator<Part> {
-  yield { case: "batch", value: batch };
-  for (const groups of slices(batch.groups, tasksPerPart(batch.numGenerations)))
-    yield { case: "tasks", value: { groups: groups.map((group) => groupDraft(group, keys)), reserve: [] } };
-  for (const reserve of slices(batch.reserve))
-    yield { case: "tasks", value: { groups: [], reserve: reserve.map((task) => taskMessage(task, keys)) } };
-}
-
-function* roundParts(round: EvaluationRound, numGenerations: number): Generator<Part> {
-  yield { case: "round", value: round };
-  const tasks = round.pages.flat().flatMap((task, cursor) => (task === null ? [] : [{ task, cursor }]));
-  for (const some of slices(tasks, tasksPerPart(numGenerations))) {
-    const drafts = some.map(({ task, cursor }) => resultsDraft({ cursor, ...recordedOf(task) }));
-    yield { case: "evaluated", value: { tasks: drafts } };
-  }
-}
-
-function* stateParts<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  codecs: Codecs<Spec, Key>,
-  journal: string,
-): Generator<Part> {
-  yield { case: "head", value: headDraft(state, codecs, journal) };
-  for (const value of state.arms) yield { case: "arm", value };
-  for (const batch of state.batches) yield* batchParts(batch, codecs.keys);
-  for (const round of state.evaluations)
-    yield* roundParts(round, state.config.evaluationArms[round.arm]?.numGenerations ?? 1);
-  const { older, recent } = hashLists(state.issued);
-  for (const [generation, all] of [older, recent].entries())
-    for (const hashes of slices(all)) yield { case: "issued", value: { generation, hashes } };
-  if (state.memory !== null)
-    for (const [generation, all] of memoryRecords(state.memory).entries())
-      for (const records of slices(all)) yield { case: "memory", value: { generation, records } };
-  yield { case: "end", value: true };
-}
-
-/** A SavedRun in pieces, to be joined. `journal`: the hash of the event that led to the state. */
-export function* encodeState<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  codecs: Codecs<Spec, Key>,
-  journal = "",
-): Generator<Uint8Array> {
-  for (const part of stateParts(state, codecs, journal))
-    yield bytesOf(SavedRunSchema, { parts: [{ part }], records: [] });
-}
-
-/** The pieces behind those of a state: records of the history. */
-export function* encodeRecords(records: readonly Draft<SavedRecord>[]): Generator<Uint8Array> {
-  for (const record of records) yield bytesOf(SavedRunSchema, { parts: [], records: [record] });
-}
-
-/** A piece of a SavedRun, and where it ends. */
-export interface Piece {
-  readonly kind: "part" | "record";
-  readonly bytes: Uint8Array;
-  readonly length: number;
-  readonly end: number;
-}
-
-/** What encodeState and encodeRecords gave, piece by piece. */
-export function* piecesOf(bytes: Uint8Array): Generator<Piece> {
-  const reader = new BinaryReader(bytes);
-  const next = (): Piece => {
-    try {
-      const [field, type] = reader.tag();
-      if (type === WireType.LengthDelimited && (field === 1 || field === 2)) {
-        const bytes = reader.bytes();
-        return { kind: field === 1 ? "part" : "record", bytes, length: bytes.length, end: reader.pos };
-      }
-    } catch {
-      // It is cut off, or none of ours.
-    }
-    throw otherFormat("the state");
-  };
-  while (reader.pos < reader.len) yield next();
-}
-
-export function decodeRecord(bytes: Uint8Array): { readonly seq: number; readonly body: string } {
-  return bare(read(SavedRecordSchema, bytes, "a record of the history"));
-}
-
-/** Takes the parts of a state, one by one. Whatever encodeState did not write is a FormatError. */
-export interface StateReader<Spec, Key extends InstanceKey> {
-  take(part: Uint8Array): void;
-  end(): RunState<Spec, Key>;
-}
-
-/** A batch as it is being read. */
-type Reading<Key extends InstanceKey> = Omit<Batch<Key>, "groups" | "reserve" | "open"> & {
-  readonly groups: Group<Key>[];
-  readonly reserve: DrawnTask<Key>[];
-};
-
-/** A round as it is being read. */
-interface ReadingRound {
-  readonly round: Omit<EvaluationRound, "pages" | "missing">;
-  readonly tasks: Map<number, EvaluatedTask>;
-  readonly numGenerations: number;
-  missing: number;
-}
-
-function roundFrom(message: RoundMessage, { evaluationArms }: RunConfig): ReadingRound {
-  const of = evaluationArms[message.arm];
-  if (of === undefined)
-    throw new FormatError(`a round is of evaluation arm ${message.arm}, and the run has ${evaluationArms.length}`);
-  const { tasks: size, numGenerations } = of;
-  return { round: { ...bare(message), size }, tasks: new Map(), numGenerations, missing: size * numGenerations };
-}
-
-function takeResults({ round, tasks, numGenerations }: ReadingRound, { cursor, samples }: ResultsMessage): number {
-  if (!(cursor < round.size)) throw new FormatError(`the set of an evaluation arm has no task ${cursor}`);
-  tasks.set(cursor, evaluatedFrom(samples, numGenerations));
-  return samples.length;
-}
-
-function misplaced(what: string | undefined): FormatError {
-  return new FormatError(`a part of a state cannot be ${JSON.stringify(what ?? null)} here`);
-}
-
-export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, Key>): StateReader<Spec, Key> {
-  let head: ReturnType<typeof headFrom<Spec, Key>> | undefined;
-  let isWhole = false;
-  const arms: ArmCounters[] = [];
-  const batches: Reading<Key>[] = [];
-  const rounds: ReadingRound[] = [];
-  const issued = [logged([]), logged([])] as const;
-  const memory = [[], []] as const satisfies { hash: string; record: number }[][];
-
-  const takeTasks = (message: Extract<StatePart["part"], { case: "tasks" }>["value"]): void => {
-    const batch = batches.at(-1);
-    if (batch === undefined || head === undefined) throw misplaced("tasks");
-    const { groups, reserve, numGenerations } = batch;
-    const next = (): number => batch.cursor + groups.length + reserve.length;
-    for (const group of message.groups) groups.push(groupFrom(group, next(), numGenerations, head.config, codecs.keys));
-    for (const task of message.reserve) reserve.push(taskFrom(task, next(), head.config, codecs.keys));
-  };
-  return {
-    take(bytes) {
-      const { part } = read(StatePartSchema, bytes, "a part of the state");
-      if (head === undefined) {
-        if (part.case !== "head") throw otherFormat("the state");
-        if (part.value.format !== FORMAT) throw otherFormat("the state", part.value.format);
-        head = headFrom(part.value, codecs);
-        return;
-      }
-      if (isWhole) throw misplaced(part.case);
-      switch (part.case) {
-        case "arm":
-          arms.push(countersFrom(part.value));
-          return;
-        case "batch":
-          batches.push({ ...bare(part.value), groups: [], reserve: [] });
-          return;
-        case "tasks":
-          takeTasks(part.value);
-          return;
-        case "round":
-          rounds.push(roundFrom(part.value, head.config));
-          return;
-        case "evaluated": {
-          const round = rounds.at(-1);
-          if (round === undefined) throw misplaced(part.case);
-          for (const task of part.value.tasks) round.missing -= takeResults(round, task);
-          return;
-        }
-        case "issued":
-          logged(part.value.hashes, required(issued[part.value.generation], "a generation of hashes"));
-          return;
-        case "memory":
-          required<{ hash: string; record: number }[]>(
-            memory[part.value.generation],
-            "a generation of what is remembered",
-          ).push(...part.value.records.map(bare));
-          return;
-        case "end":
-          isWhole = true;
-          return;
-        default:
-          throw misplaced(part.case);
-      }
-    },
-    end() {
-      if (head === undefined || !isWhole) throw new FormatError("the state ends too early");
-      const { remembers, ...plain } = head;
-      const isOpen = ({ kind }: Group<Key>): boolean => kind === "open";
-      const all = batches.map((batch) => ({ ...batch, open: batch.groups.filter(isOpen).length }));
-      return {
-        ...plain,
-        arms,
-        batches: all,
-        groupsOpen: all.reduce((sum, { open }) => sum + open, 0),
-        issued: issuedHashes(...issued),
-        memory: remembers ? memoryOf(...memory) : null,
-        evaluations: rounds.map(({ round, tasks, missing }) => ({
-          ...round,
-          pages: pagesOf(round.size, tasks),
-          missing,
-        })),
-      };
-    },
-  };
-}
-
-/** At once. Throws a FormatError for what encodeState did not write. */
-export function decodeState<Spec, Key extends InstanceKey>(
-  bytes: Uint8Array,
-  codecs: Codecs<Spec, Key>,
-): RunState<Spec, Key> {
-  const reader = stateReader(codecs);
-  for (const piece of piecesOf(bytes)) reader.take(piece.bytes);
-  return reader.end();
 }

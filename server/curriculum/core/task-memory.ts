@@ -106,10 +106,10 @@ export function passesOver(
 
 // As it is kept: what each hash came to, oldest first, of each generation.
 
-type TaskRecord = Pick<Entry, "hash" | "record">;
+export type TaskRecord = Pick<Entry, "hash" | "record">;
 
-export function memoryRecords({ older, recent }: TaskMemory): readonly [readonly TaskRecord[], readonly TaskRecord[]] {
-  return [older.log.slice(0, older.count), recent.log.slice(0, recent.count)];
+export function memoryRecords(memory: TaskMemory | null): readonly (readonly TaskRecord[])[] {
+  return memory === null ? [] : [memory.older, memory.recent].map(({ log, count }) => log.slice(0, count));
 }
 
 export function memoryOf(older: readonly TaskRecord[], recent: readonly TaskRecord[]): TaskMemory {

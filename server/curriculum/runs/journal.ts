@@ -5,16 +5,8 @@ import type { RunEvent } from "../core/events.ts";
 import { FormatError, parseJson, readObject } from "../core/json.ts";
 import { policyCodec } from "../policies/registry.ts";
 import type { RunState } from "../core/state.ts";
-import {
-  type Codecs,
-  encodeEvent,
-  encodeState,
-  eventFrom,
-  FORMAT,
-  piecesOf,
-  readEvent,
-  stateReader,
-} from "../core/saved.ts";
+import { type Codecs, encodeEvent, eventFrom, FORMAT, readEvent } from "../core/saved.ts";
+import { decodeState, encodeState, piecesOf, stateReader } from "../core/saved-state.ts";
 import type { InstanceKey } from "../core/types.ts";
 import { type HistoryRecord, historyWrites } from "../core/history.ts";
 import type { Clock } from "./ports.ts";
@@ -102,7 +94,10 @@ export function follow<Spec, Key extends InstanceKey>(
 ): RunState<Spec, Key> | undefined {
   return events.reduce((now, bytes) => {
     try {
-      return apply(now, eventFrom(readEvent(bytes), now, codecs));
+      const message = readEvent(bytes);
+      const { kind } = message;
+      const imported = kind.case === "imported" ? decodeState(kind.value.state, codecs) : undefined;
+      return apply(now, eventFrom(message, now, codecs, imported));
     } catch (cause) {
       return refuseEvent(now, cause);
     }

@@ -11,7 +11,8 @@ import { FormatError } from "../core/json.ts";
 import { historyOffset } from "../core/importing.ts";
 import type { IssuedTask } from "../core/batches.ts";
 import { issuedTask, openGroups, type RunState } from "../core/state.ts";
-import { type Codecs, decodeRecord, encodeRecords, encodeState, piecesOf, stateReader } from "../core/saved.ts";
+import type { Codecs } from "../core/saved.ts";
+import { decodeRecord, encodeRecords, encodeState, piecesOf, stateReader } from "../core/saved-state.ts";
 import {
   type InstanceKey,
   invalid,

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
 import type { EvaluationBatch } from "../../../server/curriculum/runs/evaluating.ts";
 import { readState } from "../../../server/curriculum/runs/journal.ts";
-import { decodeState, eventFrom, readEvent } from "../../../server/curriculum/core/saved.ts";
+import { eventFrom, readEvent } from "../../../server/curriculum/core/saved.ts";
+import { decodeState } from "../../../server/curriculum/core/saved-state.ts";
 import type { EvaluationArm, Result } from "../../../server/curriculum/core/types.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import {

@@ -1,7 +1,8 @@
 /** Journals and states say which format they are of, and one that this server does not read is refused, not misread. */
 import { describe, expect, test } from "vitest";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { decodeState, FORMAT, readEvent } from "../../../server/curriculum/core/saved.ts";
+import { FORMAT, readEvent } from "../../../server/curriculum/core/saved.ts";
+import { decodeState } from "../../../server/curriculum/core/saved-state.ts";
 import { RunEventSchema } from "../../../server/gen/gradus/internal/v1/run_pb.js";
 import { drawing } from "../../../server/curriculum/runs/drawing.ts";
 import { follow, readState } from "../../../server/curriculum/runs/journal.ts";

@@ -17,7 +17,7 @@ import {
   train,
   value,
 } from "./support.ts";
-import { decodeState } from "../../../server/curriculum/core/saved.ts";
+import { decodeState } from "../../../server/curriculum/core/saved-state.ts";
 import { follow } from "../../../server/curriculum/runs/journal.ts";
 
 const same: NewShape<{ readonly id: string }> = {

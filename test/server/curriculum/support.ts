@@ -14,7 +14,9 @@ import { createRuns, type Runs as RunsOf } from "../../../server/curriculum/runs
 import type { IssuedTask } from "../../../server/curriculum/core/batches.ts";
 import type { RunEvent } from "../../../server/curriculum/core/events.ts";
 import type { RunState } from "../../../server/curriculum/core/state.ts";
-import { encodeEvent, encodeState, type EventMessage, readEvent } from "../../../server/curriculum/core/saved.ts";
+import { encodeEvent, readEvent } from "../../../server/curriculum/core/saved.ts";
+import { encodeState } from "../../../server/curriculum/core/saved-state.ts";
+import type { RunEvent as Message } from "../../../server/gen/gradus/internal/v1/run_pb.js";
 import * as types from "../../../server/curriculum/core/types.ts";
 import type { Constraints, Policy, Result } from "../../../server/curriculum/core/types.ts";
 import type { HistoryEntry } from "../../../server/curriculum/core/history.ts";
@@ -269,7 +271,7 @@ export function savedState(state: RunState<Spec, Key>, by: Pick<TaskSource, "spe
 }
 
 /** What an event of a journal says. */
-export function kindOf(event: Uint8Array): EventMessage["kind"]["case"] {
+export function kindOf(event: Uint8Array): Message["kind"]["case"] {
   return readEvent(event).kind.case;
 }
 
