@@ -1,7 +1,6 @@
 /** Rounds of evaluation beside training: how they are opened, filled and looked up. Training knows nothing of them. */
-import type { GroupResults } from "./batches.ts";
-import { blankSamples, withSamples } from "./samples.ts";
-import type { EvaluatedTask, EvaluationPage, EvaluationResults, EvaluationRound, RunState } from "./state.ts";
+import { blankSamples, type GroupResults, type TaskSamples, withSamples } from "./batches.ts";
+import type { EvaluationPage, EvaluationResults, EvaluationRound, RunState } from "./state.ts";
 import type { InstanceKey } from "./types.ts";
 
 /** Of each arm, so that a process that is behind can finish a round after another has opened the next. */
@@ -19,9 +18,9 @@ export function pagesOf(size: number): readonly EvaluationPage[] {
 
 function withTasks(
   before: readonly EvaluationPage[],
-  tasks: ReadonlyMap<number, EvaluatedTask>,
+  tasks: ReadonlyMap<number, TaskSamples>,
 ): readonly EvaluationPage[] {
-  const changed = new Map<number, (EvaluatedTask | null)[]>();
+  const changed = new Map<number, (TaskSamples | null)[]>();
   for (const [ordinal, task] of tasks) {
     const place = Math.floor(ordinal / PAGE);
     const page = changed.get(place) ?? [...(before[place] ?? EMPTY_PAGE)];
@@ -32,7 +31,7 @@ function withTasks(
 }
 
 /** What came of a task of a round; null: nothing. */
-export function evaluatedAt({ pages }: EvaluationRound, ordinal: number): EvaluatedTask | null {
+export function evaluatedAt({ pages }: EvaluationRound, ordinal: number): TaskSamples | null {
   return pages[Math.floor(ordinal / PAGE)]?.[ordinal % PAGE] ?? null;
 }
 
@@ -88,7 +87,7 @@ export function withResults(
   tasks: readonly GroupResults[],
   numGenerations: number,
 ): EvaluationRound {
-  const changed = new Map<number, EvaluatedTask>();
+  const changed = new Map<number, TaskSamples>();
   let { missing } = round;
   for (const results of tasks) {
     const { cursor } = results;

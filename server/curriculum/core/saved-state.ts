@@ -4,11 +4,10 @@
  */
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import * as wire from "../../gen/gradus/internal/v1/run_pb.js";
-import type { Batch, DrawnTask, Group } from "./batches.ts";
+import { type Batch, blankSamples, type DrawnTask, type Group, recordedOf, withSamples } from "./batches.ts";
 import { pagesOf, withResults } from "./evaluation-rounds.ts";
 import { hashLists, issuedHashes, logged } from "./issued-hashes.ts";
 import { FormatError } from "./json.ts";
-import { blankSamples, recordedOf, withSamples } from "./samples.ts";
 import {
   bare,
   bytesOf,

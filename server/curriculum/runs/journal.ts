@@ -1,16 +1,24 @@
 /** How changes of a run are written, and how a run is read back. */
-import type { Snapshot, Store, StoredRecord, StoredRun, WrittenSummary } from "../../stores/store.ts";
+import type {
+  ListedRun,
+  Snapshot,
+  Store,
+  StoredRecord,
+  StoredRun,
+  Summary,
+  WrittenSummary,
+} from "../../stores/store.ts";
 import { apply, applyUntrimmed, trim } from "../core/apply.ts";
 import type { RunEvent } from "../core/events.ts";
-import { FormatError, parseJson, readObject } from "../core/json.ts";
+import { FormatError, parseJson, readNumber, readObject, readText } from "../core/json.ts";
 import { policyCodec } from "../policies/registry.ts";
 import type { RunState } from "../core/state.ts";
 import { type Codecs, encodeEvent, eventFrom, FORMAT, readEvent } from "../core/saved.ts";
 import { decodeState, encodeState, piecesOf, stateReader } from "../core/saved-state.ts";
-import type { InstanceKey } from "../core/types.ts";
+import type { InstanceKey, RunConfig } from "../core/types.ts";
+import { type RunView, stateView, type StateView } from "../core/view.ts";
 import { type HistoryRecord, historyWrites } from "../core/history.ts";
 import type { Clock } from "./ports.ts";
-import { encodeSummary, isTold } from "./summary.ts";
 import { inTurns } from "./turns.ts";
 
 /** A snapshot is due when the journal since the last one is this many times as long, or as SNAPSHOT_MIN. */
@@ -211,4 +219,55 @@ export function snapshots<Spec, Key extends InstanceKey>(
     const due = written >= JOURNAL_PER_SNAPSHOT * Math.max(SNAPSHOT_MIN, snapshotSize);
     return due && !going ? save(state) : undefined;
   };
+}
+
+// What a list tells of a run, kept beside it, so that a list reads no journal. It is written with the changes of a run, in the
+// same transaction, in two parts: the head has what seldom changes. Samples that leave their update batch open are many, and
+// write none: a list has the run from memory then, or reads the journal once.
+
+/** A run as a list tells of it: its configuration in its creator's words only. */
+export interface ListedView extends Omit<RunView, "config"> {
+  readonly config: Pick<RunConfig, "given">;
+}
+
+/** Whether a change is told in the summary at once. */
+export function isTold(before: RunState | undefined, events: readonly RunEvent[], after: RunState): boolean {
+  const closes = before?.batchesClosed !== after.batchesClosed || openRounds(before) !== openRounds(after);
+  return closes || events.some(({ kind }) => kind !== "feedback" && kind !== "evaluated");
+}
+
+/** How many rounds are not closed. */
+function openRounds({ evaluations }: RunState): number {
+  return evaluations.filter(({ missing }) => missing > 0).length;
+}
+
+/** `written`: the state whose head is in the store; undefined: none is known to be. */
+export function encodeSummary(state: RunState, written: RunState | undefined): WrittenSummary {
+  const { policy, runId, ...plain } = stateView(state);
+  const body = JSON.stringify(plain);
+  const { config, createdAtMs } = state;
+  if (written?.config === config && written.policy === policy) return { state: body };
+  const head = { format: FORMAT, runId, createdAtMs, given: config.given, policy: policyCodec.encode(policy) };
+  return { head: JSON.stringify(head), state: body };
+}
+
+/** Undefined: there is none that this server reads, or none of the run as it is now. */
+export function decodeSummary({ summary, version }: ListedRun): ListedView | undefined {
+  try {
+    return summary && decode(summary, version);
+  } catch (error) {
+    if (error instanceof FormatError) return undefined;
+    throw error;
+  }
+}
+
+/** The store gives no text that was changed, so that one of this format is what was written. */
+function decode(summary: Summary, version: number): ListedView | undefined {
+  const state = parseJson(summary.state) as unknown as Omit<StateView, "runId" | "policy">;
+  const { format, ...head } = readObject(parseJson(summary.head));
+  // A server that writes no summaries may have written events beside this one.
+  if (format !== FORMAT || state.version !== version - 1) return undefined;
+  const [runId, policy] = [readText(head["runId"]), policyCodec.decode(head["policy"] ?? null)];
+  const config = { given: readText(head["given"]) };
+  return { runId, config, state: { ...state, runId, policy }, createdAtMs: readNumber(head["createdAtMs"]) };
 }

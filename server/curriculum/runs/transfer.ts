@@ -25,12 +25,11 @@ import {
 } from "../core/types.ts";
 import { runView, type RunView } from "../core/view.ts";
 import { missingRecord } from "./history-page.ts";
-import { encodeChange } from "./journal.ts";
+import { encodeChange, encodeSummary } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock, Ports } from "./ports.ts";
 import { expiryMs } from "./expiry.ts";
 import type { Registry } from "./registry.ts";
-import { encodeSummary } from "./summary.ts";
 import { inTurns, nextTurn } from "./turns.ts";
 
 export interface ExportedRun {

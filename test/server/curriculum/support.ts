@@ -8,7 +8,7 @@ import type { ReplayConfig } from "../../../server/curriculum/policies/replay.ts
 import type { BanditConfig } from "../../../server/curriculum/policies/bandit/config.ts";
 import type { Stage } from "../../../server/curriculum/policies/stages.ts";
 import type { NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
-import type { ListedView } from "../../../server/curriculum/runs/summary.ts";
+import type { ListedView } from "../../../server/curriculum/runs/journal.ts";
 import type * as ports from "../../../server/curriculum/runs/ports.ts";
 import { createRuns, type Runs as RunsOf } from "../../../server/curriculum/runs/runs.ts";
 import type { IssuedTask } from "../../../server/curriculum/core/batches.ts";
