@@ -46,10 +46,10 @@ module.exports = {
       "Runs know no contract and no transport.",
     ),
     only(
-      "policies-own-their-messages",
+      "policies-know-no-run",
       "^server/curriculum/policies/",
-      "^(server/curriculum/(policies/|core/(json|signals|types)\\.ts$)|server/gen/|envs/)",
-      "A policy reads and writes its own message, and knows nothing of runs.",
+      "^(server/curriculum/(policies/|core/(json|signals|types)\\.ts$)|envs/)",
+      "A policy reads and writes its own parameters, and knows neither runs nor the contract.",
     ),
     only(
       "simulated-students-know-runs-alone",

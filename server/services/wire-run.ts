@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { TaskKey } from "../../envs/origin.ts";
 import type { GroupView } from "../curriculum/core/groups.ts";
-import { policyToWire } from "../curriculum/policies/registry.ts";
+import { policyToWire } from "./wire-policy.ts";
 import type { ListItem } from "../curriculum/runs/runs.ts";
 import type { ListedView } from "../curriculum/runs/journal.ts";
 import type { RunConfig } from "../curriculum/core/types.ts";

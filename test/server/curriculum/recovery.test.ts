@@ -8,7 +8,7 @@ import { memoryStore } from "../../../server/stores/memory.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import { trainBySchedule } from "./scheduled.ts";
-import { adscArms, adscConstraints, banditPolicy, bench, runConfig, train, value, type Runs } from "./support.ts";
+import { adscArms, adscConstraints, ask, banditPolicy, bench, runConfig, train, value, type Runs } from "./support.ts";
 
 const directories: string[] = [];
 const directory = (): string => {
@@ -186,6 +186,7 @@ test("a store that fails refuses nothing silently, and the run goes on when it i
   const item = { ...(tasks[0] as (typeof tasks)[0]), sample: 0, digest: "d" };
   broken = true;
   await expect(runs.pause("run")).rejects.toThrow("disk full");
+  await expect(ask(runs, "run", 6, 6)).rejects.toThrow("disk full");
   const reward = { kind: "reward", reward: 1, solved: true } as const;
   expect(value(await runs.recordFeedback("run", [{ ...item, result: reward }]))[0]?.kind).toBe(
     "conflicting_completion",
