@@ -61,7 +61,7 @@ module.exports = {
     only(
       "tasks-are-told-by-their-ids",
       "^server/tasks/",
-      "^(server/(tasks|gen)/|server/curriculum/core/types\\.ts$|server/(stores/folder|runtime/files|scoring/scorer)\\.ts$|envs/)",
+      "^(server/(tasks|gen/gradus/internal)/|server/curriculum/core/types\\.ts$|server/(stores/folder|runtime/files|scoring/scorer)\\.ts$|envs/)",
       "What a task is, and the id that stands for it.",
     ),
     only(
@@ -91,7 +91,7 @@ module.exports = {
     only(
       "scoring-knows-no-run",
       "^server/scoring/",
-      "^(server/(scoring|sharing|tasks|making|ports|gen)/|server/curriculum/|envs/)",
+      "^(server/(scoring|sharing|tasks|making|ports)/|server/curriculum/|envs/)",
       "What a completion is worth.",
     ),
     only(

@@ -11,7 +11,7 @@ import { peerCaller } from "../making/make.ts";
 import { open, seal } from "../tasks/keyring.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { inStretches } from "../sharing/stretches.ts";
-import { feedbackToWire } from "../scoring/wire-outcome.ts";
+import { feedbackToWire } from "./wire-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
 import { checkArms } from "./check-arms.ts";
 import { checkEvaluatedRows, checkRanks, rowWarnings } from "./check-rows.ts";

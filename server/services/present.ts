@@ -3,11 +3,11 @@ import { stopStrings } from "../../envs/answers/wording.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { schemeNamed } from "../../envs/reward/schemes.ts";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
-import type { Keyring } from "./keyring.ts";
+import type { Keyring } from "../tasks/keyring.ts";
 import type { Scorer } from "../scoring/scorer.ts";
-import type { TaskSpec } from "./spec.ts";
-import type { MadeTask } from "./task.ts";
-import { mintTaskId, type RunPlace, type TaskToken } from "./task-id.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
+import type { MadeTask } from "../tasks/task.ts";
+import { mintTaskId, type RunPlace, type TaskToken } from "../tasks/task-id.ts";
 import { answerFormats, sources, splits, thinkings } from "./wire-enums.ts";
 
 export interface PresentDeps {

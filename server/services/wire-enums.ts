@@ -7,52 +7,40 @@ import type { Source } from "../curriculum/core/types.ts";
 import * as environment from "../gen/gradus/v1/environment_pb.js";
 import * as outcome from "../gen/gradus/v1/outcome_pb.js";
 import * as task from "../gen/gradus/v1/task_pb.js";
+import { numbered } from "../tasks/words.ts";
 
-interface WireEnum<Word extends string, Wire extends number> {
-  readonly toWire: Readonly<Record<Word, Wire>>;
-  /** Undefined for the unspecified value and for numbers that the contract does not have. */
-  fromWire(wire: number): Word | undefined;
-}
-
-function wireEnum<Word extends string, Wire extends number>(
-  toWire: Readonly<Record<Word, Wire>>,
-): WireEnum<Word, Wire> {
-  const words = new Map<number, Word>(Object.entries(toWire).map(([word, wire]) => [wire as number, word as Word]));
-  return { toWire, fromWire: (wire) => words.get(wire) };
-}
-
-export const splits = wireEnum<Split, task.Split>({
+export const splits = numbered<Split, task.Split>({
   train: task.Split.TRAIN,
   eval: task.Split.EVAL,
   bench: task.Split.BENCH,
 });
 
-export const sources = wireEnum<Source, task.Source>({
+export const sources = numbered<Source, task.Source>({
   synthetic: task.Source.SYNTHETIC,
   real: task.Source.REAL,
   teacher: task.Source.TEACHER,
 });
 
-export const answerFormats = wireEnum<AnswerFormat, task.AnswerFormat>({
+export const answerFormats = numbered<AnswerFormat, task.AnswerFormat>({
   think_answer: task.AnswerFormat.THINK_ANSWER,
   answer_line: task.AnswerFormat.ANSWER_LINE,
   answer_tag: task.AnswerFormat.ANSWER_TAG,
   boxed: task.AnswerFormat.BOXED,
 });
 
-export const thinkings = wireEnum<Thinking, task.Thinking>({
+export const thinkings = numbered<Thinking, task.Thinking>({
   required: task.Thinking.REQUIRED,
   prefilled: task.Thinking.PREFILLED,
   stripped: task.Thinking.STRIPPED,
 });
 
-export const goals = wireEnum<Goal, environment.Goal>({
+export const goals = numbered<Goal, environment.Goal>({
   satisfy: environment.Goal.SATISFY,
   minimize: environment.Goal.MINIMIZE,
   maximize: environment.Goal.MAXIMIZE,
 });
 
-export const verdicts = wireEnum<Verdict, outcome.Verdict>({
+export const verdicts = numbered<Verdict, outcome.Verdict>({
   malformed: outcome.Verdict.MALFORMED,
   infeasible: outcome.Verdict.INFEASIBLE,
   feasible: outcome.Verdict.FEASIBLE,

@@ -6,9 +6,11 @@ import type { Score, ScoredSpan } from "../../envs/score.ts";
 import type { FeedbackStatus as DomainStatus } from "../curriculum/core/feedback.ts";
 import {
   type AnswerSpan as WireSpan,
+  type ContrastPair as WirePair,
   type Baseline as WireBaseline,
   type Feedback as WireFeedback,
   FeedbackStatus,
+  type GroupOutcome,
   type NoReward as WireNoReward,
   NoRewardReason as WireReason,
   type Outcome,
@@ -16,8 +18,10 @@ import {
   type RewardComponent as WireComponent,
   type Score as WireScore,
 } from "../gen/gradus/v1/outcome_pb.js";
-import type { NoReward, NoRewardReason, SampleResult } from "./scorer.ts";
-import { verdicts } from "../tasks/wire-enums.ts";
+import type { ContrastPair } from "../scoring/contrast.ts";
+import type { ScoredGroup } from "../scoring/score-group.ts";
+import type { NoReward, NoRewardReason, SampleResult } from "../scoring/scorer.ts";
+import { verdicts } from "./wire-enums.ts";
 
 const reasons: Readonly<Record<NoRewardReason, WireReason>> = {
   invalid_task_id: WireReason.INVALID_TASK_ID,
@@ -103,4 +107,31 @@ export function outcomeToWire(sampleIndex: number, result: SampleResult): Outcom
         : { case: "noReward", value: noRewardToWire(result) },
     nextTaskId: "",
   };
+}
+
+function pairToWire(pair: ContrastPair): WirePair {
+  return { $typeName: "gradus.v1.ContrastPair", ...pair };
+}
+
+/** Without feedback where none is given, which is of each sample in order. */
+export function groupToWire(
+  groupId: string,
+  { samples, whole }: ScoredGroup,
+  feedback?: readonly WireFeedback[],
+): GroupOutcome {
+  const statistics = whole?.statistics;
+  const outcomes = samples.map(({ sampleIndex, result }, i) => {
+    const outcome = outcomeToWire(sampleIndex, result);
+    if (statistics?.rloo[i] !== undefined) outcome.rlooAdvantage = statistics.rloo[i];
+    if (statistics?.grpo[i] !== undefined) outcome.grpoAdvantage = statistics.grpo[i];
+    if (feedback !== undefined) outcome.feedback = feedback[i];
+    return outcome;
+  });
+  const contrastPairs = whole?.contrastPairs.map(pairToWire) ?? [];
+  const group: GroupOutcome = { $typeName: "gradus.v1.GroupOutcome", groupId, outcomes, contrastPairs };
+  if (statistics !== undefined) {
+    const { count, mean, std } = statistics;
+    group.statistics = { $typeName: "gradus.v1.GroupStatistics", count, mean, std };
+  }
+  return group;
 }
