@@ -93,7 +93,7 @@ export function takesFeedback(policy: Data): boolean {
 
 export function looksBack(policy: Data): boolean {
   const filter = (policy as Config)["filter"] as Config | undefined;
-  return filter?.["skipSolved"] === true || Number(filter?.["skipFailedAfter"] ?? 0) > 0;
+  return filter?.["skip_solved"] === true || Number(filter?.["skip_failed_after"] ?? 0) > 0;
 }
 
 export const noArm = (): ReadArm => ({
