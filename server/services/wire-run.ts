@@ -5,7 +5,7 @@ import type { TaskKey } from "../../envs/origin.ts";
 import type { GroupView } from "../curriculum/core/groups.ts";
 import { policyToWire } from "./wire-policy.ts";
 import type { ListItem } from "../curriculum/runs/runs.ts";
-import type { ListedView } from "../curriculum/runs/summary.ts";
+import type { ListedView } from "../curriculum/runs/journal.ts";
 import type { RunConfig } from "../curriculum/core/types.ts";
 import type { HistoryEntry } from "../curriculum/core/history.ts";
 import type { EvaluationView, StateView } from "../curriculum/core/view.ts";

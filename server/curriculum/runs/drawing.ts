@@ -113,7 +113,7 @@ function maskArm<Spec, Key extends InstanceKey>(
   { arm, reason }: Dry,
 ): Promise<null | Gone | Refusal> {
   return run.commit((now) => ({
-    events: isCurrent(plan, now) ? [{ kind: "arm_masked", arm, reason }] : [],
+    events: isCurrent(plan, now) ? [{ kind: "armMasked", arm, reason }] : [],
     value: null,
   }));
 }

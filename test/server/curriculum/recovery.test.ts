@@ -166,7 +166,7 @@ test("a long run is read back from a snapshot and a short journal, to the same s
   const { state } = value(await runs.get("run"));
   expect(value(await bench({ store }).runs.get("run")).state).toEqual(state);
   // A snapshot of another server's format is left aside for the whole journal.
-  const unread: Store = { ...store, snapshot: async () => ({ version: 5, body: '{"format":0}' }) };
+  const unread: Store = { ...store, snapshot: async () => ({ version: 5, body: Buffer.from('{"format":0}') }) };
   expect(value(await bench({ store: unread }).runs.get("run")).state).toEqual(state);
 });
 
