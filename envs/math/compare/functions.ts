@@ -228,7 +228,7 @@ function hasRoots(node: Node): boolean {
 type Point = ReadonlyMap<string, Num>;
 
 /** Of expressions that are equal wherever nothing that a sign is taken of vanishes. `look`: what refutes them at a point. */
-export function compareAtSigns(
+function compareAtSigns(
   gold: Node,
   answer: Node,
   variables: readonly string[],

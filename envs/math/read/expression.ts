@@ -266,7 +266,7 @@ function readOpened(cursor: Cursor, text: string): Node {
 // Numbers of two parts: a whole number and a proper fraction, or a number and a word such as million.
 
 /** 1\frac{1}{2}, 1 1/2 and 1½. */
-export function mixedNumber(cursor: Cursor, node: Node, digits: string | undefined): Node {
+function mixedNumber(cursor: Cursor, node: Node, digits: string | undefined): Node {
   if (node.kind !== "number" || digits === undefined) return node;
   const next = peek(cursor);
   if (next === undefined) return node;
@@ -310,7 +310,7 @@ function commandFraction(cursor: Cursor): Rational | undefined {
 }
 
 /** 3 million, 2.5 hundred thousand */
-export function scaledByWords(cursor: Cursor, node: Node): Node {
+function scaledByWords(cursor: Cursor, node: Node): Node {
   let scaled = node;
   for (let next = peek(cursor); next?.kind === "word" && scaled.kind === "number"; next = peek(cursor)) {
     const word = next.text.toLowerCase();

@@ -1,25 +1,25 @@
 /** Tells words, functions and products of variables apart in runs of letters. */
-import { DECORATIONS, FUNCTIONS, INFIXES, OPERATORS, SKIPPED, SYMBOLS, TEXTS, UPRIGHTS } from "./names.ts";
+import { DECORATIONS, FUNCTIONS, INFIXES, OPERATORS, SKIPPED, SYMBOLS, TEXTS, UPRIGHTS, wordSet } from "./names.ts";
 import { readNumber, TOO_LONG } from "./numeral.ts";
 import { push, put, type Sink, type Style } from "./tokens.ts";
 
 // Plain words that answers hold.
 
 /** Words of two and three letters that are no product of variables. */
-export const SHORT_WORDS: ReadonlySet<string> = new Set([
-  ..."and or no yes not the is are for all any but if of to as at by we so it on one two six ten has was may can odd".split(
-    " ",
+const SHORT_WORDS: ReadonlySet<string> = new Set([
+  ...wordSet(
+    "and or no yes not the is are for all any but if of to as at by we so it on one two six ten has was may can odd",
   ),
-  ..."per usd hrs yrs yr wk gal cm mm km kg mg ft in hr min sec mph kph lb lbs oz ml mL deg rad day days year pm am PM AM Hz dm inch pct".split(
-    " ",
+  ...wordSet("per usd hrs yrs yr wk gal cm mm km kg mg ft in hr min sec mph kph lb lbs oz ml mL deg rad day days year"),
+  ...wordSet(
+    "pm am PM AM Hz dm inch pct ppm bpm rpm mpg kJ kN kW MHz kHz GHz kPa GB MB KB TB mol atm cal kcal EUR GBP",
   ),
-  ..."ppm bpm rpm mpg kJ kN kW MHz kHz GHz kPa GB MB KB TB mol atm cal kcal EUR GBP sq cu".split(" "),
-  ..."her his she he him who man men boy pen cat dog red son mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep oct nov dec dne DNE".split(
-    " ",
+  ...wordSet(
+    "sq cu her his she he him who man men boy pen cat dog red son mon tue wed thu fri sat sun jan feb mar apr",
   ),
+  ...wordSet("jun jul aug sep oct nov dec dne DNE"),
 ]);
 
-/** Behind a number they say nothing of its worth: 10th. */
 /** The "st" of "21st", but not of "2st", which is a product; by the digits before it. */
 export function isOrdinalOf(run: string, last: number, before: number): boolean {
   if (!ORDINALS.has(run) || last < 48 || last > 57) return false;
@@ -27,14 +27,15 @@ export function isOrdinalOf(run: string, last: number, before: number): boolean 
   return run === (isTeen ? "th" : (["th", "st", "nd", "rd"][last - 48] ?? "th"));
 }
 
+/** Behind a number they say nothing of its worth: 10th. */
 export const ORDINALS: ReadonlySet<string> = new Set(["st", "nd", "rd", "th"]);
 
 /** Words that may be a product of two letters, too. */
-export const PRODUCT_WORDS: ReadonlySet<string> = new Set("as at by is it no of on so to we".split(" "));
+export const PRODUCT_WORDS: ReadonlySet<string> = wordSet("as at by is it no of on so to we");
 
 /** Words that are no product of letters when they are all capitals, either. */
-export const CAPITAL_WORDS: ReadonlySet<string> = new Set(
-  "YES NO TRUE FALSE NONE ODD EVEN NEITHER BOTH ALWAYS NEVER EQUAL ZERO ONE TWO USD EUR RMB".split(" "),
+const CAPITAL_WORDS = wordSet(
+  "YES NO TRUE FALSE NONE ODD EVEN NEITHER BOTH ALWAYS NEVER EQUAL ZERO ONE TWO USD EUR RMB",
 );
 
 // Numbers in words.

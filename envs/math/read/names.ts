@@ -8,7 +8,7 @@ function bySpelling(spellings: Readonly<Record<string, string>>): ReadonlyMap<st
   return new Map(pairs.flat());
 }
 
-function wordSet(words: string): ReadonlySet<string> {
+export function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(" "));
 }
 
