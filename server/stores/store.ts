@@ -5,7 +5,6 @@
  * What a promise of `create`, `append`, `remove` or `removeExpired` resolves to has been committed. Several processes
  * may use one store at a time: `append` takes effect only at the version that its caller has seen.
  */
-import type { Access } from "./commit-queue.ts";
 
 /** A run as the store knows it. */
 export interface StoredRun {
@@ -116,7 +115,15 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** What a thread of a store does first of what waits. */
+/** "write": committed before its answer. "read": small. "bulk": may be large; it lets the others go first. */
+export type Kind = "write" | "read" | "bulk";
+
+/** What a thread is asked. */
+export type Names<S> = Exclude<keyof S, "close">;
+
+/** What a thread does first of what waits. */
+export type Access<S> = Readonly<Record<Names<S>, Kind>>;
+
 export const runAccess: Access<Store> = {
   create: "write",
   append: "write",

@@ -3,8 +3,8 @@
  * lock. Calls take effect in their order; what a promise resolves to has been committed.
  */
 import { Worker } from "node:worker_threads";
-import type { Access, Asked, Reply } from "./commit-queue.ts";
-import { StoreDamaged, StoreUnavailable } from "./store.ts";
+import type { Asked, Reply } from "./commit-queue.ts";
+import { type Access, StoreDamaged, StoreUnavailable } from "./store.ts";
 
 /** What a thread is started with. */
 export interface ThreadData {

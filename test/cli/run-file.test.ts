@@ -72,6 +72,29 @@ describe("a run file", () => {
     });
   });
 
+  test("has a policy by its name, with whatever parameters", () => {
+    const text = `policy:
+  named:
+    name: frontier
+    parameters:
+      width: 3
+      on: true
+      of: {stages: [{weights: {a: .5}}, {}, ]}
+      no: null
+`;
+    expect(read(text).config.policy?.kind.value).toMatchObject({
+      name: "frontier",
+      parameters: { width: 3, on: true, of: { stages: [{ weights: { a: 0.5 } }, {}] }, no: null },
+    });
+    expect(problems("policy:\n  named: {parameters: [1]}\n")).toEqual([
+      'run.yaml:2: policy.named.parameters: wants fields, each as "name: value"; got a list',
+    ]);
+    expect(problems("policy:\n  named:\n    parameters:\n      a: {b: .nan}\n")).toEqual([
+      "run.yaml:4: policy.named.parameters.a.b: wants a finite number; got NaN",
+    ]);
+    expect(problems("policy:\n  named:\n    parameters: &x\n      a: *x\n").join()).toContain("is more than 64 deep");
+  });
+
   test("may be what the contract's JSON is", () => {
     const { config } = read(whole);
     const json = JSON.stringify(toJson(RunConfigSchema, config), undefined, "\t");

@@ -253,7 +253,7 @@ function banditOf({ kind: _, rule: name, signal, rescale, epsilon, ...numbers }:
     signal: valueOf("signal", signals, signal),
     rule: { case: rule.case, value: renamed(numbers, rule.numbers) },
     ...given({ epsilon }),
-  } as MessageInitShape<typeof BanditPolicySchema>);
+  });
   const rates = renamed(numbers, progress);
   if (Object.keys(rates).length > 0) value.learningProgress = create(LearningProgressSchema, rates);
   if (rescale !== undefined) {

@@ -114,7 +114,11 @@ _WORDS = {
 }
 
 
-_MESSAGES = {"Duration": "a number of seconds", "Parameters": "a mapping, each of a str to a number", "Struct": "a mapping of plain JSON"}
+_MESSAGES = {
+    "Duration": "a number of seconds",
+    "Parameters": "a mapping, each of a str to a number",
+    "Struct": "a mapping of plain JSON",
+}
 
 
 def _wanted(descriptor: Any) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from gradus._arguments import shown, suggesting, suggestion
-from gradus.enums import BanditRule, BanditSignal, CompetenceStep, ReplayInstances
+from gradus.enums import BanditSignal, CompetenceStep, ReplayInstances
 from gradus.policy_values import (
     BackwardTransfer,
     BanditPolicy,
@@ -30,6 +30,8 @@ from gradus.policy_values import (
     Tier,
     UcbRule,
 )
+
+BanditRule: TypeAlias = Literal["ema_softmax", "exp3_s", "thompson", "ucb"]
 
 Ranks: TypeAlias = tuple[float, float]
 """From the easiest rows of a pool, 0, to the hardest, 1: (0, 0.3) is the easiest 30%."""
@@ -149,7 +151,9 @@ def bandit(
     known = _RULES.get(rule or "ema_softmax")
     if known is None:
         near = suggestion(str(rule), _RULES)
-        raise ValueError(f"unknown bandit rule {rule!r}: one of {', '.join(_RULES)}{near if near.startswith('; did') else ''}")
+        raise ValueError(
+            f"unknown bandit rule {rule!r}: one of {', '.join(_RULES)}{near if near.startswith('; did') else ''}"
+        )
     progress = _PROGRESS if signal == "learning_progress" else {}
     for name, value in numbers.items():
         if value is not None and name not in known.fields and name not in progress:

@@ -56,7 +56,7 @@ interface NumberField {
   readonly name: keyof Numbers;
   /** As the contract names it. */
   readonly field: string;
-  check(field: string, value: number): Invalid | undefined;
+  readonly check: (field: string, value: number) => Invalid | undefined;
 }
 
 const rate = (field: string, value: number): Invalid | undefined => positive(field, value, 1);

@@ -381,7 +381,7 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
     /**
      * Moving averages and a softmax.
      *
-     * @generated from field: gradus.v1.EmaSoftmaxRule ema_softmax = 1;
+     * @generated from field: gradus.v1.EmaSoftmaxRule ema_softmax = 13;
      */
     value: EmaSoftmaxRule;
     case: "emaSoftmax";
@@ -389,7 +389,7 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
     /**
      * Exponential weights that forget.
      *
-     * @generated from field: gradus.v1.Exp3SRule exp3_s = 2;
+     * @generated from field: gradus.v1.Exp3SRule exp3_s = 14;
      */
     value: Exp3SRule;
     case: "exp3S";
@@ -397,7 +397,7 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
     /**
      * Thompson sampling.
      *
-     * @generated from field: gradus.v1.ThompsonRule thompson = 3;
+     * @generated from field: gradus.v1.ThompsonRule thompson = 15;
      */
     value: ThompsonRule;
     case: "thompson";
@@ -405,7 +405,7 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
     /**
      * Upper confidence bounds.
      *
-     * @generated from field: gradus.v1.UcbRule ucb = 4;
+     * @generated from field: gradus.v1.UcbRule ucb = 16;
      */
     value: UcbRule;
     case: "ucb";
@@ -414,14 +414,14 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
   /**
    * The signal; unset: BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE.
    *
-   * @generated from field: gradus.v1.BanditSignal signal = 5;
+   * @generated from field: gradus.v1.BanditSignal signal = 2;
    */
   signal: BanditSignal;
 
   /**
    * How learning progress is measured; under another signal it is refused.
    *
-   * @generated from field: gradus.v1.LearningProgress learning_progress = 6;
+   * @generated from field: gradus.v1.LearningProgress learning_progress = 17;
    */
   learningProgress?: LearningProgress | undefined;
 
@@ -430,14 +430,14 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
    * the paper). Of every rule, Thompson sampling and UCB included: what it gives is
    * mixed with an even share.
    *
-   * @generated from field: optional double epsilon = 7;
+   * @generated from field: optional double epsilon = 5;
    */
   epsilon?: number | undefined;
 
   /**
    * Brings signals to one scale; unset: they are taken as they are.
    *
-   * @generated from field: gradus.v1.SignalRescale rescale = 8;
+   * @generated from field: gradus.v1.SignalRescale rescale = 6;
    */
   rescale?: SignalRescale | undefined;
 };
