@@ -12,7 +12,7 @@ import {
   freshGroup,
   rangeOf,
 } from "./reader-state.ts";
-import { type Reader, lastOf, takesFeedback, armsOf, isAverages, issue } from "./reading.ts";
+import { type Reader, lastOf, takesFeedback, armsOf, isAverages, isOf, issue } from "./reading.ts";
 
 /** The closed groups that a draw folds in, in order, with their update batches. */
 function due(run: ReadRun, through: Data) {
@@ -80,7 +80,7 @@ function checkDrawn(reader: Reader, cursor: number, task: ReadTask, restarts: bo
 }
 
 function valuesOf({ policy, arms }: ReadRun, policyState: Data): Data {
-  if ((policy as Config)["bandit"] === undefined) return arms.map(() => 0);
+  if (!isOf(policy, "bandit")) return arms.map(() => 0);
   return isAverages(policy) ? policyState : UNSAID;
 }
 

@@ -27,6 +27,7 @@ import {
   type Reader,
   segment,
   groupsOf,
+  isOf,
   looksBack,
   noArm,
   armsOf,
@@ -118,9 +119,8 @@ function control(run: ReadRun, kind: RunEvent["kind"]): void {
 }
 
 function updatePolicy(run: ReadRun, policy: Data): void {
-  const [kind] = Object.keys(policy as Config).filter((name) => name !== "constraints" && name !== "filter");
   // What it keeps is not said; after a policy of another kind it keeps nothing.
-  const keeps = kind !== undefined && kind !== "mixture" && (run.policy as Config)[kind] !== undefined;
+  const keeps = !isOf(policy, "mixture") && isOf(run.policy, (policy as Config)["name"] as string);
   run.policyState = keeps ? UNSAID : firstState(policy, run.arms.length, run.prompts);
   run.policy = policy;
   run.memory = looksBack(policy) ? (run.memory ?? new Map()) : null;
@@ -137,7 +137,7 @@ function reshape(run: ReadRun, config: Config, policy: Data): void {
   run.masks = arms.map((_, i) => run.masks[i] ?? null);
   if (run.probabilities !== null)
     run.probabilities = arms.map((_, i) => (run.probabilities as readonly number[])[i] ?? 0);
-  if (arms.length > before && (run.policy as Config)["bandit"] !== undefined) run.policyState = UNSAID;
+  if (arms.length > before && isOf(run.policy, "bandit")) run.policyState = UNSAID;
   if (policy !== null) updatePolicy(run, policy);
 }
 

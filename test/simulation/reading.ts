@@ -85,10 +85,14 @@ export function groupAt(run: ReadRun, cursor: number): ReadGroup | undefined {
   return batch?.groups[cursor - batch.cursor];
 }
 
+/** Whether a policy is of one of some names. */
+export function isOf(policy: Data, ...names: readonly string[]): boolean {
+  return names.includes((policy as Config)["name"] as string);
+}
+
 /** Whether groups are folded in: under policies that learn, and filters that look back. */
 export function takesFeedback(policy: Data): boolean {
-  const { bandit, competence } = policy as Config;
-  return bandit !== undefined || competence !== undefined || looksBack(policy);
+  return isOf(policy, "bandit", "competence") || looksBack(policy);
 }
 
 export function looksBack(policy: Data): boolean {
@@ -111,16 +115,14 @@ export function armsOf(config: Config): readonly Config[] {
 
 /** A bandit that keeps moving averages and nothing else: its state is its values. */
 export function isAverages(policy: Data): boolean {
-  const bandit = (policy as Config)["bandit"] as Config | undefined;
-  const { ema_softmax: softmax, signal, rescale } = bandit ?? {};
+  const { ema_softmax: softmax, signal, rescale } = (policy as Config)["parameters"] as Config;
   return softmax !== undefined && signal !== "BANDIT_SIGNAL_LEARNING_PROGRESS" && rescale === undefined;
 }
 
 /** A policy's state before its first draw, where it is plain. */
 export function firstState(policy: Data, arms: number, prompts: number): Data {
-  const { mixture, staged, forgetting } = policy as Config;
-  if (mixture !== undefined) return null;
-  if (staged !== undefined || forgetting !== undefined) return [0, prompts];
+  if (isOf(policy, "mixture")) return null;
+  if (isOf(policy, "staged", "forgetting")) return [0, prompts];
   return isAverages(policy) ? new Array<number>(arms).fill(0) : UNSAID;
 }
 

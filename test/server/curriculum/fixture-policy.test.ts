@@ -51,6 +51,7 @@ vi.mock(import("../../../server/curriculum/policies/registry.ts"), async (origin
     ...actual,
     definitionOf: (of: Policy): policy.PolicyDefinition => (of.kind === "slice" ? slice : actual.definitionOf(of)),
     checkPolicyConfig: () => undefined,
+    writePolicy: ({ kind, config }) => ({ name: kind, parameters: config as Json, constraints: {}, filter: {} }),
     policyCodec: {
       encode: ({ config }) => config as Json,
       decode: (json) => ({ ...sliceOf(0), config: json }),
