@@ -1,6 +1,6 @@
 /** What verifiers of this process may ask. Opened when one of them asks: most commands ask nothing, and Python takes a while. */
-import type { Failed } from "../envs/facts.ts";
-import type { Ports } from "../envs/ports.ts";
+import { type Failed, unavailable } from "../envs/facts.ts";
+import type { PortName, Ports } from "../envs/ports.ts";
 import { systemClock } from "../server/curriculum/runs/system.ts";
 import type { Config } from "../server/runtime/config.ts";
 import { type MissingPorts, type OpenedPorts, openPorts } from "../server/ports/ports.ts";
@@ -36,17 +36,17 @@ export function createLocalPorts(config: Config, tell: (words: string) => void):
       sandbox: {
         run: async (job, context) => {
           const { ports, missing } = await open();
-          return ports.sandbox?.run(job, context) ?? failed("sandbox_failed", missing.sandbox);
+          return ports.sandbox?.run(job, context) ?? absent("sandbox", missing.sandbox);
         },
       },
       judge: {
         compare: async (comparison, context) => {
           const { ports, missing } = await open();
-          return ports.judge?.compare(comparison, context) ?? failed("judge_unavailable", missing.judge);
+          return ports.judge?.compare(comparison, context) ?? absent("judge", missing.judge);
         },
         probe: async (context) => {
           const { ports, missing } = await open();
-          return ports.judge === undefined ? failed("judge_unavailable", missing.judge) : ports.judge.probe(context);
+          return ports.judge === undefined ? absent("judge", missing.judge) : ports.judge.probe(context);
         },
       },
     },
@@ -54,6 +54,6 @@ export function createLocalPorts(config: Config, tell: (words: string) => void):
   };
 }
 
-function failed(reason: Failed["reason"], detail = "it is not there"): Failed {
-  return { kind: "failed", reason, detail, retryable: false };
+function absent(port: PortName, detail = "it is not there"): Failed {
+  return unavailable(port, detail, { retryable: false });
 }

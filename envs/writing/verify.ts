@@ -1,6 +1,6 @@
 /** Which text is better, as a judge sees it: a win, a loss or a tie against the reference (Omni-Thinker A.1). */
 import type { Resource, VerifyContext } from "../environment.ts";
-import type { Facts, Failed, GradedFacts } from "../facts.ts";
+import { type Facts, type Failed, type GradedFacts, unavailable } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { Verdict } from "../ports.ts";
 import { type Conversation, folded, hasLetters, isTooLong, LETTERS_MIN, TEXT_BYTES_MAX } from "./conversation.ts";
@@ -20,10 +20,7 @@ export const judgeResource: Resource = {
   probe: async ({ ports, ...context }) => ports.judge?.probe(context),
 };
 
-const NO_JUDGE: Failed = {
-  ...({ kind: "failed", reason: "judge_unavailable", retryable: true } as const),
-  detail: "this server has no judge",
-};
+const NO_JUDGE = unavailable("judge", "this server has no judge");
 
 export async function verify(
   conversation: Conversation,

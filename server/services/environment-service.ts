@@ -240,7 +240,7 @@ function tally({ meter }: Pick<ServiceDeps, "meter">, task: OpenTask | NoReward,
     if (result.case === "score") {
       const { verdict, reward, solved } = result.value;
       counts.scored(verdicts[verdict] ?? "", reward, solved);
-    } else if (result.case === "noReward") counts.noReward(reasons[result.value.reason] ?? "");
+    } else if (result.case === "noReward") counts.noReward(reasons[result.value.reason] ?? "", result.value.resource);
   }
 }
 

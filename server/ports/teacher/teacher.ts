@@ -5,7 +5,7 @@
 import { LRUCache } from "lru-cache";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Environment, Resource } from "../../../envs/environment.ts";
-import type { Failed, Facts } from "../../../envs/facts.ts";
+import { type Failed, type Facts, unavailable } from "../../../envs/facts.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { type AskModel, createEndpoint, type EndpointOptions } from "../chat-endpoint.ts";
@@ -204,8 +204,7 @@ async function request(
 }
 
 function failed(detail: string, retryDelayMs?: number): Failed {
-  const again = { retryable: true, ...(retryDelayMs !== undefined && { retryDelayMs }) };
-  return { kind: "failed", reason: "judge_unavailable", detail, ...again };
+  return unavailable("teacher", detail, retryDelayMs === undefined ? {} : { retryDelayMs });
 }
 
 /** What a promise that never rejects comes to, or undefined once the signal is aborted. */

@@ -100,7 +100,7 @@ test("a failure is no rejection: the row stays unchecked, and is asked about by 
     return right(claim, context);
   };
   const { pool, failure } = await load(flaky);
-  expect([rowsOf(pool), pool.unchecked, failure]).toEqual([good, 2, "sandbox_failed: no answer"]);
+  expect([rowsOf(pool), pool.unchecked, failure]).toEqual([good, 2, "resource_unavailable: sandbox: no answer"]);
   asked.length = 0;
   const again = await load(async (claim, context) => {
     asked.push(claim.a);

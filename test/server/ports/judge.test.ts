@@ -115,7 +115,12 @@ const bad = { kind: "failed", retryable: true };
 
 describe("what is no verdict is a failure of the judge's, after so many requests for each order", () => {
   test.each<[string, Behaviour, number, object]>([
-    ["words", says("Text A, I should say."), UNREADABLE_MAX, { reason: "judge_unavailable", detail: /has no verdict/ }],
+    [
+      "words",
+      says("Text A, I should say."),
+      UNREADABLE_MAX,
+      { reason: "resource_unavailable", resource: "judge", detail: /has no verdict/ },
+    ],
     [
       "two verdicts",
       says(`${verdict("A")} or ${verdict("B")}`),
@@ -125,12 +130,17 @@ describe("what is no verdict is a failure of the judge's, after so many requests
     ["another winner", says('{"winner": "C"}'), UNREADABLE_MAX, { detail: /none of/ }],
     ["nothing", { kind: "answer", content: null, reasoning: verdict("A") }, UNREADABLE_MAX, { detail: /no verdict/ }],
     ["no choices", { kind: "raw", body: "{}", then: "end" }, UNREADABLE_MAX, { detail: /no verdict/ }],
-    ["no JSON", { kind: "raw", body: "<html>", then: "end" }, REQUESTS_MAX, { reason: "judge_unavailable" }],
+    [
+      "no JSON",
+      { kind: "raw", body: "<html>", then: "end" },
+      REQUESTS_MAX,
+      { reason: "resource_unavailable", resource: "judge" },
+    ],
     [
       "a reply cut off",
       { kind: "raw", body: '{"choices": [', then: "reset" },
       REQUESTS_MAX,
-      { reason: "judge_unavailable" },
+      { reason: "resource_unavailable", resource: "judge" },
     ],
     [
       "a huge reply",
@@ -140,10 +150,15 @@ describe("what is no verdict is a failure of the judge's, after so many requests
     ],
     ["500", { kind: "status", status: 500, retryAfter: "0.001" }, REQUESTS_MAX, { detail: /500/ }],
     ["429", { kind: "status", status: 429, retryAfter: "0.001" }, REQUESTS_MAX, { detail: /429/, retryDelayMs: 1 }],
-    ["a wrong key", { kind: "status", status: 401 }, 1, { reason: "judge_unavailable", detail: /401/ }],
-    ["a wrong path", { kind: "status", status: 404 }, 1, { reason: "judge_unavailable" }],
+    [
+      "a wrong key",
+      { kind: "status", status: 401 },
+      1,
+      { reason: "resource_unavailable", resource: "judge", detail: /401/ },
+    ],
+    ["a wrong path", { kind: "status", status: 404 }, 1, { reason: "resource_unavailable", resource: "judge" }],
     ["a prompt it will not have", { kind: "status", status: 400, message: "too long" }, 1, { retryable: false }],
-    ["a hang-up", { kind: "reset" }, REQUESTS_MAX, { reason: "judge_unavailable" }],
+    ["a hang-up", { kind: "reset" }, REQUESTS_MAX, { reason: "resource_unavailable", resource: "judge" }],
   ])("%s", async (_, behaviour, requests, expected) => {
     await using of = await rig(() => behaviour);
     const { detail, ...more } = expected as { detail?: RegExp };

@@ -245,7 +245,12 @@ describe("failures of ours", () => {
     const context = { signal: new AbortController().signal, deadlineMs: Infinity };
     const running = one.run({ program: "while True: pass", cases: [script()], cpuMsMax: 1e6 }, context);
     process.kill(zygote?.pid ?? 0, "SIGKILL");
-    expect(await running).toMatchObject({ kind: "failed", reason: "sandbox_failed", retryable: true });
+    expect(await running).toMatchObject({
+      kind: "failed",
+      reason: "resource_unavailable",
+      resource: "sandbox",
+      retryable: true,
+    });
     expect(faults).toEqual([expect.stringContaining("SIGKILL")]);
     expect(await runIn(one, "def f(): return 1", [call("f")])).toMatchObject([{ kind: "returned" }]);
     await one.close();

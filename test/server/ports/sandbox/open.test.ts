@@ -54,7 +54,7 @@ test("jobs and cases are counted by what they came to", async () => {
   registerSandbox(registry, () => sandbox.figures());
   const lines = (await registry.metrics()).split("\n").filter((line) => !line.startsWith("#") && line !== "");
   expect(lines).toEqual([
-    'gradus_sandbox_jobs_total{outcome="sandbox_failed"} 1',
+    'gradus_sandbox_jobs_total{outcome="resource_unavailable"} 1',
     'gradus_sandbox_jobs_total{outcome="ran"} 2',
     'gradus_sandbox_cases_total{result="returned"} 4',
     'gradus_sandbox_cases_total{result="raised"} 2',
@@ -62,4 +62,10 @@ test("jobs and cases are counted by what they came to", async () => {
   ]);
 });
 
-const FAILED = { kind: "failed", reason: "sandbox_failed", detail: "x", retryable: true } as const;
+const FAILED = {
+  kind: "failed",
+  reason: "resource_unavailable",
+  resource: "sandbox",
+  detail: "x",
+  retryable: true,
+} as const;

@@ -136,7 +136,7 @@ describe("failures over there are no answers", () => {
     ) => {
       for (const cases of [[call("f")], [script()]]) {
         const { reply } = await ask(() => behaviour, "def f(): return 1", cases);
-        expect(reply).toMatchObject({ kind: "failed", reason: "sandbox_failed", retryable });
+        expect(reply).toMatchObject({ kind: "failed", reason: "resource_unavailable", resource: "sandbox", retryable });
         expect(reply.kind === "failed" && reply.detail).toMatch(detail);
       }
     },
