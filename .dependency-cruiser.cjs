@@ -1,10 +1,10 @@
-// Dependencies point one way: transport → services → tasks, curriculum, evaluation → envs. See CONTRIBUTING.md.
+// Dependencies point one way: transport → services → tasks, curriculum, evaluation → envs; pictures → envs. See CONTRIBUTING.md.
 const only = (name, from, allowed, comment) => ({
   name,
   comment,
   severity: "error",
   from: { path: from },
-  to: { path: "^(envs|server|cli|clients|test|bench)/", pathNot: allowed },
+  to: { path: "^(envs|pictures|server|cli|clients|test|bench)/", pathNot: allowed },
 });
 
 module.exports = {
@@ -20,10 +20,18 @@ module.exports = {
       name: "no-orphans",
       comment: "Delete what is no longer used.",
       severity: "error",
-      from: { orphan: true, path: "^(envs|server|cli)/", pathNot: "\\.d\\.ts$|^server/gen/" },
+      from: { orphan: true, path: "^(envs|pictures|server|cli)/", pathNot: "\\.d\\.ts$|^server/gen/" },
       to: {},
     },
     only("envs-are-pure", "^envs/", "^envs/", "Tasks know nothing of the server."),
+    only("pictures-know-tasks-alone", "^pictures/", "^(pictures|envs)/", "A picture is of a task and an answer."),
+    {
+      name: "servers-draw-nothing",
+      comment: "No call needs a picture.",
+      severity: "error",
+      from: { path: "^server/" },
+      to: { path: "^pictures/" },
+    },
     only("stores-are-a-leaf", "^server/stores/", "^server/stores/", "A store keeps bytes."),
     only(
       "runtime-is-a-leaf",

@@ -17,6 +17,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
 COPY clients/ts clients/ts
 COPY envs envs
+COPY pictures pictures
 COPY server server
 COPY cli cli
 COPY --from=dependencies --chown=1000:1000 /app/data data
@@ -28,5 +29,6 @@ USER 1000:1000
 EXPOSE 50051 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD node cli/health.ts
 # Off the loopback interface the server wants a token or mutual TLS: give GRADUS_TOKEN or GRADUS_TOKEN_FILE.
-ENTRYPOINT ["node", "--initial-old-space-size=256", "--external-memory-accounted-in-global-limit", "--no-allocation-site-pretenuring", "cli/main.ts"]
+# With the flags of the command; the shell gives its place to Node.
+ENTRYPOINT ["sh", "-c", "exec node $(tr -d '[]\",' < cli/node-flags.json) cli/main.ts \"$@\"", "gradus"]
 CMD ["serve"]

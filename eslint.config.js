@@ -69,7 +69,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["envs/**/*.ts", "server/curriculum/**/*.ts"],
+    files: ["envs/**/*.ts", "pictures/**/*.ts", "server/curriculum/**/*.ts"],
     rules: {
       "no-restricted-syntax": ["error", enumLike, spreadLiteral, ...reExports, ...impure],
       "no-restricted-imports": [

@@ -1,6 +1,5 @@
 /** Progress on standard error: a bar where that is a terminal, and a line now and then where it is a file or a pipe. */
 import { Presets, SingleBar } from "cli-progress";
-import { timeLeft } from "./time-left.ts";
 
 /** What a format names beside the count. */
 export type Payload = Readonly<Record<string, string | number>>;
@@ -79,4 +78,20 @@ function inLines({ done, total, format, payload = {} }: BarOptions): Bar {
     shown = now;
   };
   return { visible: false, update, stop: () => clearTimeout(timer) };
+}
+
+/**
+ * How long a piece of work will still take, in words. By the mean pace since it began. The pace of the last few steps says little where many are under way at once: they end
+ * in bursts, between which it seems that nothing will ever end.
+ */
+export function timeLeft(elapsedMs: number, steps: number, stepsLeft: number): string {
+  if (stepsLeft <= 0) return "0s";
+  return steps <= 0 ? "?" : duration(((elapsedMs / steps) * stepsLeft) / 1000);
+}
+
+function duration(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < 60) return `${whole}s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 60 ? `${minutes}m` : `${Math.floor(minutes / 60)}h${minutes % 60 === 0 ? "" : `${minutes % 60}m`}`;
 }

@@ -1,4 +1,5 @@
 /** Files that options name. */
+import { text } from "node:stream/consumers";
 import { readTextFile } from "../server/runtime/files.ts";
 import { CliProblem } from "./problem.ts";
 
@@ -10,4 +11,9 @@ export function readFileOf(option: string, path: string): string {
     const { code = "an unknown error" } = error as NodeJS.ErrnoException;
     throw new CliProblem("usage", `${option} must be a file that can be read; got '${path}' (${code})`);
   }
+}
+
+/** What the file of --file holds; undefined: standard input. */
+export async function completionIn(file: string | undefined): Promise<string> {
+  return file === undefined ? text(process.stdin) : readFileOf("--file", file);
 }

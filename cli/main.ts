@@ -2,18 +2,18 @@
 /** The command line. Run it by bin.mjs, which picks the Node. */
 import { Command, CommanderError } from "commander";
 import { readFileSync } from "node:fs";
-import { addCalibrate } from "./commands/calibrate.ts";
+import { addCalibrate } from "./research/calibrate/command.ts";
 import { addDraw } from "./commands/draw.ts";
 import { addEnvs } from "./commands/envs.ts";
 import { addEval } from "./commands/eval.ts";
 import { addExport } from "./commands/export.ts";
-import { addForgetting } from "./commands/forgetting.ts";
+import { addForgetting } from "./research/forgetting/command.ts";
 import { addPools } from "./commands/pools.ts";
 import { addReset } from "./commands/reset.ts";
 import { addRun } from "./commands/run.ts";
 import { addSandbox } from "./commands/sandbox.ts";
 import { addServe } from "./commands/serve.ts";
-import { addSimulate } from "./commands/simulate.ts";
+import { addSimulate } from "./research/simulate/command.ts";
 import { addSolve } from "./commands/solve.ts";
 import { addStep } from "./commands/step.ts";
 import { describe, exitCode, EXIT_CODES_HELP } from "./problem.ts";

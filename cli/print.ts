@@ -71,3 +71,10 @@ export function baselineText(baseline: {
 export function word(names: Readonly<Record<number, string>>, value: number): string {
   return (names[value] ?? String(value)).toLowerCase();
 }
+
+const WIDTH_DEFAULT = 80;
+
+/** Columns of the terminal that lines are written for; where standard output is no terminal, as many as fit everywhere. */
+export function terminalWidth(): number {
+  return process.stdout.columns || WIDTH_DEFAULT;
+}

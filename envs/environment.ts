@@ -1,5 +1,5 @@
 /** What an environment is. Everything here is pure: no I/O, clock, or randomness but the generator handed in. */
-import type { Picture } from "./lib/picture/picture.ts";
+import type { Picture } from "./picture.ts";
 import type { Rng } from "./lib/rng.ts";
 import type { Facts, Failed, Parsed } from "./facts.ts";
 import type { AnswerFormat, ChatMessage } from "./prompt.ts";
@@ -306,8 +306,9 @@ interface Capabilities<Instance, Answer> {
   /**
    * A picture of the instance, with an answer if there is one, drawn so that a person sees why that is infeasible or short;
    * with a best answer to set against it, if there is one. Answers need not be feasible. Never throws; of bounded size.
+   * For environments from elsewhere: those of Gradus are drawn in pictures/, by their ids.
    */
-  draw?(instance: Instance, answer?: Answer, best?: Answer): Picture;
+  draw?(this: void, instance: Instance, answer?: Answer, best?: Answer): Picture;
 }
 
 /** What every environment has, but need not say: `defineEnvironment` fills in a default (define.ts). */

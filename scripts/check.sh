@@ -42,12 +42,12 @@ generated() {
 check "format (prettier)" prettier --check --log-level warn .
 check "lint (eslint)" eslint . --max-warnings 0
 check "types (tsc)" tsc -p .
-check "import rules (dependency-cruiser)" depcruise envs server cli clients/ts/src --config .dependency-cruiser.cjs
+check "import rules (dependency-cruiser)" depcruise envs pictures server cli clients/ts/src --config .dependency-cruiser.cjs
 check "contract format (buf)" buf format --diff --exit-code
 check "contract lint (buf)" buf lint
 check "contract breaking (buf)" breaking
 check "generated code" generated
-check "copy and paste (jscpd)" jscpd --silent envs server cli clients scripts
+check "copy and paste (jscpd)" jscpd --silent envs pictures server cli clients scripts
 check "documents name what is there" node scripts/documents.ts
 check "calls pass the files that docs/walks.md lists" node scripts/walks.ts
 check "python format (ruff)" .venv/bin/python -m ruff format --check clients/python

@@ -121,7 +121,7 @@ export function problems(root: string): readonly string[] {
   const contributing = read("CONTRIBUTING.md");
   return [
     ...files.filter(isChecked).flatMap((document) => missingPaths(document, read(document), files)),
-    ...["server", "envs", "clients"].flatMap((parent) => foldersLeftOut(contributing, parent, files)),
+    ...["server", "envs", "pictures", "clients"].flatMap((parent) => foldersLeftOut(contributing, parent, files)),
     ...pagesLeftOut(read("docs/README.md"), files),
     ...files
       .filter((file) => /\.(ts|js|mjs|cjs|md|py|pyi|proto|sh|ya?ml|json|toml)$|^(Makefile|Dockerfile)$/.test(file))

@@ -9,7 +9,7 @@ import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../../server/gen/gradus/v1/environment_pb.js";
 import { AnswerFormat, Source } from "../../server/gen/gradus/v1/task_pb.js";
 import type { Attack, Target, Unary } from "./caller.ts";
-import { begin, emptyPieces, endlessHeaders, flood, listPath, send, streamOf, uint32 } from "./frames.ts";
+import { begin, emptyPieces, endlessHeaders, flood, listPath, send, stepPath, streamOf, uint32 } from "./frames.ts";
 
 const environments = EnvironmentService.method;
 const curriculum = CurriculumService.method;
@@ -158,7 +158,7 @@ function sending(callers: number, bytes: Buffer, reads = true): Pick<Attack, "ca
   return { callers, call: ({ target }) => send(target.port, bytes, { reads, forMs: STAYS_MS }) };
 }
 
-const rapidResets = begin(20_000, "reset after the headers");
+const rapidResets = [false, true].map((settles) => begin(20_000, "reset after the headers", stepPath, settles));
 
 /** One after the other. */
 const oddities: readonly Buffer[] = [
@@ -224,8 +224,8 @@ export const attacks = {
   "one-byte POSTs": { callers: 6, call: stall },
   "rapid resets": {
     callers: 1,
-    call: async ({ target }) => {
-      await send(target.port, rapidResets, { reads: true, forMs: STAYS_MS });
+    call: async ({ target }, i) => {
+      await send(target.port, rapidResets[i % 2] as Buffer, { reads: true, forMs: STAYS_MS });
       await sleep(1000);
     },
   },

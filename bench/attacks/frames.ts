@@ -13,6 +13,7 @@ const types = {
   continuation: 9,
 };
 const endStream = 0x1;
+const acknowledgement = 0x1;
 const endHeaders = 0x4;
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -56,7 +57,7 @@ function again(path: string): Buffer {
 }
 
 export const listPath = "/gradus.v1.EnvironmentService/ListEnvironments";
-const stepPath = "/gradus.v1.EnvironmentService/Step";
+export const stepPath = "/gradus.v1.EnvironmentService/Step";
 const emptyMessage = Buffer.alloc(5);
 
 /** What comes for the i-th stream of a connection. */
@@ -81,12 +82,13 @@ export const floods = {
   "window updates of 1": frameOf("windowUpdate", 0, 0, uint32(1)),
 } as const;
 
-/** All of a connection in which so many streams begin. */
-export function begin(count: number, kind: keyof typeof streams, path = stepPath): Buffer {
+/** All of a connection in which so many streams begin. One that `settles` acknowledges the server's settings ahead. */
+export function begin(count: number, kind: keyof typeof streams, path = stepPath, settles = true): Buffer {
   const frames = Array.from({ length: count }, (_, i) =>
     streams[kind](2 * i + 1, i === 0 ? remembered(path) : again(path)),
   );
-  return Buffer.concat([Buffer.from(preface), frameOf("settings", 0, 0), ...frames.flat()]);
+  const acknowledged = settles ? [frameOf("settings", acknowledgement, 0)] : [];
+  return Buffer.concat([Buffer.from(preface), frameOf("settings", 0, 0), ...acknowledged, ...frames.flat()]);
 }
 
 /** All of a connection that sends so many frames which are of no call. */

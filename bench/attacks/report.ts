@@ -70,7 +70,7 @@ export function table(names: readonly AttackName[], results: readonly Result[]):
       `${each(({ attacked }) => pair(attacked.health))} beside ${each(({ idle }) => pair(idle.health))}`,
       each(ratio(({ nextBatch }) => nextBatch.p50Ms)),
       each(({ memoryOverIdleMiB }) => memoryOverIdleMiB.toFixed(0)),
-      `${rounds.filter(isMet).length} of ${rounds.length}`,
+      `${rounds.length - attacksThatMissed(rounds)} of ${rounds.length}`,
     ].join(" | ");
   });
   return [
@@ -78,4 +78,9 @@ export function table(names: readonly AttackName[], results: readonly Result[]):
     "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ...rows.map((row) => `| ${row} |`),
   ].join("\n");
+}
+
+/** How many of these rounds missed a bar. */
+export function attacksThatMissed(results: readonly Result[]): number {
+  return results.filter((result) => !isMet(result)).length;
 }

@@ -1,5 +1,5 @@
 /** The students that are judged. */
-import { familyOf } from "../../cli/simulate/families.ts";
+import { familyOf } from "../../cli/research/simulate/families.ts";
 import type { Family } from "../../server/curriculum/simulation/student.ts";
 import { students } from "../../server/curriculum/simulation/students.ts";
 

@@ -10,7 +10,7 @@ import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } f
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import { CurriculumService, NextBatchResponseSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import type { NextBatchRequest, NextBatchResponse } from "../../server/gen/gradus/v1/curriculum_pb.js";
-import { setHttp2Options, widenConnections } from "../../server/transport/grpc/internals.ts";
+import { setHttp2Options, watchConnections } from "../../server/transport/grpc/internals.ts";
 import { type Made, makerOf } from "./make.ts";
 
 /** Whose tasks it makes: its arguments. */
@@ -86,7 +86,7 @@ function serve(): void {
   process.on("SIGTERM", () => process.exit(0));
   server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, grpcPort) => {
     if (error !== null) throw error;
-    widenConnections(server);
+    watchConnections(server);
     console.log(JSON.stringify({ msg: "listening", grpcPort }));
   });
 }

@@ -1,7 +1,7 @@
 /** gradus pools: what a server would make of a file of rows, and samples of it. */
 import type { Command } from "commander";
 import { addCheck } from "./pools/check.ts";
-import { addDistract } from "./pools/distract.ts";
+import { addDistract } from "../research/distract/command.ts";
 import { addSample } from "./pools/sample.ts";
 
 export function addPools(program: Command): void {

@@ -3,7 +3,7 @@ import { Option } from "commander";
 import type { Command } from "commander";
 import { OutcomeSchema } from "../../clients/ts/src/public.ts";
 import type { Outcome, ScoredOutcome } from "../../clients/ts/src/public.ts";
-import { completionIn } from "../completion.ts";
+import { completionIn } from "../files.ts";
 import { addConnectionOptions, VERIFIERS_HELP, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import { baselineText, fields, jsonOf, number, print, printJson, table } from "../print.ts";

@@ -1,5 +1,5 @@
 /** Pictures of specimens. The instance of a task is in its id, which only those can open who have the keys. */
-import { drawCompletion } from "../../envs/draw.ts";
+import { drawCompletion } from "../../pictures/draw.ts";
 import type { Local } from "../local.ts";
 import type { Specimen } from "./specimens.ts";
 

@@ -3,7 +3,6 @@ import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
 import type { Grading } from "../environment.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
-import { draw } from "./draw.ts";
 import type { CodeInstance } from "./instance.ts";
 import { readProgram } from "./program.ts";
 import { columns, python, readRow } from "./rows.ts";
@@ -86,5 +85,4 @@ export const code = defineEnvironment<CodeInstance, string>({
   }),
   parse: (text, { tests }) => readProgram(text, tests),
   verify,
-  draw,
 });

@@ -2,7 +2,6 @@
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
-import { draw } from "./draw.ts";
 import { type CountdownAnswer, formatAnswer as format } from "./expression.ts";
 import { generator, rows } from "./generate.ts";
 import { canonical, type CountdownInstance, inline } from "./instance.ts";
@@ -74,5 +73,4 @@ export const countdown = defineEnvironment<CountdownInstance, CountdownAnswer>({
   ],
   parse,
   verify,
-  draw,
 });

@@ -5,8 +5,6 @@ import type { Grading } from "../environment.ts";
 import type { Facts } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
-import type { Picture } from "../lib/picture/picture.ts";
-import { answerPart, drawParts, problemPart } from "./draw.ts";
 import { type MathInstance, rows } from "./instance.ts";
 import { compareMath, type MathAnswer, readMath, showMath } from "./value.ts";
 
@@ -52,15 +50,6 @@ function render({ problem }: MathInstance, format: AnswerFormat): readonly ChatM
   return [{ role: "user", content: `${problem}\n\n${formatInstruction(format)}` }];
 }
 
-/** The expected answer stands beside one that is not equal to it. */
-function draw({ problem, answer: gold }: MathInstance, answer?: MathAnswer): Picture {
-  if (answer === undefined) return drawParts([problemPart(problem)]);
-  const parts = [problemPart(problem), answerPart("answer", answer.text)];
-  const expected = readMath(gold);
-  const isEqual = expected.kind === "answer" && compareMath(expected.answer, answer).kind === "equal";
-  return drawParts(isEqual ? parts : [...parts, answerPart("expected", gold, true)]);
-}
-
 export const math = defineEnvironment<MathInstance, MathAnswer>({
   id: "math",
   version: 1,
@@ -76,5 +65,4 @@ export const math = defineEnvironment<MathInstance, MathAnswer>({
   verbatim: true,
   parse: readMath,
   verify: ({ answer: gold }, answer) => gradeMath(gold, answer),
-  draw,
 });

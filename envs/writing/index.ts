@@ -4,7 +4,6 @@ import { defineEnvironment } from "../define.ts";
 import type { Parsed } from "../facts.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import { type Conversation, folded, rows } from "./conversation.ts";
-import { draw } from "./draw.ts";
 import { judgeResource, verify } from "./verify.ts";
 
 function render({ system, request }: Conversation, format: AnswerFormat): readonly ChatMessage[] {
@@ -37,5 +36,4 @@ export const writing = defineEnvironment<Conversation, string>({
   render,
   parse: (text): Parsed<string> => ({ kind: "answer", answer: text }),
   verify,
-  draw,
 });

@@ -52,7 +52,10 @@ export interface CommitQueueParts {
 
 export interface CommitQueue {
   ask(asked: readonly Asked[]): void;
-  /** Looks whether the file is still there, and by writing to it where there is a doubt, whether it can be written to. */
+  /**
+   * Looks whether the file is still there, and by writing to it where there is a doubt, whether it can be written to; and
+   * copies the log to the file, which SQLite would do in the midst of a commit that is waited for.
+   */
   look(isDoubtful: boolean): void;
   /** Does what waits, and calls back. */
   close(closed: () => void): void;
@@ -67,10 +70,6 @@ interface Job extends Asked {
 const WRITES_MAX = 512;
 /** How long large reads go on before writes that came meanwhile have their turn. */
 const BULK_MS = 4;
-/** How long nothing was written before the log is copied to the file: what is asked next rarely comes right then. */
-const QUIET_MS = 50;
-/** Between two such copies, each of which syncs to disk. */
-const COPY_EVERY_MS = 1000;
 /** Between attempts to get a lock that another process holds: SQLite's own steps. */
 const BACKOFF_MS = [1, 2, 5, 10, 15, 20, 25];
 
@@ -92,7 +91,6 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
   let told: string | undefined;
   let next: NodeJS.Immediate | undefined;
   let retry: NodeJS.Timeout | undefined;
-  const copying = inQuiet(() => lost ?? writer.copyLog());
   let onClosed: (() => void) | undefined;
 
   const idle = (): boolean => Object.values(waiting).every((jobs) => jobs.length === 0);
@@ -103,7 +101,6 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
     onProblem(problem);
   };
   const work = (): Reply[] => {
-    if (waiting.write.length > 0) copying.later();
     const replies = writer.write(waiting.write);
     const reader = readJob(store);
     for (const job of waiting.read.splice(0)) reader(job, waiting.read, replies);
@@ -148,35 +145,13 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
     look: (isDoubtful) => {
       lost = parts.lost();
       if (lost === undefined && (isDoubtful || writer.problem() !== undefined)) writer.probe();
+      if (lost === undefined) writer.copyLog();
       tell();
     },
     close: (closed) => {
-      onClosed = () => {
-        copying.stop();
-        closed();
-      };
+      onClosed = closed;
       next ??= setImmediate(turn);
     },
-  };
-}
-
-/**
- * Copies the log to the file in a quiet moment after a write: SQLite would do it in the midst of a commit that is waited
- * for.
- */
-function inQuiet(copy: () => unknown) {
-  let timer: NodeJS.Timeout | undefined;
-  let copiedMs = -Infinity;
-  const now = (): void => {
-    copy();
-    copiedMs = performance.now();
-  };
-  return {
-    later: (): void => {
-      clearTimeout(timer);
-      timer = setTimeout(now, Math.max(QUIET_MS, copiedMs + COPY_EVERY_MS - performance.now()));
-    },
-    stop: (): void => clearTimeout(timer),
   };
 }
 

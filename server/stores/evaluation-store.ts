@@ -3,6 +3,7 @@
  * so that they are solved once. Bodies are text that only the caller reads. Asynchronous, so that a store may be
  * elsewhere. What a promise resolves to has been committed; several processes may use one store at a time.
  */
+import type { Access } from "./commit-queue.ts";
 
 /** An evaluation as the store knows it. */
 export interface StoredEvaluation {
@@ -67,3 +68,16 @@ export interface EvaluationStore {
   samples(key: number, after: SamplePlace, limit: number): Promise<readonly StoredSample[]>;
   close(): Promise<void>;
 }
+
+/** What a thread of a store does first of what waits. */
+export const evaluationAccess: Access<EvaluationStore> = {
+  create: "write",
+  saveTasks: "write",
+  addSample: "write",
+  find: "read",
+  tasks: "read",
+  count: "read",
+  places: "read",
+  facts: "bulk",
+  samples: "bulk",
+};

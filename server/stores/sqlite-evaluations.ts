@@ -1,13 +1,14 @@
 /** Evaluations in an SQLite file, as the storage thread reads and writes them. */
 import type { DatabaseSync } from "node:sqlite";
-import type { Access, InThread } from "./commit-queue.ts";
-import type {
-  EvaluationStore,
-  SamplePlace,
-  StoredEvaluation,
-  StoredFacts,
-  StoredSample,
-  StoredTask,
+import type { InThread } from "./commit-queue.ts";
+import {
+  evaluationAccess,
+  type EvaluationStore,
+  type SamplePlace,
+  type StoredEvaluation,
+  type StoredFacts,
+  type StoredSample,
+  type StoredTask,
 } from "./evaluation-store.ts";
 import type { Schema } from "./sqlite-file.ts";
 
@@ -46,18 +47,6 @@ export const evaluationSchema: Schema = {
   foreignKeys: true,
   named: "evaluations",
   census: { of: "evaluation", counted: "samples", sql: CENSUS },
-};
-
-export const evaluationAccess: Access<EvaluationStore> = {
-  create: "write",
-  saveTasks: "write",
-  addSample: "write",
-  find: "read",
-  tasks: "read",
-  count: "read",
-  places: "read",
-  facts: "bulk",
-  samples: "bulk",
 };
 
 function prepare(db: DatabaseSync) {

@@ -38,7 +38,7 @@ export interface OpenFile {
 
 /**
  * Pages of the log, of 4 KiB, from which on SQLite itself copies them to the file, in the commit that finds them. Before that
- * it is done when nobody waits (commit-queue.ts): with its two syncs it takes some tens of milliseconds.
+ * it is done once a second (worker.ts), between commits: with its two syncs it takes some tens of milliseconds.
  */
 const LOG_PAGES_MAX = 4096;
 

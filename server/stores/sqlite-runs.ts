@@ -1,7 +1,7 @@
 /** Runs in an SQLite file, as the storage thread reads and writes them. */
 import { join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Access, InThread } from "./commit-queue.ts";
+import type { InThread } from "./commit-queue.ts";
 import { isDamage, type Schema, transaction } from "./sqlite-file.ts";
 import { removalsIn } from "./sqlite-removals.ts";
 import { type Chain, chainIn, type Place, START } from "./chain.ts";
@@ -12,6 +12,7 @@ import {
   LIST_CHARACTERS_MAX,
   type ListedRun,
   type NewRun,
+  runAccess,
   type Snapshot,
   type Store,
   StoreDamaged,
@@ -64,23 +65,6 @@ export const runSchema: Schema = {
   named: "runs",
   foreignKeys: false,
   census: { of: "run", counted: "events", sql: "SELECT id AS name, version AS count FROM runs ORDER BY id" },
-};
-
-export const runAccess: Access<Store> = {
-  create: "write",
-  append: "write",
-  saveSnapshot: "write",
-  touch: "write",
-  remove: "write",
-  removeExpired: "write",
-  expired: "read",
-  find: "read",
-  read: "read",
-  hash: "read",
-  check: "bulk",
-  list: "bulk",
-  snapshot: "bulk",
-  records: "bulk",
 };
 
 /** What is looked through in one go: a few milliseconds. */

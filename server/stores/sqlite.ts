@@ -1,8 +1,6 @@
 /** The embedded stores: SQLite files in a directory, shared by the processes of one machine, each with a thread. */
-import type { EvaluationStore } from "./evaluation-store.ts";
-import { evaluationAccess } from "./sqlite-evaluations.ts";
-import { runAccess } from "./sqlite-runs.ts";
-import type { Store } from "./store.ts";
+import { evaluationAccess, type EvaluationStore } from "./evaluation-store.ts";
+import { runAccess, type Store } from "./store.ts";
 import { openInThread, type ThreadData } from "./thread.ts";
 
 export interface SqliteOptions {

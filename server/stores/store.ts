@@ -5,6 +5,7 @@
  * What a promise of `create`, `append`, `remove` or `removeExpired` resolves to has been committed. Several processes
  * may use one store at a time: `append` takes effect only at the version that its caller has seen.
  */
+import type { Access } from "./commit-queue.ts";
 
 /** A run as the store knows it. */
 export interface StoredRun {
@@ -114,6 +115,24 @@ export interface Store {
   removeExpired(nowMs: number): Promise<readonly ExpiredRun[]>;
   close(): Promise<void>;
 }
+
+/** What a thread of a store does first of what waits. */
+export const runAccess: Access<Store> = {
+  create: "write",
+  append: "write",
+  saveSnapshot: "write",
+  touch: "write",
+  remove: "write",
+  removeExpired: "write",
+  expired: "read",
+  find: "read",
+  read: "read",
+  hash: "read",
+  check: "bulk",
+  list: "bulk",
+  snapshot: "bulk",
+  records: "bulk",
+};
 
 // Failures of a store that may pass without a change to the server.
 

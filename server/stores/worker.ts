@@ -7,7 +7,7 @@ import { evaluationSchema, evaluationsIn } from "./sqlite-evaluations.ts";
 import { runSchema, runsIn } from "./sqlite-runs.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread.ts";
 
-/** How often the file is looked for, and one that cannot be written to is tried again. */
+/** How often the file is looked for, its log copied to it, and one that cannot be written to tried again. */
 const LOOK_EVERY_MS = 1000;
 
 if (parentPort === null) throw new Error("this is a worker thread's module");

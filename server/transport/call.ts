@@ -33,13 +33,25 @@ export interface Method {
   readonly turns: Turns;
 }
 
-export function methodOf(
-  { log, admission, turns, maxMessageBytes, meter }: TransportContext,
-  { parent, name, methodKind }: DescMethod,
-): Method {
-  const path = `${parent.typeName}/${name}`;
+export function methodOf(context: TransportContext, { parent, name, methodKind }: DescMethod): Method {
   const streamsRequests = methodKind === "bidi_streaming" || methodKind === "client_streaming";
-  const own = { path, streamsRequests, maxMessageBytes, meter: meter(path), log: log.child({ method: path }) };
+  return methodAt(context, `${parent.typeName}/${name}`, streamsRequests);
+}
+
+/** `level`: of the lines that its calls leave. */
+export function methodAt(
+  { log, admission, turns, maxMessageBytes, meter }: TransportContext,
+  path: string,
+  streamsRequests: boolean,
+  level = log.level,
+): Method {
+  const own = {
+    path,
+    streamsRequests,
+    maxMessageBytes,
+    meter: meter(path),
+    log: log.child({ method: path }, { level }),
+  };
   return { ...own, admission, turns };
 }
 

@@ -50,7 +50,7 @@ export type ServiceHandlers<S extends DescService> = {
   readonly [K in keyof S["method"]]?: HandlerOf<S["method"][K]>;
 };
 
-/** A service with its handlers, their types forgotten: what the transports take. */
+/** A service with a handler for each method, their types forgotten: what the transports take. */
 export interface Registration {
   readonly service: DescService;
   readonly handlers: Readonly<Record<string, unknown>>;
@@ -58,7 +58,17 @@ export interface Registration {
 
 /** Pairs a service with handlers of its types. */
 export function register<S extends DescService>(service: S, handlers: ServiceHandlers<S>): Registration {
-  return { service, handlers };
+  const given = handlers as Registration["handlers"];
+  const all = service.methods.map(
+    (method) => [method.localName, given[method.localName] ?? unimplemented(method)] as const,
+  );
+  return { service, handlers: Object.fromEntries(all) };
+}
+
+function unimplemented({ parent, name }: DescMethod): () => never {
+  return () => {
+    throw new RpcError("UNIMPLEMENTED", `${parent.typeName}/${name} is part of the contract, but not served yet`);
+  };
 }
 
 // Failures that a handler means to send: a gRPC status and what the caller can do about it.
@@ -149,18 +159,4 @@ export function shuttingDown(): RpcError {
   return new RpcError("UNAVAILABLE", "the server is shutting down; call again, and another one may answer", {
     retryDelayMs: drainDelayMs,
   });
-}
-
-// Handlers for methods that have none.
-
-export function unimplemented(method: DescMethod): () => Promise<never> {
-  return () => Promise.reject(refusal(method));
-}
-
-export function unimplementedStream(method: DescMethod): () => AsyncIterable<never> {
-  return () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(refusal(method)) }) });
-}
-
-function refusal({ parent, name }: DescMethod): RpcError {
-  return new RpcError("UNIMPLEMENTED", `${parent.typeName}/${name} is part of the contract, but not served yet`);
 }

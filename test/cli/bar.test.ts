@@ -1,7 +1,7 @@
 /** What is said of the time that is left, and in logs. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createBar } from "../../cli/bar.ts";
-import { timeLeft } from "../../cli/time-left.ts";
+import { timeLeft } from "../../cli/bar.ts";
 
 describe("the time left", () => {
   test.each([

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { ReportSchema } from "../../clients/ts/src/index.ts";
 import type { Report } from "../../clients/ts/src/index.ts";
-import { calibrate, settingsOf } from "../../cli/calibrate.ts";
+import { calibrate, settingsOf } from "../../cli/research/calibrate/calibrate.ts";
 
 /** A report of np/tsp by number of cities: success rate and tasks. */
 function report(

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/server-process.ts";
-import { expectWellFormed } from "../envs/pictures.ts";
+import { expectWellFormed } from "../pictures/looks.ts";
 import { gradus, launcher } from "./gradus.ts";
 
 const folder = temporaryFolder();

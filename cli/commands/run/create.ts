@@ -6,7 +6,7 @@ import { jsonOf, print, printJson } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
 import { inRunFile, readRunFile, type RunFile } from "../../run-file.ts";
 import { stateLines } from "../../runs/lines.ts";
-import { terminalWidth } from "../../runs/terminal.ts";
+import { terminalWidth } from "../../print.ts";
 
 interface Flags {
   readonly file: string;

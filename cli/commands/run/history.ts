@@ -7,7 +7,7 @@ import { writeOut } from "../../out.ts";
 import { jsonOf, number, print, printJson, table } from "../../print.ts";
 import { drawnColumns, drawnLines } from "../../runs/lines.ts";
 import { type DrawnArm, seriesOf } from "../../runs/series.ts";
-import { terminalWidth } from "../../runs/terminal.ts";
+import { terminalWidth } from "../../print.ts";
 
 interface Flags extends ConnectionFlags {
   readonly chart?: string;

@@ -4,7 +4,7 @@ import { type Run, RunSchema } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { jsonOf, print, printJson, table } from "../../print.ts";
 import { stateLines } from "../../runs/lines.ts";
-import { terminalWidth } from "../../runs/terminal.ts";
+import { terminalWidth } from "../../print.ts";
 
 interface Flags extends ConnectionFlags {
   readonly json?: boolean;

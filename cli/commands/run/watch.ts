@@ -7,7 +7,7 @@ import { print } from "../../print.ts";
 import { follow, type Seen } from "../../runs/follow.ts";
 import { plainLine, stateLines } from "../../runs/lines.ts";
 import { openScreen } from "../../runs/screen.ts";
-import { terminalWidth } from "../../runs/terminal.ts";
+import { terminalWidth } from "../../print.ts";
 
 interface Flags extends ConnectionFlags {
   readonly json?: boolean;

@@ -5,7 +5,6 @@ import type { Solution } from "../../environment.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { grading } from "../index.ts";
 import { numeralOf } from "../numeral.ts";
-import { draw } from "./draw.ts";
 import { type Expression, invariantOf, partsOf, textOf } from "./expression.ts";
 import { type ArithmeticInstance, generator } from "./generate.ts";
 import { valueOf, workOut } from "./solve.ts";
@@ -68,5 +67,4 @@ export const arithmetic = defineEnvironment<ArithmeticInstance, ArithmeticAnswer
   verbatim: true,
   parse,
   verify,
-  draw,
 });

@@ -5,7 +5,6 @@ import type { Solution } from "../../environment.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { grading } from "../index.ts";
 import { numeralOf } from "../numeral.ts";
-import { draw } from "./draw.ts";
 import { generator } from "./generate.ts";
 import { type Solved, solveLinear } from "./solve.ts";
 import { invariantOf, isInequality, type LinearInstance, textsOf } from "./statement.ts";
@@ -73,5 +72,4 @@ export const linear = defineEnvironment<LinearInstance, LinearAnswer>({
   verbatim: true,
   parse,
   verify,
-  draw,
 });

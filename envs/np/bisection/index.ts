@@ -2,7 +2,6 @@
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { draw } from "./draw.ts";
 import { invariant, type BisectionInstance, generator } from "./generate.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { format, parse, type Sides, verify } from "./verify.ts";
@@ -67,5 +66,4 @@ export const bisection = defineEnvironment<BisectionInstance, Sides>({
   parse,
   verify,
   shape: { kind: "arrangement", count: ({ vertices }) => vertices },
-  draw,
 });

@@ -6,17 +6,9 @@ import { adjacencyText, canonicalGraph, type Graph, graphInvariant, graphMetadat
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatIndexList as format, type IndexList as Clique, parseIndexList as parse } from "../../lib/lists.ts";
 import { CLIQUE_NODES_MAX, maxClique } from "../../lib/max-clique.ts";
-import { drawVertexSet } from "../../lib/picture/graph.ts";
-import type { Picture } from "../../lib/picture/picture.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { generator } from "./generate.ts";
 import { verify } from "./verify.ts";
-
-// A graph and the vertices chosen, so that a person sees what is wrong with them, or what they lack.
-
-export function draw(graph: Graph, chosen?: Clique, best?: Clique): Picture {
-  return drawVertexSet({ graph, chosen, best, joined: true });
-}
 
 // What the policy is asked.
 
@@ -67,5 +59,4 @@ export const clique = defineEnvironment<Graph, Clique>({
   parse,
   verify,
   shape: { kind: "choice", count: ({ vertices }) => vertices },
-  draw,
 });

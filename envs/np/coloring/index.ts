@@ -5,7 +5,6 @@ import { adjacencyText, canonicalGraph, type Graph, graphInvariant, graphMetadat
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatIntList as format } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { draw } from "./draw.ts";
 import { generator } from "./generate.ts";
 import { solve, trivial } from "./solve.ts";
 import { type Coloring, parse, verify } from "./verify.ts";
@@ -47,5 +46,4 @@ export const coloring = defineEnvironment<Graph, Coloring>({
   parse,
   verify,
   shape: { kind: "labels", count: ({ vertices }) => vertices },
-  draw,
 });

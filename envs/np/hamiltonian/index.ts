@@ -5,7 +5,6 @@ import { adjacencyText, canonicalGraph, edgeCount, type Graph, graphInvariant, g
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { draw } from "./draw.ts";
 import { generator } from "./generate.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { type Cycle, verify } from "./verify.ts";
@@ -50,5 +49,4 @@ export const hamiltonian = defineEnvironment<Graph, Cycle>({
   parse,
   verify,
   shape: { kind: "route", count: ({ vertices }) => vertices },
-  draw,
 });

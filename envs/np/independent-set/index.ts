@@ -18,17 +18,9 @@ import {
   parseIndexList as parse,
 } from "../../lib/lists.ts";
 import { CLIQUE_NODES_MAX, maxClique } from "../../lib/max-clique.ts";
-import { drawVertexSet } from "../../lib/picture/graph.ts";
-import type { Picture } from "../../lib/picture/picture.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { generator } from "./generate.ts";
 import { verify } from "./verify.ts";
-
-// A graph and the vertices chosen, so that a person sees what is wrong with them, or what they lack.
-
-export function draw(graph: Graph, chosen?: IndependentSet, best?: IndependentSet): Picture {
-  return drawVertexSet({ graph, chosen, best, joined: false });
-}
 
 // What the policy is asked.
 
@@ -80,5 +72,4 @@ export const independentSet = defineEnvironment<Graph, IndependentSet>({
   parse,
   verify,
   shape: { kind: "choice", count: ({ vertices }) => vertices },
-  draw,
 });

@@ -3,7 +3,6 @@ import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { formatIndexList as format, type IndexList as Choice, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { draw } from "./draw.ts";
 import { invariant, generator, inline, type KnapsackInstance } from "./generate.ts";
 import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
@@ -56,5 +55,4 @@ export const knapsack = defineEnvironment<KnapsackInstance, Choice>({
   parse,
   verify,
   shape: { kind: "choice", count: ({ weights }) => weights.length },
-  draw,
 });

@@ -2,7 +2,6 @@
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { draw } from "./draw.ts";
 import { invariant, clockTime, generator, inline, type MeetingsInstance } from "./generate.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { format, parse, type Schedule, verify } from "./verify.ts";
@@ -87,5 +86,4 @@ export const meetings = defineEnvironment<MeetingsInstance, Schedule>({
   answerNames: ["schedule", "meetings"],
   parse,
   verify,
-  draw,
 });

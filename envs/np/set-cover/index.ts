@@ -4,7 +4,6 @@ import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { bitMatrixOf, canonicalBits, rowsText } from "../../lib/bit-matrix.ts";
 import { formatIndexList as format, type IndexList as Cover, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { draw } from "./draw.ts";
 import { invariant, generator, inline, type SetCoverInstance } from "./generate.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { verify } from "./verify.ts";
@@ -53,5 +52,4 @@ export const setCover = defineEnvironment<SetCoverInstance, Cover>({
   parse,
   verify,
   shape: { kind: "choice", count: ({ subsets }) => subsets.rows },
-  draw,
 });

@@ -3,7 +3,6 @@ import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { formatIndexList as format, type IndexList as Subset, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { draw } from "./draw.ts";
 import { invariant, generator, inline, type SubsetSumInstance } from "./generate.ts";
 import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
@@ -49,5 +48,4 @@ export const subsetSum = defineEnvironment<SubsetSumInstance, Subset>({
   parse,
   verify,
   shape: { kind: "choice", count: ({ numbers }) => numbers.length },
-  draw,
 });

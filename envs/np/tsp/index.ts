@@ -3,7 +3,6 @@ import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { draw } from "./draw.ts";
 import { invariant, generator, rowStart, type TspInstance } from "./generate.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { type Tour, verify } from "./verify.ts";
@@ -59,5 +58,4 @@ export const tsp = defineEnvironment<TspInstance, Tour>({
   parse,
   verify,
   shape: { kind: "arrangement", count: ({ cities }) => cities },
-  draw,
 });

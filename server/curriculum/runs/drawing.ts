@@ -5,15 +5,14 @@ import type { RunEvent } from "../core/events.ts";
 import type { DrawnTask } from "../core/batches.ts";
 import type { RunState } from "../core/state.ts";
 import type { InstanceKey, Refusal } from "../core/types.ts";
-import { makeAhead, type PlanFor } from "./ahead.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock, Ports } from "./ports.ts";
-import { createStock, type Stock } from "./stock.ts";
+import { createStock, makeAhead, type Stock } from "./stock.ts";
 
 /** How often a draw is planned again because control changes came in between. */
 const PLANS_MAX = 32;
 
-/** "done": a batch was drawn, or the run is no longer ready for one: look again. */
+/** "done": a batch was drawn, the run is no longer ready for one, or the caller left: look again. */
 export type DrawOutcome = { readonly kind: "done" } | Gone | Refusal;
 
 /** What is written with a draw, on the state that it leads to; must be pure. */
@@ -95,7 +94,6 @@ interface Draw<Spec, Key extends InstanceKey> {
   readonly run: LiveRun<Spec, Key>;
   readonly clock: Clock;
   readonly stock: Stock<Key>;
-  readonly planFor: PlanFor;
   /** Aborted when nobody waits for it any more. */
   readonly abandoned: AbortSignal;
   readonly withDraw: WithDraw<Spec, Key>;
@@ -123,14 +121,14 @@ function maskArm<Spec, Key extends InstanceKey>(
 type Written = { readonly kind: "done" } | { readonly kind: "outdated" };
 
 async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): Promise<DrawOutcome> {
-  const { run, clock, stock, planFor, abandoned, withDraw } = draw;
+  const { run, clock, stock, abandoned, withDraw } = draw;
   // Each arm may be masked once.
   const plansMax = PLANS_MAX + run.state().config.arms.length;
   for (let plans = 0; plans < plansMax; plans++) {
     const state = run.state();
     if (abandoned.aborted || run.isGone() || drawReadiness(state).kind !== "ready") return { kind: "done" };
     stock.follow(state);
-    const plan = planFor(state);
+    const plan = planDraw(state);
     if (plan.kind !== "plan") return refusalFor(state, plan);
     const watching = whilePlanned(run, plan, abandoned);
     const tasks = await fill(draw, state, plan, watching.signal).finally(watching.end);
@@ -153,44 +151,41 @@ async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): P
   return { kind: "aborted", message: "the run keeps changing while a batch is drawn; try again" };
 }
 
-/** Plans draws, and keeps the last plan as long as it holds: what was made ahead by it is drawn by it. */
-function planner(): PlanFor {
-  let kept: DrawPlan | undefined;
-  return (state) => {
-    // Under an unbounded lag a draw uses what feedback there is.
-    if (kept !== undefined && state.config.lag.kind === "batches" && isCurrent(kept, state)) return kept;
-    const plan = planDraw(state);
-    kept = plan.kind === "plan" ? plan : undefined;
-    return plan;
-  };
-}
-
 export function drawing<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   ports: Pick<Ports<Spec, Key>, "source" | "clock" | "log" | "aheadMax">,
 ): Drawing<Spec, Key> {
   const { source, clock, log, aheadMax = 0 } = ports;
-  const stock = createStock(run, source, run.state());
-  const planFor = planner();
-  const ahead = aheadMax > 0 ? makeAhead(run, stock, { clock, log, planFor, candidatesMax: aheadMax }) : undefined;
+  const stock = createStock(run, source);
+  const stopped = new AbortController();
+  const draw = async (abandoned: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome> => {
+    const outcome = await drawOnce({ run, clock, stock, abandoned, withDraw });
+    current = undefined;
+    // Nothing is lost where this fails: the draw makes what it wants. But it is a fault of ours.
+    makeAhead(run, stock, aheadMax, stopped.signal).catch((err: unknown) =>
+      log?.warn({ err, run: run.id }, "tasks were not made ahead"),
+    );
+    return outcome;
+  };
   const begin = (withDraw: WithDraw<Spec, Key>) => {
     const leaving = new AbortController();
-    const outcome = drawOnce({ run, clock, stock, planFor, abandoned: leaving.signal, withDraw }).finally(() => {
-      current = undefined;
-    });
-    return { outcome, leaving, waiting: 0 };
+    return { outcome: draw(leaving.signal, withDraw), leaving, waiting: 0 };
   };
   let current: ReturnType<typeof begin> | undefined;
   return {
     draw: (signal, withDraw) => {
+      if (signal.aborted) return Promise.resolve({ kind: "done" });
       const going = (current ??= begin(withDraw));
       going.waiting++;
-      const leave = (): void => {
-        if (--going.waiting === 0) going.leaving.abort();
-      };
-      signal.addEventListener("abort", leave);
-      return going.outcome.finally(() => signal.removeEventListener("abort", leave));
+      return new Promise((resolve, reject) => {
+        const leave = (): void => {
+          if (--going.waiting === 0) going.leaving.abort();
+          resolve({ kind: "done" });
+        };
+        signal.addEventListener("abort", leave);
+        going.outcome.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+      });
     },
-    stop: () => ahead?.stop(),
+    stop: () => stopped.abort(),
   };
 }

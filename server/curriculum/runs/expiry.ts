@@ -12,18 +12,15 @@ const SWEEP_MS = 30_000;
 const SETTLE_MS = 5 * 60_000;
 /** The machine's clock jumped if it moved by this much more or less than time has passed. */
 const JUMP_MS = 60_000;
-/** Expiry times in the store are put off at most this often, and are that much too late. */
-const TOUCH_EVERY_MS = 60_000;
 /** Runs that an announcement names. */
 const NAMED_MAX = 20;
 
-export function touchEveryMs(timeToLiveMs: number): number {
-  return Math.min(TOUCH_EVERY_MS, timeToLiveMs / 4);
-}
-
-/** When a run that is asked for now expires in the store. */
+/**
+ * When a run that is asked for now expires in the store. That is put off with each sweep for the runs that were asked for
+ * since the last one, so the time has two sweeps to spare.
+ */
 export function expiryMs(wallMs: number, timeToLiveMs: number): number {
-  return Math.ceil(wallMs + timeToLiveMs + touchEveryMs(timeToLiveMs));
+  return Math.ceil(wallMs + timeToLiveMs + 2 * SWEEP_MS);
 }
 
 /** Calls `onSweep` each time, and `forget` with the key of each run that was removed. What it returns ends that. */

@@ -1,17 +1,13 @@
 /**
- * Feedback that comes at the same time is written as one. It is gathered before its run is looked for: samples come a few
- * at a time, and all that is done for a call would be done for each of them.
+ * Feedback that comes while its run is written to is written as one after that. It is gathered before the run is looked
+ * for: samples come a few at a time, and all that is done for a call would be done for each of them.
  */
 import { decideFeedback, type FeedbackItem, type FeedbackStatus } from "../core/feedback.ts";
 import { type InstanceKey, ok, type Result } from "../core/types.ts";
-import type { Clock } from "./ports.ts";
 import type { Registry } from "./registry.ts";
 
 /** Items of a run that may wait for the store, in all calls together. */
 export const PENDING_ITEMS_MAX = 262_144;
-
-/** Of the event loop, for which feedback waits at most while each brings more. */
-const TURNS_MAX = 8;
 
 type Outcome = Result<readonly FeedbackStatus[]>;
 
@@ -30,13 +26,10 @@ interface Gathered {
 
 export interface FeedbackQueue {
   /** The status of each item, in order. */
-  record(runId: string, items: readonly FeedbackItem[]): Promise<Outcome>;
+  readonly record: (runId: string, items: readonly FeedbackItem[]) => Promise<Outcome>;
 }
 
-export function feedbackQueue<Spec, Key extends InstanceKey>(
-  registry: Registry<Spec, Key>,
-  clock: Clock,
-): FeedbackQueue {
+export function feedbackQueue<Spec, Key extends InstanceKey>(registry: Registry<Spec, Key>): FeedbackQueue {
   const byRun = new Map<string, Gathered>();
 
   const write = async (runId: string, gathered: Gathered): Promise<void> => {
@@ -76,15 +69,6 @@ export function feedbackQueue<Spec, Key extends InstanceKey>(
     }
   };
 
-  /** Writes what waits once a turn brings no more of it, or after some turns: what came with it is still being scored. */
-  const writeSoon = (runId: string, gathered: Gathered, turns = 0): void => {
-    const seen = gathered.calls.length;
-    clock.nextTurn(() => {
-      if (gathered.calls.length > seen && turns < TURNS_MAX) writeSoon(runId, gathered, turns + 1);
-      else void write(runId, gathered);
-    });
-  };
-
   return {
     record: (runId, items) => {
       const gathered = byRun.get(runId) ?? { calls: [], items: 0 };
@@ -96,7 +80,7 @@ export function feedbackQueue<Spec, Key extends InstanceKey>(
       return new Promise((resolve, reject) => {
         gathered.calls.push({ items, resolve, reject });
         gathered.items += items.length;
-        if (gathered.calls.length === 1) writeSoon(runId, gathered);
+        if (gathered.calls.length === 1) void write(runId, gathered);
       });
     },
   };

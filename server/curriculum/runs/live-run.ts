@@ -4,7 +4,6 @@ import type { RunState } from "../core/state.ts";
 import type { InstanceKey, Refusal } from "../core/types.ts";
 import { type Decided, encodeChange, readOn, snapshots } from "./journal.ts";
 import type { Ports } from "./ports.ts";
-import { serial } from "./turns.ts";
 
 /** How often a change is decided again because another process changed the run in between. */
 const ATTEMPTS_MAX = 32;
@@ -67,6 +66,16 @@ function observed<State>(first: State) {
       callbacks.add(callback);
       return () => callbacks.delete(callback);
     },
+  };
+}
+
+/** A queue that does one job at a time, in order. A job that fails fails alone. */
+export function serial(): <T>(job: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (job) => {
+    const turn = last.then(job);
+    last = turn.catch(() => undefined);
+    return turn;
   };
 }
 

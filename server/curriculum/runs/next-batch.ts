@@ -7,7 +7,7 @@ import { type InstanceKey, ok, type Refusal, type Result, type RunConfig, slotsF
 import type { Drawing } from "./drawing.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock } from "./ports.ts";
-import { changeOf, POLL_MS, unlessAborted } from "./watch.ts";
+import { changeOf, POLL_MS } from "./watch.ts";
 
 /** How long to wait before asking again for a batch whose feedback is due. */
 const RETRY_DELAY_MS = 1000;
@@ -179,8 +179,8 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
     if (step.kind === "draw") {
       // A draw that is refused must not keep back what is drawn already.
       if (refused !== undefined) return refused;
-      const drawn = await unlessAborted(drawing.draw(signal, withDraw), signal);
-      if (drawn !== undefined && drawn.kind !== "done") refused = drawn;
+      const drawn = await drawing.draw(signal, withDraw);
+      if (drawn.kind !== "done") refused = drawn;
     } else if (step.kind === "wait") {
       const leftMs = deadlineMs - clock.now();
       if (leftMs <= 0) return notDue(step.batch);

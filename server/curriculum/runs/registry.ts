@@ -1,9 +1,11 @@
 /** Runs in memory: loaded when asked for, dropped when idle, removed from the store when they expire. */
 import { nextTimeoutAtMs, timedOut } from "../core/feedback.ts";
 import { StoreDamaged } from "../../stores/store.ts";
+import type { RunEvent } from "../core/events.ts";
 import { FormatError } from "../core/json.ts";
-import { type InstanceKey, notFound, type Refusal } from "../core/types.ts";
-import { expiryMs, sweepExpired, touchEveryMs } from "./expiry.ts";
+import type { RunState } from "../core/state.ts";
+import { type InstanceKey, notFound, ok, type Refusal, type Result } from "../core/types.ts";
+import { expiryMs, sweepExpired } from "./expiry.ts";
 import { drawing, type Drawing } from "./drawing.ts";
 import { readState } from "./journal.ts";
 import { liveRun, type Gone, type LiveRun } from "./live-run.ts";
@@ -63,8 +65,8 @@ export interface OpenRun<Spec, Key extends InstanceKey> {
 
 interface Entry<Spec, Key extends InstanceKey> extends OpenRun<Spec, Key> {
   askedAtMs: number;
-  /** When its expiry was last put off in the store. */
-  touchedAtMs: number;
+  /** It was asked for since its expiry was last put off in the store. */
+  isAsked: boolean;
   /** Calls that are working on it. */
   users: number;
   readonly stop: () => void;
@@ -97,25 +99,22 @@ async function load<Spec, Key extends InstanceKey>(
   const state = row && (await readState(store, row, source, clock));
   if (row === undefined || state === undefined) return undefined;
   const run = liveRun(ports, row, state);
-  await masks.bring(run);
+  await Promise.all([touch(ports, run), masks.bring(run)]);
   const endTimeouts = watchTimeouts(run, ports);
   const draws = drawing(run, ports);
   const stop = (): void => {
     endTimeouts();
     draws.stop();
   };
-  return { run, drawing: draws, stop, askedAtMs: clock.now(), touchedAtMs: -Infinity, users: 0 };
+  return { run, drawing: draws, stop, askedAtMs: clock.now(), isAsked: false, users: 0 };
 }
 
-async function touch<Spec, Key extends InstanceKey>(
+/** Puts off a run's expiry in the store. */
+function touch<Spec, Key extends InstanceKey>(
   { store, clock }: Ports<Spec, Key>,
-  entry: Entry<Spec, Key>,
+  run: LiveRun<Spec, Key>,
 ): Promise<void> {
-  const { timeToLiveMs } = entry.run.state().config;
-  const nowMs = clock.now();
-  if (nowMs - entry.touchedAtMs < touchEveryMs(timeToLiveMs)) return;
-  entry.touchedAtMs = nowMs;
-  await store.touch(entry.run.key, expiryMs(clock.wallNow(), timeToLiveMs));
+  return store.touch(run.key, expiryMs(clock.wallNow(), run.state().config.timeToLiveMs));
 }
 
 /** Loaded runs by id. */
@@ -126,11 +125,9 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, masks: Ma
     entry?.stop();
     if (entries.get(id) === loading) entries.delete(id);
   };
-  const loaded = async (): Promise<readonly { id: string; loading: Promise<Run | undefined>; entry: Run }[]> => {
-    const all = await Promise.all(
-      [...entries].map(async ([id, loading]) => ({ id, loading, entry: await loading.catch(() => undefined) })),
-    );
-    return all.flatMap(({ id, loading, entry }) => (entry === undefined ? [] : [{ id, loading, entry }]));
+  const loaded = async (): Promise<readonly Run[]> => {
+    const all = await Promise.all([...entries.values()].map((loading) => loading.catch(() => undefined)));
+    return all.filter((entry) => entry !== undefined);
   };
   return {
     /** Loads a run, or joins its loading; undefined: there is none. */
@@ -151,14 +148,12 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, masks: Ma
     peek: async (id: string): Promise<LiveRun<Spec, Key> | undefined> =>
       (await entries.get(id)?.catch(() => undefined))?.run,
     dropWhere: async (which: (entry: Run) => boolean): Promise<void> => {
-      for (const { id, loading, entry } of await loaded()) if (which(entry)) drop(id, loading, entry);
+      for (const [id, loading] of [...entries]) {
+        const entry = await loading.catch(() => undefined);
+        if (entry !== undefined && which(entry)) drop(id, loading, entry);
+      }
     },
-    runs: async (): Promise<readonly LiveRun<Spec, Key>[]> => (await loaded()).map(({ entry }) => entry.run),
-    recent: async (limit: number): Promise<readonly LiveRun<Spec, Key>[]> => {
-      const all = (await loaded()).filter(({ entry }) => !entry.run.isGone());
-      const lastFirst = all.sort((a, b) => b.entry.askedAtMs - a.entry.askedAtMs || (a.id < b.id ? -1 : 1));
-      return lastFirst.slice(0, limit).map(({ entry }) => entry.run);
-    },
+    loaded,
   };
 }
 
@@ -178,9 +173,15 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
       if (run.key === key) run.forget();
       return run.key === key;
     });
-  const dropIdle = (): Promise<void> => {
+  /** Puts off the expiry of the runs that were asked for, and drops those that nothing was asked of for long. */
+  const onSweep = async (): Promise<void> => {
+    const all = await runs.loaded();
+    for (const entry of all.filter(({ isAsked, users }) => isAsked || users > 0)) {
+      await touch(ports, entry.run);
+      entry.isAsked = false;
+    }
     const nowMs = clock.now();
-    return runs.dropWhere(({ users, askedAtMs }) => users === 0 && nowMs - askedAtMs >= IDLE_MS);
+    await runs.dropWhere(({ users, askedAtMs }) => users === 0 && nowMs - askedAtMs >= IDLE_MS);
   };
   const work = async <T>(
     entry: Entry<Spec, Key>,
@@ -188,15 +189,15 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
   ): Promise<T | Gone> => {
     entry.users++;
     try {
-      await touch(ports, entry);
       return await task(entry);
     } finally {
       entry.users--;
       entry.askedAtMs = clock.now();
+      entry.isAsked = true;
     }
   };
 
-  const endSweeps = sweepExpired(ports, dropIdle, forget);
+  const endSweeps = sweepExpired(ports, onSweep, forget);
   return {
     withRun: async (id, task) => {
       try {
@@ -212,8 +213,17 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
       return notFound(id);
     },
     inMemory: runs.peek,
-    recent: runs.recent,
-    maskArms: async (resource, reason) => masks.set(resource, reason, await runs.runs()),
+    recent: async (limit) => {
+      const all = (await runs.loaded()).filter(({ run }) => !run.isGone());
+      all.sort((a, b) => b.askedAtMs - a.askedAtMs || (a.run.id < b.run.id ? -1 : 1));
+      return all.slice(0, limit).map(({ run }) => run);
+    },
+    maskArms: async (resource, reason) =>
+      masks.set(
+        resource,
+        reason,
+        (await runs.loaded()).map(({ run }) => run),
+      ),
     forget,
     close: () => {
       endSweeps();
@@ -224,4 +234,41 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
 
 function isGone<T>(outcome: T | Gone): outcome is Gone {
   return typeof outcome === "object" && outcome !== null && "kind" in outcome && outcome.kind === "gone";
+}
+
+/** Works on a run; `work` answers a value, or a refusal. */
+export function within<T, Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
+  runId: string,
+  work: (open: OpenRun<Spec, Key>) => Promise<Result<T> | Gone>,
+): Promise<Result<T>> {
+  return registry.withRun<Result<T>>(runId, work);
+}
+
+/** Reads a run as it is now, whoever changed it last. */
+export function read<T, Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
+  runId: string,
+  look: (state: RunState<Spec, Key>, open: OpenRun<Spec, Key>) => T | Promise<T>,
+): Promise<Result<T>> {
+  return within(registry, runId, async (open) => {
+    const here = await open.run.refresh();
+    return here ? ok(await look(open.run.state(), open)) : { kind: "gone" };
+  });
+}
+
+/** Changes a run. */
+export function change<T, Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
+  runId: string,
+  decide: (
+    state: RunState<Spec, Key>,
+  ) => { readonly events: readonly RunEvent<Spec, Key>[]; readonly value: T } | Refusal,
+): Promise<Result<T>> {
+  return within(registry, runId, ({ run }) =>
+    run.commit<Result<T>>((state) => {
+      const decision = decide(state);
+      return "kind" in decision ? { events: [], value: decision } : { ...decision, value: ok(decision.value) };
+    }),
+  );
 }

@@ -29,17 +29,17 @@ import { runView, type RunView, stateView, type StateView, viewOf } from "../cor
 import { decodeRecord, encodeChange, readState } from "./journal.ts";
 import { feedbackQueue } from "./feedback-queue.ts";
 import { historyPage, missingRecord } from "./history-page.ts";
-import { type Gone, gone } from "./live-run.ts";
+import { gone, serial } from "./live-run.ts";
 import { ofAnyChange, ofPause, ofPolicy, ofResume, ofShape, ofWeights } from "../core/no-effect.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
 import { type EvaluationBatch, evaluationKeys, type EvaluationRequest, nextEvaluation } from "./evaluating.ts";
 import { expiryMs } from "./expiry.ts";
 import { type Groups, type GroupsRequest, getGroups } from "./groups.ts";
 import type { Clock, Ports } from "./ports.ts";
-import { createRegistry, type OpenRun, type Registry, unreadable } from "./registry.ts";
+import { change, createRegistry, read, type Registry, unreadable, within } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
 import { decodeSummary, encodeSummary, type ListedView } from "./summary.ts";
-import { nextTurn, serial } from "./turns.ts";
+import { nextTurn } from "./turns.ts";
 import { watchRun } from "./watch.ts";
 
 /** From which task on a control change applies. */
@@ -117,43 +117,6 @@ export interface Runs<Spec, Key extends InstanceKey> {
   history(runId: string, from: number, limit: number): Promise<Result<Page<HistoryEntry, number>>>;
   /** Stops timers. The store is its owner's to close. */
   close(): void;
-}
-
-/** Works on a run; `work` answers a value, or a refusal. */
-function within<T, Spec, Key extends InstanceKey>(
-  registry: Registry<Spec, Key>,
-  runId: string,
-  work: (open: OpenRun<Spec, Key>) => Promise<Result<T> | Gone>,
-): Promise<Result<T>> {
-  return registry.withRun<Result<T>>(runId, work);
-}
-
-/** Reads a run as it is now, whoever changed it last. */
-function read<T, Spec, Key extends InstanceKey>(
-  registry: Registry<Spec, Key>,
-  runId: string,
-  look: (state: RunState<Spec, Key>, open: OpenRun<Spec, Key>) => T | Promise<T>,
-): Promise<Result<T>> {
-  return within(registry, runId, async (open) => {
-    const here = await open.run.refresh();
-    return here ? ok(await look(open.run.state(), open)) : { kind: "gone" };
-  });
-}
-
-/** Changes a run. */
-function change<T, Spec, Key extends InstanceKey>(
-  registry: Registry<Spec, Key>,
-  runId: string,
-  decide: (
-    state: RunState<Spec, Key>,
-  ) => { readonly events: readonly RunEvent<Spec, Key>[]; readonly value: T } | Refusal,
-): Promise<Result<T>> {
-  return within(registry, runId, ({ run }) =>
-    run.commit<Result<T>>((state) => {
-      const decision = decide(state);
-      return "kind" in decision ? { events: [], value: decision } : { ...decision, value: ok(decision.value) };
-    }),
-  );
 }
 
 type Operations<Spec, Key extends InstanceKey, Names extends keyof Runs<Spec, Key>> = Pick<Runs<Spec, Key>, Names>;
@@ -256,9 +219,9 @@ function feedingBack<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
   clock: Clock,
 ): Operations<Spec, Key, "recordFeedback" | "reportAdvantages" | "closeGroups" | "reopenGroups" | "groups"> {
-  const feedback = feedbackQueue(registry, clock);
+  const feedback = feedbackQueue(registry);
   return {
-    recordFeedback: (runId, items) => feedback.record(runId, items),
+    recordFeedback: feedback.record,
     reportAdvantages: (runId, reports) =>
       change(registry, runId, (state) => {
         if (state.config.feedbackSource !== "reported") {

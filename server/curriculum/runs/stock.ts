@@ -1,10 +1,21 @@
-/** Candidates of a run: instances that were made and not yet drawn, and those that are being made. */
+/**
+ * Candidates of a run: instances that were made and not yet drawn, and those that are being made. Which instances an arm
+ * has is known, f(seed, arm, ordinal), although not yet how many of them the next update batch takes: so once one is drawn,
+ * what the next one probably wants is made. Nothing depends on what is there: a draw makes what is missing.
+ */
 import { placeOf } from "../core/codec.ts";
+import { drawReadiness } from "../core/draw.ts";
 import { type Candidate, DRY_ORDINALS, type Wanted } from "../core/fill.ts";
 import type { RunState } from "../core/state.ts";
-import type { InstanceKey, Refusal, RunConfig } from "../core/types.ts";
+import { type InstanceKey, type Refusal, type RunConfig, slotsFor } from "../core/types.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Made, TaskSource } from "./ports.ts";
+
+/** Tasks that are made ahead at a time, so that a draw which wants some of them waits for few. */
+const CHUNK = 16;
+
+/** Standard deviations of an arm's number of tasks beyond its mean: a draw rarely wants more. */
+const DEVIATIONS = 3;
 
 /** What was made for an ordinal. */
 type Stocked<Key extends InstanceKey> = Extract<Made<Key>, { readonly kind: "task" | "none" }>;
@@ -57,12 +68,11 @@ function shelve<Key extends InstanceKey>(
 }
 
 export function createStock<Spec, Key extends InstanceKey>(
-  run: Pick<LiveRun<Spec, Key>, "id">,
+  run: Pick<LiveRun<Spec, Key>, "id" | "state">,
   source: TaskSource<Spec, Key>,
-  first: RunState<Spec, Key>,
 ): Stock<Key> {
-  let config: RunConfig<unknown> = first.config;
-  let shelves = first.config.arms.map(() => shelf<Key>());
+  let config: RunConfig<unknown> = run.state().config;
+  let shelves = config.arms.map(() => shelf<Key>());
 
   const begin = async (
     of: RunConfig<Spec>,
@@ -121,4 +131,40 @@ export function createStock<Spec, Key extends InstanceKey>(
       }
     },
   };
+}
+
+/** How many tasks of each arm the next draw wants by the last one's probabilities: so many deviations above the mean. */
+function expected({ config, probabilities, weights, masks }: RunState, deviations: number): readonly number[] {
+  const slots = slotsFor(config.promptsPerUpdate, config.dynamicSampling);
+  return (probabilities ?? []).map((p, arm) => {
+    if (p <= 0 || (weights[arm] ?? 0) <= 0 || masks[arm] !== null) return 0;
+    return Math.min(slots, Math.ceil(slots * p + deviations * Math.sqrt(slots * p * (1 - p)) + 1));
+  });
+}
+
+/** After a draw: makes what the next one probably wants, up to so many candidates, unless the run goes on before. */
+export async function makeAhead<Spec, Key extends InstanceKey>(
+  run: Pick<LiveRun<Spec, Key>, "state" | "isGone">,
+  stock: Stock<Key>,
+  candidatesMax: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const drawn = run.state();
+  if (drawReadiness(drawn).kind === "finished") return;
+  const isOver = (): boolean => {
+    const { batchesDrawn, config, paused } = run.state();
+    const isSame = batchesDrawn === drawn.batchesDrawn && config === drawn.config && !paused;
+    return !isSame || run.isGone() || stock.size() >= candidatesMax;
+  };
+  // Of all arms what is likely, and then what is possible.
+  const counts = [0, DEVIATIONS].flatMap((deviations) => [...expected(drawn, deviations).entries()]);
+  for (const [arm, count] of counts) {
+    const from = drawn.arms[arm]?.nextOrdinal ?? 0;
+    const all = Array.from({ length: count }, (_, i) => from + i);
+    const ordinals = all.filter((ordinal) => stock.lookup(arm, ordinal) === undefined);
+    for (let i = 0; i < ordinals.length && !isOver(); i += CHUNK) {
+      const failed = await stock.make([{ arm, ordinals: ordinals.slice(i, i + CHUNK) }], signal);
+      if (failed !== undefined) return;
+    }
+  }
 }

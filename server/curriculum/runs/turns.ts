@@ -1,15 +1,5 @@
-/** Taking turns: jobs one after the other, and long work a little at a time. */
+/** Long work a little at a time, in turns with other work. */
 import type { Clock } from "./ports.ts";
-
-/** A queue that does one job at a time, in order. A job that fails fails alone. */
-export function serial(): <T>(job: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (job) => {
-    const turn = last.then(job);
-    last = turn.catch(() => undefined);
-    return turn;
-  };
-}
 
 export function nextTurn(clock: Clock): Promise<void> {
   return new Promise((resolve) => clock.nextTurn(resolve));

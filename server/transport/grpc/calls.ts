@@ -1,5 +1,5 @@
 /** Our handlers as grpc-js takes them. Messages are read and written here, so that it sees bytes only. */
-import type { DescMessage, DescMethod, Message } from "@bufbuild/protobuf";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type {
   handleBidiStreamingCall,
   handleServerStreamingCall,
@@ -11,18 +11,9 @@ import type {
 import type { Readable, Writable } from "node:stream";
 import type { Method } from "../call.ts";
 import { toStatus } from "../errors.ts";
-import {
-  type BidiHandler,
-  RpcError,
-  type ServerStreamHandler,
-  shuttingDown,
-  type UnaryHandler,
-  unimplemented,
-  unimplementedStream,
-} from "../rpc.ts";
+import { type BidiHandler, RpcError, type ServerStreamHandler, shuttingDown, type UnaryHandler } from "../rpc.ts";
 import { cutterOf, decoderOf, encoderOf } from "../wire/messages.ts";
-import { messageDecoderOf } from "./internals.ts";
-import type { GrpcCall } from "./messages.ts";
+import { begin, type GrpcCall } from "./messages.ts";
 
 /**
  * A request, read as soon as it has come. grpc-js holds on to what it was given until the call is closed: the bytes
@@ -31,14 +22,12 @@ import type { GrpcCall } from "./messages.ts";
  */
 export interface Request {
   readonly byteLength: number;
-  /** Undefined: the bytes were no such message, or it was taken. */
-  message: Message | undefined;
+  /** Or why the bytes are none; undefined: it was taken. */
+  message: Message | RpcError | undefined;
 }
 
-/** What reads a method's requests and writes its answers. */
-interface Messages {
-  /** Takes the message out of a request. */
-  readonly take: (request: Request, call: GrpcCall) => Message;
+/** What writes a method's answers. */
+interface Answers {
   readonly write: (message: Message, call: GrpcCall) => Buffer;
   /** The pieces that an answer is written in, where it is long; else only itself. */
   readonly cut: (message: Message) => readonly Message[];
@@ -63,7 +52,7 @@ export function implementationOf(
     path: `/${path}`,
     requestStream: streamsRequests,
     responseStream: methodKind === "bidi_streaming" || methodKind === "server_streaming",
-    requestDeserialize: (bytes: Buffer) => ({ byteLength: bytes.byteLength, message: readOrNothing(decode, bytes) }),
+    requestDeserialize: (bytes: Buffer) => ({ byteLength: bytes.byteLength, message: readOrFailure(decode, bytes) }),
     responseSerialize: asItIs,
     // The client's half, of which a server has no use.
     requestSerialize: () => Buffer.alloc(0),
@@ -74,53 +63,45 @@ export function implementationOf(
     call.bytesOut += bytes.byteLength;
     return bytes;
   };
-  const take = (request: Request, call: GrpcCall): Message => takeMessage(input, request, call);
-  return { definition, handle: handlerOf({ take, write, cut: cutterOf(output) }, description, handler) };
+  return { definition, handle: handlerOf({ write, cut: cutterOf(output) }, description, handler) };
 }
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
-function readOrNothing(decode: (bytes: Uint8Array) => Message, bytes: Uint8Array): Message | undefined {
+/** What is wrong with a message is thrown where its handler takes it: grpc-js would call it INTERNAL. */
+function readOrFailure(decode: (bytes: Uint8Array) => Message, bytes: Uint8Array): Message | RpcError {
   try {
     return decode(bytes);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error as RpcError;
   }
 }
 
-function takeMessage({ typeName }: DescMessage, request: Request, call: GrpcCall): Message {
+function take(request: Request, call: GrpcCall): Message {
   const { message, byteLength } = request;
   request.message = undefined;
   call.bytesIn += byteLength;
-  if (message !== undefined) return message;
-  // The caller's fault, not ours: grpc-js would call it INTERNAL.
-  const why = `the request's ${byteLength} bytes are not a ${typeName} message`;
-  throw new RpcError("INVALID_ARGUMENT", why);
+  if (message === undefined) throw new Error("a request is taken twice");
+  if (message instanceof RpcError) throw message;
+  return message;
 }
 
-function handlerOf(ours: Messages, method: DescMethod, handler: unknown): UntypedHandleCall {
+function handlerOf(ours: Answers, method: DescMethod, handler: unknown): UntypedHandleCall {
   switch (method.methodKind) {
     case "unary":
-      return unaryCalls(ours, (handler ?? unimplemented(method)) as UnaryHandler<Message, Message>);
+      return unaryCalls(ours, handler as UnaryHandler<Message, Message>);
     case "server_streaming":
-      return serverStreamCalls(ours, (handler ?? unimplementedStream(method)) as ServerStreamHandler<Message, Message>);
+      return serverStreamCalls(ours, handler as ServerStreamHandler<Message, Message>);
     case "bidi_streaming":
-      return bidiCalls(ours, (handler ?? unimplementedStream(method)) as BidiHandler<Message, Message>);
+      return bidiCalls(ours, handler as BidiHandler<Message, Message>);
     case "client_streaming":
       throw new Error(`${method.parent.typeName}/${method.name}: no transport serves client streams`);
   }
 }
 
-/** The call that a handler of grpc-js is given, as it was opened when its headers came. */
-function begin(incoming: { once(event: "cancelled", listener: () => void): unknown }): GrpcCall {
-  const call = messageDecoderOf(incoming) as GrpcCall;
-  call.begin(incoming);
-  return call;
-}
-
 // Calls with one request and one answer: the hot path.
 
-function unaryCalls(ours: Messages, handler: UnaryHandler<Message, Message>): handleUnaryCall<Request, Buffer> {
+function unaryCalls(ours: Answers, handler: UnaryHandler<Message, Message>): handleUnaryCall<Request, Buffer> {
   return (incoming, respond) => {
     const call = begin(incoming);
     call.inTurn(() => {
@@ -134,7 +115,7 @@ function unaryCalls(ours: Messages, handler: UnaryHandler<Message, Message>): ha
 
 /** Without a turn of the event loop where the handler answers at once. */
 function answer(
-  { take, write, cut }: Messages,
+  { write, cut }: Answers,
   handler: UnaryHandler<Message, Message>,
   request: Request,
   call: GrpcCall,
@@ -172,7 +153,7 @@ function answer(
 // Calls whose answers, or both requests and answers, are streams.
 
 function serverStreamCalls(
-  { take, write }: Messages,
+  { write }: Answers,
   handler: ServerStreamHandler<Message, Message>,
 ): handleServerStreamingCall<Request, Buffer> {
   return (incoming) =>
@@ -182,12 +163,12 @@ function serverStreamCalls(
 }
 
 function bidiCalls(
-  { take, write }: Messages,
+  { write }: Answers,
   handler: BidiHandler<Message, Message>,
 ): handleBidiStreamingCall<Request, Buffer> {
   return (incoming) =>
     void stream(incoming, begin(incoming), async (call) => {
-      const requests = readRequests(incoming, call, take);
+      const requests = readRequests(incoming, call);
       try {
         await writeAnswers(incoming, handler(requests, call), call, write);
       } finally {
@@ -222,7 +203,7 @@ async function writeAnswers(
   stream: Writable,
   answers: AsyncIterable<Message>,
   call: GrpcCall,
-  write: Messages["write"],
+  write: Answers["write"],
 ): Promise<void> {
   let wake: (() => void) | undefined;
   const drained = () => wake?.();
@@ -259,7 +240,7 @@ const silenceMs = 500;
  * Requests as they are asked for. Node's own iterator destroys the stream when a loop over it ends, and with it the
  * answers still to be written. What is wrong with a request reaches the handler.
  */
-function readRequests(stream: Readable, call: GrpcCall, take: Messages["take"]): Requests {
+function readRequests(stream: Readable, call: GrpcCall): Requests {
   let ended = false;
   let cut = false;
   let wake: (() => void) | undefined;

@@ -1,14 +1,13 @@
 /** Health checks and reflection: services that libraries bring, beside ours on the gRPC port. */
 import { type DescFile, type DescService, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import type { Server, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
+import type { Metadata, Server, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation, service as healthService } from "grpc-health-check";
-import type { Method, TransportContext } from "../call.ts";
+import { type Method, methodAt, type TransportContext } from "../call.ts";
 import { toStatus } from "../errors.ts";
 import { RpcError } from "../rpc.ts";
-import { messageDecoderOf } from "./internals.ts";
-import type { GrpcCall } from "./messages.ts";
+import { callOf } from "./messages.ts";
 import type { Connection } from "../turns.ts";
 
 export interface Companions {
@@ -19,17 +18,13 @@ export interface Companions {
   readonly close: () => void;
 }
 
-/** Health checks come from those who know neither token nor name: a load balancer asks by address. */
-export function isOpenToAll(path: string): boolean {
-  return path.startsWith("/grpc.health.v1.Health/");
-}
-
 /** The name of a service, or of a symbol. */
 const requestBytesMax = 4096;
 /** Health watches and reflection streams together. */
 const openStreamsMax = 1024;
 
 interface Stream {
+  readonly metadata: Metadata;
   readonly writableNeedDrain: boolean;
   on(event: string, listener: () => void): unknown;
   once(event: "drain", listener: () => void): unknown;
@@ -56,7 +51,7 @@ export function addCompanions(server: Server, services: readonly DescService[], 
       }
       open.add(stream);
       stream.on("cancelled", () => open.delete(stream));
-      if (readsRequests) readInTurns(stream, (messageDecoderOf(stream) as GrpcCall).connection);
+      if (readsRequests) readInTurns(stream, callOf(stream).connection);
       handler(stream);
     };
   /** The server as a library sees it that adds its service to it: its streams are tracked. */
@@ -90,7 +85,7 @@ export function addCompanions(server: Server, services: readonly DescService[], 
  * One request after the other, each in its turn, and none while the answers before it are not read: the library answers
  * what comes, whoever reads it, and an answer is a thousand times as long as its request.
  */
-export function readInTurns(stream: Stream, connection: Connection): void {
+export function readInTurns(stream: Omit<Stream, "metadata">, connection: Connection): void {
   const goOn = (): void => connection.take(() => stream.resume());
   stream.on("data", () => {
     stream.pause();
@@ -100,21 +95,8 @@ export function readInTurns(stream: Stream, connection: Connection): void {
 }
 
 /** Its calls are counted, but leave no lines: a load balancer checks every second. */
-function quietMethod(
-  { admission, turns, meter, log }: TransportContext,
-  { path: slashed, requestStream }: ServiceDefinition[string],
-): Method {
-  const path = slashed.slice(1);
-  const quiet = log.child({ method: path }, { level: "warn" });
-  return {
-    path,
-    streamsRequests: requestStream,
-    maxMessageBytes: requestBytesMax,
-    meter: meter(path),
-    log: quiet,
-    admission,
-    turns,
-  };
+function quietMethod(context: TransportContext, { path, requestStream }: ServiceDefinition[string]): Method {
+  return methodAt({ ...context, maxMessageBytes: requestBytesMax }, path.slice(1), requestStream, "warn");
 }
 
 /** Our descriptors and health's in the shape of @grpc/proto-loader's, of which reflection reads the files only. */

@@ -5,15 +5,14 @@
 import type { Server, ServerInterceptingCallInterface } from "@grpc/grpc-js";
 import { createRequire } from "node:module";
 import {
+  constants,
   type Http2Server,
   type IncomingHttpHeaders,
-  type ServerHttp2Session,
   type ServerHttp2Stream,
   type ServerOptions,
 } from "node:http2";
 import { Duplex } from "node:stream";
 import type { Metadata } from "@grpc/grpc-js";
-import type { Turns } from "../turns.ts";
 
 /** What this file was written for. An upgrade begins with reading what it relies on again. */
 const grpcJsVersion = "1.14.7";
@@ -73,13 +72,18 @@ export const connectionWindowBytes = 16 * 1024 ** 2;
 /**
  * How many streams a client may reset at once, and then each second, before its connection is closed (a guard against
  * the rapid reset attack). By default 1,000 and 33: a trainer that cancels its 1,500 calls then loses the others too.
- * Node takes 12 to 40 µs to make and end a stream, whatever we do with it: of 20,000 others waited for half a second. It
- * reads 64 KiB in one go, in which 2,335 fit, and closes the connection after those: fewer at once would not spare more.
  */
 const streamResetBurst = 1_600;
 const streamResetRate = 500;
 /** Streams over the limit that a client opens at once: at Node's 100 it closes the connection, with all its calls. */
 const streamsRejectedMax = 20_000;
+/**
+ * Streams that a client may begin before it acknowledges our settings. Until then no limit on open streams binds it, and
+ * Node makes each one that it resets at once, of which 2,335 fit into the 64 KiB that are read in one go: others waited
+ * for 60 ms. From then on Node refuses in a round of the event loop what is over the limit, before it makes anything.
+ * Clients open 100 streams at most until they know the settings.
+ */
+export const unsettledStreamsMax = 256;
 
 /** To be called before the server is bound: its options are read then. */
 export function setHttp2Options(server: Server, maxConcurrentStreams: number): void {
@@ -91,42 +95,36 @@ export function setHttp2Options(server: Server, maxConcurrentStreams: number): v
   commonServerOptions.maxSessionRejectedStreams = streamsRejectedMax;
 }
 
-/** To be called as soon as the server is bound: the connection's window is not among the options. */
-export function widenConnections(server: Server): void {
-  onSession(server, (session) => session.setLocalWindowSize(connectionWindowBytes));
+/** What is among no options, and is set for each connection. To be called as soon as the server is bound. */
+export function watchConnections(server: Server): void {
+  for (const http2Server of serversOf(server)) {
+    http2Server.on("session", (session) => {
+      session.setLocalWindowSize(connectionWindowBytes);
+      let begun = 0;
+      const count = (): void => {
+        if (++begun > unsettledStreamsMax) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      };
+      session.on("stream", count);
+      session.once("localSettings", () => session.off("stream", count));
+    });
+  }
 }
 
-function onSession(server: Server, visit: (session: ServerHttp2Session) => void): void {
+function serversOf(server: Server): Iterable<Http2Server> {
   const { http2Servers } = server as unknown as ServerFields;
   if (http2Servers.size === 0) throw new Error("there is no HTTP/2 server yet: this must come after binding");
-  for (const http2Server of http2Servers.keys()) http2Server.on("session", visit);
+  return http2Servers.keys();
 }
 
-/** What grpc-js is given of a request: headers, or nothing where it has been answered. */
-export type HeaderScreen = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => IncomingHttpHeaders | undefined;
+export type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 
-/**
- * Has each request's headers looked at before grpc-js makes a call of it, which would begin to keep what comes; both in
- * turns, and of a stream that was reset by then nothing is made. To be called as soon as the server is bound.
- */
-export function screenHeaders(server: Server, turns: Turns, screen: HeaderScreen): void {
-  for (const http2Server of (server as unknown as ServerFields).http2Servers.keys()) {
+/** Has a listener of ours hear of streams in grpc-js's place, which is handed to it. To be called as soon as the server is bound. */
+export function listenToStreams(server: Server, listenerOf: (serve: StreamListener) => StreamListener): void {
+  for (const http2Server of serversOf(server)) {
     const [serve, ...others] = http2Server.listeners("stream");
     demand(serve !== undefined && others.length === 0, "the one listener of a server's streams");
     http2Server.removeAllListeners("stream");
-    http2Server.on("stream", (stream, headers) => {
-      // Whatever breaks a stream, that it closes says enough.
-      stream.once("error", () => undefined);
-      const leave = turns(stream.session ?? stream).begin(() => {
-        if (stream.closed || stream.destroyed) return;
-        const passed = screen(stream, headers);
-        if (passed === undefined) return;
-        (serve as (...parts: readonly unknown[]) => void).call(http2Server, stream, passed);
-        // A stream without a message may have ended while it waited, when nobody listened.
-        if (stream.readableEnded) stream.emit("end");
-      });
-      stream.once("close", leave);
-    });
+    http2Server.on("stream", listenerOf(serve as StreamListener));
   }
 }
 
@@ -146,9 +144,4 @@ export interface IncomingCall extends ServerInterceptingCallInterface {
 
 export interface MessageDecoder {
   write(data: Buffer): Buffer[];
-}
-
-/** The decoder that was put into the call of which a handler is given this. */
-export function messageDecoderOf(given: unknown): MessageDecoder {
-  return (given as { readonly call: IncomingCall }).call.decoder;
 }

@@ -1,12 +1,125 @@
-/** A call on the gRPC port, and what comes in for it: bytes, messages, and how much of either it keeps. */
-import { constants } from "node:http2";
+/** A call on the gRPC port, and what comes in for it: headers, bytes, messages, and how much of them it keeps. */
+import type { Metadata, ServerInterceptingCall, ServerInterceptor } from "@grpc/grpc-js";
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Readable } from "node:stream";
-import { Call, type Method } from "../call.ts";
+import { Call, type Method, recordRefused, type TransportContext } from "../call.ts";
 import { toStatus } from "../errors.ts";
 import { type CodeName, codes, RpcError } from "../rpc.ts";
 import type { Connection } from "../turns.ts";
 import { decompress, Deframer, type Encoding, endedWithin, headerBytes, notOneMessage } from "../wire/frames.ts";
-import type { IncomingCall, MessageDecoder } from "./internals.ts";
+import type { IncomingCall, MessageDecoder, StreamListener } from "./internals.ts";
+
+/** Methods by their paths, with the leading slash. */
+type Methods = ReadonlyMap<string, Method>;
+
+/**
+ * Looks at each request's headers before grpc-js makes a call of it, which would begin to keep what comes; both in turns,
+ * and of a stream that was reset by then nothing is made.
+ */
+export function screened(serve: StreamListener, context: TransportContext, methods: Methods): StreamListener {
+  return (stream, headers) => {
+    // Whatever breaks a stream, that it closes says enough.
+    stream.once("error", () => undefined);
+    const leave = context.turns(stream.session ?? stream).begin(() => {
+      if (stream.closed || stream.destroyed) return;
+      const passed = screen(stream, headers, context, methods);
+      if (passed === undefined) return;
+      serve(stream, passed);
+      // A stream without a message may have ended while it waited, when nobody listened.
+      if (stream.readableEnded) stream.emit("end");
+    });
+    stream.once("close", leave);
+  };
+}
+
+/** Health checks come from those who know neither token nor name: a load balancer asks by address. */
+const openToAll = "/grpc.health.v1.Health/";
+
+/** Answers what is refused by its headers; gives those with which the others go on. */
+function screen(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  context: TransportContext,
+  methods: Methods,
+): IncomingHttpHeaders | undefined {
+  const path = String(headers[":path"]);
+  const { ":authority": host = headers.host, origin, authorization } = headers;
+  const refused = path.startsWith(openToAll)
+    ? undefined
+    : context.admission.refuseHeaders({ host, origin, authorization });
+  const timeout = refused === undefined ? readTimeout(headers["grpc-timeout"]) : undefined;
+  const error = refused ?? (timeout instanceof RpcError ? timeout : unreadable(headers["grpc-encoding"]));
+  if (error === undefined) return typeof timeout === "string" ? { ...headers, "grpc-timeout": timeout } : headers;
+  const { code, details, metadata } = toStatus(error);
+  const status = { "grpc-status": code, "grpc-message": encodeURI(details), ...metadata.toHttp2Headers() };
+  const answer = { ":status": 200, "content-type": "application/grpc+proto", ...status };
+  // Nothing reads the stream, so that Node resets it, and drops what comes of it.
+  if (!stream.destroyed) stream.respond(answer, { endStream: true });
+  const method = methods.get(path);
+  if (method !== undefined) recordRefused(method, headers["x-request-id"]?.toString(), error);
+  return undefined;
+}
+
+const timeoutUnitsMs = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 } as const;
+/** Node's timers take no longer delay: one that is longer would fire at once. */
+const timeoutMsMax = 2 ** 31 - 1;
+
+/** As grpc-js may be given it; undefined: as it came. grpc-js takes what begins like a time-out for one. */
+function readTimeout(header: string | readonly string[] | undefined): string | RpcError | undefined {
+  if (header === undefined) return undefined;
+  const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(String(header)) ?? [];
+  if (digits === undefined || unit === undefined) {
+    const why = `grpc-timeout must be 1 to 8 digits and one of H, M, S, m, u, n; got '${String(header)}'`;
+    return new RpcError("INVALID_ARGUMENT", why);
+  }
+  const ms = Number(digits) * timeoutUnitsMs[unit as keyof typeof timeoutUnitsMs];
+  if (ms === 0) return new RpcError("DEADLINE_EXCEEDED", "the deadline had passed when the request came");
+  return ms > timeoutMsMax ? `${Math.floor(timeoutMsMax / 1000)}S` : undefined;
+}
+
+const encodings: ReadonlySet<string> = new Set(["identity", "gzip", "deflate"]);
+
+function unreadable(encoding: string | readonly string[] | undefined): RpcError | undefined {
+  if (encoding === undefined || encodings.has(String(encoding))) return undefined;
+  const why = `the request's messages are compressed with '${String(encoding)}', and this server reads gzip and deflate`;
+  return new RpcError("UNIMPLEMENTED", why);
+}
+
+/** Opens a call of ours for each that grpc-js makes. */
+export function openCalls(methods: Methods): ServerInterceptor {
+  return ({ path }, given) => {
+    const method = methods.get(path);
+    if (method === undefined) throw new Error(`${path} is served, but its limits are not known`);
+    const incoming = given as IncomingCall;
+    const call = new GrpcCall(method, incoming);
+    incoming.decoder = call;
+    incoming.metadata.setOpaque(callKey, call);
+    // The type asks for the class that wraps such calls, where grpc-js itself returns what it got.
+    return given as ServerInterceptingCall;
+  };
+}
+
+const callKey = "gradus.call";
+
+/** What handlers of grpc-js are given. `cancelled` is its event at the end of every call, once all is sent. */
+interface Surface {
+  readonly metadata: Metadata;
+  once(event: "cancelled", listener: () => void): unknown;
+}
+
+/** The call that was opened for the one that a handler is given. */
+export function callOf({ metadata }: Pick<Surface, "metadata">): GrpcCall {
+  return metadata.getOpaque(callKey) as GrpcCall;
+}
+
+/** The same, as its handler begins. */
+export function begin(surface: Surface): GrpcCall {
+  const call = callOf(surface);
+  call.begin(surface);
+  return call;
+}
+
+// What comes behind the headers.
 
 /** Enough to keep a handler busy. */
 const readAheadBytes = 1024 ** 2;
@@ -48,8 +161,8 @@ export class GrpcCall extends Call implements MessageDecoder {
     if (isEncoded) this.#decompressInTurn(incoming.incomingEncoding as Encoding);
   }
 
-  /** A handler begins. `cancelled` is grpc-js's event at the end of every call, once all is sent. */
-  begin(incoming: { once(event: "cancelled", listener: () => void): unknown }): void {
+  /** A handler begins. */
+  begin(incoming: Surface): void {
     this.#begun = true;
     incoming.once("cancelled", () => this.close());
     // It has said so already, to nobody, where the deadline passed before the request was whole.

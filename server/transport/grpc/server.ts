@@ -1,21 +1,12 @@
 /** The gRPC port. */
-import {
-  Server,
-  ServerCredentials,
-  type ServerInterceptingCall,
-  type ServerInterceptor,
-  setLogger,
-  type UntypedHandleCall,
-} from "@grpc/grpc-js";
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import { Server, ServerCredentials, setLogger, type UntypedHandleCall } from "@grpc/grpc-js";
 import type { Config } from "../../runtime/config.ts";
-import { type Method, methodOf, recordRefused, type TransportContext } from "../call.ts";
-import { toStatus } from "../errors.ts";
-import { type Registration, RpcError } from "../rpc.ts";
+import { type Method, methodOf, type TransportContext } from "../call.ts";
+import type { Registration } from "../rpc.ts";
 import { implementationOf } from "./calls.ts";
-import { addCompanions, type Companions, isOpenToAll } from "./companions.ts";
-import { checkInternals, type IncomingCall, screenHeaders, setHttp2Options, widenConnections } from "./internals.ts";
-import { GrpcCall } from "./messages.ts";
+import { addCompanions, type Companions } from "./companions.ts";
+import { checkInternals, listenToStreams, setHttp2Options, watchConnections } from "./internals.ts";
+import { openCalls, screened } from "./messages.ts";
 
 type GrpcConfig = Pick<Config, "host" | "port" | "tls" | "limits" | "drainTimeoutMs">;
 
@@ -26,9 +17,6 @@ export interface GrpcPort {
   /** Closes the port. Waits so long for answers that are on their way; by then no call may be in progress. */
   close(graceMs: number): Promise<void>;
 }
-
-/** Methods by their paths, with the leading slash. */
-type Methods = ReadonlyMap<string, Method>;
 
 export async function startGrpc(
   config: GrpcConfig,
@@ -50,8 +38,8 @@ export async function startGrpc(
   );
   for (const method of companions.methods) methods.set(`/${method.path}`, method);
   const port = await bind(server, config);
-  widenConnections(server);
-  screenHeaders(server, context.turns, (stream, headers) => screen(stream, headers, context, methods));
+  watchConnections(server);
+  listenToStreams(server, (serve) => screened(serve, context, methods));
   return { port, stop: companions.stop, close: (graceMs) => close(server, companions, graceMs) };
 }
 
@@ -82,66 +70,6 @@ function addService(server: Server, { service, handlers }: Registration, context
   const calls: Record<string, UntypedHandleCall> = Object.fromEntries(all.map(({ name, handle }) => [name, handle]));
   server.addService(Object.fromEntries(all.map(({ name, definition }) => [name, definition])), calls);
   return all.map(({ method }) => method);
-}
-
-/** Opens a call of ours for each that grpc-js makes. */
-function openCalls(methods: Methods): ServerInterceptor {
-  return ({ path }, given) => {
-    const method = methods.get(path);
-    if (method === undefined) throw new Error(`${path} is served, but its limits are not known`);
-    const incoming = given as IncomingCall;
-    incoming.decoder = new GrpcCall(method, incoming);
-    // The type asks for the class that wraps such calls, where grpc-js itself returns what it got.
-    return given as ServerInterceptingCall;
-  };
-}
-
-/** Answers what is refused by its headers; gives those with which the others go on. */
-function screen(
-  stream: ServerHttp2Stream,
-  headers: IncomingHttpHeaders,
-  context: TransportContext,
-  methods: Methods,
-): IncomingHttpHeaders | undefined {
-  const path = String(headers[":path"]);
-  const { ":authority": host = headers.host, origin, authorization } = headers;
-  const refused = isOpenToAll(path) ? undefined : context.admission.refuseHeaders({ host, origin, authorization });
-  const timeout = refused === undefined ? readTimeout(headers["grpc-timeout"]) : undefined;
-  const error = refused ?? (timeout instanceof RpcError ? timeout : unreadable(headers["grpc-encoding"]));
-  if (error === undefined) return typeof timeout === "string" ? { ...headers, "grpc-timeout": timeout } : headers;
-  const { code, details, metadata } = toStatus(error);
-  const status = { "grpc-status": code, "grpc-message": encodeURI(details), ...metadata.toHttp2Headers() };
-  const answer = { ":status": 200, "content-type": "application/grpc+proto", ...status };
-  // Nothing reads the stream, so that Node resets it, and drops what comes of it.
-  if (!stream.destroyed) stream.respond(answer, { endStream: true });
-  const method = methods.get(path);
-  if (method !== undefined) recordRefused(method, headers["x-request-id"]?.toString(), error);
-  return undefined;
-}
-
-const timeoutUnitsMs = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 } as const;
-/** Node's timers take no longer delay: one that is longer would fire at once. */
-const timeoutMsMax = 2 ** 31 - 1;
-
-/** As grpc-js may be given it; undefined: as it came. grpc-js takes what begins like a time-out for one. */
-function readTimeout(header: string | readonly string[] | undefined): string | RpcError | undefined {
-  if (header === undefined) return undefined;
-  const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(String(header)) ?? [];
-  if (digits === undefined || unit === undefined) {
-    const why = `grpc-timeout must be 1 to 8 digits and one of H, M, S, m, u, n; got '${String(header)}'`;
-    return new RpcError("INVALID_ARGUMENT", why);
-  }
-  const ms = Number(digits) * timeoutUnitsMs[unit as keyof typeof timeoutUnitsMs];
-  if (ms === 0) return new RpcError("DEADLINE_EXCEEDED", "the deadline had passed when the request came");
-  return ms > timeoutMsMax ? `${Math.floor(timeoutMsMax / 1000)}S` : undefined;
-}
-
-const encodings: ReadonlySet<string> = new Set(["identity", "gzip", "deflate"]);
-
-function unreadable(encoding: string | readonly string[] | undefined): RpcError | undefined {
-  if (encoding === undefined || encodings.has(String(encoding))) return undefined;
-  const why = `the request's messages are compressed with '${String(encoding)}', and this server reads gzip and deflate`;
-  return new RpcError("UNIMPLEMENTED", why);
 }
 
 async function bind(server: Server, { host, port, tls }: GrpcConfig): Promise<number> {

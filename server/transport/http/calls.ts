@@ -2,15 +2,7 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { toConnectError } from "../errors.ts";
-import {
-  type CallContext,
-  type CodeName,
-  RpcError,
-  type ServerStreamHandler,
-  type UnaryHandler,
-  unimplemented,
-  unimplementedStream,
-} from "../rpc.ts";
+import { type CallContext, type CodeName, RpcError, type ServerStreamHandler, type UnaryHandler } from "../rpc.ts";
 import type { HttpCall } from "./messages.ts";
 
 /** The call that a request opened. */
@@ -24,9 +16,9 @@ export type Implementation = (request: never, context: HandlerContext) => unknow
 export function implementationOf(method: DescMethod, handler: unknown): Implementation {
   switch (method.methodKind) {
     case "unary":
-      return unaryCalls((handler ?? unimplemented(method)) as UnaryHandler<Message, Message>);
+      return unaryCalls(handler as UnaryHandler<Message, Message>);
     case "server_streaming":
-      return streamCalls((handler ?? unimplementedStream(method)) as ServerStreamHandler<Message, Message>);
+      return streamCalls(handler as ServerStreamHandler<Message, Message>);
     case "bidi_streaming":
       return streamCalls(refusedOverHttp1(method));
     case "client_streaming":

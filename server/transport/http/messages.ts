@@ -17,7 +17,7 @@ import {
   notOneMessage,
   tooLong,
 } from "../wire/frames.ts";
-import { binaryDecoderOf } from "../wire/messages.ts";
+import { decoderOf } from "../wire/messages.ts";
 import { jsonDecoderOf } from "./json.ts";
 
 /** One HTTP request with its response. */
@@ -219,23 +219,20 @@ type Fill = (request: ByteRequest, keep: Keep) => ByteRequest;
 
 /** What reads the message of a method's request in place of Connect. What is wrong with it is told through Connect. */
 export function bodyReader(input: DescMessage): (call: HttpCall, headers: IncomingHttpHeaders) => Promise<Fill> {
-  const binary = binaryDecoderOf(input);
+  const binary = decoderOf(input);
   const json = jsonDecoderOf(input);
   return async (call, headers) => {
     const format = formatOf(headers);
     if (format === undefined) return (request) => request;
     const decode = format.json ? json : binary;
-    const read = await call
-      .readMessage(format)
-      .then(decode)
-      .then(
-        (message) => ({ kind: "message", message }) as const,
-        (error: unknown) => ({ kind: "failed", error }) as const,
-      );
+    const read = call.readMessage(format).then(decode);
+    await read.catch(() => undefined);
     async function* body(keep: Keep): AsyncIterable<Uint8Array> {
-      if (read.kind === "message") keep(read.message);
-      else if (read.error instanceof RpcError) throw toConnectError(call.refusedBy(read.error));
-      else throw read.error;
+      try {
+        keep(await read);
+      } catch (error) {
+        throw error instanceof RpcError ? toConnectError(call.refusedBy(error)) : error;
+      }
       yield emptyMessage(format as BodyFormat);
     }
     return (request, keep) => {

@@ -15,12 +15,10 @@ import {
 
 /** From here on a text is read when it is wanted: in messages that are long themselves. */
 const LONG_BYTES = 64 * 1024;
-const LONG_MESSAGE_BYTES = 1024 ** 2;
+export const LONG_MESSAGE_BYTES = 1024 ** 2;
 
-export function mayHoldLongTexts(schema: DescMessage, bytes: Uint8Array): boolean {
-  return (
-    bytes.length >= LONG_MESSAGE_BYTES && (schema === BatchStepRequestSchema || schema === StreamStepsRequestSchema)
-  );
+export function mayHoldLongTexts(schema: DescMessage): boolean {
+  return schema === BatchStepRequestSchema || schema === StreamStepsRequestSchema;
 }
 
 /** Long texts by the place of their completion among all of the message, and what is left of it without them. */

@@ -2,22 +2,16 @@
 import { create, type DescMessage, fromBinary, type Message, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { RpcError } from "../rpc.ts";
-import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
+import { LONG_MESSAGE_BYTES, mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
 
-/** What reads messages of a kind. It throws if the bytes are none. */
+/** What reads messages of a kind. It throws RpcError for bytes that are none, for which the caller is at fault. */
 export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array) => MessageShape<D> {
-  return (bytes) => {
-    checkParts(schema, bytes);
-    return mayHoldLongTexts(schema, bytes) ? readWithLongTexts(schema, bytes) : fromBinary(schema, bytes);
-  };
-}
-
-/** The same, for bytes that may be none: it throws RpcError, for which the caller is at fault. */
-export function binaryDecoderOf(schema: DescMessage): (bytes: Uint8Array) => Message {
-  const decode = decoderOf(schema);
+  const mayBeLong = mayHoldLongTexts(schema);
   return (bytes) => {
     try {
-      return decode(bytes);
+      checkParts(schema, bytes);
+      const isLong = mayBeLong && bytes.length >= LONG_MESSAGE_BYTES;
+      return isLong ? readWithLongTexts(schema, bytes) : fromBinary(schema, bytes);
     } catch (error) {
       const why = `the request's ${bytes.byteLength} bytes are not a ${schema.typeName} message: ${(error as Error).message}`;
       throw new RpcError("INVALID_ARGUMENT", why);

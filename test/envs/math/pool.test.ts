@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Parsed } from "../../../envs/facts.ts";
-import { runsOf } from "../../../envs/lib/picture/prose.ts";
-import { typeset } from "../../../envs/lib/picture/tex.ts";
+import { runsOf } from "../../../pictures/lib/prose.ts";
+import { typeset } from "../../../pictures/lib/tex.ts";
 import { math } from "../../../envs/math/index.ts";
 import { type MathInstance, readRow } from "../../../envs/math/instance.ts";
 import { readMath } from "../../../envs/math/value.ts";

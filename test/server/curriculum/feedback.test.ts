@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
+import { memoryStore } from "../../../server/stores/memory.ts";
+import type { Store } from "../../../server/stores/store.ts";
 import {
   ask,
   bench,
-  fakeClock,
   feedbackFor,
   mixturePolicy,
   runConfig,
@@ -211,53 +212,22 @@ test("calls at the same time are written as one, each with its own answer", asyn
   expect((await store.find("run"))?.version).toBe(before + 1);
 });
 
-describe("calls in turns that follow one another", () => {
-  /** A run whose clock's turns come when the test says so. */
-  async function startedInTurns() {
-    const turns: (() => void)[] = [];
-    let held = false;
-    const nextTurn = (callback: () => void): void => {
-      if (held) turns.push(callback);
-      else setImmediate(callback);
-    };
-    const { runs, store } = bench({ clock: { ...fakeClock(), nextTurn } });
-    value(await runs.create("run", runConfig()));
-    const { tasks } = value(await ask(runs, "run", 0, 6));
-    held = true;
-    const versionOf = async (): Promise<number> => (await store.find("run"))?.version ?? 0;
-    const turn = async (): Promise<void> => {
-      turns.shift()?.();
-      await settled();
-    };
-    return { runs, tasks, versionOf, turn };
+test("calls that come while the run is written to are written as one after that", async () => {
+  const memory = memoryStore();
+  let held = Promise.resolve();
+  const append: Store["append"] = (key, change) => held.then(() => memory.append(key, change));
+  const { runs, store } = bench({ store: { ...memory, append } });
+  value(await runs.create("run", runConfig()));
+  const { tasks } = value(await ask(runs, "run", 0, 6));
+  const before = (await store.find("run"))?.version ?? 0;
+  const writing = Promise.withResolvers<void>();
+  held = writing.promise;
+  const calls: Promise<readonly string[]>[] = [];
+  for (const task of tasks) {
+    calls.push(send(runs, feedbackFor(task, 0)));
+    await settled();
   }
-
-  test("are written as one, once a turn brings no more", async () => {
-    const { runs, tasks, versionOf, turn } = await startedInTurns();
-    const before = await versionOf();
-    const calls: Promise<readonly string[]>[] = [];
-    for (const task of tasks) {
-      calls.push(send(runs, feedbackFor(task, 0)));
-      if (calls.length > 1) await turn();
-    }
-    expect(await versionOf()).toBe(before);
-    await turn();
-    expect(await Promise.all(calls)).toEqual(tasks.map(() => ["recorded"]));
-    expect(await versionOf()).toBe(before + 1);
-  });
-
-  test("do not wait for ever where each turn brings more", async () => {
-    const { runs, tasks, versionOf, turn } = await startedInTurns();
-    const before = await versionOf();
-    const items = tasks.flatMap((task) => [0, 1, 2, 3].map((sample) => feedbackFor(task, sample)));
-    const calls: Promise<readonly string[]>[] = [];
-    for (const item of items) {
-      calls.push(send(runs, item));
-      if (calls.length % 2 === 0) await turn();
-    }
-    expect(await versionOf()).toBe(before + 1);
-    expect(await calls[0]).toEqual(["recorded"]);
-    for (let left = 0; left < items.length; left++) await turn();
-    expect((await Promise.all(calls)).flat()).toEqual(items.map(() => "recorded"));
-  });
+  writing.resolve();
+  expect(await Promise.all(calls)).toEqual(tasks.map(() => ["recorded"]));
+  expect((await store.find("run"))?.version).toBe(before + 2);
 });

@@ -106,7 +106,7 @@ test("bytes that are no message are the caller's fault", async () => {
   stream.resume().end(frame(Uint8Array.of(0xff, 0xff, 0xff)));
   expect(await ended).toMatchObject({
     "grpc-status": "3",
-    "grpc-message": encodeURI("the request's 3 bytes are not a gradus.v1.StepRequest message"),
+    "grpc-message": encodeURI("the request's 3 bytes are not a gradus.v1.StepRequest message: premature EOF"),
   });
   session.destroy();
 });

@@ -16,8 +16,8 @@ export interface FramesClient {
   readonly received: { readonly type: number; readonly stream: number }[];
 }
 
-/** Connects, and settles on the server's settings. */
-export async function connectFrames(port: number): Promise<FramesClient> {
+/** Connects, and settles on the server's settings unless told not to. */
+export async function connectFrames(port: number, { settles } = { settles: true }): Promise<FramesClient> {
   const socket = connect(port, "127.0.0.1");
   const received: FramesClient["received"] = [];
   let rest = Buffer.alloc(0);
@@ -30,7 +30,7 @@ export async function connectFrames(port: number): Promise<FramesClient> {
   });
   socket.write(Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frameOf(frameTypes.settings, 0, 0)]));
   await eventually(() => expect(received).toContainEqual({ type: frameTypes.settings, stream: 0 }));
-  socket.write(frameOf(frameTypes.settings, acknowledged, 0));
+  if (settles) socket.write(frameOf(frameTypes.settings, acknowledged, 0));
   return { socket, received };
 }
 

@@ -9,6 +9,7 @@ import {
   checkInternals,
   connectionWindowBytes,
   streamWindowBytes,
+  unsettledStreamsMax,
 } from "../../../../server/transport/grpc/internals.ts";
 import { start, stopAll } from "../fixture.ts";
 import { cancelledFrames, connectFrames, frameTypes, stepFrames } from "./frames.ts";
@@ -107,4 +108,20 @@ test("1,500 calls that are cancelled as they come do not close the connection, a
   // What was reset before its turn came was never made a call of.
   expect(calls() - before).toBeLessThan(400);
   trainer.socket.destroy();
+});
+
+test("a connection that never acknowledges the settings has some streams, and is then closed", async () => {
+  const server = await start({ step: () => create(StepResponseSchema, { outcome: { sampleIndex: 7 } }) });
+  const { socket, received } = await connectFrames(server.grpcPort, { settles: false });
+  socket.on("error", () => undefined);
+  const cancelled = (count: number, from: number) =>
+    Buffer.concat(Array.from({ length: count }, (_, i) => cancelledFrames(2 * (from + i) + 1)));
+  socket.write(Buffer.concat([cancelled(unsettledStreamsMax - 1, 0), stepFrames(2 * unsettledStreamsMax - 1)]));
+  const answered = { type: frameTypes.headers, stream: 2 * unsettledStreamsMax - 1 };
+  await eventually(() => expect(received).toContainEqual(answered));
+  expect(received.map(({ type }) => type)).not.toContain(frameTypes.goaway);
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.write(stepFrames(2 * unsettledStreamsMax + 1));
+  await closed;
+  expect(received.map(({ type }) => type)).toContain(frameTypes.goaway);
 });

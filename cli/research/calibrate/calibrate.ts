@@ -1,0 +1,75 @@
+/** Difficulty calibration (FORGE 3.2, stage IV): parameters whose success rate lies in a band. Pure. */
+import type { Report } from "../../../clients/ts/src/public.ts";
+
+export interface Band {
+  readonly level: string;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The papers' target success rates. */
+export const bands: readonly Band[] = [
+  { level: "easy", min: 0.7, max: 0.9 },
+  { level: "medium", min: 0.4, max: 0.7 },
+  { level: "hard", min: 0.1, max: 0.4 },
+];
+
+/** How a model did at one setting of an environment's parameters. */
+export interface Setting {
+  readonly environment: string;
+  readonly parameters: Readonly<Record<string, number>>;
+  readonly tasks: number;
+  /** SR; where an answer is right or not, the share of right ones. */
+  readonly successRate: number;
+}
+
+export interface Chosen {
+  readonly environment: string;
+  readonly band: Band;
+  /** In the band, nearest to its middle; undefined: none is in it. */
+  readonly setting: Setting | undefined;
+  /** Where none is in it: the settings nearest above (easier) and below (harder), to try values between. */
+  readonly easier: Setting | undefined;
+  readonly harder: Setting | undefined;
+}
+
+/** The settings of some reports; the same setting in several is one, its tasks together. */
+export function settingsOf(reports: readonly Report[]): readonly Setting[] {
+  const settings = new Map<string, Setting>();
+  for (const { parts, suite } of reports)
+    for (const row of parts) {
+      const part = suite?.parts.find(({ name }) => name === row.name);
+      const rate = row.figures["success_rate"] ?? row.figures["exact_rate"];
+      if (part === undefined || rate === undefined) continue;
+      const values = Object.entries(part.parameters?.values ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+      const key = JSON.stringify([part.environment, part.version, values]);
+      const tasks = Number(row.tasks);
+      const known = settings.get(key) ?? { tasks: 0, successRate: 0 };
+      const all = known.tasks + tasks;
+      const successRate = (known.successRate * known.tasks + rate * tasks) / all;
+      const parameters = Object.fromEntries(values);
+      settings.set(key, { environment: part.environment, parameters, tasks: all, successRate });
+    }
+  return [...settings.values()];
+}
+
+/** For each environment and band the setting to take. */
+export function calibrate(settings: readonly Setting[], wanted: readonly Band[] = bands): readonly Chosen[] {
+  const byEnvironment = [...Map.groupBy(settings, ({ environment }) => environment)].sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  return byEnvironment.flatMap(([environment, known]) => wanted.map((band) => choose(environment, known, band)));
+}
+
+function choose(environment: string, settings: readonly Setting[], band: Band): Chosen {
+  const middle = (band.min + band.max) / 2;
+  const off = ({ successRate }: Setting): number => Math.abs(successRate - middle);
+  // Of two as near, the one that more tasks speak for.
+  const nearest = (some: readonly Setting[]): Setting | undefined =>
+    some.toSorted((a, b) => off(a) - off(b) || b.tasks - a.tasks)[0];
+  const setting = nearest(settings.filter(({ successRate: rate }) => rate >= band.min && rate <= band.max));
+  if (setting !== undefined) return { environment, band, setting, easier: undefined, harder: undefined };
+  const easier = nearest(settings.filter(({ successRate }) => successRate > band.max));
+  const harder = nearest(settings.filter(({ successRate }) => successRate < band.min));
+  return { environment, band, setting, easier, harder };
+}

@@ -1,0 +1,51 @@
+/** gradus calibrate: parameters for levels, chosen from reports. */
+import type { Command } from "commander";
+import { Option } from "commander";
+import { type Chosen, type Setting, calibrate, settingsOf } from "./calibrate.ts";
+import { collect } from "../../connection.ts";
+import { print, printJson, table } from "../../print.ts";
+import { CliProblem } from "../../problem.ts";
+import { reportsOf } from "../../reports.ts";
+
+interface Flags {
+  readonly report: readonly string[];
+  readonly json?: boolean;
+}
+
+export function addCalibrate(program: Command): void {
+  program
+    .command("calibrate")
+    .description("choose each level's parameters so that a model's success rate lies in the papers' bands")
+    .addOption(
+      new Option("--report <file>", "report.json of gradus eval; may be given several times")
+        .argParser(collect)
+        .makeOptionMandatory(),
+    )
+    .option("--json", "print JSON")
+    .action(async ({ report: paths, json }: Flags) => {
+      const chosen = calibrate(settingsOf(await reportsOf("--report", paths)));
+      if (chosen.length === 0) throw new CliProblem("failure", "the reports have no samples");
+      if (json) printJson(chosen);
+      else print(shown(chosen));
+    });
+}
+
+const percent = (value: number): string => `${Math.round(100 * value)}%`;
+
+function settingText(setting: Setting | undefined): string {
+  if (setting === undefined) return "none";
+  const values = Object.entries(setting.parameters).map(([name, value]) => `${name}=${value}`);
+  return values.join(" ");
+}
+
+function shown(chosen: readonly Chosen[]): string {
+  const rows = chosen.flatMap(({ environment, band, setting, easier, harder }) => {
+    const range = `${percent(band.min)} to ${percent(band.max)}`;
+    const row = (found: string, of: Setting | undefined): readonly string[] => [
+      ...[environment, band.level, range, found],
+      ...[of === undefined ? "–" : `${percent(of.successRate)} of ${of.tasks}`, settingText(of)],
+    ];
+    return setting === undefined ? [row("none: easier", easier), row("none: harder", harder)] : [row("yes", setting)];
+  });
+  return table(["environment", "level", "wanted", "found", "success", "parameters"], rows);
+}

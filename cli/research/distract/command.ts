@@ -1,0 +1,160 @@
+/** gradus pools distract: wrong options for questions, asked of a teacher and checked by it. */
+import type { Command } from "commander";
+import { createHash } from "node:crypto";
+import { appendFileSync, createReadStream, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { type Bar, createBar } from "../../bar.ts";
+import type { Account, Distracted } from "./distract.ts";
+import { fields, print, printJson } from "../../print.ts";
+import { CliProblem } from "../../problem.ts";
+import { wholeNumber } from "../../task-options.ts";
+
+interface Flags {
+  readonly out: string;
+  readonly teacherUrl: string;
+  readonly teacherModel: string;
+  readonly count: number;
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  readonly json?: boolean;
+}
+
+export function addDistract(group: Command): void {
+  group
+    .command("distract")
+    .description("ask a teacher for wrong options of each question of a file, and check that only one option is right")
+    .argument("<file>", "JSONL or Parquet, with columns question and answer")
+    .requiredOption("--out <file>", "where to: JSONL; what is done is kept beside it until all is")
+    .requiredOption("--teacher-url <url>", "OpenAI-compatible endpoint; its key is GRADUS_TEACHER_KEY")
+    .requiredOption("--teacher-model <name>", "the model that is asked there")
+    .option("--count <n>", "wrong options for each question", wholeNumber(1, 24), 15)
+    .option("--concurrency <n>", "questions that are worked on at once", wholeNumber(1, 256), 8)
+    .option("--timeout-ms <ms>", "how long one reply may take", wholeNumber(1, 3_600_000), 120_000)
+    .option("--json", "print the account as JSON")
+    .action(distract);
+}
+
+interface Done {
+  readonly row: number;
+  readonly result: Distracted;
+}
+
+async function distract(path: string, flags: Flags): Promise<void> {
+  const { out, count, concurrency, teacherUrl: url, teacherModel: model, timeoutMs } = flags;
+  const [{ distractAll, newAccount, TeacherDown }, { createEndpoint }, { planOf }, { fileRows, valueOf }] =
+    await Promise.all([
+      import("./distract.ts"),
+      import("../../../server/ports/chat-endpoint.ts"),
+      import("../../../server/pools/work.ts"),
+      import("../../pools/stream.ts"),
+    ]);
+  if (!existsSync(path)) throw new CliProblem("usage", `${path}: there is no such file`);
+  const plan = await planOf(path, undefined);
+  const kept = await openKept(`${out}.partial`, { file: await digestOf(path), model, count });
+  let total = 0;
+  for await (const row of fileRows(plan, {}, [])) if (row.json?.trim() !== "") total++;
+  const bar: Bar = createBar({
+    done: kept.done.size,
+    total,
+    format: "{bar} {value}/{total} rows  {eta_formatted} left",
+  });
+  const account = newAccount();
+  const stop = new AbortController();
+  const ask = createEndpoint({ url, model, key: process.env["GRADUS_TEACHER_KEY"], timeoutMs });
+  async function* missing() {
+    for await (const raw of fileRows(plan, {}, []))
+      if (raw.json?.trim() !== "" && !kept.done.has(raw.row)) yield { row: raw.row, value: valueOf(raw) };
+  }
+  try {
+    await distractAll(missing(), { ask, count, account, concurrency, signal: stop.signal }, (row, result) => {
+      kept.add({ row, result });
+      bar.update(1);
+    });
+  } catch (error) {
+    if (!(error instanceof TeacherDown)) throw error;
+    const message = `the teacher cannot be asked: ${error.message}; ${kept.done.size} of ${total} rows are done, and the same command goes on from there`;
+    throw new CliProblem("failure", message);
+  } finally {
+    bar.stop();
+  }
+  const report = finish(out, kept, account);
+  if (flags.json) printJson(report);
+  else print(shown(out, report));
+  if (report.accepted === 0) throw new CliProblem("failure", `${path}: no row has its options`);
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const part of createReadStream(path)) hash.update(part as Buffer);
+  return hash.digest("hex");
+}
+
+/** What was done before, of the same file, model and count; a line that was cut is done again. */
+async function openKept(path: string, of: object) {
+  const header = JSON.stringify(of);
+  const done = new Map<number, Distracted>();
+  if (existsSync(path)) {
+    const [first, ...lines] = readFileSync(path, "utf8").split("\n");
+    if (first !== header)
+      throw new CliProblem("usage", `${path} is of another file, model or count: remove it, or give another --out`);
+    for (const line of lines) {
+      const read = parsed(line);
+      if (read !== undefined) done.set(read.row, read.result);
+    }
+  }
+  // Written anew, without what was cut.
+  const text = [...done].map(([row, result]) => `${JSON.stringify({ row, result })}\n`);
+  writeFileSync(path, `${header}\n${text.join("")}`);
+  return {
+    path,
+    done,
+    add({ row, result }: Done): void {
+      appendFileSync(path, `${JSON.stringify({ row, result })}\n`);
+      done.set(row, result);
+    },
+  };
+}
+
+function parsed(line: string): Done | undefined {
+  try {
+    return JSON.parse(line) as Done;
+  } catch {
+    return undefined;
+  }
+}
+
+function finish(out: string, { path, done }: Awaited<ReturnType<typeof openKept>>, account: Account) {
+  const inOrder = [...done].sort(([a], [b]) => a - b);
+  const rows = inOrder.flatMap(([, result]) => (result.kind === "row" ? [result.row] : []));
+  const reasons = new Map<string, number>();
+  for (const [, result] of inOrder)
+    if (result.kind === "rejected") reasons.set(result.reason, (reasons.get(result.reason) ?? 0) + 1);
+  writeFileSync(`${out}.new`, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  renameSync(`${out}.new`, out);
+  rmSync(path);
+  const { tokensIn, tokensOut, repliesWithoutUsage } = account;
+  return {
+    accepted: rows.length,
+    rejected: done.size - rows.length,
+    reasons: Object.fromEntries(reasons),
+    // Of this run of the command; what an earlier one asked is not counted again.
+    requests: Object.fromEntries(account.requests),
+    options: Object.fromEntries(account.options),
+    tokensIn,
+    tokensOut,
+    repliesWithoutUsage,
+  };
+}
+
+function shown(out: string, report: ReturnType<typeof finish>): string {
+  const listed = (counts: Readonly<Record<string, number>>): string =>
+    Object.entries(counts)
+      .map(([name, count]) => `${count} ${name}`)
+      .join(", ");
+  return fields([
+    ["rows", `${report.accepted} in ${out}`],
+    ["rejected", report.rejected === 0 ? undefined : `${report.rejected}: ${listed(report.reasons)}`],
+    ["requests", listed(report.requests)],
+    ["options", listed(report.options)],
+    ["tokens", `${report.tokensIn} in, ${report.tokensOut} out`],
+  ]);
+}

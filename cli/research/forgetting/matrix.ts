@@ -1,0 +1,146 @@
+/** The backward-transfer matrix (Omni-Thinker 4.3): what training on one domain does to the scores of the others. Pure. */
+import type { Report, ReportRow } from "../../../clients/ts/src/public.ts";
+import { domainOrder } from "../../../server/curriculum/policies/forgetting.ts";
+
+export interface DomainReports {
+  readonly domain: string;
+  /** Of the model after it was trained on the domain. */
+  readonly reports: readonly Report[];
+}
+
+export interface MatrixInput {
+  /** Of the model before any of it. */
+  readonly base: readonly Report[];
+  readonly after: readonly DomainReports[];
+  /** Domain to the rows of the reports whose mean is its score; those left out have the row of their own name. */
+  readonly rows: ReadonlyMap<string, readonly string[]>;
+  /** Undefined: the first of FIGURES that a row has. */
+  readonly figure: string | undefined;
+}
+
+export interface TransferRow {
+  readonly trained: string;
+  /** By domain, its own too; in the domains' order. */
+  readonly changes: readonly number[];
+}
+
+export interface Matrix {
+  readonly domains: readonly string[];
+  /** Each domain's score before any training. */
+  readonly base: readonly number[];
+  readonly transfers: readonly TransferRow[];
+  /** Each domain's mean change over the training on the others: negative is forgetting. */
+  readonly means: readonly number[];
+  /** The least forgotten first: the order of a ForgettingPolicy. */
+  readonly order: readonly string[];
+}
+
+export type MatrixResult =
+  { readonly kind: "ok"; readonly matrix: Matrix } | { readonly kind: "invalid"; readonly message: string };
+
+/** What a score is where nothing is said: how good answers are, before how many may be given. */
+const FIGURES = ["quality_ratio", "exact_rate", "mean_score", "success_rate"];
+
+/** Changes are kept to so many decimals, so that the policy that is printed gives the order that is printed. */
+const DECIMALS = 4;
+
+type Score = { readonly kind: "score"; readonly score: number } | { readonly kind: "none"; readonly message: string };
+
+export function transferMatrix(input: MatrixInput): MatrixResult {
+  const { base, after } = input;
+  const domains = after.map(({ domain }) => domain);
+  const before = scoresOf("--base", base, domains, input);
+  if (before.kind === "invalid") return before;
+  const transfers: TransferRow[] = [];
+  for (const { domain, reports } of after) {
+    const scores = scoresOf(`--after ${domain}`, reports, domains, input);
+    if (scores.kind === "invalid") return scores;
+    transfers.push({
+      trained: domain,
+      changes: scores.scores.map((score, i) => rounded(score - (before.scores[i] ?? 0))),
+    });
+  }
+  const means = domains.map((domain, i) => {
+    const others = transfers.filter(({ trained }) => trained !== domain);
+    return others.reduce((sum, { changes }) => sum + (changes[i] ?? 0), 0) / others.length;
+  });
+  const order = domainOrder({
+    domains: domains.map((name) => ({ name, weights: {}, share: undefined })),
+    transfers: transfers.map(({ trained, changes }) => ({
+      trained,
+      changes: Object.fromEntries(domains.map((domain, i) => [domain, changes[i] ?? 0])),
+    })),
+    reversed: false,
+  }).map(({ name }) => name);
+  return { kind: "ok", matrix: { domains, base: before.scores, transfers, means, order } };
+}
+
+function rounded(change: number): number {
+  // Never -0, which is printed.
+  return Number(change.toFixed(DECIMALS)) + 0;
+}
+
+function scoresOf(
+  stage: string,
+  reports: readonly Report[],
+  domains: readonly string[],
+  input: MatrixInput,
+):
+  { readonly kind: "ok"; readonly scores: readonly number[] } | { readonly kind: "invalid"; readonly message: string } {
+  const scores: number[] = [];
+  for (const domain of domains) {
+    const names = input.rows.get(domain) ?? [domain];
+    const found = names.map((name) => scoreOf(stage, reports, name, input.figure));
+    const missing = found.find((score) => score.kind === "none");
+    if (missing?.kind === "none") return { kind: "invalid", message: missing.message };
+    const sum = found.reduce((total, score) => total + (score.kind === "score" ? score.score : 0), 0);
+    scores.push(sum / found.length);
+  }
+  return { kind: "ok", scores };
+}
+
+/** Of the row of a name: of an environment, of a category, of a part, or a suite as a whole. */
+function scoreOf(stage: string, reports: readonly Report[], name: string, figure: string | undefined): Score {
+  const row = reports.map((report) => rowOf(report, name)).find((found) => found !== undefined);
+  if (row === undefined) {
+    const names = [...new Set(reports.flatMap(namesOf))].join(", ");
+    const remedy = `give its rows by --domain NAME=ROW,ROW; there are ${names}`;
+    return { kind: "none", message: `${stage}: no report has a row '${name}': ${remedy}` };
+  }
+  const chosen = figure ?? FIGURES.find((candidate) => candidate in row.figures);
+  const score = chosen === undefined ? undefined : row.figures[chosen];
+  if (score !== undefined) return { kind: "score", score };
+  const figures = Object.keys(row.figures).sort();
+  const has = figures.length === 0 ? "none, for it has no samples" : figures.join(", ");
+  return { kind: "none", message: `${stage}: row '${name}' has no figure '${chosen ?? FIGURES[0]}'; it has ${has}` };
+}
+
+function rowOf({ environments, categories, parts, overall, suite }: Report, name: string): ReportRow | undefined {
+  const found = [...environments, ...categories, ...parts].find((row) => row.name === name);
+  return found ?? (suite?.id === name ? overall : undefined);
+}
+
+function namesOf({ environments, categories, parts, suite }: Report): readonly string[] {
+  return [
+    ...[...environments, ...categories, ...parts].map(({ name }) => name),
+    ...(suite === undefined ? [] : [suite.id]),
+  ];
+}
+
+/** The policy for a run file. An arm is named after its domain until somebody names the arms. */
+export function policyText({ domains, transfers }: Matrix): string {
+  const quoted = (name: string): string => (/^[a-zA-Z][\w/.-]*$/.test(name) ? name : JSON.stringify(name));
+  return [
+    "policy:",
+    "  forgetting:",
+    "    domains: # in place of each weights: the arms of the domain",
+    ...domains.map((name) => `      - { name: ${quoted(name)}, weights: { ${quoted(name)}: 1 } }`),
+    "    transfers:",
+    ...transfers.map(({ trained, changes }) => {
+      const entries = domains.flatMap((domain, i) =>
+        domain === trained ? [] : [`${quoted(domain)}: ${changes[i] ?? 0}`],
+      );
+      return `      - { trained: ${quoted(trained)}, changes: { ${entries.join(", ")} } }`;
+    }),
+  ].join("\n");
+}

@@ -1,0 +1,166 @@
+/** gradus simulate: what a run's configuration would draw, and how soon it would arrive, with a simulated student. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { basename } from "node:path";
+import { students } from "../../../server/curriculum/simulation/students.ts";
+import { createBar } from "../../bar.ts";
+import { addLocalOptions, ANY_TEACHER, collect, type LocalFlags, localOf } from "../../connection.ts";
+import { writeOut } from "../../out.ts";
+import { print, printJson, table } from "../../print.ts";
+import { CliProblem } from "../../problem.ts";
+import { readRunFile, type RunFile } from "../../run-file.ts";
+import type { Comparison, Side } from "./compare.ts";
+import { wholeNumber } from "../../task-options.ts";
+import { createdOf } from "../../commands/run/create.ts";
+
+interface Flags extends LocalFlags {
+  readonly student: string;
+  readonly seeds: number;
+  readonly updates?: number;
+  readonly target?: number;
+  readonly level?: readonly string[];
+  readonly chart?: string;
+  readonly json?: boolean;
+}
+
+/** Of a run without an end. */
+const UPDATES_DEFAULT = 500;
+
+export function addSimulate(program: Command): void {
+  const command = program
+    .command("simulate")
+    .description("try a run's configuration on simulated students, beside equal shares, before a GPU is spent on it")
+    .argument("<file>", "the run's configuration, e.g. examples/adsc.yaml")
+    .addOption(
+      new Option("--student <name>", "one of the students, or a file that exports one").default(students[0]?.name),
+    )
+    .option("--seeds <n>", "students of this kind", wholeNumber(2, 1000), 10)
+    .option(
+      "--updates <n>",
+      "update batches (default: the run's length; 500 of one without an end)",
+      wholeNumber(1, 1e5),
+    )
+    .option("--target <share>", "the mean success that counts as arrived (default: the student's)", share)
+    .addOption(
+      new Option(
+        "--level <arm=n>",
+        "how hard an arm is, from 0; may be given several times (default: the place of its level in its environment)",
+      ).argParser(collect),
+    )
+    .option("--chart <path>", "write an SVG of what it draws, the mean over the students")
+    .option("--json", "print JSON")
+    .addHelpText("after", help());
+  addLocalOptions(command).action(simulate);
+}
+
+function help(): string {
+  const width = Math.max(...students.map(({ name }) => name.length));
+  return [
+    "\nStudents (bench/curriculum/README.md has their law):",
+    ...students.map(({ name, models }) => `  ${name.padEnd(width)}  ${models}`),
+    "\nArms of one environment are one kind of task, its levels in order from easy to hard. A step of the student goes as",
+    "far whatever prompts_per_update is. Figures compare policies; they do not foretell a model's success.",
+    "\nExamples:",
+    "  gradus simulate examples/adsc.yaml --updates 500",
+    '  gradus simulate examples/adsc.yaml --student "misleading arm" --chart adsc.svg',
+  ].join("\n");
+}
+
+function share(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value > 0 && value <= 1) return value;
+  throw new InvalidArgumentError("Want a number above 0 and at most 1.");
+}
+
+async function simulate(path: string, flags: Flags): Promise<void> {
+  const file = readRunFile("<file>", path);
+  const compared = await comparedOf(file, flags);
+  const name = file.runId ?? basename(path);
+  const { chart } = flags;
+  if (chart !== undefined) {
+    // Loaded here: Plot takes longer to load than most commands to run.
+    const { runChart } = await import("../../runs/chart.ts");
+    await writeOut("--chart", chart, runChart(`${name}, simulated: ${flags.student}`, compared.series));
+  }
+  if (flags.json) return printJson(jsonOf(compared, flags));
+  print(`${sidesTable(name, compared)}\n\n${armsTable(compared)}\n\n${verdict(compared)}`);
+  if (chart !== undefined) print(chart);
+}
+
+async function comparedOf(file: RunFile, { student, seeds, updates, target, level, json, ...flags }: Flags) {
+  const [{ familyOf }, { placesOf }, { compare }, { CHART_STEPS_MAX }] = await Promise.all([
+    import("./families.ts"),
+    import("./places.ts"),
+    import("./compare.ts"),
+    import("../../runs/chart.ts"),
+  ]);
+  const found = await familyOf(student);
+  if (found.kind === "invalid") throw new CliProblem("usage", `--student: ${found.message}`);
+  // A run of its own checks all that the file says, and gives what it means.
+  const local = await localOf({ ...ANY_TEACHER, ...flags }, "runs");
+  try {
+    await createdOf(local.client, file, "simulated");
+    const run = await local.deps.runs.get("simulated");
+    if (run.kind !== "ok") throw new CliProblem("failure", "the run could not be created");
+    const { config } = run.value;
+    const whole = Math.ceil(config.length / config.promptsPerUpdate);
+    const bar = createBar({ done: 0, total: 2 * seeds, format: "{bar} {value}/{total} runs", shown: json !== true });
+    try {
+      return await compare(
+        {
+          config,
+          family: found.family,
+          places: placesOf(config, local.deps.registry, level),
+          seeds,
+          target,
+          updates: updates ?? (whole === 0 ? UPDATES_DEFAULT : whole),
+          onRun: () => bar.update(1),
+        },
+        CHART_STEPS_MAX,
+      );
+    } finally {
+      bar.stop();
+    }
+  } finally {
+    local.client.close();
+  }
+}
+
+const percent = (value: number): string => `${Math.round(100 * value)}%`;
+const rollouts = (value: number): string => (Number.isFinite(value) ? String(Math.round(value)) : "never");
+const ratioText = (value: number): string => (Number.isFinite(value) ? value.toFixed(2) : "∞");
+
+function sidesTable(name: string, { given, uniform }: Comparison): string {
+  const row = (title: string, side: Side): readonly string[] => [
+    ...[title, rollouts(side.rollouts), `${side.lost} of ${side.lives.length}`, percent(side.final)],
+    ...[percent(side.wasted), percent(side.useful)],
+  ];
+  const head = ["", "rollouts to target", "lost", "final success", "on hopeless arms", "useful groups"];
+  return table(head, [row(name, given), row("equal shares", uniform)]);
+}
+
+function armsTable({ arms }: Comparison): string {
+  const rows = arms.map(({ id, share: drawn, success, uniformSuccess, learnable }) => [
+    ...[id, percent(drawn), percent(success), percent(uniformSuccess)],
+    learnable ? "" : "cannot be learnt by every student",
+  ]);
+  return table(["arm", "drawn", "success at the end", "under equal shares", ""], rows);
+}
+
+function verdict({ ratio, given, uniform }: Comparison): string {
+  const { value, low, high } = ratio;
+  if (Number.isNaN(value))
+    return "Neither arrived with most students: compare the final success, or give more --updates.";
+  if (given.rollouts === Infinity) return "With most students it never arrived, and equal shares did.";
+  if (uniform.rollouts === Infinity) return "It arrived, and equal shares with most students did not.";
+  return `It needs ${ratioText(value)} of the rollouts of equal shares (95%: ${ratioText(low)} to ${ratioText(high)}).`;
+}
+
+/** A run that never arrived has null. */
+function jsonOf({ given, uniform, ratio, arms, series }: Comparison, { student, seeds, chart }: Flags): object {
+  const side = ({ lives, ...figures }: Side): object => ({
+    ...figures,
+    rolloutsToTarget: lives.map(({ rolloutsToTarget }) => rolloutsToTarget),
+  });
+  const drawn = series.steps.map(({ cursor, shares, solvedShare }) => ({ cursor, shares, solvedShare }));
+  return { student, seeds, given: side(given), uniform: side(uniform), ratio, arms, drawn, ...(chart && { chart }) };
+}

@@ -1,0 +1,140 @@
+/** Pictures of tasks and answers, as SVG documents. */
+import { locateAnswers, type Thinking } from "../envs/answers/locate.ts";
+import type { Baseline, Environment } from "../envs/environment.ts";
+import type { Facts, Parsed } from "../envs/facts.ts";
+import type { AnswerFormat } from "../envs/prompt.ts";
+import { assertNever } from "../envs/lib/assert-never.ts";
+import { drawingOf } from "./drawings.ts";
+import { framed, type Headline } from "./lib/frame.ts";
+import { isOptimal, qualityRatio } from "../envs/reward/scheme.ts";
+import { parseAnswer } from "../envs/score.ts";
+
+/** What is known of an answer that only the outside can judge: its score, or why there is none. */
+export interface Told {
+  readonly solved: boolean;
+  readonly words: string;
+  /** What else its score says, e.g. a judge's verdicts. */
+  readonly info?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The SVG of an instance, and of an answer to it if there is one; undefined: its environment draws no pictures. The answer
+ * is its text as it stands between its marks, any text, and nothing is thrown for what it holds. Beside an answer that is
+ * not the best, the solver's is drawn, in grey; the solver is asked only if there is an answer.
+ */
+export function drawTask<Instance>(
+  environment: Environment<Instance>,
+  instance: Instance,
+  answerText?: string,
+  told?: Told,
+): string | undefined {
+  const draw = drawingOf(environment);
+  if (draw === undefined) return undefined;
+  if (answerText === undefined) return framed(draw(instance), [titleOf(environment, instance)]);
+  return drawAnswer(environment, instance, parseAnswer(environment, answerText, instance), told);
+}
+
+/** The same for the answer that a completion marks in this format; any completion. */
+export function drawCompletion<Instance>(
+  environment: Environment<Instance>,
+  instance: Instance,
+  format: AnswerFormat,
+  completion: string,
+  thinking?: Thinking,
+  told?: Told,
+): string | undefined {
+  const { answer, problem } = locateAnswers(completion, format, thinking);
+  if (answer !== undefined && problem === undefined) return drawTask(environment, instance, answer, told);
+  return drawAnswer(environment, instance, { kind: "malformed", reason: problem ?? "no answer" });
+}
+
+function drawAnswer<Instance>(
+  environment: Environment<Instance>,
+  instance: Instance,
+  parsed: Parsed<unknown>,
+  told?: Told,
+): string | undefined {
+  const draw = drawingOf(environment);
+  if (draw === undefined) return undefined;
+  const title = titleOf(environment, instance);
+  const solution = environment.solver?.solve(instance);
+  if (parsed.kind === "malformed") {
+    const headlines = [title, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
+    return framed(draw(instance), headlines);
+  }
+  // What only the outside can judge has the verdict that it was told, if any.
+  if (environment.resource !== undefined) return framed(draw(instance, parsed.answer), [title, ...toldLines(told)]);
+  const facts = environment.verify(instance, parsed.answer);
+  const isBest = isBestAnswer(environment, facts, solution);
+  const picture = draw(instance, parsed.answer, isBest ? undefined : solution?.answer);
+  return framed(picture, [title, ...verdictLines(environment, facts, solution)]);
+}
+
+/** "np/tsp, 12 cities: Find the shortest …" */
+function titleOf<Instance>(environment: Environment<Instance>, instance: Instance): Headline {
+  const facts = Object.entries(environment.metadata(instance)).map(([name, value]) => `${name} ${value}`);
+  return { text: `${[environment.id, ...facts].join(", ")}. ${environment.description}`, tone: "title" };
+}
+
+function isBestAnswer<Instance>(
+  { goal }: Environment<Instance>,
+  facts: Facts,
+  baseline: Baseline | undefined,
+): boolean {
+  if (facts.kind === "infeasible") return false;
+  if (facts.kind === "graded") return facts.solved;
+  if (goal === "satisfy") return true;
+  return baseline !== undefined && facts.objective === baseline.value;
+}
+
+function verdictLines<Instance>(
+  environment: Environment<Instance>,
+  facts: Facts,
+  solution: Baseline | undefined,
+): readonly Headline[] {
+  switch (facts.kind) {
+    case "infeasible":
+      return [bad(`infeasible: ${facts.violation}`), ...baselineLine(environment, solution)];
+    case "feasible":
+      return [feasibleLine(environment, facts.objective, solution)];
+    case "graded":
+      return [facts.solved ? { text: "✓ right", tone: "good" } : bad(facts.violation ?? "wrong")];
+    default:
+      return assertNever(facts);
+  }
+}
+
+function toldLines(told: Told | undefined): readonly Headline[] {
+  if (told === undefined) return [];
+  const more = Object.entries(told.info ?? {}).map(([name, value]): Headline => ({
+    text: `${name.replaceAll("_", " ")}: ${value}`,
+    tone: "plain",
+  }));
+  return [told.solved ? { text: "✓ right", tone: "good" } : bad(told.words), ...more];
+}
+
+/** What an answer is worth beside the best known. */
+function feasibleLine<Instance>(
+  { goal }: Environment<Instance>,
+  objective: number | undefined,
+  baseline: Baseline | undefined,
+): Headline {
+  if (goal === "satisfy") return { text: "✓ right", tone: "good" };
+  if (objective === undefined || baseline === undefined) return { text: "✓ feasible", tone: "good" };
+  if (isOptimal(objective, baseline)) return { text: `✓ feasible and optimal: ${objective}`, tone: "good" };
+  const ratio = qualityRatio(goal, objective, baseline).toPrecision(3);
+  return { text: `✓ feasible: ${objective}; ${baselineWords(baseline)}; ratio ${ratio}`, tone: "plain" };
+}
+
+function baselineLine<Instance>({ goal }: Environment<Instance>, solution: Baseline | undefined): readonly Headline[] {
+  if (solution === undefined || goal === "satisfy") return [];
+  return [{ text: baselineWords(solution), tone: "plain" }];
+}
+
+function baselineWords({ value, bound, proven }: Baseline): string {
+  return proven ? `the optimum is ${value}` : `the best known is ${value}, and none is better than ${bound}`;
+}
+
+function bad(words: string): Headline {
+  return { text: `✗ ${words}`, tone: "bad" };
+}

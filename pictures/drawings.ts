@@ -1,0 +1,71 @@
+/** The one place where the pictures of Gradus' environments are registered. */
+import { code } from "../envs/code/index.ts";
+import { countdown } from "../envs/countdown/index.ts";
+import type { Environment } from "../envs/environment.ts";
+import { arithmetic } from "../envs/math/arithmetic/index.ts";
+import { math } from "../envs/math/index.ts";
+import { linear } from "../envs/math/linear/index.ts";
+import { bisection } from "../envs/np/bisection/index.ts";
+import { clique } from "../envs/np/clique/index.ts";
+import { coloring } from "../envs/np/coloring/index.ts";
+import { hamiltonian } from "../envs/np/hamiltonian/index.ts";
+import { independentSet } from "../envs/np/independent-set/index.ts";
+import { knapsack } from "../envs/np/knapsack/index.ts";
+import { meetings } from "../envs/np/meetings/index.ts";
+import { setCover } from "../envs/np/set-cover/index.ts";
+import { subsetSum } from "../envs/np/subset-sum/index.ts";
+import { tsp } from "../envs/np/tsp/index.ts";
+import { writing } from "../envs/writing/index.ts";
+import { draw as drawCode } from "./code.ts";
+import { draw as drawCountdown } from "./countdown.ts";
+import { drawArithmetic, drawLinear, drawMath } from "./math.ts";
+import { draw as drawBisection } from "./np/bisection.ts";
+import { draw as drawColoring } from "./np/coloring.ts";
+import { draw as drawHamiltonian } from "./np/hamiltonian.ts";
+import { draw as drawKnapsack } from "./np/knapsack.ts";
+import { draw as drawMeetings } from "./np/meetings.ts";
+import { draw as drawSetCover } from "./np/set-cover.ts";
+import { draw as drawSubsetSum } from "./np/subset-sum.ts";
+import { draw as drawTsp } from "./np/tsp.ts";
+import { drawClique, drawIndependentSet } from "./np/vertex-set.ts";
+import { draw as drawWriting } from "./writing.ts";
+
+/** Draws an instance, an answer to it and a best one: see `draw` in envs/environment.ts. */
+type Drawing<Instance = unknown, Answer = unknown> = NonNullable<Environment<Instance, Answer>["draw"]>;
+
+const drawings: ReadonlyMap<string, Drawing> = new Map([
+  of(code, drawCode),
+  of(countdown, drawCountdown),
+  of(math, drawMath),
+  of(arithmetic, drawArithmetic),
+  of(linear, drawLinear),
+  of(bisection, drawBisection),
+  of(clique, drawClique),
+  of(coloring, drawColoring),
+  of(hamiltonian, drawHamiltonian),
+  of(independentSet, drawIndependentSet),
+  of(knapsack, drawKnapsack),
+  of(meetings, drawMeetings),
+  of(setCover, drawSetCover),
+  of(subsetSum, drawSubsetSum),
+  of(tsp, drawTsp),
+  of(writing, drawWriting),
+]);
+
+/** The compiler sees to it that the drawing takes what the environment makes. */
+function of<Instance, Answer>(
+  environment: Environment<Instance, Answer>,
+  draw: Drawing<Instance, Answer>,
+): readonly [string, Drawing] {
+  return [keyOf(environment), draw];
+}
+
+/** Another version of an environment may have other instances. */
+function keyOf({ id, version }: Pick<Environment, "id" | "version">): string {
+  return `${id} ${version}`;
+}
+
+/** How an environment is drawn: by the picture that it brings, or by the one here; undefined: it has no picture. */
+export function drawingOf<Instance>(environment: Environment<Instance>): Drawing<Instance> | undefined {
+  return environment.draw ?? drawings.get(keyOf(environment));
+}

@@ -1,0 +1,197 @@
+/** A picture with its title above, and its legend and notes below, as an SVG document. */
+import type { LegendEntry, Picture, Shape } from "../../envs/picture.ts";
+import {
+  circle,
+  hatching,
+  LABEL_SIZE,
+  path,
+  rect,
+  segment,
+  shape,
+  STYLE_SHEET,
+  text,
+  TINY_SIZE,
+  toXml,
+} from "./svg.ts";
+
+export interface Headline {
+  readonly text: string;
+  /** Whether it says that something is well, that something is wrong, or neither. */
+  readonly tone: "title" | "plain" | "good" | "bad";
+}
+
+const MARGIN = 20;
+const LINE = 18;
+const WIDTH_MIN = 520;
+/** Mean width of a letter, in parts of the font's size; generous, so that no line is too long. */
+const LETTER = 0.58;
+
+const TONES: Readonly<Record<Headline["tone"], string>> = {
+  title: "gd-title",
+  plain: "gd-text",
+  good: "gd-text gd-good",
+  bad: "gd-text gd-bad",
+};
+
+/** The width that a text takes at most, about. */
+function textWidth(content: string, size = 12): number {
+  return content.length * size * LETTER;
+}
+
+/** An SVG document. */
+export function framed(picture: Picture, headlines: readonly Headline[]): string {
+  const width = Math.max(WIDTH_MIN, picture.width) + 2 * MARGIN;
+  const inner = width - 2 * MARGIN;
+  const above = headlines.flatMap(({ text: line, tone }) =>
+    wrapped(line, inner, tone === "title" ? 15 : 12).map((part) => ({ part, className: TONES[tone] })),
+  );
+  const top = MARGIN + above.length * LINE + 8;
+  const below = top + picture.height + LINE;
+  const legend = legendShapes(picture.legend, below, inner);
+  const notes = picture.notes.flatMap((note) => wrapped(note, inner, 12));
+  const notesTop = below + legend.height;
+  const height = notesTop + notes.length * LINE + MARGIN - LINE / 2;
+  const left = (width - picture.width) / 2;
+  return toXml(
+    shape(
+      "svg",
+      {
+        xmlns: "http://www.w3.org/2000/svg",
+        class: "gd",
+        role: "img",
+        width,
+        height,
+        viewBox: `0 0 ${Math.ceil(width)} ${Math.ceil(height)}`,
+      },
+      [
+        shape("title", {}, headlines[0]?.text ?? ""),
+        shape("desc", {}, [...headlines.slice(1).map((line) => line.text), ...picture.notes].join("; ")),
+        shape("style", {}, STYLE_SHEET),
+        rect(0, 0, width, height, "gd-paper"),
+        ...above.map(({ part, className }, i) => text(MARGIN, MARGIN + (i + 0.7) * LINE, className, part)),
+        shape("g", { transform: `translate(${Math.round(left)} ${top})` }, picture.shapes),
+        ...legend.shapes,
+        ...notes.map((line, i) => text(MARGIN, notesTop + (i + 0.7) * LINE, "gd-soft", line)),
+      ],
+    ),
+  );
+}
+
+/** The entries from left to right, in as many lines as they take. */
+function legendShapes(entries: readonly LegendEntry[], top: number, width: number) {
+  const shapes: Shape[] = [];
+  let [x, line] = [0, 0];
+  for (const entry of entries) {
+    const step = textWidth(entry.text) + 52;
+    if (x > 0 && x + step > width) [x, line] = [0, line + 1];
+    const y = top + (line + 0.5) * LINE;
+    shapes.push(...swatch(entry, MARGIN + x, y), text(MARGIN + x + 28, y + 4, "gd-text", entry.text));
+    x += step;
+  }
+  return { shapes, height: entries.length === 0 ? 0 : (line + 1) * LINE + 4 };
+}
+
+/** What an entry looks like, around the middle of its left side. */
+function swatch({ mark, className }: LegendEntry, x: number, y: number): readonly Shape[] {
+  if (mark === "dot") return [circle(x + 10, y, 6, className)];
+  if (mark === "box") return [rect(x, y - 6, 20, 12, className)];
+  if (mark === "line") return [path([segment(x, y, x + 20, y)], className)];
+  return [path(hatching(x, y - 6, 20, 12), className)];
+}
+
+/** The text in lines of at most this width, broken at spaces where there are any. */
+export function wrapped(content: string, width: number, size: number): readonly string[] {
+  const longest = Math.max(1, Math.floor(width / (size * LETTER)));
+  const lines: string[] = [];
+  let rest = content;
+  while (rest.length > longest) {
+    const space = rest.lastIndexOf(" ", longest);
+    const end = space > 0 ? space : longest;
+    lines.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, rest];
+}
+
+/** Between labels, in parts of their size: with less, two numbers read as one. */
+const BLANK = 0.5;
+
+/** A label around a point, as large as there is room for; none where it would run into those beside it. */
+export function labelShapes(words: string, x: number, y: number, width: number, className = ""): readonly Shape[] {
+  const classes = className === "" ? "gd-label" : `gd-label ${className}`;
+  if (width > textWidth(words, LABEL_SIZE) + LABEL_SIZE * BLANK) return [text(x, y, classes, words)];
+  return width > textWidth(words, TINY_SIZE) + TINY_SIZE * BLANK ? [text(x, y, `${classes} gd-tiny`, words)] : [];
+}
+
+// Amounts laid end to end against a line that they must not, or must just, reach.
+
+export interface Piece {
+  readonly amount: number;
+  readonly label: string;
+  readonly className: string;
+  /** Class of the label on it. */
+  readonly onClass: string;
+  /** Wrong whatever the sum, for example listed before. */
+  readonly wrong: boolean;
+}
+
+export interface Stack {
+  readonly pieces: readonly Piece[];
+  readonly left: number;
+  readonly top: number;
+  readonly height: number;
+  /** Pixels of one unit. */
+  readonly scale: number;
+  readonly limit: number;
+}
+
+/** More pieces have no room to be told apart: those behind them are drawn as one. */
+const PIECES_MAX = 128;
+
+function drawable(pieces: readonly Piece[]): readonly Piece[] {
+  const rest = pieces.slice(PIECES_MAX);
+  const [last] = rest;
+  if (last === undefined) return pieces;
+  return [...pieces.slice(0, PIECES_MAX), { ...last, amount: sumOfPieces(rest), label: "", wrong: true }];
+}
+
+/** The pieces from left to right, in the frame that they are to fill; what lies beyond the limit, or is wrong, is hatched. */
+export function stackShapes({ pieces, left, top, height, scale, limit }: Stack): readonly Shape[] {
+  let sum = 0;
+  const shapes = drawable(pieces).flatMap(({ amount, label, className, onClass, wrong }) => {
+    const [start, end] = [sum, sum + amount];
+    sum = end;
+    const [x, width] = [left + start * scale, amount * scale];
+    const from = wrong ? start : Math.max(start, limit);
+    const beyond = Math.max(0, end - from) * scale;
+    return [
+      rect(x, top, Math.max(0.5, width - 1), height, className),
+      ...(beyond > 0 ? [path(hatching(left + from * scale, top, beyond, height), "gd-hatch")] : []),
+      ...(width > 9 + 6 * label.length ? [text(x + width / 2, top + height / 2, onClass, label)] : []),
+    ];
+  });
+  return [rect(left, top, limit * scale, height, "gd-plain"), ...shapes];
+}
+
+export function sumOfPieces(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, { amount }) => sum + amount, 0);
+}
+
+export interface Limit {
+  readonly x: number;
+  /** From where to where down the picture its line goes. */
+  readonly spans: readonly (readonly [top: number, bottom: number])[];
+  /** What it is, and where that is written. */
+  readonly words: string;
+  readonly top: number;
+  /** Of the picture: the words stay within it. */
+  readonly width: number;
+}
+
+/** A vertical line at an amount, with words above it. */
+export function limitShapes({ x, spans, words, top, width }: Limit): readonly Shape[] {
+  const half = textWidth(words) / 2;
+  const middle = Math.min(Math.max(x, half), width - half);
+  const segments = spans.map(([from, to]) => segment(x, from, x, to));
+  return [path(segments, "gd-limit"), text(middle, top, "gd-mid", words)];
+}

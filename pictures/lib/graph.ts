@@ -1,0 +1,59 @@
+/** Graphs: vertices and edges as shapes. */
+import type { Picture, Shape } from "../../envs/picture.ts";
+import type { Graph } from "../../envs/lib/graph.ts";
+import { boxFor, graphPoints, VERTEX_RADIUS } from "./layout.ts";
+import type { Point } from "./picture.ts";
+import { circle, path, segment, shape, text } from "./svg.ts";
+
+export type Pair = readonly [a: number, b: number];
+
+/** All the edges of one kind, as one shape; none if there are none. */
+export function edgeShapes(
+  edges: Iterable<Pair>,
+  points: readonly Point[],
+  className: string,
+  width?: number,
+): readonly Shape[] {
+  const commands = Array.from(edges, ([a, b]) => between(points[a] as Point, points[b] as Point));
+  return commands.length === 0 ? [] : [path(commands, className, width)];
+}
+
+export function between(a: Point, b: Point): string {
+  return segment(a.x, a.y, b.x, b.y);
+}
+
+/** How a vertex is drawn. */
+export interface VertexLook {
+  /** Classes of its disc and of the label on it. */
+  readonly disc: string;
+  readonly label: string;
+  /** Class of a ring around it; left out: none. */
+  readonly ring?: string | undefined;
+  /** A word beside it, such as "×2". */
+  readonly beside?: string | undefined;
+}
+
+export const PLAIN_VERTEX: VertexLook = { disc: "gd-plain", label: "gd-label" };
+export const CHOSEN_VERTEX: VertexLook = { disc: "gd-f0", label: "gd-on-dark" };
+
+export function vertexShapes(points: readonly Point[], look: (vertex: number) => VertexLook): readonly Shape[] {
+  const shapes = points.flatMap(({ x, y }, vertex) => {
+    const { disc, label, ring, beside } = look(vertex);
+    return [
+      circle(x, y, VERTEX_RADIUS, disc),
+      ...(ring === undefined ? [] : [circle(x, y, VERTEX_RADIUS + 3.5, ring)]),
+      text(x, y, label, `${vertex}`),
+      ...(beside === undefined ? [] : [text(x + VERTEX_RADIUS + 4, y - 7, "gd-text gd-bad gd-halo", beside)]),
+    ];
+  });
+  return [shape("g", {}, shapes)];
+}
+
+// A graph of which nothing is said.
+
+export function drawPlain(graph: Graph, edges: readonly Pair[]): Picture {
+  const box = boxFor(graph.vertices);
+  const points = graphPoints(graph, box);
+  const shapes = [...edgeShapes(edges, points, "gd-edge"), ...vertexShapes(points, () => PLAIN_VERTEX)];
+  return { ...box, shapes, legend: [], notes: [] };
+}

@@ -1,0 +1,164 @@
+/** Texts with formulas in them, as pictures: HTML and MathML, that a browser breaks into lines, within the SVG. */
+import type { Shape } from "../../envs/picture.ts";
+import { shape, text as line } from "./svg.ts";
+import { sizeOf, typeset } from "./tex.ts";
+
+/** A part of a text: words, or a formula. */
+export type Run =
+  | { readonly kind: "words"; readonly text: string }
+  | { readonly kind: "formula"; readonly tex: string; readonly display: boolean };
+
+/** A paragraph with a word before it, e.g. "answer". */
+export interface Paragraph {
+  readonly label: string;
+  /** A class of text in svg.ts. */
+  readonly className: string;
+  readonly runs: readonly Run[];
+}
+
+export interface Prose {
+  readonly width: number;
+  readonly height: number;
+  readonly shapes: readonly Shape[];
+}
+
+/** Units of a paragraph that are shown, and formulas of it that are set. */
+const SHOWN_MAX = 6_000;
+const FORMULAS_MAX = 60;
+
+const FORMULA = /(?<!\\)\$\$([^$]+)\$\$|\\\[(.+?)\\\]|(?<!\\)\$((?:[^$\\]|\\.)+)\$|\\\((.+?)\\\)/gsu;
+
+/** A text with its formulas in dollars, or in LaTeX's brackets. */
+export function runsOf(text: string): readonly Run[] {
+  const shown = text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)} …` : text;
+  const runs: Run[] = [];
+  let [at, formulas] = [0, 0];
+  for (const found of shown.matchAll(FORMULA)) {
+    if (formulas++ >= FORMULAS_MAX) break;
+    const [whole, dollars, bracket, dollar, parenthesis] = found;
+    const display = dollars ?? bracket;
+    const before = shown.slice(at, found.index);
+    // A formula that is displayed stands on lines of its own, whatever breaks are around it.
+    runs.push({ kind: "words", text: display === undefined ? before : before.trimEnd() });
+    const tex = display ?? dollar ?? parenthesis ?? "";
+    runs.push({ kind: "formula", tex, display: display !== undefined });
+    at = found.index + whole.length;
+    if (display !== undefined) at += /^\s*/.exec(shown.slice(at))?.[0].length ?? 0;
+  }
+  runs.push({ kind: "words", text: shown.slice(at) });
+  return runs.filter((run) => run.kind === "formula" || run.text !== "");
+}
+
+// Where things come to stand. The browser decides that; what is reckoned here is how high the picture must be.
+
+const EM = 16;
+const LINE = 1.5 * EM;
+const LABEL_WIDTH = 84;
+const GAP = 10;
+/** Mean width of a letter. */
+const LETTER = 0.52 * EM;
+
+/** What is laid in lines; a break ends one, and what is displayed has one for itself. */
+interface Box {
+  readonly kind: "inline" | "display" | "break";
+  readonly width: number;
+  readonly height: number;
+}
+
+interface SetRun {
+  readonly shapes: readonly Shape[];
+  readonly boxes: readonly Box[];
+}
+
+/** The paragraphs below each other, with their text beside their labels. */
+export function proseOf(paragraphs: readonly Paragraph[], width: number): Prose {
+  const inner = width - LABEL_WIDTH;
+  let top = 0;
+  const shapes = paragraphs.flatMap((paragraph) => {
+    const set = paragraph.runs.map(setOf);
+    const boxes = set.flatMap((each) => each.boxes);
+    const height = heightOf(boxes, inner);
+    const html = shape(
+      "div",
+      { xmlns: "http://www.w3.org/1999/xhtml", class: `gd-prose ${paragraph.className}` },
+      set.flatMap((each) => each.shapes),
+    );
+    const label = line(0, top + 16, "gd-soft", paragraph.label);
+    const place = { x: LABEL_WIDTH, y: top, width: inner };
+    const shown = shape("foreignObject", { ...place, height, requiredFeatures: EXTENSIBLE, overflow: "visible" }, [
+      html,
+    ]);
+    top += height + GAP;
+    return [label, shape("switch", {}, [shown, ...plainLines(paragraph, place.x, place.y, inner, height)])];
+  });
+  return { width, height: Math.max(0, top - GAP), shapes };
+}
+
+/** Renderers that know no HTML look for this feature, and take what comes after: browsers all have it. */
+const EXTENSIBLE = "http://www.w3.org/TR/SVG11/feature#Extensibility";
+
+function plainLines(
+  { runs, className }: Paragraph,
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+): readonly Shape[] {
+  const text = runs.map((run) => (run.kind === "words" ? run.text : run.tex)).join(" ");
+  const longest = Math.floor(width / 7);
+  const lines = Array.from({ length: Math.min(Math.ceil(text.length / longest), Math.floor(height / 18)) }, (_, i) =>
+    line(x, y + 16 + 18 * i, `gd-text ${className}`, squeezed(text).slice(i * longest, (i + 1) * longest)),
+  );
+  return [shape("g", {}, lines)];
+}
+
+function squeezed(text: string): string {
+  return text.replaceAll(/\s+/g, " ");
+}
+
+function setOf(run: Run): SetRun {
+  if (run.kind === "words") return words(run.text, "span", "gd-words");
+  const formula = typeset(run.tex, run.display);
+  if (formula === undefined) return words(run.tex, "code", "gd-code");
+  const { width, height } = sizeOf(formula);
+  const box: Box = {
+    kind: run.display ? "display" : "inline",
+    width: width * EM,
+    height: Math.max(LINE, height * EM + 6),
+  };
+  return { shapes: [formula], boxes: [box] };
+}
+
+function words(text: string, tag: "span" | "code", className: string): SetRun {
+  const lines = text.split(/\n{1,2}/);
+  const shapes = lines.flatMap((each, i) => [
+    ...(i > 0 ? [shape("br", {})] : []),
+    ...(each === "" ? [] : [shape(tag, { class: className }, squeezed(each))]),
+  ]);
+  const boxes = lines.flatMap((each, i): readonly Box[] => [
+    ...(i > 0 ? [{ kind: "break", width: 0, height: LINE } as const] : []),
+    ...each
+      .split(/\s+/)
+      .filter((word) => word !== "")
+      .map((word) => ({ kind: "inline", width: (word.length + 1) * LETTER, height: LINE }) as const),
+  ]);
+  return { shapes, boxes };
+}
+
+/** Of lines that are filled one after the other. */
+function heightOf(boxes: readonly Box[], width: number): number {
+  let [total, x, tallest] = [0, 0, LINE];
+  const end = (): void => {
+    total += tallest;
+    [x, tallest] = [0, LINE];
+  };
+  for (const box of boxes) {
+    if (box.kind === "break" || (x > 0 && (box.kind === "display" || x + box.width > width))) end();
+    x += box.width;
+    // A word that is longer than a line is broken.
+    const lines = box.height > LINE ? 1 : Math.max(1, Math.ceil(box.width / width));
+    tallest = Math.max(tallest, box.height * lines);
+    if (box.kind === "display") end();
+  }
+  return Math.ceil(total + (x > 0 ? tallest : 0));
+}

@@ -1,0 +1,201 @@
+/** SVG as a tree of shapes: whatever text goes in, well-formed XML comes out. */
+import type { Shape } from "../../envs/picture.ts";
+
+export function shape(tag: string, attributes: Shape["attributes"], content: string | readonly Shape[] = []): Shape {
+  return { tag, attributes, content };
+}
+
+/** Classes of text whose point is the middle of its letters, and how far below that their base line is, in pixels. */
+const CENTRED: readonly (readonly [className: string, drop: number])[] = [
+  ["gd-tiny", 2.5],
+  ["gd-label", 3.5],
+  ["gd-on-", 3.5],
+  ["gd-mid", 4.2],
+];
+
+/**
+ * A line of text; its class in the style sheet says how large and where the point is: on the base line at the start or the end,
+ * or in the middle. Renderers differ in what they know of base lines, so that the middle is found here.
+ */
+export function text(x: number, y: number, className: string, content: string): Shape {
+  const [, drop = 0] = CENTRED.find(([part]) => className.includes(part)) ?? [];
+  return shape("text", { class: className, x, y: y + drop }, content);
+}
+
+export function rect(x: number, y: number, width: number, height: number, className: string): Shape {
+  return shape("rect", { class: className, x, y, width: Math.max(0, width), height: Math.max(0, height) });
+}
+
+export function circle(x: number, y: number, radius: number, className: string): Shape {
+  return shape("circle", { class: className, cx: x, cy: y, r: radius });
+}
+
+/** A path of these commands: one shape for many lines keeps a picture small. */
+export function path(commands: readonly string[], className: string, width?: number): Shape {
+  return shape("path", { class: className, d: commands.join(""), "stroke-width": width });
+}
+
+/** The path command of a straight line. */
+export function segment(x1: number, y1: number, x2: number, y2: number): string {
+  return `M${written(x1)} ${written(y1)}L${written(x2)} ${written(y2)}`;
+}
+
+/** The path command of a square by its corner. */
+export function square(x: number, y: number, side: number): string {
+  return `M${written(x)} ${written(y)}h${written(side)}v${written(side)}h${written(-side)}z`;
+}
+
+/** Commands that outline a rectangle and fill it with oblique lines. */
+export function hatching(x: number, y: number, width: number, height: number): readonly string[] {
+  const gap = 6;
+  const [right, bottom] = [x + width, y + height];
+  const commands = [
+    ...[segment(x, y, right, y), segment(right, y, right, bottom)],
+    ...[segment(right, bottom, x, bottom), segment(x, bottom, x, y)],
+  ];
+  for (let along = gap; along < width + height; along += gap) {
+    const start = along <= width ? [x + along, y] : [right, y + along - width];
+    const end = along <= height ? [x, y + along] : [x + along - height, bottom];
+    commands.push(segment(start[0] as number, start[1] as number, end[0] as number, end[1] as number));
+  }
+  return commands;
+}
+
+export function toXml({ tag, attributes, content }: Shape): string {
+  let start = `<${tag}`;
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined) continue;
+    start += ` ${name}="${typeof value === "number" ? written(value) : escaped(value)}"`;
+  }
+  if (content.length === 0) return `${start}/>`;
+  return `${start}>${typeof content === "string" ? escaped(content) : content.map(toXml).join("")}</${tag}>`;
+}
+
+/** A number to a tenth: more is not seen, and makes a picture of many lines large. */
+function written(value: number): string {
+  return `${Math.round(value * 10) / 10}`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/**
+ * What XML cannot hold (control characters, halves of surrogate pairs, U+FFFE, U+FFFF) and what would turn the order of
+ * the letters around it (bidirectional controls) becomes U+FFFD.
+ */
+const UNFIT = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g;
+
+function escaped(value: string): string {
+  return value
+    .toWellFormed()
+    .replaceAll(UNFIT, "\ufffd")
+    .replaceAll(/[&<>"]/g, (mark) => ENTITIES[mark] as string);
+}
+
+// How shapes look, by class: on light and dark ground, told apart by people who are colour-blind.
+
+/** How many fills tell groups apart; groups beyond that repeat them, with another outline, and bear their number. */
+export const FILLS = 7;
+
+/** The fill of a group by its number, from 0. Letters on it are dark or light, whichever can be read: see onFill. */
+export function fillClass(group: number): string {
+  return `gd-f${group % FILLS}${group >= FILLS ? " gd-again" : ""}`;
+}
+
+/** The class of a label on such a fill. */
+export function onFill(group: number): string {
+  return group % FILLS === 0 ? "gd-on-dark" : "gd-on-light";
+}
+
+/**
+ * Fills: the set of Okabe and Ito ("Color universal design", 2008) without vermilion and black. Red is kept for what is
+ * wrong, which is always dashed, hatched or ringed too, so that no one needs to see the red.
+ */
+const FILL_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#f0e442", "#9aa3ad"];
+
+interface Theme {
+  readonly paper: string;
+  readonly ink: string;
+  readonly soft: string;
+  readonly faint: string;
+  readonly band: string;
+  readonly wrong: string;
+  readonly good: string;
+  readonly pick: string;
+  readonly cut: string;
+}
+
+const LIGHT: Theme = {
+  paper: "#ffffff",
+  ink: "#1b1f24",
+  soft: "#5c6570",
+  faint: "#d3d8de",
+  band: "#eef1f4",
+  wrong: "#c81e1e",
+  good: "#00744f",
+  pick: "#0072b2",
+  cut: "#b87700",
+};
+const DARK: Theme = {
+  paper: "#15181d",
+  ink: "#e8eaed",
+  soft: "#a3abb6",
+  faint: "#39414b",
+  band: "#22272e",
+  wrong: "#ff6b6b",
+  good: "#35c796",
+  pick: "#4da8e0",
+  cut: "#e8a317",
+};
+
+/** Colours without custom properties, which some renderers of SVG do not know. */
+function themed({ paper, ink, soft, faint, band, wrong, good, pick, cut }: Theme): string {
+  return [
+    `.gd-paper{fill:${paper}}`,
+    `.gd-title,.gd-text,.gd-label,.gd-end,.gd-mid{fill:${ink}}`,
+    `.gd-soft{fill:${soft}}`,
+    `.gd-good{fill:${good}}`,
+    `.gd-bad{fill:${wrong}}`,
+    `.gd-plain{fill:${paper};stroke:${soft}}`,
+    `.gd text.gd-halo{stroke:${paper}}`,
+    `.gd-band{fill:${band}}`,
+    `.gd-cell{fill:${faint}}`,
+    `.gd-edge,.gd-grid{stroke:${faint}}`,
+    `.gd-axis{stroke:${soft}}`,
+    `.gd-link{stroke:${soft}}`,
+    `.gd-chosen{stroke:${pick}}`,
+    `.gd-cut,.gd-other{stroke:${cut}}`,
+    `.gd-best{stroke:${soft}}`,
+    `.gd-hint{stroke:${good}}`,
+    `.gd-limit{stroke:${ink}}`,
+    `.gd-wrong,.gd-missing,.gd-ring,.gd-hatch{stroke:${wrong}}`,
+    `.gd-again{stroke:${ink}}`,
+    `.gd-prose{color:${ink}}.gd-prose.gd-soft{color:${soft}}.gd-code{background:${band}}`,
+  ].join("");
+}
+
+/** Of letters of gd-label, and of gd-tiny. */
+export const LABEL_SIZE = 10;
+export const TINY_SIZE = 7;
+
+const FORMS = [
+  ".gd text{font-family:ui-sans-serif,system-ui,'DejaVu Sans',sans-serif;font-size:12px}",
+  ".gd text.gd-title{font-size:15px;font-weight:600}",
+  ".gd text.gd-label,.gd text.gd-mid,.gd text.gd-on-dark,.gd text.gd-on-light{text-anchor:middle}",
+  `.gd text.gd-label,.gd text.gd-on-dark,.gd text.gd-on-light{font-size:${LABEL_SIZE}px}`,
+  ".gd text.gd-end{text-anchor:end}",
+  `.gd text.gd-tiny{font-size:${TINY_SIZE}px}`,
+  ".gd text.gd-halo{stroke-width:3px;paint-order:stroke;font-weight:600}",
+  ".gd-on-dark{fill:#ffffff}.gd-on-light{fill:#101418}",
+  ".gd-edge,.gd-grid,.gd-axis,.gd-link,.gd-chosen,.gd-cut,.gd-other,.gd-best,.gd-hint,.gd-limit,.gd-wrong,.gd-missing,.gd-ring,.gd-hatch{fill:none}",
+  ".gd-edge{stroke-width:1}.gd-link{stroke-width:1.2}.gd-chosen,.gd-other{stroke-width:2.5}.gd-limit{stroke-width:2}",
+  ".gd-best{stroke-width:1.8;stroke-dasharray:2 3}.gd-hint{stroke-width:1.8;stroke-dasharray:1 3;stroke-linecap:round}",
+  ".gd-wrong{stroke-width:3}.gd-missing{stroke-width:2.5;stroke-dasharray:6 4}.gd-ring{stroke-width:2.5}",
+  ".gd-hatch{stroke-width:1.5}.gd-again{stroke-width:1.5}",
+  ".gd-prose{font:16px/1.5 ui-sans-serif,system-ui,'DejaVu Sans',sans-serif;overflow-wrap:anywhere}",
+  // A cell of MathML is aligned by the names that browsers gave to this before there was MathML in them.
+  ".gd-prose math{font-size:17px;line-height:1.15;font-family:'STIX Two Math','Latin Modern Math','Cambria Math',math}.gd-prose math[display=block]{margin:0;width:fit-content}.gd-prose .tml-left{text-align:-webkit-left}.gd-prose .tml-right{text-align:-webkit-right}.gd-code{font-family:ui-monospace,monospace}",
+  ...FILL_COLOURS.map((colour, i) => `.gd-f${i}{fill:${colour}}`),
+];
+
+/** The style sheet of every picture. Its classes begin with gd-, so that it disturbs no page that holds a picture. */
+export const STYLE_SHEET = `${FORMS.join("")}${themed(LIGHT)}@media (prefers-color-scheme:dark){${themed(DARK)}}`;

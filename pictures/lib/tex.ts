@@ -1,0 +1,218 @@
+/**
+ * TeX as MathML, which browsers set without a script or a font of ours. The TeX may be a model's: only elements and
+ * attributes of a list come through, and links, styles and images are in none.
+ */
+import type { Shape } from "../../envs/picture.ts";
+import temml from "temml";
+import { shape } from "./svg.ts";
+
+type Attributes = Shape["attributes"];
+
+/** Units of TeX, and of the markup that is made of it. */
+const TEX_LENGTH_MAX = 2_000;
+const MARKUP_LENGTH_MAX = 16_000;
+const DEPTH_MAX = 64;
+
+/** Undefined where it cannot be set, or should not: the TeX is then shown as it is. */
+export function typeset(tex: string, display: boolean): Shape | undefined {
+  if (tex.length > TEX_LENGTH_MAX || braceDepth(tex) > DEPTH_MAX) return undefined;
+  let markup: string;
+  try {
+    markup = temml.renderToString(tex, {
+      xml: true,
+      throwOnError: true,
+      trust: false,
+      strict: false,
+      displayMode: display,
+      // So many macros at most are expanded, of which TeX may define its own; and no space is larger than so many em.
+      macros: {},
+      maxExpand: 200,
+      maxSize: [4, 4],
+    });
+  } catch {
+    return undefined;
+  }
+  if (markup.length > MARKUP_LENGTH_MAX) return undefined;
+  const [root] = readElements({ markup, at: 0 });
+  return root?.tag === "math" ? root : undefined;
+}
+
+function braceDepth(tex: string): number {
+  let [depth, deepest] = [0, 0];
+  for (const unit of tex) {
+    if (unit === "{") deepest = Math.max(deepest, ++depth);
+    else if (unit === "}") depth--;
+  }
+  return deepest;
+}
+
+/** By what they may have beside what all may have. */
+const ELEMENTS: Readonly<Record<string, readonly string[]>> = {
+  math: ["xmlns", "display"],
+  mrow: [],
+  mi: [],
+  mn: [],
+  mtext: [],
+  mphantom: [],
+  merror: [],
+  mo: [
+    "fence",
+    "form",
+    "stretchy",
+    "lspace",
+    "rspace",
+    "movablelimits",
+    "minsize",
+    "maxsize",
+    "separator",
+    "symmetric",
+  ],
+  mfrac: ["linethickness"],
+  msqrt: [],
+  mroot: [],
+  mspace: ["width", "height", "depth"],
+  msup: [],
+  msub: [],
+  msubsup: [],
+  mover: ["accent"],
+  munder: ["accentunder"],
+  munderover: [],
+  mtable: ["rowspacing"],
+  mtr: [],
+  mtd: ["style", "class"],
+  mpadded: ["width", "height", "depth", "lspace", "voffset"],
+  mstyle: [],
+  menclose: ["notation"],
+};
+const EVERYWHERE: readonly string[] = ["mathvariant", "displaystyle", "scriptlevel"];
+
+/** How a cell of a matrix stands in its column; svg.ts says what the classes mean. */
+const CELL_CLASSES: readonly string[] = ["tml-left", "tml-right"];
+const CELL_STYLE =
+  /^(?:(?:text-align:(?:left|right|center)|padding-(?:left|right):\d{1,2}(?:\.\d{1,4})?(?:em|pt));){1,3}$/;
+
+/** Of the one tag, or of the text before the next. */
+const PIECE = /<(\/?)([a-zA-Z]+)((?:\s+[\w:-]+=(?:"[^"]*"|'[^']*'))*)\s*(\/?)>|([^<]+)/y;
+const ATTRIBUTE = /([\w:-]+)=(?:"([^"]*)"|'([^']*)')/g;
+
+/** What the library writes, which is well-formed, and how far it is read. */
+interface Reader {
+  readonly markup: string;
+  at: number;
+}
+
+/** Text, as it stands between elements. */
+const TEXT = "";
+
+/** Up to the end of the element that they are in. Of an element that is not on the list, what is in it stays. */
+function readElements(reader: Reader): readonly Shape[] {
+  const found: Shape[] = [];
+  for (;;) {
+    PIECE.lastIndex = reader.at;
+    const piece = PIECE.exec(reader.markup);
+    if (piece === null) return found;
+    reader.at = PIECE.lastIndex;
+    const [, closing, tag = "", attributes = "", empty, text] = piece;
+    if (text !== undefined) found.push(shape(TEXT, {}, unescaped(text)));
+    else if (closing === "/") return found;
+    else found.push(...elementOf(tag, attributes, empty === "/" ? [] : readElements(reader)));
+  }
+}
+
+/** Of MathML's elements some hold text alone, and the others elements alone. */
+function elementOf(tag: string, attributes: string, content: readonly Shape[]): readonly Shape[] {
+  const own = Object.hasOwn(ELEMENTS, tag) ? ELEMENTS[tag] : undefined;
+  if (own === undefined) return content;
+  const elements = content.filter((each) => each.tag !== TEXT);
+  const text = content.reduce((all, { content: each }) => (typeof each === "string" ? all + each : all), "");
+  return [shape(tag, kept(attributes, own), elements.length > 0 ? elements : text)];
+}
+
+function kept(written: string, own: readonly string[]): Attributes {
+  const all = Array.from(written.matchAll(ATTRIBUTE), ([, name = "", one, other]) => [
+    name,
+    unescaped(one ?? other ?? ""),
+  ]);
+  const fit = all.filter(([name = "", value = ""]) => {
+    if (name === "style" && !CELL_STYLE.test(value)) return false;
+    if (name === "class" && !CELL_CLASSES.includes(value)) return false;
+    return own.includes(name) || EVERYWHERE.includes(name);
+  });
+  return Object.fromEntries(fit) as Attributes;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#x27;": "'",
+};
+
+function unescaped(text: string): string {
+  return text.replaceAll(/&[a-z#\d]{1,6};/gi, (entity) => ENTITIES[entity] ?? entity);
+}
+
+// How much room a formula takes, about: only a browser knows it, and a picture's height is written before.
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Of a letter, in em. */
+const LEAF_HEIGHT = 1.25;
+
+/** In em. Rather too much than too little. */
+export function sizeOf({ tag, attributes, content }: Shape): Size {
+  if (typeof content === "string") return leafSize(tag, attributes, content);
+  const parts = content.map(sizeOf);
+  const row = (): Size => {
+    const height = most(parts, "height", LEAF_HEIGHT);
+    // Brackets are stretched beyond what they hold.
+    const isFenced = content.some(({ attributes: own }) => own["stretchy"] === "true");
+    return { width: sum(parts, "width"), height: isFenced ? 1.3 * height + 0.3 : height };
+  };
+  switch (tag) {
+    case "mfrac":
+      return { width: most(parts, "width", 0) + 0.3, height: sum(parts, "height") + 0.2 };
+    case "msqrt":
+    case "mroot":
+      return { width: row().width + 0.9, height: row().height + 0.3 };
+    case "msup":
+    case "msub":
+    case "msubsup":
+      return scripts(parts);
+    case "mover":
+    case "munder":
+    case "munderover":
+      return { width: most(parts, "width", 0), height: 0.3 + 0.85 * sum(parts, "height") };
+    case "mtable":
+      return { width: most(parts, "width", 0), height: sum(parts, "height") + 0.5 * parts.length };
+    case "mtr":
+      return { width: sum(parts, "width") + 0.8 * parts.length, height: row().height };
+    default:
+      return row();
+  }
+}
+
+function leafSize(tag: string, attributes: Attributes, content: string): Size {
+  if (tag === "mspace") return { width: Number.parseFloat(`${attributes["width"] ?? 0}`) || 0, height: 1 };
+  const spaced = tag === "mo" && attributes["fence"] === undefined ? 0.5 : 0;
+  const large = /[∑∏∫⋃⋂]/u.test(content) ? 1 : 0;
+  return { width: 0.58 * Array.from(content).length + spaced + large, height: LEAF_HEIGHT + large };
+}
+
+/** The scripts side by side, though two stand above each other, for the sake of their height. */
+function scripts([base = { width: 0, height: LEAF_HEIGHT }, ...others]: readonly Size[]): Size {
+  const height = base.height + others.reduce((total, each) => total + 0.7 * each.height, 0);
+  return { width: base.width + 0.75 * most(others, "width", 0), height };
+}
+
+function sum(sizes: readonly Size[], side: keyof Size): number {
+  return sizes.reduce((total, size) => total + size[side], 0);
+}
+
+function most(sizes: readonly Size[], side: keyof Size, least: number): number {
+  return sizes.reduce((largest, size) => Math.max(largest, size[side]), least);
+}

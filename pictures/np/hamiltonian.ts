@@ -1,0 +1,80 @@
+/** A cycle as a circle, so that a person sees where it goes along no edge, and which vertices it leaves out. */
+import type { Picture } from "../../envs/picture.ts";
+import { adjacent, type Graph, pairs } from "../../envs/lib/graph.ts";
+import { CHOSEN_VERTEX, drawPlain, edgeShapes, type Pair, PLAIN_VERTEX, vertexShapes } from "../lib/graph.ts";
+import { circleRadius, onCircle, spread, VERTEX_RADIUS } from "../lib/layout.ts";
+import { legendOf, noteOf, notesOf, type Point, tally, type Tally, timesText } from "../lib/picture.ts";
+import type { Cycle } from "../../envs/np/hamiltonian/verify.ts";
+
+export function draw(graph: Graph, cycle?: Cycle, best?: Cycle): Picture {
+  const edges = [...pairs(graph.vertices)].filter(([a, b]) => adjacent(graph, a, b));
+  if (cycle === undefined) return drawPlain(graph, edges);
+  const visits = tally(cycle, graph.vertices);
+  const { times, outside, distinct } = visits;
+  const { points, side } = placed(visits);
+  const steps = stepsOf(graph, cycle);
+  const [along, missing] = [
+    steps.filter(([a, b]) => adjacent(graph, a, b)),
+    steps.filter(([a, b]) => !adjacent(graph, a, b)),
+  ];
+  const detours = missing.length > 0 ? [] : detoursOf(graph, along, times);
+  const repeated = distinct.some((v) => (times[v] as number) > 1);
+  return {
+    width: side,
+    height: side,
+    shapes: [
+      ...edgeShapes(edges, points, "gd-edge"),
+      ...edgeShapes(along, points, "gd-chosen"),
+      ...edgeShapes(missing, points, "gd-missing"),
+      ...edgeShapes(detours, points, "gd-hint"),
+      ...vertexShapes(points, (v) => ({
+        ...((times[v] as number) > 0 ? CHOSEN_VERTEX : PLAIN_VERTEX),
+        ring: (times[v] as number) > 1 ? "gd-ring" : undefined,
+        beside: timesText(times[v] as number),
+      })),
+    ],
+    legend: legendOf(
+      [along.length > 0, "line", "gd-chosen", "step along an edge"],
+      [missing.length > 0, "line", "gd-missing", "step where there is no edge"],
+      [repeated, "dot", "gd-ring", "visited more than once"],
+      [distinct.length < graph.vertices, "dot", "gd-plain", "left out (in the middle)"],
+      [detours.length > 0, "line", "gd-hint", "a way to visit one vertex more"],
+    ),
+    notes: notesOf(noteOf("Not in the graph", outside), best && `A longest cycle: ${best.join(" ")}`),
+  };
+}
+
+/** What is visited on a circle, in the order of the first visits; what is not, within. */
+function placed({ distinct, times }: Tally): { readonly points: readonly Point[]; readonly side: number } {
+  const radius = circleRadius(distinct.length, 190);
+  const side = 2 * (radius + VERTEX_RADIUS + 24);
+  const centre = { x: side / 2, y: side / 2 };
+  const points: Point[] = [];
+  for (const [place, vertex] of distinct.entries()) points[vertex] = onCircle(centre, radius, place / distinct.length);
+  const left = [...times.keys()].filter((v) => times[v] === 0);
+  const rings = left.map((_, i) => onCircle(centre, radius * 0.75 * Math.sqrt((i + 0.5) / left.length), i * 0.381966));
+  const apart = spread(rings, { width: side, height: side });
+  for (const [i, vertex] of left.entries()) points[vertex] = apart[i] as Point;
+  return { points, side };
+}
+
+/** The steps between vertices that exist, the one back to the first included. */
+function stepsOf(graph: Graph, cycle: Cycle): readonly Pair[] {
+  const steps = cycle.map((from, i): Pair => [from, cycle[(i + 1) % cycle.length] as number]);
+  const exists = (v: number): boolean => v >= 0 && v < graph.vertices;
+  return steps.filter(([a, b]) => exists(a) && exists(b) && a !== b);
+}
+
+/** For each vertex left out, the first step that could go by way of it. */
+function detoursOf(graph: Graph, along: readonly Pair[], times: Tally["times"]): readonly Pair[] {
+  return [...times.keys()].flatMap((v): readonly Pair[] => {
+    if (times[v] !== 0) return [];
+    const step = along.find(([a, b]) => adjacent(graph, a, v) && adjacent(graph, v, b));
+    return step === undefined
+      ? []
+      : [
+          [step[0], v],
+          [v, step[1]],
+        ];
+  });
+}

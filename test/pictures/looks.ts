@@ -1,0 +1,64 @@
+/** What the tests of pictures look at. */
+import type { Picture, Shape } from "../../envs/picture.ts";
+import { expect } from "vitest";
+
+/** Every shape, those within groups included. */
+function* flat(shapes: readonly Shape[]): Generator<Shape> {
+  for (const shape of shapes) {
+    yield shape;
+    if (typeof shape.content !== "string") yield* flat(shape.content);
+  }
+}
+
+/** The shapes of a class. */
+export function marked(picture: Picture, className: string): readonly Shape[] {
+  const has = ({ attributes }: Shape): boolean => `${attributes["class"]}`.split(" ").includes(className);
+  return [...flat(picture.shapes)].filter(has);
+}
+
+/** How many lines the paths of a class draw. */
+export function lines(picture: Picture, className: string): number {
+  return marked(picture, className).reduce(
+    (sum, { attributes }) => sum + `${attributes["d"]}`.split("M").length - 1,
+    0,
+  );
+}
+
+/** The labels of the discs of a class: the text that follows each. */
+export function labels(picture: Picture, className: string): readonly string[] {
+  const all = [...flat(picture.shapes)];
+  return all.flatMap(({ tag, attributes }, i) => {
+    if (tag !== "circle" || !`${attributes["class"]}`.split(" ").includes(className)) return [];
+    const text = all.slice(i).find((shape) => shape.tag === "text");
+    return [`${text?.content as string}`];
+  });
+}
+
+export function legendWords(picture: Picture): readonly string[] {
+  return picture.legend.map(({ text }) => text);
+}
+
+const TOKEN = /<(\/?)([a-zA-Z]+)((?: [\w:-]+="[^"<]*")*)(\/?)>|([^<]+)/y;
+
+/** Fails unless the text is one well-formed XML element of the tags, entities and numbers that a picture may have. */
+export function expectWellFormed(svg: string): void {
+  expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" /);
+  expect(svg.isWellFormed()).toBe(true);
+  // XML cannot hold these.
+  expect(svg).not.toMatch(/[\u0000-\u001f\ufffe\uffff\u202a-\u202e]/);
+  expect(svg).not.toMatch(/NaN|Infinity|undefined|\[object/);
+  expect(svg).not.toMatch(/&(?!amp;|lt;|gt;|quot;)/);
+  const open: string[] = [];
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < svg.length) {
+    const at = TOKEN.lastIndex;
+    const match = TOKEN.exec(svg);
+    if (match === null) throw new Error(`not XML at ${at}: ${svg.slice(at, at + 80)}`);
+    const [, close, tag = "", , empty] = match;
+    if (tag === "" || empty === "/") continue;
+    if (close === "/") expect(open.pop()).toBe(tag);
+    else open.push(tag);
+    if (open.length === 0) expect(TOKEN.lastIndex).toBe(svg.length);
+  }
+  expect(open).toEqual([]);
+}
