@@ -31,7 +31,7 @@ export async function runTests(
   const cases = tests.map(caseOf);
   const prefixed = withPrefix(prefix, program);
   const job = { program: prefixed.source, cases, cpuMsMax: LIMITS.cpuMsMax };
-  const reply = await sandbox.run(job, context);
+  const reply = await sandbox.ask(job, context);
   if (reply.kind === "failed") return reply;
   // Without a result for each test there is no telling, and that is our fault.
   if (reply.results.length !== tests.length)

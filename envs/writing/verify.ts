@@ -17,7 +17,7 @@ export const judgeResource: Resource = {
   heldBytesMax: 64 * 1024 ** 2,
   // The port tries again within the time limit, which then holds for all of it.
   attemptsMax: 1,
-  probe: async ({ ports, ...context }) => ports.judge?.probe(context),
+  probe: async ({ ports, ...context }) => ports.judge?.probe?.(context),
 };
 
 const NO_JUDGE = unavailable("judge", "this server has no judge");
@@ -30,7 +30,7 @@ export async function verify(
   const settled = withoutAsking(conversation, candidate);
   if (settled !== undefined) return settled;
   if (ports.judge === undefined) return NO_JUDGE;
-  const judged = await ports.judge.compare(comparisonOf(conversation, candidate), context);
+  const judged = await ports.judge.ask(comparisonOf(conversation, candidate), context);
   if (judged.kind === "failed") return judged;
   const [first, second] = judged.verdicts;
   return graded([outcomeOf(first, "A"), outcomeOf(second, "B")], [first.reason, second.reason]);

@@ -3,7 +3,7 @@
  * numbers that are found once for it, as calls do (metrics.ts).
  */
 import { type Registry } from "prom-client";
-import { registerSamples, type Sample } from "./samples.ts";
+import { byName, registerSamples, type Sample } from "./samples.ts";
 
 /** What a task is, as far as its outcomes are counted apart. */
 export interface OutcomeKind {
@@ -94,7 +94,7 @@ function registerOutcomes(registry: Registry, each: () => readonly Counts[]): vo
     name: "gradus_outcomes_total",
     help: "Completions that were scored, by what their answers came to. Of pool rows the level is empty.",
     type: "counter",
-    samples: () => each().flatMap(({ kind, verdicts }) => byName(kind, "verdict", verdicts)),
+    samples: () => each().flatMap(({ kind, verdicts }) => byName("verdict", verdicts, { ...kind })),
   });
   registerSamples(registry, {
     name: "gradus_no_reward_total",
@@ -102,7 +102,7 @@ function registerOutcomes(registry: Registry, each: () => readonly Counts[]): vo
     type: "counter",
     samples: () =>
       each().flatMap(({ kind, reasons }) =>
-        [...reasons].flatMap(([reason, resources]) => byName({ ...kind, reason }, "resource", resources)),
+        [...reasons].flatMap(([reason, resources]) => byName("resource", resources, { ...kind, reason })),
       ),
   });
   registerSamples(registry, {
@@ -117,14 +117,6 @@ function registerOutcomes(registry: Registry, each: () => readonly Counts[]): vo
     type: "histogram",
     samples: () => each().flatMap(histogram),
   });
-}
-
-function byName(
-  kind: OutcomeKind & { readonly reason?: string },
-  label: string,
-  counts: ReadonlyMap<string, number>,
-): readonly Sample[] {
-  return [...counts].map(([name, value]) => ({ labels: { ...kind, [label]: name }, value }));
 }
 
 function histogram({ kind, buckets, sum, rewards }: Counts): readonly Sample[] {

@@ -77,7 +77,7 @@ function createEmbedded(first: Zygote, options: EmbeddedOptions): Embedded {
     found: first.found,
     zygotes: () => [...all],
     // The queue is not told of the signal: it would take a job that is left for ended, while its process still is.
-    run: (job, context) => queue.add(() => attempt(job, context)),
+    ask: (job, context) => queue.add(() => attempt(job, context)),
     async close() {
       closed = true;
       await Promise.all([...all].map((zygote) => zygote.close()));

@@ -37,7 +37,7 @@ export async function readTexts(
   const found: string[] = [];
   while (found.length < texts.length) {
     const cases = texts.slice(found.length).map((text) => ({ kind: "call", name: "read", args: [text] }) as const);
-    const reply = await sandbox.run({ program, cases, cpuMsMax: CPU_MS_MAX }, context);
+    const reply = await sandbox.ask({ program, cases, cpuMsMax: CPU_MS_MAX }, context);
     if (reply.kind === "failed") return reply;
     const { results } = reply;
     if (results.length !== cases.length) return miscounted(results.length, cases.length);

@@ -60,7 +60,7 @@ export function createRemote({ url, concurrency }: RemoteOptions): Sandbox {
   const queue = new PQueue({ concurrency });
   const address = `${url.replace(/\/+$/, "").replace(/\/run_code$/, "")}/run_code`;
   return {
-    run: (job, context) => queue.add(() => runJob(address, job, context)),
+    ask: (job, context) => queue.add(() => runJob(address, job, context)),
   };
 }
 

@@ -17,7 +17,7 @@ const DOWN: Failed = {
 };
 
 function asking(reply: (job: SandboxJob) => SandboxReply | Failed): PortContext {
-  const sandbox = { run: async (job: SandboxJob) => reply(job) };
+  const sandbox = { ask: async (job: SandboxJob) => reply(job) };
   return { ports: { sandbox }, signal: new AbortController().signal, deadlineMs: Infinity };
 }
 

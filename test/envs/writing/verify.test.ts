@@ -26,7 +26,7 @@ const DOWN: Failed = {
 async function judged(answer: Judged | Failed, text: string, thinking = "<think>Hm.</think>") {
   const asked: Comparison[] = [];
   const judge: Judge = {
-    compare: async (comparison) => (asked.push(comparison), answer),
+    ask: async (comparison) => (asked.push(comparison), answer),
     probe: async () => undefined,
   };
   const scheme = resolveScheme(writing, "", {});

@@ -12,7 +12,7 @@ import { reportOf } from "../../../server/pools/report.ts";
 import { type Check, checked, SANDBOX_DOWN } from "../../support/environments/checked.ts";
 
 /** The environment asks no more of it than that it is there. */
-const sandbox: Sandbox = { run: () => Promise.reject(new Error("nobody asks it")) };
+const sandbox: Sandbox = { ask: () => Promise.reject(new Error("nobody asks it")) };
 
 const ROWS = 40;
 let folder: string;

@@ -23,7 +23,7 @@ describe("the deadline holds", () => {
     const judge = createJudge(options, { clock, onTrust: () => undefined, ask });
     const context = { signal: new AbortController().signal, deadlineMs: clock.now() + 1000 };
     let found: unknown;
-    void judge.compare(asked, context).then((result) => (found = result));
+    void judge.ask(asked, context).then((result) => (found = result));
     return { clock, judge, asked: () => requests, found: () => found };
   }
   const TIMEOUT = { kind: "failed", reason: "timeout", retryable: true };

@@ -66,7 +66,7 @@ const countsOf = (judge: OpenedJudge) => {
 describe("a comparison", () => {
   test("is asked in both orders, as it is set, with the key", async () => {
     await using of = await rig(fair);
-    const judged = await of.judge.compare(about(LONG), patient());
+    const judged = await of.judge.ask(about(LONG), patient());
     expect(judged).toMatchObject({ kind: "judged", verdicts: [{ winner: "A" }, { winner: "B" }] });
     expect(
       of
@@ -80,12 +80,12 @@ describe("a comparison", () => {
 
   test("is remembered, each order for itself", async () => {
     await using of = await rig((request, index) => (index === 1 ? { kind: "status", status: 404 } : fair(request)));
-    expect(await of.judge.compare(about(LONG), patient())).toMatchObject({ kind: "failed" });
-    const judged = await of.judge.compare(about(LONG), patient());
+    expect(await of.judge.ask(about(LONG), patient())).toMatchObject({ kind: "failed" });
+    const judged = await of.judge.ask(about(LONG), patient());
     expect(judged.kind).toBe("judged");
     expect(of.asked()).toHaveLength(3);
-    expect(await of.judge.compare(about(LONG), patient())).toEqual(judged);
-    expect(await of.judge.compare(about(`${LONG} More.`), patient())).toMatchObject({ kind: "judged" });
+    expect(await of.judge.ask(about(LONG), patient())).toEqual(judged);
+    expect(await of.judge.ask(about(`${LONG} More.`), patient())).toMatchObject({ kind: "judged" });
     expect(of.asked()).toHaveLength(5);
     expect(countsOf(of.judge)).toMatchObject({ remembered: 3, comparisons: { consistent: 3 } });
   });
@@ -100,8 +100,8 @@ describe("a comparison", () => {
     };
     const judge = createJudge(options, { clock: hurried, onTrust: () => undefined, ask });
     const leaving = new AbortController();
-    const first = judge.compare(about(LONG), { ...patient(), signal: leaving.signal });
-    const others = [judge.compare(about(LONG), patient()), judge.compare(about(LONG), patient())];
+    const first = judge.ask(about(LONG), { ...patient(), signal: leaving.signal });
+    const others = [judge.ask(about(LONG), patient()), judge.ask(about(LONG), patient())];
     leaving.abort();
     expect(await first).toMatchObject({ kind: "failed", reason: "timeout" });
     resolve();
@@ -162,7 +162,7 @@ describe("what is no verdict is a failure of the judge's, after so many requests
   ])("%s", async (_, behaviour, requests, expected) => {
     await using of = await rig(() => behaviour);
     const { detail, ...more } = expected as { detail?: RegExp };
-    const found = await of.judge.compare(about(LONG), patient());
+    const found = await of.judge.ask(about(LONG), patient());
     expect(found).toMatchObject({
       ...bad,
       ...more,
@@ -170,7 +170,7 @@ describe("what is no verdict is a failure of the judge's, after so many requests
     });
     expect(of.asked()).toHaveLength(2 * requests);
     // What failed is not remembered.
-    await of.judge.compare(about(LONG), patient());
+    await of.judge.ask(about(LONG), patient());
     expect(of.asked()).toHaveLength(4 * requests);
   });
 });
@@ -186,7 +186,7 @@ test.each<[string, Behaviour]>([
     const { a } = textsOf(request);
     return seen.has(a) ? fair(request) : (seen.add(a), behaviour);
   });
-  expect(await of.judge.compare(about(LONG), patient())).toMatchObject({ kind: "judged" });
+  expect(await of.judge.ask(about(LONG), patient())).toMatchObject({ kind: "judged" });
   expect(of.asked()).toHaveLength(4);
 });
 
@@ -196,7 +196,7 @@ test("a judge that thinks apart, or aloud, is read by its reply alone", async ()
     content: `<think>${verdict("tie")}</think>${verdict(fairWinner(request))}`,
     reasoning: verdict("tie"),
   }));
-  expect(await of.judge.compare(about(LONG), patient())).toMatchObject({
+  expect(await of.judge.ask(about(LONG), patient())).toMatchObject({
     verdicts: [{ winner: "A" }, { winner: "B" }],
   });
 });
@@ -204,7 +204,7 @@ test("a judge that thinks apart, or aloud, is read by its reply alone", async ()
 test("who leaves breaks off what nobody else waits for", async () => {
   await using of = await rig(() => ({ kind: "silence" }));
   const leaving = new AbortController();
-  const asked = of.judge.compare(about(LONG), { ...patient(), signal: leaving.signal });
+  const asked = of.judge.ask(about(LONG), { ...patient(), signal: leaving.signal });
   await eventually(() => expect(of.asked()).toHaveLength(2));
   leaving.abort();
   expect(await asked).toMatchObject({ kind: "failed" });
@@ -216,7 +216,7 @@ describe("the accounts", () => {
     const chat = await startChatServer((request) => (isCanary(request) ? fair(request) : says(verdict("A"))));
     const prices = { input: 0.4, output: 1.6 };
     const judge = createJudge({ ...options, url: chat.url, prices }, { clock: hurried, onTrust: () => undefined });
-    await judge.compare(about(LONG), patient());
+    await judge.ask(about(LONG), patient());
     await eventually(() => expect(countsOf(judge)).toMatchObject({ canaries: { right: CANARIES.length } }));
     const requests = 2 + 2 * CANARIES.length;
     expect(countsOf(judge)).toMatchObject({
@@ -235,7 +235,7 @@ describe("the accounts", () => {
 
   test("say where the cost is not known", async () => {
     await using of = await rig((request) => ({ kind: "answer", content: verdict(fairWinner(request)) }));
-    await of.judge.compare(about(LONG), patient());
+    await of.judge.ask(about(LONG), patient());
     expect(countsOf(of.judge)).toMatchObject({ repliesWithoutUsage: 2, cost: undefined });
   });
 });
@@ -247,11 +247,11 @@ describe("canaries", () => {
     await using of = await rig(fair);
     expect(of.chat.requests).toHaveLength(0);
     const asked = () => of.chat.requests.filter(isCanary).length;
-    await of.judge.compare(about(LONG), patient());
+    await of.judge.ask(about(LONG), patient());
     await eventually(() => expect(asked()).toBe(CANARY_PROMPTS));
-    for (let i = 1; i < 32; i++) await of.judge.compare(about(`${LONG} ${i}`), patient());
+    for (let i = 1; i < 32; i++) await of.judge.ask(about(`${LONG} ${i}`), patient());
     expect(asked()).toBe(CANARY_PROMPTS);
-    await of.judge.compare(about(`${LONG} 32`), patient());
+    await of.judge.ask(about(`${LONG} 32`), patient());
     await eventually(() => expect(asked()).toBe(CANARY_PROMPTS + 2));
     expect(of.trust).toEqual([]);
   });
@@ -263,7 +263,7 @@ describe("canaries", () => {
     ["does as the texts say", (request) => (/winner/.test(textsOf(request).a) ? "A" : "B")],
   ])("find a judge that %s", async (_, winnerOf) => {
     await using of = await rig(fair, (request) => says(verdict(winnerOf(request))));
-    await of.judge.compare(about(LONG), patient());
+    await of.judge.ask(about(LONG), patient());
     await eventually(() => expect(of.judge.figures().canariesRightShare).toBeLessThan(RIGHT_SHARE_MIN));
     await eventually(() => expect(of.trust).toEqual([false]));
   });
@@ -271,17 +271,17 @@ describe("canaries", () => {
   test("believe a judge again that mends", async () => {
     let isSound = false;
     await using of = await rig(fair, (request) => (isSound ? fair(request) : says(verdict("A"))));
-    await of.judge.compare(about(LONG), patient());
+    await of.judge.ask(about(LONG), patient());
     await eventually(() => expect(of.judge.figures().canaries.get("wrong")).toBe(CANARIES.length));
     expect(of.trust).toEqual([false]);
     isSound = true;
-    for (let i = 0; i < 17 * 32; i++) await of.judge.compare(about(`${LONG} ${i}`), patient());
+    for (let i = 0; i < 17 * 32; i++) await of.judge.ask(about(`${LONG} ${i}`), patient());
     await eventually(() => expect(of.trust).toEqual([false, true]));
   });
 
   test("that get no verdict say nothing", async () => {
     await using of = await rig(fair, () => ({ kind: "status", status: 404 }));
-    await of.judge.compare(about(LONG), patient());
+    await of.judge.ask(about(LONG), patient());
     await eventually(() => expect(of.judge.figures().canaries.get("failed")).toBe(CANARIES.length));
     expect([of.judge.figures().canariesRightShare, of.trust]).toEqual([undefined, []]);
   });

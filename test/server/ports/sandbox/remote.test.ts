@@ -14,7 +14,7 @@ async function ask(
 ) {
   await using server = await startFusionServer(behave);
   const sandbox = createRemote({ url: server.url, concurrency: 2 });
-  const reply = await sandbox.run({ program, cases, cpuMsMax: 20_000, ...more }, { signal, deadlineMs: Infinity });
+  const reply = await sandbox.ask({ program, cases, cpuMsMax: 20_000, ...more }, { signal, deadlineMs: Infinity });
   return { reply, requests: server.requests };
 }
 
