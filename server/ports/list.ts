@@ -4,7 +4,11 @@ import type { PortKind } from "./kind.ts";
 import { sandbox } from "./sandbox/kind.ts";
 import { teacher } from "./teacher/kind.ts";
 
-const kinds = { teacher, sandbox, judge } as const;
+const kinds = {
+  teacher,
+  sandbox,
+  judge,
+} as const;
 
 type Kinds = typeof kinds;
 export type PortKindName = keyof Kinds;
