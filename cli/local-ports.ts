@@ -1,9 +1,10 @@
 /** What verifiers of this process may ask. Opened when one of them asks: most commands ask nothing, and Python takes a while. */
-import type { Failed } from "../envs/facts.ts";
-import type { Ports } from "../envs/ports.ts";
+import { unavailable } from "../envs/facts.ts";
+import type { AskContext, Port, Ports } from "../envs/ports.ts";
 import { systemClock } from "../server/curriculum/runs/system.ts";
-import type { Config } from "../server/runtime/config.ts";
+import { portKinds } from "../server/ports/list.ts";
 import { type MissingPorts, type OpenedPorts, openPorts } from "../server/ports/ports.ts";
+import type { Config } from "../server/runtime/config.ts";
 
 export interface LocalPorts {
   readonly ports: Ports;
@@ -11,49 +12,36 @@ export interface LocalPorts {
 }
 
 /** What would be asked in vain in this process, and the remedy, which is not a server's. */
-export function missingHere({ judge, sandbox }: Config): MissingPorts {
-  const judges =
-    "there is no judge: set GRADUS_JUDGE_URL and GRADUS_JUDGE_MODEL (and GRADUS_JUDGE_KEY), or give --server";
-  const sandboxes = "there is no sandbox, for GRADUS_SANDBOX is off: unset it, or give --server";
-  return { ...(judge === undefined && { judge: judges }), ...(sandbox.kind === "off" && { sandbox: sandboxes }) };
+export function missingHere(config: Config): MissingPorts {
+  const missing = portKinds.filter(([name]) => config[name] === undefined);
+  return Object.fromEntries(missing.map(([name, { words }]) => [name, words.missingHere]));
 }
 
 export function createLocalPorts(config: Config, tell: (words: string) => void): LocalPorts {
-  const { sandbox, judge } = config;
   let opening: Promise<OpenedPorts> | undefined;
-  const open = async (): Promise<OpenedPorts> => {
-    const opened = await (opening ??= openPorts({
+  const open = (): Promise<OpenedPorts> =>
+    (opening ??= openPorts(config, {
       clock: systemClock,
-      sandbox,
-      judge,
       onFault: (port, why) => tell(`the ${port} failed: ${why}`),
       warn: (_, message) => tell(message),
     }));
-    return { ...opened, missing: { ...opened.missing, ...missingHere(config) } };
+  const whenAsked = (name: keyof Ports): Port<unknown, unknown> => {
+    const opened = async () => (await open()).ports[name] as Port<unknown, unknown> | undefined;
+    const absent = async () => {
+      const missing = { ...(await open()).missing, ...missingHere(config) };
+      return unavailable(name, missing[name] ?? "it is not there", { retryable: false });
+    };
+    return {
+      ask: async (question, context) => (await opened())?.ask(question, context) ?? absent(),
+      probe: async (context: AskContext) => {
+        const port = await opened();
+        return port === undefined ? absent() : port.probe?.(context);
+      },
+    };
   };
+  const asked = portKinds.filter(([, { open: opens }]) => opens !== undefined).map(([name]) => name as keyof Ports);
   return {
-    ports: {
-      sandbox: {
-        run: async (job, context) => {
-          const { ports, missing } = await open();
-          return ports.sandbox?.run(job, context) ?? failed("sandbox_failed", missing.sandbox);
-        },
-      },
-      judge: {
-        compare: async (comparison, context) => {
-          const { ports, missing } = await open();
-          return ports.judge?.compare(comparison, context) ?? failed("judge_unavailable", missing.judge);
-        },
-        probe: async (context) => {
-          const { ports, missing } = await open();
-          return ports.judge === undefined ? failed("judge_unavailable", missing.judge) : ports.judge.probe(context);
-        },
-      },
-    },
+    ports: Object.fromEntries(asked.map((name) => [name, whenAsked(name)])),
     close: async () => (await opening)?.close(),
   };
-}
-
-function failed(reason: Failed["reason"], detail = "it is not there"): Failed {
-  return { kind: "failed", reason, detail, retryable: false };
 }

@@ -81,7 +81,7 @@ async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult>
     environmentFiles: config.environmentFiles,
     columns: config.columns,
     folder: join(config.dataDir, "pools"),
-    openPorts: () => (checking ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined })),
+    openPorts: () => (checking ??= openPorts(config, { clock: systemClock })),
     onProgress: bars.onProgress,
   }).finally(async () => {
     bars.stop();

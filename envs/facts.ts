@@ -33,16 +33,35 @@ export type GradedComponent =
       readonly failure?: Failed;
     };
 
-/** Why there is no telling, through a fault of ours: the contract's NoRewardReason has the same words. */
-export type FailureReason = "judge_unavailable" | "sandbox_failed" | "timeout" | "overloaded" | "internal";
-
-/** Verification failed, which says nothing about the answer. */
-export interface Failed {
+/** Verification failed, through a fault of ours, which says nothing about the answer. */
+export type Failed = {
   readonly kind: "failed";
-  readonly reason: FailureReason;
   readonly detail: string;
   /** Whether trying again may help. Where it cannot, the sample never has a reward, and its group does not wait. */
   readonly retryable: boolean;
   /** How long to wait before that, milliseconds; unset: the server chooses. */
   readonly retryDelayMs?: number;
+} & Reason;
+
+/** Why there is no telling: the contract's NoRewardReason has the same words. */
+type Reason =
+  | {
+      readonly reason: "resource_unavailable";
+      /** What of the outside failed or is not there, e.g. "judge": an environment names its own. */
+      readonly resource: string;
+    }
+  | { readonly reason: "timeout" | "overloaded" | "internal"; readonly resource?: undefined };
+
+/** What a verifier finds where the outside that it asks does not answer: again helps, unless `more` says otherwise. */
+export function unavailable(
+  resource: string,
+  detail: string,
+  more: Partial<Pick<Failed, "retryable" | "retryDelayMs">> = {},
+): Failed {
+  return { kind: "failed", reason: "resource_unavailable", resource, detail, retryable: true, ...more };
+}
+
+/** E.g. "timeout", or "resource_unavailable: judge". */
+export function reasonWords({ reason, resource }: { readonly reason: string; readonly resource?: string | undefined }) {
+  return resource === undefined ? reason : `${reason}: ${resource}`;
 }

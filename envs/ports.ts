@@ -5,7 +5,17 @@
 import type { Failed } from "./facts.ts";
 import type { ChatMessage } from "./prompt.ts";
 
-/** The ports of one server; one that it does not have is left out. */
+/**
+ * Something of the outside. A question never rejects, but for a bug: a Failed says that the outside failed, and not what
+ * the question came to.
+ */
+export interface Port<Question, Answer> {
+  ask(question: Question, context: AskContext): Promise<Answer | Failed>;
+  /** Whether it answers; undefined: it does. Left out: the next question finds out. */
+  probe?(context: AskContext): Promise<Failed | undefined>;
+}
+
+/** The ports of one server; one that it does not have is left out. Who brings another port declares its member here. */
 export interface Ports {
   readonly sandbox?: Sandbox;
   readonly judge?: Judge;
@@ -119,10 +129,8 @@ export interface SandboxReply {
   readonly results: readonly SandboxResult[];
 }
 
-export interface Sandbox {
-  /** Never rejects, but for a bug. Whatever the program does is in the reply; a Failed is ours. */
-  run(job: SandboxJob, context: AskContext): Promise<SandboxReply | Failed>;
-}
+/** Whatever the program does is in the reply. */
+export type Sandbox = Port<SandboxJob, SandboxReply>;
 
 /** What a judge model found of two texts, A and B. */
 export interface Verdict {
@@ -142,12 +150,8 @@ export interface Judged {
   readonly verdicts: readonly [order: Verdict, swapped: Verdict];
 }
 
-export interface Judge {
-  /**
-   * The verdicts of a judge model on both prompts; the same again for the same prompt, as long as it is remembered. Asks
-   * again within the deadline where that helps. Never rejects, but for a bug.
-   */
-  compare(comparison: Comparison, context: AskContext): Promise<Judged | Failed>;
-  /** Asks it something that nothing remembers: whether it answers; undefined: it does. */
-  probe(context: AskContext): Promise<Failed | undefined>;
-}
+/**
+ * The verdicts of a judge model on both prompts; the same again for the same prompt, as long as it is remembered. Asks
+ * again within the deadline where that helps. A probe asks it something that nothing remembers.
+ */
+export type Judge = Port<Comparison, Judged>;

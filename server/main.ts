@@ -12,10 +12,8 @@ import { createHealth, type Health } from "./runtime/health.ts";
 import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
-import { registerJudge } from "./runtime/judge-metrics.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
-import { registerSandbox } from "./runtime/sandbox-metrics.ts";
-import { registerTeacher } from "./runtime/teacher-metrics.ts";
+import { registerSamples, type SampledMetric } from "./runtime/samples.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
@@ -143,7 +141,7 @@ async function assembleAround(
   const { deps, resources, close } = await assemble(parts, (message) => new StartError(message));
   maskWhileDown(resources, deps.runs, log);
   registerRuns(metrics.registry, (limit) => deps.runs.recent(limit));
-  registerTeacher(metrics.registry, deps.teacher?.counts);
+  registerAll(metrics, deps.teacher?.metrics ?? []);
   return { deps, ready: workers.ready, close };
 }
 
@@ -157,19 +155,20 @@ function maskWhileDown(resources: Resources, runs: ServiceDeps["runs"], log: Log
   });
 }
 
-async function openThePorts({ sandbox, judge }: Config, log: Log["log"], { registry }: Metrics) {
-  const opened = await openPorts({
+async function openThePorts(config: Config, log: Log["log"], metrics: Metrics) {
+  const opened = await openPorts(config, {
     clock: systemClock,
-    sandbox,
-    judge,
     warn: log.warn.bind(log),
     onOpen: (port, found) => log.info({ port, ...found }, "a port is open"),
     onFault: (port, why) => log.error({ port, why }, "a port failed"),
   });
   for (const [port, reason] of Object.entries(opened.missing)) log.info({ port, reason }, "a port is missing");
-  registerSandbox(registry, opened.sandboxFigures);
-  registerJudge(registry, opened.judgeFigures);
+  registerAll(metrics, opened.metrics);
   return opened;
+}
+
+function registerAll({ registry }: Metrics, metrics: readonly SampledMetric[]): void {
+  for (const metric of metrics) registerSamples(registry, metric);
 }
 
 function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: Config, log: Log["log"]): WorkerPool {

@@ -54,7 +54,7 @@ async function longest(
     Array.from({ length: comparisons }, async (_, i) => {
       const startedAt = performance.now();
       const context = { signal: new AbortController().signal, deadlineMs: Date.now() + deadlineMs };
-      const found = await judge.compare(comparisonOf(question, `A line, the one of number ${i}.`), context);
+      const found = await judge.ask(comparisonOf(question, `A line, the one of number ${i}.`), context);
       return { ms: performance.now() - startedAt, failed: found.kind === "failed" };
     }),
   );

@@ -53,7 +53,7 @@ export async function measure(
   const caller = async (): Promise<void> => {
     while (left-- > 0) {
       const startedAtMs = performance.now();
-      const reply = await sandbox.run(job, { signal, deadlineMs: Infinity });
+      const reply = await sandbox.ask(job, { signal, deadlineMs: Infinity });
       taken.push(performance.now() - startedAtMs);
       onRun();
       const broken =

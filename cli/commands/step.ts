@@ -60,6 +60,7 @@ function shown(outcome: Outcome): string {
   return fields([
     ["reward", "none"],
     ["reason", outcome.reason],
+    ["resource", outcome.resource],
     ["detail", outcome.detail],
     ["feedback", recorded],
   ]);

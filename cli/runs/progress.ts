@@ -1,11 +1,12 @@
 /** How far a run is that is driven, on standard error, and which samples have no reward. */
 import type { GroupOutcome } from "../../clients/ts/src/public.ts";
+import { reasonWords } from "../../envs/facts.ts";
 import { createBar } from "../bar.ts";
 
 export interface DriveProgress {
   /** Groups that were answered. */
   readonly groups: (groups: readonly GroupOutcome[]) => void;
-  /** Samples without a reward, by their reason. */
+  /** Samples without a reward, by their reason and what failed, e.g. "resource_unavailable: judge". */
   unscored(): Readonly<Record<string, number>>;
   stop(): void;
 }
@@ -30,8 +31,9 @@ export function createDriveProgress(total: number, shown: boolean): DriveProgres
         for (const outcome of outcomes) {
           samples++;
           if (outcome.kind !== "unscored") continue;
-          const known = reasons.get(outcome.reason);
-          if (known === undefined) reasons.set(outcome.reason, { count: 1, detail: outcome.detail });
+          const reason = reasonWords(outcome);
+          const known = reasons.get(reason);
+          if (known === undefined) reasons.set(reason, { count: 1, detail: outcome.detail });
           else known.count++;
         }
       bar.update(groups.length, { unscored: beside() });

@@ -1,6 +1,6 @@
 /** Runs an answer in the sandbox, and compares what it gives with what the tests expect: here, never in there. */
 import type { PortContext } from "../environment.ts";
-import type { Failed, Facts } from "../facts.ts";
+import { type Failed, type Facts, unavailable } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { escaped } from "../lib/words.ts";
 import type { SandboxCase, SandboxResult } from "../ports.ts";
@@ -17,10 +17,7 @@ export interface Outcome {
   readonly failed?: { readonly index: number; readonly words: string };
 }
 
-const NO_SANDBOX: Failed = {
-  ...({ kind: "failed", reason: "sandbox_failed", retryable: false } as const),
-  detail: "there is no sandbox to run programs in",
-};
+const NO_SANDBOX = unavailable("sandbox", "there is no sandbox to run programs in", { retryable: false });
 
 /** Never rejects, but for a bug. */
 export async function runTests(
@@ -34,15 +31,11 @@ export async function runTests(
   const cases = tests.map(caseOf);
   const prefixed = withPrefix(prefix, program);
   const job = { program: prefixed.source, cases, cpuMsMax: LIMITS.cpuMsMax };
-  const reply = await sandbox.run(job, context);
+  const reply = await sandbox.ask(job, context);
   if (reply.kind === "failed") return reply;
   // Without a result for each test there is no telling, and that is our fault.
   if (reply.results.length !== tests.length)
-    return {
-      ...NO_SANDBOX,
-      detail: `the sandbox gave ${reply.results.length} results of ${tests.length}`,
-      retryable: true,
-    };
+    return unavailable("sandbox", `the sandbox gave ${reply.results.length} results of ${tests.length}`);
   const passes = tests.map((test, i) => isPassed(test, reply.results[i] as SandboxResult));
   const index = passes.indexOf(false);
   const passed = passes.filter(Boolean).length;

@@ -1,6 +1,6 @@
 /** Which text is better, as a judge sees it: a win, a loss or a tie against the reference (Omni-Thinker A.1). */
 import type { Resource, VerifyContext } from "../environment.ts";
-import type { Facts, Failed, GradedFacts } from "../facts.ts";
+import { type Facts, type Failed, type GradedFacts, unavailable } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { Verdict } from "../ports.ts";
 import { type Conversation, folded, hasLetters, isTooLong, LETTERS_MIN, TEXT_BYTES_MAX } from "./conversation.ts";
@@ -17,13 +17,10 @@ export const judgeResource: Resource = {
   heldBytesMax: 64 * 1024 ** 2,
   // The port tries again within the time limit, which then holds for all of it.
   attemptsMax: 1,
-  probe: async ({ ports, ...context }) => ports.judge?.probe(context),
+  probe: async ({ ports, ...context }) => ports.judge?.probe?.(context),
 };
 
-const NO_JUDGE: Failed = {
-  ...({ kind: "failed", reason: "judge_unavailable", retryable: true } as const),
-  detail: "this server has no judge",
-};
+const NO_JUDGE = unavailable("judge", "this server has no judge");
 
 export async function verify(
   conversation: Conversation,
@@ -33,7 +30,7 @@ export async function verify(
   const settled = withoutAsking(conversation, candidate);
   if (settled !== undefined) return settled;
   if (ports.judge === undefined) return NO_JUDGE;
-  const judged = await ports.judge.compare(comparisonOf(conversation, candidate), context);
+  const judged = await ports.judge.ask(comparisonOf(conversation, candidate), context);
   if (judged.kind === "failed") return judged;
   const [first, second] = judged.verdicts;
   return graded([outcomeOf(first, "A"), outcomeOf(second, "B")], [first.reason, second.reason]);

@@ -7,7 +7,8 @@ import { pickRow, type Pool, rowAt } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { Party } from "../sharing/fair-turns.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
-import { NO_TEACHER, type Teacher, type WantedOfTeacher } from "../ports/teacher/teacher.ts";
+import type { Teacher, WantedOfTeacher } from "../ports/teacher/teacher.ts";
+import { teacher as teacherKind } from "../ports/teacher/kind.ts";
 import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "../tasks/task.ts";
 import type { WorkerPool } from "./workers.ts";
 
@@ -90,7 +91,7 @@ export function createMaker({ workers, registry, pools, teacher }: MakerDeps): M
   };
   const fromTeacher: Maker["fromTeacher"] = async (spec, wanted) =>
     // A run of a server that had one: its arm is masked, and the others go on.
-    teacher?.take(spec, wanted) ?? wanted.places.map(() => ({ kind: "exhausted", message: NO_TEACHER }));
+    teacher?.take(spec, wanted) ?? wanted.places.map(() => ({ kind: "exhausted", message: teacherKind.words.missing }));
 
   return {
     fromTeacher,

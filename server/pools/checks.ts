@@ -6,7 +6,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Environment, PortContext } from "../../envs/environment.ts";
-import type { Failed } from "../../envs/facts.ts";
+import { type Failed, reasonWords } from "../../envs/facts.ts";
 import { type Pool, poolOf, rowOf } from "../../envs/pool.ts";
 import { type FinishedPool, removeRows } from "../../envs/pool-finish.ts";
 import type { Ports } from "../../envs/ports.ts";
@@ -95,7 +95,7 @@ async function askAll(finished: FinishedPool, asked: Asked, checking: Checking):
       if (answer === "not asked" || typeof answer === "object") {
         unchecked.push(row);
         inARow++;
-        if (typeof answer === "object") failure ??= `${answer.reason}: ${answer.detail}`;
+        if (typeof answer === "object") failure ??= `${reasonWords(answer)}: ${answer.detail}`;
       } else {
         inARow = 0;
         if (answer !== undefined) failed.set(row, answer);

@@ -1,78 +1,53 @@
-/** What verifiers may ask of the outside, as this server has it. */
+/** What verifiers may ask of the outside, as this server has it: each port of the list, opened. */
 import { escaped } from "../../envs/lib/words.ts";
-import type { PortName, Ports } from "../../envs/ports.ts";
-import type { Clock } from "../curriculum/runs/ports.ts";
-import type { JudgeFigures } from "./judge/counts.ts";
-import { createJudge, type JudgeOptions } from "./judge/judge.ts";
-import type { ResourcesOptions } from "./resources.ts";
-import type { SandboxFigures } from "./sandbox/counts.ts";
-import { openSandbox, type SandboxSettings } from "./sandbox/open.ts";
+import type { Ports } from "../../envs/ports.ts";
+import type { SampledMetric } from "../runtime/samples.ts";
+import type { OpenedPort, PortLimits, PortOpening } from "./kind.ts";
+import { type PortConfigs, type PortKindName, portKinds } from "./list.ts";
 
 /** Why a port is not there, and what to do, for each that is not. */
-export type MissingPorts = Readonly<Partial<Record<PortName, string>>>;
+export type MissingPorts = Readonly<Partial<Record<PortKindName, string>>>;
 
-export const NO_JUDGE = "this server has no judge: start it with --judge-url and --judge-model (and GRADUS_JUDGE_KEY)";
-
-export interface PortsOptions {
-  readonly clock: Clock;
-  readonly sandbox: SandboxSettings;
-  /** Undefined: the server has no judge. */
-  readonly judge: (JudgeOptions & { readonly concurrency: number }) | undefined;
+export interface PortsContext extends Pick<PortOpening, "clock"> {
   /** Told what a port is made of, and of each failure of one. */
-  readonly onOpen?: (port: PortName, found: Readonly<Record<string, unknown>>) => void;
-  readonly onFault?: (port: PortName, why: string) => void;
-  /** Told what the operator should know. */
-  readonly warn?: (details: object, message: string) => void;
+  readonly onOpen?: (port: string, found: Readonly<Record<string, unknown>>) => void;
+  readonly onFault?: (port: string, why: string) => void;
+  readonly warn?: PortOpening["warn"];
 }
 
 export interface OpenedPorts {
   readonly ports: Ports;
   readonly missing: MissingPorts;
   /** What the operator says of how much they may be asked. */
-  readonly limits: NonNullable<ResourcesOptions["limits"]>;
-  /** Undefined: there is no sandbox. */
-  readonly sandboxFigures: (() => SandboxFigures) | undefined;
-  /** Undefined: there is no judge. */
-  readonly judgeFigures: (() => JudgeFigures) | undefined;
+  readonly limits: Readonly<Record<string, PortLimits>>;
+  readonly metrics: readonly SampledMetric[];
   readonly close: () => Promise<void>;
 }
 
-export async function openPorts(options: PortsOptions): Promise<OpenedPorts> {
-  const { sandbox: settings, judge: judgeOptions, onOpen, onFault } = options;
-  const opened = await openSandbox(settings, (why) => onFault?.("sandbox", escaped(why)));
-  if (opened.kind === "opened") onOpen?.("sandbox", opened.found);
-  const sandbox = opened.kind === "opened" ? opened.sandbox : undefined;
-  const judge = judgeOptions && openJudge(judgeOptions, options);
+export async function openPorts(configs: Partial<PortConfigs>, context: PortsContext): Promise<OpenedPorts> {
+  const { clock, onOpen, onFault, warn = () => undefined } = context;
+  const tried = await Promise.all(
+    portKinds.map(async ([name, { open, words }]): Promise<readonly [string, OpenedPort]> => {
+      const config = configs[name];
+      if (config === undefined || open === undefined) return [name, { kind: "missing", why: words.missing }];
+      return [name, await open(config, { clock, warn, onFault: (why) => onFault?.(name, escaped(why)) })];
+    }),
+  );
+  const opened = tried.flatMap(([name, port]) => (port.kind === "opened" ? [{ name, ...port }] : []));
+  for (const { name, found } of opened) onOpen?.(name, found);
   return {
-    ports: { ...(sandbox !== undefined && { sandbox }), ...(judge !== undefined && { judge }) },
-    missing: {
-      ...(opened.kind !== "opened" && { sandbox: opened.why }),
-      ...(judge === undefined && { judge: NO_JUDGE }),
-    },
-    limits: limitsOf(options),
-    sandboxFigures: sandbox && (() => sandbox.figures()),
-    judgeFigures: judge?.figures,
+    ports: Object.fromEntries(opened.map(({ name, port }) => [name, port])),
+    missing: Object.fromEntries(tried.flatMap(([name, port]) => (port.kind === "missing" ? [[name, port.why]] : []))),
+    limits: limitsOf(configs),
+    metrics: opened.flatMap(({ metrics }) => metrics),
     close: async () => {
-      judge?.close();
-      if (opened.kind === "opened") await opened.close();
+      for (const port of opened) await port.close();
     },
   };
 }
 
 /** What the operator says of how much they may be asked. */
-export function limitsOf({ sandbox, judge }: Pick<PortsOptions, "sandbox" | "judge">): OpenedPorts["limits"] {
-  return {
-    ...(sandbox.kind !== "off" && { sandbox: { concurrencyMax: sandbox.concurrency } }),
-    ...(judge && { judge: { concurrencyMax: judge.concurrency, timeLimitMs: judge.timeoutMs } }),
-  };
-}
-
-function openJudge(options: JudgeOptions, { clock, warn }: PortsOptions) {
-  const onTrust = (isTrusted: boolean, rightShare: number): void => {
-    const message = isTrusted
-      ? "the judge tells good texts from bad ones again"
-      : "the judge does not tell good texts from bad ones: look at the model, or change it";
-    warn?.({ model: options.model, rightShare }, message);
-  };
-  return createJudge(options, { clock, onTrust });
+export function limitsOf(configs: Partial<PortConfigs>): OpenedPorts["limits"] {
+  const wanted = portKinds.filter(([name]) => configs[name] !== undefined);
+  return Object.fromEntries(wanted.map(([name, kind]) => [name, kind.limits(configs[name])]));
 }

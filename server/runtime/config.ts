@@ -4,9 +4,8 @@ import { statSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { defaultDataDir } from "./data-dir.ts";
 import { readTextFile } from "./files.ts";
-import { type JudgeConfig, readJudge, readTeacher, type TeacherConfig } from "./model-config.ts";
+import { type PortConfigs, portKinds, readPorts } from "../ports/list.ts";
 import { configOptions, type OptionName, type OptionValues, variableOf } from "./options.ts";
-import { readSandbox, type SandboxConfig } from "./sandbox-config.ts";
 import { readTls, type TlsConfig, tlsWarnings } from "./tls-config.ts";
 import { ConfigProblem, type OptionSpec } from "./values.ts";
 
@@ -24,7 +23,7 @@ export type Limits = Pick<
   | "maxQueue"
 >;
 
-export interface Config {
+export interface Config extends PortConfigs {
   readonly host: string;
   /** gRPC; 0: any free one. */
   readonly port: number;
@@ -49,9 +48,6 @@ export interface Config {
   readonly environmentFiles: readonly string[];
   readonly pools: OptionValues["pool"];
   readonly columns: OptionValues["column"];
-  readonly teacher: TeacherConfig | undefined;
-  readonly sandbox: SandboxConfig;
-  readonly judge: JudgeConfig | undefined;
   /** Files of suites, beside those that ship with the server. */
   readonly suiteFiles: readonly string[];
   readonly corsOrigins: readonly string[];
@@ -97,13 +93,14 @@ export function readConfig(
 
 /** The configuration as it may be printed: no secret in it. */
 export function describeConfig(config: Config): Readonly<Record<string, unknown>> {
-  const { tls, token, teacher, judge, warnings: _, ...open } = config;
+  const { tls, token, warnings: _, ...open } = config;
   const clients = tls?.clientCa === undefined ? "on" : "on, clients must show a certificate";
   const hidden = (secret: string | undefined): string => (secret === undefined ? "none" : "[redacted]");
+  const portOf = (port: object | undefined): unknown =>
+    port && "key" in port ? { ...port, key: hidden(port.key as string | undefined) } : (port ?? "none");
   return {
     ...open,
-    teacher: teacher === undefined ? "none" : { ...teacher, key: hidden(teacher.key) },
-    judge: judge === undefined ? "none" : { ...judge, key: hidden(judge.key) },
+    ...Object.fromEntries(portKinds.map(([name]) => [name, portOf(config[name])])),
     tls: tls === undefined ? "off" : clients,
     token: hidden(token),
   };
@@ -177,9 +174,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
   return Object.freeze({
     ...listen,
     ...work,
-    teacher: readTeacher(values),
-    sandbox: readSandbox(values),
-    judge: readJudge(values),
+    ...readPorts(values),
     dataDir,
     keyFile,
     store,

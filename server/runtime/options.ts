@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import { DATA_DIR_WORDS } from "./data-dir.ts";
-import { judgeOptions } from "./judge-options.ts";
+import { portOptions } from "../ports/list.ts";
 import {
   bytes,
   choice,
@@ -217,51 +217,7 @@ export const configOptions = {
       "for the files of --pool: the column that holds what their environment knows by another name, e.g. answer=final_answer or p:answer=meta.gold for the pool p alone; may be given several times",
     each: namedColumn,
   }),
-  teacherUrl: optionalText({
-    flag: "teacher-url",
-    placeholder: "url",
-    description:
-      "base URL of an OpenAI-compatible endpoint that is asked for tasks of SOURCE_TEACHER, e.g. http://localhost:8000/v1",
-  }),
-  teacherModel: optionalText({
-    flag: "teacher-model",
-    placeholder: "name",
-    description: "the model that is asked there",
-  }),
-  teacherKey: optionalText({
-    flag: "teacher-key",
-    placeholder: "key",
-    description: "the endpoint's key; better by its variable, for others see flags",
-    secret: true,
-  }),
-  teacherTimeoutMs: integer({
-    flag: "teacher-timeout-ms",
-    description: "longest that one reply of the teacher may take, in milliseconds",
-    min: 10,
-    max: 3_600_000,
-    defaultValue: 60_000,
-  }),
-  sandbox: text({
-    flag: "sandbox",
-    placeholder: "embedded|url|off",
-    description:
-      "where programs that models write are run: here, locked in by the kernel; at the URL of a SandboxFusion server; or nowhere",
-    defaultValue: "embedded",
-  }),
-  sandboxConcurrency: integer({
-    flag: "sandbox-concurrency",
-    description: "programs that are run at once",
-    min: 1,
-    max: 1024,
-    defaultValue: availableParallelism(),
-  }),
-  python: text({
-    flag: "python",
-    placeholder: "path",
-    description: "Python 3.10 or newer, for the embedded sandbox",
-    defaultValue: "python3",
-  }),
-  ...judgeOptions,
+  ...portOptions,
   suiteFile: list({
     flag: "suite-file",
     placeholder: "path",

@@ -3,7 +3,7 @@
  * numbers that are found once for it, as calls do (metrics.ts).
  */
 import { type Registry } from "prom-client";
-import { registerSamples, type Sample } from "./samples.ts";
+import { byName, registerSamples, type Sample } from "./samples.ts";
 
 /** What a task is, as far as its outcomes are counted apart. */
 export interface OutcomeKind {
@@ -17,7 +17,8 @@ export interface OutcomeKind {
 /** The samples of one group, one after the other. */
 export interface GroupTally {
   scored(verdict: string, reward: number, solved: boolean): void;
-  noReward(reason: string): void;
+  /** `resource`: empty where the reason is not one that failed. */
+  noReward(reason: string, resource: string): void;
 }
 
 export type OutcomeMeter = (kind: OutcomeKind) => GroupTally;
@@ -28,7 +29,8 @@ const BOUNDS = [-2.5, -1.5, -0.5, 0, 0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2
 interface Counts extends GroupTally {
   readonly kind: OutcomeKind;
   readonly verdicts: Map<string, number>;
-  readonly reasons: Map<string, number>;
+  /** By reason, then resource. */
+  readonly reasons: Map<string, Map<string, number>>;
   solved: number;
   rewards: number;
   sum: number;
@@ -79,8 +81,9 @@ function newCounts(kind: OutcomeKind): Counts {
       while (place < BOUNDS.length && reward > (BOUNDS[place] ?? Infinity)) place += 1;
       counts.buckets[place] = (counts.buckets[place] ?? 0) + 1;
     },
-    noReward(reason) {
-      counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1);
+    noReward(reason, resource) {
+      const resources = within(counts.reasons, reason);
+      resources.set(resource, (resources.get(resource) ?? 0) + 1);
     },
   };
   return counts;
@@ -91,13 +94,16 @@ function registerOutcomes(registry: Registry, each: () => readonly Counts[]): vo
     name: "gradus_outcomes_total",
     help: "Completions that were scored, by what their answers came to. Of pool rows the level is empty.",
     type: "counter",
-    samples: () => each().flatMap(({ kind, verdicts }) => byName(kind, "verdict", verdicts)),
+    samples: () => each().flatMap(({ kind, verdicts }) => byName("verdict", verdicts, { ...kind })),
   });
   registerSamples(registry, {
     name: "gradus_no_reward_total",
-    help: "Completions without a reward, by the reason. Those tried again count each time.",
+    help: "Completions without a reward, by the reason and the resource that failed. Those tried again count each time.",
     type: "counter",
-    samples: () => each().flatMap(({ kind, reasons }) => byName(kind, "reason", reasons)),
+    samples: () =>
+      each().flatMap(({ kind, reasons }) =>
+        [...reasons].flatMap(([reason, resources]) => byName("resource", resources, { ...kind, reason })),
+      ),
   });
   registerSamples(registry, {
     name: "gradus_solved_total",
@@ -111,10 +117,6 @@ function registerOutcomes(registry: Registry, each: () => readonly Counts[]): vo
     type: "histogram",
     samples: () => each().flatMap(histogram),
   });
-}
-
-function byName(kind: OutcomeKind, label: string, counts: ReadonlyMap<string, number>): readonly Sample[] {
-  return [...counts].map(([name, value]) => ({ labels: { ...kind, [label]: name }, value }));
 }
 
 function histogram({ kind, buckets, sum, rewards }: Counts): readonly Sample[] {

@@ -14,6 +14,11 @@ export interface SampledMetric {
   readonly samples: () => readonly Sample[] | Promise<readonly Sample[]>;
 }
 
+/** A sample for each name that something was counted by. */
+export function byName(label: string, by: ReadonlyMap<string, number>, more: Sample["labels"] = {}): readonly Sample[] {
+  return [...by].map(([name, value]) => ({ labels: { ...more, [label]: name }, value }));
+}
+
 export function registerSamples(registry: Registry, { name, help, type, samples }: SampledMetric): void {
   const get = async () => ({ name, help, type, aggregator: "sum", values: await samples() });
   registry.registerMetric({ name, get, reset: () => undefined } as unknown as Gauge);

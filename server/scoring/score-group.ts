@@ -1,4 +1,5 @@
 /** Scores one group of completions. What a run must be told is handed back, or told by the scorer of slow samples. */
+import { reasonWords } from "../../envs/facts.ts";
 import { hash } from "node:crypto";
 import { advantagesOf } from "../curriculum/core/signals.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/core/feedback.ts";
@@ -271,5 +272,5 @@ function resultOf(result: SampleResult, { policyVersion }: Completion): Feedback
       ...(found !== undefined && { scan: found }),
     };
   }
-  return isFinal(result) ? { kind: "terminal", reason: result.reason } : undefined;
+  return isFinal(result) ? { kind: "terminal", reason: reasonWords(result) } : undefined;
 }

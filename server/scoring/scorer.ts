@@ -1,7 +1,7 @@
 /** Scores completions of tasks: opens the id, restores the instance, asks the environment; and what comes of them. */
 import { LRUCache } from "lru-cache";
 import type { Environment } from "../../envs/environment.ts";
-import type { Failed, FailureReason } from "../../envs/facts.ts";
+import type { Failed } from "../../envs/facts.ts";
 import { restore } from "../../envs/instances.ts";
 import { escaped } from "../../envs/lib/words.ts";
 import type { Pool } from "../../envs/pool.ts";
@@ -13,11 +13,13 @@ import { openTaskId, type TaskToken } from "../tasks/task-id.ts";
 
 // What became of one completion: a score, or the reason why there is none.
 
-export type NoRewardReason = FailureReason | "invalid_task_id" | "too_large";
+export type NoRewardReason = Failed["reason"] | "invalid_task_id" | "too_large";
 
 export interface NoReward {
   readonly kind: "none";
   readonly reason: NoRewardReason;
+  /** What failed, where that is a resource. */
+  readonly resource?: string | undefined;
   readonly detail: string;
   /** 0: trying again is of no use. */
   readonly retryDelayMs: number;
@@ -46,10 +48,12 @@ export function checkLength(completion: string, bytesMax: number): NoReward | un
 /** How long a client waits before it sends again what we failed at, where nothing says how long. */
 const RETRY_DELAY_MS = 1000;
 
-export function failedSample({ reason, detail, retryable, retryDelayMs = RETRY_DELAY_MS }: Failed): NoReward {
+export function failedSample(failed: Failed): NoReward {
+  const { reason, resource, detail, retryable, retryDelayMs = RETRY_DELAY_MS } = failed;
   return {
     kind: "none",
     reason,
+    resource,
     detail: escaped(detail),
     retryDelayMs: retryable ? Math.max(1, Math.ceil(retryDelayMs)) : 0,
   };

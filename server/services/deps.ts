@@ -24,7 +24,8 @@ export interface RequestLimits extends GroupLimits {
 /** Counts what the samples of a group came to. */
 interface GroupTally {
   scored(verdict: string, reward: number, solved: boolean): void;
-  noReward(reason: string): void;
+  /** `resource`: empty where the reason is not one that failed. */
+  noReward(reason: string, resource: string): void;
 }
 
 /** Of a task: one of few environments, levels and sources. */

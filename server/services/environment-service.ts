@@ -222,7 +222,7 @@ function tally({ meter }: Pick<ServiceDeps, "meter">, task: OpenTask | NoReward,
   const counts = meter(task.kind === "none" ? unknown : kindOf(task));
   for (const { result } of samples) {
     if (result.kind === "score") counts.scored(result.score.verdict, result.score.reward, result.score.solved);
-    else counts.noReward(result.reason);
+    else counts.noReward(result.reason, result.resource ?? "");
   }
 }
 

@@ -10,7 +10,7 @@ import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { sharesRows } from "../../envs/splits.ts";
 import { type RewardScheme, Source, Split, type TaskSpec as WireSpec, Thinking } from "../gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
-import { NO_TEACHER } from "../ports/teacher/teacher.ts";
+import { teacher as teacherKind } from "../ports/teacher/kind.ts";
 import { takesTeachers } from "../ports/teacher/examine.ts";
 import { answerFormats, sources, splits, thinkings } from "./wire-enums.ts";
 import type { Source as SourceName } from "../curriculum/core/types.ts";
@@ -49,7 +49,7 @@ export function readSpec(
   lacks("environment", port && missingPorts?.[port]);
   const split = each(() => readSplit(given, field), "train");
   const source = each(() => readSource(given, environment, field), defaultSource(environment));
-  lacks("source", source === "teacher" && teacher === undefined ? NO_TEACHER : undefined);
+  lacks("source", source === "teacher" && teacher === undefined ? teacherKind.words.missing : undefined);
   const pool = each(() => readPool(given, environment, source, pools, field), undefined);
   const easiest = pool && easiestLevel(pool, split);
   const difficulty = each(() => readDifficulty(given, { environment, source, easiest }, field), undefined);

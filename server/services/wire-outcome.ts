@@ -27,8 +27,7 @@ const reasons: Readonly<Record<NoRewardReason, WireReason>> = {
   invalid_task_id: WireReason.INVALID_TASK_ID,
   too_large: WireReason.TOO_LARGE,
   timeout: WireReason.TIMEOUT,
-  judge_unavailable: WireReason.JUDGE_UNAVAILABLE,
-  sandbox_failed: WireReason.SANDBOX_FAILED,
+  resource_unavailable: WireReason.RESOURCE_UNAVAILABLE,
   overloaded: WireReason.OVERLOADED,
   internal: WireReason.INTERNAL,
 };
@@ -52,8 +51,8 @@ export function feedbackToWire(status: DomainStatus): WireFeedback {
 
 // Plain literals from here on: `create` costs more than the scoring.
 
-function noRewardToWire({ reason, detail, retryDelayMs }: NoReward): WireNoReward {
-  return { $typeName: "gradus.v1.NoReward", reason: reasons[reason], detail, retryDelayMs };
+function noRewardToWire({ reason, resource = "", detail, retryDelayMs }: NoReward): WireNoReward {
+  return { $typeName: "gradus.v1.NoReward", reason: reasons[reason], resource, detail, retryDelayMs };
 }
 
 function componentToWire({ name, value, weight, reason = "" }: RewardComponent): WireComponent {

@@ -122,11 +122,11 @@ test("samples without a reward are said, with the reason", async () => {
   const { code, err } = await gradus(off, "run", "start", path, "--id", "programs");
   expect(code).toBe(0);
   expect(err).toMatch(
-    /^gradus: \d+ of 32 samples have no reward: sandbox_failed: there is no sandbox, for GRADUS_SANDBOX is off/,
+    /^gradus: \d+ of 32 samples have no reward: resource_unavailable: sandbox: there is no sandbox, for GRADUS_SANDBOX is off/,
   );
   const json = await gradus(off, "run", "start", path, "--id", "programs", "--json");
   const { unscored } = JSON.parse(json.out) as { readonly unscored: Readonly<Record<string, number>> };
-  expect(unscored["sandbox_failed"]).toBeGreaterThan(0);
+  expect(unscored["resource_unavailable: sandbox"]).toBeGreaterThan(0);
 });
 
 test("a run that takes advantages is driven too", async () => {

@@ -224,7 +224,8 @@ describe("reset, solve and step", () => {
     const completion = "<think>…</think><answer>Twelve letters and a few more for the judge.</answer>";
     const { code, out } = await gradus(here, "step", taskId, "--completion", completion);
     expect(code).toBe(1);
-    expect(out).toMatch(/^reason +judge_unavailable$/m);
+    expect(out).toMatch(/^reason +resource_unavailable$/m);
+    expect(out).toMatch(/^resource +judge$/m);
     expect(out).toContain("there is no judge: set GRADUS_JUDGE_URL and GRADUS_JUDGE_MODEL");
   });
 

@@ -159,7 +159,7 @@ test("with a judge that is down each sample says why, its arm is masked, and oth
   for (const { outcomes } of await step(judged)) {
     for (const outcome of outcomes) {
       const detail = expect.stringMatching(/the judge: .*401.*the key has run out/) as string;
-      expect(outcome).toMatchObject({ kind: "unscored", reason: "judge_unavailable", detail });
+      expect(outcome).toMatchObject({ kind: "unscored", reason: "resource_unavailable", resource: "judge", detail });
     }
   }
   const maskedReason = async () => (await run.get()).state?.arms[0]?.maskedReason;

@@ -84,7 +84,7 @@ describe("the weighted sum of the components that have a value", () => {
 
 describe("components that failed", () => {
   const failure: Failed = {
-    ...({ kind: "failed", reason: "judge_unavailable", retryable: true } as const),
+    ...({ kind: "failed", reason: "resource_unavailable", resource: "judge", retryable: true } as const),
     detail: "the judge is down",
   };
   const limits = { deadlineMs: 0, attempt: 1, attemptsMax: 1 };

@@ -33,7 +33,7 @@ export async function runIn(
   more: Partial<SandboxJob> = {},
 ): Promise<readonly SandboxResult[]> {
   const context = { signal: new AbortController().signal, deadlineMs: Infinity };
-  const reply = await sandbox.run({ program, cases, cpuMsMax: 10_000, ...more }, context);
+  const reply = await sandbox.ask({ program, cases, cpuMsMax: 10_000, ...more }, context);
   if (reply.kind === "failed") throw new Error(reply.detail);
   return reply.results;
 }

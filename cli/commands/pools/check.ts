@@ -49,7 +49,7 @@ async function check(given: string, flags: Flags): Promise<void> {
   if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
   const file = await fileOf(given, flags, config.columns, loaded.registry);
   let opened: ReturnType<typeof openPorts> | undefined;
-  const asked = () => (opened ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined }));
+  const asked = () => (opened ??= openPorts(config, { clock: systemClock }));
   const bars = poolBars();
   const { workers: threads, environmentFiles, dataDir } = config;
   const reader = createPoolReader(loaded.registry, {

@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import type { RunConfig } from "../../../clients/ts/src/public.ts";
 import { Source } from "../../../clients/ts/src/public.ts";
-import type { PortName } from "../../../envs/ports.ts";
 import type { Registry } from "../../../envs/registry.ts";
+import { portKinds } from "../../../server/ports/list.ts";
 import { rowWarnings } from "../../../server/services/check-rows.ts";
 import { readPoolPath } from "../../../server/pools/selection.ts";
 import { contradictionLine, rejectionLines } from "../../../server/pools/report.ts";
@@ -78,11 +78,7 @@ function poolWarnings({ deps }: Local, named: readonly { readonly name: string; 
 }
 
 /** What a server needs for arms of an environment. */
-const NEEDS: Readonly<Record<PortName, string>> = {
-  judge: "a judge: start it with --judge-url and --judge-model (and GRADUS_JUDGE_KEY)",
-  sandbox: "a sandbox: gradus sandbox check says whether its machine can hold one, and --sandbox what else there is",
-};
-const NEEDS_TEACHER = "a teacher: start it with --teacher-url and --teacher-model (and GRADUS_TEACHER_KEY)";
+const needOf = (port: string): string => portKinds.find(([name]) => name === port)?.[1].words.needs ?? `a ${port}`;
 
 /** What not every server has, each at the first arm that needs it. */
 function needWarnings(registry: Registry, { path, config, lineOf }: RunFile): readonly string[] {
@@ -91,8 +87,8 @@ function needWarnings(registry: Registry, { path, config, lineOf }: RunFile): re
     const found = registry.find(spec?.environment ?? "", spec?.version || undefined);
     const port = found.kind === "found" ? found.environment.resource?.port : undefined;
     const needs = [
-      ...(port === undefined ? [] : [[`${field}.environment`, NEEDS[port]] as const]),
-      ...(spec?.source === Source.TEACHER ? [[`${field}.source`, NEEDS_TEACHER] as const] : []),
+      ...(port === undefined ? [] : [[`${field}.environment`, needOf(port)] as const]),
+      ...(spec?.source === Source.TEACHER ? [[`${field}.source`, needOf("teacher")] as const] : []),
     ];
     return needs.flatMap(([at, need]) => {
       if (seen.has(need)) return [];

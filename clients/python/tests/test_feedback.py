@@ -100,6 +100,14 @@ def test_a_failure_that_is_not_the_policys_has_no_reward_rather_than_0(reason: i
     assert (failed.no_reward.detail, failed.no_reward.retry_delay) == ("because", 0.25)
 
 
+def test_a_failure_of_the_outside_names_what_failed() -> None:
+    failed = outcome(
+        no_reward={"reason": outcome_pb2.NO_REWARD_REASON_RESOURCE_UNAVAILABLE, "resource": "dictionary"}
+    ).no_reward
+    assert failed is not None
+    assert (failed.reason, failed.resource) == ("resource_unavailable", "dictionary")
+
+
 def test_a_sample_that_is_to_be_sent_again_is_no_reason_to_warn() -> None:
     log = FeedbackLog("warn")
     again = outcome(

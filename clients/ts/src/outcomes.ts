@@ -23,6 +23,7 @@ const reasons = {
   [NoRewardReason.SANDBOX_FAILED]: "sandbox_failed",
   [NoRewardReason.OVERLOADED]: "overloaded",
   [NoRewardReason.INTERNAL]: "internal",
+  [NoRewardReason.RESOURCE_UNAVAILABLE]: "resource_unavailable",
 } as const;
 const statuses = {
   [FeedbackStatus.RECORDED]: "recorded",
@@ -92,6 +93,8 @@ export interface ScoredOutcome
 export interface UnscoredOutcome extends Answered {
   readonly kind: "unscored";
   readonly reason: NoRewardReasonName;
+  /** What failed, for "resource_unavailable", e.g. "judge"; else left out. */
+  readonly resource?: string;
   readonly detail: string;
   /** Left out: the reason is final. */
   readonly retryDelayMs?: number;
@@ -163,9 +166,15 @@ export function outcomeOf(message: OutcomeMessage): Outcome {
     ...(grpoAdvantage !== undefined && { grpoAdvantage }),
   };
   if (result.case === "score") return scored(result.value, answered);
-  const { reason = 0, detail = "", retryDelayMs = 0 } = result.value ?? {};
-  const delay = retryDelayMs > 0 ? { retryDelayMs } : {};
-  return { kind: "unscored", ...answered, reason: named(reasons, reason), detail, ...delay };
+  const { reason = 0, resource = "", detail = "", retryDelayMs = 0 } = result.value ?? {};
+  return {
+    kind: "unscored",
+    ...answered,
+    reason: named(reasons, reason),
+    detail,
+    ...(resource !== "" && { resource }),
+    ...(retryDelayMs > 0 && { retryDelayMs }),
+  };
 }
 
 /** Reads a group's outcomes. */

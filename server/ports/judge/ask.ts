@@ -1,5 +1,5 @@
 /** One prompt to a judge model, until there is a verdict: again where that helps, and never past the deadline. */
-import type { Failed } from "../../../envs/facts.ts";
+import { type Failed, unavailable } from "../../../envs/facts.ts";
 import type { ChatMessage } from "../../../envs/prompt.ts";
 import { readVerdict } from "../../../envs/lib/verdict.ts";
 import type { AskContext, Verdict } from "../../../envs/ports.ts";
@@ -33,14 +33,14 @@ export async function askForVerdict(
   const allowedMs = deadlineMs - clock.now();
   const cancelTimer = clock.setTimer(Math.max(0, allowedMs), () => limit.abort());
   const signal = AbortSignal.any([caller, limit.signal]);
-  let last: Failed = failed("timeout", `no verdict within ${allowedMs} ms`);
+  let last: Failed = late(`no verdict within ${allowedMs} ms`);
   try {
     for (let requests = 1, unreadable = 0; ; requests++) {
       const reply = await unlessAborted(ask(prompt, signal), signal);
       // What the endpoint says of being broken off says nothing.
       if (reply === undefined || signal.aborted) {
         counter.requested(limit.signal.aborted ? "timeout" : "cancelled");
-        return { ...last, reason: "timeout" };
+        return { ...last, ...LATE };
       }
       const answered = readReply(reply, counter);
       if (answered.kind === "verdict") return answered;
@@ -61,15 +61,16 @@ function readReply(reply: Reply, counter: AskDeps["counter"]): Answered {
   if (reply.kind === "failed") {
     counter.requested(reply.why);
     const { message, retryDelayMs, why } = reply;
-    const reason = why === "timeout" ? "timeout" : "judge_unavailable";
-    const failure = failed(reason, `the judge: ${message}`, !isOfThisPrompt(reply));
-    return retryDelayMs === undefined ? failure : { ...failure, retryDelayMs };
+    const detail = `the judge: ${message}`;
+    if (why === "timeout") return late(detail);
+    const again = { retryable: !isOfThisPrompt(reply), ...(retryDelayMs !== undefined && { retryDelayMs }) };
+    return unavailable("judge", detail, again);
   }
   counter.paid(reply.tokens);
   const read = readVerdict(reply.text);
   counter.requested(read.kind === "answer" ? "verdict" : "unreadable");
   if (read.kind === "answer") return { kind: "verdict", verdict: read.answer };
-  return failed("judge_unavailable", `the judge's reply has no verdict: ${read.reason}`);
+  return unavailable("judge", `the judge's reply has no verdict: ${read.reason}`);
 }
 
 /** What the endpoint finds wrong with one prompt it does not find wrong with others: asking again is of no use, for none. */
@@ -83,6 +84,8 @@ function maySucceed(reply: Reply): boolean {
   return reply.status >= 500 || reply.status === 408 || reply.status === 409 || reply.status === 429;
 }
 
-function failed(reason: Failed["reason"], detail: string, retryable = true): Failed {
-  return { kind: "failed", reason, detail, retryable };
+const LATE = { reason: "timeout", resource: undefined } as const;
+
+function late(detail: string): Failed {
+  return { kind: "failed", reason: "timeout", detail, retryable: true };
 }

@@ -1,5 +1,6 @@
-/** What the judge was asked, what came of it, and what it cost. */
+/** What the judge was asked, what came of it, what it cost, and whether it can be believed; for Prometheus as well. */
 import type { Verdict } from "../../../envs/ports.ts";
+import { byName, type Sample, type SampledMetric } from "../../runtime/samples.ts";
 import type { Tokens } from "../chat-endpoint.ts";
 
 /** What a request came to: a verdict, a reply without one, or none; nobody waited for the cancelled. */
@@ -83,4 +84,43 @@ function count<Name>(counts: Map<Name, number>, name: Name): void {
 /** Whether both name the same text, or none: what is A in the one order is B in the other. */
 export function agree([order, swapped]: readonly [Verdict, Verdict]): boolean {
   return order.winner === "tie" ? swapped.winner === "tie" : swapped.winner === (order.winner === "A" ? "B" : "A");
+}
+
+export function judgeMetrics(figures: () => JudgeFigures): readonly SampledMetric[] {
+  const metric = (
+    type: "counter" | "gauge",
+    name: string,
+    help: string,
+    of: (figures: JudgeFigures) => readonly Sample[],
+  ): SampledMetric => ({ name: `gradus_judge_${name}`, help, type, samples: () => of(figures()) });
+  return [
+    metric("counter", "requests_total", "Requests to the judge, by what they came to.", ({ requests }) =>
+      byName("outcome", requests),
+    ),
+    metric("counter", "remembered_total", "Prompts whose verdict was remembered.", ({ remembered }) => one(remembered)),
+    metric("counter", "comparisons_total", "Comparisons whose two orders agree, and others.", ({ comparisons }) =>
+      byName("orders", comparisons),
+    ),
+    metric("counter", "verdicts_total", "Verdicts; each pair is shown both ways round.", ({ verdicts }) =>
+      byName("winner", verdicts),
+    ),
+    metric("counter", "canaries_total", "Pairs whose better text is known, by what was said.", ({ canaries }) =>
+      byName("outcome", canaries),
+    ),
+    metric("gauge", "canaries_right_share", "Of the last 16 canaries, those judged right.", ({ canariesRightShare }) =>
+      one(canariesRightShare),
+    ),
+    metric("counter", "tokens_total", "Tokens that the endpoint counted.", ({ tokensIn, tokensOut }) => [
+      { labels: { direction: "in" }, value: tokensIn },
+      { labels: { direction: "out" }, value: tokensOut },
+    ]),
+    metric("counter", "replies_without_usage_total", "Replies that did not say what they cost.", (judge) =>
+      one(judge.repliesWithoutUsage),
+    ),
+    metric("counter", "cost_dollars_total", "What the tokens cost at the prices given.", ({ cost }) => one(cost)),
+  ];
+}
+
+function one(value: number | undefined): readonly Sample[] {
+  return value === undefined ? [] : [{ labels: {}, value }];
 }

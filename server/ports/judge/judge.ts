@@ -13,7 +13,8 @@ import { unlessAborted } from "../../curriculum/runs/watch.ts";
 import { type AskModel, createEndpoint, type EndpointOptions } from "../chat-endpoint.ts";
 import { type Answered, askForVerdict } from "./ask.ts";
 import { CANARIES, createCanaries } from "./canaries.ts";
-import { createCounter, type JudgeFigures, type Prices } from "./counts.ts";
+import { createCounter, type JudgeFigures, judgeMetrics, type Prices } from "./counts.ts";
+import type { OpenedPort, PortOpening } from "../kind.ts";
 
 /** Reasons before a verdict, a few sentences; the rest is for judges that think in their replies. */
 const OUTPUT_TOKENS_MAX = 4096;
@@ -27,6 +28,11 @@ export interface JudgeOptions extends EndpointOptions {
   readonly prices: Prices | undefined;
 }
 
+/** As the operator says it. */
+export interface JudgeConfig extends JudgeOptions {
+  readonly concurrency: number;
+}
+
 export interface JudgeDeps {
   readonly clock: Clock;
   /** Told when canaries say that the judge cannot be believed any more, and when it can be again. */
@@ -35,7 +41,7 @@ export interface JudgeDeps {
   readonly ask?: AskModel;
 }
 
-export interface OpenedJudge extends Judge {
+export interface OpenedJudge extends Required<Judge> {
   readonly figures: () => JudgeFigures;
   /** Breaks off what is asked. */
   close(): void;
@@ -46,6 +52,24 @@ interface Asking {
   readonly answer: Promise<Answered>;
   readonly leave: AbortController;
   waiting: number;
+}
+
+export async function openJudge(config: JudgeConfig, { clock, warn }: PortOpening): Promise<OpenedPort> {
+  const { model } = config;
+  const onTrust = (isTrusted: boolean, rightShare: number): void => {
+    const message = isTrusted
+      ? "the judge tells good texts from bad ones again"
+      : "the judge does not tell good texts from bad ones: look at the model, or change it";
+    warn({ model, rightShare }, message);
+  };
+  const port = createJudge(config, { clock, onTrust });
+  return {
+    kind: "opened",
+    port,
+    found: { model },
+    metrics: judgeMetrics(port.figures),
+    close: async () => port.close(),
+  };
 }
 
 export function createJudge(options: JudgeOptions, { clock, onTrust, ask: given }: JudgeDeps): OpenedJudge {
@@ -104,7 +128,7 @@ export function createJudge(options: JudgeOptions, { clock, onTrust, ask: given 
   return {
     figures: counter.figures,
     close: () => closed.abort(),
-    async compare(comparison, context) {
+    async ask(comparison, context) {
       const found = await compareBy((prompt) => verdictOn(prompt, context), comparison);
       if (found.kind === "judged") counter.compared(found.verdicts);
       return found;

@@ -1,6 +1,7 @@
 /** What was asked of the sandbox and what came of it, as it is counted for the metrics. */
 import type { Failed } from "../../../envs/facts.ts";
 import type { Sandbox, SandboxReply } from "../../../envs/ports.ts";
+import { byName, type Sample, type SampledMetric } from "../../runtime/samples.ts";
 
 export interface SandboxFigures {
   /** Jobs by what they came to: ran, or the reason of a failure. */
@@ -24,13 +25,33 @@ export function counted(sandbox: Sandbox, clock: () => number = () => performanc
     if (reply.kind === "ran") for (const { kind } of reply.results) add(cases, kind);
   };
   return {
-    async run(job, context) {
+    async ask(job, context) {
       const startedAtMs = clock();
-      const reply = await sandbox.run(job, context);
+      const reply = await sandbox.ask(job, context);
       seconds += (clock() - startedAtMs) / 1000;
       count(reply);
       return reply;
     },
     figures: () => ({ jobs, cases, seconds }),
   };
+}
+
+export function sandboxMetrics(figures: () => SandboxFigures): readonly SampledMetric[] {
+  const counter = (name: string, help: string, samples: () => readonly Sample[]): SampledMetric => ({
+    name,
+    help,
+    type: "counter",
+    samples,
+  });
+  return [
+    counter("gradus_sandbox_jobs_total", "Programs that the sandbox was given: ran, or why not.", () =>
+      byName("outcome", figures().jobs),
+    ),
+    counter("gradus_sandbox_cases_total", "Tests that programs were run with, by what they came to.", () =>
+      byName("result", figures().cases),
+    ),
+    counter("gradus_sandbox_seconds_total", "Seconds that the jobs took, the wait for their turn included.", () => [
+      { labels: {}, value: figures().seconds },
+    ]),
+  ];
 }

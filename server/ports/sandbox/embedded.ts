@@ -1,6 +1,6 @@
 /** The sandbox of this machine: so many zygotes, each with one job at a time, and jobs that wait for them. */
 import PQueue from "p-queue";
-import type { Failed } from "../../../envs/facts.ts";
+import { type Failed, unavailable } from "../../../envs/facts.ts";
 import type { AskContext, Sandbox, SandboxJob, SandboxReply } from "../../../envs/ports.ts";
 import { assertNever } from "../../../envs/lib/assert-never.ts";
 import { JOB_BYTES_MAX } from "./frames.ts";
@@ -67,7 +67,7 @@ function createEmbedded(first: Zygote, options: EmbeddedOptions): Embedded {
         if (!closed) options.onFault?.(outcome.why);
         return failed(outcome.why);
       case "busy":
-        return { ...failed(outcome.why), reason: "overloaded", retryDelayMs: BUSY_DELAY_MS };
+        return { ...failed(outcome.why), reason: "overloaded", resource: undefined, retryDelayMs: BUSY_DELAY_MS };
       default:
         return assertNever(outcome);
     }
@@ -77,7 +77,7 @@ function createEmbedded(first: Zygote, options: EmbeddedOptions): Embedded {
     found: first.found,
     zygotes: () => [...all],
     // The queue is not told of the signal: it would take a job that is left for ended, while its process still is.
-    run: (job, context) => queue.add(() => attempt(job, context)),
+    ask: (job, context) => queue.add(() => attempt(job, context)),
     async close() {
       closed = true;
       await Promise.all([...all].map((zygote) => zygote.close()));
@@ -96,5 +96,5 @@ const CANCELLED: Failed = Object.freeze({
 });
 
 function failed(why: string): Failed {
-  return { kind: "failed", reason: "sandbox_failed", detail: `the sandbox: ${why}`, retryable: true };
+  return unavailable("sandbox", `the sandbox: ${why}`);
 }

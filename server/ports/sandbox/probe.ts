@@ -42,7 +42,7 @@ export type Probed =
 
 export async function probeRoom(sandbox: Sandbox, context: AskContext): Promise<Probed> {
   const cases = [{ kind: "call", name: "tries", args: [] }] as const;
-  const reply = await sandbox.run({ program: PROGRAM, cases, cpuMsMax: CPU_MS_MAX }, context);
+  const reply = await sandbox.ask({ program: PROGRAM, cases, cpuMsMax: CPU_MS_MAX }, context);
   if (reply.kind === "failed") return { kind: "open", why: reply.detail };
   const [result] = reply.results;
   if (result?.kind !== "returned" || !Array.isArray(result.value))

@@ -1,7 +1,7 @@
 /** Reads tests that are written as Python, by Python's own parser: python/reader.py is a program like any other. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Failed } from "../../../envs/facts.ts";
+import { type Failed, unavailable } from "../../../envs/facts.ts";
 import { escaped } from "../../../envs/lib/words.ts";
 import type { AskContext, Sandbox, SandboxResult } from "../../../envs/ports.ts";
 
@@ -37,7 +37,7 @@ export async function readTexts(
   const found: string[] = [];
   while (found.length < texts.length) {
     const cases = texts.slice(found.length).map((text) => ({ kind: "call", name: "read", args: [text] }) as const);
-    const reply = await sandbox.run({ program, cases, cpuMsMax: CPU_MS_MAX }, context);
+    const reply = await sandbox.ask({ program, cases, cpuMsMax: CPU_MS_MAX }, context);
     if (reply.kind === "failed") return reply;
     const { results } = reply;
     if (results.length !== cases.length) return miscounted(results.length, cases.length);
@@ -49,8 +49,7 @@ export async function readTexts(
 }
 
 function miscounted(results: number, texts: number): Failed {
-  const detail = `the sandbox gave ${results} results of ${texts}`;
-  return { kind: "failed", reason: "sandbox_failed", detail, retryable: true };
+  return unavailable("sandbox", `the sandbox gave ${results} results of ${texts}`);
 }
 
 function foundIn(result: SandboxResult): string {

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import PQueue from "p-queue";
-import type { Failed } from "../../../envs/facts.ts";
+import { type Failed, unavailable } from "../../../envs/facts.ts";
 import {
   type AskContext,
   ROOM,
@@ -60,7 +60,7 @@ export function createRemote({ url, concurrency }: RemoteOptions): Sandbox {
   const queue = new PQueue({ concurrency });
   const address = `${url.replace(/\/+$/, "").replace(/\/run_code$/, "")}/run_code`;
   return {
-    run: (job, context) => queue.add(() => runJob(address, job, context)),
+    ask: (job, context) => queue.add(() => runJob(address, job, context)),
   };
 }
 
@@ -152,18 +152,20 @@ async function ask(
   const body = { language: "python", code, stdin, run_timeout: seconds, memory_limit_MB: MEMORY_MIB_MAX };
   const startedAtMs = performance.now();
   const answer = await postJson(address, body, { signal, timeoutMs: seconds * 1000 + TRANSPORT_MS_MAX });
-  if (answer.kind === "failed") return failed(answer.timedOut ? "timeout" : "sandbox_failed", answer.why, answer.again);
+  if (answer.kind === "failed") {
+    const failure = failed(answer.why, answer.again);
+    return answer.timedOut ? { ...failure, reason: "timeout", resource: undefined } : failure;
+  }
   return readAnswer(answer.json, (performance.now() - startedAtMs) / 1000);
 }
 
 function readAnswer(json: unknown, seconds: number): Run | Failed {
   const { status, message, run_result: result } = asRecord(json);
-  if (status === "SandboxError")
-    return failed("sandbox_failed", `it reports an error of its own: ${cut(message)}`, true);
+  if (status === "SandboxError") return failed(`it reports an error of its own: ${cut(message)}`);
   const { status: how, return_code: code, stdout, stderr, execution_time: took } = asRecord(result);
   const timedOut = how === "TimeLimitExceeded";
   if (!timedOut && (how !== "Finished" || typeof code !== "number"))
-    return failed("sandbox_failed", `it does not say what the program came to: ${cut(JSON.stringify(json))}`, true);
+    return failed(`it does not say what the program came to: ${cut(JSON.stringify(json))}`);
   const text = (value: unknown): string => (typeof value === "string" ? value : "");
   return {
     kind: "run",
@@ -197,6 +199,6 @@ function lastLine(text: string): string | undefined {
   return text.trim().split("\n").at(-1)?.slice(0, 500) || undefined;
 }
 
-function failed(reason: "sandbox_failed" | "timeout", why: string, retryable: boolean): Failed {
-  return { kind: "failed", reason, detail: `the sandbox: ${why}`, retryable };
+function failed(why: string, retryable = true): Failed {
+  return unavailable("sandbox", `the sandbox: ${why}`, { retryable });
 }

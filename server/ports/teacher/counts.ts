@@ -1,4 +1,5 @@
 /** What a teacher was asked, what came of it, and what it cost: by environment and level, of which there are few. */
+import { byName, type Sample, type SampledMetric } from "../../runtime/samples.ts";
 import type { Rejection } from "./examine.ts";
 
 /** What a request came to: a reply with tasks in it, one without, one that holds no list, or none. */
@@ -60,4 +61,39 @@ function createCounter(environment: string, level: string) {
     },
   };
   return { counts: Object.assign(counts, { environment, level, requests, proposals }), counter };
+}
+
+export function teacherMetrics(all: () => readonly TeacherCounts[]): readonly SampledMetric[] {
+  const counter = (name: string, help: string, of: (figures: TeacherCounts) => readonly Sample[]): SampledMetric => ({
+    name,
+    help,
+    type: "counter",
+    samples: () => all().flatMap(of),
+  });
+  return [
+    counter("gradus_teacher_requests_total", "Requests to the teacher, by what they came to.", (figures) =>
+      byName("outcome", figures.requests, labelsOf(figures)),
+    ),
+    counter("gradus_teacher_tasks_asked_total", "Tasks that the requests asked for.", (figures) => [
+      { labels: labelsOf(figures), value: figures.asked },
+    ]),
+    counter("gradus_teacher_proposals_total", "Tasks that the teacher proposed: accepted, or why not.", (figures) =>
+      byName("outcome", figures.proposals, labelsOf(figures)),
+    ),
+    counter(
+      "gradus_teacher_tokens_total",
+      "Tokens that the endpoint counted, in prompts and in replies.",
+      (figures) => [
+        { labels: { ...labelsOf(figures), direction: "in" }, value: figures.tokensIn },
+        { labels: { ...labelsOf(figures), direction: "out" }, value: figures.tokensOut },
+      ],
+    ),
+    counter("gradus_teacher_replies_without_usage_total", "Replies that did not say what they cost.", (figures) => [
+      { labels: labelsOf(figures), value: figures.repliesWithoutUsage },
+    ]),
+  ];
+}
+
+function labelsOf({ environment, level }: TeacherCounts) {
+  return { environment, level };
 }

@@ -5,20 +5,18 @@
 import { LRUCache } from "lru-cache";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Environment, Resource } from "../../../envs/environment.ts";
-import type { Failed, Facts } from "../../../envs/facts.ts";
+import { type Failed, type Facts, unavailable } from "../../../envs/facts.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { type AskModel, createEndpoint, type EndpointOptions } from "../chat-endpoint.ts";
 import type { Party } from "../../sharing/fair-turns.ts";
+import type { SampledMetric } from "../../runtime/samples.ts";
 import type { Resources } from "../resources.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import type { MakeResult } from "../../tasks/task.ts";
-import { type Counter, createCounters, type RequestOutcome, type TeacherCounts } from "./counts.ts";
+import { type Counter, createCounters, type RequestOutcome, type TeacherCounts, teacherMetrics } from "./counts.ts";
 import { examine } from "./examine.ts";
 import { type Failure, give, type Known, learn, newShelf, type Shelf } from "./shelf.ts";
-
-export const NO_TEACHER =
-  "this server has no teacher: start it with --teacher-url and --teacher-model (and GRADUS_TEACHER_KEY)";
 
 /** Tasks that one request asks for: its price is shared, and its reply comes within a minute. */
 const TASKS_PER_REQUEST = 16;
@@ -43,6 +41,7 @@ export interface Teacher {
   /** One result for each place, in order. What was asked for and nobody waited for is kept for who asks next. */
   take(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
   readonly counts: () => readonly TeacherCounts[];
+  readonly metrics: readonly SampledMetric[];
   close(): void;
 }
 
@@ -126,6 +125,7 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
 
   return {
     counts: counters.all,
+    metrics: teacherMetrics(counters.all),
     close: () => closed.abort(),
     async take(spec, { scope, places, signal }) {
       const asking = askingOf(spec, scope);
@@ -204,8 +204,7 @@ async function request(
 }
 
 function failed(detail: string, retryDelayMs?: number): Failed {
-  const again = { retryable: true, ...(retryDelayMs !== undefined && { retryDelayMs }) };
-  return { kind: "failed", reason: "judge_unavailable", detail, ...again };
+  return unavailable("teacher", detail, retryDelayMs === undefined ? {} : { retryDelayMs });
 }
 
 /** What a promise that never rejects comes to, or undefined once the signal is aborted. */

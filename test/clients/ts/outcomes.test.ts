@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import {
   FeedbackStatus,
   FeedbackStatusSchema,
+  NoRewardReason,
   NoRewardReasonSchema,
   OutcomeSchema,
   Proof,
@@ -65,6 +66,9 @@ test("each verdict, reason and status of the contract has its name", () => {
     expect(outcome).toMatchObject({ kind: "unscored", reason: name });
     expect(rewardOf(outcome)).toBeUndefined();
   }
+  const value = { reason: NoRewardReason.RESOURCE_UNAVAILABLE, resource: "dictionary" };
+  const named = outcomeOf(create(OutcomeSchema, { result: { case: "noReward", value } }));
+  expect(named).toMatchObject({ reason: "resource_unavailable", resource: "dictionary" });
   for (const [status, name] of shortNames(FeedbackStatusSchema as never))
     expect(outcomeOf(create(OutcomeSchema, { feedback: { status } })).feedback?.status).toBe(name);
 });

@@ -19,7 +19,7 @@ const instances = Array.from({ length: pool.size }, (_, place) => rowOf(pool, pl
 let opened: OpenedPorts;
 beforeAll(async () => {
   const sandbox = { kind: "embedded", python: "python3", concurrency: 2 } as const;
-  opened = await openPorts({ clock: systemClock, sandbox, judge: undefined });
+  opened = await openPorts({ sandbox }, { clock: systemClock });
 });
 afterAll(() => opened.close());
 

@@ -7,10 +7,10 @@ import { type CodeInstance, LIMITS } from "../../../envs/code/instance.ts";
 import { inputWords, callWords } from "../../../envs/code/verify.ts";
 import { expectationWords } from "../../../envs/code/expect.ts";
 import type { RowRead } from "../../../envs/environment.ts";
-import { type OpenedSandbox, openSandbox } from "../../../server/ports/sandbox/open.ts";
+import { openSandbox } from "../../../server/ports/sandbox/open.ts";
 import { readCodeRow } from "../../support/code-rows.ts";
 
-let opened: OpenedSandbox;
+let opened: Awaited<ReturnType<typeof openSandbox>>;
 beforeAll(async () => {
   opened = await openSandbox({ kind: "embedded", python: "python3", concurrency: 2 });
 });
@@ -18,7 +18,7 @@ afterAll(() => opened.kind === "opened" && opened.close());
 
 function parsed(row: unknown): Promise<RowRead<CodeInstance>> {
   if (opened.kind === "missing") throw new Error(opened.why);
-  return readCodeRow(opened.sandbox, row);
+  return readCodeRow(opened.port, row);
 }
 
 async function read(row: unknown): Promise<CodeInstance> {

@@ -8,10 +8,16 @@ import type { PortContext } from "../../../envs/environment.ts";
 import type { Failed } from "../../../envs/facts.ts";
 import type { SandboxJob, SandboxReply, SandboxResult } from "../../../envs/ports.ts";
 
-const DOWN: Failed = { kind: "failed", reason: "sandbox_failed", detail: "it is on fire", retryable: true };
+const DOWN: Failed = {
+  kind: "failed",
+  reason: "resource_unavailable",
+  resource: "sandbox",
+  detail: "it is on fire",
+  retryable: true,
+};
 
 function asking(reply: (job: SandboxJob) => SandboxReply | Failed): PortContext {
-  const sandbox = { run: async (job: SandboxJob) => reply(job) };
+  const sandbox = { ask: async (job: SandboxJob) => reply(job) };
   return { ports: { sandbox }, signal: new AbortController().signal, deadlineMs: Infinity };
 }
 
@@ -63,7 +69,7 @@ test("a failure of the sandbox is a failure, whatever the program, and never a f
     ),
   ).toBe(DOWN);
   const few = await verify(calls, "p", always(returned(2)));
-  expect(few).toMatchObject({ kind: "failed", reason: "sandbox_failed" });
+  expect(few).toMatchObject({ kind: "failed", reason: "resource_unavailable", resource: "sandbox" });
   const none = { ...always(), ports: {} };
   expect(await verify(calls, "p", none)).toMatchObject({ kind: "failed", retryable: false });
 });

@@ -10,7 +10,7 @@ import { PATIENCE_MS } from "../../support/patience.ts";
 let opened: OpenedPorts;
 beforeAll(async () => {
   const sandbox = { kind: "embedded", python: "python3", concurrency: 2 } as const;
-  opened = await openPorts({ clock: systemClock, sandbox, judge: undefined });
+  opened = await openPorts({ sandbox }, { clock: systemClock });
 });
 afterAll(() => opened.close());
 

@@ -14,13 +14,19 @@ const instance: Conversation = {
   reference: "Rain again, and the roof is a drum.",
 };
 const CANDIDATE = "Rain, and the street learns to shine.";
-const DOWN: Failed = { kind: "failed", reason: "judge_unavailable", detail: "it is asleep", retryable: true };
+const DOWN: Failed = {
+  kind: "failed",
+  reason: "resource_unavailable",
+  resource: "judge",
+  detail: "it is asleep",
+  retryable: true,
+};
 
 /** The score of a text by a judge that says this; and what it was asked. */
 async function judged(answer: Judged | Failed, text: string, thinking = "<think>Hm.</think>") {
   const asked: Comparison[] = [];
   const judge: Judge = {
-    compare: async (comparison) => (asked.push(comparison), answer),
+    ask: async (comparison) => (asked.push(comparison), answer),
     probe: async () => undefined,
   };
   const scheme = resolveScheme(writing, "", {});

@@ -12,7 +12,7 @@ import { reportOf } from "../../../server/pools/report.ts";
 import { type Check, checked, SANDBOX_DOWN } from "../../support/environments/checked.ts";
 
 /** The environment asks no more of it than that it is there. */
-const sandbox: Sandbox = { run: () => Promise.reject(new Error("nobody asks it")) };
+const sandbox: Sandbox = { ask: () => Promise.reject(new Error("nobody asks it")) };
 
 const ROWS = 40;
 let folder: string;
@@ -100,7 +100,7 @@ test("a failure is no rejection: the row stays unchecked, and is asked about by 
     return right(claim, context);
   };
   const { pool, failure } = await load(flaky);
-  expect([rowsOf(pool), pool.unchecked, failure]).toEqual([good, 2, "sandbox_failed: no answer"]);
+  expect([rowsOf(pool), pool.unchecked, failure]).toEqual([good, 2, "resource_unavailable: sandbox: no answer"]);
   asked.length = 0;
   const again = await load(async (claim, context) => {
     asked.push(claim.a);

@@ -425,7 +425,7 @@ describe("programs", () => {
     const rows = [{ ...row, starter_code: "class Solution:\n    ..." }];
     expect(await read(rows)).toContain("tests in Python, which only a sandbox reads: there is no sandbox here");
     const sandbox = { kind: "embedded", python: "python3", concurrency: 1 } as const;
-    const opened = await openPorts({ clock: systemClock, sandbox, judge: undefined });
+    const opened = await openPorts({ sandbox }, { clock: systemClock });
     try {
       const pool = await readFile("rows.jsonl", {}, async () => opened);
       const [first] = instances<CodeInstance>(pool as Pool);

@@ -23,7 +23,7 @@ describe("the deadline holds", () => {
     const judge = createJudge(options, { clock, onTrust: () => undefined, ask });
     const context = { signal: new AbortController().signal, deadlineMs: clock.now() + 1000 };
     let found: unknown;
-    void judge.compare(asked, context).then((result) => (found = result));
+    void judge.ask(asked, context).then((result) => (found = result));
     return { clock, judge, asked: () => requests, found: () => found };
   }
   const TIMEOUT = { kind: "failed", reason: "timeout", retryable: true };
@@ -41,7 +41,10 @@ describe("the deadline holds", () => {
     await clock.advance(250);
     await clock.advance(500);
     // The fourth request would come 1,000 ms later.
-    expect([asked(), found()]).toEqual([6, expect.objectContaining({ kind: "failed", reason: "judge_unavailable" })]);
+    expect([asked(), found()]).toEqual([
+      6,
+      expect.objectContaining({ kind: "failed", reason: "resource_unavailable", resource: "judge" }),
+    ]);
   });
 
   test("with one that asks for more time than there is: the delay is passed on", async () => {
@@ -49,7 +52,12 @@ describe("the deadline holds", () => {
     const { clock, asked, found } = still(() => busy);
     await clock.advance(0);
     expect(asked()).toBe(2);
-    expect(found()).toMatchObject({ reason: "judge_unavailable", retryDelayMs: 2000, detail: "the judge: busy" });
+    expect(found()).toMatchObject({
+      reason: "resource_unavailable",
+      resource: "judge",
+      retryDelayMs: 2000,
+      detail: "the judge: busy",
+    });
   });
 
   test("with one that asks for less: it is asked again then, and not before", async () => {

@@ -66,7 +66,7 @@ const countsOf = (judge: OpenedJudge) => {
 describe("a comparison", () => {
   test("is asked in both orders, as it is set, with the key", async () => {
     await using of = await rig(fair);
-    const judged = await of.judge.compare(about(LONG), patient());
+    const judged = await of.judge.ask(about(LONG), patient());
     expect(judged).toMatchObject({ kind: "judged", verdicts: [{ winner: "A" }, { winner: "B" }] });
     expect(
       of
@@ -80,12 +80,12 @@ describe("a comparison", () => {
 
   test("is remembered, each order for itself", async () => {
     await using of = await rig((request, index) => (index === 1 ? { kind: "status", status: 404 } : fair(request)));
-    expect(await of.judge.compare(about(LONG), patient())).toMatchObject({ kind: "failed" });
-    const judged = await of.judge.compare(about(LONG), patient());
+    expect(await of.judge.ask(about(LONG), patient())).toMatchObject({ kind: "failed" });
+    const judged = await of.judge.ask(about(LONG), patient());
     expect(judged.kind).toBe("judged");
     expect(of.asked()).toHaveLength(3);
-    expect(await of.judge.compare(about(LONG), patient())).toEqual(judged);
-    expect(await of.judge.compare(about(`${LONG} More.`), patient())).toMatchObject({ kind: "judged" });
+    expect(await of.judge.ask(about(LONG), patient())).toEqual(judged);
+    expect(await of.judge.ask(about(`${LONG} More.`), patient())).toMatchObject({ kind: "judged" });
     expect(of.asked()).toHaveLength(5);
     expect(countsOf(of.judge)).toMatchObject({ remembered: 3, comparisons: { consistent: 3 } });
   });
@@ -100,8 +100,8 @@ describe("a comparison", () => {
     };
     const judge = createJudge(options, { clock: hurried, onTrust: () => undefined, ask });
     const leaving = new AbortController();
-    const first = judge.compare(about(LONG), { ...patient(), signal: leaving.signal });
-    const others = [judge.compare(about(LONG), patient()), judge.compare(about(LONG), patient())];
+    const first = judge.ask(about(LONG), { ...patient(), signal: leaving.signal });
+    const others = [judge.ask(about(LONG), patient()), judge.ask(about(LONG), patient())];
     leaving.abort();
     expect(await first).toMatchObject({ kind: "failed", reason: "timeout" });
     resolve();
@@ -115,7 +115,12 @@ const bad = { kind: "failed", retryable: true };
 
 describe("what is no verdict is a failure of the judge's, after so many requests for each order", () => {
   test.each<[string, Behaviour, number, object]>([
-    ["words", says("Text A, I should say."), UNREADABLE_MAX, { reason: "judge_unavailable", detail: /has no verdict/ }],
+    [
+      "words",
+      says("Text A, I should say."),
+      UNREADABLE_MAX,
+      { reason: "resource_unavailable", resource: "judge", detail: /has no verdict/ },
+    ],
     [
       "two verdicts",
       says(`${verdict("A")} or ${verdict("B")}`),
@@ -125,12 +130,17 @@ describe("what is no verdict is a failure of the judge's, after so many requests
     ["another winner", says('{"winner": "C"}'), UNREADABLE_MAX, { detail: /none of/ }],
     ["nothing", { kind: "answer", content: null, reasoning: verdict("A") }, UNREADABLE_MAX, { detail: /no verdict/ }],
     ["no choices", { kind: "raw", body: "{}", then: "end" }, UNREADABLE_MAX, { detail: /no verdict/ }],
-    ["no JSON", { kind: "raw", body: "<html>", then: "end" }, REQUESTS_MAX, { reason: "judge_unavailable" }],
+    [
+      "no JSON",
+      { kind: "raw", body: "<html>", then: "end" },
+      REQUESTS_MAX,
+      { reason: "resource_unavailable", resource: "judge" },
+    ],
     [
       "a reply cut off",
       { kind: "raw", body: '{"choices": [', then: "reset" },
       REQUESTS_MAX,
-      { reason: "judge_unavailable" },
+      { reason: "resource_unavailable", resource: "judge" },
     ],
     [
       "a huge reply",
@@ -140,14 +150,19 @@ describe("what is no verdict is a failure of the judge's, after so many requests
     ],
     ["500", { kind: "status", status: 500, retryAfter: "0.001" }, REQUESTS_MAX, { detail: /500/ }],
     ["429", { kind: "status", status: 429, retryAfter: "0.001" }, REQUESTS_MAX, { detail: /429/, retryDelayMs: 1 }],
-    ["a wrong key", { kind: "status", status: 401 }, 1, { reason: "judge_unavailable", detail: /401/ }],
-    ["a wrong path", { kind: "status", status: 404 }, 1, { reason: "judge_unavailable" }],
+    [
+      "a wrong key",
+      { kind: "status", status: 401 },
+      1,
+      { reason: "resource_unavailable", resource: "judge", detail: /401/ },
+    ],
+    ["a wrong path", { kind: "status", status: 404 }, 1, { reason: "resource_unavailable", resource: "judge" }],
     ["a prompt it will not have", { kind: "status", status: 400, message: "too long" }, 1, { retryable: false }],
-    ["a hang-up", { kind: "reset" }, REQUESTS_MAX, { reason: "judge_unavailable" }],
+    ["a hang-up", { kind: "reset" }, REQUESTS_MAX, { reason: "resource_unavailable", resource: "judge" }],
   ])("%s", async (_, behaviour, requests, expected) => {
     await using of = await rig(() => behaviour);
     const { detail, ...more } = expected as { detail?: RegExp };
-    const found = await of.judge.compare(about(LONG), patient());
+    const found = await of.judge.ask(about(LONG), patient());
     expect(found).toMatchObject({
       ...bad,
       ...more,
@@ -155,7 +170,7 @@ describe("what is no verdict is a failure of the judge's, after so many requests
     });
     expect(of.asked()).toHaveLength(2 * requests);
     // What failed is not remembered.
-    await of.judge.compare(about(LONG), patient());
+    await of.judge.ask(about(LONG), patient());
     expect(of.asked()).toHaveLength(4 * requests);
   });
 });
@@ -171,7 +186,7 @@ test.each<[string, Behaviour]>([
     const { a } = textsOf(request);
     return seen.has(a) ? fair(request) : (seen.add(a), behaviour);
   });
-  expect(await of.judge.compare(about(LONG), patient())).toMatchObject({ kind: "judged" });
+  expect(await of.judge.ask(about(LONG), patient())).toMatchObject({ kind: "judged" });
   expect(of.asked()).toHaveLength(4);
 });
 
@@ -181,7 +196,7 @@ test("a judge that thinks apart, or aloud, is read by its reply alone", async ()
     content: `<think>${verdict("tie")}</think>${verdict(fairWinner(request))}`,
     reasoning: verdict("tie"),
   }));
-  expect(await of.judge.compare(about(LONG), patient())).toMatchObject({
+  expect(await of.judge.ask(about(LONG), patient())).toMatchObject({
     verdicts: [{ winner: "A" }, { winner: "B" }],
   });
 });
@@ -189,7 +204,7 @@ test("a judge that thinks apart, or aloud, is read by its reply alone", async ()
 test("who leaves breaks off what nobody else waits for", async () => {
   await using of = await rig(() => ({ kind: "silence" }));
   const leaving = new AbortController();
-  const asked = of.judge.compare(about(LONG), { ...patient(), signal: leaving.signal });
+  const asked = of.judge.ask(about(LONG), { ...patient(), signal: leaving.signal });
   await eventually(() => expect(of.asked()).toHaveLength(2));
   leaving.abort();
   expect(await asked).toMatchObject({ kind: "failed" });
@@ -201,7 +216,7 @@ describe("the accounts", () => {
     const chat = await startChatServer((request) => (isCanary(request) ? fair(request) : says(verdict("A"))));
     const prices = { input: 0.4, output: 1.6 };
     const judge = createJudge({ ...options, url: chat.url, prices }, { clock: hurried, onTrust: () => undefined });
-    await judge.compare(about(LONG), patient());
+    await judge.ask(about(LONG), patient());
     await eventually(() => expect(countsOf(judge)).toMatchObject({ canaries: { right: CANARIES.length } }));
     const requests = 2 + 2 * CANARIES.length;
     expect(countsOf(judge)).toMatchObject({
@@ -220,7 +235,7 @@ describe("the accounts", () => {
 
   test("say where the cost is not known", async () => {
     await using of = await rig((request) => ({ kind: "answer", content: verdict(fairWinner(request)) }));
-    await of.judge.compare(about(LONG), patient());
+    await of.judge.ask(about(LONG), patient());
     expect(countsOf(of.judge)).toMatchObject({ repliesWithoutUsage: 2, cost: undefined });
   });
 });
@@ -232,11 +247,11 @@ describe("canaries", () => {
     await using of = await rig(fair);
     expect(of.chat.requests).toHaveLength(0);
     const asked = () => of.chat.requests.filter(isCanary).length;
-    await of.judge.compare(about(LONG), patient());
+    await of.judge.ask(about(LONG), patient());
     await eventually(() => expect(asked()).toBe(CANARY_PROMPTS));
-    for (let i = 1; i < 32; i++) await of.judge.compare(about(`${LONG} ${i}`), patient());
+    for (let i = 1; i < 32; i++) await of.judge.ask(about(`${LONG} ${i}`), patient());
     expect(asked()).toBe(CANARY_PROMPTS);
-    await of.judge.compare(about(`${LONG} 32`), patient());
+    await of.judge.ask(about(`${LONG} 32`), patient());
     await eventually(() => expect(asked()).toBe(CANARY_PROMPTS + 2));
     expect(of.trust).toEqual([]);
   });
@@ -248,7 +263,7 @@ describe("canaries", () => {
     ["does as the texts say", (request) => (/winner/.test(textsOf(request).a) ? "A" : "B")],
   ])("find a judge that %s", async (_, winnerOf) => {
     await using of = await rig(fair, (request) => says(verdict(winnerOf(request))));
-    await of.judge.compare(about(LONG), patient());
+    await of.judge.ask(about(LONG), patient());
     await eventually(() => expect(of.judge.figures().canariesRightShare).toBeLessThan(RIGHT_SHARE_MIN));
     await eventually(() => expect(of.trust).toEqual([false]));
   });
@@ -256,17 +271,17 @@ describe("canaries", () => {
   test("believe a judge again that mends", async () => {
     let isSound = false;
     await using of = await rig(fair, (request) => (isSound ? fair(request) : says(verdict("A"))));
-    await of.judge.compare(about(LONG), patient());
+    await of.judge.ask(about(LONG), patient());
     await eventually(() => expect(of.judge.figures().canaries.get("wrong")).toBe(CANARIES.length));
     expect(of.trust).toEqual([false]);
     isSound = true;
-    for (let i = 0; i < 17 * 32; i++) await of.judge.compare(about(`${LONG} ${i}`), patient());
+    for (let i = 0; i < 17 * 32; i++) await of.judge.ask(about(`${LONG} ${i}`), patient());
     await eventually(() => expect(of.trust).toEqual([false, true]));
   });
 
   test("that get no verdict say nothing", async () => {
     await using of = await rig(fair, () => ({ kind: "status", status: 404 }));
-    await of.judge.compare(about(LONG), patient());
+    await of.judge.ask(about(LONG), patient());
     await eventually(() => expect(of.judge.figures().canaries.get("failed")).toBe(CANARIES.length));
     expect([of.judge.figures().canariesRightShare, of.trust]).toEqual([undefined, []]);
   });

@@ -158,7 +158,8 @@ test("not more than three times, nor where it does not help, nor past the deadli
 
   const final: Failed = {
     kind: "failed",
-    reason: "judge_unavailable",
+    reason: "resource_unavailable",
+    resource: "judge",
     detail: "it refuses the text",
     retryable: false,
   };
@@ -191,7 +192,8 @@ test("a resource that fails again and again is down: told once, not asked, and a
   for (let i = 0; i < FAILURES_MAX; i++) await run();
   expect(changes).toEqual([["judge", "the judge hung up"]]);
   expect(await run()).toMatchObject({
-    reason: "judge_unavailable",
+    reason: "resource_unavailable",
+    resource: "flaky-judge",
     retryable: true,
     retryDelayMs: 1000,
     detail: "resource 'judge' is down: the judge hung up",
@@ -236,7 +238,7 @@ test("those who wait for a resource that goes down do not wait in vain", async (
     asked[i]?.answer({ ...NO_ANSWER, retryDelayMs: 60_000 });
   }
   const kinds = (await Promise.all(outcomes)).map((outcome) => outcome.kind === "failed" && outcome.reason);
-  expect(kinds).toEqual(Array(20).fill("judge_unavailable"));
+  expect(kinds).toEqual(Array(20).fill("resource_unavailable"));
   expect(asked).toHaveLength(FAILURES_MAX);
 });
 
@@ -341,7 +343,7 @@ describe("who asks shares the resource with others", () => {
 
 test("what took all of its time is not tried again here, nor what was refused", async () => {
   for (const reason of ["timeout", "overloaded"] as const) {
-    const { run, asked } = steady(() => ({ ...NO_ANSWER, reason }));
+    const { run, asked } = steady(() => ({ ...NO_ANSWER, reason, resource: undefined }));
     expect([await run(), asked()]).toMatchObject([{ reason }, 1]);
   }
 });

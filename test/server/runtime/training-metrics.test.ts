@@ -16,8 +16,10 @@ test("outcomes are counted by task and by what they came to, rewards in cumulati
   const kind = { environment: "np/tsp", level: "easy", source: "synthetic" };
   for (const reward of [-2.5, 1.5, 1.6])
     meter(kind).scored(reward < 0 ? "malformed" : "feasible", reward, reward > 1.5);
-  meter({ ...kind }).noReward("too_large");
-  meter({ environment: "", level: "", source: "" }).noReward("invalid_task_id");
+  meter({ ...kind }).noReward("too_large", "");
+  meter(kind).noReward("resource_unavailable", "judge");
+  meter(kind).noReward("resource_unavailable", "dictionary");
+  meter({ environment: "", level: "", source: "" }).noReward("invalid_task_id", "");
   const text = await registry.metrics();
   const labels = 'environment="np/tsp",level="easy",source="synthetic"';
   expect(lines(text, "gradus_outcomes_total")).toEqual([
@@ -25,8 +27,10 @@ test("outcomes are counted by task and by what they came to, rewards in cumulati
     `gradus_outcomes_total{${labels},verdict="feasible"} 2`,
   ]);
   expect(lines(text, "gradus_no_reward_total")).toEqual([
-    `gradus_no_reward_total{${labels},reason="too_large"} 1`,
-    `gradus_no_reward_total{environment="",level="",source="",reason="invalid_task_id"} 1`,
+    `gradus_no_reward_total{${labels},reason="too_large",resource=""} 1`,
+    `gradus_no_reward_total{${labels},reason="resource_unavailable",resource="judge"} 1`,
+    `gradus_no_reward_total{${labels},reason="resource_unavailable",resource="dictionary"} 1`,
+    `gradus_no_reward_total{environment="",level="",source="",reason="invalid_task_id",resource=""} 1`,
   ]);
   expect(lines(text, "gradus_solved_total")[0]).toBe(`gradus_solved_total{${labels}} 1`);
   expect(lines(text, "gradus_reward_count")[0]).toBe(`gradus_reward_count{${labels}} 3`);
@@ -80,7 +84,7 @@ describe("runs", () => {
     expect(text).toContain('gradus_run_groups_waiting{run="metrics-1"} 1\n');
     expect(text).toContain('gradus_run_samples{run="metrics-1"} 28\n');
     expect(text).toContain('gradus_arm_probability{run="metrics-1",arm="real/T0"} 0.125\n');
-    expect(text).toContain('reason="invalid_task_id"} 1\n');
+    expect(text).toContain('reason="invalid_task_id",resource=""} 1\n');
     const scored = lines(text, "gradus_outcomes_total").map((line) => Number(line.split(" ").at(-1)));
     expect(scored.reduce((sum, count) => sum + count, 0)).toBe(28);
     expect(lines(text, "gradus_outcomes_total").every((line) => line.includes('environment="countdown"'))).toBe(true);

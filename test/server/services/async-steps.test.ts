@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import type { AsyncEnvironment, VerifyContext } from "../../../envs/environment.ts";
-import type { Failed } from "../../../envs/facts.ts";
+import { type Failed, unavailable } from "../../../envs/facts.ts";
 import { createRegistry } from "../../../envs/registry.ts";
 import { createRuns } from "../../../server/curriculum/runs/runs.ts";
 import { type CompletionGroup, FinishReason } from "../../../server/gen/gradus/v1/environment_pb.js";
@@ -19,7 +19,7 @@ import { createResources } from "../../../server/ports/resources.ts";
 import { createScorer } from "../../../server/scoring/scorer.ts";
 import { mintTaskId, type RunPlace } from "../../../server/tasks/task-id.ts";
 import type { CallContext } from "../../../server/transport/rpc.ts";
-import { flaky, hangsUp, NO_ANSWER } from "../../support/environments/flaky.ts";
+import { flaky, hangsUp } from "../../support/environments/flaky.ts";
 import { graded } from "../../support/environments/graded.ts";
 import { type Ask, asking, judged, RIGHT } from "../../support/environments/slow.ts";
 import { type Sum, inline } from "../../support/environments/sums.ts";
@@ -236,9 +236,12 @@ test("a failure leaves the sample open: no reward, a reason, not recorded, and t
   const group = groupOf("test/slow", ["7"], place);
   const failed = step(server, group, 0);
   await settled();
-  asked[0]?.answer({ ...NO_ANSWER, retryDelayMs: 60_000 });
+  asked[0]?.answer(unavailable("dictionary", "it is shut", { retryDelayMs: 60_000 }));
   expect(await failed).toMatchObject({
-    result: { case: "noReward", value: { reason: NoRewardReason.JUDGE_UNAVAILABLE, retryDelayMs: 60_000 } },
+    result: {
+      case: "noReward",
+      value: { reason: NoRewardReason.RESOURCE_UNAVAILABLE, resource: "dictionary", retryDelayMs: 60_000 },
+    },
     feedback: { status: FeedbackStatus.NOT_RECORDED, detail: "it has no reward yet: send it again" },
   });
   const again = step(server, group, 0);
@@ -248,7 +251,13 @@ test("a failure leaves the sample open: no reward, a reason, not recorded, and t
 });
 
 test("a failure that no trying again helps is final, and the group does not wait for it", async () => {
-  const final: Failed = { kind: "failed", reason: "judge_unavailable", detail: "it refuses", retryable: false };
+  const final: Failed = {
+    kind: "failed",
+    reason: "resource_unavailable",
+    resource: "judge",
+    detail: "it refuses",
+    retryable: false,
+  };
   const server = serve(asking(async (_, answer) => (answer === 9 ? final : RIGHT), { concurrencyMax: 8 }));
   await server.run();
   const groups = [groupOf("test/slow", ["7", "7", "8", "9"], place)];

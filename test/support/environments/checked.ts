@@ -14,7 +14,8 @@ export type Check = (claim: Claim, context: PortContext) => Promise<string | und
 
 export const SANDBOX_DOWN: Failed = {
   kind: "failed",
-  reason: "sandbox_failed",
+  reason: "resource_unavailable",
+  resource: "sandbox",
   detail: "no answer",
   retryable: false,
 };

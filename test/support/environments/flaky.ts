@@ -1,15 +1,11 @@
 /** An environment whose judge fails now and then, by a schedule that its seed fixes. */
 import type { AsyncEnvironment } from "../../../envs/environment.ts";
-import type { Failed } from "../../../envs/facts.ts";
+import { unavailable } from "../../../envs/facts.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { asking, judged } from "./slow.ts";
 import type { Sum } from "./sums.ts";
 
-export const NO_ANSWER: Failed = {
-  ...({ kind: "failed", reason: "judge_unavailable", retryable: true } as const),
-  detail: "the judge hung up",
-  retryDelayMs: 1,
-};
+export const NO_ANSWER = unavailable("flaky-judge", "the judge hung up", { retryDelayMs: 1 });
 
 /** Whether the judge hangs up on this attempt. */
 export function hangsUp(seed: number, share: number, { a, b }: Sum, answer: number, attempt: number): boolean {

@@ -21,7 +21,14 @@ CompetenceStep: TypeAlias = Literal["widen", "move_on"]
 Verdict: TypeAlias = Literal["malformed", "infeasible", "feasible", "graded"]
 Proof: TypeAlias = Literal["optimal", "bounded"]
 NoRewardReason: TypeAlias = Literal[
-    "invalid_task_id", "too_large", "timeout", "judge_unavailable", "sandbox_failed", "overloaded", "internal"
+    "invalid_task_id",
+    "too_large",
+    "timeout",
+    "judge_unavailable",
+    "sandbox_failed",
+    "overloaded",
+    "internal",
+    "resource_unavailable",
 ]
 FeedbackStatus: TypeAlias = Literal["recorded", "duplicate", "conflicting_completion", "stale_epoch", "not_recorded"]
 

@@ -23,11 +23,15 @@ def _retry_delay(proto: outcome_pb2.NoReward) -> float | None:
 
 @dataclass(frozen=True)
 class NoReward(Value, message=outcome_pb2.NoReward):
-    """Why a sample has no reward: nothing that the policy did. `retry_delay` in seconds; None: final."""
+    """Why a sample has no reward: nothing that the policy did. `retry_delay` in seconds; None: final.
+
+    `resource` is what failed, for the reason "resource_unavailable", e.g. "judge"; else "".
+    """
 
     reason: NoRewardReason
     detail: str
     retry_delay: Annotated[float | None, Derived(_retry_delay, "retry_delay_ms")]
+    resource: str = ""
 
 
 @dataclass(frozen=True)

@@ -350,6 +350,14 @@ export declare type NoReward = Message<"gradus.v1.NoReward"> & {
    * @generated from field: uint32 retry_delay_ms = 3;
    */
   retryDelayMs: number;
+
+  /**
+   * The resource that failed, for NO_REWARD_REASON_RESOURCE_UNAVAILABLE, e.g.
+   * "judge", "sandbox" or an environment's own; else empty.
+   *
+   * @generated from field: string resource = 4;
+   */
+  resource: string;
 };
 
 /**
@@ -673,14 +681,16 @@ export enum NoRewardReason {
   TIMEOUT = 3,
 
   /**
-   * The judge that scores this task did not answer.
+   * The judge that scores this task did not answer. Older servers say so; now it
+   * is RESOURCE_UNAVAILABLE with the resource "judge".
    *
    * @generated from enum value: NO_REWARD_REASON_JUDGE_UNAVAILABLE = 4;
    */
   JUDGE_UNAVAILABLE = 4,
 
   /**
-   * The sandbox that runs this task's answers failed.
+   * The sandbox that runs this task's answers failed. Older servers say so; now
+   * it is RESOURCE_UNAVAILABLE with the resource "sandbox".
    *
    * @generated from enum value: NO_REWARD_REASON_SANDBOX_FAILED = 5;
    */
@@ -699,6 +709,14 @@ export enum NoRewardReason {
    * @generated from enum value: NO_REWARD_REASON_INTERNAL = 7;
    */
   INTERNAL = 7,
+
+  /**
+   * An outside resource that verifies this task's answers failed, or is not
+   * there; NoReward.resource names it.
+   *
+   * @generated from enum value: NO_REWARD_REASON_RESOURCE_UNAVAILABLE = 8;
+   */
+  RESOURCE_UNAVAILABLE = 8,
 }
 
 /**

@@ -65,9 +65,9 @@ async function checkRight(sandbox: Sandbox): Promise<string | undefined> {
   return JSON.stringify(got) === expected ? undefined : `a right program after it came to ${shown(got)}`;
 }
 
-async function ask(sandbox: Sandbox, job: Parameters<Sandbox["run"]>[0]): Promise<SandboxReply | undefined> {
+async function ask(sandbox: Sandbox, job: Parameters<Sandbox["ask"]>[0]): Promise<SandboxReply | undefined> {
   const context = { signal: AbortSignal.timeout(RUN_MS_MAX), deadlineMs: Date.now() + RUN_MS_MAX };
-  const reply = await sandbox.run(job, context);
+  const reply = await sandbox.ask(job, context);
   return reply.kind === "ran" ? reply : undefined;
 }
 

@@ -225,7 +225,7 @@ describe("failures of ours", () => {
     const left = new AbortController();
     const context = { signal: left.signal, deadlineMs: Infinity };
     const job = { program: "while True: pass", cases: [script()], cpuMsMax: 1e6 };
-    const running = [one.run(job, context), one.run(job, context)];
+    const running = [one.ask(job, context), one.ask(job, context)];
     await until(async () => descendants(one.zygotes()[0]?.pid ?? 0).length >= 2);
     left.abort();
     for (const reply of await Promise.all(running)) expect(reply).toMatchObject({ kind: "failed", retryable: true });
@@ -243,9 +243,14 @@ describe("failures of ours", () => {
     if (one === undefined) return;
     const [zygote] = one.zygotes();
     const context = { signal: new AbortController().signal, deadlineMs: Infinity };
-    const running = one.run({ program: "while True: pass", cases: [script()], cpuMsMax: 1e6 }, context);
+    const running = one.ask({ program: "while True: pass", cases: [script()], cpuMsMax: 1e6 }, context);
     process.kill(zygote?.pid ?? 0, "SIGKILL");
-    expect(await running).toMatchObject({ kind: "failed", reason: "sandbox_failed", retryable: true });
+    expect(await running).toMatchObject({
+      kind: "failed",
+      reason: "resource_unavailable",
+      resource: "sandbox",
+      retryable: true,
+    });
     expect(faults).toEqual([expect.stringContaining("SIGKILL")]);
     expect(await runIn(one, "def f(): return 1", [call("f")])).toMatchObject([{ kind: "returned" }]);
     await one.close();
@@ -275,7 +280,7 @@ describe("failures of ours", () => {
   sandboxed("a job that is too large is refused, and not tried again", async (sandbox) => {
     const context = { signal: new AbortController().signal, deadlineMs: Infinity };
     const job = { program: "", cases: [script("x".repeat(65 * 1024 ** 2))], cpuMsMax: 1000 };
-    expect(await sandbox.run(job, context)).toMatchObject({ kind: "failed", retryable: false });
+    expect(await sandbox.ask(job, context)).toMatchObject({ kind: "failed", retryable: false });
   });
 
   sandboxed("no process outlives a server that is killed", async () => {
@@ -285,7 +290,7 @@ describe("failures of ours", () => {
       const { path } = await findPython("python3");
       const { sandbox } = await openEmbedded({ python: path, concurrency: 1 });
       const cases = [{ kind: "script", stdin: "" }];
-      void sandbox.run({ program: "while True: pass", cases, cpuMsMax: 1e6 }, { signal: new AbortController().signal });
+      void sandbox.ask({ program: "while True: pass", cases, cpuMsMax: 1e6 }, { signal: new AbortController().signal });
       console.log("running");
     `;
     const server = spawn(process.execPath, ["--input-type=module", "-e", program], {

@@ -45,7 +45,7 @@ test.each(withTheirNames(hostilePrograms))("where nothing held %s, the check wou
   const ended = { kind: "printed", stdout: "" } as const;
   const results = forgeries.includes(program) ? [right] : [listed, ended];
   const wrongs = results.map(async (result) => {
-    const open: Sandbox = { run: async ({ cases }) => ({ kind: "ran", results: cases.map(() => result) }) };
+    const open: Sandbox = { ask: async ({ cases }) => ({ kind: "ran", results: cases.map(() => result) }) };
     for await (const { wrong } of checkSandbox(open, [program])) return wrong;
     return undefined;
   });

@@ -2,8 +2,8 @@
 import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import type { SandboxReply } from "../../../../envs/ports.ts";
-import { registerSandbox } from "../../../../server/runtime/sandbox-metrics.ts";
-import { counted } from "../../../../server/ports/sandbox/counts.ts";
+import { registerSamples } from "../../../../server/runtime/samples.ts";
+import { counted, sandboxMetrics } from "../../../../server/ports/sandbox/counts.ts";
 import { openSandbox, type SandboxSettings } from "../../../../server/ports/sandbox/open.ts";
 import { probeRoom } from "../../../../server/ports/sandbox/probe.ts";
 
@@ -11,7 +11,6 @@ const context = { signal: new AbortController().signal, deadlineMs: Infinity };
 
 describe("no sandbox is opened, and it is said why and what to do", () => {
   test.each<readonly [string, SandboxSettings, RegExp]>([
-    ["it is off", { kind: "off" }, /--sandbox is off/],
     [
       "there is no Python",
       { kind: "embedded", python: "/no/python", concurrency: 1 },
@@ -32,7 +31,7 @@ describe("no sandbox is opened, and it is said why and what to do", () => {
 
 test("a room that lets programs do something is not trusted", async () => {
   const replies = (value: readonly string[]): SandboxReply => ({ kind: "ran", results: [{ kind: "returned", value }] });
-  const probe = (reply: SandboxReply) => probeRoom({ run: async () => reply }, context);
+  const probe = (reply: SandboxReply) => probeRoom({ ask: async () => reply }, context);
   expect(await probe(replies([]))).toEqual({ kind: "closed" });
   expect(await probe(replies(["a socket"]))).toEqual({ kind: "open", why: "programs could do this: a socket" });
   expect(await probe({ kind: "ran", results: [{ kind: "died", how: "SIGSYS" }] })).toMatchObject({ kind: "open" });
@@ -46,15 +45,15 @@ test("jobs and cases are counted by what they came to", async () => {
   ] as const;
   let ms = 0;
   const sandbox = counted(
-    { run: async (job) => (job.program === "" ? FAILED : { kind: "ran", results }) },
+    { ask: async (job) => (job.program === "" ? FAILED : { kind: "ran", results }) },
     () => (ms += 250),
   );
-  for (const program of ["", "x", "x"]) await sandbox.run({ program, cases: [], cpuMsMax: 1 }, context);
+  for (const program of ["", "x", "x"]) await sandbox.ask({ program, cases: [], cpuMsMax: 1 }, context);
   const registry = new Registry();
-  registerSandbox(registry, () => sandbox.figures());
+  for (const metric of sandboxMetrics(() => sandbox.figures())) registerSamples(registry, metric);
   const lines = (await registry.metrics()).split("\n").filter((line) => !line.startsWith("#") && line !== "");
   expect(lines).toEqual([
-    'gradus_sandbox_jobs_total{outcome="sandbox_failed"} 1',
+    'gradus_sandbox_jobs_total{outcome="resource_unavailable"} 1',
     'gradus_sandbox_jobs_total{outcome="ran"} 2',
     'gradus_sandbox_cases_total{result="returned"} 4',
     'gradus_sandbox_cases_total{result="raised"} 2',
@@ -62,4 +61,10 @@ test("jobs and cases are counted by what they came to", async () => {
   ]);
 });
 
-const FAILED = { kind: "failed", reason: "sandbox_failed", detail: "x", retryable: true } as const;
+const FAILED = {
+  kind: "failed",
+  reason: "resource_unavailable",
+  resource: "sandbox",
+  detail: "x",
+  retryable: true,
+} as const;

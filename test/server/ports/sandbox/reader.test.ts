@@ -15,18 +15,18 @@ import { show } from "../../../../envs/code/value.ts";
 import { callWords } from "../../../../envs/code/verify.ts";
 import { parseExact } from "../../../../envs/lib/exact-json.ts";
 import type { Sandbox } from "../../../../envs/ports.ts";
-import { type OpenedSandbox, openSandbox } from "../../../../server/ports/sandbox/open.ts";
+import { openSandbox } from "../../../../server/ports/sandbox/open.ts";
 import { findPython } from "../../../../server/ports/sandbox/python.ts";
 import { createRemote } from "../../../../server/ports/sandbox/remote.ts";
 import { foundIn } from "../../../support/code-rows.ts";
 import { startFusionServer } from "../../../support/fusion-server.ts";
 
-let opened: OpenedSandbox;
+let opened: Awaited<ReturnType<typeof openSandbox>>;
 let sandbox: Sandbox;
 beforeAll(async () => {
   opened = await openSandbox({ kind: "embedded", python: "python3", concurrency: 2 });
   if (opened.kind === "missing") throw new Error(opened.why);
-  ({ sandbox } = opened);
+  sandbox = opened.port;
 });
 afterAll(() => opened.kind === "opened" && opened.close());
 
@@ -331,7 +331,7 @@ assert f(4) == 4
         : ({ kind: "returned", value: text } as const);
     // As a room does it: after three that broke the rest has come to the same.
     const room: Sandbox = {
-      run: async ({ cases }) => {
+      ask: async ({ cases }) => {
         let broken = 0;
         const results = cases.map((each) => {
           const result = broken < 3 ? reply(each.kind === "call" ? (each.args[0] as string) : "") : reply("breaks");
@@ -402,7 +402,7 @@ describe("what is read is the same on every Python", () => {
     try {
       expect(other.found["python"]).toMatch(new RegExp(`^${RegExp.escape(version)}\\.`));
       const all = [...texts, ...intricate];
-      expect(await foundIn(other.sandbox, all)).toEqual(await foundIn(sandbox, all));
+      expect(await foundIn(other.port, all)).toEqual(await foundIn(sandbox, all));
     } finally {
       await other.close();
     }

@@ -14,7 +14,7 @@ async function ask(
 ) {
   await using server = await startFusionServer(behave);
   const sandbox = createRemote({ url: server.url, concurrency: 2 });
-  const reply = await sandbox.run({ program, cases, cpuMsMax: 20_000, ...more }, { signal, deadlineMs: Infinity });
+  const reply = await sandbox.ask({ program, cases, cpuMsMax: 20_000, ...more }, { signal, deadlineMs: Infinity });
   return { reply, requests: server.requests };
 }
 
@@ -136,7 +136,7 @@ describe("failures over there are no answers", () => {
     ) => {
       for (const cases of [[call("f")], [script()]]) {
         const { reply } = await ask(() => behaviour, "def f(): return 1", cases);
-        expect(reply).toMatchObject({ kind: "failed", reason: "sandbox_failed", retryable });
+        expect(reply).toMatchObject({ kind: "failed", reason: "resource_unavailable", resource: "sandbox", retryable });
         expect(reply.kind === "failed" && reply.detail).toMatch(detail);
       }
     },

@@ -96,13 +96,21 @@ class _NoRewardReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper.
     NO_REWARD_REASON_TIMEOUT: _NoRewardReason.ValueType  # 3
     """Verification took longer than its limit."""
     NO_REWARD_REASON_JUDGE_UNAVAILABLE: _NoRewardReason.ValueType  # 4
-    """The judge that scores this task did not answer."""
+    """The judge that scores this task did not answer. Older servers say so; now it
+    is RESOURCE_UNAVAILABLE with the resource "judge".
+    """
     NO_REWARD_REASON_SANDBOX_FAILED: _NoRewardReason.ValueType  # 5
-    """The sandbox that runs this task's answers failed."""
+    """The sandbox that runs this task's answers failed. Older servers say so; now
+    it is RESOURCE_UNAVAILABLE with the resource "sandbox".
+    """
     NO_REWARD_REASON_OVERLOADED: _NoRewardReason.ValueType  # 6
     """The server's queues are full."""
     NO_REWARD_REASON_INTERNAL: _NoRewardReason.ValueType  # 7
     """The server failed; the fault is ours and is in its log."""
+    NO_REWARD_REASON_RESOURCE_UNAVAILABLE: _NoRewardReason.ValueType  # 8
+    """An outside resource that verifies this task's answers failed, or is not
+    there; NoReward.resource names it.
+    """
 
 class NoRewardReason(_NoRewardReason, metaclass=_NoRewardReasonEnumTypeWrapper):
     """Why a sample has no reward. None of these says anything about the policy:
@@ -122,13 +130,21 @@ NO_REWARD_REASON_TOO_LARGE: NoRewardReason.ValueType  # 2
 NO_REWARD_REASON_TIMEOUT: NoRewardReason.ValueType  # 3
 """Verification took longer than its limit."""
 NO_REWARD_REASON_JUDGE_UNAVAILABLE: NoRewardReason.ValueType  # 4
-"""The judge that scores this task did not answer."""
+"""The judge that scores this task did not answer. Older servers say so; now it
+is RESOURCE_UNAVAILABLE with the resource "judge".
+"""
 NO_REWARD_REASON_SANDBOX_FAILED: NoRewardReason.ValueType  # 5
-"""The sandbox that runs this task's answers failed."""
+"""The sandbox that runs this task's answers failed. Older servers say so; now
+it is RESOURCE_UNAVAILABLE with the resource "sandbox".
+"""
 NO_REWARD_REASON_OVERLOADED: NoRewardReason.ValueType  # 6
 """The server's queues are full."""
 NO_REWARD_REASON_INTERNAL: NoRewardReason.ValueType  # 7
 """The server failed; the fault is ours and is in its log."""
+NO_REWARD_REASON_RESOURCE_UNAVAILABLE: NoRewardReason.ValueType  # 8
+"""An outside resource that verifies this task's answers failed, or is not
+there; NoReward.resource names it.
+"""
 global___NoRewardReason = NoRewardReason
 
 class _FeedbackStatus:
@@ -451,6 +467,7 @@ class NoReward(google.protobuf.message.Message):
     REASON_FIELD_NUMBER: builtins.int
     DETAIL_FIELD_NUMBER: builtins.int
     RETRY_DELAY_MS_FIELD_NUMBER: builtins.int
+    RESOURCE_FIELD_NUMBER: builtins.int
     reason: global___NoRewardReason.ValueType
     """The reason."""
     detail: builtins.str
@@ -459,14 +476,19 @@ class NoReward(google.protobuf.message.Message):
     """How long to wait before trying again, milliseconds; 0: trying again is of
     no use.
     """
+    resource: builtins.str
+    """The resource that failed, for NO_REWARD_REASON_RESOURCE_UNAVAILABLE, e.g.
+    "judge", "sandbox" or an environment's own; else empty.
+    """
     def __init__(
         self,
         *,
         reason: global___NoRewardReason.ValueType = ...,
         detail: builtins.str = ...,
         retry_delay_ms: builtins.int = ...,
+        resource: builtins.str = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["detail", b"detail", "reason", b"reason", "retry_delay_ms", b"retry_delay_ms"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["detail", b"detail", "reason", b"reason", "resource", b"resource", "retry_delay_ms", b"retry_delay_ms"]) -> None: ...
 
 global___NoReward = NoReward
 

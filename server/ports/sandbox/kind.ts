@@ -1,0 +1,54 @@
+/** The sandbox as an operator has it: where programs are run. */
+import { availableParallelism } from "node:os";
+import { ConfigProblem, integer, isWebAddress, text } from "../../runtime/values.ts";
+import type { PortKind, PortOptions, ValuesOf } from "../kind.ts";
+import type { SandboxSettings } from "./open.ts";
+
+const options = {
+  sandbox: text({
+    flag: "sandbox",
+    placeholder: "embedded|url|off",
+    description:
+      "where programs that models write are run: here, locked in by the kernel; at the URL of a SandboxFusion server; or nowhere",
+    defaultValue: "embedded",
+  }),
+  sandboxConcurrency: integer({
+    flag: "sandbox-concurrency",
+    description: "programs that are run at once",
+    min: 1,
+    max: 1024,
+    defaultValue: availableParallelism(),
+  }),
+  python: text({
+    flag: "python",
+    placeholder: "path",
+    description: "Python 3.10 or newer, for the embedded sandbox",
+    defaultValue: "python3",
+  }),
+} as const satisfies PortOptions;
+
+/** Why this server runs no programs, and what to do. */
+export function noSandbox(why: string): string {
+  const otherwise = "give --sandbox the URL of a SandboxFusion server, or use other environments";
+  return `this server runs no programs: ${why}; ${otherwise}`;
+}
+
+export const sandbox = {
+  options,
+  words: {
+    missing: noSandbox("--sandbox is off"),
+    missingHere: "there is no sandbox, for GRADUS_SANDBOX is off: unset it, or give --server",
+    needs: "a sandbox: gradus sandbox check says whether its machine can hold one, and --sandbox what else there is",
+  },
+  read(values: ValuesOf<typeof options>): SandboxSettings | undefined {
+    const { sandbox: where, sandboxConcurrency: concurrency, python } = values;
+    if (where === "off") return undefined;
+    if (where === "embedded") return Object.freeze({ kind: "embedded", python, concurrency });
+    if (isWebAddress(where)) return Object.freeze({ kind: "remote", url: where, concurrency });
+    throw new ConfigProblem(
+      `--sandbox must be embedded, off, or an http or https URL without a password; got '${where}'`,
+    );
+  },
+  limits: ({ concurrency }: SandboxSettings) => ({ concurrencyMax: concurrency }),
+  open: async (config: SandboxSettings, { onFault }) => (await import("./open.ts")).openSandbox(config, onFault),
+} as const satisfies PortKind<SandboxSettings>;
