@@ -42,8 +42,8 @@ module.exports = {
     only(
       "curriculum-is-a-core",
       "^server/curriculum/(core|runs)/",
-      "^(server/curriculum/|server/stores/store\\.ts$|envs/)",
-      "Runs know no contract and no transport.",
+      "^(server/curriculum/|server/stores/store\\.ts$|server/gen/gradus/internal/|envs/)",
+      "Runs know no contract and no transport; the form that they are stored in is internal.",
     ),
     only(
       "policies-know-no-run",
