@@ -46,10 +46,10 @@ module.exports = {
       "Runs know no contract and no transport.",
     ),
     only(
-      "policies-own-their-messages",
+      "policies-know-no-run",
       "^server/curriculum/policies/",
-      "^(server/curriculum/(policies/|core/(json|signals|types)\\.ts$)|server/gen/|envs/)",
-      "A policy reads and writes its own message, and knows nothing of runs.",
+      "^(server/curriculum/(policies/|core/(json|signals|types)\\.ts$)|envs/)",
+      "A policy reads and writes its own parameters, and knows neither runs nor the contract.",
     ),
     only(
       "simulated-students-know-runs-alone",
@@ -61,7 +61,7 @@ module.exports = {
     only(
       "tasks-are-told-by-their-ids",
       "^server/tasks/",
-      "^(server/(tasks|gen)/|server/curriculum/core/types\\.ts$|server/(stores/folder|runtime/files|scoring/scorer)\\.ts$|envs/)",
+      "^(server/(tasks|gen/gradus/internal)/|server/curriculum/core/types\\.ts$|server/(stores/folder|runtime/files|scoring/scorer)\\.ts$|envs/)",
       "What a task is, and the id that stands for it.",
     ),
     only(
@@ -91,7 +91,7 @@ module.exports = {
     only(
       "scoring-knows-no-run",
       "^server/scoring/",
-      "^(server/(scoring|sharing|tasks|making|ports|gen)/|server/curriculum/|envs/)",
+      "^(server/(scoring|sharing|tasks|making|ports)/|server/curriculum/|envs/)",
       "What a completion is worth.",
     ),
     only(

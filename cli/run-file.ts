@@ -23,13 +23,13 @@ export interface RunFile {
   /** Undefined: the file leaves it to whoever starts the run. */
   readonly runId: string | undefined;
   readonly config: RunConfig;
-  /** The line of a field, or of the nearest one around it that the file gives, e.g. of "policy.bandit.alpha". */
+  /** The line of a field, or of the nearest one around it that the file gives, e.g. of "policy.bandit.epsilon". */
   readonly lineOf: (field: string) => number;
 }
 
 export type RunFileResult =
   | { readonly kind: "read"; readonly file: RunFile }
-  /** Each as "run.yaml:12: policy.bandit.alpha: …", in the order of the file. */
+  /** Each as "run.yaml:12: policy.bandit.epsilon: …", in the order of the file. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
 /** Reads the file that an option names; its problems come out as one that ends the command. */

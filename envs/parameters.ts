@@ -25,6 +25,16 @@ export function parameterInfos(specs: ParameterSpecs): readonly ParameterInfo[] 
 /** From the first to the second, both included. */
 export type Range = readonly [min: number, max: number];
 
+/** Declares a whole number. */
+export function wholeNumber(description: string, defaultValue: number, [min, max]: Range): ParameterSpec {
+  return { description, min, max, defaultValue, integer: true };
+}
+
+/** Declares a share or a probability, from 0 to 1. */
+export function share(description: string, defaultValue: number): ParameterSpec {
+  return { description, min: 0, max: 1, defaultValue, integer: false };
+}
+
 type Pair<Name extends string> = { readonly [Key in `${Name}_min` | `${Name}_max`]: ParameterSpec };
 
 /**

@@ -3,9 +3,9 @@
  * a user knows of it beforehand; which arms teach nothing is not.
  */
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
-import { policyFromWire } from "../../server/curriculum/policies/registry.ts";
-import { isInvalid, type Policy } from "../../server/curriculum/core/types.ts";
+import type { Policy } from "../../server/curriculum/core/types.ts";
 import { PolicySchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
+import { policyFromWire } from "../../server/services/wire-policy.ts";
 import type { Place } from "../../server/curriculum/simulation/student.ts";
 
 export interface Candidate {
@@ -15,10 +15,8 @@ export interface Candidate {
   readonly policy: (places: readonly Place[]) => JsonValue;
 }
 
-export function policyOf({ name, policy }: Candidate, places: readonly Place[]): Policy {
-  const read = policyFromWire(fromJson(PolicySchema, policy(places)));
-  if (isInvalid(read)) throw new Error(`${name}: ${read.field}: ${read.message}`);
-  return read;
+export function policyOf({ policy }: Candidate, places: readonly Place[]): Policy {
+  return policyFromWire(fromJson(PolicySchema, policy(places)));
 }
 
 type Weights = Readonly<Record<string, number>>;
@@ -142,8 +140,7 @@ const adaptive: readonly Candidate[] = [
   bandit("bandit, p(1 − p)", "EMA-softmax of p(1 − p), rescaled: α 0.3, τ 0.7", {
     signal: "BANDIT_SIGNAL_SOLVED_VARIANCE",
     rescale: {},
-    alpha: 0.3,
-    tau: 0.7,
+    emaSoftmax: { alpha: 0.3, tau: 0.7 },
   }),
   bandit("bandit, mixed outcomes", "EMA-softmax of the share of groups with mixed outcomes", {
     signal: "BANDIT_SIGNAL_MIXED_OUTCOMES",
@@ -151,18 +148,16 @@ const adaptive: readonly Candidate[] = [
   bandit("bandit, progress", "EMA-softmax of learning progress, rescaled: τ 0.5", {
     signal: "BANDIT_SIGNAL_LEARNING_PROGRESS",
     rescale: {},
-    tau: 0.5,
+    emaSoftmax: { tau: 0.5 },
   }),
-  bandit("EXP3.S", "of mixed outcomes", { rule: "BANDIT_RULE_EXP3_S", signal: "BANDIT_SIGNAL_MIXED_OUTCOMES" }),
+  bandit("EXP3.S", "of mixed outcomes", { exp3S: {}, signal: "BANDIT_SIGNAL_MIXED_OUTCOMES" }),
   bandit("Thompson", "of p(1 − p), with a prior of 0.1", {
-    rule: "BANDIT_RULE_THOMPSON",
+    thompson: { exploration: 0.1 },
     signal: "BANDIT_SIGNAL_SOLVED_VARIANCE",
-    exploration: 0.1,
   }),
   bandit("UCB", "of mixed outcomes, with a bonus of 0.3", {
-    rule: "BANDIT_RULE_UCB",
+    ucb: { exploration: 0.3 },
     signal: "BANDIT_SIGNAL_MIXED_OUTCOMES",
-    exploration: 0.3,
   }),
 ];
 

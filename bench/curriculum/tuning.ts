@@ -41,7 +41,11 @@ const signals = { "absolute advantage": 1, "p(1 − p)": 2, progress: 3 } as con
 const bandits = Object.entries(signals).flatMap(([name, signal]) =>
   [0.15, 0.3].flatMap((alpha) =>
     [0.25, 0.5, 0.7].map((tau) =>
-      bandit(`bandit, ${name}, rescaled, α ${alpha}, τ ${tau}`, "", { signal, alpha, tau, rescale: {} }),
+      bandit(`bandit, ${name}, rescaled, α ${alpha}, τ ${tau}`, "", {
+        signal,
+        emaSoftmax: { alpha, tau },
+        rescale: {},
+      }),
     ),
   ),
 );

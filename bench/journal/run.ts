@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 import { hashKey, type Rng, rngFor } from "../../envs/lib/rng.ts";
 import type { FeedbackItem } from "../../server/curriculum/core/feedback.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
+import { readEvent } from "../../server/curriculum/core/saved.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "../../server/curriculum/runs/system.ts";
 import type { IssuedTask } from "../../server/curriculum/core/batches.ts";
@@ -106,9 +107,8 @@ async function measure({ prompts, completions, together }: Setting) {
   const events = (await store.read((await store.find("run"))?.key ?? -1, 0)) ?? [];
   runs.close();
   const samples = Number(options.batches) * prompts * completions;
-  const byKind = Map.groupBy(events, (event) => /"(\w+)"/.exec(event)?.[1] ?? "");
-  const bytes = (of: readonly string[]): number =>
-    of.reduce((sum, event) => sum + Buffer.byteLength(event), 0) / samples;
+  const byKind = Map.groupBy(events, (event) => readEvent(event).kind.case ?? "");
+  const bytes = (of: readonly Uint8Array[]): number => of.reduce((sum, event) => sum + event.length, 0) / samples;
   const perSample = Object.fromEntries([...byKind].map(([kind, of]) => [kind, Number(bytes(of).toFixed(2))]));
   return { prompts, completions, together, samples, bytesPerSample: Number(bytes(events).toFixed(1)), ...perSample };
 }

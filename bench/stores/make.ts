@@ -1,4 +1,6 @@
 /** Makes a store with many runs quickly: one long run and one short are trained, and the others are copies of them. */
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { RunEventSchema, SavedRunSchema } from "../../server/gen/gradus/internal/v1/run_pb.js";
 import { create } from "@bufbuild/protobuf";
 import type { TaskKey } from "../../envs/origin.ts";
 import { hashKey } from "../../envs/lib/rng.ts";
@@ -72,6 +74,18 @@ async function train(runs: Runs<TaskSpec, TaskKey>, runId: string, batches: numb
   }
 }
 
+function renamedEvent(event: Uint8Array, runId: string): Uint8Array {
+  const message = fromBinary(RunEventSchema, event);
+  if (message.kind.case === "created") message.kind.value.runId = runId;
+  return toBinary(RunEventSchema, message);
+}
+
+function renamedState(state: Uint8Array, runId: string): Uint8Array {
+  const message = fromBinary(SavedRunSchema, state);
+  for (const { part } of message.parts) if (part.case === "head") part.value.runId = runId;
+  return toBinary(SavedRunSchema, message);
+}
+
 /** Writes runs `${from}-1` and on as `${from}-0` is, under their own names. */
 async function copy(store: Store, from: string, copies: number): Promise<void> {
   const { runs } = await store.list("", 10);
@@ -82,18 +96,17 @@ async function copy(store: Store, from: string, copies: number): Promise<void> {
   const snapshot = await store.snapshot(key);
   for (let i = 1; i <= copies; i++) {
     const id = `${from}-${i}`;
-    const renamed = (body: string): string => body.replaceAll(`"${from}-0"`, `"${id}"`);
-    const [first = "", ...others] = events;
-    const head = renamed(summary.head);
+    const [first = new Uint8Array(), ...others] = events;
+    const head = summary.head.replaceAll(`"${from}-0"`, `"${id}"`);
     await store.create({
       id,
       expiresAtMs,
-      events: [renamed(first), ...others],
+      events: [renamedEvent(first, id), ...others],
       records,
       summary: { ...summary, head },
     });
     const made = await store.find(id);
-    if (made && snapshot) await store.saveSnapshot(made.key, { ...snapshot, body: renamed(snapshot.body) });
+    if (made && snapshot) await store.saveSnapshot(made.key, { ...snapshot, body: renamedState(snapshot.body, id) });
   }
 }
 

@@ -13,12 +13,12 @@ import {
   type YAMLMap,
 } from "yaml";
 import { didYouMean } from "../../envs/lib/text.ts";
-import { type Read, readDuration, readEnum, readScalar, shown } from "./values.ts";
+import { type Read, readAny, readDuration, readEnum, readScalar, shown } from "./values.ts";
 
 /** What is wrong, and where in the text. */
 export interface Problem {
   readonly offset: number;
-  /** As the contract names it, e.g. "policy.bandit.alpha". */
+  /** As the contract names it, e.g. "policy.bandit.epsilon". */
   readonly field: string;
   readonly message: string;
 }
@@ -35,6 +35,8 @@ export interface Reading {
 
 /** A run's 256 arms and 64 stages with a weight for each are 20,000. */
 export const NODES_MAX = 200_000;
+/** Of plain JSON: an alias may stand for what it is in. */
+const DEPTH_MAX = 64;
 
 /** What the aliases of a document stand for. yaml's own way to ask goes through the whole document for each. */
 export function aliasesOf(document: Document): ReadonlyMap<Alias, Node> {
@@ -140,10 +142,12 @@ function readOne(
   node: Node | undefined,
   place: Place,
 ): JsonValue | undefined {
-  reading.nodesLeft--;
-  if (reading.nodesLeft === 0) problem(reading, place, `the file has more than ${NODES_MAX} values`);
-  if (reading.nodesLeft <= 0) return undefined;
+  if (!spend(reading, place)) return undefined;
   const { message, enum: names, scalar } = desc;
+  if (message?.typeName === "google.protobuf.Struct") {
+    if (isEmpty(node) || isMap(node)) return readPlain(reading, node, place) ?? {};
+    return problem(reading, place, `wants fields, each as "name: value"; got ${inWords(node)}`);
+  }
   if (message !== undefined && message.typeName !== "google.protobuf.Duration")
     return readFields(reading, message.fields, node, place);
   return single(reading, node, place, (given) => {
@@ -152,6 +156,37 @@ function readOne(
     if (scalar === undefined) throw new Error(`${place.field} is of no kind`);
     return readScalar(scalar, given);
   });
+}
+
+/** Plain JSON, of which nothing is known here, e.g. a policy's parameters by name. */
+function readPlain(reading: Reading, given: unknown, place: Place, depth = 0): JsonValue | undefined {
+  if (!spend(reading, place)) return undefined;
+  if (depth > DEPTH_MAX) return problem(reading, place, `is more than ${DEPTH_MAX} deep`);
+  const node = resolved(reading, given);
+  if (isMap(node)) {
+    const entries = node.items.flatMap((pair): readonly (readonly [string, JsonValue])[] => {
+      const name = keyOf(pair);
+      const entry = { offset: rangeStart(pair.key) ?? place.offset, field: `${place.field}.${name}` };
+      reading.offsets.set(entry.field, entry.offset);
+      const json = readPlain(reading, pair.value, entry, depth + 1);
+      return json === undefined ? [] : [[name, json]];
+    });
+    return Object.fromEntries(entries);
+  }
+  if (isSeq(node))
+    return node.items.flatMap((item, i) => {
+      const entry = { offset: rangeStart(item) ?? place.offset, field: `${place.field}[${i}]` };
+      return readPlain(reading, item, entry, depth + 1) ?? [];
+    });
+  if (node === undefined || isEmpty(node) || isNull(node)) return null;
+  return single(reading, node, place, readAny);
+}
+
+/** Whether another value may be read. */
+function spend(reading: Reading, place: Place): boolean {
+  reading.nodesLeft--;
+  if (reading.nodesLeft === 0) problem(reading, place, `the file has more than ${NODES_MAX} values`);
+  return reading.nodesLeft > 0;
 }
 
 function single(

@@ -44,6 +44,12 @@ function readNumber(given: unknown): Read {
   return Number.isFinite(number) ? value(number) : wrong(`wants a finite number; got ${shown(given)}`);
 }
 
+/** Whatever JSON can say. */
+export function readAny(given: unknown): Read {
+  if (typeof given === "number" || typeof given === "bigint") return readNumber(given);
+  return readScalar(typeof given === "boolean" ? ScalarType.BOOL : ScalarType.STRING, given);
+}
+
 export function readScalar(scalar: ScalarType, given: unknown): Read {
   const range = INTEGERS[scalar];
   if (range !== undefined) return readWhole(given, range);

@@ -3,7 +3,7 @@ import { defineGenerator } from "../define.ts";
 import type { Level, RowReader, SearchWork } from "../environment.ts";
 import type { Parsed } from "../facts.ts";
 import type { Rng } from "../lib/rng.ts";
-import { defineParameters, minMax, type ParametersOf, ranges } from "../parameters.ts";
+import { defineParameters, minMax, type ParametersOf, ranges, wholeNumber } from "../parameters.ts";
 import { type CountdownInstance, LIMITS } from "./instance.ts";
 import { combine, countSolutions, makeValues, SOLUTIONS_CAP, type Values } from "./solve.ts";
 
@@ -31,13 +31,10 @@ const parameters = defineParameters({
     integer: true,
   }),
   ...minMax("target", ["Smallest target.", "Largest target."], [1, 1000], { min: 1, max: targetMax, integer: true }),
-  fewest_target_min: {
-    description: "Smallest target with only numbers_min numbers, if above target_min.",
-    min: 1,
-    max: targetMax,
-    defaultValue: 1,
-    integer: true,
-  },
+  fewest_target_min: wholeNumber("Smallest target with only numbers_min numbers, if above target_min.", 1, [
+    1,
+    targetMax,
+  ]),
   ...minMax(
     "solutions",
     ["Fewest ways to the target.", `Most ways to the target; ${SOLUTIONS_CAP}: no limit.`],
@@ -50,13 +47,7 @@ const parameters = defineParameters({
     defaultValue: 0,
     ...WAYS,
   },
-  sparse_kept: {
-    description: "Sparse instances: 0 never fit, 1 fit with any target up to target_max.",
-    min: 0,
-    max: 1,
-    defaultValue: 1,
-    integer: true,
-  },
+  sparse_kept: wholeNumber("Sparse instances: 0 never fit, 1 fit with any target up to target_max.", 1, [0, 1]),
 });
 
 export type CountdownParameters = ParametersOf<typeof parameters>;

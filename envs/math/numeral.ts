@@ -5,7 +5,7 @@
 import type { Facts } from "../facts.ts";
 import { equalsInteger, type Rational } from "../lib/rational.ts";
 import { isName } from "./compare/shape.ts";
-import type { Rational as Fraction } from "./numbers/rational.ts";
+import { type Rational as Fraction, reduced } from "./numbers/rational.ts";
 import { type Node, show } from "./syntax.ts";
 
 /** A whole number or a fraction, with the sign before it. */
@@ -36,13 +36,6 @@ function wholeOf(node: Node): bigint | undefined {
   const value = term?.node.kind === "number" && more.length === 0 ? wholeOf(term.node) : undefined;
   if (value === undefined || term === undefined) return undefined;
   return term.sign === "-" ? -value : term.sign === "+" ? value : undefined;
-}
-
-function reduced(num: bigint, den: bigint): Fraction {
-  let [a, b] = [num < 0n ? -num : num, den < 0n ? -den : den];
-  while (b !== 0n) [a, b] = [b, a % b];
-  const divisor = den < 0n ? -a : a;
-  return { num: num / divisor, den: den / divisor };
 }
 
 /** What an answer gives a value to, and the value; the name is undefined where the value stands alone. */

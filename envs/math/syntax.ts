@@ -1,6 +1,7 @@
 /** What an answer is made of, once read. */
 import { assertNever } from "../lib/assert-never.ts";
 import { type Rational, showRational } from "./numbers/rational.ts";
+import { isConstant } from "./read/names.ts";
 
 export type Sign = "+" | "-" | "±" | "∓";
 
@@ -77,6 +78,30 @@ export function symbol(name: string): Node {
   return { kind: "symbol", name };
 }
 
+export function numberNode(num: bigint, den = 1n): Node {
+  return { kind: "number", value: { num, den } };
+}
+
+export function negated(node: Node): Node {
+  return { kind: "add", terms: [{ sign: "-", node }] };
+}
+
+export function sumOf(...nodes: readonly Node[]): Node {
+  return { kind: "add", terms: nodes.map((node) => ({ sign: "+", node })) };
+}
+
+export function differenceOf(left: Node, right: Node): Node {
+  return { kind: "add", terms: [left, right].map((node, i) => ({ sign: i === 0 ? "+" : "-", node })) };
+}
+
+export function productOf(...nodes: readonly Node[]): Node {
+  return { kind: "multiply", factors: nodes.map((node) => ({ inverse: false, node })) };
+}
+
+export function quotientOf(top: Node, bottom: Node): Node {
+  return { kind: "multiply", factors: [top, bottom].map((node, i) => ({ inverse: i === 1, node })) };
+}
+
 /** One text for equal trees. Only written for trees of a bounded size. */
 export function show(node: Node): string {
   switch (node.kind) {
@@ -141,46 +166,14 @@ function wrapped(node: Node): string {
   return isSingle ? show(node) : `(${show(node)})`;
 }
 
-/** The parts of a node that are nodes. */
+/** The parts of a node that are nodes, in the order they are written. */
 export function children(node: Node): readonly Node[] {
-  switch (node.kind) {
-    case "number":
-    case "symbol":
-    case "clock":
-    case "text":
-      return [];
-    case "add":
-      return node.terms.map((term) => term.node);
-    case "multiply":
-      return node.factors.map((factor) => factor.node);
-    case "power":
-      return [node.base, node.exponent];
-    case "call":
-      return node.args;
-    case "series":
-      return [node.from, node.to, node.body];
-    case "unit":
-      return [node.node];
-    case "ratio":
-    case "relation":
-      return node.parts;
-    case "bracket":
-    case "set":
-    case "list":
-      return node.items;
-    case "builder":
-      return [node.element, node.condition];
-    case "sets":
-      return [node.left, node.right];
-    case "residue":
-      return [node.node, node.modulus];
-    case "cases":
-      return node.pieces.flatMap(({ value, condition }) => (condition === undefined ? [value] : [value, condition]));
-    case "matrix":
-      return node.rows.flat();
-    default:
-      return assertNever(node);
-  }
+  const found: Node[] = [];
+  withChildren(node, (child) => {
+    found.push(child);
+    return child;
+  });
+  return found;
 }
 
 /** The node with each of the parts that are nodes replaced, in the order they are written. */
@@ -240,4 +233,19 @@ export function some(node: Node, isSo: (node: Node) => boolean): boolean {
 export function replaced(node: Node, name: string, by: Node): Node {
   if (node.kind === "symbol") return node.name === name ? by : node;
   return withChildren(node, (child) => replaced(child, name, by));
+}
+
+// Which letters of an expression are variables.
+
+/** The variables of an expression. */
+export function variablesOf(node: Node, found = new Set<string>()): Set<string> {
+  if (node.kind === "symbol" && !isConstant(node.name)) found.add(node.name);
+  if (node.kind === "series") {
+    const inner = variablesOf(node.body);
+    inner.delete(node.index);
+    for (const name of inner) found.add(name);
+    variablesOf(node.from, found);
+    variablesOf(node.to, found);
+  } else for (const child of children(node)) variablesOf(child, found);
+  return found;
 }

@@ -135,14 +135,59 @@ export interface Piece {
   readonly wrong: boolean;
 }
 
-export interface Stack {
-  readonly pieces: readonly Piece[];
+/** The amounts chosen, by index, that exist, in the order listed; labelled by themselves or by their indices. */
+export function piecesOf(
+  chosen: readonly number[],
+  amounts: ArrayLike<number>,
+  label: "amount" | "index",
+  className: string,
+): readonly Piece[] {
+  const seen = new Set<number>();
+  return chosen.flatMap((index) => {
+    const amount = amounts[index];
+    if (amount === undefined) return [];
+    const wrong = seen.has(index);
+    seen.add(index);
+    const onClass = className === "gd-f0" ? "gd-on-dark" : "gd-on-light";
+    return [{ amount, label: `${label === "amount" ? amount : index}`, className, onClass, wrong }];
+  });
+}
+
+export const STACK = 34;
+const ROW = STACK + 26;
+
+interface Stacks {
+  /** The words above a stack, and what is in it. */
+  readonly rows: readonly (readonly [words: string, pieces: readonly Piece[]])[];
   readonly left: number;
   readonly top: number;
-  readonly height: number;
   /** Pixels of one unit. */
   readonly scale: number;
   readonly limit: number;
+  /** What the limit is; its amount follows. */
+  readonly words: string;
+  /** Of the picture: the words stay within it. */
+  readonly width: number;
+}
+
+/** Stacks one below the other, with one limit through all of them. `bottom`: where they end. */
+export function stacks({ rows, left, top, scale, limit, words, width }: Stacks): {
+  readonly shapes: readonly Shape[];
+  /** The limit's line, and what it is: to be drawn last. */
+  readonly line: readonly Shape[];
+  readonly bottom: number;
+} {
+  const shapes = rows.flatMap(([above, pieces], i) => [
+    text(left, top + i * ROW - 6, "gd-text", above),
+    ...stackShapes(pieces, left, top + i * ROW, scale, limit),
+  ]);
+  const x = left + limit * scale;
+  // Not through the words above a row.
+  const segments = rows.map((_, i) => segment(x, top - 4 + i * ROW, x, top + STACK + 4 + i * ROW));
+  const said = `${words} ${limit}`;
+  const half = textWidth(said) / 2;
+  const middle = text(Math.min(Math.max(x, half), width - half), top - 35, "gd-mid", said);
+  return { shapes, line: [path(segments, "gd-limit"), middle], bottom: top + rows.length * ROW };
 }
 
 /** More pieces have no room to be told apart: those behind them are drawn as one. */
@@ -156,7 +201,13 @@ function drawable(pieces: readonly Piece[]): readonly Piece[] {
 }
 
 /** The pieces from left to right, in the frame that they are to fill; what lies beyond the limit, or is wrong, is hatched. */
-export function stackShapes({ pieces, left, top, height, scale, limit }: Stack): readonly Shape[] {
+function stackShapes(
+  pieces: readonly Piece[],
+  left: number,
+  top: number,
+  scale: number,
+  limit: number,
+): readonly Shape[] {
   let sum = 0;
   const shapes = drawable(pieces).flatMap(({ amount, label, className, onClass, wrong }) => {
     const [start, end] = [sum, sum + amount];
@@ -165,33 +216,14 @@ export function stackShapes({ pieces, left, top, height, scale, limit }: Stack):
     const from = wrong ? start : Math.max(start, limit);
     const beyond = Math.max(0, end - from) * scale;
     return [
-      rect(x, top, Math.max(0.5, width - 1), height, className),
-      ...(beyond > 0 ? [path(hatching(left + from * scale, top, beyond, height), "gd-hatch")] : []),
-      ...(width > 9 + 6 * label.length ? [text(x + width / 2, top + height / 2, onClass, label)] : []),
+      rect(x, top, Math.max(0.5, width - 1), STACK, className),
+      ...(beyond > 0 ? [path(hatching(left + from * scale, top, beyond, STACK), "gd-hatch")] : []),
+      ...(width > 9 + 6 * label.length ? [text(x + width / 2, top + STACK / 2, onClass, label)] : []),
     ];
   });
-  return [rect(left, top, limit * scale, height, "gd-plain"), ...shapes];
+  return [rect(left, top, limit * scale, STACK, "gd-plain"), ...shapes];
 }
 
 export function sumOfPieces(pieces: readonly Piece[]): number {
   return pieces.reduce((sum, { amount }) => sum + amount, 0);
-}
-
-export interface Limit {
-  readonly x: number;
-  /** From where to where down the picture its line goes. */
-  readonly spans: readonly (readonly [top: number, bottom: number])[];
-  /** What it is, and where that is written. */
-  readonly words: string;
-  readonly top: number;
-  /** Of the picture: the words stay within it. */
-  readonly width: number;
-}
-
-/** A vertical line at an amount, with words above it. */
-export function limitShapes({ x, spans, words, top, width }: Limit): readonly Shape[] {
-  const half = textWidth(words) / 2;
-  const middle = Math.min(Math.max(x, half), width - half);
-  const segments = spans.map(([from, to]) => segment(x, from, x, to));
-  return [path(segments, "gd-limit"), text(middle, top, "gd-mid", words)];
 }

@@ -1,7 +1,7 @@
 /** Weights against the capacity, so that a person sees by how much they exceed it, and which items are worth more. */
 import type { Picture, Shape } from "../../envs/picture.ts";
 import type { IndexList as Choice } from "../../envs/lib/lists.ts";
-import { labelShapes, limitShapes, type Piece, stackShapes, sumOfPieces } from "../lib/frame.ts";
+import { labelShapes, piecesOf, stacks, sumOfPieces } from "../lib/frame.ts";
 import { isWithin, legendOf, noteOf, notesOf, tally, type Tally } from "../lib/picture.ts";
 import { path, rect, segment, text } from "../lib/svg.ts";
 import { type KnapsackInstance, total } from "../../envs/np/knapsack/generate.ts";
@@ -9,23 +9,27 @@ import { type KnapsackInstance, total } from "../../envs/np/knapsack/generate.ts
 const WIDTH = 900;
 const LEFT = 10;
 const BARS = 190;
-const STACK = 34;
-const ROW = STACK + 26;
 
 export function draw(instance: KnapsackInstance, choice?: Choice, best?: Choice): Picture {
   const { capacity, weights, values } = instance;
   const chosen = tally(choice ?? [], weights.length);
-  const pieces = piecesOf(instance, choice ?? []);
+  const pieces = piecesOf(choice ?? [], weights, "index", "gd-f0");
   const all = total(weights, [...weights.keys()]);
   const scale = (WIDTH - 2 * LEFT) / Math.max(all, capacity, sumOfPieces(pieces));
   const repeated = chosen.distinct.filter((item) => (chosen.times[item] as number) > 1);
   const bestOnly = new Set((best ?? []).filter((item) => chosen.times[item] === 0));
-  const stackTop = BARS + 84;
-  const rows: readonly (readonly [string, readonly Piece[]])[] = [
-    [caption("Chosen", choice ?? []), pieces],
-    ...(best === undefined ? [] : [[caption("A best choice", best), piecesOf(instance, best, "gd-f6")] as const]),
-  ];
-  const bottom = stackTop + rows.length * ROW;
+  const { shapes, line, bottom } = stacks({
+    rows: [
+      [caption("Chosen", choice ?? []), pieces],
+      ...(best ? [[caption("A best choice", best), piecesOf(best, weights, "index", "gd-f6")] as const] : []),
+    ],
+    left: LEFT,
+    top: BARS + 84,
+    scale,
+    limit: capacity,
+    words: "capacity",
+    width: WIDTH,
+  });
 
   function caption(words: string, items: Choice): string {
     const real = items.filter((item) => isWithin(item, weights.length));
@@ -43,21 +47,8 @@ export function draw(instance: KnapsackInstance, choice?: Choice, best?: Choice)
         "All items, the most valuable for their weight first: width is weight, height is value per weight, area is value.",
       ),
       ...itemShapes(instance, chosen, bestOnly, scale),
-      ...rows.flatMap(([words, row], i) => {
-        const top = stackTop + i * ROW;
-        return [
-          text(LEFT, top - 6, "gd-text", words),
-          ...stackShapes({ pieces: row, left: LEFT, top, height: STACK, scale, limit: capacity }),
-        ];
-      }),
-      ...limitShapes({
-        x: LEFT + capacity * scale,
-        // Not through the words above a row.
-        spans: rows.map((_, i) => [stackTop - 4 + i * ROW, stackTop + STACK + 4 + i * ROW] as const),
-        words: `capacity ${capacity}`,
-        top: BARS + 49,
-        width: WIDTH,
-      }),
+      ...shapes,
+      ...line,
     ],
     legend: legendOf(
       [chosen.distinct.length > 0, "box", "gd-f0", "chosen"],
@@ -72,18 +63,6 @@ export function draw(instance: KnapsackInstance, choice?: Choice, best?: Choice)
     ),
     notes: notesOf(noteOf("Items that do not exist", chosen.outside), noteOf("Listed more than once", repeated)),
   };
-}
-
-/** The items chosen that exist, in the order listed. */
-function piecesOf({ weights }: KnapsackInstance, choice: Choice, className = "gd-f0"): readonly Piece[] {
-  const seen = new Set<number>();
-  return choice.flatMap((item) => {
-    if (!isWithin(item, weights.length)) return [];
-    const wrong = seen.has(item);
-    seen.add(item);
-    const onClass = className === "gd-f0" ? "gd-on-dark" : "gd-on-light";
-    return [{ amount: weights[item] as number, label: `${item}`, className, onClass, wrong }];
-  });
 }
 
 /** Each item as wide as its weight and as high as its value per weight. */

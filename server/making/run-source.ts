@@ -16,7 +16,7 @@ import type { Made, TaskSource } from "../curriculum/runs/ports.ts";
 import { type Maker, runCaller } from "./make.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
-import { answerFormats, sources, splits, thinkings } from "../tasks/wire-enums.ts";
+import { formatNumbers, splitNumbers, thinkingNumbers } from "../tasks/words.ts";
 
 function readNumberMap(json: Json | undefined): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(readObject(json)).map(([name, value]) => [name, readNumber(value)]));
@@ -29,6 +29,8 @@ function readName<Name extends string>(json: Json | undefined, names: Readonly<R
   throw new FormatError(`expected one of ${Object.keys(names).join(", ")}, found "${text}"`);
 }
 
+const SOURCES = { synthetic: true, real: true, teacher: true } satisfies Record<TaskSpec["source"], boolean>;
+
 const specs: Codec<TaskSpec> = {
   encode: (spec) => ({ ...spec }),
   decode(json) {
@@ -38,11 +40,11 @@ const specs: Codec<TaskSpec> = {
       version: readNumber(from["version"]),
       level: readText(from["level"]),
       parameters: readNumberMap(from["parameters"]),
-      split: readName(from["split"], splits.toWire),
-      source: readName(from["source"], sources.toWire),
+      split: readName(from["split"], splitNumbers.toWire),
+      source: readName(from["source"], SOURCES),
       pool: readText(from["pool"]),
-      answerFormat: readName(from["answerFormat"], answerFormats.toWire),
-      thinking: readName(from["thinking"], thinkings.toWire),
+      answerFormat: readName(from["answerFormat"], formatNumbers.toWire),
+      thinking: readName(from["thinking"], thinkingNumbers.toWire),
       rewardScheme: readText(from["rewardScheme"]),
       rewardParameters: readNumberMap(from["rewardParameters"]),
     };

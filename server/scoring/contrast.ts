@@ -1,9 +1,21 @@
 /** Contrast pairs of a whole group: commits over what lost them, or never had one (Curriculum RLOO 3.3). */
 import type { ScoredScan } from "../../envs/score.ts";
 import type { SampleScan } from "../curriculum/core/batches.ts";
-import type { Completion } from "../gen/gradus/v1/environment_pb.js";
-import type { ContrastPair } from "../gen/gradus/v1/outcome_pb.js";
 import type { SampleResult } from "./scorer.ts";
+
+/** A completion to be preferred to another one of its group. The ends are UTF-16 units of their texts. */
+export interface ContrastPair {
+  readonly preferredSampleIndex: number;
+  readonly preferredEnd: number;
+  readonly rejectedSampleIndex: number;
+  readonly rejectedEnd: number;
+}
+
+/** What became of a completion of the group. */
+export interface ScoredCompletion {
+  readonly sampleIndex: number;
+  readonly result: SampleResult;
+}
 
 /** A scanned completion of the group. */
 interface Sample extends SampleScan {
@@ -20,16 +32,15 @@ export function scanned({ length, commit, complete }: ScoredScan): SampleScan | 
  * Empty where the scheme does not scan for commits. A sample without a score is in no pair, for nothing is known of it; nor
  * is one of which not every answer was verified. In the order of sample_index, so that no pair depends on who came first.
  */
-export function contrastPairs(completions: readonly Completion[], results: readonly SampleResult[]): ContrastPair[] {
+export function contrastPairs(scored: readonly ScoredCompletion[]): readonly ContrastPair[] {
   const samples: Sample[] = [];
   let pairsMax = 0;
-  for (let i = 0; i < results.length; i++) {
-    const result = results[i] as SampleResult;
+  for (const { sampleIndex: index, result } of scored) {
     const scan = result.kind === "score" ? result.score.scan : undefined;
     if (scan === undefined) continue;
     pairsMax = scan.pairsMax;
     const sample = scanned(scan);
-    if (sample !== undefined) samples.push({ ...sample, index: (completions[i] as Completion).sampleIndex });
+    if (sample !== undefined) samples.push({ ...sample, index });
   }
   if (samples.length === 0) return [];
   samples.sort((a, b) => a.index - b.index);
@@ -42,7 +53,6 @@ export function pairsOf(samples: readonly Sample[], pairsMax: number): ContrastP
   const add = (preferred: Sample, rejected: Sample): void => {
     if (pairs.length >= pairsMax) return;
     pairs.push({
-      $typeName: "gradus.v1.ContrastPair",
       preferredSampleIndex: preferred.index,
       preferredEnd: preferred.commitEnd ?? preferred.length,
       rejectedSampleIndex: rejected.index,

@@ -2,10 +2,8 @@
 import { hash } from "node:crypto";
 import { advantagesOf } from "../curriculum/core/signals.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/core/feedback.ts";
-import { type Completion, type CompletionGroup, FinishReason } from "../gen/gradus/v1/environment_pb.js";
-import type { GroupOutcome, Outcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { AsyncScorer, Caller, RunSample } from "./async-scorer.ts";
-import { contrastPairs, scanned } from "./contrast.ts";
+import { type ContrastPair, contrastPairs, scanned, type ScoredCompletion } from "./contrast.ts";
 import {
   asCut,
   type AsyncTask,
@@ -17,7 +15,6 @@ import {
   type SyncTask,
 } from "./scorer.ts";
 import { inStretches } from "../sharing/stretches.ts";
-import { outcomeToWire } from "./wire-outcome.ts";
 
 /**
  * Tells texts that a caller sends for one sample apart, by 48 bits in hex. It guards against a mistake, not against the
@@ -25,6 +22,24 @@ import { outcomeToWire } from "./wire-outcome.ts";
  */
 function completionDigest(text: string): string {
   return hash("sha256", text, "hex").slice(0, 12);
+}
+
+/** A completion as it is asked about. */
+interface Completion {
+  /** Its place among the group's samples. */
+  readonly sampleIndex: number;
+  /** Read once for each score: a long one is made of its bytes each time. */
+  readonly text: string;
+  /** The policy that wrote it, where the trainer says so. */
+  readonly policyVersion?: number | undefined;
+}
+
+/** Completions of one task. The contract's messages are such groups as they are, so that none is copied. */
+export interface CompletionGroup {
+  readonly groupId: string;
+  /** Samples of the whole group; 0: as many as its run has, or as are here. */
+  readonly numGenerations: number;
+  readonly completions: readonly Completion[];
 }
 
 /** What a group's scores mean to the run that issued its task. */
@@ -39,14 +54,34 @@ export type RunFeedback =
   | { readonly kind: "recorded"; readonly statuses: readonly (FeedbackStatus | undefined)[] };
 
 export interface ScoredGroup {
-  /** Complete but for the outcomes' feedback. */
-  readonly outcome: GroupOutcome;
+  /** In the order of the group's completions. */
+  readonly samples: readonly ScoredCompletion[];
+  /** Undefined: not asked for, or the group is not here as a whole. */
+  readonly whole: WholeGroup | undefined;
   readonly feedback: RunFeedback;
 }
 
-/** The group's statistics come with it where the message holds it whole, and it is asked for as a group. */
+/** What is known of a group that is here as a whole. */
+export interface WholeGroup {
+  /** Of the samples with a score; undefined: there is none. */
+  readonly statistics: GroupStatistics | undefined;
+  readonly contrastPairs: readonly ContrastPair[];
+}
+
+export interface GroupStatistics {
+  readonly count: number;
+  readonly mean: number;
+  readonly std: number;
+  /** In the order of the samples; undefined for one without a score. */
+  readonly rloo: readonly (number | undefined)[];
+  readonly grpo: readonly (number | undefined)[];
+}
+
 export interface GroupOptions {
+  /** The group's statistics come with it where it is here as a whole. */
   readonly statistics: boolean;
+  /** Whether the trainer says of the completion at this place that it reached its greatest length. */
+  readonly isCut: (place: number) => boolean;
 }
 
 /** UTF-16 units of a group's completions that are scored at a stretch; what is dearest to read takes some milliseconds. */
@@ -72,7 +107,7 @@ export function scoreGroup(
   options: GroupOptions,
 ): ScoredGroup {
   const run = task.kind === "none" ? NO_RUN : runOf(task, group);
-  const scored = group.completions.map((completion) => scoreOne(scorer, task, completion, run));
+  const scored = group.completions.map((completion, i) => scoreOne(scorer, task, completion, run, options.isCut(i)));
   return toScoredGroup(task, group, options, run, scored);
 }
 
@@ -84,21 +119,30 @@ export async function scoreLargeGroup(
   options: GroupOptions,
 ): Promise<ScoredGroup> {
   const run = task.kind === "none" ? NO_RUN : runOf(task, group);
-  const scored = await inStretches(group.completions, (completion) => scoreOne(scorer, task, completion, run));
+  const scored = await inStretches(group.completions, (completion, i) =>
+    scoreOne(scorer, task, completion, run, options.isCut(i)),
+  );
   return toScoredGroup(task, group, options, run, scored);
 }
 
-interface ScoredCompletion {
-  readonly result: SampleResult;
+interface ToldSample extends ScoredCompletion {
   /** What its run is told, if anything. */
   readonly item: FeedbackItem | undefined;
 }
 
-function scoreOne(scorer: Scorer, task: SyncTask | NoReward, completion: Completion, run: GroupRun): ScoredCompletion {
-  if (task.kind === "none") return { result: task, item: undefined };
+function scoreOne(
+  scorer: Scorer,
+  task: SyncTask | NoReward,
+  completion: Completion,
+  run: GroupRun,
+  cut: boolean,
+): ToldSample {
+  const { sampleIndex } = completion;
+  if (task.kind === "none") return { sampleIndex, result: task, item: undefined };
   const { text } = completion;
-  const result = scorer.score(asWritten(task, completion), text);
-  return { result, item: run.kind === "run" ? run.itemOf(completion, completionDigest(text), result) : undefined };
+  const result = scorer.score(cut ? asCut(task) : task, text);
+  const item = run.kind === "run" ? run.itemOf(completion, completionDigest(text), result) : undefined;
+  return { sampleIndex, result, item };
 }
 
 function toScoredGroup(
@@ -106,14 +150,13 @@ function toScoredGroup(
   group: CompletionGroup,
   options: GroupOptions,
   run: GroupRun,
-  scored: readonly ScoredCompletion[],
+  samples: readonly ToldSample[],
 ): ScoredGroup {
-  const results = scored.map(({ result }) => result);
-  const outcome = toOutcome(group, results, options.statistics && task.kind !== "none" ? task : undefined);
-  if (run.kind !== "run") return { outcome, feedback: run };
+  const whole = options.statistics && task.kind !== "none" ? wholeGroup(group, samples, task) : undefined;
+  if (run.kind !== "run") return { samples, whole, feedback: run };
   const items: FeedbackItem[] = [];
-  for (const { item } of scored) if (item !== undefined) items.push(item);
-  return { outcome, feedback: { kind: "items", runId: run.runId, items } };
+  for (const { item } of samples) if (item !== undefined) items.push(item);
+  return { samples, whole, feedback: { kind: "items", runId: run.runId, items } };
 }
 
 /** The same for a task whose completions wait for a resource. */
@@ -131,61 +174,54 @@ export async function scoreGroupAsync(
     const key = `${task.groupId} ${run.hash} ${completion.sampleIndex} ${digest}`;
     return { runId: run.runId, key, itemOf: (result) => run.itemOf(completion, digest, result) };
   };
-  const begun = await inStretches(group.completions, (completion) => {
-    // Once: a long one is made of its bytes each time.
+  const begun = await inStretches(group.completions, (completion, i) => {
     const { text } = completion;
-    return scorer.score(asWritten(task, completion), text, caller, sampleOf(completion, text));
+    return scorer.score(options.isCut(i) ? asCut(task) : task, text, caller, sampleOf(completion, text));
   });
   const scored = await Promise.all(begun);
-  const results = scored.map(({ result }) => result);
-  const outcome = toOutcome(group, results, options.statistics ? task : undefined);
-  if (run.kind !== "run") return { outcome, feedback: run };
-  return { outcome, feedback: { kind: "recorded", statuses: scored.map(({ status }) => status) } };
+  const samples = scored.map(({ result }, i) => ({
+    sampleIndex: (group.completions[i] as Completion).sampleIndex,
+    result,
+  }));
+  const whole = options.statistics ? wholeGroup(group, samples, task) : undefined;
+  if (run.kind !== "run") return { samples, whole, feedback: run };
+  return { samples, whole, feedback: { kind: "recorded", statuses: scored.map(({ status }) => status) } };
 }
 
-/** A task as it is scored for a completion, of which the trainer may say that it reached its greatest length. */
-function asWritten<Task extends OpenTask>(task: Task, { finishReason }: Completion): Task {
-  return finishReason === FinishReason.LENGTH ? asCut(task) : task;
-}
-
-/** With statistics where a task is given. */
-function toOutcome(group: CompletionGroup, results: readonly SampleResult[], task?: OpenTask): GroupOutcome {
-  const { groupId, completions } = group;
-  const outcomes = completions.map(({ sampleIndex }, i) => outcomeToWire(sampleIndex, results[i] as SampleResult));
-  const outcome: GroupOutcome = { $typeName: "gradus.v1.GroupOutcome", groupId, outcomes, contrastPairs: [] };
-  if (task !== undefined && outcomes.length === sizeOf(group, task)) {
-    addStatistics(outcome, outcomes);
-    outcome.contrastPairs = contrastPairs(completions, results);
-  }
-  return outcome;
+/** Undefined: some of its samples are not here. */
+function wholeGroup(
+  group: CompletionGroup,
+  samples: readonly ScoredCompletion[],
+  task: OpenTask,
+): WholeGroup | undefined {
+  if (samples.length !== sizeOf(group, task)) return undefined;
+  return { statistics: statisticsOf(samples), contrastPairs: contrastPairs(samples) };
 }
 
 function sizeOf(group: CompletionGroup, task: OpenTask): number {
   return group.numGenerations || (task.token.run?.numGenerations ?? group.completions.length);
 }
 
-function addStatistics(group: GroupOutcome, outcomes: readonly Outcome[]): void {
-  const scored = scoredInOrder(outcomes);
-  if (scored.length === 0) return;
-  const rewards = scored.map(({ result }) => (result.case === "score" ? result.value.reward : NaN));
+function statisticsOf(samples: readonly ScoredCompletion[]): GroupStatistics | undefined {
+  const scored = scoredInOrder(samples);
+  if (scored.length === 0) return undefined;
+  const rewards = scored.map(({ result }) => (result.kind === "score" ? result.score.reward : NaN));
   const { rloo, grpo, mean, std } = advantagesOf(rewards);
-  for (let i = 0; i < scored.length; i++) {
-    const outcome = scored[i] as Outcome;
-    outcome.rlooAdvantage = rloo[i];
-    outcome.grpoAdvantage = grpo[i];
-  }
-  group.statistics = { $typeName: "gradus.v1.GroupStatistics", count: rewards.length, mean, std };
+  const statistics = { count: rewards.length, mean, std, rloo, grpo };
+  if (scored === samples) return statistics;
+  const inPlace = (values: readonly number[]) => samples.map((sample) => values[scored.indexOf(sample)]);
+  return { ...statistics, rloo: inPlace(rloo), grpo: inPlace(grpo) };
 }
 
-/** By sample_index, so that sums are the same to the bit however the samples were ordered. As nearly always: as they are. */
-function scoredInOrder(outcomes: readonly Outcome[]): readonly Outcome[] {
+/** By sampleIndex, so that sums are the same to the bit however the samples were ordered. As nearly always: as they are. */
+function scoredInOrder(samples: readonly ScoredCompletion[]): readonly ScoredCompletion[] {
   let inOrder = true;
-  for (let i = 0; i < outcomes.length && inOrder; i++) {
-    const { result, sampleIndex } = outcomes[i] as Outcome;
-    inOrder = result.case === "score" && (i === 0 || (outcomes[i - 1] as Outcome).sampleIndex < sampleIndex);
+  for (let i = 0; i < samples.length && inOrder; i++) {
+    const { result, sampleIndex } = samples[i] as ScoredCompletion;
+    inOrder = result.kind === "score" && (i === 0 || (samples[i - 1] as ScoredCompletion).sampleIndex < sampleIndex);
   }
-  if (inOrder) return outcomes;
-  return outcomes.filter(({ result }) => result.case === "score").sort((a, b) => a.sampleIndex - b.sampleIndex);
+  if (inOrder) return samples;
+  return samples.filter(({ result }) => result.kind === "score").sort((a, b) => a.sampleIndex - b.sampleIndex);
 }
 
 /** The run that a group's results are to be recorded in, or why they are not. */

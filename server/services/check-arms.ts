@@ -1,5 +1,5 @@
 /** Tries the arms of a run before it is created: one that gives no tasks is refused, and not found out by a trainer. */
-import { placeOf } from "../curriculum/core/codec.ts";
+import { placeOf } from "../curriculum/core/types.ts";
 import type { Arm, RunConfig } from "../curriculum/core/types.ts";
 import type { Maker, Wanting } from "../making/make.ts";
 import type { TaskSpec } from "../tasks/spec.ts";

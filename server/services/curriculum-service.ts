@@ -11,7 +11,7 @@ import { peerCaller } from "../making/make.ts";
 import { open, seal } from "../tasks/keyring.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { inStretches } from "../sharing/stretches.ts";
-import { feedbackToWire } from "../scoring/wire-outcome.ts";
+import { feedbackToWire } from "./wire-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
 import { checkArms } from "./check-arms.ts";
 import { checkEvaluatedRows, checkRanks, rowWarnings } from "./check-rows.ts";
@@ -30,7 +30,8 @@ import {
 import type { ServiceDeps } from "./deps.ts";
 import { okOrThrow } from "./refusal.ts";
 import { evaluationToWire, issuedToWire } from "./run-task.ts";
-import { addedArms, readPolicy, runConfigFromWire, runConfigToWire } from "./run-config.ts";
+import { addedArms, runConfigFromWire, runConfigToWire } from "./run-config.ts";
+import { policyFromWire } from "./wire-policy.ts";
 import { groupToWire, recordToWire, listedToWire, runToWire, stateToWire } from "./wire-run.ts";
 
 const RUN_ID_BYTES_MAX = 128;
@@ -227,7 +228,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       for (const [i, id] of request.removeArms.entries()) checkBytes(id, ARM_ID_BYTES_MAX, `remove_arms[${i}]`);
       const { numGenerations, promptsPerUpdate } = request;
       if (numGenerations !== undefined) checkRange(numGenerations, 1, deps.limits.completionsMax, "num_generations");
-      const policy = request.policy && readPolicy(request.policy);
+      const policy = request.policy && policyFromWire(request.policy);
       const { config } = okOrThrow(await runs.get(runId));
       const addArms = addedArms(request.addArms, config, deps);
       await checkArms(deps, { arms: addArms, seed: config.seed }, { caller: peerCaller(peer), signal }, "add_arms");
@@ -243,7 +244,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
     },
     async updatePolicy(request) {
       const runId = readRunId(request);
-      const policy = readPolicy(request.policy);
+      const policy = policyFromWire(request.policy);
       checkRanks(deps.pools, policy, okOrThrow(await runs.get(runId)).config.arms);
       const applied = okOrThrow(await runs.updatePolicy(runId, policy));
       return create(wire.UpdatePolicyResponseSchema, from(applied));

@@ -6,6 +6,7 @@ import {
   type CompletionGroup,
   type Environment as WireEnvironment,
   type EnvironmentService,
+  FinishReason,
   GetEnvironmentResponseSchema,
   type ListEnvironmentsResponse,
   ListEnvironmentsResponseSchema,
@@ -16,19 +17,12 @@ import {
   type StreamStepsResponse,
   StreamStepsResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
-import { type GroupOutcome, NoRewardReason, type Outcome, Verdict } from "../gen/gradus/v1/outcome_pb.js";
+import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Caller } from "../scoring/async-scorer.ts";
 import { peerCaller, type Wanting } from "../making/make.ts";
-import { presentTask } from "../tasks/present.ts";
-import {
-  type GroupOptions,
-  isLarge,
-  type ScoredGroup,
-  scoreGroup,
-  scoreGroupAsync,
-  scoreLargeGroup,
-} from "../scoring/score-group.ts";
+import { presentTask } from "./present.ts";
+import { isLarge, type ScoredGroup, scoreGroup, scoreGroupAsync, scoreLargeGroup } from "../scoring/score-group.ts";
 import type { NoReward, OpenTask } from "../scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { inStretches } from "../sharing/stretches.ts";
@@ -40,6 +34,7 @@ import type { ServiceDeps } from "./deps.ts";
 import { giveFeedback } from "./feedback.ts";
 import { makeError } from "./refusal.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
+import { groupToWire } from "./wire-outcome.ts";
 import { environmentToWire } from "./wire-task.ts";
 
 const CATEGORY_BYTES_MAX = 64;
@@ -122,7 +117,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
         completions: [{ $typeName: "gradus.v1.Completion", sampleIndex, text: completion, finishReason, ...version }],
       };
       checkGroups([group], limits);
-      const scored = scoreAndFeed(deps, deps.scorer.open(taskId), group, { statistics: false }, context);
+      const scored = scoreAndFeed(deps, deps.scorer.open(taskId), group, false, context);
       return scored instanceof Promise ? scored.then(onlyOutcome) : onlyOutcome(scored);
     },
     async batchStep(request, context) {
@@ -177,7 +172,7 @@ async function scoreGroups(
   const outcomes = await inStretches(groups, (group) => {
     const task = deps.scorer.open(group.taskId);
     waits ||= task.kind === "async";
-    return scoreAndFeed(deps, task, group, { statistics: true }, caller);
+    return scoreAndFeed(deps, task, group, true, caller);
   });
   if (waits) stepAside?.();
   if (outcomes.every(isAtOnce)) return outcomes;
@@ -193,24 +188,23 @@ function scoreAndFeed(
   deps: ServiceDeps,
   task: OpenTask | NoReward,
   group: CompletionGroup,
-  options: GroupOptions,
+  statistics: boolean,
   caller: Caller,
 ): GroupOutcome | Promise<GroupOutcome> {
   const done = (scored: ScoredGroup): GroupOutcome | Promise<GroupOutcome> => {
-    tally(deps, task, scored.outcome);
-    return scored.feedback.kind === "none" ? scored.outcome : feed(deps, scored);
+    tally(deps, task, scored);
+    return scored.feedback.kind === "none" ? groupToWire(group.groupId, scored) : feed(deps, group.groupId, scored);
   };
+  const isCut = (place: number): boolean => group.completions[place]?.finishReason === FinishReason.LENGTH;
+  const options = { statistics, isCut };
   if (task.kind === "async") return scoreGroupAsync(deps.asyncScorer, task, group, options, caller).then(done);
   if (isLarge(group)) return scoreLargeGroup(deps.scorer, task, group, options).then(done);
   return done(scoreGroup(deps.scorer, task, group, options));
 }
 
-async function feed(deps: ServiceDeps, { outcome, feedback }: ScoredGroup): Promise<GroupOutcome> {
-  const { outcomes } = outcome;
-  const indices = outcomes.map(({ sampleIndex }) => sampleIndex);
-  const given = await giveFeedback(deps, feedback, indices);
-  for (let i = 0; i < outcomes.length; i++) (outcomes[i] as Outcome).feedback = given?.[i];
-  return outcome;
+async function feed(deps: ServiceDeps, groupId: string, scored: ScoredGroup): Promise<GroupOutcome> {
+  const indices = scored.samples.map(({ sampleIndex }) => sampleIndex);
+  return groupToWire(groupId, scored, await giveFeedback(deps, scored.feedback, indices));
 }
 
 function failureOf<Name extends string>($typeName: Name, error: RpcError) {
@@ -220,27 +214,15 @@ function failureOf<Name extends string>($typeName: Name, error: RpcError) {
 
 // What the samples of a group came to, for the metrics.
 
-/** By number, made once: a name is looked up for each sample. */
-const lowerNames = (names: Readonly<Record<number, string>>): readonly string[] =>
-  Object.values(names)
-    .filter((name) => typeof name === "string")
-    .map((name) => name.toLowerCase());
-const verdicts = lowerNames(Verdict);
-const reasons = lowerNames(NoRewardReason);
-
 const sourceOf = { generated: "synthetic", row: "real", inline: "teacher" } as const;
 const unknown = Object.freeze({ environment: "", level: "", source: "" });
 
-function tally({ meter }: Pick<ServiceDeps, "meter">, task: OpenTask | NoReward, group: GroupOutcome): void {
+function tally({ meter }: Pick<ServiceDeps, "meter">, task: OpenTask | NoReward, { samples }: ScoredGroup): void {
   if (meter === undefined) return;
   const counts = meter(task.kind === "none" ? unknown : kindOf(task));
-  const { outcomes } = group;
-  for (let i = 0; i < outcomes.length; i++) {
-    const { result } = outcomes[i] as Outcome;
-    if (result.case === "score") {
-      const { verdict, reward, solved } = result.value;
-      counts.scored(verdicts[verdict] ?? "", reward, solved);
-    } else if (result.case === "noReward") counts.noReward(reasons[result.value.reason] ?? "");
+  for (const { result } of samples) {
+    if (result.kind === "score") counts.scored(result.score.verdict, result.score.reward, result.score.solved);
+    else counts.noReward(result.reason);
   }
 }
 

@@ -6,10 +6,10 @@ import type { Submitted } from "../evaluation/samples.ts";
 import { FinishReason } from "../gen/gradus/v1/environment_pb.js";
 import * as wire from "../gen/gradus/v1/evaluation_pb.js";
 import { FeedbackSchema, FeedbackStatus } from "../gen/gradus/v1/outcome_pb.js";
-import { presentTask } from "../tasks/present.ts";
+import { presentTask } from "./present.ts";
 import type { Caller } from "../scoring/async-scorer.ts";
-import { answerFormats, thinkings } from "../tasks/wire-enums.ts";
-import { outcomeToWire } from "../scoring/wire-outcome.ts";
+import { answerFormats, thinkings } from "./wire-enums.ts";
+import { outcomeToWire } from "./wire-outcome.ts";
 import { type CallContext, codes, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
 import {
   checkBytes,

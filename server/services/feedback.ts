@@ -3,7 +3,7 @@ import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/core/feedback.ts";
 import type { Feedback } from "../gen/gradus/v1/outcome_pb.js";
 import type { RunFeedback } from "../scoring/score-group.ts";
-import { feedbackToWire } from "../scoring/wire-outcome.ts";
+import { feedbackToWire } from "./wire-outcome.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 interface FeedbackDeps extends Pick<ServiceDeps, "onFailure"> {

@@ -5,14 +5,11 @@ import { assertNever } from "../../envs/lib/assert-never.ts";
 import { rowCount } from "../../envs/pool.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { configProblems } from "../curriculum/core/config.ts";
-import { policyFromWire } from "../curriculum/policies/registry.ts";
 import {
   type Arm,
   type DynamicSampling,
   type EvaluationArm,
-  isInvalid,
   type Lag,
-  type Policy,
   type PromptTemplate,
   type RunConfig,
 } from "../curriculum/core/types.ts";
@@ -33,6 +30,7 @@ import {
 import type { ServiceDeps } from "./deps.ts";
 import { invalidAt } from "./refusal.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
+import { policyFromWire } from "./wire-policy.ts";
 
 const ARMS_MAX = 256;
 const EVALUATION_ARMS_MAX = 32;
@@ -62,7 +60,7 @@ export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunCon
   const evaluationArms = config.evaluationArms.map((arm, i) =>
     each(() => evaluationArmFromWire(arm, config, deps, `config.evaluation_arms[${i}]`), unreadEvaluationArm(arm)),
   );
-  const policy = each(() => readPolicy(config.policy, "config."), undefined);
+  const policy = each(() => policyFromWire(config.policy, "config."), undefined);
   const rest = {
     arms,
     seed: config.seed,
@@ -115,13 +113,6 @@ function unreadEvaluationArm({ id, tasks, numGenerations }: wire.EvaluationArm):
 /** As it was created: the contract's own form is kept beside ours. */
 export function runConfigToWire(config: Pick<RunConfig, "given">): wire.RunConfig {
   return fromJsonString(wire.RunConfigSchema, config.given);
-}
-
-/** `prefix` leads from the request to the policy, e.g. "config.". */
-export function readPolicy(policy: wire.Policy | undefined, prefix = ""): Policy {
-  const read = policyFromWire(policy);
-  if (isInvalid(read)) throw invalid(prefix + read.field, read.message);
-  return read;
 }
 
 /** A judge that is down must not starve a run for ever. */

@@ -12,7 +12,7 @@ import { type RewardScheme, Source, Split, type TaskSpec as WireSpec, Thinking }
 import type { TaskSpec } from "../tasks/spec.ts";
 import { NO_TEACHER } from "../ports/teacher/teacher.ts";
 import { takesTeachers } from "../ports/teacher/examine.ts";
-import { answerFormats, sources, splits, thinkings } from "../tasks/wire-enums.ts";
+import { answerFormats, sources, splits, thinkings } from "./wire-enums.ts";
 import type { Source as SourceName } from "../curriculum/core/types.ts";
 import { RpcError } from "../transport/rpc.ts";
 import { checkBytes, createReadings, invalid, required } from "./check.ts";

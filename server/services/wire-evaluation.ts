@@ -5,9 +5,9 @@ import type { EvaluationReport } from "../evaluation/evaluations.ts";
 import type { ReportRow } from "../evaluation/report.ts";
 import type { OpenPart, Suite } from "../evaluation/suite.ts";
 import * as wire from "../gen/gradus/v1/evaluation_pb.js";
-import { answerFormats, splits, thinkings } from "../tasks/wire-enums.ts";
-import { outcomeToWire } from "../scoring/wire-outcome.ts";
-import { type PresentDeps, presentTask } from "../tasks/present.ts";
+import { answerFormats, splits, thinkings } from "./wire-enums.ts";
+import { outcomeToWire } from "./wire-outcome.ts";
+import { type PresentDeps, presentTask } from "./present.ts";
 
 export function suiteToWire({ definition, parts, tasks }: Suite): wire.Suite {
   const { id, version, description } = definition;

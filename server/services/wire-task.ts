@@ -7,7 +7,7 @@ import { sharesRows } from "../../envs/splits.ts";
 import { type Environment as WireEnvironment, EnvironmentSchema } from "../gen/gradus/v1/environment_pb.js";
 import { Source } from "../gen/gradus/v1/task_pb.js";
 import { takesTeachers } from "../ports/teacher/examine.ts";
-import { answerFormats, goals, splits } from "../tasks/wire-enums.ts";
+import { answerFormats, goals, splits } from "./wire-enums.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 type EnvironmentDeps = Pick<ServiceDeps, "pools" | "teacher">;

@@ -14,31 +14,34 @@ const HASH_BYTES = 16;
 /** What a hash is of: the kind of row, and where it stands, so that one that was copied or moved does not fit. */
 export type Place = readonly (string | number)[];
 
+/** An event or a snapshot, or a text that is kept beside them. */
+type Body = string | Uint8Array;
+
 /** Before the first event. */
 export const START = Buffer.alloc(0);
 
 export interface Chain {
-  hash(place: Place, before: Uint8Array, text: string): Buffer;
-  /** Whether a row is as it was written. Of a damaged page SQLite may give a number where a text was. */
-  fits(hash: unknown, place: Place, before: unknown, text: unknown): boolean;
+  hash(place: Place, before: Uint8Array, body: Body): Buffer;
+  /** Whether a row is as it was written. Of a damaged page SQLite may give a number where a body was. */
+  fits(hash: unknown, place: Place, before: unknown, body: unknown): boolean;
 }
 
 export function chainOf(secret: Buffer): Chain {
   const key = createSecretKey(secret);
-  const hash: Chain["hash"] = (place, before, text) => {
+  const hash: Chain["hash"] = (place, before, body) => {
     const mac = createHmac("sha256", key)
       .update(`${JSON.stringify(place)}\n`)
       .update(before)
-      .update(text);
+      .update(body);
     return mac.digest().subarray(0, HASH_BYTES);
   };
   return {
     hash,
-    fits: (found, place, before, text) =>
+    fits: (found, place, before, body) =>
       found instanceof Uint8Array &&
       before instanceof Uint8Array &&
-      typeof text === "string" &&
-      hash(place, before, text).equals(found),
+      (typeof body === "string" || body instanceof Uint8Array) &&
+      hash(place, before, body).equals(found),
   };
 }
 

@@ -4,14 +4,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { isBusy, isDamage, mayPass, transaction } from "./sqlite-file.ts";
-import { StoreDamaged } from "./store.ts";
-
-/** "write": committed before its answer. "read": small. "bulk": may be large; it lets the others go first. */
-export type Kind = "write" | "read" | "bulk";
-
-type Names<S> = Exclude<keyof S, "close">;
-
-export type Access<S> = Readonly<Record<Names<S>, Kind>>;
+import { type Access, type Kind, type Names, StoreDamaged } from "./store.ts";
 
 /** A store as its thread has it: the same methods, done at once. */
 export interface InThread<S> {

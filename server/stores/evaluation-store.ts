@@ -3,7 +3,7 @@
  * so that they are solved once. Bodies are text that only the caller reads. Asynchronous, so that a store may be
  * elsewhere. What a promise resolves to has been committed; several processes may use one store at a time.
  */
-import type { Access } from "./commit-queue.ts";
+import type { Access } from "./store.ts";
 
 /** An evaluation as the store knows it. */
 export interface StoredEvaluation {
@@ -69,7 +69,6 @@ export interface EvaluationStore {
   close(): Promise<void>;
 }
 
-/** What a thread of a store does first of what waits. */
 export const evaluationAccess: Access<EvaluationStore> = {
   create: "write",
   saveTasks: "write",

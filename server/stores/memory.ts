@@ -18,7 +18,7 @@ import {
 interface Entry {
   readonly id: string;
   readonly key: number;
-  readonly events: string[];
+  readonly events: Uint8Array[];
   /** Of each event. */
   readonly hashes: Buffer[];
   readonly records: Map<number, string>;
@@ -43,7 +43,7 @@ function reaching<T>(pieces: readonly T[], lengthMax: number, lengthOf: (piece: 
   return last < 0 ? pieces.length : last + 1;
 }
 
-function write(chain: Chain, entry: Entry, events: readonly string[], records: readonly StoredRecord[]): void {
+function write(chain: Chain, entry: Entry, events: readonly Uint8Array[], records: readonly StoredRecord[]): void {
   for (const event of events) {
     const version = entry.events.push(event);
     entry.hashes.push(chain.hash(["event", entry.key, version], entry.hashes.at(-1) ?? START, event));
@@ -93,12 +93,12 @@ export function memoryStore(): Store {
       if (summary !== undefined) entry.summary = { head: entry.summary.head, ...summary };
       return "appended";
     },
-    read: async (key, fromVersion, charactersMax = Infinity) => {
+    read: async (key, fromVersion, bytesMax = Infinity) => {
       const entry = runs.get(key);
       if (entry !== undefined) expectVersion(entry.events.length, fromVersion);
       const events = entry?.events.slice(fromVersion);
-      const length = (event: string): number => event.length;
-      return events?.slice(0, reaching(events, charactersMax, length));
+      const length = (event: Uint8Array): number => event.length;
+      return events?.slice(0, reaching(events, bytesMax, length));
     },
     check: async (_key, _fromVersion, toVersion) => toVersion,
     hash: async (key, version) => runs.get(key)?.hashes[version - 1]?.toString("hex"),

@@ -36,14 +36,14 @@ const TABLES = `
     run INTEGER NOT NULL,
     version INTEGER NOT NULL,
     hash BLOB NOT NULL,
-    body TEXT NOT NULL,
+    body BLOB NOT NULL,
     PRIMARY KEY (run, version)
   ) STRICT;
   CREATE TABLE snapshots (
     run INTEGER PRIMARY KEY,
     version INTEGER NOT NULL,
     hash BLOB NOT NULL,
-    body TEXT NOT NULL
+    body BLOB NOT NULL
   ) STRICT;
   CREATE TABLE records (
     run INTEGER NOT NULL,
@@ -60,7 +60,7 @@ const TABLES = `
 /** Rows of a deleted run are deleted a few at a time, so that a row does not wait for those that it refers to. */
 export const runSchema: Schema = {
   file: "runs.sqlite",
-  version: 5,
+  version: 6,
   tables: TABLES,
   named: "runs",
   foreignKeys: false,
@@ -68,7 +68,7 @@ export const runSchema: Schema = {
 };
 
 /** What is looked through in one go: a few milliseconds. */
-const CHECKED_CHARACTERS = 1024 ** 2;
+const CHECKED_BYTES = 1024 ** 2;
 
 /** The file's statements, and the chain of its events. */
 type Parts = ReturnType<typeof prepare> & { readonly chain: Chain };
@@ -117,7 +117,7 @@ function prepare(db: DatabaseSync) {
   };
 }
 
-/** What stands beside each text. */
+/** What stands beside each body. */
 interface Hashed {
   readonly hash: Uint8Array;
 }
@@ -237,7 +237,7 @@ function listed(sql: Parts, { id, key }: Pick<StoredRun, "id" | "key">): ListedR
 }
 
 /** The events after a version, each as it was written and behind its predecessor, and the last one where the run ends. */
-function* eventsAfter(sql: Parts, run: RunRow, fromVersion: number): Generator<string> {
+function* eventsAfter(sql: Parts, run: RunRow, fromVersion: number): Generator<Uint8Array> {
   const { key } = run;
   expectVersion(run.version, fromVersion);
   let before = hashAt(sql, key, fromVersion);
@@ -267,13 +267,13 @@ function reading<T>(sql: Parts, key: number, read: (run: RunRow) => T): T | unde
   return transaction(sql.db, body, "DEFERRED");
 }
 
-function read(sql: Parts, key: number, fromVersion: number, charactersMax: number): readonly string[] | undefined {
+function read(sql: Parts, key: number, fromVersion: number, bytesMax: number): readonly Uint8Array[] | undefined {
   return reading(sql, key, (run) => {
-    const events: string[] = [];
-    let characters = 0;
+    const events: Uint8Array[] = [];
+    let bytes = 0;
     for (const event of eventsAfter(sql, run, fromVersion)) {
       events.push(event);
-      if ((characters += event.length) >= charactersMax) break;
+      if ((bytes += event.length) >= bytesMax) break;
     }
     return events;
   });
@@ -281,10 +281,10 @@ function read(sql: Parts, key: number, fromVersion: number, charactersMax: numbe
 
 function check(sql: Parts, key: number, fromVersion: number, toVersion: number): number {
   const reached = reading(sql, key, (run) => {
-    let [version, characters] = [fromVersion, 0];
+    let [version, bytes] = [fromVersion, 0];
     for (const event of eventsAfter(sql, run, fromVersion)) {
       version++;
-      if (version === toVersion || (characters += event.length) >= CHECKED_CHARACTERS) return version;
+      if (version === toVersion || (bytes += event.length) >= CHECKED_BYTES) return version;
     }
     return toVersion;
   });
@@ -329,7 +329,7 @@ export function runsIn(db: DatabaseSync, directory: string): InThread<Store> {
       find: (id) => sql.find.get(id) as StoredRun | undefined,
       list: (afterId, limit) => list(sql, afterId, limit),
       append: (key, what) => append(sql, key, what),
-      read: (key, fromVersion, charactersMax = Infinity) => read(sql, key, fromVersion, charactersMax),
+      read: (key, fromVersion, bytesMax = Infinity) => read(sql, key, fromVersion, bytesMax),
       check: (key, fromVersion, toVersion) => check(sql, key, fromVersion, toVersion),
       hash: (key, version) => {
         const hash = hashAt(sql, key, version);

@@ -1,11 +1,10 @@
 /**
  * Where runs are kept: for each an append-only journal of events, its newest snapshot, and records of its history.
- * Bodies are text that only the caller reads. Asynchronous, so that a store may be elsewhere.
+ * Only the caller reads their bodies. Asynchronous, so that a store may be elsewhere.
  *
  * What a promise of `create`, `append`, `remove` or `removeExpired` resolves to has been committed. Several processes
  * may use one store at a time: `append` takes effect only at the version that its caller has seen.
  */
-import type { Access } from "./commit-queue.ts";
 
 /** A run as the store knows it. */
 export interface StoredRun {
@@ -51,7 +50,7 @@ export interface StoredRecord {
 export interface NewRun {
   readonly id: string;
   readonly expiresAtMs: number;
-  readonly events: readonly string[];
+  readonly events: readonly Uint8Array[];
   readonly records: readonly StoredRecord[];
   readonly summary: WrittenSummary;
 }
@@ -59,7 +58,7 @@ export interface NewRun {
 export interface Append {
   /** The version that the caller has seen. */
   readonly expectedVersion: number;
-  readonly events: readonly string[];
+  readonly events: readonly Uint8Array[];
   readonly records: readonly StoredRecord[];
   /** After the events; undefined: it stays, and is of an earlier version from now on. */
   readonly summary?: WrittenSummary | undefined;
@@ -68,7 +67,7 @@ export interface Append {
 export interface Snapshot {
   /** Events that are in it. */
   readonly version: number;
-  readonly body: string;
+  readonly body: Uint8Array;
 }
 
 /** Where a page of a list ends early, so that no page is large: its summaries have this many characters. */
@@ -89,10 +88,10 @@ export interface Store {
   /** All of it or none. "conflict": the version is another one; "gone": the run was deleted. */
   append(key: number, append: Append): Promise<"appended" | "conflict" | "gone">;
   /**
-   * The events after the first `fromVersion`, and at most those that reach `charactersMax`: fewer are the last; undefined:
+   * The events after the first `fromVersion`, and at most those that reach `bytesMax`: fewer are the last; undefined:
    * the run was deleted. Rejects with StoreDamaged where an event is not as it was written, or not there.
    */
-  read(key: number, fromVersion: number, charactersMax?: number): Promise<readonly string[] | undefined>;
+  read(key: number, fromVersion: number, bytesMax?: number): Promise<readonly Uint8Array[] | undefined>;
   /**
    * Looks through events after the first `fromVersion`, as `read` does, for what was changed, some of them at a time; gives
    * how far it came, at most `toVersion`, which is also where it ends if the run was deleted.
@@ -116,7 +115,15 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** What a thread of a store does first of what waits. */
+/** "write": committed before its answer. "read": small. "bulk": may be large; it lets the others go first. */
+export type Kind = "write" | "read" | "bulk";
+
+/** What a thread is asked. */
+export type Names<S> = Exclude<keyof S, "close">;
+
+/** What a thread does first of what waits. */
+export type Access<S> = Readonly<Record<Names<S>, Kind>>;
+
 export const runAccess: Access<Store> = {
   create: "write",
   append: "write",

@@ -3,8 +3,8 @@
  * lock. Calls take effect in their order; what a promise resolves to has been committed.
  */
 import { Worker } from "node:worker_threads";
-import type { Access, Asked, Reply } from "./commit-queue.ts";
-import { StoreDamaged, StoreUnavailable } from "./store.ts";
+import type { Asked, Reply } from "./commit-queue.ts";
+import { type Access, StoreDamaged, StoreUnavailable } from "./store.ts";
 
 /** What a thread is started with. */
 export interface ThreadData {
@@ -40,10 +40,11 @@ interface Call {
 }
 
 /** UTF-16 units count for two bytes each: what is not ASCII is sent so. */
-function textBytes(value: unknown): number {
+function bytesOf(value: unknown): number {
   if (typeof value === "string") return 2 * value.length;
+  if (value instanceof Uint8Array) return value.length;
   if (typeof value !== "object" || value === null) return 0;
-  return Object.values(value).reduce((sum: number, each) => sum + textBytes(each), 0);
+  return Object.values(value).reduce((sum: number, each) => sum + bytesOf(each), 0);
 }
 
 /** What is told of a store. */
@@ -116,7 +117,7 @@ function createCalls(worker: Worker) {
   return {
     ask: (method: string, args: readonly unknown[]): Promise<unknown> => {
       if (over !== undefined) return Promise.reject(over);
-      const bytes = CALL_BYTES + textBytes(args);
+      const bytes = CALL_BYTES + bytesOf(args);
       if (waiting.size > 0 && bytesWaiting + bytes > WAITING_BYTES_MAX) {
         const message = `${bytesWaiting} bytes wait for the store, and ${WAITING_BYTES_MAX} may`;
         return Promise.reject(new StoreUnavailable(message));

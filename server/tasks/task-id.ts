@@ -12,7 +12,7 @@ import {
 } from "../gen/gradus/internal/v1/task_key_pb.js";
 import { type Keyring, open, seal } from "./keyring.ts";
 import type { TaskSpec } from "./spec.ts";
-import { answerFormats, splits, thinkings } from "./wire-enums.ts";
+import { formatNumbers, splitNumbers, thinkingNumbers } from "./words.ts";
 
 // What a task id says, in the domain's words, and its encoding.
 
@@ -110,11 +110,11 @@ function encodeToken(token: TaskToken): Uint8Array {
     environment,
     version,
     rewardScheme,
-    answerFormat: answerFormats.toWire[token.answerFormat],
+    answerFormat: formatNumbers.toWire[token.answerFormat],
     // The default takes no bytes.
-    thinking: token.thinking === "required" ? 0 : thinkings.toWire[token.thinking],
+    thinking: token.thinking === "required" ? 0 : thinkingNumbers.toWire[token.thinking],
     rewardParameters: sorted(token.rewardParameters),
-    split: splits.toWire[token.split],
+    split: splitNumbers.toWire[token.split],
     origin: originToWire(origin, level),
     instance: token.inline ?? NO_BYTES,
     hash: origin.kind === "row" ? NO_BYTES : Buffer.from(hash, "hex"),
@@ -143,9 +143,9 @@ function decodeToken(registry: Registry, bytes: Uint8Array): TaskToken | undefin
   const { environment, version, rewardScheme, rewardParameters } = wire;
   const origin = originFromWire(registry, wire);
   const level = wire.origin.case === "generated" ? wire.origin.value.level : "";
-  const answerFormat = answerFormats.fromWire(wire.answerFormat);
-  const thinking = wire.thinking === 0 ? "required" : thinkings.fromWire(wire.thinking);
-  const split = splits.fromWire(wire.split);
+  const answerFormat = formatNumbers.fromWire(wire.answerFormat);
+  const thinking = wire.thinking === 0 ? "required" : thinkingNumbers.fromWire(wire.thinking);
+  const split = splitNumbers.fromWire(wire.split);
   if (origin === undefined || answerFormat === undefined || thinking === undefined || split === undefined)
     return undefined;
   const hash = origin.kind === "row" ? origin.contentHash : Buffer.from(wire.hash).toString("hex");

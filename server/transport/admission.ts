@@ -100,7 +100,8 @@ export interface RequestHeaders {
 function headerCheck(config: AdmissionConfig): AdmissionControl["refuseHeaders"] {
   const { token, tls, allowedHosts, corsOrigins } = config;
   const asksForCredentials = token !== undefined || tls?.clientCa !== undefined;
-  const hosts = asksForCredentials || allowedHosts.includes("*") ? undefined : new Set(allowedHosts);
+  const hosts =
+    asksForCredentials || allowedHosts.includes("*") ? undefined : new Set([...LOOPBACK_HOSTS, ...allowedHosts]);
   const origins = corsOrigins.includes("*") ? undefined : new Set(corsOrigins);
   const hasToken = tokenCheck(token);
   return ({ host, origin, authorization }) => {
@@ -109,6 +110,9 @@ function headerCheck(config: AdmissionConfig): AdmissionControl["refuseHeaders"]
     return hasToken(authorization) ? undefined : unauthenticated();
   };
 }
+
+/** As most clients name it; other addresses of the loopback interface are looked at one by one. */
+const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
  * A page can make its own name lead to a loopback address (DNS rebinding), and its browser then lets it call a server

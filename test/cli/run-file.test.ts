@@ -28,7 +28,7 @@ arms:
 policy:
   bandit:
     signal: absolute_advantage
-    alpha: .15
+    ema_softmax: {alpha: .15}
     rescale:
   constraints: {real_share_min: 0.3}
 seed: 18446744073709551615
@@ -65,7 +65,34 @@ describe("a run file", () => {
     expect(config.arms[1]?.spec?.difficulty).toMatchObject({ value: { values: { numbers_min: 3 } } });
     const kind = config.policy?.kind;
     if (kind?.case !== "bandit") throw new Error("no bandit");
-    expect(kind.value).toMatchObject({ signal: BanditSignal.ABSOLUTE_ADVANTAGE, alpha: 0.15, rescale: {} });
+    expect(kind.value).toMatchObject({
+      signal: BanditSignal.ABSOLUTE_ADVANTAGE,
+      rule: { value: { alpha: 0.15 } },
+      rescale: {},
+    });
+  });
+
+  test("has a policy by its name, with whatever parameters", () => {
+    const text = `policy:
+  named:
+    name: frontier
+    parameters:
+      width: 3
+      on: true
+      of: {stages: [{weights: {a: .5}}, {}, ]}
+      no: null
+`;
+    expect(read(text).config.policy?.kind.value).toMatchObject({
+      name: "frontier",
+      parameters: { width: 3, on: true, of: { stages: [{ weights: { a: 0.5 } }, {}] }, no: null },
+    });
+    expect(problems("policy:\n  named: {parameters: [1]}\n")).toEqual([
+      'run.yaml:2: policy.named.parameters: wants fields, each as "name: value"; got a list',
+    ]);
+    expect(problems("policy:\n  named:\n    parameters:\n      a: {b: .nan}\n")).toEqual([
+      "run.yaml:4: policy.named.parameters.a.b: wants a finite number; got NaN",
+    ]);
+    expect(problems("policy:\n  named:\n    parameters: &x\n      a: *x\n").join()).toContain("is more than 64 deep");
   });
 
   test("may be what the contract's JSON is", () => {
@@ -96,11 +123,17 @@ test("a policy without parameters needs no value", () => {
 describe("what is wrong names line, field and remedy", () => {
   test.each([
     [
-      "policy:\n  bandit:\n    alhpa: 0.1\n",
-      "run.yaml:3: policy.bandit.alhpa: there is no such field; did you mean 'alpha'?",
+      "policy:\n  bandit:\n    epsilom: 0.1\n",
+      "run.yaml:3: policy.bandit.epsilom: there is no such field; did you mean 'epsilon'?",
     ],
-    ["policy:\n  bandit:\n    alpha: fast\n", "run.yaml:3: policy.bandit.alpha: wants a number, e.g. 0.5; got 'fast'"],
-    ["policy:\n  bandit:\n    tau: .inf\n", "run.yaml:3: policy.bandit.tau: wants a finite number; got Infinity"],
+    [
+      "policy:\n  bandit:\n    ucb: {discount: fast}\n",
+      "run.yaml:3: policy.bandit.ucb.discount: wants a number, e.g. 0.5; got 'fast'",
+    ],
+    [
+      "policy:\n  bandit:\n    epsilon: .inf\n",
+      "run.yaml:3: policy.bandit.epsilon: wants a finite number; got Infinity",
+    ],
     [
       "policy:\n  bandit: {signal: absolute_advantages}\n",
       "run.yaml:2: policy.bandit.signal: wants one of absolute_advantage, solved_variance, learning_progress, mixed_outcomes; " +
@@ -156,8 +189,8 @@ describe("what a server refuses", () => {
 
   test.each([
     [
-      "config.policy.bandit.alpha: must be in (0, 1], not 7",
-      "run.yaml:16: policy.bandit.alpha: must be in (0, 1], not 7",
+      "config.policy.bandit.ema_softmax.alpha: must be in (0, 1], not 7",
+      "run.yaml:16: policy.bandit.ema_softmax.alpha: must be in (0, 1], not 7",
     ],
     ["config.arms[1].spec.level: it is not there", "run.yaml:8: arms[1].spec.level: it is not there"],
     ["config.arms[0].spec.environment: unknown", "run.yaml:5: arms[0].spec.environment: unknown"],

@@ -55,7 +55,7 @@ test("a run from its file to its end, with every change on the way", async () =>
   expect(JSON.parse(await ok("pause", "small", "--json"))).toEqual({ appliesFromCursor: "0" });
   expect(await ok("list")).toContain("paused");
   expect(await ok("resume", "small")).toBe("from task 0 on\n");
-  const bandit = write("bandit.yaml", "policy:\n  bandit: { tau: 0.5 }\n");
+  const bandit = write("bandit.yaml", "policy:\n  bandit: { ema_softmax: { tau: 0.5 } }\n");
   expect(await ok("update-policy", "small", "--file", bandit)).toBe("from task 0 on\n");
   expect(await ok("set-weights", "small", "a=7")).toMatch(/^no effect: "a": a bandit draws by what it has learnt/);
   expect(JSON.parse(await ok("set-weights", "small", "a=6", "--json"))).toMatchObject({
@@ -148,7 +148,11 @@ describe("what is wrong", () => {
       "wrong.yaml:4: arms[1].spec.level: countdown has no level 'T9'",
     ],
     ["what is missing", "run_id: x\narms: []\n", "wrong.yaml:2: arms: there are 0, and at least 1 is needed"],
-    ["a policy's number", file.replace("mixture: {}", "bandit: { alpha: 2 }"), "wrong.yaml:6: policy.bandit.alpha: "],
+    [
+      "a policy's number",
+      file.replace("mixture: {}", "bandit: { ema_softmax: { alpha: 2 } }"),
+      "wrong.yaml:6: policy.bandit.ema_softmax.alpha: ",
+    ],
   ])("%s: is said with its line", async (_what, text, message) => {
     const path = write("wrong.yaml", text);
     for (const command of [

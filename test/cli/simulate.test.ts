@@ -79,7 +79,7 @@ test("levels of the environment say what is hard, and --level says otherwise", a
 });
 
 test("what is wrong is named: the file's line, the student, the level", async () => {
-  const wrong = write("wrong", "  bandit:\n    alpha: 2");
+  const wrong = write("wrong", "  bandit:\n    ema_softmax: { alpha: 2 }");
   expect(await gradus({ cwd }, "simulate", wrong)).toMatchObject({
     code: 2,
     err: expect.stringMatching(/wrong\.yaml:13: .*alpha/) as string,

@@ -16,7 +16,7 @@ import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 import { adscRun, complete, taskLine } from "../support/scripted-policy.ts";
 import { startServer, temporaryFolder } from "../support/server-process.ts";
 import { differences } from "./compare.ts";
-import { textOf } from "./operator.ts";
+import { savedIn } from "./operator.ts";
 import { readState } from "./reader-state.ts";
 import { readJournal } from "./reader.ts";
 import { shortened } from "./reading.ts";
@@ -83,8 +83,8 @@ interface Trainer {
 const newTrainer = (): Trainer => ({ cursor: 0n, tasks: new Map(), states: new Map() });
 
 /** What of a state does not depend on when anything happened. */
-function timeless(text: string): unknown {
-  const { batches, arms, ...state } = readState(text);
+function timeless(saved: Uint8Array): unknown {
+  const { batches, arms, ...state } = readState(saved);
   const { runId: _id, version: _version, createdAtMs: _at, incarnations: _names, handedOut: _given, ...rest } = state;
   return {
     ...rest,
@@ -110,7 +110,7 @@ async function between(client: GradusClient, trainer: Trainer, shapes: Shapes, o
   for (const [, shape] of due.slice(done)) await run.updateShape(shape);
   const { state: bytes } = await run.export();
   options.onReply();
-  trainer.states.set(drawn, timeless(textOf(payloadOf(bytes))));
+  trainer.states.set(drawn, timeless(savedIn(payloadOf(bytes))));
 }
 
 interface Every {
@@ -202,7 +202,7 @@ async function readBack(folder: string): Promise<readonly string[]> {
   const { state } = await client.run(RUN).export();
   client.close();
   await server.kill("SIGTERM");
-  return [...faults, ...differences(run, readState(textOf(payloadOf(state))))];
+  return [...faults, ...differences(run, readState(savedIn(payloadOf(state))))];
 }
 
 function unlike(one: Trainer, other: Trainer): string[] {

@@ -246,8 +246,8 @@ export function createModel() {
 
     /** How many acknowledgements there were; an export that is asked for now holds them. */
     acknowledgements: (): number => order,
-    exported(text: string, acknowledgements: number): void {
-      const { incarnation, version } = readHead(text);
+    exported(saved: Uint8Array, acknowledgements: number): void {
+      const { incarnation, version } = readHead(saved);
       const name = `${incarnation}@${version}`;
       exports.set(name, Math.max(exports.get(name) ?? 0, acknowledgements));
     },

@@ -13,8 +13,8 @@ interface Held {
   readonly state: Uint8Array;
 }
 
-export function textOf(state: Uint8Array): string {
-  return gunzipSync(state).toString("utf8");
+export function savedIn(state: Uint8Array): Uint8Array {
+  return gunzipSync(state);
 }
 
 async function act<T>({ network }: Simulation, label: string, method: (runs: Runs) => Promise<Result<T>>) {
@@ -28,7 +28,7 @@ async function exportRun(simulation: Simulation, runId: string, held: Held[]): P
   const known = model.acknowledgements();
   const exported = await act(simulation, `export ${runId}`, (runs) => runs.export(runId));
   if (exported === undefined) return;
-  model.exported(textOf(exported.state), known);
+  model.exported(savedIn(exported.state), known);
   held.push({ runId, state: exported.state });
 }
 

@@ -1,15 +1,22 @@
 /** Bugs that are planted to see that they are found. Each is one that a server could have. */
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { FeedbackStatus } from "../../server/curriculum/core/feedback.ts";
 import type { Append, Store } from "../../server/stores/store.ts";
+import {
+  type Drawn,
+  RunEventSchema,
+  type SavedRun,
+  SavedRunSchema,
+} from "../../server/gen/gradus/internal/v1/run_pb.js";
 import { hashKey } from "../../envs/lib/rng.ts";
+import { FORMAT } from "../../server/curriculum/core/saved.ts";
 import type { Runs, Task } from "../server/curriculum/support.ts";
-import type { Row } from "./reader-state.ts";
 import type { Ground, Plant } from "./server.ts";
 
 const recorded: FeedbackStatus = { kind: "recorded" };
 
 function isFeedback({ events }: Append): boolean {
-  return events.some((event) => event.startsWith('[4,"fed"'));
+  return events.some((event) => fromBinary(RunEventSchema, event).kind.case === "feedback");
 }
 
 /** Calls `instead` for a share of the appends of feedback. */
@@ -24,16 +31,16 @@ function appending(
   };
 }
 
-type Drawn = readonly unknown[] & { readonly 8: readonly Row[] };
-
 /** Changes the draws that are written down. */
-function drawing(store: Store, change: (key: number, drawn: Drawn) => readonly unknown[]): Store {
+function drawing(store: Store, change: (key: number, drawn: Drawn) => void): Store {
   return {
     ...store,
     append: (key, append) => {
-      const events = append.events.map((event) =>
-        event.startsWith('[4,"drawn"') ? JSON.stringify(change(key, JSON.parse(event) as Drawn)) : event,
-      );
+      const events = append.events.map((event) => {
+        const message = fromBinary(RunEventSchema, event);
+        if (message.kind.case === "drawn") change(key, message.kind.value);
+        return toBinary(RunEventSchema, message);
+      });
       return store.append(key, { ...append, events });
     },
   };
@@ -45,12 +52,23 @@ function removedArms(store: Store, removed: Map<number, number>): Store {
     ...store,
     append: (key, append) => {
       for (const event of append.events) {
-        if (!event.startsWith('[4,"reshaped"')) continue;
-        const [, , { arms }] = JSON.parse(event) as [number, string, { arms: readonly { removed: boolean }[] }];
-        const arm = arms.findIndex((each) => each.removed);
-        if (arm >= 0) removed.set(key, arm);
+        const { kind } = fromBinary(RunEventSchema, event);
+        const arm = kind.case === "reshaped" ? kind.value.config?.arms.findIndex((each) => each.removed) : -1;
+        if (arm !== undefined && arm >= 0) removed.set(key, arm);
       }
       return store.append(key, append);
+    },
+  };
+}
+
+/** Changes the snapshots that are written down. */
+function saving(store: Store, change: (saved: SavedRun) => void): Store {
+  return {
+    ...store,
+    saveSnapshot: (key, { version, body }) => {
+      const saved = fromBinary(SavedRunSchema, body);
+      change(saved);
+      return store.saveSnapshot(key, { version, body: toBinary(SavedRunSchema, saved) });
     },
   };
 }
@@ -60,7 +78,8 @@ async function openAgain({ shared, world }: Ground, runId: string, cursor: numbe
   const row = await shared.store.find(runId);
   const events = row && (await shared.store.read(row.key, 0));
   if (row === undefined || events === undefined) return;
-  const event = JSON.stringify([4, "reopened", [[cursor, cursor]], Math.floor(world.nowMs())]);
+  const value = { cursors: [cursor], atMs: Math.floor(world.nowMs()) };
+  const event = toBinary(RunEventSchema, create(RunEventSchema, { format: FORMAT, kind: { case: "reopened", value } }));
   await shared.store.append(row.key, { expectedVersion: events.length, events: [event], records: [] });
 }
 
@@ -96,14 +115,10 @@ export const plants: Readonly<Record<string, Plant>> = {
     }),
   },
   "a snapshot counts one sample too many": {
-    store: (store) => ({
-      ...store,
-      saveSnapshot: (key, { version, body }) =>
-        store.saveSnapshot(key, {
-          version,
-          body: body.replace(/"samplesRecorded":(\d+)/, (_, count) => `"samplesRecorded":${Number(count) + 1}`),
-        }),
-    }),
+    store: (store) =>
+      saving(store, ({ parts }) => {
+        for (const { part } of parts) if (part.case === "head") part.value.samplesRecorded++;
+      }),
   },
   "feedback counts whatever incarnation it is for": {
     runs: (runs) => ({
@@ -177,17 +192,16 @@ export const plants: Readonly<Record<string, Plant>> = {
   "a task of the reserve is counted as one to train on": {
     store: (store) =>
       drawing(store, (_key, drawn) => {
-        const prompts = Number(drawn[9] ?? drawn[8].length);
-        return prompts < drawn[8].length ? [...drawn.slice(0, 9), prompts + 1, ...drawn.slice(10)] : drawn;
+        if (drawn.prompts < drawn.tasks.length) drawn.prompts++;
       }),
   },
   "an arm that was removed is drawn": {
     store: (store) => {
       const removed = new Map<number, number>();
       const changed = drawing(store, (key, drawn) => {
-        const [[, ...task] = [], ...others] = drawn[8];
+        const [task] = drawn.tasks;
         const arm = removed.get(key);
-        return arm === undefined ? drawn : [...drawn.slice(0, 8), [[arm, ...task], ...others], ...drawn.slice(9)];
+        if (task !== undefined && arm !== undefined) task.arm = arm;
       });
       return removedArms(changed, removed);
     },
@@ -267,10 +281,12 @@ export const plants: Readonly<Record<string, Plant>> = {
     },
   },
   "a snapshot lets out one more of the reserve": {
-    store: (store) => ({
-      ...store,
-      saveSnapshot: (key, { version, body }) =>
-        store.saveSnapshot(key, { version, body: body.replace(/\["reserve",(\[.*?\]\]),/, '["reserve",') }),
-    }),
+    store: (store) =>
+      saving(store, ({ parts }) => {
+        const [first] = parts.flatMap(({ part }) =>
+          part.case === "tasks" && part.value.reserve.length > 1 ? [part.value.reserve] : [],
+        );
+        first?.shift();
+      }),
   },
 };

@@ -18,7 +18,7 @@ import { type ServerProcess, startServer, temporaryFolder } from "../support/ser
 import { differences } from "./compare.ts";
 import { createModel, type Model, type Sent, type SentSample } from "./model.ts";
 import type { KnownResult } from "./told.ts";
-import { textOf } from "./operator.ts";
+import { savedIn } from "./operator.ts";
 import { type Proxy, startProxy } from "./proxy.ts";
 import { readState } from "./reader-state.ts";
 import { shortened } from "./reading.ts";
@@ -245,7 +245,7 @@ async function exportAndImport(scene: Scene): Promise<void> {
         .export(options)
         .catch(() => undefined);
       if (exported === undefined) continue;
-      model.exported(textOf(payloadOf(exported.state)), before);
+      model.exported(savedIn(payloadOf(exported.state)), before);
       held.push(exported.state);
       continue;
     }
@@ -295,7 +295,7 @@ async function check({ model }: Scene, folder: string): Promise<number> {
   const client = createClient(server.address);
   for (const { runId, reading } of journals.all) {
     const { state } = await client.run(runId).export();
-    const found = differences(reading.run, readState(textOf(payloadOf(state))));
+    const found = differences(reading.run, readState(savedIn(payloadOf(state))));
     for (const difference of found) model.violate(`run ${runId} read back: ${difference}`);
     const shown = (await client.run(runId).get()).state?.samplesRecorded;
     if (shown !== BigInt(reading.run.samplesRecorded)) model.violate(`run ${runId} shows ${String(shown)} samples`);

@@ -1,7 +1,7 @@
 /** Draws, as the independent reader has them (reader.ts): what they fold in, and what no sound draw has. */
+import type { Drawn } from "../../server/gen/gradus/internal/v1/run_pb.js";
 import {
   type Data,
-  type Row,
   UNSAID,
   type ReadTask,
   type ReadBatch,
@@ -10,6 +10,7 @@ import {
   type ReadRun,
   taskOf,
   freshGroup,
+  rangeOf,
 } from "./reader-state.ts";
 import { type Reader, lastOf, takesFeedback, armsOf, isAverages, issue } from "./reading.ts";
 
@@ -29,10 +30,10 @@ function due(run: ReadRun, through: Data) {
 
 /** What a draw folds in: marks it, and adds it to the arms and to what is remembered, where the policy learns from it. */
 function fold({ hashOf, run }: Reader, through: Data): void {
-  const late = run.config["lateFeedback"] as Config | null;
+  const late = run.config["lateFeedback"] as Config | undefined;
   for (const { batch, group, outcome } of due(run, through)) {
     if (typeof through !== "number") group.folded = true;
-    const isLate = late !== null && run.batchesDrawn - 1 - batch.index > Number(late["batchesMax"]);
+    const isLate = late !== undefined && run.batchesDrawn - 1 - batch.index > Number(late["batchesMax"]);
     if (!takesFeedback(run.policy) || (isLate && late["weight"] === 0)) continue;
     const { count, sum, solved } = outcome;
     if (count === 0) continue;
@@ -56,7 +57,7 @@ function fold({ hashOf, run }: Reader, through: Data): void {
 /** How many tasks a draw must have, and how many of them are to train on. */
 function checkSize({ run, faults }: Reader, tasks: number, prompts: number): void {
   const { config } = run;
-  const sampling = config["dynamicSampling"] as Config | null;
+  const sampling = config["dynamicSampling"] as Config | undefined;
   const length = Number(config["length"]);
   const expected = Math.min(Number(config["promptsPerUpdate"]), length === 0 ? Infinity : length - run.prompts);
   const slots = Math.ceil(expected * Number(sampling?.["oversampleMax"] ?? 1));
@@ -83,16 +84,15 @@ function valuesOf({ policy, arms }: ReadRun, policyState: Data): Data {
   return isAverages(policy) ? policyState : UNSAID;
 }
 
-export function drawn(reader: Reader, row: Row): void {
+export function drawn(reader: Reader, message: Drawn): void {
   const { run, faults } = reader;
-  const [index, atMs, cursor, probabilities = null, policyState = null, through = null, list] = row;
-  const tasks = (list as Row).map(taskOf);
-  const [prompts, restarts] = [Number(row[7] ?? tasks.length), row[8] === 1];
+  const { batch: index, atMs, cursor, probabilities, prompts, restarts } = message;
+  const policyState = JSON.parse(message.policyState) as Data;
+  const through = message.fold?.batches ?? message.fold?.ranges.map(rangeOf) ?? null;
+  const tasks = message.tasks.map(taskOf);
   if (index !== run.batchesDrawn || cursor !== run.cursor)
-    faults.push(
-      `batch ${JSON.stringify(index)} is drawn at ${JSON.stringify(cursor)}, after ${run.batchesDrawn} at ${run.cursor}`,
-    );
-  const sum = (probabilities as readonly number[]).reduce((total, share) => total + share, 0);
+    faults.push(`batch ${index} is drawn at ${cursor}, after ${run.batchesDrawn} at ${run.cursor}`);
+  const sum = probabilities.reduce((total, share) => total + share, 0);
   if (Math.abs(sum - 1) > 1e-9) faults.push(`the probabilities of batch ${run.batchesDrawn} make ${sum}`);
   checkSize(reader, tasks.length, prompts);
   fold(reader, through);
@@ -110,11 +110,11 @@ export function drawn(reader: Reader, row: Row): void {
   for (const hash of here) run.issued[1].add(hash);
   lastOf(reader).prompts.set(run.batchesDrawn, prompts);
   run.batches.push({
-    index: Number(index),
+    index,
     cursor: run.cursor,
     seq: run.nextSeq,
     epoch: run.epoch,
-    drawnAtMs: Number(atMs),
+    drawnAtMs: atMs,
     probabilities,
     values: valuesOf(run, policyState),
     prompts,

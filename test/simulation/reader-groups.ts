@@ -1,6 +1,6 @@
 /** Groups, as the independent reader has them (reader.ts): what closes them, lets more out, and opens them again. */
+import type { Feedback, Reported } from "../../server/gen/gradus/internal/v1/run_pb.js";
 import {
-  type Row,
   type ReadOutcome,
   type ReadGroup,
   type ReadArm,
@@ -51,12 +51,11 @@ function countClosed(run: ReadRun): void {
   run.batchesClosed = open?.index ?? run.batchesDrawn;
 }
 
-export function feedback(reader: Reader, row: Row): void {
+export function feedback(reader: Reader, { groups }: Feedback): void {
   const { run } = reader;
-  for (let at = 0; at + 3 < row.length; at += 4) {
-    const cursor = Number(row[at]);
+  for (const { cursor, samples } of groups) {
     const group = groupAt(run, cursor);
-    for (const { sample, digest, result } of samplesOf(row.slice(at + 1, at + 4))) {
+    for (const { sample, digest, result } of samplesOf(samples)) {
       lastOf(reader).entries.push({ cursor, sample, digest, result });
       run.samplesRecorded++;
       if (group === undefined || group.closed !== undefined)
@@ -71,17 +70,16 @@ export function feedback(reader: Reader, row: Row): void {
   countClosed(run);
 }
 
-export function reported(reader: Reader, rows: readonly Row[]): void {
-  for (const row of rows) {
-    const [cursor, advantages, mean] = row as unknown as [number, Row, number | null];
-    lastOf(reader).reported.push(row);
+export function reported(reader: Reader, { groups }: Reported): void {
+  for (const { cursor, advantages, rewardMean: mean = null } of groups) {
+    lastOf(reader).reported.push([cursor, advantages, mean]);
     const count = mean === null ? 0 : Math.max(1, advantages.length);
     reader.run.samplesRecorded += advantages.length;
     const group = groupAt(reader.run, cursor);
     if (group?.closed !== undefined) reader.faults.push(`advantages of ${cursor} are counted although it is closed`);
     else if (group === undefined) reader.faults.push(`advantages of ${cursor} are counted although it is in reserve`);
     else {
-      const sizes = (advantages as readonly number[]).map(Math.abs);
+      const sizes = advantages.map(Math.abs);
       const advantage = sizes.length === 0 ? null : sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
       close(reader.run, group, { count, sum: count * (mean ?? 0), solved: null, deviation: null, advantage });
     }
@@ -90,44 +88,40 @@ export function reported(reader: Reader, rows: readonly Row[]): void {
   countClosed(reader.run);
 }
 
-export function closed(reader: Reader, ranges: readonly (readonly [number, number])[]): void {
-  for (const [first, last] of ranges) {
-    for (let cursor = first; cursor <= last; cursor++) {
-      lastOf(reader).closed.push(cursor);
-      const group = groupAt(reader.run, cursor);
-      if (group === undefined || group.closed !== undefined) reader.faults.push(`${cursor} is closed and was not open`);
-      else close(reader.run, group, outcomeOf(group.results));
-    }
+export function closed(reader: Reader, cursors: readonly number[]): void {
+  for (const cursor of cursors) {
+    lastOf(reader).closed.push(cursor);
+    const group = groupAt(reader.run, cursor);
+    if (group === undefined || group.closed !== undefined) reader.faults.push(`${cursor} is closed and was not open`);
+    else close(reader.run, group, outcomeOf(group.results));
   }
   release(reader);
   countClosed(reader.run);
 }
 
 /** Groups are open again, with what they had; what their arms counted of them is taken away. */
-export function reopened(reader: Reader, ranges: readonly (readonly [number, number])[], atMs: number): void {
+export function reopened(reader: Reader, cursors: readonly number[], atMs: number): void {
   const { run, faults } = reader;
-  for (const [first, last] of ranges) {
-    for (let cursor = first; cursor <= last; cursor++) {
-      lastOf(reader).reopened.push(cursor);
-      const batch = batchAt(run, cursor);
-      const group = groupAt(run, cursor);
-      const outcome = group?.closed;
-      if (batch === undefined || group === undefined || outcome === undefined) {
-        faults.push(`${cursor} is opened again although it was open`);
-        continue;
-      }
-      if (!group.results.includes(null)) faults.push(`${cursor} is opened again although it is whole`);
-      const isFolded = run.config["lag"] === "unbounded" ? group.folded : batch.index < run.batchesFolded;
-      if (isFolded) faults.push(`${cursor} is opened again although a draw has folded it in`);
-      Object.assign(group, { closed: undefined, handedOutAtMs: atMs });
-      run.batchesClosed = Math.min(run.batchesClosed, batch.index);
-      if (outcome.count === 0) continue;
-      const arm = run.arms[group.arm] as ReadArm;
-      const at = arm.recent.findLastIndex(
-        ({ count, sum, solved }) => count === outcome.count && sum === outcome.sum && solved === outcome.solved,
-      );
-      arm.groups--;
-      arm.recent = arm.recent.filter((_, i) => i !== at);
+  for (const cursor of cursors) {
+    lastOf(reader).reopened.push(cursor);
+    const batch = batchAt(run, cursor);
+    const group = groupAt(run, cursor);
+    const outcome = group?.closed;
+    if (batch === undefined || group === undefined || outcome === undefined) {
+      faults.push(`${cursor} is opened again although it was open`);
+      continue;
     }
+    if (!group.results.includes(null)) faults.push(`${cursor} is opened again although it is whole`);
+    const isFolded = run.config["lagBatches"] === undefined ? group.folded : batch.index < run.batchesFolded;
+    if (isFolded) faults.push(`${cursor} is opened again although a draw has folded it in`);
+    Object.assign(group, { closed: undefined, handedOutAtMs: atMs });
+    run.batchesClosed = Math.min(run.batchesClosed, batch.index);
+    if (outcome.count === 0) continue;
+    const arm = run.arms[group.arm] as ReadArm;
+    const at = arm.recent.findLastIndex(
+      ({ count, sum, solved }) => count === outcome.count && sum === outcome.sum && solved === outcome.solved,
+    );
+    arm.groups--;
+    arm.recent = arm.recent.filter((_, i) => i !== at);
   }
 }

@@ -1,7 +1,20 @@
 /**
- * An independent reader of a run's state as text. It is written from the format's description at the head of
- * server/curriculum/core/state-text.ts and codec.ts, and shares no code with them.
+ * An independent reader of a run's saved state. It is written from proto/gradus/internal/v1/run.proto, and shares no code
+ * with the server's own (server/curriculum/core/saved.ts) but what is generated from that.
  */
+import { fromBinary } from "@bufbuild/protobuf";
+import {
+  type ArmCounters,
+  type Batch,
+  type DrawnTask,
+  type Group,
+  type Range,
+  type RewardSums,
+  type RunConfig,
+  type Sample,
+  SavedRunSchema,
+  type StateHead,
+} from "../../server/gen/gradus/internal/v1/run_pb.js";
 
 // What is read is only compared and counted: no shape is checked beyond what that needs.
 export type Data = null | boolean | number | string | readonly Data[] | { readonly [name: string]: Data };
@@ -36,7 +49,7 @@ export interface ReadGroup extends ReadTask {
   handedOutAtMs: number | null;
   /** By sample_index. */
   readonly digests: (string | null)[];
-  /** By sample_index, as in the journal: a reward, [reward] of a solved sample, a reason. */
+  /** By sample_index: a reward, [reward] of a solved sample, a reason. */
   readonly results: (Data | null)[];
   /** Undefined: open. */
   closed: ReadOutcome | undefined;
@@ -138,13 +151,26 @@ export function isUseless({ count, solved, deviation, advantage }: ReadOutcome, 
 
 /** Which groups are useless under a configuration. */
 export function alikeOf(config: Config): Data {
-  const sampling = config["dynamicSampling"] as Config | null;
+  const sampling = config["dynamicSampling"] as Config | undefined;
   return sampling?.["alike"] ?? "rewards";
 }
 
-export function taskOf(row: Data): ReadTask {
-  const [arm, ordinal, key = null, repeat] = row as Row;
-  return { arm: Number(arm), ordinal: Number(ordinal), key, repeat: repeat === 1 };
+export function taskOf({ arm, ordinal, key, repeat }: DrawnTask): ReadTask {
+  return { arm, ordinal, key: JSON.parse(key) as Data, repeat };
+}
+
+/** A message's fields that are set, as plain data. */
+function plain(value: unknown): Data {
+  if (typeof value === "bigint") return value.toString();
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value as Data;
+  const set = Object.entries(value).filter(([name, each]) => name !== "$typeName" && each !== undefined);
+  return Object.fromEntries(set.map(([name, each]) => [name, plain(each)]));
+}
+
+export function configOf(message: RunConfig | undefined): Config {
+  const config = plain(message) as Config;
+  return { ...config, policy: JSON.parse(config["policy"] as string) as Data };
 }
 
 export function freshGroup(task: ReadTask, generations: number): ReadGroup {
@@ -152,92 +178,87 @@ export function freshGroup(task: ReadTask, generations: number): ReadGroup {
   return { ...task, handedOutAtMs: null, digests: none(), results: none(), closed: undefined, folded: false };
 }
 
-/** Where each sample of a group stands, in the three columns that events and states write it in. */
-export function samplesOf([places = null, digests = null, results = null]: Row) {
-  const [texts, values] = typeof digests === "string" ? [[digests], [results]] : [digests as Row, results as Row];
-  return texts.map((digest, i) => ({
-    sample: Array.isArray(places) ? Number(places[i]) : Number(places) + i,
-    digest: digest as string,
-    result: values[i] as Data,
-  }));
+/** Each sample, and what came of it. */
+export function samplesOf(samples: readonly Sample[]) {
+  return samples.map(({ index, digest, reward, solved, reason = "" }) => {
+    const result: Data = reward === undefined ? reason : solved === true ? [reward] : reward;
+    return { sample: index, digest, result };
+  });
 }
 
-function sums(row: Row): Sums {
-  return { count: Number(row[0]), sum: Number(row[1]), solved: row[2] as number | null };
+function sums(of: Pick<RewardSums, "count" | "sum" | "solved">): Sums {
+  return { count: of.count, sum: of.sum, solved: of.solved ?? null };
 }
 
-function readGroup(row: Row, generations: number): ReadGroup {
-  const [task = null, handedOutAtMs, places, digests, results, outcome] = row;
-  const group = freshGroup(taskOf(task), generations);
-  group.handedOutAtMs = handedOutAtMs as number | null;
-  for (const { sample, digest, result } of samplesOf([places ?? null, digests ?? null, results ?? null]))
+export const rangeOf = ({ first, last }: Range) => [first, last] as const;
+
+function readGroup({ task, handedOutAtMs, samples, outcome, folded }: Group, generations: number): ReadGroup {
+  const group = freshGroup(taskOf(task as DrawnTask), generations);
+  group.handedOutAtMs = handedOutAtMs ?? null;
+  for (const { sample, digest, result } of samplesOf(samples))
     [group.digests[sample], group.results[sample]] = [digest, result];
   if (outcome === undefined) return group;
-  const [, , , deviation, advantage, folded] = outcome as Row;
-  group.closed = {
-    ...sums(outcome as Row),
-    deviation: deviation as number | null,
-    advantage: advantage as number | null,
-  };
-  group.folded = folded === true;
+  const { deviation = null, advantage = null } = outcome;
+  group.closed = { ...sums(outcome), deviation, advantage };
+  group.folded = folded;
   return group;
 }
 
-function readArm(row: Row): ReadArm {
-  const [issued, repeats, nextOrdinal, groups, recent, folded] = row;
-  const [foldedGroups, ...foldedSums] = folded as Row;
-  return {
-    issued: Number(issued),
-    repeats: Number(repeats),
-    nextOrdinal: Number(nextOrdinal),
-    groups: Number(groups),
-    recent: (recent as readonly Row[]).map(sums),
-    folded: { groups: Number(foldedGroups), ...sums(foldedSums) },
-  };
+function readArm({ issued, repeats, nextOrdinal, groups, recent, folded }: ArmCounters): ReadArm {
+  const tally = { ...sums(folded as RewardSums & typeof folded), groups: folded?.groups ?? 0 };
+  return { issued, repeats, nextOrdinal, groups, recent: recent.map(sums), folded: tally };
 }
 
-/** What a state says of itself in its first line. */
-export function readHead(text: string): { readonly incarnation: string; readonly version: number } {
-  const head = JSON.parse(text.split("\n", 1)[0] ?? "") as Pick<ReadRun, "incarnations" | "version">;
-  return { incarnation: head.incarnations.at(-1) ?? "", version: head.version };
+/** The first part of a state. */
+function headOf(bytes: Uint8Array): StateHead {
+  const { part } = fromBinary(SavedRunSchema, bytes).parts[0] ?? {};
+  if (part?.case !== "head" || part.value.format !== 5) throw new Error("a state of another format");
+  return part.value;
 }
 
-function readBatch(row: Row): ReadBatch {
-  const [index = 0, cursor = 0, seq = 0, epoch = 0, drawnAtMs = 0] = row.slice(0, 5).map(Number);
-  const [prompts = 0, generations = 0] = row.slice(7, 9).map(Number);
-  const lists = { probabilities: row[5] ?? null, values: row[6] ?? null, groups: [], reserve: [] };
+/** What a state says of itself in its first part. */
+export function readHead(bytes: Uint8Array): { readonly incarnation: string; readonly version: number } {
+  const { incarnations, version } = headOf(bytes);
+  return { incarnation: incarnations.at(-1) ?? "", version };
+}
+
+function readBatch({ numGenerations: generations, ...batch }: Batch): ReadBatch {
+  const { index, cursor, seq, epoch, drawnAtMs, probabilities, values, prompts } = batch;
+  const lists = { probabilities, values, groups: [], reserve: [] };
   return { index, cursor, seq, epoch, drawnAtMs, prompts, generations, ...lists };
 }
 
-/** Reads a state. Lines of the history, which an export has behind it, are left out. */
-export function readState(text: string): ReadRun {
-  const [first = "", ...lines] = text.split("\n");
-  const {
-    arms,
-    batches: _count,
-    issued: _counts,
-    memory: remembers,
-    format,
-    journal: _made,
-    ...plain
-  } = JSON.parse(first) as Config;
-  if (format !== 4) throw new Error(`a state of format ${JSON.stringify(format)}`);
-  const head = plain as unknown as Omit<ReadRun, "arms" | "batches" | "issued" | "memory">;
+/** Reads a state. Records of the history, which an export has behind it, are left out. */
+export function readState(bytes: Uint8Array): ReadRun {
+  const arms: ReadArm[] = [];
   const batches: ReadBatch[] = [];
   const issued: ReadRun["issued"] = [new Set(), new Set()];
   const memory = new Map<string, number>();
-  for (const line of lines) {
-    const [kind, ...rest] = line === "" ? ["history"] : (JSON.parse(line) as Row);
+  for (const { part } of fromBinary(SavedRunSchema, bytes).parts) {
     const batch = batches.at(-1);
-    if (kind === "batch") batches.push(readBatch(rest));
-    else if (kind === "groups") batch?.groups.push(...rest.map((row) => readGroup(row as Row, batch.generations)));
-    else if (kind === "reserve") batch?.reserve.push(...rest.map(taskOf));
-    else if (kind === "issued") for (const hash of (rest[1] as string).split(" ")) issued[Number(rest[0])]?.add(hash);
-    else if (kind === "memory") {
-      const words = (rest[1] as string).split(" ");
-      for (let i = 0; i + 1 < words.length; i += 2) memory.set(words[i] ?? "", Number(words[i + 1]));
-    }
+    if (part.case === "arm") arms.push(readArm(part.value));
+    else if (part.case === "batch") batches.push(readBatch(part.value));
+    else if (part.case === "tasks") {
+      batch?.groups.push(...part.value.groups.map((group) => readGroup(group, batch.generations)));
+      batch?.reserve.push(...part.value.reserve.map(taskOf));
+    } else if (part.case === "issued") for (const hash of part.value.hashes) issued[part.value.generation]?.add(hash);
+    else if (part.case === "memory") for (const { hash, record } of part.value.records) memory.set(hash, record);
   }
-  const kept = remembers === undefined ? null : memory;
-  return { ...head, arms: (arms as readonly Row[]).map(readArm), batches, issued, memory: kept };
+  const { config, configCreated, policy, policyState, masks, rolledBack, probabilities, remembers, ...head } =
+    headOf(bytes);
+  const { $typeName: _type, format: _format, journal: _made, ...plainHead } = head;
+  return {
+    ...plainHead,
+    config: configOf(config),
+    configCreated: configCreated === undefined ? null : configOf(configCreated),
+    policy: JSON.parse(policy) as Data,
+    policyState: JSON.parse(policyState) as Data,
+    masks: masks.map(({ reason = null }) => reason),
+    rolledBack: rolledBack.map(rangeOf),
+    probabilities: probabilities.length === 0 ? null : probabilities,
+    arms,
+    batches,
+    issued,
+    memory: remembers ? memory : null,
+  };
 }

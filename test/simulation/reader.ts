@@ -1,10 +1,17 @@
 /**
- * An independent reader of a run's journal. It is written from the format's description at the head of
- * server/curriculum/core/events.ts, and shares no code with the server: what both make of a journal must be the same.
+ * An independent reader of a run's journal. It is written from proto/gradus/internal/v1/run.proto, and shares no code with
+ * the server but what is generated from that: what both make of a journal must be the same.
  */
+import { fromBinary } from "@bufbuild/protobuf";
+import {
+  type Created,
+  type Imported,
+  type RunEvent,
+  RunEventSchema,
+} from "../../server/gen/gradus/internal/v1/run_pb.js";
 import { drawn } from "./reader-draws.ts";
 import { feedback, reported, closed, reopened } from "./reader-groups.ts";
-import { type Data, type Row, UNSAID, type Config, type ReadRun, readHead, readState } from "./reader-state.ts";
+import { type Data, UNSAID, type Config, configOf, type ReadRun, readHead, readState } from "./reader-state.ts";
 import {
   type HashOf,
   type Reading,
@@ -17,8 +24,8 @@ import {
   firstState,
 } from "./reading.ts";
 
-function created(row: Row, reader: Partial<Reader>): ReadRun {
-  const [runId, incarnation, atMs, config] = row as unknown as [string, string, number, Config];
+function created({ runId, incarnation, atMs, config: message }: Created, reader: Partial<Reader>): ReadRun {
+  const config = configOf(message);
   const arms = armsOf(config);
   const policy = config["policy"] ?? null;
   reader.segments?.push(segment(incarnation, 0, undefined));
@@ -57,10 +64,10 @@ function handOut(run: ReadRun, from: number, through: number, atMs: number): voi
   run.handedOut = Math.max(run.handedOut, through);
 }
 
-export function imported(reader: Partial<Reader>, row: Row, text: string, from: number): ReadRun {
-  const [runId, incarnation, epoch, atMs] = row as unknown as [string, string, number, number];
+export function imported(reader: Partial<Reader>, message: Imported, from: number): ReadRun {
+  const { runId, incarnation, epoch, atMs, state: bytes } = message;
   const before = reader.run;
-  const state = readState(text);
+  const state = readState(bytes);
   const shares = before?.incarnations.includes(state.incarnations.at(-1) ?? "") ?? false;
   const offset = before === undefined || shares ? 0 : before.nextSeq;
   const moved = state.rolledBack.map(([a, b]) => [a + offset, b + offset] as const);
@@ -72,7 +79,7 @@ export function imported(reader: Partial<Reader>, row: Row, text: string, from: 
     batch.seq += offset;
     for (const group of batch.groups) if (group.handedOutAtMs !== null) group.handedOutAtMs = atMs;
   }
-  reader.segments?.push(segment(incarnation, from, readHead(text), state));
+  reader.segments?.push(segment(incarnation, from, readHead(bytes), state));
   return {
     ...state,
     runId,
@@ -86,18 +93,19 @@ export function imported(reader: Partial<Reader>, row: Row, text: string, from: 
 }
 
 /** Events that change how the run goes on, each of which takes a place in the history. */
-function control(run: ReadRun, kind: string, [one = null, two = null]: Row): void {
+function control(run: ReadRun, kind: RunEvent["kind"]): void {
   run.nextSeq++;
-  const mask = (reason: string | null): void =>
-    void (run.masks = run.masks.map((old, i) => (i === one ? reason : old)));
-  if (kind === "paused" || kind === "resumed") run.paused = kind === "paused";
-  else if (kind === "weights_set") run.weights = one as readonly number[];
-  else if (kind === "advanced") run.policyState = one;
-  else if (kind === "arm_masked") mask(two as string);
-  else if (kind === "arm_unmasked") mask(null);
-  else if (kind === "policy_updated") updatePolicy(run, one);
-  else if (kind === "reshaped") reshape(run, one as Config, two);
-  else throw new Error(`there is no event "${kind}"`);
+  const mask = (arm: number, reason: string | null): void =>
+    void (run.masks = run.masks.map((old, i) => (i === arm ? reason : old)));
+  if (kind.case === "paused" || kind.case === "resumed") run.paused = kind.case === "paused";
+  else if (kind.case === "weightsSet") run.weights = kind.value.weights;
+  else if (kind.case === "advanced") run.policyState = JSON.parse(kind.value.policyState) as Data;
+  else if (kind.case === "armMasked") mask(kind.value.arm, kind.value.reason);
+  else if (kind.case === "armUnmasked") mask(kind.value.arm, null);
+  else if (kind.case === "policyUpdated") updatePolicy(run, JSON.parse(kind.value.policy) as Data);
+  else if (kind.case === "reshaped")
+    reshape(run, configOf(kind.value.config), JSON.parse(kind.value.policy ?? "null") as Data);
+  else throw new Error(`there is no event "${kind.case ?? ""}"`);
 }
 
 function updatePolicy(run: ReadRun, policy: Data): void {
@@ -125,33 +133,32 @@ function reshape(run: ReadRun, config: Config, policy: Data): void {
 }
 
 /** Reads a journal from its beginning. */
-export function readJournal(events: readonly string[], hashOf: HashOf): Reading {
+export function readJournal(events: readonly Uint8Array[], hashOf: HashOf): Reading {
   const reader: Partial<Reader> & Omit<Reader, "run"> = { hashOf, segments: [], faults: [] };
-  for (const [i, text] of events.entries()) {
-    const end = text.indexOf("\n");
-    const [format, kind, ...row] = JSON.parse(end < 0 ? text : text.slice(0, end)) as Row;
-    if (format !== 4) throw new Error(`an event of format ${JSON.stringify(format)}`);
-    if (kind === "created") reader.run = created(row, reader);
-    else if (kind === "imported") reader.run = imported(reader, row, text.slice(end + 1), i);
-    else if (reader.run === undefined) throw new Error(`a journal begins with "${kind as string}"`);
-    else change(reader as Reader, kind as string, row);
+  for (const [i, bytes] of events.entries()) {
+    const { format, kind } = fromBinary(RunEventSchema, bytes);
+    if (format !== 5) throw new Error(`an event of format ${format}`);
+    if (kind.case === "created") reader.run = created(kind.value, reader);
+    else if (kind.case === "imported") reader.run = imported(reader, kind.value, i);
+    else if (reader.run === undefined) throw new Error(`a journal begins with "${kind.case ?? ""}"`);
+    else change(reader as Reader, kind);
     reader.run.version++;
   }
   if (reader.run === undefined) throw new Error("a journal is empty");
   return reader as Reader;
 }
 
-function change(reader: Reader, kind: string, row: Row): void {
-  const [one, two] = row;
-  if (kind === "drawn") drawn(reader, row);
-  else if (kind === "handed_out") handOut(reader.run, Number(one), Number(two), Number(row[2]));
-  else if (kind === "fed") feedback(reader, row);
-  else if (kind === "reported") reported(reader, one as readonly Row[]);
-  else if (kind === "closed") {
-    closed(reader, one as readonly (readonly [number, number])[]);
-    reader.run.nextSeq++;
-  } else if (kind === "reopened") {
-    reopened(reader, one as readonly (readonly [number, number])[], Number(two));
-    reader.run.nextSeq++;
-  } else control(reader.run, kind, row);
+function change(reader: Reader, kind: RunEvent["kind"]): void {
+  const { run } = reader;
+  if (kind.case === "drawn") drawn(reader, kind.value);
+  else if (kind.case === "handedOut") handOut(run, kind.value.from, kind.value.through, kind.value.atMs);
+  else if (kind.case === "feedback") feedback(reader, kind.value);
+  else if (kind.case === "reported") reported(reader, kind.value);
+  else if (kind.case === "closed") {
+    closed(reader, kind.value.cursors);
+    run.nextSeq++;
+  } else if (kind.case === "reopened") {
+    reopened(reader, kind.value.cursors, kind.value.atMs);
+    run.nextSeq++;
+  } else control(run, kind);
 }

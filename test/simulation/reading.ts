@@ -112,9 +112,8 @@ export function armsOf(config: Config): readonly Config[] {
 /** A bandit that keeps moving averages and nothing else: its state is its values. */
 export function isAverages(policy: Data): boolean {
   const bandit = (policy as Config)["bandit"] as Config | undefined;
-  const { rule = "BANDIT_RULE_EMA_SOFTMAX", signal, rescale } = bandit ?? {};
-  const plain = rule === "BANDIT_RULE_EMA_SOFTMAX" && signal !== "BANDIT_SIGNAL_LEARNING_PROGRESS";
-  return bandit !== undefined && plain && rescale === undefined;
+  const { ema_softmax: softmax, signal, rescale } = bandit ?? {};
+  return softmax !== undefined && signal !== "BANDIT_SIGNAL_LEARNING_PROGRESS" && rescale === undefined;
 }
 
 /** A policy's state before its first draw, where it is plain. */

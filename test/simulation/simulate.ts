@@ -3,15 +3,7 @@
 import "./zlib-in-line.ts";
 import { readState } from "../../server/curriculum/runs/journal.ts";
 import type { Store } from "../../server/stores/store.ts";
-import {
-  codecs,
-  encodeState,
-  feedbackOf,
-  type Key,
-  type Spec,
-  type Task,
-  value,
-} from "../server/curriculum/support.ts";
+import { codecs, savedState, feedbackOf, type Key, type Spec, type Task, value } from "../server/curriculum/support.ts";
 import {
   configOf,
   create,
@@ -26,8 +18,8 @@ import { differences, historyDifferences } from "./compare.ts";
 import { createModel } from "./model.ts";
 import { LATE_MS } from "./network.ts";
 import { observer } from "./observer.ts";
-import { killer, operator, outages, textOf } from "./operator.ts";
-import { readState as readText } from "./reader-state.ts";
+import { killer, operator, outages, savedIn } from "./operator.ts";
+import { readState as readSaved } from "./reader-state.ts";
 import { readJournal } from "./reader.ts";
 import { firstOf } from "./reading.ts";
 import { scenarioFor, sourceFor } from "./scenario.ts";
@@ -170,29 +162,30 @@ async function compareWithServers(built: Built, { runId, events, reading }: Read
   if (row === undefined) return [];
   const clock = clockOf(simulation.ground.world, "a reader", () => true);
   const without: Store = { ...store, snapshot: async () => undefined };
-  const readings = new Map<string, string>();
+  const readings = new Map<string, Uint8Array>();
   for (const [name, from] of [
     ["read from its journal", without],
     ["read from its snapshot", store],
   ] as const) {
     const state = await readState<Spec, Key>(from, row, codecs, clock);
-    if (state !== undefined) readings.set(name, encodeState(state, codecs));
+    if (state !== undefined) readings.set(name, savedState(state, codecs));
   }
-  for (const server of servers) readings.set(`on ${server.name}`, textOf(value(await server.runs.export(runId)).state));
+  for (const server of servers)
+    readings.set(`on ${server.name}`, savedIn(value(await server.runs.export(runId)).state));
   // Reading a run may change it, such as where an arm is no longer masked.
   const now = await journalOf(store, row.key);
   const expected = now.length === events.length ? reading : readJournal(now, firstOf);
   const history = value(await (servers[0] as Server).runs.history(runId, 0, 10_000)).items;
   const untold = historyDifferences(readJournal(await journalOf(store, row.key), firstOf).run, history);
-  const unlike = [...readings].flatMap(([name, text]) => {
-    const state = readText(text);
+  const unlike = [...readings].flatMap(([name, saved]) => {
+    const state = readSaved(saved);
     const at = state.version === expected.run.version ? expected : readJournal(now.slice(0, state.version), firstOf);
     return differences(at.run, state).map((difference) => `run ${runId} ${name}: ${difference}`);
   });
   return [...unlike, ...untold.map((difference) => `run ${runId}: ${difference}`)];
 }
 
-async function journalOf(store: Store, key: number): Promise<readonly string[]> {
+async function journalOf(store: Store, key: number): Promise<readonly Uint8Array[]> {
   return (await store.read(key, 0)) ?? [];
 }
 

@@ -6,7 +6,7 @@ import type { World } from "./world.ts";
 /** A journal as it was committed, whether or not its run is still there. */
 export interface KeptJournal {
   readonly runId: string;
-  readonly events: readonly string[];
+  readonly events: readonly Uint8Array[];
 }
 
 export interface SharedStore {
@@ -17,7 +17,7 @@ export interface SharedStore {
 
 /** A memory store that keeps the journals of deleted runs, for whoever checks. */
 export function sharedStore(): SharedStore {
-  const kept = new Map<number, { readonly runId: string; readonly events: string[] }>();
+  const kept = new Map<number, { readonly runId: string; readonly events: Uint8Array[] }>();
   const store = memoryStore();
   return {
     journals: () => kept,

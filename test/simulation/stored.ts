@@ -3,13 +3,15 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 /** The journals of all runs. */
-export function journalsIn(folder: string): readonly { readonly runId: string; readonly events: readonly string[] }[] {
+export function journalsIn(
+  folder: string,
+): readonly { readonly runId: string; readonly events: readonly Uint8Array[] }[] {
   const db = new DatabaseSync(join(folder, "runs.sqlite"), { readOnly: true });
   const runs = db.prepare("SELECT key, id FROM runs ORDER BY key").all() as { key: number; id: string }[];
   const events = db.prepare("SELECT body FROM events WHERE run = ? ORDER BY version");
   const read = runs.map(({ key, id }) => ({
     runId: id,
-    events: (events.all(key) as { body: string }[]).map(({ body }) => body),
+    events: (events.all(key) as { body: Uint8Array }[]).map(({ body }) => body),
   }));
   db.close();
   return read;

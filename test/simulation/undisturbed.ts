@@ -4,11 +4,11 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { apply } from "../../server/curriculum/core/apply.ts";
-import { decodeEvent } from "../../server/curriculum/core/event-text.ts";
+import { eventFrom, readEvent } from "../../server/curriculum/core/saved.ts";
 import type { RunEvent } from "../../server/curriculum/core/events.ts";
 import type { FeedbackItem } from "../../server/curriculum/core/feedback.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
-import { readHead, type Row } from "./reader-state.ts";
+import { readHead } from "./reader-state.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
 import {
   ask,
@@ -21,19 +21,18 @@ import {
   value,
 } from "../server/curriculum/support.ts";
 import type { GroupResults } from "../../server/curriculum/core/batches.ts";
-import { type Range, toRanges } from "../../server/curriculum/core/state.ts";
+import { type Range, type RunState, toRanges } from "../../server/curriculum/core/state.ts";
 import type { Journals, Read } from "./verdict.ts";
 
 type Event = RunEvent<Spec, Key>;
 
 /** The events that led to a state: those of its own journal, and before an import those of the export's. */
-function lineage(journals: Journals, journal: Read, end: number): readonly string[] {
+function lineage(journals: Journals, journal: Read, end: number): readonly Uint8Array[] {
   const start = journal.reading.segments.filter(({ from }) => from < end).at(-1)?.from ?? 0;
-  const text = journal.events[start] ?? "";
-  const own = journal.events.slice(start + 1, end);
-  const feed = text.indexOf("\n");
-  if (feed < 0) return [text, ...own];
-  const { incarnation, version } = readHead(text.slice(feed + 1));
+  const [first = new Uint8Array(), ...own] = journal.events.slice(start, end);
+  const { kind } = readEvent(first);
+  if (kind.case !== "imported") return [first, ...own];
+  const { incarnation, version } = readHead(kind.value.state);
   const source = journals.byIncarnation.get(incarnation)?.journal;
   if (source === undefined) throw new Error(`no journal has incarnation ${incarnation}`);
   return [...lineage(journals, source, version), ...own];
@@ -76,20 +75,20 @@ const RUN = "undisturbed";
 async function redo(runs: Runs, event: Event, now: RunConfig): Promise<void> {
   const { config } = value(await runs.get(RUN));
   switch (event.kind) {
-    case "weights_set":
+    case "weightsSet":
       value(
         await runs.setWeights(RUN, Object.fromEntries(config.arms.map(({ id }, i) => [id, event.weights[i] ?? 0]))),
       );
       return;
-    case "policy_updated":
+    case "policyUpdated":
       value(await runs.updatePolicy(RUN, event.policy));
       return;
     case "advanced":
       value(await runs.advance(RUN));
       return;
-    case "arm_masked":
+    case "armMasked":
       return runs.maskArms(config.arms[event.arm]?.resource ?? "", event.reason);
-    case "arm_unmasked":
+    case "armUnmasked":
       return runs.maskArms(config.arms[event.arm]?.resource ?? "", undefined);
     case "reshaped":
       value(await runs.updateShape(RUN, shapeOf(now, event)));
@@ -100,9 +99,9 @@ async function redo(runs: Runs, event: Event, now: RunConfig): Promise<void> {
     case "reported":
     case "closed":
     case "reopened":
-    case "evaluation_opened":
+    case "evaluationOpened":
     case "evaluated":
-    case "handed_out":
+    case "handedOut":
     case "paused":
     case "resumed":
     case "imported":
@@ -141,19 +140,21 @@ async function feed(runs: Runs, incarnation: string, deed: Deed): Promise<void> 
 }
 
 /** The events of a lineage, decoded one after the other on a state that is good enough for that. */
-function decode(texts: readonly string[]): readonly Event[] {
-  let state: Parameters<typeof decodeEvent<Spec, Key>>[1];
-  return texts.map((text) => {
-    const event = decodeEvent<Spec, Key>(text, state, codecs);
+function decode(journal: readonly Uint8Array[]): readonly Event[] {
+  let state: RunState<Spec, Key> | undefined;
+  return journal.map((bytes) => {
+    const event = eventFrom<Spec, Key>(readEvent(bytes), state, codecs);
     state = apply(state, event);
     return event;
   });
 }
 
 /** Draws, but for when they were made. */
-function drawsOf(texts: readonly string[]): readonly Row[] {
-  const rows = texts.filter((text) => text.startsWith('[4,"drawn"')).map((text) => JSON.parse(text) as Row);
-  return rows.map((row) => row.filter((_, i) => i !== 3));
+function drawsOf(journal: readonly Uint8Array[]) {
+  return journal.flatMap((bytes) => {
+    const { kind } = readEvent(bytes);
+    return kind.case === "drawn" ? [{ ...kind.value, atMs: 0 }] : [];
+  });
 }
 
 /** All that was said of groups: of some of them in cursor order, or in the order in which it was said where one of them was opened again. */
@@ -220,8 +221,8 @@ export async function firstDifference(
   journal: Read,
   source: TaskSource,
 ): Promise<string | undefined> {
-  const texts = lineage(journals, journal, journal.events.length);
-  const events = decode(texts);
+  const all = lineage(journals, journal, journal.events.length);
+  const events = decode(all);
   const [created, ...rest] = events;
   if (created?.kind !== "created") throw new Error("a lineage begins with a creation");
   const store = memoryStore();
@@ -258,7 +259,7 @@ export async function firstDifference(
   }
   runs.close();
   const row = await store.find(RUN);
-  const [one, other] = [drawsOf(texts), drawsOf((await store.read(row?.key ?? 0, 0)) ?? [])];
+  const [one, other] = [drawsOf(all), drawsOf((await store.read(row?.key ?? 0, 0)) ?? [])];
   const at = one.findIndex((draw, i) => !isDeepStrictEqual(draw, other[i]));
   if (at < 0 && one.length === other.length) return undefined;
   return `draw ${at}: ${JSON.stringify(one[at])}; undisturbed: ${JSON.stringify(other[at])}`;

@@ -21,6 +21,7 @@ def test_there_is_a_builder_for_every_policy_of_the_contract() -> None:
         gradus.replay(gradus.stage(), cycles=2),
         gradus.competence(WEIGHTS),
         gradus.forgetting(gradus.domain("math", WEIGHTS)),
+        gradus.named_policy("staged"),
     ]
     in_contract = {field.name for field in cur.Policy.DESCRIPTOR.oneofs_by_name["kind"].fields}
     assert {policy.to_proto().WhichOneof("kind") for policy in made} == in_contract
@@ -30,14 +31,37 @@ def test_a_bandit_of_another_rule_and_signal() -> None:
     rescale = gradus.signal_rescale(window=64)
     policy = gradus.bandit(rule="exp3_s", signal="mixed_outcomes", exp3_rate=0.2, rescale=rescale)
     made = policy.to_proto().bandit
-    assert (made.rule, made.signal) == (cur.BANDIT_RULE_EXP3_S, cur.BANDIT_SIGNAL_MIXED_OUTCOMES)
-    assert made.exp3_rate == 0.2
+    assert (made.WhichOneof("rule"), made.signal) == ("exp3_s", cur.BANDIT_SIGNAL_MIXED_OUTCOMES)
+    assert made.exp3_s.rate == 0.2
     assert made.rescale.window == 64
-    assert not made.HasField("alpha")
+    assert not made.exp3_s.HasField("share")
     assert not made.rescale.HasField("low_quantile")
     # The server's defaults.
     assert gradus.bandit().to_proto() == cur.Policy(bandit=cur.BanditPolicy())
     assert gradus.Policy.from_proto(policy.to_proto()) == policy
+
+
+def test_numbers_go_to_the_rule_or_the_signal_that_reads_them() -> None:
+    made = gradus.bandit(rule="ucb", discount=0.9, signal="learning_progress", progress_slow_rate=0.1).to_proto().bandit
+    assert made.ucb == cur.UcbRule(discount=0.9)
+    assert made.learning_progress == cur.LearningProgress(slow_rate=0.1)
+    assert gradus.bandit(tau=1).to_proto().bandit.ema_softmax == cur.EmaSoftmaxRule(tau=1)
+    with pytest.raises(ValueError, match=r"^exp3_rate: a bandit of ucb and absolute_advantage does not read it"):
+        gradus.bandit(rule="ucb", exp3_rate=0.1)
+    with pytest.raises(ValueError, match=r"^progress_slow_rate: a bandit of ema_softmax and mixed_outcomes does not"):
+        gradus.bandit(signal="mixed_outcomes", progress_slow_rate=0.1)
+
+
+def test_a_policy_by_its_name() -> None:
+    parameters = {"stages": [{"weights": WEIGHTS, "tasks": 4}, {}], "note": None}
+    policy = gradus.named_policy("staged", parameters)
+    assert gradus.Policy.from_proto(policy.to_proto()) == policy
+    assert not gradus.named_policy("frontier").to_proto().named.HasField("parameters")
+    words = r"^NamedPolicy.parameters: want a mapping of plain JSON; got"
+    with pytest.raises(TypeError, match=words):
+        gradus.named_policy("staged", {"stages": object()})
+    with pytest.raises(TypeError, match=words):
+        gradus.named_policy("staged", cast(Any, 3))
 
 
 def test_a_slice_and_a_filter() -> None:

@@ -35,7 +35,7 @@ from gradus import Client, arm, bandit
 task = Client(sys.argv[2]).reset("countdown", seed=1, split="eval", parameters={"number_max": 20})
 (result,) = Client(sys.argv[2]).stream_steps([task.group(["<think>a</think><answer>1</answer>"] * 2)])
 assert result.result().rewards == [0.1, 0.1]
-assert bandit(alpha=0.5).bandit.alpha == 0.5 and arm("countdown").weight is None
+assert bandit(alpha=0.5).bandit.ema_softmax.alpha == 0.5 and arm("countdown").weight is None
 print("fine")
 """
 

@@ -55,7 +55,7 @@ def test_literals_are_the_contracts_names() -> None:
         for name, wrapper in vars(module).items()
         if hasattr(wrapper, "DESCRIPTOR") and hasattr(wrapper.DESCRIPTOR, "values_by_number")
     }
-    assert set(enums) >= {"Verdict", "Split", "FeedbackStatus", "BanditRule"}
+    assert set(enums) >= {"Verdict", "Split", "FeedbackStatus", "BanditSignal"}
     for name, enum in enums.items():
         literal: Any = vars(gradus.enums)[name]
         prefix = enum.values[0].name.removesuffix("UNSPECIFIED")

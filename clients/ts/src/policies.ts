@@ -1,16 +1,17 @@
 /** How a run chooses its tasks, in plain values, and how that becomes messages of the contract. */
-import { create, isMessage, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, isMessage, type DescMessage, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import { GradusError } from "./errors.ts";
 import {
   BanditPolicySchema,
-  BanditRule,
   BanditSignal,
   BatchConstraintsSchema,
   CompetencePolicySchema,
   CompetenceStep,
   DomainSchema,
   ForgettingPolicySchema,
+  LearningProgressSchema,
   MixturePolicySchema,
+  NamedPolicySchema,
   PolicySchema,
   RankRangeSchema,
   ReplayInstances,
@@ -22,12 +23,14 @@ import {
 } from "./gen/gradus/v1/curriculum_pb.js";
 import type { Policy, Stage } from "./gen/gradus/v1/curriculum_pb.js";
 
+/** Each rule's place in the message, and its numbers: what the contract calls them, by what they are called here. */
 const rules = {
-  ema_softmax: BanditRule.EMA_SOFTMAX,
-  exp3_s: BanditRule.EXP3_S,
-  thompson: BanditRule.THOMPSON,
-  ucb: BanditRule.UCB,
+  ema_softmax: { case: "emaSoftmax", numbers: { alpha: "alpha", tau: "tau" } },
+  exp3_s: { case: "exp3S", numbers: { exp3Rate: "rate", exp3Share: "share" } },
+  thompson: { case: "thompson", numbers: { discount: "discount", exploration: "exploration" } },
+  ucb: { case: "ucb", numbers: { discount: "discount", exploration: "exploration" } },
 } as const;
+const progressNumbers = { progressFastRate: "fastRate", progressSlowRate: "slowRate" } as const;
 const signals = {
   absolute_advantage: BanditSignal.ABSOLUTE_ADVANTAGE,
   solved_variance: BanditSignal.SOLVED_VARIANCE,
@@ -107,7 +110,7 @@ export interface ForgettingChoice {
 
 /**
  * A bandit over the arms. An arm's probability is (1 − ε) of its rule's share plus ε/n. Numbers that the rule and the
- * signal do not read are refused by the server. Those left out take the papers' values, or ours where they give none.
+ * signal do not read are refused. Those left out take the papers' values, or ours where they give none.
  */
 export interface BanditChoice {
   readonly kind: "bandit";
@@ -143,6 +146,14 @@ export interface BanditChoice {
   readonly rescale?: { readonly lowQuantile?: number; readonly highQuantile?: number; readonly window?: number };
 }
 
+/** A policy by its name: one of the server's own, or one of those above in the words of the contract's JSON. */
+export interface NamedChoice {
+  readonly kind: "named";
+  readonly name: string;
+  /** Plain JSON; left out: the defaults. */
+  readonly parameters?: JsonObject;
+}
+
 /** Which instances are passed over, for what this run's own groups of them came to. */
 export interface FilterChoice {
   /** Those of which every sample was solved the last time. */
@@ -157,7 +168,15 @@ export interface FilterChoice {
 export type PolicyChoice = {
   readonly constraints?: MessageInitShape<typeof BatchConstraintsSchema>;
   readonly filter?: FilterChoice;
-} & ({ readonly kind: "mixture" } | BanditChoice | StagedChoice | ReplayChoice | CompetenceChoice | ForgettingChoice);
+} & (
+  | { readonly kind: "mixture" }
+  | BanditChoice
+  | StagedChoice
+  | ReplayChoice
+  | CompetenceChoice
+  | ForgettingChoice
+  | NamedChoice
+);
 
 function refuse(message: string): never {
   throw new GradusError("INVALID_ARGUMENT", message);
@@ -173,16 +192,20 @@ function fieldsOf(schema: DescMessage): readonly string[] {
   return schema.fields.map((field) => field.localName);
 }
 
+/** What a name stands for. */
+function chosen<Name extends string, T>(what: string, table: Readonly<Record<Name, T>>, name: Name): T {
+  return Object.hasOwn(table, name)
+    ? table[name]
+    : refuse(`${what}: "${name}" is none of ${Object.keys(table).join(", ")}`);
+}
+
 /** The number of a name; left out: 0, the server's default. */
 function valueOf<Name extends string>(
   what: string,
   table: Readonly<Record<Name, number>>,
   name: Name | undefined,
 ): number {
-  if (name === undefined) return 0;
-  return Object.hasOwn(table, name)
-    ? table[name]
-    : refuse(`${what}: "${name}" is none of ${Object.keys(table).join(", ")}`);
+  return name === undefined ? 0 : chosen(what, table, name);
 }
 
 /** Without those that are undefined, which a message would take for a value. */
@@ -206,15 +229,43 @@ function stageOf(choice: StageChoice): Stage {
   return stage;
 }
 
-function banditOf({ kind: _, rule, signal, rescale, ...numbers }: BanditChoice): Policy["kind"] {
-  checkNames("bandit", numbers, fieldsOf(BanditPolicySchema));
-  const names = { rule: valueOf("rule", rules, rule), signal: valueOf("signal", signals, signal) };
-  const value = create(BanditPolicySchema, { ...names, ...given(numbers) });
+type Numbers = Readonly<Record<string, number | undefined>>;
+
+/** Those of `numbers` that `names` has, under the contract's names; left out: those that are undefined. */
+function renamed(numbers: Numbers, names: Readonly<Record<string, string>>): Readonly<Record<string, number>> {
+  const entries = Object.entries(names).map(([name, contracts]) => [contracts, numbers[name]] as const);
+  return given(Object.fromEntries(entries)) as Readonly<Record<string, number>>;
+}
+
+const banditNames = [
+  ...Object.values(rules).flatMap(({ numbers }) => Object.keys(numbers)),
+  ...Object.keys(progressNumbers),
+];
+
+function banditOf({ kind: _, rule: name, signal, rescale, epsilon, ...numbers }: BanditChoice): Policy["kind"] {
+  checkNames("bandit", numbers, [...new Set(["rule", "signal", "epsilon", "rescale", ...banditNames])]);
+  const rule = chosen("rule", rules, name ?? "ema_softmax");
+  const progress = signal === "learning_progress" ? progressNumbers : {};
+  const unread = Object.keys(given(numbers)).find((each) => !(each in rule.numbers) && !(each in progress));
+  if (unread !== undefined)
+    refuse(`${unread}: a bandit of ${name ?? "ema_softmax"} and ${signal ?? "absolute_advantage"} does not read it`);
+  const value = create(BanditPolicySchema, {
+    signal: valueOf("signal", signals, signal),
+    rule: { case: rule.case, value: renamed(numbers, rule.numbers) },
+    ...given({ epsilon }),
+  });
+  const rates = renamed(numbers, progress);
+  if (Object.keys(rates).length > 0) value.learningProgress = create(LearningProgressSchema, rates);
   if (rescale !== undefined) {
     checkNames("rescale", rescale, fieldsOf(SignalRescaleSchema));
     value.rescale = create(SignalRescaleSchema, given(rescale));
   }
   return { case: "bandit", value };
+}
+
+function namedOf({ kind: _, name, parameters, ...rest }: NamedChoice): Policy["kind"] {
+  checkNames("named", rest, fieldsOf(NamedPolicySchema));
+  return { case: "named", value: create(NamedPolicySchema, { name, ...(parameters && { parameters }) }) };
 }
 
 function replayOf({ kind: _, stages, cycles, cycleTasks, instances: which, ...rest }: ReplayChoice): Policy["kind"] {
@@ -272,6 +323,8 @@ function kindOf(choice: PolicyChoice): Policy["kind"] {
       return competenceOf(choice);
     case "forgetting":
       return forgettingOf(choice);
+    case "named":
+      return namedOf(choice);
     default:
       return refuse(`kind: "${(choice as { kind: string }).kind}" is no policy`);
   }

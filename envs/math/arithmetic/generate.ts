@@ -2,16 +2,20 @@
 import { defineGenerator } from "../../define.ts";
 import { equalsInteger, type Rational } from "../../lib/rational.ts";
 import type { Rng } from "../../lib/rng.ts";
-import { defineParameters, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";
+import {
+  defineParameters,
+  minMax,
+  type ParametersOf,
+  type Range,
+  ranges,
+  share,
+  wholeNumber,
+} from "../../parameters.ts";
 import { type Binary, type Expression, literalsOf } from "./expression.ts";
 import { workOut } from "./solve.ts";
 
 export interface ArithmeticInstance {
   readonly expression: Expression;
-}
-
-function share(description: string) {
-  return { description, min: 0, max: 1, defaultValue: 0, integer: false };
 }
 
 const parameters = defineParameters({
@@ -25,21 +29,18 @@ const parameters = defineParameters({
     [4, 19],
     { min: 0, max: 10_000, integer: true },
   ),
-  digits: { description: "Most digits of a whole number given.", min: 1, max: 6, defaultValue: 2, integer: true },
-  value_digits: {
-    description: "Most digits of a value, on the way too, above and below the line.",
-    min: 2,
-    max: 15,
-    defaultValue: 4,
-    integer: true,
-  },
-  denominator_max: { description: "Largest denominator given.", min: 3, max: 999, defaultValue: 12, integer: true },
-  fractions: share("Share of the numbers given that are fractions."),
-  decimals: share("Share of the numbers given that are decimals."),
-  negatives: share("Share of the whole numbers given that are negative."),
-  percentages: share("Share of the operations that take a percentage."),
-  powers: share("Share of the operations that are powers."),
-  divisors: share("Share of the operations that are remainders, greatest common divisors or least common multiples."),
+  digits: wholeNumber("Most digits of a whole number given.", 2, [1, 6]),
+  value_digits: wholeNumber("Most digits of a value, on the way too, above and below the line.", 4, [2, 15]),
+  denominator_max: wholeNumber("Largest denominator given.", 12, [3, 999]),
+  fractions: share("Share of the numbers given that are fractions.", 0),
+  decimals: share("Share of the numbers given that are decimals.", 0),
+  negatives: share("Share of the whole numbers given that are negative.", 0),
+  percentages: share("Share of the operations that take a percentage.", 0),
+  powers: share("Share of the operations that are powers.", 0),
+  divisors: share(
+    "Share of the operations that are remainders, greatest common divisors or least common multiples.",
+    0,
+  ),
 });
 
 type ArithmeticParameters = ParametersOf<typeof parameters>;

@@ -1,8 +1,7 @@
 /** "x = 5" and "4π ≈ 12.57": values with names, or said in several ways. */
-import { type Node, show } from "../syntax.ts";
-import { areRoundings } from "./chains.ts";
+import { type Node, show, variablesOf } from "../syntax.ts";
+import { areRoundings } from "./rounding.ts";
 import { all, any, type Comparison, different, type State } from "./outcome.ts";
-import { variablesOf } from "../variables.ts";
 import { compareRelations } from "./relations.ts";
 import { type Assignment, assignmentOf, chainOf, isAskedFor } from "./shape.ts";
 

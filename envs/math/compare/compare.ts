@@ -9,27 +9,26 @@ import {
   areBracketsOther,
   areNumbered,
   asOneCurve,
-  compareKinds,
   chosenFrom,
-  isOrdered,
+  compareKinds,
+  equationsOf,
   haveSameShape,
+  isOrdered,
   isSetLike,
   isSeveral,
   itemsOf,
+  namedPoints,
   optionsOf,
   recordOf,
   tupleRecord,
-  equationsOf,
-  namedPoints,
   valuesOfNames,
 } from "./several.ts";
-import { compareClocks, compareRatios, compareResidues, compareSingle } from "./singles.ts";
+import { compareClocks, compareRatios, compareResidues, compareSingle, compareTexts } from "./singles.ts";
 import { type Conditioned, isIndex, withOneName, withoutCondition } from "./conditions.ts";
 import { type Compare, compareAssignments, type Context } from "./assignments.ts";
 import { compareDomains } from "./domains.ts";
 import { compareFamilies } from "./families.ts";
 import { withNamesOf, withOtherConstants, withParameterOf } from "./renaming.ts";
-import { compareTexts } from "./texts.ts";
 import { asTuples, isUnworked, isVectorOrNumber } from "./vectors.ts";
 
 const PLAIN: Context = { isApproximate: false };

@@ -1,8 +1,7 @@
 /** What is said beside an answer: "x = 2πk, k ∈ ℤ", where the name is free to choose, and "y = x + 1 (x > 0)". */
 import { isNumberSet } from "../read/names.ts";
-import { type Node, replaced, show, symbol } from "../syntax.ts";
+import { type Node, replaced, show, symbol, variablesOf } from "../syntax.ts";
 import { WHOLE } from "./places.ts";
-import { variablesOf } from "../variables.ts";
 import { assignmentOf } from "./shape.ts";
 
 export interface Conditioned {

@@ -2,12 +2,12 @@
  * A value for each whole number: π/2 + kπ, ±1 (mod 5). Each is a progression or several, and two of these are the same
  * numbers if they are so up to their common period, however they are counted.
  */
+import { gcd, reduced } from "../numbers/rational.ts";
 import { evaluate } from "../evaluate.ts";
 import { add, divide, type Maybe, multiply, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
-import { type Node, replaced, symbol } from "../syntax.ts";
+import { differenceOf, negated, type Node, numberNode, replaced, sumOf, symbol, variablesOf } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { BITS, placeOf, realValue, WHOLE } from "./places.ts";
-import { variablesOf } from "../variables.ts";
 import { assignmentOf, doubled, hasDoubleSign } from "./shape.ts";
 
 interface Progression {
@@ -44,14 +44,8 @@ function isSameName([left, right]: readonly (Node | undefined)[]): boolean {
 
 /** k + 1, k − 1, … and −k. */
 const MOVED: readonly Node[] = [
-  ...[1n, -1n, 2n, -2n].map((num): Node => ({
-    kind: "add",
-    terms: [
-      { sign: "+", node: symbol(WHOLE) },
-      { sign: num < 0n ? "-" : "+", node: { kind: "number", value: { num: num < 0n ? -num : num, den: 1n } } },
-    ],
-  })),
-  { kind: "add", terms: [{ sign: "-", node: symbol(WHOLE) }] },
+  ...[1n, 2n].flatMap((num) => [sumOf(symbol(WHOLE), numberNode(num)), differenceOf(symbol(WHOLE), numberNode(num))]),
+  negated(symbol(WHOLE)),
 ];
 
 /** Undefined: it is none, or not seen to be one. */
@@ -205,20 +199,11 @@ function shareOf(period: Num, unit: Num, state: State): readonly [number, number
   return undefined;
 }
 
-function reduced(num: bigint, den: bigint): { readonly num: bigint; readonly den: bigint } {
-  const factor = BigInt(gcd(Number(num), Number(den)));
-  return { num: num / factor, den: den / factor };
-}
-
 function roughly(value: Num): number {
   if (value.kind === "exact") return Number(value.value.num) / Number(value.value.den);
   return Number(value.ball.re >> BigInt(BITS.constant - 60)) / 2 ** 60;
 }
 
-function gcd(a: number, b: number): number {
-  return b === 0 ? a : gcd(b, a % b);
-}
-
 function lcm(a: number, b: number): number {
-  return (a / gcd(a, b)) * b;
+  return (a / Number(gcd(BigInt(a), BigInt(b)))) * b;
 }

@@ -1,21 +1,31 @@
 /**
- * Compares expressions with variables. Equal is what is so by algebra. Else a point where they differ refutes it, and where
- * nothing turns or breaks off, agreement at random points is taken for equality; where something does, they must agree on
- * each side of it. Points where one has no value tell nothing.
+ * Compares expressions with variables. Equal is what is so by algebra. Else a point where they differ refutes it, and
+ * where nothing turns or breaks off, agreement at random points is taken for equality; where something does, they must
+ * agree on each side of it. Points where one has no value tell nothing.
  */
 import { evaluate, type Place } from "../evaluate.ts";
-import { nodeOf } from "../exact/node.ts";
+import { newRing, nodeOf } from "../exact/ring.ts";
 import { asConstant, primitive } from "../exact/polynomial.ts";
 import { rngFor } from "../../lib/rng.ts";
-import { type Num, order, signOf } from "../numbers/arithmetic.ts";
-import { type Node, show, some } from "../syntax.ts";
-import { type Algebra, algebraOf, isPlain } from "./algebra.ts";
-import { depthOf, isTiny } from "./depth.ts";
-import { lineAlong } from "./lines.ts";
+import { type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
+import { children, type Node, numberNode, show, some, withChildren } from "../syntax.ts";
+import { type Algebra, algebraOf, areSettled, isPlain, lineAlong, sideOf, switchNodes } from "./algebra.ts";
+import {
+  BITS,
+  depthOf,
+  hasJumps,
+  isTiny,
+  jumpPoints,
+  jumps,
+  placeOf,
+  pointPlace,
+  pointsOf,
+  WHOLE,
+  wholesOf,
+} from "./places.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { BITS, hasJumps, jumpPoints, jumps, placeOf, pointPlace, pointsOf, WHOLE, wholesOf } from "./places.ts";
-import { areSettled, sideOf, switchNodes } from "./sides.ts";
-import { compareAtSigns } from "./signs.ts";
+import { fractionOf } from "../exact/normal.ts";
+import { signOfAll } from "../exact/roots-and-amounts.ts";
 
 /** Of those at a point, how many a constant may take before it is lost beside the others. */
 const POINT_DEPTH_MAX = 64;
@@ -210,4 +220,73 @@ function hasRoots(node: Node): boolean {
     if (part.kind === "call") return ["sqrt", "root", "ln", "log", "log10", "logbase"].includes(part.name);
     return part.kind === "power" && !(part.exponent.kind === "number" && part.exponent.value.den === 1n);
   });
+}
+
+// Algebra takes sgn u for |u|/u, which has no value where sgn u is 0: what it finds equal is so but there, and is
+// looked at where each u vanishes, alone and together.
+
+type Point = ReadonlyMap<string, Num>;
+
+/** Of expressions that are equal wherever nothing that a sign is taken of vanishes. `look`: what refutes them at a point. */
+export function compareAtSigns(
+  gold: Node,
+  answer: Node,
+  variables: readonly string[],
+  state: State,
+  look: (point: Point) => Comparison | undefined,
+): Comparison {
+  const signed = new Map([...signedIn(gold), ...signedIn(answer)].map((node) => [show(node), node] as const));
+  if (signed.size === 0 || algebraOf(opaque(gold), opaque(answer), true, state).gap?.size === 0) return EQUAL;
+  const open = new Set([...signed.values()].filter((node) => !hasOneSign(node, state)));
+  for (const point of vanishingPoints([...open], variables, state)) {
+    const refuted = look(point);
+    if (refuted !== undefined) return refuted;
+    for (const node of open) {
+      const value = evaluate(node, pointPlace(state, true, "e", point));
+      if (value !== undefined && signOf(value) === 0) open.delete(node);
+    }
+  }
+  return open.size === 0 ? EQUAL : undecided("it may differ where what a sign is taken of is 0");
+}
+
+function signedIn(node: Node): readonly Node[] {
+  const inside = children(node).flatMap(signedIn);
+  const [of] = node.kind === "call" && node.name === "sgn" ? node.args : [];
+  return of === undefined ? inside : [of, ...inside];
+}
+
+/** With signs of which nothing is known. */
+function opaque(node: Node): Node {
+  const inside = withChildren(node, opaque);
+  return inside.kind === "call" && inside.name === "sgn" ? { ...inside, name: "the sign of" } : inside;
+}
+
+function hasOneSign(node: Node, { budget }: State): boolean {
+  const ring = newRing(budget, true);
+  const fraction = fractionOf(node, ring);
+  return fraction !== undefined && signOfAll(fraction.num, ring) !== undefined;
+}
+
+const CORNERS_MAX = 100;
+
+function vanishingPoints(nodes: readonly Node[], variables: readonly string[], state: State): readonly Point[] {
+  const rng = rngFor("math-signs", state.seed);
+  const found = nodes.map((node) => algebraOf(node, numberNode(0n), true, state));
+  const along = (name: string, most: number): readonly Point[] =>
+    found.flatMap(({ gap, ...rest }) => {
+      const others = variables
+        .filter((each) => each !== name)
+        .map((each) => [each, BigInt(rng.int(-most, most))] as const);
+      return lineAlong(name, new Map(others), { ...rest, gap, turns: gap ? [gap] : [] }, false, rng).points;
+    });
+  const corners = variables.reduce<readonly Point[]>(
+    (points, name) => {
+      const values = along(name, 0)
+        .flatMap((point) => point.get(name) ?? [])
+        .filter((value) => value.kind === "exact");
+      return points.flatMap((point) => [wholeNum(0n), ...values].map((value) => new Map([...point, [name, value]])));
+    },
+    [new Map()],
+  );
+  return [...variables.flatMap((name) => along(name, 9)), ...corners.slice(0, CORNERS_MAX)];
 }

@@ -1,12 +1,10 @@
 /** Sets of real numbers: intervals, unions, and relations that say which numbers are meant. */
 import { type Num, wholeNum } from "../numbers/arithmetic.ts";
-import type { Node, Relation } from "../syntax.ts";
+import { type Node, type Relation, variablesOf } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State } from "./outcome.ts";
 import { plain } from "./shape.ts";
 import { compareValues, realValue } from "./places.ts";
-import { variablesOf } from "../variables.ts";
-import { ALL, type End, OPEN, type Reals, type Segment } from "./segments.ts";
-import { solutionsOf } from "./solutions.ts";
+import { ALL, type End, OPEN, type Reals, type Segment, solutionsOf } from "./solutions.ts";
 
 const ZERO: End = { value: wholeNum(0n), closed: false };
 const NAMED: Readonly<Record<string, Reals>> = {

@@ -1,24 +1,31 @@
-/** Equations and inequalities that name no value. */
+/**
+ * Equations and inequalities that name no value: of polynomials, by their zeros and signs; others by their sides'
+ * proportion.
+ */
 import { fractionOf } from "../exact/normal.ts";
-import { signOfAll } from "../exact/one-sign.ts";
-import { areSame, type Polynomial, primitive, quotient, times } from "../exact/polynomial.ts";
-import { type Fraction, newRing, reduced, type Ring } from "../exact/ring.ts";
-import type { Node, Relation } from "../syntax.ts";
+import { signOfAll } from "../exact/roots-and-amounts.ts";
+import {
+  areSame,
+  asConstant,
+  coefficientsIn,
+  constantOf,
+  degreeIn,
+  type Polynomial,
+  primitive,
+  quotient,
+  times,
+} from "../exact/polynomial.ts";
+import { type Fraction, isWithin, newRing, nodeOf, reduced, type Ring, substituted } from "../exact/ring.ts";
+import { differenceOf, type Node, numberNode, productOf, type Relation, replaced, variablesOf } from "../syntax.ts";
 import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { compareProportions } from "./proportions.ts";
-import { haveOtherSigns, haveOtherZeros } from "./witnesses.ts";
+import { type Rng, rngFor } from "../../lib/rng.ts";
+import { haveSameZeros, signAt, type Univariate, univariateIn } from "../exact/zeros.ts";
+import { evaluate } from "../evaluate.ts";
+import { divide, type Maybe, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
+import { pointPlace, points } from "./places.ts";
+import { compareScalars } from "./scalars.ts";
 
 type RelationNode = Extract<Node, { kind: "relation" }>;
-
-function difference([left, right]: readonly Node[]): Node {
-  return {
-    kind: "add",
-    terms: [
-      { sign: "+", node: left as Node },
-      { sign: "-", node: right as Node },
-    ],
-  };
-}
 
 const GREATER: Readonly<Partial<Record<Relation, Relation>>> = { "<": ">", "≤": "≥" };
 
@@ -42,10 +49,10 @@ export function compareRelations(gold: RelationNode, answer: RelationNode, state
 
 /** As "something > 0" or "something = 0". */
 function directed({ parts, operators }: RelationNode): { readonly operator: Relation; readonly gap: Node } {
-  const operator = operators[0] as Relation;
+  const [operator, left, right] = [operators[0] as Relation, parts[0] as Node, parts[1] as Node];
   const turned = GREATER[operator];
-  if (turned !== undefined) return { operator: turned, gap: difference(parts.toReversed()) };
-  return { operator: operator === "≈" || operator === "≡" ? "=" : operator, gap: difference(parts) };
+  if (turned !== undefined) return { operator: turned, gap: differenceOf(right, left) };
+  return { operator: operator === "≈" || operator === "≡" ? "=" : operator, gap: differenceOf(left, right) };
 }
 
 function compareChains(gold: RelationNode, answer: RelationNode, state: State): Comparison {
@@ -134,4 +141,162 @@ function compareSigns(gold: Fraction, answer: Fraction, ring: Ring, state: State
 
 function turnedOver(): Comparison {
   return different("it is the opposite relation");
+}
+
+// Points at which two polynomials are found to be unlike: exact ones, on lines along each variable.
+
+/** How far from 0 the other variables lie. */
+const SIZES = [0, 5, 30, 2_000];
+
+/** Both polynomials along each variable in turn, with random whole numbers for the others. */
+function* lines(
+  left: Polynomial,
+  right: Polynomial,
+  ring: Ring,
+  state: State,
+): Generator<readonly [Univariate, Univariate, Rng]> {
+  const rng = rngFor("math-witnesses", state.seed);
+  for (const size of SIZES)
+    for (const [index] of ring.atoms.entries()) {
+      let both: readonly (Polynomial | undefined)[] = [left, right];
+      for (const [other] of ring.atoms.entries()) {
+        if (other === index) continue;
+        const value = constantOf(BigInt(rng.int(-size, size)));
+        both = both.map((each) => each && substituted(each, other, value, ring));
+      }
+      const [one, two] = both.map((each) => each && univariateIn(each, index));
+      if (one !== undefined && two !== undefined) yield [one, two, rng];
+    }
+}
+
+/** Whether there is a point where one of them is 0 and the other is not. */
+function haveOtherZeros(left: Polynomial, right: Polynomial, ring: Ring, state: State): boolean {
+  for (const [one, other] of lines(left, right, ring, state))
+    if (haveSameZeros(one, other, ring.budget) === false) return true;
+  return false;
+}
+
+/** Thousandths. */
+const DISTANCES = [1, 30, 1_000, 10_000, 100_000, 10_000_000];
+const SHIFT = 10;
+
+/** Whether there is a point where one of them is above 0 and the other is below. */
+function haveOtherSigns(left: Polynomial, right: Polynomial, ring: Ring, state: State): boolean {
+  for (const [one, other, rng] of lines(left, right, ring, state))
+    for (const distance of DISTANCES) {
+      if ((ring.budget.left -= one.length + other.length) < 0) return false;
+      const at = { num: BigInt(rng.int(-distance, distance)), shift: SHIFT };
+      const signs = [one, other].map((each) => (each.length === 0 ? 0 : signAt(each, at)));
+      if (signs[0] !== signs[1]) return true;
+    }
+  return false;
+}
+
+// Relations that are no polynomials': equal where one side is a multiple of the other, or both say what one variable
+// is.
+
+const UNLIKE = undecided("the relations are no multiples of each other");
+
+function compareProportions(gold: Node, answer: Node, isEquation: boolean, state: State): Comparison {
+  const variables = [...new Set([...variablesOf(gold), ...variablesOf(answer)])].sort();
+  const at = sharedPoint(gold, answer, variables, state);
+  if (at === undefined) return undecided("both relations are defined at too few points to compare them");
+  const [goldThere, answerThere] = [gold, answer].map((node) => placed(node, at.point)) as [Node, Node];
+  const found = compareScalars(productOf(gold, answerThere), productOf(answer, goldThere), state);
+  if (found.kind === "equal") return at.isPositive || isEquation ? EQUAL : different("it is the opposite relation");
+  if (found.kind === "undecided") return found;
+  if (!isEquation)
+    return areSeenToDiffer(gold, answer, variables, state) ? different("it is another relation") : UNLIKE;
+  return compareGraphs(gold, answer, variables, state);
+}
+
+/** With whole numbers for its variables. */
+function placed(node: Node, point: ReadonlyMap<string, bigint>): Node {
+  return [...point].reduce((rest, [name, num]) => replaced(rest, name, numberNode(num)), node);
+}
+
+/** A point of whole numbers where neither side is 0. */
+function sharedPoint(
+  gold: Node,
+  answer: Node,
+  variables: readonly string[],
+  state: State,
+): { readonly point: ReadonlyMap<string, bigint>; readonly isPositive: boolean } | undefined {
+  for (let turn = 0n; turn < 8n; turn++) {
+    const sign = turn % 2n === 0n ? 1n : -1n;
+    const point = new Map(variables.map((name, i) => [name, sign * (2n + turn + 3n * BigInt(i))]));
+    const numbers = new Map([...point].map(([name, value]) => [name, wholeNum(value)]));
+    const place = pointPlace(state, true, "e", numbers);
+    const signs = [gold, answer].map((node) => {
+      const value = evaluate(node, place);
+      return value && signOf(value);
+    });
+    if (signs.every((each) => each !== undefined && each !== 0)) return { point, isPositive: signs[0] === signs[1] };
+  }
+  return undefined;
+}
+
+/** Whether their signs differ at one of the points. */
+function areSeenToDiffer(gold: Node, answer: Node, variables: readonly string[], state: State): boolean {
+  for (const point of points(variables, state)) {
+    const place = pointPlace(state, true, "e", point);
+    const [left, right] = [gold, answer].map((node) => {
+      const value = evaluate(node, place);
+      return value && signOf(value);
+    });
+    if (left !== undefined && right !== undefined && left !== right) return true;
+  }
+  return false;
+}
+
+// Equations that say what one variable is.
+
+const AGREED_MIN = 8;
+
+/** Whether each holds wherever the other does: both are graphs, so that all that solves one is a value of it. */
+function compareGraphs(gold: Node, answer: Node, variables: readonly string[], state: State): Comparison {
+  const [forth, back] = [holdsOn(gold, answer, variables, state), holdsOn(answer, gold, variables, state)];
+  if (forth === false || back === false) return different("it is another equation");
+  return forth === true && back === true ? EQUAL : UNLIKE;
+}
+
+/** Whether `other` is 0 on the graph that `equation` is; undefined: it is none that is seen, or too few points tell. */
+function holdsOn(equation: Node, other: Node, variables: readonly string[], state: State): boolean | undefined {
+  const graph = variables.flatMap((name) => graphOver(equation, name, state) ?? [])[0];
+  if (graph === undefined) return undefined;
+  let agreed = 0;
+  for (const point of points(variables, state)) {
+    const solution = graph.at(point);
+    if (solution === undefined) continue;
+    const place = pointPlace(state, true, "e", new Map([...point, [graph.name, solution]]));
+    const value = evaluate(other, place);
+    const found = value && order(value, wholeNum(0n), place);
+    if (found === "equal" || found === "near") agreed++;
+    else if (found !== undefined && found !== "unclear") return false;
+  }
+  return agreed >= AGREED_MIN ? true : undefined;
+}
+
+interface Graph {
+  readonly name: string;
+  readonly at: (point: ReadonlyMap<string, Num>) => Maybe<Num>;
+}
+
+/** Of an equation c·y + rest = 0 with a number c: what y is. */
+function graphOver(equation: Node, name: string, state: State): Graph | undefined {
+  const ring = newRing(state.budget, true);
+  const fraction = fractionOf(equation, ring);
+  const index = ring.indices.get(`the variable ${name}`);
+  if (fraction === undefined || index === undefined || degreeIn(fraction.num, index) !== 1) return undefined;
+  const isInside = isWithin(name, index, ring);
+  const [rest, factor] = coefficientsIn(fraction.num, index);
+  const slope = factor && asConstant(factor);
+  if (isInside || rest === undefined || slope === undefined || asConstant(fraction.den) === undefined) return undefined;
+  const node = nodeOf(rest, ring);
+  const at = (point: ReadonlyMap<string, Num>): Maybe<Num> => {
+    const place = pointPlace(state, true, "e", point);
+    const value = evaluate(node, place);
+    return value && divide(negate(value), wholeNum(slope), place);
+  };
+  return { name, at };
 }

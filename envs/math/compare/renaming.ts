@@ -1,6 +1,5 @@
 /** Names that are free to choose: the n of f(n) = n + 1, the c of f(x) = cx, and the C of x² + C. */
-import { type Node, replaced, show, some, symbol } from "../syntax.ts";
-import { variablesOf } from "../variables.ts";
+import { differenceOf, type Node, numberNode, replaced, show, some, symbol, variablesOf } from "../syntax.ts";
 import { assignmentOf } from "./shape.ts";
 
 /** Letters that a constant goes by that may be any. */
@@ -140,14 +139,5 @@ const ZEROS: readonly bigint[] = [1n, 2n, 7n, -3n];
 
 /** Expressions of one variable, moved so that they vanish at a point: equal where they differ by a constant. */
 export function vanishing(node: Node, name: string): readonly Node[] {
-  return ZEROS.map((num) => {
-    const there = replaced(node, name, { kind: "number", value: { num, den: 5n } });
-    return {
-      kind: "add",
-      terms: [
-        { sign: "+", node },
-        { sign: "-", node: there },
-      ],
-    };
-  });
+  return ZEROS.map((num) => differenceOf(node, replaced(node, name, numberNode(num, 5n))));
 }

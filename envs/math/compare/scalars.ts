@@ -1,12 +1,10 @@
 /** Compares expressions: constants by their exact values or by some seventy digits, others by functions.ts. */
 import { evaluate } from "../evaluate.ts";
 import { order } from "../numbers/arithmetic.ts";
-import { type Node, some } from "../syntax.ts";
-import { depthOf, isTiny } from "./depth.ts";
+import { type Node, some, variablesOf } from "../syntax.ts";
+import { BITS, depthOf, isTiny, placeOf } from "./places.ts";
 import { compareFunctions } from "./functions.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { BITS, placeOf } from "./places.ts";
-import { variablesOf } from "../variables.ts";
 import { roundsTo } from "./rounding.ts";
 
 const hasLog = (node: Node): boolean => some(node, (part) => part.kind === "call" && part.name === "log");

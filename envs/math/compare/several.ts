@@ -1,6 +1,5 @@
 /** What an answer of several things is: a list, a set, a tuple, values by their names. */
-import { type Factor, type Node, show, symbol } from "../syntax.ts";
-import { variablesOf } from "../variables.ts";
+import { type Factor, type Node, numberNode, show, symbol, variablesOf } from "../syntax.ts";
 import { type Comparison, different, undecided } from "./outcome.ts";
 import { assignmentOf, isName } from "./shape.ts";
 
@@ -182,7 +181,7 @@ function product(node: Node): RelationNode | undefined {
     return [{ inverse: false, node: { kind: "add", terms } }];
   });
   if (factors.length < items.length) return undefined;
-  const zero: Node = { kind: "number", value: { num: 0n, den: 1n } };
+  const zero = numberNode(0n);
   return { kind: "relation", parts: [{ kind: "multiply", factors }, zero], operators: ["="] };
 }
 

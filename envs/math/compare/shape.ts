@@ -1,9 +1,18 @@
 /** Brings what was read into the shapes that are compared: names left out, ± spelled out, conditions put aside. */
-import { whole } from "../numbers/rational.ts";
 import { isConstant, isNumberSet } from "../read/names.ts";
-import { numberOfWords } from "../read/words.ts";
-import { type Node, type Relation, show, some, symbol, type Term, withChildren } from "../syntax.ts";
-import { variablesOf } from "../variables.ts";
+import { numberOfWords } from "../read/letters.ts";
+import {
+  negated,
+  type Node,
+  numberNode,
+  type Relation,
+  show,
+  some,
+  symbol,
+  type Term,
+  variablesOf,
+  withChildren,
+} from "../syntax.ts";
 import { matrixOf } from "./vectors.ts";
 
 /** A text that stands for something that has a sign of its own. */
@@ -41,12 +50,11 @@ export function plain(node: Node): Node {
   const isNegative = /^(?:negative|minus) /.test(words);
   const number = numberOfWords(words.replace(/^(?:negative|minus) /, ""));
   if (number !== undefined) {
-    const node: Node = { kind: "number", value: whole(number) };
-    return isNegative ? { kind: "add", terms: [{ sign: "-", node }] } : node;
+    const node = numberNode(number);
+    return isNegative ? negated(node) : node;
   }
   if (Object.hasOwn(MEANINGS, words)) return MEANINGS[words] as Node;
-  if (isNegative && /^\S+ (?:infinity|∞)$/.test(words))
-    return { kind: "add", terms: [{ sign: "-", node: symbol("∞") }] };
+  if (isNegative && /^\S+ (?:infinity|∞)$/.test(words)) return negated(symbol("∞"));
   if (NOTHING.test(words)) return symbol("∅");
   return /^[A-Za-z]$/.test(node.text.trim()) ? symbol(node.text.trim()) : node;
 }

@@ -1,13 +1,15 @@
-/** Compares single things: classes of whole numbers, times, ratios, values. */
+/** Compares single things: words, classes of whole numbers, times, ratios, values. */
 import { isNumberSet } from "../read/names.ts";
-import { children, type Node } from "../syntax.ts";
+import { children, type Node, variablesOf } from "../syntax.ts";
 import type { Compare, Context } from "./assignments.ts";
 import { compareFamilies, residuesOf } from "./families.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { variablesOf } from "../variables.ts";
 import { besideConstant, vanishing } from "./renaming.ts";
 import { compareScalars } from "./scalars.ts";
 import { compareMeasured, measuredOf } from "./units.ts";
+import { textOf } from "./shape.ts";
+
+// Compares single things: classes of whole numbers, times, ratios, values.
 
 /** "2 (mod 5)" is 2 to whoever asks for the remainder; "7" is none. */
 export function compareResidues(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
@@ -88,4 +90,34 @@ function compareBases(gold: Node, answer: Node): Comparison | undefined {
   if (gold.kind !== "number" || answer.kind !== "number" || (gold.base === undefined) === (answer.base === undefined))
     return undefined;
   return gold.digits !== undefined && gold.digits === answer.digits ? EQUAL : undefined;
+}
+
+// Compares words with words.
+
+/** The words that are said of what was asked for: "The function is odd", "It is odd"; but not "Ann is odd". */
+function saidOf(answer: Node): Node {
+  const [name, words, ...others] = answer.kind === "relation" && answer.operators[0] === "=" ? answer.parts : [];
+  const isSaid = name?.kind === "text" && /^(?:the|it|this|that|they|its)(?: |$)/i.test(name.text);
+  return isSaid && words?.kind === "text" && others.length === 0 ? words : answeredBy(answer);
+}
+
+const LIMITING = /\b(?:yes|no|true|false|maybe|but|unless|if|only|however|except|not)\b/i;
+
+/** "Yes, it converges" says yes. */
+function answeredBy(answer: Node): Node {
+  const [first, ...rest] = answer.kind === "list" ? answer.items : [];
+  const isRemark = rest.every((item) => item.kind === "text" && !LIMITING.test(item.text));
+  return first?.kind === "text" && /^(?:yes|no)$/i.test(first.text) && isRemark ? first : answer;
+}
+
+/** "all even integers" are even integers. */
+function bareText(text: string): string {
+  return textOf(text).replace(/^(?:all|the|an?|only|on) (?=.)/, "");
+}
+
+export function compareTexts(gold: Node, given: Node): Comparison {
+  const answer = saidOf(given);
+  if (gold.kind === "text" && answer.kind === "text")
+    return bareText(gold.text) === bareText(answer.text) ? EQUAL : different("the words are others");
+  return different(answer.kind === "text" ? "it is words" : "words are expected");
 }

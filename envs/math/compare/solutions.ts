@@ -1,33 +1,43 @@
 /**
- * The numbers for which a relation of one variable holds: found between and at the places where its sides may meet, turn or
- * break off, which are zeros of polynomials.
+ * The numbers for which a relation of one variable holds: found between and at the places where its sides may meet,
+ * turn or break off, which are zeros of polynomials.
  */
+import { add, divide, exact, type Maybe, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
 import { evaluate } from "../evaluate.ts";
-import { nodeOf } from "../exact/node.ts";
+import { gap, newRing, nodeOf, type Ring, wholeFraction } from "../exact/ring.ts";
 import { fractionOf } from "../exact/normal.ts";
 import { asConstant, atomsIn, coefficientsIn, type Polynomial } from "../exact/polynomial.ts";
-import { gap, newRing, type Ring, wholeFraction } from "../exact/ring.ts";
-import { univariateIn, withoutRoots } from "../exact/univariate.ts";
-import { aligned, narrowed, simplified, type Univariate, zerosOf } from "../exact/zeros.ts";
-import { add, divide, exact, type Maybe, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
+import { aligned, narrowed, simplified, type Univariate, univariateIn, withoutRoots, zerosOf } from "../exact/zeros.ts";
 import { spend } from "../numbers/budget.ts";
-import type { Node, Relation } from "../syntax.ts";
+import { differenceOf, type Node, type Relation } from "../syntax.ts";
 import { turnsIn } from "./algebra.ts";
 import type { State } from "./outcome.ts";
 import { BITS, compareValues, placeOf } from "./places.ts";
-import { type End, OPEN, type Reals, type Segment } from "./segments.ts";
+
+// Stretches of real numbers, of which sets are made.
+
+/** An end of a segment; undefined: it has none on this side. */
+export interface End {
+  readonly value: Num | undefined;
+  readonly closed: boolean;
+}
+
+export interface Segment {
+  readonly low: End;
+  readonly high: End;
+}
+
+/** Apart from each other, in order. */
+export type Reals = readonly Segment[];
+
+export const OPEN: End = { value: undefined, closed: false };
+export const ALL: Reals = [{ low: OPEN, high: OPEN }];
 
 const PLACES_MAX = 40;
 
 /** Undefined: they cannot be found. */
 export function solutionsOf(left: Node, operator: Relation, right: Node, name: string, state: State): Maybe<Reals> {
-  const difference: Node = {
-    kind: "add",
-    terms: [
-      { sign: "+", node: left },
-      { sign: "-", node: right },
-    ],
-  };
+  const difference = differenceOf(left, right);
   const places = placesOf(difference, name, state);
   if (places === undefined) return undefined;
   const holdsAt = (x: Num): boolean | undefined => holds(difference, operator, name, x, state);

@@ -1,11 +1,10 @@
 /** Numbers with their units: README.md has the rules for those left out, for percent and for degrees. */
 import { UNIT_LETTERS } from "../read/names.ts";
-import { UNITS, type UnitInfo } from "../read/unit.ts";
+import { type UnitInfo, UNITS } from "../read/unit.ts";
 import { whole } from "../numbers/rational.ts";
-import type { Node } from "../syntax.ts";
+import { type Node, numberNode, productOf, variablesOf } from "../syntax.ts";
 import { any, type Comparison, different, type State, undecided } from "./outcome.ts";
 import { compareValues, realValue } from "./places.ts";
-import { variablesOf } from "../variables.ts";
 import { compareScalars } from "./scalars.ts";
 import { exact, wholeNum } from "../numbers/arithmetic.ts";
 
@@ -129,13 +128,7 @@ function compareUnits(gold: Node, answer: Node, unit: string, other: string, pla
 }
 
 function scaled(node: Node, { num, den }: UnitInfo): Node {
-  return {
-    kind: "multiply",
-    factors: [
-      { inverse: false, node },
-      { inverse: false, node: { kind: "number", value: { num, den } } },
-    ],
-  };
+  return productOf(node, numberNode(num, den));
 }
 
 /** Of units such as "cm^2" and "km / h", by their parts; undefined: one of them is not known. */

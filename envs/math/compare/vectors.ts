@@ -1,6 +1,5 @@
 /** Sums and products of matrices and vectors worked out cell by cell, and 3i − 2j as the vector (3, −2). */
-import { type Factor, type Node, some, type Term } from "../syntax.ts";
-import { variablesOf } from "../variables.ts";
+import { type Factor, type Node, numberNode, productOf, some, type Term, variablesOf } from "../syntax.ts";
 
 type Rows = readonly (readonly Node[])[];
 type Bracket = Extract<Node, { kind: "bracket" }>;
@@ -10,11 +9,6 @@ const PARTS_MAX = 4_000;
 /** The same of all that is worked out on the way. */
 const PARTS_IN_ALL_MAX = 4 * PARTS_MAX;
 const POWER_MAX = 6;
-
-const multiplied = (factors: readonly Node[]): Node => ({
-  kind: "multiply",
-  factors: factors.map((node) => ({ inverse: false, node })),
-});
 
 /** An expression of matrices as one matrix; undefined: it is none, or not of the sizes that go together. */
 export function matrixOf(node: Node): Node | undefined {
@@ -117,7 +111,7 @@ function times(left: Rows, right: Rows): Rows | undefined {
   if (left[0]?.length !== inner || left.length * inner * columns > PARTS_MAX) return undefined;
   return left.map((row) =>
     Array.from({ length: columns }, (_, j): Node => {
-      const terms = row.map((cell, k) => ({ sign: "+" as const, node: multiplied([cell, right[k]?.[j] as Node]) }));
+      const terms = row.map((cell, k) => ({ sign: "+" as const, node: productOf(cell, right[k]?.[j] as Node) }));
       return { kind: "add", terms };
     }),
   );
@@ -186,7 +180,7 @@ function unitSum(node: Node): Amounts | undefined {
 function amountsOf(node: Node): Amounts | undefined {
   if (node.kind === "symbol") {
     const axis = AXES[node.name];
-    const one: Term = { sign: "+", node: { kind: "number", value: { num: 1n, den: 1n } } };
+    const one: Term = { sign: "+", node: numberNode(1n) };
     return axis === undefined ? undefined : [0, 1, 2].map((each) => (each === axis ? [one] : []));
   }
   if (node.kind === "add") {
@@ -229,7 +223,7 @@ function tupleOf(part: Node | Amounts, size: number): Node | undefined {
     const isLine = part.kind === "matrix" && (part.rows.length === 1 || part.rows[0]?.length === 1);
     return isLine ? { kind: "bracket", open: "(", close: ")", items: part.rows.flat() } : undefined;
   }
-  const zero: Node = { kind: "number", value: { num: 0n, den: 1n } };
+  const zero = numberNode(0n);
   const items = part.slice(0, size).map((terms): Node => (terms.length === 0 ? zero : { kind: "add", terms }));
   return { kind: "bracket", open: "(", close: ")", items };
 }

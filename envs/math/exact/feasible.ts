@@ -1,6 +1,7 @@
 /** Whether linear conditions can hold together, by Fourier's elimination: each variable is squeezed out in turn. */
+import { gcd } from "../numbers/rational.ts";
 import { type Budget, spend } from "../numbers/budget.ts";
-import { exponentIn, gcd, type Polynomial } from "./polynomial.ts";
+import { exponentIn, type Polynomial } from "./polynomial.ts";
 
 /** Coefficients by the index of their atom, and the number behind them: Σ c·x + constant > 0. */
 interface Half {

@@ -3,14 +3,12 @@
  * otherwise is different only where there are no atoms but variables.
  */
 import type { Rational } from "../numbers/rational.ts";
-import { type Factor, type Node, show, some, type Term } from "../syntax.ts";
-import { variablesOf } from "../variables.ts";
-import { nodeOf, numberNode } from "./node.ts";
-import { amountOf, rootOf } from "./roots-and-amounts.ts";
+import { type Factor, type Node, numberNode, quotientOf, show, some, type Term, variablesOf } from "../syntax.ts";
 import {
   type Fraction,
   inverse,
   keyOfFraction,
+  nodeOf,
   numberOf,
   ofPolynomial,
   POWER_MAX,
@@ -22,6 +20,7 @@ import {
   wholeFraction,
   written,
 } from "./ring.ts";
+import { amountOf, rootOf } from "./roots-and-amounts.ts";
 import { COEFFICIENT_BITS_MAX, constantOf, type Polynomial } from "./polynomial.ts";
 
 type Maybe<T> = T | undefined;
@@ -140,16 +139,6 @@ function opaque(from: Fraction, to: Fraction, power: Power, ring: Ring): Maybe<F
   const node: Node = { kind: "power", base: power.base, exponent };
   const names = (): ReadonlySet<string> => variablesOf(power.exponent, variablesOf(power.base));
   return other(key, node, [from.num, from.den], ring, names);
-}
-
-function quotientOf(top: Node, bottom: Node): Node {
-  return {
-    kind: "multiply",
-    factors: [
-      { inverse: false, node: top },
-      { inverse: true, node: bottom },
-    ],
-  };
 }
 
 /** Functions that are defined on one side of a zero of what they are of. */

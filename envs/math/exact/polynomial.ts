@@ -2,6 +2,7 @@
  * Polynomials with whole coefficients in any number of atoms. A monomial is a string whose i-th code unit is the exponent of
  * the i-th atom, zeros at the end left out: the order of strings is then the lexicographic order of monomials.
  */
+import { gcd } from "../numbers/rational.ts";
 import { bitLength, type Budget, spend } from "../numbers/budget.ts";
 
 /** No coefficient is 0. */
@@ -128,12 +129,6 @@ export function atomsIn(a: Polynomial): ReadonlySet<number> {
   for (const monomial of a.keys())
     for (let i = 0; i < monomial.length; i++) if (monomial.charCodeAt(i) > 0) found.add(i);
   return found;
-}
-
-export function gcd(a: bigint, b: bigint): bigint {
-  let [x, y] = [a < 0n ? -a : a, b < 0n ? -b : b];
-  while (y !== 0n) [x, y] = [y, x % y];
-  return x;
 }
 
 function leading(a: Polynomial): string {

@@ -2,16 +2,20 @@
 import { divide, equalsInteger, fromInteger, type Rational } from "../../lib/rational.ts";
 import { defineGenerator } from "../../define.ts";
 import type { Rng } from "../../lib/rng.ts";
-import { defineParameters, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";
+import {
+  defineParameters,
+  minMax,
+  type ParametersOf,
+  type Range,
+  ranges,
+  share,
+  wholeNumber,
+} from "../../parameters.ts";
 import { digitsOf } from "../work.ts";
 import { solveLinear } from "./solve.ts";
 import type { LinearInstance, Relation, Statement, Term } from "./statement.ts";
 
 const UNKNOWNS_MAX = 4;
-
-function share(description: string) {
-  return { description, min: 0, max: 1, defaultValue: 0, integer: false };
-}
 
 const parameters = defineParameters({
   ...minMax("unknowns", ["Fewest unknowns.", "Most unknowns."], [1, 1], { min: 1, max: UNKNOWNS_MAX, integer: true }),
@@ -24,37 +28,17 @@ const parameters = defineParameters({
     [4, 11],
     { min: 0, max: 10_000, integer: true },
   ),
-  coefficient_max: {
-    description: "Largest number given, but for constants.",
-    min: 2,
-    max: 999,
-    defaultValue: 9,
-    integer: true,
-  },
-  solution_max: {
-    description: "Largest magnitude of a solution of several unknowns, above the line.",
-    min: 3,
-    max: 999,
-    defaultValue: 12,
-    integer: true,
-  },
-  denominator_max: {
-    description: "Largest denominator of a solution of several unknowns, and of fractions given.",
-    min: 1,
-    max: 99,
-    defaultValue: 1,
-    integer: true,
-  },
-  value_digits: {
-    description: "Most digits of a solution of one unknown, above and below the line.",
-    min: 1,
-    max: 12,
-    defaultValue: 2,
-    integer: true,
-  },
-  groups: share("Share of the terms of one unknown that are sums in parentheses, times a factor."),
-  fractions: share("Share of the numbers given that are fractions, with one unknown."),
-  inequalities: share("Share of the tasks of one unknown that are inequalities."),
+  coefficient_max: wholeNumber("Largest number given, but for constants.", 9, [2, 999]),
+  solution_max: wholeNumber("Largest magnitude of a solution of several unknowns, above the line.", 12, [3, 999]),
+  denominator_max: wholeNumber(
+    "Largest denominator of a solution of several unknowns, and of fractions given.",
+    1,
+    [1, 99],
+  ),
+  value_digits: wholeNumber("Most digits of a solution of one unknown, above and below the line.", 2, [1, 12]),
+  groups: share("Share of the terms of one unknown that are sums in parentheses, times a factor.", 0),
+  fractions: share("Share of the numbers given that are fractions, with one unknown.", 0),
+  inequalities: share("Share of the tasks of one unknown that are inequalities.", 0),
 });
 
 type LinearParameters = ParametersOf<typeof parameters>;

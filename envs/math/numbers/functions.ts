@@ -20,7 +20,7 @@ import {
 import { angleOf, type Ball, expBall, isReal, lnBall, piBall, sinCosBall, sqrtBall } from "./ball.ts";
 import { spend } from "./budget.ts";
 import { arrangements, binom, factorial, factorial2, type Fn, gamma, type Setting, zeta } from "./counting.ts";
-import { absolute, floor } from "./rational.ts";
+import { absolute, floor, gcd } from "./rational.ts";
 
 /** The value of a function; undefined: it has none there. */
 export function call(name: string, args: readonly Num[], setting: Setting): Maybe<Num> {
@@ -130,12 +130,6 @@ function folded(combine: (a: bigint, b: bigint) => bigint): Fn {
     if (numbers.some((each) => BigInt.asIntN(2048, each as bigint) !== each)) return undefined;
     return wholeNum((numbers as bigint[]).reduce(combine));
   };
-}
-
-function gcd(a: bigint, b: bigint): bigint {
-  let [x, y] = [a < 0n ? -a : a, b < 0n ? -b : b];
-  while (y !== 0n) [x, y] = [y, x % y];
-  return x;
 }
 
 function extreme(wanted: "less" | "greater"): Fn {

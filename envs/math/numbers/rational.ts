@@ -24,6 +24,19 @@ export function whole(num: bigint): Rational {
   return { num, den: 1n };
 }
 
+/** Of any size: for numbers that are known to be short. */
+export function gcd(a: bigint, b: bigint): bigint {
+  let [x, y] = [a < 0n ? -a : a, b < 0n ? -b : b];
+  while (y !== 0n) [x, y] = [y, x % y];
+  return x;
+}
+
+/** A fraction of short numbers in lowest terms. The denominator is not 0. */
+export function reduced(num: bigint, den: bigint): Rational {
+  const divisor = den < 0n ? -gcd(num, den) : gcd(num, den);
+  return { num: num / divisor, den: den / divisor };
+}
+
 /** In lowest terms; undefined: the denominator is 0, or it is too large. */
 export function fraction(num: bigint, den: bigint, budget: Budget): Rational | undefined {
   if (den === 0n) return undefined;

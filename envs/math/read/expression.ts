@@ -1,13 +1,14 @@
-/** Sums, products, powers and what they are made of. */
+/** Sums, products, powers and what they are made of, numbers of two parts among them. */
 import type { Factor, Node, Sign, Term } from "../syntax.ts";
-import { readCases } from "./cases.ts";
-import { accept, type Cursor, fail, found, isAt, nested, NOTHING, peek } from "./cursor.ts";
+import { readBars, readBraces, readBrackets, readCases, readMatrix, readPair } from "./groups.ts";
+import { accept, type Cursor, fail, found, isAt, nested, NOTHING, peek } from "./tokens.ts";
 import { readFunction } from "./functions.ts";
-import { mixedNumber, scaledByWords } from "./mixed.ts";
-import { readBars, readBraces, readBrackets, readMatrix } from "./groups.ts";
 import { inBase, readName, readScripted } from "./scripts.ts";
 import { inDegrees } from "./unit.ts";
-import { ORDINALS } from "./words.ts";
+import { ORDINALS, SCALES } from "./letters.ts";
+import { type Rational, reduced } from "../numbers/rational.ts";
+
+// Sums, products, powers and what they are made of.
 
 const TERMS_MAX = 1_500;
 
@@ -260,4 +261,63 @@ function readOpened(cursor: Cursor, text: string): Node {
   if (text.startsWith("\\begin:")) return nested(cursor, readMatrix);
   if (text.startsWith("\\") || "√∛∑∏∫".includes(text)) return readFunction(cursor, text);
   return fail(cursor, `expected a value${found(cursor)}`);
+}
+
+// Numbers of two parts: a whole number and a proper fraction, or a number and a word such as million.
+
+/** 1\frac{1}{2}, 1 1/2 and 1½. */
+export function mixedNumber(cursor: Cursor, node: Node, digits: string | undefined): Node {
+  if (node.kind !== "number" || digits === undefined) return node;
+  const next = peek(cursor);
+  if (next === undefined) return node;
+  const part =
+    next.kind === "number" ? slashFraction(cursor) : isFraction(next.text) ? commandFraction(cursor) : undefined;
+  if (part === undefined) return node;
+  const value: Rational = { num: node.value.num * part.den + part.num, den: part.den };
+  return { kind: "number", value };
+}
+
+function isFraction(text: string): boolean {
+  return text === "\\frac" || text === "\\dfrac" || text === "\\tfrac";
+}
+
+/** " 1/2" after a whole number, or "½". */
+function slashFraction(cursor: Cursor): Rational | undefined {
+  const top = peek(cursor);
+  if (top?.kind !== "number") return undefined;
+  if (top.digits === undefined && top.decimals === undefined && top.value.den > 1n && top.value.den <= 10n) {
+    cursor.at++;
+    return top.value;
+  }
+  const bottom = peek(cursor, 2);
+  if (!top.space || top.digits === undefined || !isAt(cursor, "/", 1) || bottom?.kind !== "number") return undefined;
+  if (bottom.digits === undefined || bottom.value.num <= top.value.num) return undefined;
+  cursor.at += 3;
+  return reduced(top.value.num, bottom.value.num);
+}
+
+/** \frac{1}{2} of two whole numbers after a whole number. Only a proper fraction makes a mixed number. */
+function commandFraction(cursor: Cursor): Rational | undefined {
+  const start = cursor.at++;
+  const isShort = !isAt(cursor, "{");
+  const fraction = readPair(cursor, cursor.grammar.sum, isShort);
+  const [top, bottom] = fraction;
+  if (top.kind === "number" && bottom.kind === "number" && top.digits !== undefined && bottom.digits !== undefined) {
+    if (top.value.num < bottom.value.num && top.value.num > 0n) return reduced(top.value.num, bottom.value.num);
+  }
+  if (cursor.problem === undefined) cursor.at = start;
+  return undefined;
+}
+
+/** 3 million, 2.5 hundred thousand */
+export function scaledByWords(cursor: Cursor, node: Node): Node {
+  let scaled = node;
+  for (let next = peek(cursor); next?.kind === "word" && scaled.kind === "number"; next = peek(cursor)) {
+    const word = next.text.toLowerCase();
+    if (!Object.hasOwn(SCALES, word)) break;
+    const { num, den } = scaled.value;
+    scaled = { kind: "number", value: reduced(num * (SCALES[word] as bigint), den) };
+    cursor.at++;
+  }
+  return scaled;
 }

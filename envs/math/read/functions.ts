@@ -1,7 +1,16 @@
 /** Functions of something, and the commands that take arguments. */
-import { whole } from "../numbers/rational.ts";
-import { type Factor, type Node, replaced, symbol } from "../syntax.ts";
-import { accept, type Cursor, expect, fail, isAt, nested, peek, type Read } from "./cursor.ts";
+import {
+  type Factor,
+  negated,
+  type Node,
+  numberNode,
+  productOf,
+  quotientOf,
+  replaced,
+  sumOf,
+  symbol,
+} from "../syntax.ts";
+import { accept, type Cursor, expect, fail, isAt, nested, peek, type Read } from "./tokens.ts";
 import { readBraces, readBrackets, readPair } from "./groups.ts";
 import { scriptText } from "./scripts.ts";
 
@@ -23,7 +32,7 @@ function functionAt(cursor: Cursor, text: string): Node {
     case "\\tfrac":
     case "\\cfrac": {
       const [top, bottom] = readPair(cursor, readSum, true);
-      return over(top, bottom);
+      return quotientOf(top, bottom);
     }
     case "\\binom":
     case "\\dbinom":
@@ -35,7 +44,7 @@ function functionAt(cursor: Cursor, text: string): Node {
       return readRoot(cursor);
     case "∛":
     case "cbrt":
-      return { kind: "call", name: "root", args: [rootArgument(cursor), number(3n)] };
+      return { kind: "call", name: "root", args: [rootArgument(cursor), numberNode(3n)] };
     case "\\boxed":
     case "\\operatorname":
       return readBraces(cursor, readSum);
@@ -63,20 +72,6 @@ function functionAt(cursor: Cursor, text: string): Node {
 function readLimit(cursor: Cursor): Node {
   const place = accept(cursor, "_") ? scriptText(cursor) : "";
   return { kind: "call", name: "lim", args: [cursor.grammar.product(cursor), { kind: "text", text: place }] };
-}
-
-function number(value: bigint): Node {
-  return { kind: "number", value: whole(value) };
-}
-
-export function over(top: Node, bottom: Node): Node {
-  return {
-    kind: "multiply",
-    factors: [
-      { inverse: false, node: top },
-      { inverse: true, node: bottom },
-    ],
-  };
 }
 
 /** \sqrt[3]{x}, \sqrt x, sqrt(x) */
@@ -110,11 +105,7 @@ function cis(call: Node): Node {
   if (call.kind === "power") return { ...call, base: cis(call.base) };
   if (call.kind !== "call") return call;
   const of = (name: string): Node => ({ ...call, name });
-  const sine: readonly Factor[] = [symbol("i"), of("sin")].map((node) => ({ inverse: false, node }));
-  return {
-    kind: "add",
-    terms: [of("cos"), { kind: "multiply", factors: sine } as const].map((node) => ({ sign: "+", node })),
-  };
+  return sumOf(of("cos"), productOf(symbol("i"), of("sin")));
 }
 
 /** A function's argument: in brackets, or the factors that follow up to a sign or another function. */
@@ -174,7 +165,7 @@ function bareArgument(cursor: Cursor): Node {
     factors.push({ inverse: false, node: readPower(cursor) });
   }
   const node: Node = factors.length === 1 ? (factors[0] as Factor).node : { kind: "multiply", factors };
-  return isNegative ? { kind: "add", terms: [{ sign: "-", node }] } : node;
+  return isNegative ? negated(node) : node;
 }
 
 /** \int_a^b f(x) dx: a function of which nothing is known but that it is the same of the same. */

@@ -1,24 +1,28 @@
 /** Cuts the text of an answer into tokens: LaTeX, Unicode and plain text alike. Time is linear in the text's length. */
 import { isSpace, narrow } from "../../lib/text.ts";
-import { DECORATIONS, EQUATIONS, PLAIN_LOOKS, SKIPPED, SKIPPED_WITH_ARGUMENT, TEXTS, UPRIGHTS } from "./commands.ts";
-import { basedNumber } from "./bases.ts";
-import { decoratedName, letterTokens, textTokens } from "./letters.ts";
 import {
   CHARACTERS,
+  DECORATIONS,
+  EQUATIONS,
   FUNCTIONS,
   NUMBER_SETS,
   OPERATORS,
+  PLAIN_LOOKS,
+  SKIPPED,
+  SKIPPED_WITH_ARGUMENT,
   SUBSCRIPTS,
   SUBSCRIPTS_PLAIN,
   SUPERSCRIPTS,
   SUPERSCRIPTS_PLAIN,
   SYMBOLS,
+  TEXTS,
   UNIT_LETTERS,
+  UPRIGHTS,
   VULGAR,
 } from "./names.ts";
-import { readNumber, TOO_LONG } from "./numeral.ts";
+import { basedNumber, readNumber, TOO_LONG } from "./numeral.ts";
+import { decoratedName, isOrdinalOf, letterTokens, PRODUCT_WORDS, textTokens } from "./letters.ts";
 import { push, put, type Sink, type Style, type Token } from "./tokens.ts";
-import { isOrdinalOf, PRODUCT_WORDS } from "./words.ts";
 
 export type Lexed =
   | { readonly kind: "tokens"; readonly tokens: readonly Token[] }
@@ -147,7 +151,7 @@ function sign(text: string, at: number, character: string, sink: Sink): number {
     push(sink, { kind: "number", value: { num: BigInt(vulgar[0]), den: BigInt(vulgar[1]) } });
     return at + 1;
   }
-  const other = CHARACTERS[character];
+  const other = CHARACTERS.get(character);
   if (other !== undefined) return op(sink, other, at + 1);
   if (KEPT.includes(character)) return op(sink, character, at + 1);
   if (NAMED.test(character)) {

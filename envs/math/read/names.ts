@@ -1,102 +1,63 @@
-/** The names that answers are written with: LaTeX's commands, Unicode's signs and plain words, and what each stands for. */
+/**
+ * The names that answers are written with: LaTeX's commands, Unicode's signs and plain words, and what each stands for.
+ */
+
+/** What is spelled in several ways, by each of its spellings. */
+function bySpelling(spellings: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+  const pairs = Object.entries(spellings).map(([meant, all]) => all.split(" ").map((each) => [each, meant] as const));
+  return new Map(pairs.flat());
+}
+
+function wordSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(" "));
+}
 
 /** Functions by each of their names. */
-export const FUNCTIONS: ReadonlyMap<string, string> = new Map([
-  ...["sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arccot"].map(
-    (name) => [name, name] as const,
-  ),
-  ...["ln", "log", "exp", "gcd", "lcm", "max", "min", "abs", "floor", "ceil", "sqrt", "cbrt", "sgn", "det", "cis"].map(
-    (name) => [name, name] as const,
-  ),
-  ...([
-    ["asin", "arcsin"],
-    ["acos", "arccos"],
-    ["atan", "arctan"],
-    ...(["sinh", "cosh", "tanh"] as const).flatMap((name) =>
-      (["arc", "ar", "a"] as const).map((before) => [`${before}${name}`, `ar${name}`] as const),
-    ),
-    ["arctg", "arctan"],
-    ["tg", "tan"],
-    ["ctg", "cot"],
-    ["cosec", "csc"],
-    ["lg", "log10"],
-    ["round", "round"],
-    ["sign", "sgn"],
-    ["binom", "binom"],
-    ["ceiling", "ceil"],
-    ["hcf", "gcd"],
-  ] as const),
+export const FUNCTIONS = new Map([
+  ..."sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan arccot ln log exp gcd lcm max min abs floor ceil sqrt cbrt sgn det cis round binom"
+    .split(" ")
+    .map((name) => [name, name] as const),
+  ...bySpelling({
+    arcsin: "asin",
+    arccos: "acos",
+    arctan: "atan arctg",
+    arsinh: "arcsinh arsinh asinh",
+    arcosh: "arccosh arcosh acosh",
+    artanh: "arctanh artanh atanh",
+    tan: "tg",
+    cot: "ctg",
+    csc: "cosec",
+    log10: "lg",
+    sgn: "sign",
+    ceil: "ceiling",
+    gcd: "hcf",
+  }),
 ]);
 
 /** Functions that may stand within a run of letters, as in "xsinx". */
-export const INFIXES: readonly string[] = [
-  "arcsin",
-  "arccos",
-  "arctan",
-  "sqrt",
-  "sin",
-  "cos",
-  "tan",
-  "cot",
-  "log",
-  "ln",
-  "exp",
-  "pi",
-];
+export const INFIXES = "arcsin arccos arctan sqrt sin cos tan cot log ln exp pi".split(" ");
 
 /** Signs that stand for a symbol of their own. */
-export const SYMBOLS: ReadonlyMap<string, string> = new Map([
-  ...([
-    ["alpha", "α"],
-    ["beta", "β"],
-    ["gamma", "γ"],
-    ["delta", "δ"],
-    ["epsilon", "ε"],
-    ["varepsilon", "ε"],
-    ["zeta", "ζ"],
-    ["eta", "η"],
-    ["theta", "θ"],
-    ["vartheta", "θ"],
-    ["kappa", "κ"],
-    ["lambda", "λ"],
-    ["mu", "μ"],
-    ["nu", "ν"],
-    ["xi", "ξ"],
-    ["pi", "π"],
-    ["rho", "ρ"],
-    ["varrho", "ρ"],
-    ["sigma", "σ"],
-    ["tau", "τ"],
-    ["upsilon", "υ"],
-    ["phi", "φ"],
-    ["varphi", "φ"],
-    ["chi", "χ"],
-    ["psi", "ψ"],
-    ["omega", "ω"],
-    ["Gamma", "Γ"],
-    ["Delta", "Δ"],
-    ["Theta", "Θ"],
-    ["Lambda", "Λ"],
-    ["Pi", "Π"],
-    ["Sigma", "Σ"],
-    ["Phi", "Φ"],
-    ["Psi", "Ψ"],
-    ["Omega", "Ω"],
-    ["infty", "∞"],
-    ["infinity", "∞"],
-    ["inf", "∞"],
-    ["emptyset", "∅"],
-    ["varnothing", "∅"],
-    ["ell", "l"],
-    ["angle", "∠"],
-    ["triangle", "△"],
-    ["hbar", "ħ"],
-    ["imath", "i"],
-    ["partial", "∂"],
-    ["nabla", "∇"],
-    ["complement", "∁"],
-  ] as const),
-]);
+export const SYMBOLS = bySpelling({
+  ...letters(
+    "alpha beta gamma delta zeta eta kappa lambda mu nu xi pi sigma tau upsilon chi psi omega",
+    "αβγδζηκλμνξπστυχψω",
+  ),
+  ...letters("Gamma Delta Theta Lambda Pi Sigma Phi Psi Omega", "ΓΔΘΛΠΣΦΨΩ"),
+  ...letters("ell angle triangle hbar imath partial nabla complement", "l∠△ħi∂∇∁"),
+  ε: "epsilon varepsilon",
+  θ: "theta vartheta",
+  ρ: "rho varrho",
+  φ: "phi varphi",
+  "∞": "infty infinity inf",
+  "∅": "emptyset varnothing",
+});
+
+/** Each letter by its name. */
+function letters(names: string, signs: string): Readonly<Record<string, string>> {
+  const all = names.split(" ");
+  return Object.fromEntries([...signs].map((sign, i) => [sign, all[i] ?? ""]));
+}
 
 /** Sets of numbers by their letter in \mathbb. */
 export const NUMBER_SETS: Readonly<Record<string, string>> = { R: "ℝ", Z: "ℤ", N: "ℕ", Q: "ℚ", C: "ℂ" };
@@ -112,115 +73,81 @@ export function isNumberSet(name: string): boolean {
 }
 
 /** Operators by each of their spellings; commands without the backslash. */
-export const OPERATORS: ReadonlyMap<string, string> = new Map([
-  ...(["cdot", "times", "ast", "bullet"] as const).map((name) => [name, "*"] as const),
-  ...(["le", "leq", "leqslant", "leqq"] as const).map((name) => [name, "≤"] as const),
-  ...(["ge", "geq", "geqslant", "geqq"] as const).map((name) => [name, "≥"] as const),
-  ...(["approx", "simeq", "sim", "cong", "thickapprox", "doteq"] as const).map((name) => [name, "≈"] as const),
-  ...(["mid", "vert", "lvert", "rvert"] as const).map((name) => [name, name === "mid" ? "mid" : "|"] as const),
-  ...(["land", "wedge"] as const).map((name) => [name, "and"] as const),
-  ...(["lor", "vee"] as const).map((name) => [name, "or"] as const),
-  ...(["dots", "ldots", "cdots", "dotsc", "dotsb"] as const).map((name) => [name, "…"] as const),
-  ...([
-    ["div", "/"],
-    ["pm", "±"],
-    ["mp", "∓"],
-    ["lt", "<"],
-    ["gt", ">"],
-    ["ne", "≠"],
-    ["neq", "≠"],
-    ["equiv", "≡"],
-    ["in", "∈"],
-    ["cup", "∪"],
-    ["cap", "∩"],
-    ["setminus", "∖"],
-    ["backslash", "∖"],
-    ["lbrace", "\\{"],
-    ["rbrace", "\\}"],
-    ["lbrack", "["],
-    ["rbrack", "]"],
-    ["lparen", "("],
-    ["rparen", ")"],
-    ["langle", "⟨"],
-    ["rangle", "⟩"],
-    ["lfloor", "⌊"],
-    ["rfloor", "⌋"],
-    ["lceil", "⌈"],
-    ["rceil", "⌉"],
-    ["colon", ":"],
-    ["prime", "'"],
-    ["degree", "°"],
-    ["circ", "∘"],
-    ["bigcup", "∪"],
-    ["propto", "∝"],
-    ["bmod", "mod"],
-    ["mod", "mod"],
-    ["int", "∫"],
-    ["pmod", "pmod"],
-    ["to", "→"],
-    ["Rightarrow", "→"],
-    ["implies", "→"],
-    ["rightarrow", "→"],
-    ["iff", "→"],
-    ["Leftrightarrow", "→"],
-    ["over", "over"],
-    ["choose", "choose"],
-    ["euro", "€"],
-    ["pounds", "£"],
-    ["yen", "¥"],
-  ] as const),
-]);
+export const OPERATORS = bySpelling({
+  "*": "cdot times ast bullet",
+  "/": "div",
+  "±": "pm",
+  "∓": "mp",
+  "<": "lt",
+  ">": "gt",
+  "≤": "le leq leqslant leqq",
+  "≥": "ge geq geqslant geqq",
+  "≈": "approx simeq sim cong thickapprox doteq",
+  "≠": "ne neq",
+  "≡": "equiv",
+  "∝": "propto",
+  "∈": "in",
+  "∪": "cup bigcup",
+  "∩": "cap",
+  "∖": "setminus backslash",
+  "∫": "int",
+  "∘": "circ",
+  "→": "to Rightarrow implies rightarrow iff Leftrightarrow",
+  "…": "dots ldots cdots dotsc dotsb",
+  "|": "vert lvert rvert",
+  "\\{": "lbrace",
+  "\\}": "rbrace",
+  "[": "lbrack",
+  "]": "rbrack",
+  "(": "lparen",
+  ")": "rparen",
+  "⟨": "langle",
+  "⟩": "rangle",
+  "⌊": "lfloor",
+  "⌋": "rfloor",
+  "⌈": "lceil",
+  "⌉": "rceil",
+  ":": "colon",
+  "'": "prime",
+  "°": "degree",
+  "€": "euro",
+  "£": "pounds",
+  "¥": "yen",
+  and: "land wedge",
+  or: "lor vee",
+  mid: "mid",
+  mod: "bmod mod",
+  pmod: "pmod",
+  over: "over",
+  choose: "choose",
+});
 
 /** One character for another, where that is all the difference. */
-export const CHARACTERS: Readonly<Record<string, string>> = {
-  "−": "-",
-  "–": "-",
-  "—": "-",
-  "‐": "-",
-  "‑": "-",
-  "⁻": "-",
-  "×": "*",
-  "⋅": "*",
-  "·": "*",
-  "∗": "*",
-  "∙": "*",
-  "•": "*",
-  "÷": "/",
-  "∕": "/",
-  "⁄": "/",
-  "≦": "≤",
-  "⩽": "≤",
-  "≧": "≥",
-  "⩾": "≥",
-  "≃": "≈",
-  "≅": "≈",
-  "∼": "≈",
-  "∣": "|",
-  "｜": "|",
-  "、": ",",
-  "；": ";",
-  "：": ":",
-  "∶": ":",
-  "′": "'",
-  "’": "'",
-  ʹ: "'",
-  º: "°",
-  "˚": "°",
-  "⟨": "⟨",
+export const CHARACTERS = bySpelling({
+  "-": "− – — ‐ ‑ ⁻",
+  "*": "× ⋅ · ∗ ∙ •",
+  "/": "÷ ∕ ⁄",
+  "≤": "≦ ⩽",
+  "≥": "≧ ⩾",
+  "≈": "≃ ≅ ∼",
+  "|": "∣ ｜",
+  ",": "、",
+  ";": "；",
+  ":": "： ∶",
+  "'": "′ ’ ʹ",
+  '"': "″ ”",
+  "°": "º ˚",
+  "⟨": "⟨ 〈",
+  "⟩": "〉",
+  ".": "。",
+  "¥": "￥",
+  "→": "→ ⇒",
   "∫": "∫",
-  "″": '"',
-  "”": '"',
-  "。": ".",
-  "〈": "⟨",
-  "〉": "⟩",
-  "∧": "and",
-  "∨": "or",
-  "￥": "¥",
-  "→": "→",
-  "⇒": "→",
   "∈": "∈",
-  "\\": "∖",
-};
+  "∖": "\\",
+  and: "∧",
+  or: "∨",
+});
 
 /** What is a unit behind a number where nothing speaks for a variable. */
 export const UNIT_LETTERS = "msghLNJWVAK";
@@ -231,23 +158,43 @@ export const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉₊₋ₙₐₓᵢ";
 export const SUBSCRIPTS_PLAIN = "0123456789+-naxi";
 
 /** Fractions that have a sign of their own. */
-export const VULGAR: Readonly<Record<string, readonly [number, number]>> = {
-  "½": [1, 2],
-  "⅓": [1, 3],
-  "⅔": [2, 3],
-  "¼": [1, 4],
-  "¾": [3, 4],
-  "⅕": [1, 5],
-  "⅖": [2, 5],
-  "⅗": [3, 5],
-  "⅘": [4, 5],
-  "⅙": [1, 6],
-  "⅚": [5, 6],
-  "⅐": [1, 7],
-  "⅛": [1, 8],
-  "⅜": [3, 8],
-  "⅝": [5, 8],
-  "⅞": [7, 8],
-  "⅑": [1, 9],
-  "⅒": [1, 10],
-};
+export const VULGAR: Readonly<Record<string, readonly [number, number]>> = Object.fromEntries(
+  [..."½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"].map((sign) => {
+    const [num, den] = sign.normalize("NFKC").split("⁄");
+    return [sign, [Number(num), Number(den)]];
+  }),
+);
+
+// LaTeX commands that say how something looks, or what its argument is.
+
+/** Commands that say how something looks, and take no argument. */
+export const SKIPPED: ReadonlySet<string> = new Set([
+  ...["displaystyle", "textstyle", "scriptstyle", "limits", "nolimits", "quad", "qquad", "left", "right", "middle"],
+  ...["big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "bigm"],
+  ...["rm", "bf", "it", "sf", "tt", "mathstrut", "strut", "hfill", "noindent", "nonumber", "thinspace", "enspace"],
+  ...["mathop", "mathrel", "mathbin", "mathopen", "mathclose", "large", "Large", "small", "normalsize", "null"],
+]);
+
+/** Commands whose argument says how something looks. */
+export const SKIPPED_WITH_ARGUMENT = wordSet("hspace vspace phantom hphantom vphantom color textcolor tag label");
+
+/** Commands whose argument is words. */
+export const TEXTS = wordSet("text textbf textit textrm texttt textsf mbox textnormal hbox emph textup textsc");
+
+/** Commands whose argument is letters that count as they stand. */
+export const UPRIGHTS = wordSet("mathrm operatorname mathit mathsf mathtt operatorname* mathnormal rm");
+
+/** Those of them that only say how a formula looks. */
+export const PLAIN_LOOKS = wordSet("underline mathbf boldsymbol bm");
+
+/** Commands that make a name of their argument, e.g. of a vector or a line segment. */
+export const DECORATIONS: ReadonlySet<string> = new Set([
+  ...PLAIN_LOOKS,
+  ...wordSet("vec overrightarrow hat widehat tilde widetilde bar overline overleftrightarrow dot ddot"),
+  ...wordSet("wideparen overparen overarc"),
+]);
+
+/** Environments that only say how equations stand below each other. */
+export const EQUATIONS = wordSet(
+  "aligned align align* gathered gather gather* split equation equation* displaymath math",
+);

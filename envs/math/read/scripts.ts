@@ -1,11 +1,11 @@
 /** What is written small beside a name or a number: subscripts, primes, bases, C_n^k, ℕ^*. */
 import { whole } from "../numbers/rational.ts";
 import { type Node, symbol } from "../syntax.ts";
-import { valueInBase } from "./bases.ts";
-import { accept, type Cursor, fail, found, isAt, nested, peek, type Read, textOf } from "./cursor.ts";
+import { valueInBase } from "./numeral.ts";
+import { accept, type Cursor, fail, found, isAt, nested, peek, type Read, textOf } from "./tokens.ts";
 import { readBraces, readBrackets } from "./groups.ts";
 import { isNumberSet, NUMBER_SETS } from "./names.ts";
-import { numberOfWords } from "./words.ts";
+import { numberOfWords } from "./letters.ts";
 
 const readSum: Read = (cursor) => cursor.grammar.sum(cursor);
 const readSmall: Read = (cursor) => (isAt(cursor, "{") ? readBraces(cursor, readSum) : cursor.grammar.primary(cursor));

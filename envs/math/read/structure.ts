@@ -1,6 +1,6 @@
 /** Lists, relations, unions, ratios and units: what an answer is as a whole. */
 import type { Joiner, Node, Relation } from "../syntax.ts";
-import { accept, type Cursor, expect, fail, found, type Grammar, isAt, NOTHING, peek } from "./cursor.ts";
+import { accept, type Cursor, expect, fail, found, type Grammar, isAt, NOTHING, peek } from "./tokens.ts";
 import {
   readExponent,
   readPower,
@@ -13,9 +13,8 @@ import {
 import { readBraces } from "./groups.ts";
 import { isNumberSet } from "./names.ts";
 import { readWords } from "./phrases.ts";
-import { readRemark, startsRemark } from "./remarks.ts";
+import { joinedUnits, readRemark, readUnit, startsRemark, startsTo } from "./unit.ts";
 import { readSetBehind } from "./scripts.ts";
-import { joinedUnits, readUnit, startsTo } from "./unit.ts";
 
 /** Of a list; things in any order are compared with each other. */
 const ITEMS_MAX = 100;

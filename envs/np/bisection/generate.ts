@@ -2,7 +2,7 @@
 import { defineGenerator } from "../../define.ts";
 import { refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
-import { defineParameters, minMax } from "../../parameters.ts";
+import { defineParameters, minMax, ranges, share, wholeNumber } from "../../parameters.ts";
 
 // What a bisection task is.
 
@@ -36,8 +36,6 @@ export function cutWeight({ edges }: BisectionInstance, side: ArrayLike<number>)
 
 // How it is made.
 
-const SHARE = { min: 0, max: 1, integer: false };
-
 const parameters = defineParameters({
   ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [28, 32], { min: 2, max: 52, integer: true }),
   ...minMax(
@@ -49,30 +47,17 @@ const parameters = defineParameters({
     [2, 2],
     { min: 1, max: 20, integer: true },
   ),
-  density: {
-    description: "The probability of an edge between two vertices of one community.",
-    defaultValue: 0.6,
-    ...SHARE,
-    max: 0.7,
-  },
-  noise: {
-    description: "The probability of an edge between two vertices of different communities.",
-    defaultValue: 0.1,
-    ...SHARE,
-  },
-  traitors: {
-    description:
-      "The share of vertices that are tied to a second community as to their own: as densely, and as strongly.",
-    defaultValue: 0,
-    ...SHARE,
-  },
-  reinforcement: {
-    description: "How many times its random weight an edge within a community has, and a traitor's to its second.",
-    min: 1,
-    max: 10,
-    defaultValue: 1,
-    integer: true,
-  },
+  density: { ...share("The probability of an edge between two vertices of one community.", 0.6), max: 0.7 },
+  noise: share("The probability of an edge between two vertices of different communities.", 0.1),
+  traitors: share(
+    "The share of vertices that are tied to a second community as to their own: as densely, and as strongly.",
+    0,
+  ),
+  reinforcement: wholeNumber(
+    "How many times its random weight an edge within a community has, and a traitor's to its second.",
+    1,
+    [1, 10],
+  ),
   ...minMax(
     "weight",
     ["Smallest weight of an edge, before reinforcement.", "Largest weight of an edge, before reinforcement."],
@@ -86,36 +71,21 @@ const parameters = defineParameters({
 });
 
 const EASY = {
-  vertices_min: 28,
-  vertices_max: 32,
-  communities_min: 2,
-  communities_max: 2,
+  ...ranges({ vertices: [28, 32], communities: [2, 2], weight: [1, 10] }),
   density: 0.6,
   noise: 0.1,
   traitors: 0,
   reinforcement: 1,
-  weight_min: 1,
-  weight_max: 10,
 };
-const MEDIUM = { ...EASY, vertices_min: 40, vertices_max: 44, density: 0.5, noise: 0.15 };
+const MEDIUM = { ...EASY, ...ranges({ vertices: [40, 44] }), density: 0.5, noise: 0.15 };
 const HARD = {
   ...MEDIUM,
-  vertices_min: 43,
-  vertices_max: 47,
-  communities_min: 4,
-  communities_max: 5,
+  ...ranges({ vertices: [43, 47], communities: [4, 5] }),
   noise: 0.1,
   traitors: 0.15,
   reinforcement: 2,
 };
-const BENCHMARK = {
-  ...HARD,
-  vertices_min: 48,
-  vertices_max: 52,
-  noise: 0.02,
-  traitors: 0.3,
-  reinforcement: 3,
-};
+const BENCHMARK = { ...HARD, ...ranges({ vertices: [48, 52] }), noise: 0.02, traitors: 0.3, reinforcement: 3 };
 
 export const generator = defineGenerator({
   parameters,

@@ -2,7 +2,7 @@
 import { defineGenerator } from "../../define.ts";
 import { emptyGraph, joinAll, joinRandomly } from "../../lib/graph.ts";
 import { sample } from "../../lib/rng.ts";
-import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
+import { defineParameters, minMax, type Range, ranges, share } from "../../parameters.ts";
 
 const parameters = defineParameters({
   ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [4, 8], { min: 2, max: 128, integer: true }),
@@ -12,13 +12,7 @@ const parameters = defineParameters({
     [2, 4],
     { min: 1, max: 127, integer: true },
   ),
-  density: {
-    description: "Probability of an edge between two vertices that are not both in the planted clique.",
-    min: 0,
-    max: 1,
-    defaultValue: 0.5,
-    integer: false,
-  },
+  density: share("Probability of an edge between two vertices that are not both in the planted clique.", 0.5),
 });
 
 /** The papers leave the density open (FORGE A.5.8). */

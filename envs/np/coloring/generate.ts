@@ -5,21 +5,17 @@
 import { defineGenerator } from "../../define.ts";
 import { adjacent, connect, edgeCount, emptyGraph, join, joinAll, pairs } from "../../lib/graph.ts";
 import { sample } from "../../lib/rng.ts";
-import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
+import { defineParameters, minMax, type Range, ranges, share } from "../../parameters.ts";
 
 const COUNT = { min: 2, max: 70, integer: true };
 
 const parameters = defineParameters({
   ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [8, 12], COUNT),
   ...minMax("colors", ["Fewest colours that a graph may take.", "Most colours that a graph may take."], [3, 4], COUNT),
-  density: {
-    description:
-      "Share of all pairs of vertices that are joined. More are where the planted clique or connecting the graph takes more, fewer where the colours allow no more.",
-    min: 0,
-    max: 1,
-    defaultValue: 0.2,
-    integer: false,
-  },
+  density: share(
+    "Share of all pairs of vertices that are joined. More are where the planted clique or connecting the graph takes more, fewer where the colours allow no more.",
+    0.2,
+  ),
 });
 
 function level(name: string, vertices: Range, colors: Range, density: number) {

@@ -2,17 +2,14 @@
 import { defineGenerator } from "../../define.ts";
 import { edgeCount, emptyGraph, type Graph, joinAll, joinRandomly, pairs, reachable } from "../../lib/graph.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
-import { defineParameters, minMax } from "../../parameters.ts";
+import { defineParameters, minMax, type Range, ranges, share, wholeNumber } from "../../parameters.ts";
 
 const parameters = defineParameters({
   ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [15, 20], { min: 3, max: 60, integer: true }),
-  density: {
-    description: "The share of all pairs of vertices that are edges, on average, as far as the separators allow it.",
-    min: 0,
-    max: 1,
-    defaultValue: 0.2,
-    integer: false,
-  },
+  density: share(
+    "The share of all pairs of vertices that are edges, on average, as far as the separators allow it.",
+    0.2,
+  ),
   ...minMax(
     "separators",
     [
@@ -31,63 +28,27 @@ const parameters = defineParameters({
     [0, 0],
     { min: 0, max: 12, integer: true },
   ),
-  part_max: {
-    description: "Most vertices of a part. One part has all the vertices that are left, however many.",
-    min: 1,
-    max: 10,
-    defaultValue: 1,
-    integer: true,
-  },
+  part_max: wholeNumber(
+    "Most vertices of a part. One part has all the vertices that are left, however many.",
+    1,
+    [1, 10],
+  ),
 });
 
-const EASY = {
-  vertices_min: 15,
-  vertices_max: 20,
-  density: 0.2,
-  separators_min: 0,
-  separators_max: 0,
-  surplus_min: 0,
-  surplus_max: 0,
-  part_max: 1,
-};
-const MEDIUM = { ...EASY, vertices_min: 20, vertices_max: 30, density: 0.3 };
-const HARD = {
-  vertices_min: 30,
-  vertices_max: 40,
-  density: 0.4,
-  separators_min: 4,
-  separators_max: 8,
-  surplus_min: 0,
-  surplus_max: 3,
-  part_max: 2,
-};
-const BENCHMARK = {
-  vertices_min: 40,
-  vertices_max: 50,
-  density: 0.5,
-  separators_min: 6,
-  separators_max: 12,
-  surplus_min: 0,
-  surplus_max: 4,
-  part_max: 2,
-};
+function level(name: string, vertices: Range, density: number, separators: Range, surplus: Range, part_max: number) {
+  const parts = separators[1] > 0 ? ", with parts that no cycle can visit all" : "";
+  const description = `${vertices.join(" to ")} vertices, ${100 * density}% of the pairs joined${parts}`;
+  return { name, description, parameters: { ...ranges({ vertices, separators, surplus }), density, part_max } };
+}
 
 export const generator = defineGenerator({
   parameters,
   // FORGE A.5.6.
   levels: [
-    { name: "easy", description: "15 to 20 vertices, 20% of the pairs joined", parameters: EASY },
-    { name: "medium", description: "20 to 30 vertices, 30% of the pairs joined", parameters: MEDIUM },
-    {
-      name: "hard",
-      description: "30 to 40 vertices, 40% of the pairs joined, with parts that no cycle can visit all",
-      parameters: HARD,
-    },
-    {
-      name: "benchmark",
-      description: "40 to 50 vertices, 50% of the pairs joined, with parts that no cycle can visit all",
-      parameters: BENCHMARK,
-    },
+    level("easy", [15, 20], 0.2, [0, 0], [0, 0], 1),
+    level("medium", [20, 30], 0.3, [0, 0], [0, 0], 1),
+    level("hard", [30, 40], 0.4, [4, 8], [0, 3], 2),
+    level("benchmark", [40, 50], 0.5, [6, 12], [0, 4], 2),
   ],
   generate(p, rng) {
     const vertices = rng.int(p.vertices_min, p.vertices_max);

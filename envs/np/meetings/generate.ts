@@ -9,7 +9,7 @@ import type { Cursor } from "../../lib/lists.ts";
 import { colourOf, refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { narrow } from "../../lib/text.ts";
-import { defineParameters, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";
+import { defineParameters, minMax, type ParametersOf, type Range, ranges, wholeNumber } from "../../parameters.ts";
 
 // What a meeting scheduling task is.
 
@@ -81,7 +81,7 @@ const parameters = defineParameters({
   ...minMax("attendees", ["Fewest people.", "Most people."], [3, 5], { min: 2, max: 14, integer: true }),
   ...minMax("rooms", ["Fewest rooms.", "Most rooms."], [3, 4], ROOMS),
   large_rooms_max: { description: "Most rooms that seat the largest meetings.", defaultValue: 1, ...ROOMS },
-  size_max: { description: "Most attendees of a meeting.", min: 2, max: 8, defaultValue: 3, integer: true },
+  size_max: wholeNumber("Most attendees of a meeting.", 3, [2, 8]),
   ...minMax(
     "quarters",
     ["Shortest meeting, in quarters of an hour.", "Longest meeting, in quarters of an hour."],

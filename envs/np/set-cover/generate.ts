@@ -5,7 +5,7 @@ import { bitMatrix, type BitMatrix, hasBit, onesOf, setBit } from "../../lib/bit
 import { inlineBits } from "../../lib/inline.ts";
 import { refine } from "../../lib/refinement.ts";
 import { sample } from "../../lib/rng.ts";
-import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
+import { defineParameters, minMax, type Range, ranges, share } from "../../parameters.ts";
 
 // What a set cover task is.
 
@@ -35,14 +35,10 @@ const COUNT = { min: 1, max: 70, integer: true };
 const parameters = defineParameters({
   ...minMax("elements", ["Fewest elements of the universe.", "Most elements of the universe."], [10, 20], COUNT),
   ...minMax("subsets", ["Fewest subsets.", "Most subsets."], [5, 10], COUNT),
-  subset_size_factor: {
-    description:
-      "Size of the largest random subset, as a share of the universe; the smallest is half as large. An element that no subset got is then given to one.",
-    min: 0,
-    max: 1,
-    defaultValue: 0.4,
-    integer: false,
-  },
+  subset_size_factor: share(
+    "Size of the largest random subset, as a share of the universe; the smallest is half as large. An element that no subset got is then given to one.",
+    0.4,
+  ),
 });
 
 function level(name: string, elements: Range, subsets: Range) {

@@ -185,7 +185,7 @@ function reduce<Spec, Key extends InstanceKey>(
   switch (event.kind) {
     case "drawn":
       return drawn(state, event);
-    case "handed_out":
+    case "handedOut":
       return handedOut(state, event);
     case "feedback":
       return feedback(state, event.groups);
@@ -199,21 +199,21 @@ function reduce<Spec, Key extends InstanceKey>(
       return told(reopened(state, event.cursors, event.atMs));
     case "reshaped":
       return told(reshaped(state, event));
-    case "policy_updated":
+    case "policyUpdated":
       return told(policyUpdated(state, event.policy));
-    case "weights_set":
+    case "weightsSet":
       return told({ ...state, weights: event.weights });
     case "advanced":
       return told({ ...state, policyState: event.policyState });
-    case "arm_masked":
+    case "armMasked":
       return masked(event.arm, event.reason);
-    case "arm_unmasked":
+    case "armUnmasked":
       return masked(event.arm, null);
     case "paused":
       return told({ ...state, paused: true });
     case "resumed":
       return told({ ...state, paused: false });
-    case "evaluation_opened":
+    case "evaluationOpened":
       return told(withRound(state, event));
     case "evaluated":
       return withEvaluated(state, event);

@@ -2,7 +2,7 @@
 import { checkConstraints } from "./constraints.ts";
 import { first, inRange, WEIGHT_MAX, zeroOrMore } from "../policies/policy.ts";
 import { checkFilter, looksBack } from "../policies/filter.ts";
-import { checkPolicyConfig, definitionOf } from "../policies/registry.ts";
+import { checkPolicyConfig, definitionOf, writePolicy } from "../policies/registry.ts";
 import { needsTwo } from "./signals.ts";
 import { EVALUATION_SAMPLES_MAX, OPEN_SAMPLES_MAX } from "./state.ts";
 import {
@@ -270,7 +270,7 @@ function contractName(path: string, policyKind: string): string {
   return (
     path
       .replace(/^lag.*/, "feedbackLag")
-      .replace(/^policy\.config\b/, `policy.${policyKind}`)
+      .replace(/^policy\.parameters\b/, `policy.${policyKind}`)
       // Under the name of a map stand keys of the caller's.
       .replace(/(\.weights)\..*/, "$1")
       .replace(/rewardRange.*/, "spec.rewardScheme")
@@ -286,6 +286,7 @@ function contractName(path: string, policyKind: string): string {
  */
 export function differingField(a: RunConfig, b: RunConfig): string | undefined {
   if (a.policy.kind !== b.policy.kind) return "policy.kind";
-  const path = firstDifference({ ...a, given: "" }, { ...b, given: "" }, "");
+  const [one, other] = [a, b].map((config) => ({ ...config, given: "", policy: writePolicy(config.policy) }));
+  const path = firstDifference(one, other, "");
   return path === undefined ? undefined : contractName(path, a.policy.kind);
 }

@@ -1,6 +1,6 @@
 /** Rounds of evaluation beside training: how they are opened, filled and looked up. Training knows nothing of them. */
-import { blankSamples, withSamples } from "./samples.ts";
-import type { EvaluatedTask, EvaluationPage, EvaluationResults, EvaluationRound, RunState } from "./state.ts";
+import { blankSamples, type GroupResults, type TaskSamples, withSamples } from "./batches.ts";
+import type { EvaluationPage, EvaluationResults, EvaluationRound, RunState } from "./state.ts";
 import type { InstanceKey } from "./types.ts";
 
 /** Of each arm, so that a process that is behind can finish a round after another has opened the next. */
@@ -11,17 +11,16 @@ const PAGE = 256;
 
 const EMPTY_PAGE: EvaluationPage = Object.freeze(new Array<null>(PAGE).fill(null));
 
-/** The pages of a set of so many tasks, of which some have samples. */
-export function pagesOf(size: number, tasks: ReadonlyMap<number, EvaluatedTask>): readonly EvaluationPage[] {
-  const pages = new Array<EvaluationPage>(Math.ceil(size / PAGE)).fill(EMPTY_PAGE);
-  return withTasks(pages, tasks);
+/** The pages of a set of so many tasks, none of which has samples. */
+export function pagesOf(size: number): readonly EvaluationPage[] {
+  return new Array<EvaluationPage>(Math.ceil(size / PAGE)).fill(EMPTY_PAGE);
 }
 
 function withTasks(
   before: readonly EvaluationPage[],
-  tasks: ReadonlyMap<number, EvaluatedTask>,
+  tasks: ReadonlyMap<number, TaskSamples>,
 ): readonly EvaluationPage[] {
-  const changed = new Map<number, (EvaluatedTask | null)[]>();
+  const changed = new Map<number, (TaskSamples | null)[]>();
   for (const [ordinal, task] of tasks) {
     const place = Math.floor(ordinal / PAGE);
     const page = changed.get(place) ?? [...(before[place] ?? EMPTY_PAGE)];
@@ -32,7 +31,7 @@ function withTasks(
 }
 
 /** What came of a task of a round; null: nothing. */
-export function evaluatedAt({ pages }: EvaluationRound, ordinal: number): EvaluatedTask | null {
+export function evaluatedAt({ pages }: EvaluationRound, ordinal: number): TaskSamples | null {
   return pages[Math.floor(ordinal / PAGE)]?.[ordinal % PAGE] ?? null;
 }
 
@@ -64,7 +63,7 @@ export function withRound<Spec, Key extends InstanceKey>(
     cursor,
     openedAtMs: atMs,
     size,
-    pages: pagesOf(size, new Map()),
+    pages: pagesOf(size),
     missing: size * numGenerations,
   };
   return { ...state, evaluations: [...evaluations.filter((one) => !dropped.has(one)), opened] };
@@ -76,17 +75,25 @@ export function withEvaluated<Spec, Key extends InstanceKey>(
   event: EvaluationResults,
 ): RunState<Spec, Key> {
   const numGenerations = state.config.evaluationArms[event.arm]?.numGenerations ?? 0;
-  const evaluations = state.evaluations.map((round) => {
-    if (round.arm !== event.arm || round.round !== event.round) return round;
-    const tasks = new Map<number, EvaluatedTask>();
-    let { missing } = round;
-    for (const results of event.tasks) {
-      const { cursor } = results;
-      const before = tasks.get(cursor) ?? evaluatedAt(round, cursor) ?? blankSamples(numGenerations);
-      tasks.set(cursor, withSamples(before, results));
-      missing -= results.indices.length;
-    }
-    return { ...round, pages: withTasks(round.pages, tasks), missing };
-  });
+  const evaluations = state.evaluations.map((round) =>
+    round.arm === event.arm && round.round === event.round ? withResults(round, event.tasks, numGenerations) : round,
+  );
   return { ...state, evaluations };
+}
+
+/** The round with results of its tasks, which have so many samples each. */
+export function withResults(
+  round: EvaluationRound,
+  tasks: readonly GroupResults[],
+  numGenerations: number,
+): EvaluationRound {
+  const changed = new Map<number, TaskSamples>();
+  let { missing } = round;
+  for (const results of tasks) {
+    const { cursor } = results;
+    const before = changed.get(cursor) ?? evaluatedAt(round, cursor) ?? blankSamples(numGenerations);
+    changed.set(cursor, withSamples(before, results));
+    missing -= results.indices.length;
+  }
+  return { ...round, pages: withTasks(round.pages, changed), missing };
 }

@@ -1,4 +1,4 @@
-/** What happens to a run, in order: its state is a fold of its events. event-text.ts has how they are written down. */
+/** What happens to a run, in order: its state is a fold of its events. saved.ts has how they are kept. */
 import type { DrawnTask, GroupResults } from "./batches.ts";
 import type { Fold } from "./fold.ts";
 import type { EvaluationResults, RunState } from "./state.ts";
@@ -44,14 +44,14 @@ export interface Imported<Spec, Key extends InstanceKey> {
   readonly incarnation: string;
   readonly epoch: number;
   readonly atMs: number;
-  /** As it was exported, and its text. */
+  /** As it was exported, and in the bytes of the export. */
   readonly state: RunState<Spec, Key>;
-  readonly text: string;
+  readonly bytes: Uint8Array;
 }
 
 /** The tasks [from, through) were given out; those that were not before, at `atMs`. */
 export interface HandedOut {
-  readonly kind: "handed_out";
+  readonly kind: "handedOut";
   readonly from: number;
   readonly through: number;
   readonly atMs: number;
@@ -73,16 +73,16 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | { readonly kind: "closed"; readonly cursors: readonly number[]; readonly reason: string }
   | { readonly kind: "reopened"; readonly cursors: readonly number[]; readonly atMs: number }
   | Reshaped<Spec>
-  | { readonly kind: "policy_updated"; readonly policy: Policy }
+  | { readonly kind: "policyUpdated"; readonly policy: Policy }
   /** By arm, in the configuration's order: all of them. */
-  | { readonly kind: "weights_set"; readonly weights: readonly number[] }
+  | { readonly kind: "weightsSet"; readonly weights: readonly number[] }
   /** The policy's state after it. */
   | { readonly kind: "advanced"; readonly policyState: unknown }
   /** What scoring the tasks of the arm needs is down: it is not drawn from. */
-  | { readonly kind: "arm_masked"; readonly arm: number; readonly reason: string }
-  | { readonly kind: "arm_unmasked"; readonly arm: number }
+  | { readonly kind: "armMasked"; readonly arm: number; readonly reason: string }
+  | { readonly kind: "armUnmasked"; readonly arm: number }
   | { readonly kind: "paused" }
   | { readonly kind: "resumed" }
-  | { readonly kind: "evaluation_opened"; readonly arm: number; readonly round: number; readonly atMs: number }
+  | { readonly kind: "evaluationOpened"; readonly arm: number; readonly round: number; readonly atMs: number }
   | EvaluationResults
   | Imported<Spec, Key>;

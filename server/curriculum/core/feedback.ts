@@ -2,8 +2,7 @@
 import { REWARD_MAX } from "./config.ts";
 import { evaluatedAt, findRound } from "./evaluation-rounds.ts";
 import type { ReportedGroup } from "./events.ts";
-import type { Group, GroupResults, SampleResult } from "./batches.ts";
-import { blankSamples } from "./samples.ts";
+import { blankSamples, type Group, type GroupResults, type SampleResult } from "./batches.ts";
 import { batchAt, type EvaluationResults, groupAt, incarnationOf, type RunState } from "./state.ts";
 
 /** Names a group: its cursor, and the run's incarnation when its task was given out. */

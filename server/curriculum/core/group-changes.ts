@@ -4,14 +4,15 @@ import { outcomeOf, type GroupOutcome, type RewardSums } from "./signals.ts";
 import {
   type Batch,
   batchEnd,
+  blankSamples,
   type ClosedGroup,
   type DrawnTask,
   type Group,
   type GroupResults,
   isUseless,
   type OpenGroup,
+  withSamples,
 } from "./batches.ts";
-import { blankSamples, withSamples } from "./samples.ts";
 import { type ArmCounters, positionAt, type RunState } from "./state.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
 

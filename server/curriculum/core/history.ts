@@ -109,17 +109,17 @@ function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
 function control(event: RunEvent, { cursor, config }: RunState): ControlRecord | undefined {
   const base = { kind: "control", cursor, reason: "" } as const;
   switch (event.kind) {
-    case "policy_updated":
+    case "policyUpdated":
       return { ...base, control: "policy", policy: event.policy };
-    case "weights_set": {
+    case "weightsSet": {
       const weights = config.arms.map((arm, i) => [arm.id, event.weights[i] ?? 0] as const);
       return { ...base, control: "weights", weights: Object.fromEntries(weights) };
     }
     case "advanced":
       return { ...base, control: "advance" };
-    case "arm_masked":
+    case "armMasked":
       return { ...base, control: "mask", armId: config.arms[event.arm]?.id ?? "", reason: event.reason };
-    case "arm_unmasked":
+    case "armUnmasked":
       return { ...base, control: "unmask", armId: config.arms[event.arm]?.id ?? "" };
     case "paused":
       return { ...base, control: "pause" };
@@ -171,7 +171,7 @@ export function historyWrites(
 function roundsToWrite(before: RunState | undefined, event: RunEvent, after: RunState): readonly EvaluationRound[] {
   const { evaluations } = after;
   switch (event.kind) {
-    case "evaluation_opened": {
+    case "evaluationOpened": {
       const dropped = before?.evaluations.filter((round) => round.missing > 0 && findRound(after, round) === undefined);
       return [...(dropped ?? []), ...evaluations.slice(-1)];
     }

@@ -69,8 +69,8 @@ export function nextGeneration({ recent }: IssuedHashes): IssuedHashes {
 }
 
 /** The hashes of each generation, oldest first. */
-export function hashLists({ older, recent }: IssuedHashes): { older: readonly string[]; recent: readonly string[] } {
-  return { older: older.log.slice(0, older.count), recent: recent.log.slice(0, recent.count) };
+export function hashLists({ older, recent }: IssuedHashes): readonly [readonly string[], readonly string[]] {
+  return [older.log.slice(0, older.count), recent.log.slice(0, recent.count)];
 }
 
 export function addIssued(issued: IssuedHashes, hashes: readonly string[]): IssuedHashes {

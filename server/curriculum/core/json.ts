@@ -31,10 +31,6 @@ export function readText(json: Json | undefined): string {
   return typeof json === "string" ? json : refuse("a string", json);
 }
 
-export function readFlag(json: Json | undefined): boolean {
-  return typeof json === "boolean" ? json : refuse("true or false", json);
-}
-
 export function readList(json: Json | undefined): readonly Json[] {
   return isList(json) ? json : refuse("a list", json);
 }

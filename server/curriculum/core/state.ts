@@ -7,7 +7,7 @@ import {
   type GroupResults,
   type IssuedTask,
   type OpenGroup,
-  type SampleResult,
+  type TaskSamples,
 } from "./batches.ts";
 import type { IssuedHashes } from "./issued-hashes.ts";
 import type { Progress } from "../policies/policy.ts";
@@ -36,13 +36,7 @@ export interface EvaluationRound {
 }
 
 /** Null: no sample has come. */
-export type EvaluationPage = readonly (EvaluatedTask | null)[];
-
-/** By sample_index: what came of the samples of a task, as in a group. */
-export interface EvaluatedTask {
-  readonly digests: readonly (string | null)[];
-  readonly results: readonly (SampleResult | null)[];
-}
+export type EvaluationPage = readonly (TaskSamples | null)[];
 
 /** Results of tasks of a round of evaluation; a task's cursor is its ordinal. */
 export interface EvaluationResults {

@@ -7,7 +7,6 @@
  * Values never change. Generations share one growing log, and each value knows how much of it counts; adding to a value
  * that is not the newest of its log copies it first.
  */
-import { FormatError } from "./json.ts";
 import type { RewardSums } from "./signals.ts";
 import type { TaskFilter } from "./types.ts";
 
@@ -47,7 +46,7 @@ function push({ log, latest }: Generation, hash: string, record: number): void {
   latest.set(hash, log.length - 1);
 }
 
-function generation(records: readonly Pick<Entry, "hash" | "record">[]): Generation {
+function generation(records: readonly TaskRecord[]): Generation {
   const made: Generation = { log: [], latest: new Map(), count: records.length };
   for (const { hash, record } of records) push(made, hash, record);
   return made;
@@ -105,20 +104,14 @@ export function passesOver(
   };
 }
 
-// As text: hashes and records in turn, oldest first.
+// As it is kept: what each hash came to, oldest first, of each generation.
 
-export function memoryTexts({ older, recent }: TaskMemory): readonly [readonly string[], readonly string[]] {
-  const texts = ({ log, count }: Generation): readonly string[] =>
-    log.slice(0, count).map(({ hash, record }) => `${hash} ${record}`);
-  return [texts(older), texts(recent)];
+export type TaskRecord = Pick<Entry, "hash" | "record">;
+
+export function memoryRecords(memory: TaskMemory | null): readonly (readonly TaskRecord[])[] {
+  return memory === null ? [] : [memory.older, memory.recent].map(({ log, count }) => log.slice(0, count));
 }
 
-export function memoryFromTexts(older: readonly string[], recent: readonly string[]): TaskMemory {
-  const read = (text: string) => {
-    const [hash = "", digits = ""] = text.split(" ");
-    const record = Number(digits);
-    if (hash === "" || !Number.isInteger(record)) throw new FormatError("what is remembered of an instance is damaged");
-    return { hash, record };
-  };
-  return { older: generation(older.map(read)), recent: generation(recent.map(read)) };
+export function memoryOf(older: readonly TaskRecord[], recent: readonly TaskRecord[]): TaskMemory {
+  return { older: generation(older), recent: generation(recent) };
 }

@@ -1,5 +1,7 @@
 /** What a run is: its arms, its policy, and what is fixed when it is created; and what operations on runs answer. */
 
+import { deriveSeed } from "../../../envs/lib/rng.ts";
+
 export type Source = "synthetic" | "real" | "teacher";
 
 /** What the curriculum reads of an instance's key. All else in it is the TaskSource's. */
@@ -31,6 +33,21 @@ export interface Arm<Spec = unknown> {
   readonly removed: boolean;
   /** For the trainer, who gets it with each task. Left out: no opinion. */
   readonly klCoefficient?: number;
+}
+
+/** Which instance of an arm is meant. */
+export interface TaskPlace<Spec> {
+  readonly arm: Pick<Arm<Spec>, "id" | "spec" | "source">;
+  /** Counted from 0. */
+  readonly ordinal: number;
+  /** f(run seed, arm, ordinal): makes the instance, whatever the policy does. */
+  readonly seed: bigint;
+  /** The run's seed: fixes the order in which an arm with rows goes through them. */
+  readonly runSeed: bigint;
+}
+
+export function placeOf<Spec>(arm: TaskPlace<Spec>["arm"], ordinal: number, runSeed: bigint): TaskPlace<Spec> {
+  return { arm, ordinal, runSeed, seed: deriveSeed("instance", runSeed, arm.id, ordinal) };
 }
 
 /** A set of tasks that a run is evaluated on beside training: no policy sees it, and nothing is learnt from it. */

@@ -2,13 +2,11 @@
  * Tiers from easy to hard, the next of which is opened when the newest is mastered: "adaptive", and with a floor of the
  * full mixture "hybrid", in Curriculum RLOO section 4, which defines neither. The definition is ours.
  */
-import { create } from "@bufbuild/protobuf";
-import { type CompetencePolicy, CompetencePolicySchema, CompetenceStep } from "../../gen/gradus/v1/curriculum_pb.js";
 import { readList, readNumber, readNumbers } from "../core/json.ts";
-import { invalid, isInvalid } from "../core/types.ts";
+import { invalid } from "../core/types.ts";
 import { type ArmWeights, checkArmWeights, normalized, sharesOf, weightIn } from "./arm-weights.ts";
+import { fieldsOf } from "./fields.ts";
 import {
-  chosen,
   first,
   inRange,
   type ObservedGroup,
@@ -88,24 +86,27 @@ function probabilities(config: CompetenceConfig, { tier }: CompetenceState, { ar
   return normalized(sums);
 }
 
-export const competence: PolicyDefinition<CompetencePolicy, CompetenceConfig, CompetenceState> = {
+export const competence: PolicyDefinition<CompetenceConfig, CompetenceState> = {
   kind: "competence",
-  fromWire(message) {
-    const step = chosen("step", message.step, CompetenceStep, steps, "WIDEN");
-    if (isInvalid(step)) return step;
-    const { threshold = DEFAULT_THRESHOLD, window = DEFAULT_WINDOW, floor = 0, newestShare } = message;
-    const tiers = message.tiers.map(({ weights }) => Object.fromEntries(Object.entries(weights)));
-    return { tiers, step, threshold, window, floor, newestShare };
+  read(parameters) {
+    const fields = fieldsOf(parameters, ["tiers", "step", "threshold", "window", "floor", "newest_share"]);
+    return {
+      tiers: fields.objects("tiers", ["weights"]).map((tier) => tier.numbers("weights")),
+      step: fields.choice("step", steps, "COMPETENCE_STEP_", "WIDEN"),
+      threshold: fields.number("threshold") ?? DEFAULT_THRESHOLD,
+      window: fields.count("window") ?? DEFAULT_WINDOW,
+      floor: fields.number("floor") ?? 0,
+      newestShare: fields.number("newest_share"),
+    };
   },
-  toWire({ tiers, step, newestShare, ...numbers }) {
-    const value = create(CompetencePolicySchema, {
-      tiers: tiers.map((weights) => ({ weights: { ...weights } })),
-      step: CompetenceStep[step],
-      ...numbers,
-      ...(newestShare === undefined ? {} : { newestShare }),
-    });
-    return { case: "competence", value };
-  },
+  write: ({ tiers, step, threshold, window, floor, newestShare }) => ({
+    tiers: tiers.map((weights) => ({ weights })),
+    step: `COMPETENCE_STEP_${step}`,
+    threshold,
+    window,
+    floor,
+    ...(newestShare !== undefined && { newest_share: newestShare }),
+  }),
   check({ tiers, threshold, window, floor, newestShare }, { armIds }) {
     if (tiers.length < 1 || tiers.length > TIERS_MAX)
       return invalid("tiers", `there are ${tiers.length}, and there must be 1 to ${TIERS_MAX}`);

@@ -1,25 +1,23 @@
 /** Which instances are passed over, under any policy: the contract's TaskFilter. */
-import { create } from "@bufbuild/protobuf";
-import { type TaskFilter as Message, TaskFilterSchema } from "../../gen/gradus/v1/curriculum_pb.js";
+import type { Json } from "../core/json.ts";
 import type { Invalid, TaskFilter } from "../core/types.ts";
+import { fieldsOf } from "./fields.ts";
 import { inRange } from "./policy.ts";
-import { checkRankRange, rankRangeFromWire, rankRangeToWire } from "./ranks.ts";
+import { checkRankRange, readRanks } from "./ranks.ts";
 
 const FAILED_MAX = 1024;
 
 /** Unset and with nothing set are the same. */
-export function filterFromWire(message: Message | undefined): TaskFilter | undefined {
-  if (message === undefined) return undefined;
-  const { skipSolved, skipFailedAfter } = message;
-  const ranks = rankRangeFromWire(message.ranks);
+export function readFilter(json: Json): TaskFilter | undefined {
+  const fields = fieldsOf(json, ["skip_solved", "skip_failed_after", "ranks"]);
+  const skipSolved = fields.flag("skip_solved");
+  const skipFailedAfter = fields.count("skip_failed_after") ?? 0;
+  const ranks = readRanks(fields);
   return skipSolved || skipFailedAfter > 0 || ranks ? { skipSolved, skipFailedAfter, ranks } : undefined;
 }
 
-export function filterToWire(filter: TaskFilter | undefined): Message | undefined {
-  if (filter === undefined) return undefined;
-  const { skipSolved, skipFailedAfter } = filter;
-  const ranks = rankRangeToWire(filter.ranks);
-  return create(TaskFilterSchema, { skipSolved, skipFailedAfter, ...(ranks && { ranks }) });
+export function writeFilter({ skipSolved, skipFailedAfter, ranks }: TaskFilter): Json {
+  return { skip_solved: skipSolved, skip_failed_after: skipFailedAfter, ...(ranks && { ranks: { ...ranks } }) };
 }
 
 export function checkFilter(filter: TaskFilter | undefined): Invalid | undefined {

@@ -1,8 +1,7 @@
 /** Domains one after the other, the least forgotten first (Omni-Thinker 4.3). */
-import { create } from "@bufbuild/protobuf";
-import { type ForgettingPolicy, ForgettingPolicySchema } from "../../gen/gradus/v1/curriculum_pb.js";
 import { invalid, type Invalid } from "../core/types.ts";
 import { type ArmWeights, checkArmWeights } from "./arm-weights.ts";
+import { fieldsOf } from "./fields.ts";
 import type { PolicyDefinition, Progress, RunShape } from "./policy.ts";
 import { standingCodec } from "./staged.ts";
 import { checkShare, nextPart, stagePhases, stageShares, type Standing, standingAt } from "./stages.ts";
@@ -109,25 +108,27 @@ function agree(a: readonly Domain[], b: readonly Domain[], stage: number): boole
   return a.slice(0, stage + 1).every(({ name }, i) => b[i]?.name === name);
 }
 
-export const forgetting: PolicyDefinition<ForgettingPolicy, ForgettingConfig, Standing> = {
+export const forgetting: PolicyDefinition<ForgettingConfig, Standing> = {
   kind: "forgetting",
-  fromWire: ({ domains, transfers, reversed }) => ({
-    domains: domains.map(({ name, weights, share }) => ({ name, weights: { ...weights }, share })),
-    transfers: transfers.map(({ trained, changes }) => ({ trained, changes: { ...changes } })),
+  read(parameters) {
+    const fields = fieldsOf(parameters, ["domains", "transfers", "reversed"]);
+    return {
+      domains: fields.objects("domains", ["name", "weights", "share"]).map((domain) => ({
+        name: domain.text("name"),
+        weights: domain.numbers("weights"),
+        share: domain.number("share"),
+      })),
+      transfers: fields
+        .objects("transfers", ["trained", "changes"])
+        .map((row) => ({ trained: row.text("trained"), changes: row.numbers("changes") })),
+      reversed: fields.flag("reversed"),
+    };
+  },
+  write: ({ domains, transfers, reversed }) => ({
+    domains: domains.map(({ share, ...domain }) => ({ ...domain, ...(share !== undefined && { share }) })),
+    transfers: transfers.map(({ trained, changes }) => ({ trained, changes })),
     reversed,
   }),
-  toWire({ domains, transfers, reversed }) {
-    const value = create(ForgettingPolicySchema, {
-      domains: domains.map(({ name, weights, share }) => ({
-        name,
-        weights: { ...weights },
-        ...(share === undefined ? {} : { share }),
-      })),
-      transfers: transfers.map(({ trained, changes }) => ({ trained, changes: { ...changes } })),
-      reversed,
-    });
-    return { case: "forgetting", value };
-  },
   check: (config, run) => checkDomains(config, run) ?? checkTransfers(config),
   takesFeedback: false,
   initial: (_config, _armCount, cursor) => ({ stage: 0, from: cursor }),

@@ -1,14 +1,16 @@
 /** Fixed weights over arms: joint training (FORGE, Omni-Thinker). */
-import { create } from "@bufbuild/protobuf";
-import { type MixturePolicy, MixturePolicySchema } from "../../gen/gradus/v1/curriculum_pb.js";
+import { fieldsOf } from "./fields.ts";
 import type { PolicyDefinition } from "./policy.ts";
 
 type Nothing = null;
 
-export const mixture: PolicyDefinition<MixturePolicy, Nothing, Nothing> = {
+export const mixture: PolicyDefinition<Nothing, Nothing> = {
   kind: "mixture",
-  fromWire: () => null,
-  toWire: () => ({ case: "mixture", value: create(MixturePolicySchema) }),
+  read(parameters) {
+    fieldsOf(parameters, []);
+    return null;
+  },
+  write: () => ({}),
   check: () => undefined,
   takesFeedback: false,
   initial: () => null,

@@ -1,7 +1,6 @@
-/** What a policy is: one definition that owns its message, its checks, its state, and how it chooses. All of it pure. */
+/** What a policy is: one definition that owns its parameters, its checks, its state, and how it chooses. All of it pure. */
 import type { Rng } from "../../../envs/lib/rng.ts";
-import type { Policy as Message } from "../../gen/gradus/v1/curriculum_pb.js";
-import type { Codec } from "../core/json.ts";
+import type { Codec, Json } from "../core/json.ts";
 import type { SignalName } from "../core/signals.ts";
 import { invalid, type Invalid, type Source } from "../core/types.ts";
 
@@ -94,16 +93,14 @@ export interface Pass<State> {
   readonly batch: number;
 }
 
-/** The policy's part of the contract's Policy. */
-export type WireKind = Exclude<Message["kind"], { readonly case: undefined }>;
-
-/** Configurations hold plain data, and states are never changed in place. Fields are named from the message down. */
-export interface PolicyDefinition<Received = unknown, Config = unknown, State = unknown> {
-  /** As the contract's Policy names it. */
-  readonly kind: WireKind["case"];
-  /** With defaults filled in; refuses what it does not know, such as an enum's number. */
-  fromWire(message: Received): Config | Invalid;
-  toWire(config: Config): WireKind;
+/** Configurations hold plain data, and states are never changed in place. Fields are named from the parameters down. */
+export interface PolicyDefinition<Config = unknown, State = unknown> {
+  /** Its name, which is that of its message in the contract where it has one there. */
+  readonly kind: string;
+  /** From its parameters, with defaults filled in; throws UnreadField for what is not of their form. */
+  read(parameters: Json): Config;
+  /** The parameters that give the configuration, in the words of the contract's JSON. */
+  write(config: Config): { readonly [name: string]: Json };
   /** Whether the configuration can be as it is. */
   check(config: Config, run: RunShape): Invalid | undefined;
   /** Whether a draw must wait for feedback that is due, and `observe` be told of it. */
@@ -188,21 +185,4 @@ export function zeroOrMore(field: string, value: number, max: number): Invalid |
   const found = inRange(field, value, 0, max);
   if (found !== undefined || value === 0 || value >= LEAST) return found;
   return invalid(field, `must be 0, or in [${LEAST}, ${max}], not ${value}`);
-}
-
-/**
- * The entry of a table that an enum's number names; 0 names the default. Entries are named as the contract names the
- * enum's values, without its prefix.
- */
-export function chosen<Name extends string>(
-  field: string,
-  number: number,
-  numbers: Readonly<Record<number, string>>,
-  table: Readonly<Record<Name, unknown>>,
-  byDefault: Name,
-): Name | Invalid {
-  if (number === 0) return byDefault;
-  const isEntry = (name: string | undefined): name is Name => name !== undefined && Object.hasOwn(table, name);
-  const name = numbers[number];
-  return isEntry(name) ? name : invalid(field, `${number} is not one of the contract's`);
 }

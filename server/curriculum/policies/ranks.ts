@@ -1,16 +1,13 @@
 /** Slices of pools that are ranked from easy to hard (Curriculum RLOO). */
-import { create } from "@bufbuild/protobuf";
-import { type RankRange as Message, RankRangeSchema } from "../../gen/gradus/v1/curriculum_pb.js";
 import { invalid, type Invalid, type RankRange } from "../core/types.ts";
+import type { Fields } from "./fields.ts";
 
 /** Unset and all of it are the same. */
-export function rankRangeFromWire(message: Message | undefined): RankRange | undefined {
-  const { min = 0, max = 1 } = message ?? {};
+export function readRanks(of: Fields<"ranks">): RankRange | undefined {
+  const fields = of.object("ranks", ["min", "max"]);
+  const min = fields?.number("min") ?? 0;
+  const max = fields?.number("max") ?? 1;
   return min === 0 && max === 1 ? undefined : { min, max };
-}
-
-export function rankRangeToWire(ranks: RankRange | undefined): Message | undefined {
-  return ranks && create(RankRangeSchema, { ...ranks });
 }
 
 export function checkRankRange(field: string, ranks: RankRange | undefined): Invalid | undefined {

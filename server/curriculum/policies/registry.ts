@@ -1,11 +1,11 @@
 /** The one place where policies are registered, and from which all others reach them. */
-import { create, fromJsonString, toJson } from "@bufbuild/protobuf";
-import { type BatchConstraints, type Policy as Message, PolicySchema } from "../../gen/gradus/v1/curriculum_pb.js";
-import { type Codec, FormatError } from "../core/json.ts";
+import { didYouMean } from "../../../envs/lib/text.ts";
+import { type Codec, FormatError, type Json, readObject, readText } from "../core/json.ts";
 import { type Constraints, invalid, type Invalid, isInvalid, type Policy } from "../core/types.ts";
 import { bandit } from "./bandit/bandit.ts";
 import { competence } from "./competence.ts";
-import { filterFromWire, filterToWire } from "./filter.ts";
+import { fieldsOf, UnreadField } from "./fields.ts";
+import { readFilter, writeFilter } from "./filter.ts";
 import { forgetting } from "./forgetting.ts";
 import { mixture } from "./mixture.ts";
 import type { PolicyDefinition, RankUse, RunShape } from "./policy.ts";
@@ -24,36 +24,74 @@ export function definitionOf({ kind }: Policy): PolicyDefinition {
   return found;
 }
 
+/** A policy as it is given: by its name, with what nobody has looked at yet. */
+export interface GivenPolicy {
+  readonly name: string;
+  readonly parameters: Json;
+  /** The contract's BatchConstraints and TaskFilter. */
+  readonly constraints: Json;
+  readonly filter: Json;
+}
+
 /** A choice of ours where the paper (ADSC 3.3) gives no number. */
 const DEFAULT_WARMUP_BATCHES = 5;
 
 /** Unset and with nothing set are the same, so that each may stand for the other when a run is created again. */
-function constraintsFromWire(constraints: BatchConstraints | undefined): Constraints {
+function readConstraints(json: Json): Constraints {
+  const shares = ["real_share_min", "synthetic_share_max", "hard_share_min"] as const;
+  const fields = fieldsOf(json, [...shares, "hard_warmup_batches"]);
   return {
-    realShareMin: constraints?.realShareMin ?? 0,
-    syntheticShareMax: constraints?.syntheticShareMax ?? 1,
-    hardShareMin: constraints?.hardShareMin ?? 0,
-    hardWarmupBatches: constraints?.hardWarmupBatches ?? DEFAULT_WARMUP_BATCHES,
+    realShareMin: fields.number("real_share_min") ?? 0,
+    syntheticShareMax: fields.number("synthetic_share_max") ?? 1,
+    hardShareMin: fields.number("hard_share_min") ?? 0,
+    hardWarmupBatches: fields.count("hard_warmup_batches") ?? DEFAULT_WARMUP_BATCHES,
   };
 }
 
-/** The policy of a message; fields are named from "policy" down. */
-export function policyFromWire(message: Message | undefined): Policy | Invalid {
-  if (message === undefined) return invalid("policy", "it is required");
-  const { case: kind, value } = message.kind;
-  const definition = kind === undefined ? undefined : byKind.get(kind);
-  if (definition === undefined) return invalid("policy.kind", `it is required: set one of ${policyKinds.join(", ")}`);
-  const config = definition.fromWire(value);
-  if (isInvalid(config)) return underPolicy(definition.kind, config);
-  const constraints = constraintsFromWire(message.constraints);
-  const filter = filterFromWire(message.filter);
-  return { kind: definition.kind, config, constraints, ...(filter && { filter }) };
+function writeConstraints({ hardWarmupBatches, ...shares }: Constraints): Json {
+  return {
+    real_share_min: shares.realShareMin,
+    synthetic_share_max: shares.syntheticShareMax,
+    hard_share_min: shares.hardShareMin,
+    hard_warmup_batches: hardWarmupBatches,
+  };
 }
 
-export function policyToWire(policy: Policy): Message {
-  const kind = definitionOf(policy).toWire(policy.config);
-  const filter = filterToWire(policy.filter);
-  return create(PolicySchema, { kind, constraints: { ...policy.constraints }, ...(filter && { filter }) });
+/** What was read; a field that could not be is named from "policy" down. */
+function under<T>(name: string, read: () => T): T | Invalid {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof UnreadField)) throw error;
+    return underPolicy(name, error.invalid);
+  }
+}
+
+/** The policy that was given, with its defaults filled in. */
+export function readPolicy(given: GivenPolicy): Policy | Invalid {
+  const { name } = given;
+  const definition = byKind.get(name);
+  if (definition === undefined) {
+    const near = didYouMean(name, policyKinds) || `; there are ${policyKinds.join(", ")}`;
+    return invalid("policy.named.name", name === "" ? `it is required${near}` : `there is no policy '${name}'${near}`);
+  }
+  const config = under(name, () => definition.read(given.parameters));
+  if (isInvalid(config)) return config;
+  const constraints = under("constraints", () => readConstraints(given.constraints));
+  if (isInvalid(constraints)) return constraints;
+  const filter = under("filter", () => readFilter(given.filter));
+  if (isInvalid(filter)) return filter;
+  return { kind: name, config, constraints, ...(filter && { filter }) };
+}
+
+export function writePolicy(policy: Policy): GivenPolicy {
+  const { kind, config, constraints, filter } = policy;
+  return {
+    name: kind,
+    parameters: definitionOf(policy).write(config),
+    constraints: writeConstraints(constraints),
+    filter: filter === undefined ? {} : writeFilter(filter),
+  };
 }
 
 function underPolicy(kind: string, found: Invalid): Invalid {
@@ -73,11 +111,12 @@ export function checkPolicyConfig(policy: Policy, run: RunShape): Invalid | unde
   return found && underPolicy(policy.kind, found);
 }
 
-/** A policy in the journal is its message in the contract's JSON. */
+/** A policy as it is stored. */
 export const policyCodec: Codec<Policy> = {
-  encode: (policy) => toJson(PolicySchema, policyToWire(policy)),
+  encode: (policy) => ({ ...writePolicy(policy) }),
   decode(json) {
-    const policy = policyFromWire(fromJsonString(PolicySchema, JSON.stringify(json)));
+    const { name, parameters = {}, constraints = {}, filter = {} } = readObject(json);
+    const policy = readPolicy({ name: readText(name), parameters, constraints, filter });
     if (isInvalid(policy)) throw new FormatError(`${policy.field}: ${policy.message}`);
     return policy;
   },

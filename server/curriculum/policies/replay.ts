@@ -1,20 +1,19 @@
 /** A cycle of stages, several times (FORGE 3.3), on fresh instances or on the same ones (NP-ENGINE 3.3). */
-import { create } from "@bufbuild/protobuf";
-import { ReplayInstances, type ReplayPolicy, ReplayPolicySchema } from "../../gen/gradus/v1/curriculum_pb.js";
 import { readNumbers } from "../core/json.ts";
-import { invalid, type Invalid, isInvalid } from "../core/types.ts";
-import { chosen, inRange, type PolicyDefinition, type Progress, type RunShape } from "./policy.ts";
+import { invalid, type Invalid } from "../core/types.ts";
+import { fieldsOf, UnreadField } from "./fields.ts";
+import { inRange, type PolicyDefinition, type Progress, type RunShape } from "./policy.ts";
 import { isWithin } from "./ranks.ts";
 import {
   checkStages,
   ROUNDING,
   rankedStages,
+  readStages,
+  readTasks,
   type Stage,
   stagePhases,
   stageShares,
-  stagesFromWire,
-  stagesToWire,
-  tasksFromWire,
+  writeStages,
 } from "./stages.ts";
 
 const CYCLES_MAX = 1024;
@@ -95,30 +94,29 @@ function stageOf(config: ReplayConfig, state: ReplayState, progress: Progress): 
   return config.stages[standing(config, state, progress).stage];
 }
 
-export const replay: PolicyDefinition<ReplayPolicy, ReplayConfig, ReplayState> = {
+export const replay: PolicyDefinition<ReplayConfig, ReplayState> = {
   kind: "replay",
-  fromWire(message) {
-    const stages = stagesFromWire(message.stages);
-    if (isInvalid(stages)) return stages;
-    const which = chosen("instances", message.instances, ReplayInstances, instances, "FRESH");
-    if (isInvalid(which)) return which;
-    const { case: kind, value } = message.cycle;
-    if (kind === undefined) return invalid("cycle", "is required: set cycles or cycle_tasks");
-    if (kind === "cycles") return { stages, cycle: { kind, cycles: value }, instances: which };
-    const tasks = tasksFromWire("cycle_tasks", value);
-    return isInvalid(tasks) ? tasks : { stages, cycle: { kind: "tasks", tasks }, instances: which };
+  read(parameters) {
+    const fields = fieldsOf(parameters, ["stages", "cycles", "cycle_tasks", "instances"]);
+    const [cycles, tasks] = [fields.count("cycles"), readTasks(fields, "cycle_tasks")];
+    if ((cycles === undefined) === (tasks === undefined))
+      throw new UnreadField(
+        "cycle",
+        cycles === undefined
+          ? "is required: set cycles or cycle_tasks"
+          : "cycles and cycle_tasks are given: give one of them",
+      );
+    return {
+      stages: readStages(fields),
+      cycle: cycles === undefined ? { kind: "tasks", tasks: tasks ?? 0 } : { kind: "cycles", cycles },
+      instances: fields.choice("instances", instances, "REPLAY_INSTANCES_", "FRESH"),
+    };
   },
-  toWire({ stages, cycle, instances: which }) {
-    const value = create(ReplayPolicySchema, {
-      stages: stagesToWire(stages),
-      instances: ReplayInstances[which],
-      cycle:
-        cycle.kind === "cycles"
-          ? { case: "cycles", value: cycle.cycles }
-          : { case: "cycleTasks", value: BigInt(cycle.tasks) },
-    });
-    return { case: "replay", value };
-  },
+  write: ({ stages, cycle, instances: which }) => ({
+    stages: writeStages(stages),
+    ...(cycle.kind === "cycles" ? { cycles: cycle.cycles } : { cycle_tasks: cycle.tasks }),
+    instances: `REPLAY_INSTANCES_${which}`,
+  }),
   check: (config, run) =>
     checkCycle(config, run) ??
     checkStages(config.stages, run.armIds, config.cycle.kind === "tasks" ? config.cycle.tasks : run.length),

@@ -1,21 +1,19 @@
 /** Stages one after the other, each with weights over arms (FORGE's linear curriculum, Curriculum RLOO). */
-import { create } from "@bufbuild/protobuf";
-import { type StagedPolicy, StagedPolicySchema } from "../../gen/gradus/v1/curriculum_pb.js";
 import { type Codec, readList, readNumber } from "../core/json.ts";
-import { isInvalid } from "../core/types.ts";
+import { fieldsOf } from "./fields.ts";
 import type { PolicyDefinition, Progress } from "./policy.ts";
 import { isWithin } from "./ranks.ts";
 import {
   checkStages,
   nextPart,
   rankedStages,
+  readStages,
   type Stage,
   stagePhases,
   stageShares,
-  stagesFromWire,
-  stagesToWire,
   type Standing,
   standingAt,
+  writeStages,
 } from "./stages.ts";
 
 export interface StagedConfig {
@@ -43,13 +41,10 @@ function stageOf(config: StagedConfig, state: Standing, progress: Progress): Sta
   return config.stages[standing(config, state, progress).stage];
 }
 
-export const staged: PolicyDefinition<StagedPolicy, StagedConfig, Standing> = {
+export const staged: PolicyDefinition<StagedConfig, Standing> = {
   kind: "staged",
-  fromWire(message) {
-    const stages = stagesFromWire(message.stages);
-    return isInvalid(stages) ? stages : { stages };
-  },
-  toWire: ({ stages }) => ({ case: "staged", value: create(StagedPolicySchema, { stages: stagesToWire(stages) }) }),
+  read: (parameters) => ({ stages: readStages(fieldsOf(parameters, ["stages"])) }),
+  write: ({ stages }) => ({ stages: writeStages(stages) }),
   check: ({ stages }, { armIds, length }) => checkStages(stages, armIds, length),
   takesFeedback: false,
   initial: (_config, _armCount, cursor) => ({ stage: 0, from: cursor }),

@@ -1,10 +1,10 @@
 /** Parts of a run that come one after the other, each with arms of its own: what staged, replay and forgetting share. */
-import { create } from "@bufbuild/protobuf";
-import { type Stage as Message, StageSchema } from "../../gen/gradus/v1/curriculum_pb.js";
-import { invalid, type Invalid, isInvalid, type RankRange } from "../core/types.ts";
+import type { Json } from "../core/json.ts";
+import { invalid, type Invalid, type RankRange } from "../core/types.ts";
 import { type ArmWeights, checkArmWeights, sharesOf, weightIn } from "./arm-weights.ts";
+import { type Fields, UnreadField } from "./fields.ts";
 import { type Advance, type ArmRecord, positive, type RankUse } from "./policy.ts";
-import { checkRankRange, rankRangeFromWire, rankRangeToWire } from "./ranks.ts";
+import { checkRankRange, readRanks } from "./ranks.ts";
 
 const STAGES_MAX = 64;
 
@@ -25,44 +25,35 @@ export interface Stage {
   readonly ranks: RankRange | undefined;
 }
 
-/** A number of tasks in a message. */
-export function tasksFromWire(field: string, tasks: bigint): number | Invalid {
-  if (tasks >= 1n && tasks <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(tasks);
-  return invalid(field, `must be in [1, 2^53 - 1], not ${tasks}`);
+/** A number of tasks, where it is given. */
+export function readTasks<Name extends string>(fields: Fields<Name>, name: Name): number | undefined {
+  const tasks = fields.count(name);
+  if (tasks === undefined || (tasks >= 1 && tasks <= Number.MAX_SAFE_INTEGER)) return tasks;
+  throw new UnreadField(fields.pathOf(name), `must be in [1, 2^53 - 1], not ${BigInt(tasks)}`);
 }
 
-function extentOf({ extent }: Message, field: string): Extent | Invalid {
-  if (extent.case === undefined) return { kind: "open" };
-  if (extent.case === "share") return { kind: "share", share: extent.value };
-  const tasks = tasksFromWire(`${field}.tasks`, extent.value);
-  return isInvalid(tasks) ? tasks : { kind: "tasks", tasks };
+function readExtent(fields: Fields<"share" | "tasks">): Extent {
+  const share = fields.number("share");
+  const tasks = readTasks(fields, "tasks");
+  if (share !== undefined && tasks !== undefined)
+    throw new UnreadField(fields.pathOf("tasks"), "share is given too: give one of them");
+  if (share !== undefined) return { kind: "share", share };
+  return tasks === undefined ? { kind: "open" } : { kind: "tasks", tasks };
 }
 
-export function stagesFromWire(messages: readonly Message[]): readonly Stage[] | Invalid {
-  const stages: Stage[] = [];
-  for (const [i, message] of messages.entries()) {
-    const extent = extentOf(message, `stages[${i}]`);
-    if (isInvalid(extent)) return extent;
-    const weights = Object.fromEntries(Object.entries(message.weights));
-    stages.push({ extent, weights, ranks: rankRangeFromWire(message.ranks) });
-  }
-  return stages;
+export function readStages(of: Fields<"stages">): readonly Stage[] {
+  return of
+    .objects("stages", ["share", "tasks", "weights", "ranks"])
+    .map((fields) => ({ extent: readExtent(fields), weights: fields.numbers("weights"), ranks: readRanks(fields) }));
 }
 
-function stageToWire({ extent, weights, ranks }: Stage): Message {
-  const extentToWire = (): Message["extent"] => {
-    if (extent.kind === "open") return { case: undefined };
-    if (extent.kind === "share") return { case: "share", value: extent.share };
-    return { case: "tasks", value: BigInt(extent.tasks) };
-  };
-  const message = create(StageSchema, { extent: extentToWire(), weights: { ...weights } });
-  const range = rankRangeToWire(ranks);
-  if (range !== undefined) message.ranks = range;
-  return message;
-}
-
-export function stagesToWire(stages: readonly Stage[]): Message[] {
-  return stages.map(stageToWire);
+export function writeStages(stages: readonly Stage[]): Json {
+  return stages.map(({ extent, weights, ranks }) => ({
+    ...(extent.kind === "share" && { share: extent.share }),
+    ...(extent.kind === "tasks" && { tasks: extent.tasks }),
+    weights,
+    ...(ranks && { ranks: { ...ranks } }),
+  }));
 }
 
 /** All of stages but how long they last together. `whole`: what shares are of, in tasks; 0: there is no such thing. */

@@ -113,7 +113,7 @@ function maskArm<Spec, Key extends InstanceKey>(
   { arm, reason }: Dry,
 ): Promise<null | Gone | Refusal> {
   return run.commit((now) => ({
-    events: isCurrent(plan, now) ? [{ kind: "arm_masked", arm, reason }] : [],
+    events: isCurrent(plan, now) ? [{ kind: "armMasked", arm, reason }] : [],
     value: null,
   }));
 }
@@ -159,8 +159,9 @@ export function drawing<Spec, Key extends InstanceKey>(
   const stock = createStock(run, source);
   const stopped = new AbortController();
   const draw = async (abandoned: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome> => {
-    const outcome = await drawOnce({ run, clock, stock, abandoned, withDraw });
-    current = undefined;
+    const outcome = await drawOnce({ run, clock, stock, abandoned, withDraw }).finally(() => {
+      current = undefined;
+    });
     // Nothing is lost where this fails: the draw makes what it wants. But it is a fault of ours.
     makeAhead(run, stock, aheadMax, stopped.signal).catch((err: unknown) =>
       log?.warn({ err, run: run.id }, "tasks were not made ahead"),

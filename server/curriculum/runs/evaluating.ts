@@ -1,10 +1,10 @@
 /** NextEvaluation: opens rounds of evaluation arms, and gives their tasks. */
 import { LRUCache } from "lru-cache";
-import { placeOf } from "../core/codec.ts";
 import { DRY_ORDINALS } from "../core/fill.ts";
 import { findRound, roundsOf } from "../core/evaluation-rounds.ts";
 import { incarnationOf, type RunState } from "../core/state.ts";
 import {
+  placeOf,
   type EvaluationArm,
   type InstanceKey,
   invalid,
@@ -82,7 +82,7 @@ function openRound<Spec, Key extends InstanceKey>(
     if (findRound(state, { arm, round }) !== undefined) return { events: [], value };
     const kept = roundsOf(state, arm).map((one) => one.round);
     if (round < (kept.at(-1) ?? 0)) return { events: [], value: notKept(armId, round, kept) };
-    return { events: [{ kind: "evaluation_opened", arm, round, atMs: clock.now() }], value };
+    return { events: [{ kind: "evaluationOpened", arm, round, atMs: clock.now() }], value };
   });
 }
 

@@ -1,23 +1,30 @@
 /** How changes of a run are written, and how a run is read back. */
-import type { Snapshot, Store, StoredRecord, StoredRun, WrittenSummary } from "../../stores/store.ts";
+import type {
+  ListedRun,
+  Snapshot,
+  Store,
+  StoredRecord,
+  StoredRun,
+  Summary,
+  WrittenSummary,
+} from "../../stores/store.ts";
 import { apply, applyUntrimmed, trim } from "../core/apply.ts";
-import { type Codecs, FORMAT } from "../core/codec.ts";
-import { decodeEvent, encodeEvent, stateTextIn } from "../core/event-text.ts";
 import type { RunEvent } from "../core/events.ts";
-import { FormatError, parseJson, readObject } from "../core/json.ts";
+import { FormatError, parseJson, readNumber, readObject, readText } from "../core/json.ts";
 import { policyCodec } from "../policies/registry.ts";
 import type { RunState } from "../core/state.ts";
-import { stateLines, stateReader } from "../core/state-text.ts";
-import type { InstanceKey } from "../core/types.ts";
+import { type Codecs, encodeEvent, eventFrom, FORMAT, readEvent } from "../core/saved.ts";
+import { decodeState, encodeState, piecesOf, stateReader } from "../core/saved-state.ts";
+import type { InstanceKey, RunConfig } from "../core/types.ts";
+import { type RunView, stateView, type StateView } from "../core/view.ts";
 import { type HistoryRecord, historyWrites } from "../core/history.ts";
 import type { Clock } from "./ports.ts";
-import { encodeSummary, isTold } from "./summary.ts";
 import { inTurns } from "./turns.ts";
 
 /** A snapshot is due when the journal since the last one is this many times as long, or as SNAPSHOT_MIN. */
 const JOURNAL_PER_SNAPSHOT = 4;
 
-/** Characters; a run whose snapshots are shorter is as quick to read from its journal. */
+/** Bytes; a run whose snapshots are shorter is as quick to read from its journal. */
 const SNAPSHOT_MIN = 64 * 1024;
 
 /** What a change consists of: at least one event. */
@@ -33,7 +40,7 @@ const SNAPSHOT_AFTER_MS = 50;
 /** Events as the store takes them, with the state that they lead to. */
 export interface Change<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
-  readonly events: readonly string[];
+  readonly events: readonly Uint8Array[];
   readonly records: readonly StoredRecord[];
   readonly summary?: WrittenSummary;
 }
@@ -47,10 +54,10 @@ export function encodeChange<Spec, Key extends InstanceKey>(
   summarized?: RunState<Spec, Key>,
 ): Change<Spec, Key> {
   let state = before;
-  const texts: string[] = [];
+  const encoded: Uint8Array[] = [];
   const records: StoredRecord[] = [];
   const write = (event: RunEvent<Spec, Key>): void => {
-    texts.push(encodeEvent(event, state, codecs));
+    encoded.push(encodeEvent(event, state, codecs));
     const untrimmed = applyUntrimmed(state, event);
     for (const { seq, record } of historyWrites(state, event, untrimmed, atMs)) {
       records.push({ seq, body: encodeRecord(record) });
@@ -62,7 +69,7 @@ export function encodeChange<Spec, Key extends InstanceKey>(
   const more = following?.(state) ?? [];
   more.forEach(write);
   const events = [...decided, ...more];
-  const change = { state, events: texts, records };
+  const change = { state, events: encoded, records };
   return isTold(before, events, state) ? { ...change, summary: encodeSummary(state, summarized) } : change;
 }
 
@@ -80,33 +87,29 @@ export function decodeRecord(text: string): HistoryRecord {
 }
 
 /** What is read and followed at once: a few milliseconds. */
-const STRETCH_CHARACTERS = 48 * 1024;
+const STRETCH_BYTES = 48 * 1024;
 
 /** An event that cannot be read or followed is damaged, or of another format: the error says which event it is. */
 function refuseEvent(before: RunState | undefined, cause: unknown): never {
   throw new FormatError(`event ${(before?.version ?? 0) + 1}: ${(cause as Error).message}`, { cause });
 }
 
-function next<Spec, Key extends InstanceKey>(
-  before: RunState<Spec, Key> | undefined,
-  text: string,
-  codecs: Codecs<Spec, Key>,
-  imported?: RunState<Spec, Key>,
-): RunState<Spec, Key> {
-  try {
-    return apply(before, decodeEvent(text, before, codecs, imported));
-  } catch (cause) {
-    return refuseEvent(before, cause);
-  }
-}
-
 /** The state after events that were written. */
 export function follow<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key> | undefined,
-  events: readonly string[],
+  events: readonly Uint8Array[],
   codecs: Codecs<Spec, Key>,
 ): RunState<Spec, Key> | undefined {
-  return events.reduce((now, text) => next(now, text, codecs), state);
+  return events.reduce((now, bytes) => {
+    try {
+      const message = readEvent(bytes);
+      const { kind } = message;
+      const imported = kind.case === "imported" ? decodeState(kind.value.state, codecs) : undefined;
+      return apply(now, eventFrom(message, now, codecs, imported));
+    } catch (cause) {
+      return refuseEvent(now, cause);
+    }
+  }, state);
 }
 
 /**
@@ -134,19 +137,24 @@ export async function readOn<Spec, Key extends InstanceKey>(
   from: RunState<Spec, Key> | undefined,
   codecs: Codecs<Spec, Key>,
   clock: Clock,
-  onEvents: (state: RunState<Spec, Key>, events: readonly string[]) => void = () => undefined,
+  onEvents: (state: RunState<Spec, Key>, events: readonly Uint8Array[]) => void = () => undefined,
 ): Promise<RunState<Spec, Key> | undefined> {
   let state = from;
   for (;;) {
-    const events = await store.read(key, state?.version ?? 0, STRETCH_CHARACTERS);
+    const events = await store.read(key, state?.version ?? 0, STRETCH_BYTES);
     if (events === undefined) return undefined;
-    for (const text of events) {
-      const within = stateTextIn(text);
-      const imported = within === undefined ? undefined : readStateText(within, codecs, clock);
-      state = next(state, text, codecs, await imported?.catch((cause: unknown) => refuseEvent(state, cause)));
+    for (const bytes of events) {
+      try {
+        const message = readEvent(bytes);
+        const { kind } = message;
+        const imported = kind.case === "imported" ? await readStateInTurns(kind.value.state, codecs, clock) : undefined;
+        state = apply(state, eventFrom(message, state, codecs, imported));
+      } catch (cause) {
+        refuseEvent(state, cause);
+      }
     }
     if (state !== undefined && events.length > 0) onEvents(state, events);
-    if (events.reduce((sum, event) => sum + event.length, 0) < STRETCH_CHARACTERS) return state;
+    if (events.reduce((sum, event) => sum + event.length, 0) < STRETCH_BYTES) return state;
   }
 }
 
@@ -156,7 +164,7 @@ async function readSnapshot<Spec, Key extends InstanceKey>(
   clock: Clock,
 ): Promise<RunState<Spec, Key> | undefined> {
   try {
-    const state = await readStateText(body, codecs, clock);
+    const state = await readStateInTurns(body, codecs, clock);
     // One that is of other events than it says would have events followed twice, or passed over.
     return state.version === version ? state : undefined;
   } catch {
@@ -166,15 +174,13 @@ async function readSnapshot<Spec, Key extends InstanceKey>(
 }
 
 /** In turns with other work, for a state may be of a million samples. */
-async function readStateText<Spec, Key extends InstanceKey>(
-  text: string,
+async function readStateInTurns<Spec, Key extends InstanceKey>(
+  bytes: Uint8Array,
   codecs: Codecs<Spec, Key>,
   clock: Clock,
 ): Promise<RunState<Spec, Key>> {
   const reader = stateReader(codecs);
-  await inTurns(clock, text.split("\n"), (line) => {
-    if (!reader.take(line)) throw new FormatError("the state has more lines than it says");
-  });
+  await inTurns(clock, piecesOf(bytes), (piece) => reader.take(piece.bytes));
   return reader.end();
 }
 
@@ -190,7 +196,7 @@ export function snapshots<Spec, Key extends InstanceKey>(
   codecs: Codecs<Spec, Key>,
   clock: Clock,
   inTurn: <T>(job: () => Promise<T>) => Promise<T>,
-): (state: RunState<Spec, Key>, events: readonly string[]) => Promise<void> | undefined {
+): (state: RunState<Spec, Key>, events: readonly Uint8Array[]) => Promise<void> | undefined {
   let written = 0;
   let snapshotSize = 0;
   let going = false;
@@ -199,9 +205,9 @@ export function snapshots<Spec, Key extends InstanceKey>(
     written = 0;
     try {
       await new Promise<void>((resolve) => clock.setTimer(SNAPSHOT_AFTER_MS, resolve));
-      const lines: string[] = [];
-      await inTurns(clock, stateLines(state, codecs), (line) => lines.push(line));
-      const body = lines.join("\n");
+      const pieces: Uint8Array[] = [];
+      await inTurns(clock, encodeState(state, codecs), (piece) => pieces.push(piece));
+      const body = Buffer.concat(pieces);
       snapshotSize = body.length;
       await inTurn(() => store.saveSnapshot(key, { version: state.version, body }));
     } finally {
@@ -213,4 +219,55 @@ export function snapshots<Spec, Key extends InstanceKey>(
     const due = written >= JOURNAL_PER_SNAPSHOT * Math.max(SNAPSHOT_MIN, snapshotSize);
     return due && !going ? save(state) : undefined;
   };
+}
+
+// What a list tells of a run, kept beside it, so that a list reads no journal. It is written with the changes of a run, in the
+// same transaction, in two parts: the head has what seldom changes. Samples that leave their update batch open are many, and
+// write none: a list has the run from memory then, or reads the journal once.
+
+/** A run as a list tells of it: its configuration in its creator's words only. */
+export interface ListedView extends Omit<RunView, "config"> {
+  readonly config: Pick<RunConfig, "given">;
+}
+
+/** Whether a change is told in the summary at once. */
+export function isTold(before: RunState | undefined, events: readonly RunEvent[], after: RunState): boolean {
+  const closes = before?.batchesClosed !== after.batchesClosed || openRounds(before) !== openRounds(after);
+  return closes || events.some(({ kind }) => kind !== "feedback" && kind !== "evaluated");
+}
+
+/** How many rounds are not closed. */
+function openRounds({ evaluations }: RunState): number {
+  return evaluations.filter(({ missing }) => missing > 0).length;
+}
+
+/** `written`: the state whose head is in the store; undefined: none is known to be. */
+export function encodeSummary(state: RunState, written: RunState | undefined): WrittenSummary {
+  const { policy, runId, ...plain } = stateView(state);
+  const body = JSON.stringify(plain);
+  const { config, createdAtMs } = state;
+  if (written?.config === config && written.policy === policy) return { state: body };
+  const head = { format: FORMAT, runId, createdAtMs, given: config.given, policy: policyCodec.encode(policy) };
+  return { head: JSON.stringify(head), state: body };
+}
+
+/** Undefined: there is none that this server reads, or none of the run as it is now. */
+export function decodeSummary({ summary, version }: ListedRun): ListedView | undefined {
+  try {
+    return summary && decode(summary, version);
+  } catch (error) {
+    if (error instanceof FormatError) return undefined;
+    throw error;
+  }
+}
+
+/** The store gives no text that was changed, so that one of this format is what was written. */
+function decode(summary: Summary, version: number): ListedView | undefined {
+  const state = parseJson(summary.state) as unknown as Omit<StateView, "runId" | "policy">;
+  const { format, ...head } = readObject(parseJson(summary.head));
+  // A server that writes no summaries may have written events beside this one.
+  if (format !== FORMAT || state.version !== version - 1) return undefined;
+  const [runId, policy] = [readText(head["runId"]), policyCodec.decode(head["policy"] ?? null)];
+  const config = { given: readText(head["given"]) };
+  return { runId, config, state: { ...state, runId, policy }, createdAtMs: readNumber(head["createdAtMs"]) };
 }

@@ -91,7 +91,7 @@ export function liveRun<Spec, Key extends InstanceKey>(
   const keepSnapshots = snapshots(store, key, source, clock, inTurn);
   let summarized: State | undefined;
 
-  const takeIn = (next: State, events: readonly string[]): void => {
+  const takeIn = (next: State, events: readonly Uint8Array[]): void => {
     // Nothing is lost where this fails: the journal has it all.
     keepSnapshots(next, events)?.catch((err: unknown) => log?.warn({ err, run: id }, "a snapshot was not saved"));
     set(next);

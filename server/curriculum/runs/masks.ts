@@ -20,14 +20,14 @@ export interface Masks {
 function changesFor(
   { config, masks }: RunState,
   down: ReadonlyMap<string, string>,
-): readonly Extract<RunEvent, { readonly kind: "arm_masked" | "arm_unmasked" }>[] {
+): readonly Extract<RunEvent, { readonly kind: "armMasked" | "armUnmasked" }>[] {
   return config.arms.flatMap(({ resource }, arm) => {
     // One that depends on nothing is masked because it gives no tasks, and stays so.
     if (resource === undefined) return [];
     const reason = down.get(resource);
     const isMasked = masks[arm] !== null;
     if ((reason !== undefined) === isMasked) return [];
-    return [reason === undefined ? { kind: "arm_unmasked", arm } : { kind: "arm_masked", arm, reason }];
+    return [reason === undefined ? { kind: "armUnmasked", arm } : { kind: "armMasked", arm, reason }];
   });
 }
 

@@ -146,7 +146,7 @@ interface Looked<Spec, Key extends InstanceKey> {
 /** Marks what is served as given out, where it is not yet. */
 function handingOut<Key extends InstanceKey>(step: Step<Key>, clock: Clock): readonly HandedOut[] {
   if (step.kind !== "serve" || step.groups.every(({ handedOutAtMs }) => handedOutAtMs !== null)) return [];
-  return [{ kind: "handed_out", from: step.from, through: step.to, atMs: clock.now() }];
+  return [{ kind: "handedOut", from: step.from, through: step.to, atMs: clock.now() }];
 }
 
 export async function nextBatch<Spec, Key extends InstanceKey>(

@@ -1,7 +1,7 @@
 /** What the coordinator of runs needs from outside. */
 import type { Store } from "../../stores/store.ts";
-import type { Codecs, TaskPlace } from "../core/codec.ts";
-import type { InstanceKey } from "../core/types.ts";
+import type { Codecs } from "../core/saved.ts";
+import type { InstanceKey, TaskPlace } from "../core/types.ts";
 
 /** The time, for waiting, time-outs and expiry only: no task depends on it. */
 export interface Clock {

@@ -26,7 +26,7 @@ import {
 } from "../core/types.ts";
 import { type HistoryEntry, openRecords } from "../core/history.ts";
 import { runView, type RunView, stateView, type StateView, viewOf } from "../core/view.ts";
-import { decodeRecord, encodeChange, readState } from "./journal.ts";
+import { decodeRecord, decodeSummary, encodeChange, encodeSummary, type ListedView, readState } from "./journal.ts";
 import { feedbackQueue } from "./feedback-queue.ts";
 import { historyPage, missingRecord } from "./history-page.ts";
 import { gone, serial } from "./live-run.ts";
@@ -38,7 +38,6 @@ import { type Groups, type GroupsRequest, getGroups } from "./groups.ts";
 import type { Clock, Ports } from "./ports.ts";
 import { change, createRegistry, read, type Registry, unreadable, within } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
-import { decodeSummary, encodeSummary, type ListedView } from "./summary.ts";
 import { nextTurn } from "./turns.ts";
 import { watchRun } from "./watch.ts";
 
@@ -282,7 +281,7 @@ function controlling<Spec, Key extends InstanceKey>(
     updatePolicy: (runId, policy) =>
       control(
         runId,
-        ({ config, weights }) => checkPolicy({ config, policy, weights }) ?? [{ kind: "policy_updated", policy }],
+        ({ config, weights }) => checkPolicy({ config, policy, weights }) ?? [{ kind: "policyUpdated", policy }],
         (state) => ofPolicy(state, policy),
       ),
     setWeights: (runId, changed) => {
@@ -294,7 +293,7 @@ function controlling<Spec, Key extends InstanceKey>(
           const { config, policy } = state;
           const weights = weightsIn(state);
           const invalid = checkWeights(config, changed) ?? checkPolicy({ config, policy, weights });
-          return invalid ?? [{ kind: "weights_set", weights }];
+          return invalid ?? [{ kind: "weightsSet", weights }];
         },
         (state) => ofWeights(state, changed, weightsIn(state)),
       );

@@ -3,11 +3,10 @@
  * has is known, f(seed, arm, ordinal), although not yet how many of them the next update batch takes: so once one is drawn,
  * what the next one probably wants is made. Nothing depends on what is there: a draw makes what is missing.
  */
-import { placeOf } from "../core/codec.ts";
 import { drawReadiness } from "../core/draw.ts";
 import { type Candidate, DRY_ORDINALS, type Wanted } from "../core/fill.ts";
 import type { RunState } from "../core/state.ts";
-import { type InstanceKey, type Refusal, type RunConfig, slotsFor } from "../core/types.ts";
+import { type InstanceKey, placeOf, type Refusal, type RunConfig, slotsFor } from "../core/types.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Made, TaskSource } from "./ports.ts";
 

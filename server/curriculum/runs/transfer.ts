@@ -1,18 +1,18 @@
 /**
- * Export and import of runs. An export is the lines of the run's state (state-text.ts) and behind them its history,
- * ["history", place, record] each, compressed with gzip. It is made and read in turns with everything else.
+ * Export and import of runs. An export is a SavedRun (proto/gradus/internal/v1/run.proto): the run's state and behind it the
+ * newest records of its history, compressed with gzip. It is made and read in turns with everything else.
  */
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { recordMissing, type StoredRecord } from "../../stores/store.ts";
-import type { Codecs } from "../core/codec.ts";
 import { checkRunId } from "../core/config.ts";
 import type { Imported } from "../core/events.ts";
-import { FormatError, parseJson, readList, readNumber, readText } from "../core/json.ts";
+import { FormatError } from "../core/json.ts";
 import { historyOffset } from "../core/importing.ts";
 import type { IssuedTask } from "../core/batches.ts";
 import { issuedTask, openGroups, type RunState } from "../core/state.ts";
-import { stateLines, stateReader } from "../core/state-text.ts";
+import type { Codecs } from "../core/saved.ts";
+import { decodeRecord, encodeRecords, encodeState, piecesOf, stateReader } from "../core/saved-state.ts";
 import {
   type InstanceKey,
   invalid,
@@ -25,12 +25,11 @@ import {
 } from "../core/types.ts";
 import { runView, type RunView } from "../core/view.ts";
 import { missingRecord } from "./history-page.ts";
-import { encodeChange } from "./journal.ts";
+import { encodeChange, encodeSummary } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock, Ports } from "./ports.ts";
 import { expiryMs } from "./expiry.ts";
 import type { Registry } from "./registry.ts";
-import { encodeSummary } from "./summary.ts";
 import { inTurns, nextTurn } from "./turns.ts";
 
 export interface ExportedRun {
@@ -84,50 +83,29 @@ async function newestRecords<Spec, Key extends InstanceKey>(
   return kept;
 }
 
-function* recordLines(records: readonly StoredRecord[]): Generator<string> {
-  for (const { seq, body } of records) yield JSON.stringify(["history", seq, body]);
-}
-
 export async function exportRun<Spec, Key extends InstanceKey>(
   ports: Ports<Spec, Key>,
   run: LiveRun<Spec, Key>,
 ): Promise<ExportedRun> {
   const state = run.state();
-  const chunks: Buffer[] = [];
-  const put = (line: string): void => void chunks.push(Buffer.from(`${line}\n`));
+  const pieces: Uint8Array[] = [];
   const journal = await ports.store.hash(run.key, state.version);
-  await inTurns(ports.clock, stateLines(state, ports.source, journal), put);
+  await inTurns(ports.clock, encodeState(state, ports.source, journal), (piece) => pieces.push(piece));
   const records = await newestRecords(ports, run, state.nextSeq);
   const missing = missingRecord(state, records, records[0]?.seq ?? 0);
   if (missing !== undefined && (await run.refresh())) throw recordMissing(missing);
-  await inTurns(ports.clock, recordLines(records), put);
+  await inTurns(ports.clock, encodeRecords(records), (piece) => pieces.push(piece));
   // The fastest level: digests and rewards are most of it, and a higher one gains little.
-  const bytes = await compress(Buffer.concat(chunks), { level: 1 });
+  const bytes = await compress(Buffer.concat(pieces), { level: 1 });
   return { state: bytes, epoch: state.epoch, cursor: state.cursor };
 }
 
 /** What an export holds. */
 interface Exported<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
-  /** The lines of the state. */
-  readonly text: string;
+  /** Of the state. */
+  readonly bytes: Uint8Array;
   readonly records: readonly StoredRecord[];
-}
-
-function* linesOf(bytes: Uint8Array): Generator<string> {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let from = 0; from < buffer.length;) {
-    const end = buffer.indexOf(10, from);
-    const to = end < 0 ? buffer.length : end;
-    yield buffer.toString("utf8", from, to);
-    from = to + 1;
-  }
-}
-
-function readRecord(line: string): StoredRecord {
-  const [kind, seq, body] = readList(parseJson(line));
-  if (kind !== "history") throw new FormatError(`a line cannot be ${JSON.stringify(kind)} here`);
-  return { seq: readNumber(seq), body: readText(body) };
 }
 
 async function readExported<Spec, Key extends InstanceKey>(
@@ -138,13 +116,18 @@ async function readExported<Spec, Key extends InstanceKey>(
   const expanded = await expand(bytes, { maxOutputLength: EXPANDED_BYTES_MAX }).catch(() => undefined);
   if (expanded === undefined) return invalid("state", "it is not what ExportRun of this version gives");
   const reader = stateReader(codecs);
-  const lines: string[] = [];
   const records: StoredRecord[] = [];
+  let end = 0;
   try {
-    await inTurns(clock, linesOf(expanded), (line) =>
-      reader.take(line) ? lines.push(line) : records.push(readRecord(line)),
-    );
-    return { state: reader.end(), text: lines.join("\n"), records };
+    await inTurns(clock, piecesOf(expanded), (piece) => {
+      if (piece.kind === "record") records.push(decodeRecord(piece.bytes));
+      else if (records.length > 0) throw new FormatError("a part of the state stands behind the history");
+      else {
+        reader.take(piece.bytes);
+        end = piece.end;
+      }
+    });
+    return { state: reader.end(), bytes: expanded.subarray(0, end), records };
   } catch (error) {
     if (error instanceof FormatError) return invalid("state", error.message);
     throw error;
@@ -153,11 +136,11 @@ async function readExported<Spec, Key extends InstanceKey>(
 
 /** The event that puts a state back; `here`: the run that it takes the place of. */
 function importEvent<Spec, Key extends InstanceKey>(
-  { state, text }: Exported<Spec, Key>,
+  { state, bytes }: Exported<Spec, Key>,
   names: Pick<Imported<Spec, Key>, "runId" | "incarnation" | "atMs">,
   here: RunState | undefined,
 ): Imported<Spec, Key> {
-  return { kind: "imported", ...names, epoch: Math.max(state.epoch, here?.epoch ?? 0) + 1, state, text };
+  return { kind: "imported", ...names, epoch: Math.max(state.epoch, here?.epoch ?? 0) + 1, state, bytes };
 }
 
 /** The exported history, where the run it comes to has its places. */

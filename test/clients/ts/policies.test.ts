@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { policyOf, type PolicyChoice } from "../../../clients/ts/src/policies.ts";
 import { PolicySchema } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
-import { policyFromWire } from "../../../server/curriculum/policies/registry.ts";
+import { policyFromWire } from "../../../server/services/wire-policy.ts";
 
 const weights = { a: 1, b: 2 };
 
@@ -39,6 +39,10 @@ const choices: readonly { readonly choice: PolicyChoice; readonly config: object
     },
     config: { transfers: [{ trained: "math", changes: { code: -0.2 } }], reversed: false },
   },
+  {
+    choice: { kind: "named", name: "bandit", parameters: { ucb: { exploration: 1 }, signal: "mixed_outcomes" } },
+    config: { rule: "UCB", signal: "MIXED_OUTCOMES", exploration: 1 },
+  },
 ];
 
 test("there is a builder for every policy of the contract", () => {
@@ -48,7 +52,7 @@ test("there is a builder for every policy of the contract", () => {
 
 test.each(choices)("the server reads what $choice.kind means", ({ choice, config }) => {
   const policy = policyFromWire(policyOf(choice));
-  expect(policy).toMatchObject({ kind: choice.kind, config });
+  expect(policy).toMatchObject({ kind: choice.kind === "named" ? choice.name : choice.kind, config });
   if (choice.filter !== undefined)
     expect(policy).toMatchObject({ filter: { skipSolved: true, skipFailedAfter: 3, ranks: { min: 0, max: 0.5 } } });
 });
@@ -59,6 +63,8 @@ describe("what is misspelled is refused, also where types do not see it", () => 
   test.each([
     [{ kind: "bandit", epsilom: 0.1 }, 'bandit: there is no "epsilom"; there are'],
     [{ kind: "bandit", rule: "exp3" }, 'rule: "exp3" is none of ema_softmax, exp3_s, thompson, ucb'],
+    [{ kind: "bandit", exp3Rate: 0.2 }, "exp3Rate: a bandit of ema_softmax and absolute_advantage does not read it"],
+    [{ kind: "named", name: "staged", stages: [] }, 'named: there is no "stages"; there are name, parameters'],
     [{ kind: "bandit", rescale: { windows: 3 } }, 'rescale: there is no "windows"'],
     [{ kind: "replay", cycles: 2, stages: [{ wieghts: {} }] }, 'stage: there is no "wieghts"'],
     [{ kind: "replay", stages: [] }, "cycles, cycleTasks: give one of them"],

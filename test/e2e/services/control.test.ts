@@ -25,7 +25,9 @@ describe("UpdatePolicy", () => {
     const run = await runOf(wire, "policy");
     await run.answer(await run.next(0));
     await run.next(2, 1);
-    const policy = { kind: { case: "bandit", value: { epsilon: 1, tau: 0.5 } } } as const;
+    const policy = {
+      kind: { case: "bandit", value: { epsilon: 1, rule: { case: "emaSoftmax", value: { tau: 0.5 } } } },
+    } as const;
     const { appliesFromCursor } = await wire.curriculum.updatePolicy({ runId: "policy", policy });
     // Batch 1 is drawn whole, though only half of it was given out.
     expect(appliesFromCursor).toBe(4n);
@@ -35,7 +37,10 @@ describe("UpdatePolicy", () => {
     const { batches, controls, records } = await historyOf("policy");
     expect(records.map(({ kind }) => kind.case)).toEqual(["batch", "batch", "control", "batch"]);
     expect(controls[0]).toMatchObject({ kind: "policy", cursor: 4n, reason: "" });
-    expect(controls[0]?.policy?.kind).toMatchObject({ case: "bandit", value: { epsilon: 1, tau: 0.5, alpha: 0.15 } });
+    expect(controls[0]?.policy?.kind).toMatchObject({
+      case: "bandit",
+      value: { epsilon: 1, rule: { value: { tau: 0.5, alpha: 0.15 } } },
+    });
     // ε = 1 spreads evenly, whatever the values; they were kept, for both policies are bandits.
     expect(batches[2]?.probabilities).toEqual([0.5, 0.5]);
     expect(batches[1]?.probabilities).not.toEqual([0.5, 0.5]);

@@ -11,6 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => wire[Symbol.asyncDispose]());
 
+const softmax = (value: object) => ({ rule: { case: "emaSoftmax", value } });
 const bandit = (value: object, constraints: object = {}) => ({ kind: { case: "bandit", value }, constraints });
 
 const staged = (stages: readonly object[]) => ({ kind: { case: "staged", value: { stages } } });
@@ -42,7 +43,7 @@ describe("CreateRun", () => {
     await wire.curriculum.createRun({ runId: "defaults", config: configOf({ lag: { case: undefined } }) });
     const spelled = {
       lag: { case: "feedbackLag", value: 1 },
-      policy: bandit({ rule: 1, signal: 1, alpha: 0.15, tau: 0.25, epsilon: 0.1 }, { hardWarmupBatches: 5 }),
+      policy: bandit({ ...softmax({ alpha: 0.15, tau: 0.25 }), signal: 1, epsilon: 0.1 }, { hardWarmupBatches: 5 }),
       feedbackSource: 1,
       timeToLive: { seconds: 30n * 24n * 3600n },
     };
@@ -68,7 +69,7 @@ describe("CreateRun", () => {
     ["feedback_lag", { lag: { case: "feedbackLag", value: 2 } }],
     ["feedback_source", { feedbackSource: 2 }],
     ["policy", { policy: MIXTURE }],
-    ["policy.bandit.alpha", { policy: bandit({ alpha: 0.5 }) }],
+    ["policy.bandit.ema_softmax.alpha", { policy: bandit(softmax({ alpha: 0.5 })) }],
     ["policy.constraints.hard_share_min", { policy: bandit({}, { hardShareMin: 0.5 }) }],
     ["arms", { arms: arms.slice(0, 1) }],
     ["arms[1].weight", { arms: [arms[0], { ...arms[1], weight: 2 }] }],
@@ -106,10 +107,18 @@ describe("CreateRun", () => {
     ["config.arms[0].spec.split", { arms: [{ id: "a", spec: { ...arm?.spec, split: 2 } }] }, /SPLIT_TRAIN/],
     ["config.policy", { policy: undefined }, /it is required/],
     ["config.policy.kind", { policy: {} }, /set one of mixture, staged, replay, competence, bandit, forgetting/],
-    ["config.policy.bandit.alpha", { policy: bandit({ alpha: 0 }) }, /above 0 and at most 1, not 0/],
-    ["config.policy.bandit.tau", { policy: bandit({ tau: -1 }) }, /above 0/],
+    [
+      "config.policy.bandit.ema_softmax.alpha",
+      { policy: bandit(softmax({ alpha: 0 })) },
+      /above 0 and at most 1, not 0/,
+    ],
+    ["config.policy.bandit.ema_softmax.tau", { policy: bandit(softmax({ tau: -1 })) }, /above 0/],
     ["config.policy.bandit.epsilon", { policy: bandit({ epsilon: 1.5 }) }, /in \[0, 1\], not 1.5/],
-    ["config.policy.bandit.rule", { policy: bandit({ rule: 9 }) }, /9 is not one of the contract's/],
+    [
+      "config.policy.named.name",
+      { policy: { kind: { case: "named", value: { name: "stagd" } } } },
+      /there is no policy 'stagd'; did you mean 'staged'/,
+    ],
     ["config.policy.bandit.signal", { policy: bandit({ signal: 9 }) }, /9 is not one of the contract's/],
     ["config.policy.staged.stages", { policy: staged([]) }, /there are 0, and there must be 1 to 64/],
     ["config.policy.staged.stages[1].share", { policy: staged([{}, share(0.5)]) }, /length, which is 0: set it/],

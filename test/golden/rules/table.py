@@ -226,17 +226,17 @@ def tables():
         return {"bandit": fields}
 
     yield case("EMA-softmax", bandit(), 1, list(ema_softmax(steps(1))))
-    yield case("EXP3.S", bandit(rule="EXP3_S", exp3Rate=0.3, exp3Share=0.02), 2, list(exp3_s(steps(2))))
+    yield case("EXP3.S", bandit(exp3_s={"rate": 0.3, "share": 0.02}), 2, list(exp3_s(steps(2))))
     yield case(
         "EXP3.S that forgets nothing",
-        bandit(rule="EXP3_S", exp3Rate=0.3, exp3Share=0),
+        bandit(exp3_s={"rate": 0.3, "share": 0}),
         3,
         list(exp3_s(steps(3), sigma=D(0))),
     )
-    yield case("Thompson", bandit(rule="THOMPSON", discount=0.9, exploration=0.4), 4, list(thompson(steps(4))))
-    yield case("UCB", bandit(rule="UCB", discount=0.9, exploration=0.4), 5, list(ucb(steps(5))))
+    yield case("Thompson", bandit(thompson={"discount": 0.9, "exploration": 0.4}), 4, list(thompson(steps(4))))
+    yield case("UCB", bandit(ucb={"discount": 0.9, "exploration": 0.4}), 5, list(ucb(steps(5))))
     yield case(
-        "learning progress", bandit(signal="LEARNING_PROGRESS"), 6, list(ema_softmax(list(progress(steps(6)))))
+        "learning progress", bandit(signal="BANDIT_SIGNAL_LEARNING_PROGRESS"), 6, list(ema_softmax(list(progress(steps(6)))))
     )
     yield case(
         "rescaled", bandit(rescale={"window": 16}), 7, list(ema_softmax(list(rescaled(steps(7)))))
@@ -260,13 +260,4 @@ def tables():
         yield case(name, {"competence": policy}, 8, rows)
 
 
-def as_contract(table):
-    """Enums by their full names."""
-    fields = table["policy"].get("bandit", {})
-    for name, prefix in (("rule", "BANDIT_RULE_"), ("signal", "BANDIT_SIGNAL_")):
-        if name in fields:
-            fields[name] = prefix + fields[name]
-    return table
-
-
-print(json.dumps([as_contract(table) for table in tables()], indent=1))
+print(json.dumps(list(tables()), indent=1))

@@ -14,7 +14,7 @@ import {
   adscConstraints,
   banditPolicy,
   bench,
-  encodeState,
+  savedState,
   freshTasks,
   runConfig,
   train,
@@ -65,29 +65,35 @@ beforeAll(async () => {
   const { runs } = bench({ store });
   for (const id of ids) value(await runs.create(id, config));
   await train(runs, "alpha", 4);
-  await train(runs, "beta", 2);
+  await train(runs, "beta", 4);
   // All of alpha but its last events is in a snapshot.
   const stored = await store.find("alpha");
   const events = stored && (await store.read(stored.key, 0));
   const state = follow(undefined, events?.slice(0, -2) ?? [], freshTasks);
   if (stored === undefined || state === undefined) throw new Error("there is no run");
-  await store.saveSnapshot(stored.key, { version: state.version, body: encodeState(state, freshTasks) });
+  await store.saveSnapshot(stored.key, { version: state.version, body: savedState(state, freshTasks) });
   runs.close();
   await store.close();
   whole = await seen(where);
 });
 
+/** SQL that changes bytes, in hexadecimal digits, of an event or a snapshot. */
+const instead = (from: string, to: string): string => `body = unhex(replace(hex(body), '${from}', '${to}'))`;
+const hex = (text: string): string => Buffer.from(text).toString("hex").toUpperCase();
+
+// A field's number and type, and its eight bytes.
+const rewardOfOne = "19000000000000F03F";
+const rewardOfHalf = "19000000000000E03F";
+const [seedOf7, seedOf9] = ["190700000000000000", "190900000000000000"];
+
 const ofAlpha = "run = (SELECT key FROM runs WHERE id = 'alpha')";
 
 test.each([
-  ["rewards", `UPDATE events SET body = replace(body, '[1]', '[0.5]') WHERE ${ofAlpha} AND body LIKE '%"fed"%'`],
-  ["alpha of the policy", `UPDATE events SET body = replace(body, '"alpha":', '"alpha":1') WHERE ${ofAlpha}`],
-  ["the seed", `UPDATE events SET body = replace(body, '"seed":"', '"seed":"9') WHERE ${ofAlpha}`],
-  [
-    "the seed, and no hash",
-    `UPDATE events SET body = replace(body, '"seed":"', '"seed":"9'), hash = x'' WHERE ${ofAlpha}`,
-  ],
-  ["a blank", `UPDATE events SET body = body || ' ' WHERE ${ofAlpha} AND version = 3`],
+  ["rewards", `UPDATE events SET ${instead(rewardOfOne, rewardOfHalf)} WHERE ${ofAlpha}`],
+  ["alpha of the policy", `UPDATE events SET ${instead(hex('"alpha":0'), hex('"alpha":1'))} WHERE ${ofAlpha}`],
+  ["the seed", `UPDATE events SET ${instead(seedOf7, seedOf9)} WHERE ${ofAlpha}`],
+  ["the seed, and no hash", `UPDATE events SET ${instead(seedOf7, seedOf9)}, hash = x'' WHERE ${ofAlpha}`],
+  ["a byte more", `UPDATE events SET body = unhex(hex(body) || '00') WHERE ${ofAlpha} AND version = 3`],
   [
     "two events that change places",
     `UPDATE events SET version = CASE version WHEN 3 THEN -4 ELSE -3 END WHERE ${ofAlpha} AND version IN (3, 4);
@@ -140,7 +146,7 @@ test.each([
 });
 
 test.each([
-  ["a snapshot", `UPDATE snapshots SET body = replace(body, '"epoch":0', '"epoch":7')`],
+  ["a snapshot", `UPDATE snapshots SET ${instead(seedOf7, seedOf9)}`],
   ["a snapshot's version", "UPDATE snapshots SET version = version - 1"],
   ["a summary", `UPDATE summaries SET body = replace(body, '"epoch":0', '"epoch":7')`],
   ["a summary's head", `UPDATE heads SET body = replace(body, '"alpha":', '"alpha":1')`],
@@ -165,7 +171,10 @@ test("of 200 rows that are changed, taken away, doubled or moved each is told, o
       `UPDATE ${table} SET (hash, body) = (SELECT hash, body FROM ${table} WHERE rowid = ${row} + 1) WHERE rowid = ${row}`,
     (table, row) => {
       const at = random.int(1, 60);
-      return `UPDATE ${table} SET body = substr(body, 1, ${at}) || '7' || substr(body, ${at} + 2) WHERE rowid = ${row}`;
+      const text = `substr(body, 1, ${at}) || '7' || substr(body, ${at} + 2)`;
+      const digits = `substr(hex(body), 1, ${2 * at}) || '37' || substr(hex(body), ${2 * at} + 3)`;
+      const isBinary = table === "events" || table === "snapshots";
+      return `UPDATE ${table} SET body = ${isBinary ? `unhex(${digits})` : text} WHERE rowid = ${row}`;
     },
     (table, row) =>
       `UPDATE ${table} SET body = substr(body, 1, length(body) - ${random.int(1, 9)}) WHERE rowid = ${row}`,

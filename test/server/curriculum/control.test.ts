@@ -38,7 +38,7 @@ describe("creating a run", () => {
     expect(await other({ promptsPerUpdate: 7 })).toBe("prompts_per_update");
     expect(await other({ lag: { kind: "unbounded" } })).toBe("feedback_lag");
     expect(await other({ groupTimeoutMs: 5 })).toBe("group_timeout");
-    expect(await other({ policy: banditPolicy({ alpha: 0.2 }) })).toBe("policy.bandit.alpha");
+    expect(await other({ policy: banditPolicy({ alpha: 0.2 }) })).toBe("policy.bandit.ema_softmax.alpha");
     expect(await other({ arms: [arm("a"), arm("b", { weight: 2 }), arm("c")] })).toBe("arms[1].weight");
     expect(await other({ arms: [arm("a")] })).toBe("arms");
   });
@@ -60,8 +60,8 @@ describe("creating a run", () => {
     expect(await refused({ length: 1.5 })).toBe("length");
     expect(await refused({ promptsPerUpdate: 4097 })).toBe("prompts_per_update");
     expect(await refused({ lag: { kind: "batches", count: 65 } })).toBe("feedback_lag");
-    expect(await refused({ policy: banditPolicy({ alpha: 0 }) })).toBe("policy.bandit.alpha");
-    expect(await refused({ policy: banditPolicy({ tau: 0 }) })).toBe("policy.bandit.tau");
+    expect(await refused({ policy: banditPolicy({ alpha: 0 }) })).toBe("policy.bandit.ema_softmax.alpha");
+    expect(await refused({ policy: banditPolicy({ tau: 0 }) })).toBe("policy.bandit.ema_softmax.tau");
     expect(await refused({ policy: banditPolicy({ epsilon: 1.1 }) })).toBe("policy.bandit.epsilon");
     const shares = { ...noConstraints, realShareMin: 0.3 };
     expect(await refused({ policy: banditPolicy({}, shares) })).toBe("policy.constraints.real_share_min");

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
 import type { EvaluationBatch } from "../../../server/curriculum/runs/evaluating.ts";
 import { readState } from "../../../server/curriculum/runs/journal.ts";
-import { decodeState } from "../../../server/curriculum/core/state-text.ts";
+import { eventFrom, readEvent } from "../../../server/curriculum/core/saved.ts";
+import { decodeState } from "../../../server/curriculum/core/saved-state.ts";
 import type { EvaluationArm, Result } from "../../../server/curriculum/core/types.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import {
@@ -11,7 +12,8 @@ import {
   ask,
   type Bench,
   bench,
-  encodeState,
+  codecs,
+  savedState,
   freshTasks,
   incarnations,
   type Key,
@@ -303,21 +305,22 @@ describe("what is written of rounds", () => {
     const row = await store.find("run");
     const state = row && (await readState(store, row, freshTasks, clock));
     if (row === undefined || state === undefined) throw new Error("no run");
-    const text = encodeState(state, freshTasks);
-    expect(decodeState(text, freshTasks)).toEqual(state);
-    const events = (await store.read(row.key, 0)) ?? [];
-    expect(events.filter((event) => event.includes("evaluat")).slice(1)).toEqual([
-      '[4,"evaluation_opened",0,1,1000000]',
-      '[4,"evaluated",0,1,0,0,["0","1"],[[1],0.1],1,0,"0",[1]]',
-      '[4,"evaluated",0,1,2,0,["0","1"],[[1],0.1],3,0,"0",[1]]',
-      '[4,"evaluation_opened",1,2,1000000]',
-      '[4,"evaluated",1,2,0,0,"0",[1],1,0,"0",[1],2,0,"0",[1]]',
-    ]);
-    expect(text.split("\n").filter((line) => line.startsWith('["evaluat'))).toEqual([
-      '["evaluation",0,1,1,0,1000000,6,4]',
-      '["evaluated",[0,0,["0","1"],[[1],0.1]],[1,0,"0",[1]],[2,0,["0","1"],[[1],0.1]],[3,0,"0",[1]]]',
-      '["evaluation",1,2,2,0,1000000,6,3]',
-      '["evaluated",[0,0,"0",[1]],[1,0,"0",[1]],[2,0,"0",[1]]]',
+    expect(decodeState(savedState(state, freshTasks), freshTasks)).toEqual(state);
+    const events = ((await store.read(row.key, 0)) ?? []).map((event) => eventFrom(readEvent(event), state, codecs));
+    const solved = { kind: "reward", reward: 1, solved: true };
+    const one = (cursor: number) => ({ cursor, indices: [0], digests: ["0"], results: [solved] });
+    const two = (cursor: number) => ({
+      cursor,
+      indices: [0, 1],
+      digests: ["0", "1"],
+      results: [solved, { kind: "reward", reward: 0.1, solved: false }],
+    });
+    expect(events.filter(({ kind }) => kind.startsWith("evaluat"))).toEqual([
+      { kind: "evaluationOpened", arm: 0, round: 1, atMs: 1_000_000 },
+      { kind: "evaluated", arm: 0, round: 1, tasks: [two(0), one(1)] },
+      { kind: "evaluated", arm: 0, round: 1, tasks: [two(2), one(3)] },
+      { kind: "evaluationOpened", arm: 1, round: 2, atMs: 1_000_000 },
+      { kind: "evaluated", arm: 1, round: 2, tasks: [one(0), one(1), one(2)] },
     ]);
   });
 

@@ -17,13 +17,10 @@ const views: policy.View[] = [];
 const observed: policy.ObservedGroup[] = [];
 
 /** The easiest share of a pool, `width` wide and wider by as much each time; never again what all have solved. */
-const slice: policy.PolicyDefinition<unknown, { readonly width: number }, State> = {
-  // A name of the contract's, since this policy has no message.
-  kind: "mixture",
-  fromWire: () => ({ width: 1 }),
-  toWire: () => {
-    throw new Error("this policy has no message");
-  },
+const slice: policy.PolicyDefinition<{ readonly width: number }, State> = {
+  kind: "slice",
+  read: () => ({ width: 1 }),
+  write: ({ width }) => ({ width }),
   check: () => undefined,
   takesFeedback: true,
   initial: () => ({ moves: 0, solved: [] }),

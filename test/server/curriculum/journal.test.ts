@@ -1,14 +1,16 @@
 /** Journals and states say which format they are of, and one that this server does not read is refused, not misread. */
 import { describe, expect, test } from "vitest";
-import { FORMAT } from "../../../server/curriculum/core/codec.ts";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { FORMAT, readEvent } from "../../../server/curriculum/core/saved.ts";
+import { decodeState } from "../../../server/curriculum/core/saved-state.ts";
+import { RunEventSchema } from "../../../server/gen/gradus/internal/v1/run_pb.js";
 import { drawing } from "../../../server/curriculum/runs/drawing.ts";
 import { follow, readState } from "../../../server/curriculum/runs/journal.ts";
 import { liveRun } from "../../../server/curriculum/runs/live-run.ts";
 import { nextBatch } from "../../../server/curriculum/runs/next-batch.ts";
-import { decodeState } from "../../../server/curriculum/core/state-text.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { type ListedRun, type Store, StoreDamaged } from "../../../server/stores/store.ts";
-import { answer, ask, bench, codecs, encodeState, freshTasks, runConfig, train, value } from "./support.ts";
+import { answer, ask, bench, codecs, freshTasks, kindOf, runConfig, savedState, train, value } from "./support.ts";
 
 async function trained() {
   const store = memoryStore();
@@ -20,7 +22,7 @@ async function trained() {
 }
 
 /** A store whose journal was changed, and the format of what it lists. */
-function changed(store: Store, change: (event: string) => string): Store {
+function changed(store: Store, change: (event: Uint8Array) => Uint8Array): Store {
   const otherFormat = (run: ListedRun): ListedRun => {
     const { head = "", state = "" } = run.summary ?? {};
     return { ...run, summary: { head: head.replace(`"format":${FORMAT}`, '"format":0'), state } };
@@ -41,8 +43,12 @@ describe("a journal of another format", () => {
     "use the server that wrote it";
 
   test.each([
-    ["newer", (event: string) => event.replace(/^\[\d+/, `[${FORMAT + 1}`), `of format ${FORMAT + 1}`],
-    ["older", () => '{"kind":"created","runId":"run"}', "of no format"],
+    [
+      "newer",
+      (event: Uint8Array) => toBinary(RunEventSchema, { ...readEvent(event), format: FORMAT + 1 }),
+      `of format ${FORMAT + 1}`,
+    ],
+    ["older", () => Buffer.from('[4,"created","run"]'), "of no format"],
   ])("%s is refused by every call, with what it is and what this server reads", async (_name, change, found) => {
     const { store } = await trained();
     const { runs } = bench({ store: changed(store, change) });
@@ -55,10 +61,11 @@ describe("a journal of another format", () => {
 
   test("is not taken for one that is damaged", async () => {
     const { store } = await trained();
-    const cut = bench({ store: changed(store, (event) => event.slice(0, -1)) });
-    expect(await cut.runs.get("run")).toMatchObject({ message: 'run "run" cannot be read: event 1: it is not JSON' });
-    const unknown = bench({ store: changed(store, () => `[${FORMAT},"danced"]`) });
-    expect(await unknown.runs.get("run")).toMatchObject({ kind: "failed_precondition" });
+    const unknown = bench({
+      store: changed(store, () => toBinary(RunEventSchema, create(RunEventSchema, { format: FORMAT }))),
+    });
+    const message = 'run "run" cannot be read: event 1: it says nothing that this server knows';
+    expect(await unknown.runs.get("run")).toEqual({ kind: "failed_precondition", message });
   });
 });
 
@@ -69,10 +76,17 @@ const missing = (): never => {
 test.each([
   ["lacks an event", missing],
   [
-    "has an event of a group that is not there",
-    (events: readonly string[]) => events.with(2, `[${FORMAT},"closed",[9999],""]`),
+    "has an event that was cut off",
+    (events: readonly Uint8Array[]) => events.with(2, (events[2] as Uint8Array).slice(0, -1)),
   ],
-  ["has an event of another shape", (events: readonly string[]) => events.with(2, `[${FORMAT},"drawn",{}]`)],
+  [
+    "has an event that lacks what it needs",
+    (events: readonly Uint8Array[]) =>
+      events.with(
+        2,
+        toBinary(RunEventSchema, create(RunEventSchema, { format: FORMAT, kind: { case: "drawn", value: {} } })),
+      ),
+  ],
 ])(
   "a run whose journal %s is marked in the list and named by each call, and the others are served",
   async (_n, change) => {
@@ -101,34 +115,33 @@ test.each([
   },
 );
 
-test("every event begins with the format and its kind", async () => {
+test("every event has the format and its kind", async () => {
   const { events } = await trained();
-  const kinds = new Set(events.map((event) => JSON.stringify((JSON.parse(event) as unknown[]).slice(0, 2))));
-  const of = (kind: string): string => JSON.stringify([FORMAT, kind]);
-  expect(kinds).toEqual(new Set(["created", "drawn", "handed_out", "fed"].map(of)));
+  expect(events.every((event) => readEvent(event).format === FORMAT)).toBe(true);
+  expect(new Set(events.map(kindOf))).toEqual(new Set(["created", "drawn", "handedOut", "feedback"]));
 });
 
 describe("a state", () => {
-  test("goes through its text unchanged, wherever the run stands", async () => {
+  test("is saved and read unchanged, wherever the run stands", async () => {
     const { events } = await trained();
     for (let count = 1; count <= events.length; count++) {
       const state = follow(undefined, events.slice(0, count), freshTasks);
       if (state === undefined) throw new Error("no state");
-      const text = encodeState(state, freshTasks);
-      const read = decodeState(text, freshTasks);
-      expect(encodeState(read, freshTasks)).toBe(text);
+      const saved = savedState(state, freshTasks);
+      const read = decodeState(saved, freshTasks);
+      expect(savedState(read, freshTasks)).toEqual(saved);
       expect({ ...read, issued: null }).toEqual({ ...state, issued: null });
       // What follows leads both to the same.
       const rest = events.slice(count);
       const [one, other] = [follow(state, rest, freshTasks), follow(read, rest, freshTasks)];
       if (one === undefined || other === undefined) throw new Error("no state");
-      expect(encodeState(other, freshTasks)).toBe(encodeState(one, freshTasks));
+      expect(savedState(other, freshTasks)).toEqual(savedState(one, freshTasks));
     }
   });
 
   test("of a newer format is, as a snapshot, left aside for the journal", async () => {
     const { runs, store } = await trained();
-    const beside: Store = { ...store, snapshot: async () => ({ version: 3, body: `{"format":${FORMAT + 1}}` }) };
+    const beside: Store = { ...store, snapshot: async () => ({ version: 3, body: Buffer.from("of another format") }) };
     expect(value(await bench({ store: beside }).runs.get("run")).state).toEqual(value(await runs.get("run")).state);
   });
 });
@@ -142,7 +155,7 @@ describe("what is written of an update batch", () => {
       store: {
         ...store,
         append: (key, change) => {
-          writes.push(change.events.map((event) => (JSON.parse(event) as unknown[])[1]));
+          writes.push(change.events.map(kindOf));
           return store.append(key, change);
         },
       },
@@ -154,11 +167,11 @@ describe("what is written of an update batch", () => {
   test("is one write where its cursor was named: the draw and the handing out", async () => {
     const { runs, writes } = await watched();
     const { tasks } = value(await ask(runs, "run", 0, 4));
-    expect(writes).toEqual([["drawn", "handed_out"]]);
+    expect(writes).toEqual([["drawn", "handedOut"]]);
     // The rest of the batch needs no draw; what others have is not written again.
     value(await ask(runs, "run", 4, 2));
     value(await ask(runs, "run", 0, 4));
-    expect(writes).toEqual([["drawn", "handed_out"], ["handed_out"]]);
+    expect(writes).toEqual([["drawn", "handedOut"], ["handedOut"]]);
     await answer(runs, "run", tasks);
   });
 
@@ -190,6 +203,6 @@ describe("what is written of an update batch", () => {
       [0, 1, 2, 3],
       [4, 5, 6, 7],
     ]);
-    expect(writes).toEqual([["drawn"], ["handed_out"], ["drawn"], ["handed_out"]]);
+    expect(writes).toEqual([["drawn"], ["handedOut"], ["drawn"], ["handedOut"]]);
   });
 });

@@ -1,23 +1,22 @@
 /** Laws of every registered policy, what is each one's own, and that the laws find policies that were broken. */
-import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../../server/curriculum/core/json.ts";
 import type { ObservedGroup, PolicyDefinition } from "../../../server/curriculum/policies/policy.ts";
 import {
   definitionOf,
   policyCodec,
-  policyFromWire,
   policyKinds,
-  policyToWire,
+  readPolicy,
+  writePolicy,
 } from "../../../server/curriculum/policies/registry.ts";
-import { BanditPolicySchema, MixturePolicySchema, PolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import { PolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
 import { policyExamples } from "./policy-examples.ts";
 import { isFoundOut, course, plain, policyLaws, type Subject } from "./policy-laws.ts";
 import { adscArms, banditPolicy, mixturePolicy } from "./support.ts";
 
 test("every policy of the contract is registered, and among the examples", () => {
   const inContract = PolicySchema.oneofs[0]?.fields.map(({ localName }) => localName);
-  expect(new Set(policyKinds)).toEqual(new Set(inContract));
+  expect(new Set([...policyKinds, "named"])).toEqual(new Set(inContract));
   expect(new Set(policyExamples.map(({ policy }) => policy.kind))).toEqual(new Set(policyKinds));
 });
 
@@ -26,8 +25,8 @@ describe.each(policyExamples)("every policy: $name", ({ policy }) => {
 
   test.each(policyLaws)("$title", (law) => law.check({ policy, definition }));
 
-  test("goes through the contract's message and the journal unchanged", () => {
-    expect(policyFromWire(policyToWire(policy))).toEqual(policy);
+  test("goes through its parameters and the journal unchanged", () => {
+    expect(readPolicy(writePolicy(policy))).toEqual(policy);
     expect(policyCodec.decode(plain(policyCodec.encode(policy)))).toEqual(policy);
   });
 });
@@ -63,7 +62,7 @@ describe("a bandit is found out", () => {
 
   let calls = 0;
   const plants: readonly (readonly [string, Partial<PolicyDefinition>])[] = [
-    ["whose message lacks a number", { toWire: (config) => bandit.toWire({ ...(config as object), epsilon: 0.1 }) }],
+    ["whose parameters lack a number", { write: (config) => bandit.write({ ...(config as object), epsilon: 0.1 }) }],
     ["whose shares are not all there", { probabilities: (...of) => bandit.probabilities(...of).map((p) => p * 0.9) }],
     [
       "that learns from every other call",
@@ -87,30 +86,47 @@ test("a mixture follows the weights", () => {
   expect(first?.probabilities).toEqual([0.1, 0.4, 0.5, 0, 0, 0, 0, 0]);
 });
 
-describe("a message that this server does not understand is refused", () => {
-  const read = (rule: number, signal: number) =>
-    policyFromWire(
-      create(PolicySchema, { kind: { case: "bandit", value: create(BanditPolicySchema, { rule, signal }) } }),
-    );
+describe("parameters that cannot be read are refused by their field", () => {
+  const bare = { constraints: {}, filter: {} };
 
-  test("an unknown rule or signal, never taken for the default", () => {
-    expect(read(7, 0)).toEqual({
-      kind: "invalid",
-      field: "policy.bandit.rule",
-      message: "7 is not one of the contract's",
-    });
-    expect(read(1, 9)).toEqual({
-      kind: "invalid",
-      field: "policy.bandit.signal",
-      message: "9 is not one of the contract's",
-    });
-    expect(read(0, 0)).toEqual(read(1, 1));
+  test.each<[name: string, parameters: Json, message: string]>([
+    ["bandit", { epsilom: 1 }, "bandit.epsilom: there is no such field; did you mean 'epsilon'?"],
+    ["bandit", { epsilon: "much" }, 'bandit.epsilon: wants a number; got "much"'],
+    ["bandit", { exp3_s: {}, ucb: {} }, "bandit.ucb: exp3_s is given too: give one of them"],
+    ["bandit", { ucb: { alpha: 1 } }, "bandit.ucb.alpha: there is no such field; there are discount, exploration"],
+    ["bandit", { ucb: [] }, "bandit.ucb: wants fields; got []"],
+    ["bandit", { signal: 9 }, "bandit.signal: 9 is not one of the contract's"],
+    [
+      "bandit",
+      { signal: "advantage" },
+      "bandit.signal: wants one of absolute_advantage, solved_variance, learning_progress, mixed_outcomes; " +
+        'got "advantage"',
+    ],
+    ["bandit", { rescale: { window: 1.5 } }, "bandit.rescale.window: wants a whole number; got 1.5"],
+    ["competence", { newestShare: 1, newest_share: 1 }, "competence.newest_share: it is given twice"],
+    ["competence", { tiers: {} }, "competence.tiers: wants a list; got {}"],
+    ["staged", { stages: [{ weights: { a: "1" } }] }, 'staged.stages[0].weights["a"]: wants a number; got "1"'],
+    ["staged", { stages: [{ share: 1, tasks: 1 }] }, "staged.stages[0].tasks: share is given too: give one of them"],
+    [
+      "staged",
+      { stages: [{ tasks: "18446744073709551615" }] },
+      "staged.stages[0].tasks: must be in [1, 2^53 - 1], not 18446744073709551616",
+    ],
+    ["staged", 1, "staged.parameters: wants fields; got 1"],
+    ["replay", {}, "replay.cycle: is required: set cycles or cycle_tasks"],
+    ["replay", { cycles: 1, cycle_tasks: 1 }, "replay.cycle: cycles and cycle_tasks are given: give one of them"],
+    ["forgetting", { reversed: 1 }, "forgetting.reversed: wants true or false; got 1"],
+    ["forgetting", { domains: [{ name: 1 }] }, "forgetting.domains[0].name: wants text; got 1"],
+    ["stagd", {}, "named.name: there is no policy 'stagd'; did you mean 'staged'?"],
+    ["", {}, "named.name: it is required; there are mixture, staged, replay, competence, bandit, forgetting"],
+  ])("%s: %o", (name, parameters, message) => {
+    const read = readPolicy({ name, parameters, ...bare });
+    expect("field" in read && `${read.field}: ${read.message}`).toBe(`policy.${message}`);
   });
 
-  test("a policy of no kind, and none", () => {
-    expect(policyFromWire(create(PolicySchema))).toMatchObject({ field: "policy.kind" });
-    expect(policyFromWire(undefined)).toMatchObject({ field: "policy" });
-    const mixture = { case: "mixture", value: create(MixturePolicySchema) } as const;
-    expect(policyFromWire(create(PolicySchema, { kind: mixture }))).toMatchObject({ kind: "mixture" });
+  test("what is unset, null, unspecified or 0 is the default", () => {
+    const read = (parameters: Json) => readPolicy({ name: "bandit", parameters, ...bare });
+    expect(read({ signal: null, epsilon: null })).toEqual(read({}));
+    expect(read({ signal: "BANDIT_SIGNAL_UNSPECIFIED", ema_softmax: {} })).toEqual(read({ signal: 0 }));
   });
 });

@@ -1,15 +1,14 @@
 /** What a new configuration of a policy keeps, what arms that are added begin with, and what is refused. */
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { bandit } from "../../../server/curriculum/policies/bandit/bandit.ts";
 import type { BanditConfig } from "../../../server/curriculum/policies/bandit/config.ts";
 import { competence, type CompetenceConfig } from "../../../server/curriculum/policies/competence.ts";
 import { domainOrder, forgetting, type ForgettingConfig } from "../../../server/curriculum/policies/forgetting.ts";
 import type { ObservedGroup } from "../../../server/curriculum/policies/policy.ts";
-import { definitionOf, policyFromWire } from "../../../server/curriculum/policies/registry.ts";
+import { definitionOf, readPolicy } from "../../../server/curriculum/policies/registry.ts";
 import { staged } from "../../../server/curriculum/policies/staged.ts";
+import type { Json } from "../../../server/curriculum/core/json.ts";
 import { isInvalid, type Policy } from "../../../server/curriculum/core/types.ts";
-import { PolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
 import {
   adscArms,
   banditPolicy,
@@ -153,8 +152,8 @@ test("Advance opens a tier, and moves on through domains of a run without a leng
 describe("what cannot be is refused by its field", () => {
   const shape = { armIds: adscArms.map(({ id }) => id), length: 160 };
   const fieldOf = (policy: Policy) => definitionOf(policy).check(policy.config, shape)?.field;
-  const read = (init: MessageInitShape<typeof PolicySchema>["kind"]) => {
-    const policy = policyFromWire(create(PolicySchema, { kind: init ?? { case: undefined } }));
+  const read = (name: string, parameters: Json) => {
+    const policy = readPolicy({ name, parameters, constraints: {}, filter: {} });
     return isInvalid(policy) ? policy.field : (fieldOf(policy) ?? "nothing");
   };
 
@@ -170,7 +169,7 @@ describe("what cannot be is refused by its field", () => {
     [forgettingPolicy({ transfers: [{ trained: "cooking", changes: {} }] }), "transfers[0].trained"],
     [forgettingPolicy({ domains: [] }), "domains"],
     [stagedPolicy(stage({ kind: "open" }, {}, { min: 0.5, max: 0.4 })), "stages[0].ranks.max"],
-    [banditPolicy({ progressSlowRate: 0.4 }), "progress_slow_rate"],
+    [banditPolicy({ progressSlowRate: 0.4 }), "learning_progress.slow_rate"],
     [banditPolicy({ rescale: { lowQuantile: 0.5, highQuantile: 0.5, window: 16 } }), "rescale.high_quantile"],
     [banditPolicy({ rescale: { lowQuantile: 0.2, highQuantile: 0.8, window: 15 } }), "rescale.window"],
   ])("%#: %o", (policy, field) => {
@@ -178,10 +177,10 @@ describe("what cannot be is refused by its field", () => {
   });
 
   test("a number that the rule and the signal do not read", () => {
-    expect(read({ case: "bandit", value: { exp3Rate: 0.2 } })).toBe("policy.bandit.exp3_rate");
-    expect(read({ case: "bandit", value: { rule: 4, alpha: 0.2 } })).toBe("policy.bandit.alpha");
-    expect(read({ case: "bandit", value: { rule: 4, exploration: 0.2 } })).toBe("nothing");
-    expect(read({ case: "replay", value: {} })).toBe("policy.replay.cycle");
+    expect(read("bandit", { learning_progress: {} })).toBe("policy.bandit.learning_progress");
+    expect(read("bandit", { ucb: { alpha: 0.2 } })).toBe("policy.bandit.ucb.alpha");
+    expect(read("bandit", { ucb: { exploration: 0.2 } })).toBe("nothing");
+    expect(read("replay", {})).toBe("policy.replay.cycle");
   });
 
   test("a signal of what was solved, where advantages are reported", async () => {

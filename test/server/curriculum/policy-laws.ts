@@ -101,10 +101,10 @@ export const plain = (json: Json): Json => JSON.parse(JSON.stringify(json)) as J
 
 export const policyLaws: readonly PolicyLaw[] = [
   {
-    title: "its configuration is one that it takes, and goes through the contract's message unchanged",
+    title: "its configuration is one that it takes, and goes through its parameters unchanged",
     check({ policy: { config }, definition }) {
       expect(definition.check(config, { armIds: ids, length: 10 * PROMPTS })).toBeUndefined();
-      expect(definition.fromWire(definition.toWire(config).value)).toEqual(config);
+      expect(definition.read(plain(definition.write(config)))).toEqual(config);
     },
   },
   {

@@ -8,7 +8,7 @@ import { memoryStore } from "../../../server/stores/memory.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import { trainBySchedule } from "./scheduled.ts";
-import { adscArms, adscConstraints, banditPolicy, bench, runConfig, train, value, type Runs } from "./support.ts";
+import { adscArms, adscConstraints, ask, banditPolicy, bench, runConfig, train, value, type Runs } from "./support.ts";
 
 const directories: string[] = [];
 const directory = (): string => {
@@ -166,7 +166,7 @@ test("a long run is read back from a snapshot and a short journal, to the same s
   const { state } = value(await runs.get("run"));
   expect(value(await bench({ store }).runs.get("run")).state).toEqual(state);
   // A snapshot of another server's format is left aside for the whole journal.
-  const unread: Store = { ...store, snapshot: async () => ({ version: 5, body: '{"format":0}' }) };
+  const unread: Store = { ...store, snapshot: async () => ({ version: 5, body: Buffer.from('{"format":0}') }) };
   expect(value(await bench({ store: unread }).runs.get("run")).state).toEqual(state);
 });
 
@@ -186,6 +186,7 @@ test("a store that fails refuses nothing silently, and the run goes on when it i
   const item = { ...(tasks[0] as (typeof tasks)[0]), sample: 0, digest: "d" };
   broken = true;
   await expect(runs.pause("run")).rejects.toThrow("disk full");
+  await expect(ask(runs, "run", 6, 6)).rejects.toThrow("disk full");
   const reward = { kind: "reward", reward: 1, solved: true } as const;
   expect(value(await runs.recordFeedback("run", [{ ...item, result: reward }]))[0]?.kind).toBe(
     "conflicting_completion",

@@ -33,15 +33,15 @@ const constrained = (name: "realShareMin" | "syntheticShareMax" | "hardShareMin"
 
 /** Every number of every policy and of what is around it; whether it may be 0. */
 const numbers: readonly (readonly [field: string, given: Given, zero: boolean])[] = [
-  ["policy.bandit.tau", bandit((tau) => ({ tau })), false],
-  ["policy.bandit.alpha", bandit((alpha) => ({ alpha })), false],
+  ["policy.bandit.ema_softmax.tau", bandit((tau) => ({ tau })), false],
+  ["policy.bandit.ema_softmax.alpha", bandit((alpha) => ({ alpha })), false],
   ["policy.bandit.epsilon", bandit((epsilon) => ({ epsilon })), true],
-  ["policy.bandit.exp3_rate", bandit((exp3Rate) => ({ rule: "EXP3_S", exp3Rate })), false],
-  ["policy.bandit.exp3_share", bandit((exp3Share) => ({ rule: "EXP3_S", exp3Share })), true],
-  ["policy.bandit.discount", bandit((discount) => ({ rule: "UCB", discount })), false],
-  ["policy.bandit.exploration", bandit((exploration) => ({ rule: "UCB", exploration })), true],
+  ["policy.bandit.exp3_s.rate", bandit((exp3Rate) => ({ rule: "EXP3_S", exp3Rate })), false],
+  ["policy.bandit.exp3_s.share", bandit((exp3Share) => ({ rule: "EXP3_S", exp3Share })), true],
+  ["policy.bandit.ucb.discount", bandit((discount) => ({ rule: "UCB", discount })), false],
+  ["policy.bandit.ucb.exploration", bandit((exploration) => ({ rule: "UCB", exploration })), true],
   [
-    "policy.bandit.progress_slow_rate",
+    "policy.bandit.learning_progress.slow_rate",
     bandit((progressSlowRate) => ({ signal: "LEARNING_PROGRESS", progressSlowRate })),
     false,
   ],

@@ -4,9 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { FORMAT } from "../../../server/curriculum/core/codec.ts";
-import { readState } from "../../../server/curriculum/runs/journal.ts";
-import { decodeSummary, type ListedView } from "../../../server/curriculum/runs/summary.ts";
+import { decodeSummary, type ListedView, readState } from "../../../server/curriculum/runs/journal.ts";
 import { runView } from "../../../server/curriculum/core/view.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
@@ -18,6 +16,7 @@ import {
   ask,
   banditPolicy,
   bench,
+  eventBytes,
   fakeClock,
   feedbackOf,
   freshTasks,
@@ -147,7 +146,7 @@ describe.each(stores)("on the $name store", ({ name, open }) => {
     const { state = "" } = (await store.list("", 1)).runs[0]?.summary ?? {};
     const paused = {
       expectedVersion: 1,
-      events: [JSON.stringify([FORMAT, "paused"])],
+      events: [eventBytes({ kind: "paused" })],
       records: [],
       summary: { state },
     };

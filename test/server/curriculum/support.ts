@@ -1,6 +1,5 @@
 /** What the curriculum's tests share: a clock that stands still, a source of tasks, configurations, and trainers. */
 import { hashKey } from "../../../envs/lib/rng.ts";
-import type { TaskPlace } from "../../../server/curriculum/core/codec.ts";
 import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
 import { readList, readObject, readText, readNumber } from "../../../server/curriculum/core/json.ts";
 import type { CompetenceConfig } from "../../../server/curriculum/policies/competence.ts";
@@ -9,12 +8,15 @@ import type { ReplayConfig } from "../../../server/curriculum/policies/replay.ts
 import type { BanditConfig } from "../../../server/curriculum/policies/bandit/config.ts";
 import type { Stage } from "../../../server/curriculum/policies/stages.ts";
 import type { NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
-import type { ListedView } from "../../../server/curriculum/runs/summary.ts";
+import type { ListedView } from "../../../server/curriculum/runs/journal.ts";
 import type * as ports from "../../../server/curriculum/runs/ports.ts";
 import { createRuns, type Runs as RunsOf } from "../../../server/curriculum/runs/runs.ts";
 import type { IssuedTask } from "../../../server/curriculum/core/batches.ts";
+import type { RunEvent } from "../../../server/curriculum/core/events.ts";
 import type { RunState } from "../../../server/curriculum/core/state.ts";
-import { stateLines } from "../../../server/curriculum/core/state-text.ts";
+import { encodeEvent, readEvent } from "../../../server/curriculum/core/saved.ts";
+import { encodeState } from "../../../server/curriculum/core/saved-state.ts";
+import type { RunEvent as Message } from "../../../server/gen/gradus/internal/v1/run_pb.js";
 import * as types from "../../../server/curriculum/core/types.ts";
 import type { Constraints, Policy, Result } from "../../../server/curriculum/core/types.ts";
 import type { HistoryEntry } from "../../../server/curriculum/core/history.ts";
@@ -42,7 +44,7 @@ export type Task = IssuedTask<Key>;
 export type TaskSource = ports.TaskSource<Spec, Key>;
 export type BatchRecord = Extract<HistoryEntry, { readonly kind: "batch" }>;
 export type Made = ports.Made<Key>;
-export type Place = TaskPlace<Spec>;
+export type Place = types.TaskPlace<Spec>;
 
 export interface FakeClock extends ports.Clock {
   /** Moves on, and fires the timers that are due, in their order. */
@@ -263,9 +265,19 @@ export function bench(
   return { runs: createRuns(ports), store, clock };
 }
 
-/** A state's text, as exports and snapshots have it. */
-export function encodeState(state: RunState<Spec, Key>, by: Pick<TaskSource, "specs" | "keys">): string {
-  return [...stateLines(state, by)].join("\n");
+/** A state as exports and snapshots have it. */
+export function savedState(state: RunState<Spec, Key>, by: Pick<TaskSource, "specs" | "keys">): Buffer {
+  return Buffer.concat([...encodeState(state, by)]);
+}
+
+/** What an event of a journal says. */
+export function kindOf(event: Uint8Array): Message["kind"]["case"] {
+  return readEvent(event).kind.case;
+}
+
+/** An event that says nothing of a state, as a journal has it. */
+export function eventBytes(event: RunEvent<Spec, Key>): Uint8Array {
+  return encodeEvent(event, {} as RunState<Spec, Key>, codecs);
 }
 
 /** Names in order; two servers that share no store have a name each. */

@@ -1,6 +1,9 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { FORMAT } from "../../../server/curriculum/core/codec.ts";
+import { FORMAT, readEvent } from "../../../server/curriculum/core/saved.ts";
+import { piecesOf } from "../../../server/curriculum/core/saved-state.ts";
+import { type Imported, SavedRunSchema, type StateHead } from "../../../server/gen/gradus/internal/v1/run_pb.js";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import {
@@ -204,17 +207,22 @@ describe("import under another id", () => {
     value(await runs.create("taken", runConfig()));
     const { state } = value(await runs.export("run"));
     expect(await runs.import(state, "taken")).toMatchObject({ kind: "already_exists", field: "run_id" });
-    const lines = gunzipSync(state).toString().trim().split("\n");
-    const texts = [
-      "",
-      "{}",
-      "null",
-      '{"format":2}',
-      "\u0000",
-      lines.slice(0, 3).join("\n"),
-      [...lines, "[]"].join("\n"),
+    const whole = gunzipSync(state);
+    const pieces = [...piecesOf(whole)];
+    const records = whole.subarray(pieces.findLast(({ kind }) => kind === "part")?.end);
+    const contents = [
+      ...["", "{}", "null", '{"format":4}', "\u0000"],
+      ...pieces
+        .slice(0, -1)
+        .map(({ end }) => whole.subarray(0, end))
+        .filter((_, i) => pieces[i]?.kind === "part" && pieces[i + 1]?.kind === "part"),
+      ...[Buffer.from("[]"), Buffer.of(10, 0), whole.subarray(0, pieces[0]?.end)].map((more) =>
+        Buffer.concat([whole, more]),
+      ),
+      Buffer.concat([records, whole]),
+      whole.subarray(0, -1),
     ];
-    const bytes = [...texts.map((text) => gzipSync(text)), state.slice(0, -9), new TextEncoder().encode("{}")];
+    const bytes = [...contents.map((each) => gzipSync(each)), state.slice(0, -9), new TextEncoder().encode("{}")];
     for (const wrong of bytes) {
       expect(await runs.import(wrong, "new")).toMatchObject({ kind: "invalid", field: "state" });
     }
@@ -248,9 +256,11 @@ test("what a run may hold is bounded, and a large one is exported and imported, 
 test("a state says its format, and one of another is refused", async () => {
   const { runs } = await underWay();
   const { state } = value(await runs.export("run"));
-  const newer = gunzipSync(state)
-    .toString()
-    .replace(`"format":${FORMAT}`, `"format":${FORMAT + 1}`);
+  const { parts, records } = fromBinary(SavedRunSchema, gunzipSync(state));
+  const head = parts[0]?.part.value as StateHead;
+  expect(head.format).toBe(FORMAT);
+  head.format++;
+  const newer = toBinary(SavedRunSchema, create(SavedRunSchema, { parts, records }));
   expect(await runs.import(gzipSync(newer), undefined)).toEqual({
     kind: "invalid",
     field: "state",
@@ -264,10 +274,13 @@ test("an export names the event that it was made at, and so does the journal of 
   const { state } = value(await runs.export("run"));
   const journal = (await store.hash(key, version)) ?? "";
   expect(journal).toMatch(/^[0-9a-f]{32}$/);
-  expect(gunzipSync(state).toString()).toContain(`"journal":"${journal}"`);
+  const { parts } = fromBinary(SavedRunSchema, gunzipSync(state));
+  expect(parts[0]?.part.value).toMatchObject({ journal });
   value(await runs.import(state, "copy"));
   const copy = await store.find("copy");
-  expect((await store.read(copy?.key ?? -1, 0))?.[0]).toContain(`"journal":"${journal}"`);
+  const [first = new Uint8Array()] = (await store.read(copy?.key ?? -1, 0)) ?? [];
+  const { state: imported } = readEvent(first).kind.value as Imported;
+  expect(fromBinary(SavedRunSchema, imported).parts).toEqual(parts);
 });
 
 test("an export of a run that is deleted while it is made is none, for its history is gone", async () => {

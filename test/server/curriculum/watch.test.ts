@@ -64,7 +64,7 @@ test("a watcher that goes away ends, and a run that is not there is refused", as
 test("a watcher of a run that can no longer be read is told so, and not that it was deleted", async () => {
   const { store, clock } = await started();
   let damaged = false;
-  const read: Store["read"] = async (key, ...rest) => (damaged ? ["[0]"] : store.read(key, ...rest));
+  const read: Store["read"] = async (key, ...rest) => (damaged ? [Buffer.of(0)] : store.read(key, ...rest));
   const { runs } = bench({ store: { ...store, read }, clock });
   const views = value(await runs.watch("run", new AbortController().signal))[Symbol.asyncIterator]();
   expect((await views.next()).value).toMatchObject({ kind: "ok" });

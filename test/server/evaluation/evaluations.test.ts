@@ -8,7 +8,7 @@ import { memoryHolds } from "../../../server/stores/holds.ts";
 import { memoryEvaluationStore } from "../../../server/stores/memory.ts";
 import { signingKey } from "../../../server/tasks/keyring.ts";
 import { createMaker, type Maker } from "../../../server/making/make.ts";
-import { presentTask } from "../../../server/tasks/present.ts";
+import { presentTask } from "../../../server/services/present.ts";
 import type { MakeResult } from "../../../server/tasks/task.ts";
 import { createAsyncScorer } from "../../../server/scoring/async-scorer.ts";
 import { systemClock } from "../../../server/curriculum/runs/system.ts";

@@ -1,8 +1,7 @@
 /** How specs and keys of tasks are written in journals: short, and read back as they were. */
 import { describe, expect, test } from "vitest";
-import { placeOf } from "../../../server/curriculum/core/codec.ts";
 import { FormatError, type Json } from "../../../server/curriculum/core/json.ts";
-import type { Arm } from "../../../server/curriculum/core/types.ts";
+import { type Arm, placeOf } from "../../../server/curriculum/core/types.ts";
 import type { Maker } from "../../../server/making/make.ts";
 import { createRunSource } from "../../../server/making/run-source.ts";
 import type { TaskSpec } from "../../../server/tasks/spec.ts";

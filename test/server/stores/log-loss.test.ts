@@ -8,6 +8,7 @@ import { census } from "../../../server/stores/log-loss.ts";
 import { openFile } from "../../../server/stores/sqlite-file.ts";
 import { runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
+import { bytes } from "./bytes.ts";
 
 const root = mkdtempSync(join(tmpdir(), "gradus-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -25,14 +26,14 @@ function killed(name: string, checkpointed: boolean): string {
   const { db } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
   const { methods } = runsIn(db, directory);
   const begin = (id: string): number => {
-    methods.create({ id, expiresAtMs: 1, events: ["0"], records: [], summary });
+    methods.create({ id, expiresAtMs: 1, events: [bytes("0")], records: [], summary });
     return methods.find(id)?.key ?? -1;
   };
   const grow = (key: number, events: number): void => {
     for (let version = 1; version < events; version++) {
       methods.append(key, {
         expectedVersion: version,
-        events: [`${"e".repeat(3000)}${version}`],
+        events: [bytes(`${"e".repeat(3000)}${version}`)],
         records: [],
         summary,
       });
@@ -90,9 +91,10 @@ test("what was in front of a log that began again is not taken for a loss", asyn
   const directory = join(root, "restarted");
   const { db } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
   const { methods } = runsIn(db, directory);
-  for (let i = 0; i < 20; i++) methods.create({ id: `${i}`, expiresAtMs: 1, events: ["0"], records: [], summary });
+  for (let i = 0; i < 20; i++)
+    methods.create({ id: `${i}`, expiresAtMs: 1, events: [bytes("0")], records: [], summary });
   db.exec("PRAGMA wal_checkpoint(RESTART)");
-  methods.create({ id: "last", expiresAtMs: 1, events: ["0"], records: [], summary });
+  methods.create({ id: "last", expiresAtMs: 1, events: [bytes("0")], records: [], summary });
   const left = join(root, "restarted-left");
   mkdirSync(left);
   for (const file of files) copyFileSync(join(directory, file), join(left, file));

@@ -9,6 +9,7 @@ import { openFile, watchFile } from "../../../server/stores/sqlite-file.ts";
 import { runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteEvaluationStore, sqliteStore } from "../../../server/stores/sqlite.ts";
 import { type Store, StoreUnavailable } from "../../../server/stores/store.ts";
+import { bytes } from "./bytes.ts";
 
 const directories: string[] = [];
 const directory = (): string => {
@@ -19,8 +20,8 @@ const directory = (): string => {
 afterAll(() => directories.forEach((made) => rmSync(made, { recursive: true, force: true })));
 
 const summary = { state: "" };
-const run = (id: string) => ({ id, expiresAtMs: 1, events: ["0"], records: [], summary });
-const again = (version: number) => ({ expectedVersion: version, events: ["e"], records: [], summary });
+const run = (id: string) => ({ id, expiresAtMs: 1, events: [bytes("0")], records: [], summary });
+const again = (version: number) => ({ expectedVersion: version, events: [bytes("e")], records: [], summary });
 
 /** A store, and what it says of itself, one after the other. */
 async function opened(where: string) {
@@ -115,7 +116,7 @@ test("another process's lock keeps writes waiting, and neither reads nor the eve
   const first = store.append(key, again(1)).then(() => order.push("first"));
   const second = store.append(key, again(2)).then(() => order.push("second"));
   for (let i = 0; i < 10; i++) {
-    expect(await store.read(key, 0)).toEqual(["0"]);
+    expect(await store.read(key, 0)).toEqual([bytes("0")]);
     order.push("read");
   }
   other.exec("COMMIT");
@@ -153,8 +154,8 @@ test("closing waits for what was asked, and refuses what is asked later", async 
 
 test("no more than so many bytes wait, and what is refused can be asked again", async () => {
   const store = await sqliteStore({ directory: directory() });
-  const large = "x".repeat(8 * 1024 ** 2);
-  const asked = Array.from({ length: 12 }, (_, i) => store.create({ ...run(String(i)), events: [large] }));
+  const large = "x".repeat(16 * 1024 ** 2);
+  const asked = Array.from({ length: 12 }, (_, i) => store.create({ ...run(String(i)), events: [bytes(large)] }));
   const outcomes = await Promise.allSettled(asked);
   const refused = outcomes.filter(({ status }) => status === "rejected");
   expect(refused.length).toBeGreaterThan(0);
@@ -195,7 +196,7 @@ describe("a full file", () => {
     const { db, queue, problems, asked, answers } = queueOver(directory());
     const { page_count: pages } = db.prepare("PRAGMA page_count").get() as { page_count: number };
     db.exec(`PRAGMA max_page_count = ${pages + 8}`);
-    const large = { ...run("large"), events: ["x".repeat(100_000)] };
+    const large = { ...run("large"), events: [bytes("x".repeat(100_000))] };
     const replies = await answers([asked("create", run("a")), asked("create", large), asked("create", run("b"))]);
     expect(replies).toMatchObject([
       { kind: "done", value: "created" },
@@ -245,7 +246,7 @@ test("what is left of a deleted run at a start is deleted then", async () => {
   apart((db) =>
     db.exec(`INSERT OR IGNORE INTO removals VALUES (${key});
       WITH RECURSIVE versions(version) AS (SELECT 10 UNION ALL SELECT version + 1 FROM versions LIMIT 2000)
-      INSERT INTO events (run, version, hash, body) SELECT ${key}, version, x'', '0' FROM versions`),
+      INSERT INTO events (run, version, hash, body) SELECT ${key}, version, x'', x'30' FROM versions`),
   );
   const left = (): number =>
     apart((db) => Number(db.prepare("SELECT COUNT(*) AS rows FROM events WHERE run = ?").get(key)?.rows));

@@ -9,6 +9,7 @@ import { runSchema } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import { StoreDamaged, StoreUnavailable } from "../../../server/stores/store.ts";
 import { eventually } from "../../support/patience.ts";
+import { bytes } from "./bytes.ts";
 
 const directories: string[] = [];
 const directory = (): string => {
@@ -39,7 +40,7 @@ function elsewhere(where: string, script: string) {
 test("what was written is copied from the log to the file once nobody writes", async () => {
   const [where, other] = [directory(), directory()];
   const store = await sqliteStore({ directory: where });
-  await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [], summary });
+  await store.create({ id: "run", expiresAtMs: 1, events: [bytes("0")], records: [], summary });
   await eventually(() => {
     copyFileSync(join(where, "runs.sqlite"), join(other, "runs.sqlite"));
     const copy = new DatabaseSync(join(other, "runs.sqlite"));
@@ -56,10 +57,10 @@ test("survives kill -9: what was answered is there", async () => {
   const where = directory();
   const { child, lines, exited } = elsewhere(
     where,
-    `await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [], summary });
+    `await store.create({ id: "run", expiresAtMs: 1, events: [Buffer.from("0")], records: [], summary });
      const { key } = await store.find("run");
      for (let i = 1; ; i++) {
-       await store.append(key, { expectedVersion: i, events: [String(i)], records: [], summary });
+       await store.append(key, { expectedVersion: i, events: [Buffer.from(String(i))], records: [], summary });
        console.log(i);
        if (i % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
      }`,
@@ -71,7 +72,7 @@ test("survives kill -9: what was answered is there", async () => {
   const run = await store.find("run");
   const events = (await store.read(run?.key ?? -1, 0)) ?? [];
   expect(events.length).toBeGreaterThan(Number(lines.at(-1)));
-  expect(events).toEqual(events.map((_, i) => String(i)));
+  expect(events).toEqual(events.map((_, i) => bytes(String(i))));
   expect(run?.version).toBe(events.length);
   await store.close();
 });
@@ -83,7 +84,7 @@ test.each([
 ])("a journal without %s of its events is refused, and the run beside it is read", async (_name, version, message) => {
   const where = directory();
   const store = await sqliteStore({ directory: where });
-  const events = ["0", "1", "2", "3", "4"];
+  const events = ["0", "1", "2", "3", "4"].map(bytes);
   for (const id of ["run", "other"]) await store.create({ id, expiresAtMs: 1, events, records: [], summary });
   const [run, other] = await Promise.all([store.find("run"), store.find("other")]);
   const db = new DatabaseSync(join(where, "runs.sqlite"));
@@ -98,7 +99,7 @@ test("survives kill -9 in the middle of deleting a run: it is gone, and what is 
   const where = directory();
   const { child, lines, exited } = elsewhere(
     where,
-    `const events = Array.from({ length: 30_000 }, (_, i) => String(i));
+    `const events = Array.from({ length: 30_000 }, (_, i) => Buffer.from(String(i)));
      await store.create({ id: "run", expiresAtMs: 1, events, records: [], summary });
      const { key } = await store.find("run");
      console.log(key);
@@ -127,11 +128,11 @@ test("may be opened by many processes at once, and counts each of their writes",
   const writers = [1, 2, 3, 4].map(() =>
     elsewhere(
       where,
-      `await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [], summary });
+      `await store.create({ id: "run", expiresAtMs: 1, events: [Buffer.from("0")], records: [], summary });
        const { key } = await store.find("run");
        for (let done = 0; done < 100; ) {
          const { version } = await store.find("run");
-         const outcome = await store.append(key, { expectedVersion: version, events: ["e"], records: [], summary });
+         const outcome = await store.append(key, { expectedVersion: version, events: [Buffer.from("e")], records: [], summary });
          if (outcome === "appended") done++;
        }
        console.log("done");`,
@@ -144,7 +145,7 @@ test("may be opened by many processes at once, and counts each of their writes",
   await store.close();
 });
 
-test.each([4, 6])("refuses a file of schema %i in words, and leaves it as it is", async (version) => {
+test.each([5, 7])("refuses a file of schema %i in words, and leaves it as it is", async (version) => {
   const where = directory();
   await (await sqliteStore({ directory: where })).close();
   const db = new DatabaseSync(join(where, "runs.sqlite"));
@@ -159,7 +160,7 @@ test("refuses a file whose key is not there, or is none, and makes no other", as
   const where = directory();
   const key = join(where, "runs.key");
   const store = await sqliteStore({ directory: where });
-  await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [], summary });
+  await store.create({ id: "run", expiresAtMs: 1, events: [bytes("0")], records: [], summary });
   await store.close();
   const kept = readFileSync(key);
   rmSync(key);
@@ -173,14 +174,14 @@ test("refuses a file whose key is not there, or is none, and makes no other", as
   await other.close();
   writeFileSync(key, kept);
   const again = await sqliteStore({ directory: where });
-  expect(await again.read(1, 0)).toEqual(["0"]);
+  expect(await again.read(1, 0)).toEqual([bytes("0")]);
   await again.close();
 });
 
 test("what another process's lock or a full disk keeps from being written can be written later", async () => {
   const where = directory();
   const store = await sqliteStore({ directory: where, busyTimeoutMs: 1 });
-  const run = { id: "run", expiresAtMs: 1, events: ["created"], records: [], summary };
+  const run = { id: "run", expiresAtMs: 1, events: [bytes("created")], records: [], summary };
   const other = new DatabaseSync(join(where, "runs.sqlite"));
   other.exec("BEGIN IMMEDIATE");
   await expect(store.create(run)).rejects.toThrow(StoreUnavailable);
@@ -202,7 +203,7 @@ test("a bug is not taken for a full disk", async () => {
 test("its files are for their owner only", async () => {
   const where = directory();
   const store = await sqliteStore({ directory: where });
-  await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [], summary });
+  await store.create({ id: "run", expiresAtMs: 1, events: [bytes("0")], records: [], summary });
   const modes = readdirSync(where).map((name) => [name, statSync(join(where, name)).mode & 0o777] as const);
   await store.close();
   expect(new Map(modes)).toEqual(

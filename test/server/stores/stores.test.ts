@@ -7,6 +7,7 @@ import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import { LIST_CHARACTERS_MAX, type NewRun, type Store } from "../../../server/stores/store.ts";
+import { bytes } from "./bytes.ts";
 
 const directories: string[] = [];
 afterAll(() => directories.forEach((made) => rmSync(made, { recursive: true })));
@@ -26,7 +27,7 @@ const stores: readonly { name: string; open: () => Store | Promise<Store> }[] = 
 const newRun = (id: string, more: Partial<NewRun> = {}): NewRun => ({
   id,
   expiresAtMs: 1000,
-  events: ["created"],
+  events: [bytes("created")],
   records: [],
   summary: { head: `head of ${id}`, state: "created" },
   ...more,
@@ -45,9 +46,9 @@ describe.each(stores)("the store: $name", ({ open }) => {
 
   test("keeps what it is given, text of any kind included", async () => {
     const [key = -1] = await begin("run");
-    const events = ["", 'quote " and \u0000 and \u{1F600}', "x".repeat(100_000)];
+    const events = ["", 'quote " and \u0000 and \u{1F600}', "x".repeat(100_000)].map(bytes);
     expect(await store.append(key, { expectedVersion: 1, events, records: [], summary })).toBe("appended");
-    expect(await store.read(key, 0)).toEqual(["created", ...events]);
+    expect(await store.read(key, 0)).toEqual([bytes("created"), ...events]);
     expect(await store.read(key, 3)).toEqual(events.slice(2));
     expect(await store.read(key, 4)).toEqual([]);
     expect(await store.find("run")).toEqual({ id: "run", key, version: 4 });
@@ -55,7 +56,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
 
   test("takes an id once", async () => {
     await begin("run");
-    expect(await store.create(newRun("run", { events: ["other"] }))).toBe("exists");
+    expect(await store.create(newRun("run", { events: [bytes("other")] }))).toBe("exists");
     expect(await store.find("other")).toBeUndefined();
     expect((await store.find("run"))?.version).toBe(1);
   });
@@ -64,9 +65,9 @@ describe.each(stores)("the store: $name", ({ open }) => {
     const [key = -1] = await begin("run");
     const records = [{ seq: 0, body: "r" }];
     for (const expectedVersion of [0, 2]) {
-      expect(await store.append(key, { expectedVersion, events: ["no"], records, summary })).toBe("conflict");
+      expect(await store.append(key, { expectedVersion, events: [bytes("no")], records, summary })).toBe("conflict");
     }
-    expect(await store.read(key, 0)).toEqual(["created"]);
+    expect(await store.read(key, 0)).toEqual([bytes("created")]);
     expect(await store.records(key, 0, 10)).toEqual([]);
   });
 
@@ -74,7 +75,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
     const [key = -1] = await begin("run");
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
-        store.append(key, { expectedVersion: 1, events: [String(i)], records: [], summary }),
+        store.append(key, { expectedVersion: 1, events: [bytes(String(i))], records: [], summary }),
       ),
     );
     expect(outcomes.filter((outcome) => outcome === "appended")).toHaveLength(1);
@@ -85,7 +86,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
     const [key = -1] = await begin("run");
     const record = (seq: number, body: string) => ({ seq, body });
     const write = async (version: number, ...records: { seq: number; body: string }[]) =>
-      store.append(key, { expectedVersion: version, events: ["e"], records, summary });
+      store.append(key, { expectedVersion: version, events: [bytes("e")], records, summary });
     await write(1, record(0, "a"), record(1, "b"));
     await write(2, record(2, "c"), record(0, "A"));
     expect(await store.records(key, 0, 2)).toEqual([record(0, "A"), record(1, "b")]);
@@ -95,10 +96,15 @@ describe.each(stores)("the store: $name", ({ open }) => {
   test("keeps the newest snapshot", async () => {
     const [key = -1] = await begin("run");
     expect(await store.snapshot(key)).toBeUndefined();
-    await store.append(key, { expectedVersion: 1, events: ["2", "3", "4", "5"], records: [], summary });
-    await store.saveSnapshot(key, { version: 5, body: "five" });
-    await store.saveSnapshot(key, { version: 3, body: "three" });
-    expect(await store.snapshot(key)).toEqual({ version: 5, body: "five" });
+    await store.append(key, {
+      expectedVersion: 1,
+      events: [bytes("2"), bytes("3"), bytes("4"), bytes("5")],
+      records: [],
+      summary,
+    });
+    await store.saveSnapshot(key, { version: 5, body: bytes("five") });
+    await store.saveSnapshot(key, { version: 3, body: bytes("three") });
+    expect(await store.snapshot(key)).toEqual({ version: 5, body: bytes("five") });
   });
 
   test("lists runs in the order of their ids' bytes, in pages", async () => {
@@ -112,7 +118,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
   test("lists with each run its summary as it was written last, the head only where it was written again", async () => {
     const [key = -1] = await begin("a", "b");
     const write = (version: number, written: { head?: string; state: string }) =>
-      store.append(key, { expectedVersion: version, events: ["e"], records: [], summary: written });
+      store.append(key, { expectedVersion: version, events: [bytes("e")], records: [], summary: written });
     await write(1, { state: "one" });
     const summaries = async () => (await store.list("", 10)).runs.map((run) => run.summary);
     const ofB = { head: "head of b", state: "created" };
@@ -138,19 +144,19 @@ describe.each(stores)("the store: $name", ({ open }) => {
 
   test("reads a long journal in stretches", async () => {
     const [key = -1] = await begin("run");
-    const events = ["aaaa", "bbbb", "cccc"];
+    const events = ["aaaa", "bbbb", "cccc"].map(bytes);
     await store.append(key, { expectedVersion: 1, events, records: [], summary });
-    expect(await store.read(key, 1, 8)).toEqual(["aaaa", "bbbb"]);
-    expect(await store.read(key, 1, 1)).toEqual(["aaaa"]);
-    expect(await store.read(key, 3, 8)).toEqual(["cccc"]);
+    expect(await store.read(key, 1, 8)).toEqual(["aaaa", "bbbb"].map(bytes));
+    expect(await store.read(key, 1, 1)).toEqual([bytes("aaaa")]);
+    expect(await store.read(key, 3, 8)).toEqual([bytes("cccc")]);
   });
 
   test("a long run is gone at the first moment, for all that is asked", async () => {
     const [key = -1] = await begin("run");
     const many = Array.from({ length: 3000 }, (_, i) => String(i));
     const records = many.map((body, seq) => ({ seq, body }));
-    await store.append(key, { expectedVersion: 1, events: many, records, summary });
-    await store.saveSnapshot(key, { version: 3001, body: "s" });
+    await store.append(key, { expectedVersion: 1, events: many.map(bytes), records, summary });
+    await store.saveSnapshot(key, { version: 3001, body: bytes("s") });
     const removed = store.remove(key);
     const later = Promise.all([
       store.find("run"),
@@ -158,7 +164,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
       store.records(key, 0, 10),
       store.snapshot(key),
       store.list("", 10),
-      store.append(key, { expectedVersion: 3001, events: ["late"], records: [], summary }),
+      store.append(key, { expectedVersion: 3001, events: [bytes("late")], records: [], summary }),
       store.create(newRun("run")),
     ]);
     expect(await removed).toBe(true);
@@ -177,19 +183,19 @@ describe.each(stores)("the store: $name", ({ open }) => {
 
   test("removes all of a run, and never gives its key again", async () => {
     const [key = -1, other = -1] = await begin("run", "other");
-    await store.append(key, { expectedVersion: 1, events: ["e"], records: [{ seq: 0, body: "r" }], summary });
-    await store.saveSnapshot(key, { version: 2, body: "s" });
+    await store.append(key, { expectedVersion: 1, events: [bytes("e")], records: [{ seq: 0, body: "r" }], summary });
+    await store.saveSnapshot(key, { version: 2, body: bytes("s") });
     expect(await store.remove(key)).toBe(true);
     expect(await store.remove(key)).toBe(false);
     expect(await store.find("run")).toBeUndefined();
     expect(await store.read(key, 0)).toBeUndefined();
-    expect(await store.append(key, { expectedVersion: 2, events: ["late"], records: [], summary })).toBe("gone");
-    await store.saveSnapshot(key, { version: 3, body: "late" });
+    expect(await store.append(key, { expectedVersion: 2, events: [bytes("late")], records: [], summary })).toBe("gone");
+    await store.saveSnapshot(key, { version: 3, body: bytes("late") });
     expect(await store.snapshot(key)).toBeUndefined();
     expect(await store.records(key, 0, 10)).toEqual([]);
     await store.create(newRun("run"));
     expect((await store.find("run"))?.key).not.toBe(key);
-    expect(await store.read(other, 0)).toEqual(["created"]);
+    expect(await store.read(other, 0)).toEqual([bytes("created")]);
   });
 
   test("removes runs that expired, unless they were touched", async () => {
@@ -211,10 +217,10 @@ describe.each(stores)("the store: $name", ({ open }) => {
 
   test("behaves as a list of events, whatever is done to it", async () => {
     const [key = -1] = await begin("run");
-    const expected = ["created"];
+    const expected = [bytes("created")];
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.string(), { minLength: 1, maxLength: 4 }),
+        fc.array(fc.uint8Array({ minLength: 1 }), { minLength: 1, maxLength: 4 }),
         fc.integer({ min: -1, max: 1 }),
         async (events, off) => {
           const expectedVersion = expected.length + off;

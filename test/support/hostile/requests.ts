@@ -52,7 +52,8 @@ const policy = fc.record({
   kind: of(
     { case: "mixture", value: {} },
     { case: "bandit", value: {} },
-    { case: "bandit", value: { alpha: 1, tau: 1e-300, epsilon: 0 } },
+    { case: "named", value: { name: "bandit", parameters: { ucb: { exploration: [null] } } } },
+    { case: "bandit", value: { rule: { case: "emaSoftmax", value: { alpha: 1, tau: 1e-300 } }, epsilon: 0 } },
   ),
   constraints,
 });

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from gradus._arguments import listed, made_by, shown
@@ -112,7 +114,11 @@ _WORDS = {
 }
 
 
-_MESSAGES = {"Duration": "a number of seconds", "Parameters": "a mapping, each of a str to a number"}
+_MESSAGES = {
+    "Duration": "a number of seconds",
+    "Parameters": "a mapping, each of a str to a number",
+    "Struct": "a mapping of plain JSON",
+}
 
 
 def _wanted(descriptor: Any) -> str:
@@ -137,6 +143,13 @@ def duration(seconds: float) -> Duration:
     """The message for seconds."""
     made = Duration()
     made.FromTimedelta(timedelta(seconds=seconds))
+    return made
+
+
+def struct(values: Mapping[str, Any]) -> Struct:
+    """The message for plain JSON."""
+    made = Struct()
+    made.update(dict(values))
     return made
 
 
@@ -194,6 +207,7 @@ def _item_reader(descriptor: Any, hint: Any) -> Reader:
 _SPECIAL: dict[str, tuple[Reader, Reader]] = {
     Duration.DESCRIPTOR.full_name: (lambda proto: proto.ToTimedelta().total_seconds(), duration),
     Timestamp.DESCRIPTOR.full_name: (lambda proto: proto.ToDatetime(tzinfo=timezone.utc), _no_writer),
+    Struct.DESCRIPTOR.full_name: (MessageToDict, struct),
     task_pb2.Parameters.DESCRIPTOR.full_name: (
         lambda proto: dict(proto.values),
         lambda value: task_pb2.Parameters(values=value),

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from gradus._arguments import shown, suggesting
-from gradus.enums import BanditRule, BanditSignal, CompetenceStep, ReplayInstances
+from gradus._arguments import shown, suggesting, suggestion
+from gradus.enums import BanditSignal, CompetenceStep, ReplayInstances
 from gradus.policy_values import (
     BackwardTransfer,
     BanditPolicy,
     BatchConstraints,
     CompetencePolicy,
     Domain,
+    EmaSoftmaxRule,
+    Exp3SRule,
     ForgettingPolicy,
+    LearningProgress,
     MixturePolicy,
+    NamedPolicy,
     Policy,
     RankRange,
     ReplayPolicy,
@@ -22,8 +26,12 @@ from gradus.policy_values import (
     Stage,
     StagedPolicy,
     TaskFilter,
+    ThompsonRule,
     Tier,
+    UcbRule,
 )
+
+BanditRule: TypeAlias = Literal["ema_softmax", "exp3_s", "thompson", "ucb"]
 
 Ranks: TypeAlias = tuple[float, float]
 """From the easiest rows of a pool, 0, to the hardest, 1: (0, 0.3) is the easiest 30%."""
@@ -82,6 +90,22 @@ def signal_rescale(
     return SignalRescale(low_quantile=low_quantile, high_quantile=high_quantile, window=window)
 
 
+class _Rule(NamedTuple):
+    kind: Any
+    fields: Mapping[str, str]
+    """The options of `bandit` that it reads, and their names in its message."""
+
+
+_DISCOUNTED = {"discount": "discount", "exploration": "exploration"}
+_RULES: Mapping[str, _Rule] = {
+    "ema_softmax": _Rule(EmaSoftmaxRule, {"alpha": "alpha", "tau": "tau"}),
+    "exp3_s": _Rule(Exp3SRule, {"exp3_rate": "rate", "exp3_share": "share"}),
+    "thompson": _Rule(ThompsonRule, _DISCOUNTED),
+    "ucb": _Rule(UcbRule, _DISCOUNTED),
+}
+_PROGRESS = {"progress_fast_rate": "fast_rate", "progress_slow_rate": "slow_rate"}
+
+
 @suggesting
 def bandit(
     *,
@@ -112,20 +136,38 @@ def bandit(
     range; "solved_variance", p (1 - p) of its solved share; "learning_progress", how far a fast moving average of the
     arm's solved share is from a slow one; "mixed_outcomes", 1 where some samples are solved and some are not, else 0.
 
-    A number that the rule and the signal do not read is refused by the server.
+    Raises ValueError for a number that the rule and the signal do not read.
     """
+    numbers = {
+        "alpha": alpha,
+        "tau": tau,
+        "exp3_rate": exp3_rate,
+        "exp3_share": exp3_share,
+        "discount": discount,
+        "exploration": exploration,
+        "progress_fast_rate": progress_fast_rate,
+        "progress_slow_rate": progress_slow_rate,
+    }
+    known = _RULES.get(rule or "ema_softmax")
+    if known is None:
+        near = suggestion(str(rule), _RULES)
+        raise ValueError(
+            f"unknown bandit rule {rule!r}: one of {', '.join(_RULES)}{near if near.startswith('; did') else ''}"
+        )
+    progress = _PROGRESS if signal == "learning_progress" else {}
+    for name, value in numbers.items():
+        if value is not None and name not in known.fields and name not in progress:
+            words = f"a bandit of {rule or 'ema_softmax'} and {signal or 'absolute_advantage'} does not read it"
+            raise ValueError(f"{name}: {words}")
+    rates = {own: numbers[name] for name, own in progress.items()}
+    own_rule: dict[str, Any] = {}
+    if rule is not None or any(numbers[name] is not None for name in known.fields):
+        own_rule[rule or "ema_softmax"] = known.kind(**{own: numbers[name] for name, own in known.fields.items()})
     made = BanditPolicy(
-        rule=rule,
+        **own_rule,
         signal=signal,
+        learning_progress=LearningProgress(**rates) if any(rate is not None for rate in rates.values()) else None,
         epsilon=epsilon,
-        alpha=alpha,
-        tau=tau,
-        exp3_rate=exp3_rate,
-        exp3_share=exp3_share,
-        discount=discount,
-        exploration=exploration,
-        progress_fast_rate=progress_fast_rate,
-        progress_slow_rate=progress_slow_rate,
         rescale=rescale,
     )
     return _checked(bandit=made, constraints=constraints, filter=task_filter)
@@ -241,6 +283,22 @@ def forgetting(
     rows = tuple(BackwardTransfer(trained, changes) for trained, changes in (transfers or {}).items())
     made = ForgettingPolicy(domains=domains, transfers=rows, reversed=most_forgotten_first)
     return Policy(forgetting=made, constraints=constraints, filter=task_filter)
+
+
+@suggesting
+def named_policy(
+    name: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    constraints: BatchConstraints | None = None,
+    task_filter: TaskFilter | None = None,
+) -> Policy:
+    """A policy by its name: one of the server's own, or one of the contract's.
+
+    `parameters`: plain JSON, named as in the contract: `named_policy("staged", {"stages": [...]})` is `staged(...)`.
+    None: the defaults.
+    """
+    return _checked(named=NamedPolicy(name, parameters), constraints=constraints, filter=task_filter)
 
 
 @suggesting

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gradus._values import Value
-from gradus.enums import BanditRule, BanditSignal, CompetenceStep, ReplayInstances
+from gradus.enums import BanditSignal, CompetenceStep, ReplayInstances
 from gradus.v1 import curriculum_pb2 as cur
 
 
@@ -25,21 +26,57 @@ class SignalRescale(Value, message=cur.SignalRescale):
 
 
 @dataclass(frozen=True)
-class BanditPolicy(Value, message=cur.BanditPolicy):
-    """A bandit over the arms; see `gradus.bandit`. None: the rule's default."""
+class EmaSoftmaxRule(Value, message=cur.EmaSoftmaxRule):
+    """Moving averages and a softmax (ADSC 3.3)."""
 
-    rule: BanditRule | None = None
-    signal: BanditSignal | None = None
     alpha: float | None = None
     tau: float | None = None
-    epsilon: float | None = None
-    rescale: SignalRescale | None = None
-    exp3_rate: float | None = None
-    exp3_share: float | None = None
+
+
+@dataclass(frozen=True)
+class Exp3SRule(Value, message=cur.Exp3SRule):
+    """Exponential weights that forget (Auer et al. 2002)."""
+
+    rate: float | None = None
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class ThompsonRule(Value, message=cur.ThompsonRule):
+    """Thompson sampling of discounted means."""
+
     discount: float | None = None
     exploration: float | None = None
-    progress_fast_rate: float | None = None
-    progress_slow_rate: float | None = None
+
+
+@dataclass(frozen=True)
+class UcbRule(Value, message=cur.UcbRule):
+    """Upper confidence bounds of discounted means."""
+
+    discount: float | None = None
+    exploration: float | None = None
+
+
+@dataclass(frozen=True)
+class LearningProgress(Value, message=cur.LearningProgress):
+    """The moving averages of the signal "learning_progress"."""
+
+    fast_rate: float | None = None
+    slow_rate: float | None = None
+
+
+@dataclass(frozen=True)
+class BanditPolicy(Value, message=cur.BanditPolicy):
+    """A bandit over the arms; see `gradus.bandit`. At most one rule is set. None: the default."""
+
+    ema_softmax: EmaSoftmaxRule | None = None
+    exp3_s: Exp3SRule | None = None
+    thompson: ThompsonRule | None = None
+    ucb: UcbRule | None = None
+    signal: BanditSignal | None = None
+    learning_progress: LearningProgress | None = None
+    epsilon: float | None = None
+    rescale: SignalRescale | None = None
 
 
 @dataclass(frozen=True)
@@ -123,6 +160,14 @@ class ForgettingPolicy(Value, message=cur.ForgettingPolicy):
 
 
 @dataclass(frozen=True)
+class NamedPolicy(Value, message=cur.NamedPolicy):
+    """A policy by its name; see `gradus.named_policy`."""
+
+    name: str
+    parameters: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
 class BatchConstraints(Value, message=cur.BatchConstraints):
     """Hard constraints on each update batch; see `gradus.constraints`."""
 
@@ -151,5 +196,6 @@ class Policy(Value, message=cur.Policy):
     replay: ReplayPolicy | None = None
     competence: CompetencePolicy | None = None
     forgetting: ForgettingPolicy | None = None
+    named: NamedPolicy | None = None
     constraints: BatchConstraints | None = None
     filter: TaskFilter | None = None

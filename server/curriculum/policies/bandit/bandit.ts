@@ -1,5 +1,4 @@
 /** A multi-armed bandit over the arms: signals become values by a rule, and values probabilities (ADSC 3.3 and others). */
-import type { BanditPolicy } from "../../../gen/gradus/v1/curriculum_pb.js";
 import {
   type Codec,
   isList,
@@ -12,7 +11,7 @@ import {
   readText,
 } from "../../core/json.ts";
 import type { ObservedGroup, PolicyDefinition } from "../policy.ts";
-import { type BanditConfig, checkConfig, configFromWire, configToWire, rules } from "./config.ts";
+import { type BanditConfig, checkConfig, readConfig, rules, writeConfig } from "./config.ts";
 import { noTracks, resizeTracks, track, type Tracks } from "./progress.ts";
 import { rescaled, windowFromText, windowToText } from "./rescale.ts";
 import type { Columns, Lesson, Rule } from "./rule.ts";
@@ -110,10 +109,10 @@ const stateCodec: Codec<BanditState> = {
   },
 };
 
-export const bandit: PolicyDefinition<BanditPolicy, BanditConfig, BanditState> = {
+export const bandit: PolicyDefinition<BanditConfig, BanditState> = {
   kind: "bandit",
-  fromWire: configFromWire,
-  toWire: (config) => ({ case: "bandit", value: configToWire(config) }),
+  read: readConfig,
+  write: writeConfig,
   check: checkConfig,
   takesFeedback: true,
   signal: ({ signal }) => signal,

@@ -1,7 +1,7 @@
 /** Signals brought to one scale by running quantiles (Graves et al. 2017, section 3.1). */
-import type { SignalRescale } from "../../../gen/gradus/v1/curriculum_pb.js";
-import { FormatError } from "../../core/json.ts";
+import { FormatError, type Json } from "../../core/json.ts";
 import { invalid, type Invalid } from "../../core/types.ts";
+import type { Fields } from "../fields.ts";
 import { inRange } from "../policy.ts";
 import type { Lesson } from "./rule.ts";
 
@@ -20,10 +20,19 @@ export interface Rescale {
   readonly window: number;
 }
 
-export function rescaleFromWire(message: SignalRescale | undefined): Rescale | undefined {
-  if (message === undefined) return undefined;
-  const { lowQuantile = DEFAULT_LOW, highQuantile = DEFAULT_HIGH, window = DEFAULT_WINDOW } = message;
-  return { lowQuantile, highQuantile, window };
+export function readRescale(of: Fields<"rescale">): Rescale | undefined {
+  const fields = of.object("rescale", ["low_quantile", "high_quantile", "window"]);
+  return (
+    fields && {
+      lowQuantile: fields.number("low_quantile") ?? DEFAULT_LOW,
+      highQuantile: fields.number("high_quantile") ?? DEFAULT_HIGH,
+      window: fields.count("window") ?? DEFAULT_WINDOW,
+    }
+  );
+}
+
+export function writeRescale({ lowQuantile, highQuantile, window }: Rescale): Json {
+  return { low_quantile: lowQuantile, high_quantile: highQuantile, window };
 }
 
 export function checkRescale(rescale: Rescale | undefined): Invalid | undefined {

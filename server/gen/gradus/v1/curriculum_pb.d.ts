@@ -5,7 +5,7 @@
 /* eslint-disable */
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import type { Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { AnswerFormat, RewardScheme, Task, TaskSpec } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ContrastPair, Feedback, GroupStatistics } from "./outcome_pb.js";
@@ -213,19 +213,203 @@ export declare type BatchConstraints = Message<"gradus.v1.BatchConstraints"> & {
 export declare const BatchConstraintsSchema: GenMessage<BatchConstraints>;
 
 /**
- * A multi-armed bandit over the arms. A number that its rule and its signal do not
- * read is refused. An arm that is added to a run begins with the mean of the others'
- * values under EMA-softmax and EXP3.S, and as one never seen under the others.
+ * Exponential moving averages and a softmax (ADSC 3.3). Of an arm with n signals in
+ * the batch Q ← Q + α/n · Σ w (s − Q), from 0; its share is that of exp(Q/τ).
+ *
+ * @generated from message gradus.v1.EmaSoftmaxRule
+ */
+export declare type EmaSoftmaxRule = Message<"gradus.v1.EmaSoftmaxRule"> & {
+  /**
+   * α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4).
+   *
+   * @generated from field: optional double alpha = 1;
+   */
+  alpha?: number | undefined;
+
+  /**
+   * τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4).
+   *
+   * @generated from field: optional double tau = 2;
+   */
+  tau?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.EmaSoftmaxRule.
+ * Use `create(EmaSoftmaxRuleSchema)` to create a new message.
+ */
+export declare const EmaSoftmaxRuleSchema: GenMessage<EmaSoftmaxRule>;
+
+/**
+ * EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
+ * With ŝ = 1/B · Σ w s / p over the arm's groups, B all signals of the batch and p
+ * the arm's probability in the draw that the group is of (before constraints),
+ * v ← v · exp(η ŝ) + σ · mean of all v, from 1; the exponent is at most 1, and at
+ * least -1. Its share is that of v.
+ *
+ * @generated from message gradus.v1.Exp3SRule
+ */
+export declare type Exp3SRule = Message<"gradus.v1.Exp3SRule"> & {
+  /**
+   * η, the learning rate, in (0, 1]; unset: 0.1.
+   *
+   * @generated from field: optional double rate = 1;
+   */
+  rate?: number | undefined;
+
+  /**
+   * σ, the share of the weights' sum that is spread over all arms after each update
+   * batch, in [0, 1]; unset: 0.01.
+   *
+   * @generated from field: optional double share = 2;
+   */
+  share?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.Exp3SRule.
+ * Use `create(Exp3SRuleSchema)` to create a new message.
+ */
+export declare const Exp3SRuleSchema: GenMessage<Exp3SRule>;
+
+/**
+ * Thompson sampling of discounted means: N ← γ N + Σ w and S ← γ S + Σ w s, from 0,
+ * give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0, σ²). An arm's
+ * share is how often it is the greatest in 256 seeded samples of all arms.
+ *
+ * @generated from message gradus.v1.ThompsonRule
+ */
+export declare type ThompsonRule = Message<"gradus.v1.ThompsonRule"> & {
+  /**
+   * γ, by what the past counts less after each update batch with a signal, in (0, 1];
+   * unset: 0.95.
+   *
+   * @generated from field: optional double discount = 1;
+   */
+  discount?: number | undefined;
+
+  /**
+   * σ, the prior's standard deviation, and a signal's, at least 0; unset: 0.5.
+   *
+   * @generated from field: optional double exploration = 2;
+   */
+  exploration?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.ThompsonRule.
+ * Use `create(ThompsonRuleSchema)` to create a new message.
+ */
+export declare const ThompsonRuleSchema: GenMessage<ThompsonRule>;
+
+/**
+ * The upper confidence bound of discounted means (D-UCB, Garivier and Moulines 2011),
+ * S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The tasks of
+ * an update batch are shared out so that the bounds of those arms that get some come
+ * to one level, a task counting as a signal seen.
+ *
+ * @generated from message gradus.v1.UcbRule
+ */
+export declare type UcbRule = Message<"gradus.v1.UcbRule"> & {
+  /**
+   * γ, by what the past counts less after each update batch with a signal, in (0, 1];
+   * unset: 0.95.
+   *
+   * @generated from field: optional double discount = 1;
+   */
+  discount?: number | undefined;
+
+  /**
+   * c, the confidence bonus' factor, at least 0; unset: 0.5.
+   *
+   * @generated from field: optional double exploration = 2;
+   */
+  exploration?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.UcbRule.
+ * Use `create(UcbRuleSchema)` to create a new message.
+ */
+export declare const UcbRuleSchema: GenMessage<UcbRule>;
+
+/**
+ * The moving averages of BANDIT_SIGNAL_LEARNING_PROGRESS.
+ *
+ * @generated from message gradus.v1.LearningProgress
+ */
+export declare type LearningProgress = Message<"gradus.v1.LearningProgress"> & {
+  /**
+   * The fast one's rate, in (0, 1]; unset: 0.3.
+   *
+   * @generated from field: optional double fast_rate = 1;
+   */
+  fastRate?: number | undefined;
+
+  /**
+   * The slow one's rate, above 0 and below fast_rate; unset: 0.05.
+   *
+   * @generated from field: optional double slow_rate = 2;
+   */
+  slowRate?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.LearningProgress.
+ * Use `create(LearningProgressSchema)` to create a new message.
+ */
+export declare const LearningProgressSchema: GenMessage<LearningProgress>;
+
+/**
+ * A multi-armed bandit over the arms: its rule turns signals into values, and values
+ * into a share for each arm, whose probability is (1 − ε) of its share plus ε/n. What
+ * the rule learns from an update batch are the signals s of its groups, each with a
+ * weight w: 1, or less for late feedback (LateFeedback). docs/decisions/0012-policies.md
+ * says what the papers leave open, and what was chosen. An arm that is added to a run
+ * begins with the mean of the others' values under EMA-softmax and EXP3.S, and as one
+ * never seen under the others.
  *
  * @generated from message gradus.v1.BanditPolicy
  */
 export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
   /**
-   * The rule; unset: BANDIT_RULE_EMA_SOFTMAX.
+   * The rule; unset: EMA-softmax.
    *
-   * @generated from field: gradus.v1.BanditRule rule = 1;
+   * @generated from oneof gradus.v1.BanditPolicy.rule
    */
-  rule: BanditRule;
+  rule: {
+    /**
+     * Moving averages and a softmax.
+     *
+     * @generated from field: gradus.v1.EmaSoftmaxRule ema_softmax = 13;
+     */
+    value: EmaSoftmaxRule;
+    case: "emaSoftmax";
+  } | {
+    /**
+     * Exponential weights that forget.
+     *
+     * @generated from field: gradus.v1.Exp3SRule exp3_s = 14;
+     */
+    value: Exp3SRule;
+    case: "exp3S";
+  } | {
+    /**
+     * Thompson sampling.
+     *
+     * @generated from field: gradus.v1.ThompsonRule thompson = 15;
+     */
+    value: ThompsonRule;
+    case: "thompson";
+  } | {
+    /**
+     * Upper confidence bounds.
+     *
+     * @generated from field: gradus.v1.UcbRule ucb = 16;
+     */
+    value: UcbRule;
+    case: "ucb";
+  } | { case: undefined; value?: undefined };
 
   /**
    * The signal; unset: BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE.
@@ -235,18 +419,11 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
   signal: BanditSignal;
 
   /**
-   * EMA-softmax: α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4).
+   * How learning progress is measured; under another signal it is refused.
    *
-   * @generated from field: optional double alpha = 3;
+   * @generated from field: gradus.v1.LearningProgress learning_progress = 17;
    */
-  alpha?: number | undefined;
-
-  /**
-   * EMA-softmax: τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4).
-   *
-   * @generated from field: optional double tau = 4;
-   */
-  tau?: number | undefined;
+  learningProgress?: LearningProgress | undefined;
 
   /**
    * ε, the share spread evenly over the arms, in [0, 1]; unset: 0.1 (not given in
@@ -263,52 +440,6 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
    * @generated from field: gradus.v1.SignalRescale rescale = 6;
    */
   rescale?: SignalRescale | undefined;
-
-  /**
-   * EXP3.S: η, the learning rate, in (0, 1]; unset: 0.1.
-   *
-   * @generated from field: optional double exp3_rate = 7;
-   */
-  exp3Rate?: number | undefined;
-
-  /**
-   * EXP3.S: σ, the share of the weights' sum that is spread over all arms after each
-   * update batch, in [0, 1]; unset: 0.01.
-   *
-   * @generated from field: optional double exp3_share = 8;
-   */
-  exp3Share?: number | undefined;
-
-  /**
-   * Thompson sampling and UCB: γ, by what the past counts less after each update
-   * batch with a signal, in (0, 1]; unset: 0.95.
-   *
-   * @generated from field: optional double discount = 9;
-   */
-  discount?: number | undefined;
-
-  /**
-   * UCB: c, the confidence bonus' factor, at least 0; unset: 0.5. Thompson
-   * sampling: σ, the prior's standard deviation, and a signal's.
-   *
-   * @generated from field: optional double exploration = 10;
-   */
-  exploration?: number | undefined;
-
-  /**
-   * Learning progress: the fast moving average's rate, in (0, 1]; unset: 0.3.
-   *
-   * @generated from field: optional double progress_fast_rate = 11;
-   */
-  progressFastRate?: number | undefined;
-
-  /**
-   * Learning progress: the slow moving average's rate, above 0 and below
-   * progress_fast_rate; unset: 0.05.
-   *
-   * @generated from field: optional double progress_slow_rate = 12;
-   */
-  progressSlowRate?: number | undefined;
 };
 
 /**
@@ -717,6 +848,37 @@ export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
 export declare const TaskFilterSchema: GenMessage<TaskFilter>;
 
 /**
+ * A policy by its name: one that the server has beside those of the contract, or one
+ * of those, {"name": "staged", "parameters": {"stages": […]}} being the same as the
+ * message. A name that the server does not have is refused with the nearest one it has.
+ *
+ * @generated from message gradus.v1.NamedPolicy
+ */
+export declare type NamedPolicy = Message<"gradus.v1.NamedPolicy"> & {
+  /**
+   * Its name, e.g. "staged". Required.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Its parameters, named and written as in the JSON of its message. Errors name them
+   * as those of the message, e.g. policy.staged.stages[0].share. What it does not have
+   * is refused. Unset: the defaults.
+   *
+   * @generated from field: google.protobuf.Struct parameters = 2;
+   */
+  parameters?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.NamedPolicy.
+ * Use `create(NamedPolicySchema)` to create a new message.
+ */
+export declare const NamedPolicySchema: GenMessage<NamedPolicy>;
+
+/**
  * How the next arm is chosen.
  *
  * @generated from message gradus.v1.Policy
@@ -775,6 +937,14 @@ export declare type Policy = Message<"gradus.v1.Policy"> & {
      */
     value: ForgettingPolicy;
     case: "forgetting";
+  } | {
+    /**
+     * A policy by its name.
+     *
+     * @generated from field: gradus.v1.NamedPolicy named = 9;
+     */
+    value: NamedPolicy;
+    case: "named";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -3032,67 +3202,6 @@ export declare type GetHistoryResponse = Message<"gradus.v1.GetHistoryResponse">
  * Use `create(GetHistoryResponseSchema)` to create a new message.
  */
 export declare const GetHistoryResponseSchema: GenMessage<GetHistoryResponse>;
-
-/**
- * How a bandit turns signals into values and probabilities. Each rule gives shares,
- * and an arm's probability is (1 − ε) of its share plus ε/n. What it learns from an
- * update batch are the signals s of its groups, each with a weight w: 1, or less for
- * late feedback (LateFeedback). docs/decisions/0012-policies.md says what the papers
- * leave open, and what was chosen.
- *
- * @generated from enum gradus.v1.BanditRule
- */
-export enum BanditRule {
-  /**
-   * Not said: BANDIT_RULE_EMA_SOFTMAX.
-   *
-   * @generated from enum value: BANDIT_RULE_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED = 0,
-
-  /**
-   * Exponential moving averages and a softmax (ADSC 3.3). Of an arm with n signals
-   * in the batch Q ← Q + α/n · Σ w (s − Q), from 0; its share is that of exp(Q/τ).
-   *
-   * @generated from enum value: BANDIT_RULE_EMA_SOFTMAX = 1;
-   */
-  EMA_SOFTMAX = 1,
-
-  /**
-   * EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
-   * With ŝ = 1/B · Σ w s / p over the arm's groups, B all signals of the batch and p
-   * the arm's probability in the draw that the group is of (before constraints),
-   * v ← v · exp(η ŝ) + σ · mean of all v, from 1; the exponent is at most 1, and at
-   * least -1. Its share is that of v.
-   *
-   * @generated from enum value: BANDIT_RULE_EXP3_S = 2;
-   */
-  EXP3_S = 2,
-
-  /**
-   * Thompson sampling of discounted means: N ← γ N + Σ w and S ← γ S + Σ w s, from
-   * 0, give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0, σ²). An
-   * arm's share is how often it is the greatest in 256 seeded samples of all arms.
-   *
-   * @generated from enum value: BANDIT_RULE_THOMPSON = 3;
-   */
-  THOMPSON = 3,
-
-  /**
-   * The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
-   * 2011), S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The
-   * tasks of an update batch are shared out so that the bounds of those arms that
-   * get some come to one level, a task counting as a signal seen.
-   *
-   * @generated from enum value: BANDIT_RULE_UCB = 4;
-   */
-  UCB = 4,
-}
-
-/**
- * Describes the enum gradus.v1.BanditRule.
- */
-export declare const BanditRuleSchema: GenEnum<BanditRule>;
 
 /**
  * What a bandit learns from: a number for each closed group with at least two

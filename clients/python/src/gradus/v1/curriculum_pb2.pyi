@@ -10,6 +10,7 @@ import google.protobuf.duration_pb2
 import google.protobuf.internal.containers
 import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
+import google.protobuf.struct_pb2
 import google.protobuf.timestamp_pb2
 import gradus.v1.outcome_pb2
 import gradus.v1.task_pb2
@@ -22,71 +23,6 @@ else:
     import typing_extensions
 
 DESCRIPTOR: google.protobuf.descriptor.FileDescriptor
-
-class _BanditRule:
-    ValueType = typing.NewType("ValueType", builtins.int)
-    V: typing_extensions.TypeAlias = ValueType
-
-class _BanditRuleEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_BanditRule.ValueType], builtins.type):
-    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
-    BANDIT_RULE_UNSPECIFIED: _BanditRule.ValueType  # 0
-    """Not said: BANDIT_RULE_EMA_SOFTMAX."""
-    BANDIT_RULE_EMA_SOFTMAX: _BanditRule.ValueType  # 1
-    """Exponential moving averages and a softmax (ADSC 3.3). Of an arm with n signals
-    in the batch Q ← Q + α/n · Σ w (s − Q), from 0; its share is that of exp(Q/τ).
-    """
-    BANDIT_RULE_EXP3_S: _BanditRule.ValueType  # 2
-    """EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
-    With ŝ = 1/B · Σ w s / p over the arm's groups, B all signals of the batch and p
-    the arm's probability in the draw that the group is of (before constraints),
-    v ← v · exp(η ŝ) + σ · mean of all v, from 1; the exponent is at most 1, and at
-    least -1. Its share is that of v.
-    """
-    BANDIT_RULE_THOMPSON: _BanditRule.ValueType  # 3
-    """Thompson sampling of discounted means: N ← γ N + Σ w and S ← γ S + Σ w s, from
-    0, give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0, σ²). An
-    arm's share is how often it is the greatest in 256 seeded samples of all arms.
-    """
-    BANDIT_RULE_UCB: _BanditRule.ValueType  # 4
-    """The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
-    2011), S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The
-    tasks of an update batch are shared out so that the bounds of those arms that
-    get some come to one level, a task counting as a signal seen.
-    """
-
-class BanditRule(_BanditRule, metaclass=_BanditRuleEnumTypeWrapper):
-    """How a bandit turns signals into values and probabilities. Each rule gives shares,
-    and an arm's probability is (1 − ε) of its share plus ε/n. What it learns from an
-    update batch are the signals s of its groups, each with a weight w: 1, or less for
-    late feedback (LateFeedback). docs/decisions/0012-policies.md says what the papers
-    leave open, and what was chosen.
-    """
-
-BANDIT_RULE_UNSPECIFIED: BanditRule.ValueType  # 0
-"""Not said: BANDIT_RULE_EMA_SOFTMAX."""
-BANDIT_RULE_EMA_SOFTMAX: BanditRule.ValueType  # 1
-"""Exponential moving averages and a softmax (ADSC 3.3). Of an arm with n signals
-in the batch Q ← Q + α/n · Σ w (s − Q), from 0; its share is that of exp(Q/τ).
-"""
-BANDIT_RULE_EXP3_S: BanditRule.ValueType  # 2
-"""EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
-With ŝ = 1/B · Σ w s / p over the arm's groups, B all signals of the batch and p
-the arm's probability in the draw that the group is of (before constraints),
-v ← v · exp(η ŝ) + σ · mean of all v, from 1; the exponent is at most 1, and at
-least -1. Its share is that of v.
-"""
-BANDIT_RULE_THOMPSON: BanditRule.ValueType  # 3
-"""Thompson sampling of discounted means: N ← γ N + Σ w and S ← γ S + Σ w s, from
-0, give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0, σ²). An
-arm's share is how often it is the greatest in 256 seeded samples of all arms.
-"""
-BANDIT_RULE_UCB: BanditRule.ValueType  # 4
-"""The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
-2011), S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The
-tasks of an update batch are shared out so that the bounds of those arms that
-get some come to one level, a task counting as a signal seen.
-"""
-global___BanditRule = BanditRule
 
 class _BanditSignal:
     ValueType = typing.NewType("ValueType", builtins.int)
@@ -440,59 +376,208 @@ class BatchConstraints(google.protobuf.message.Message):
 global___BatchConstraints = BatchConstraints
 
 @typing.final
-class BanditPolicy(google.protobuf.message.Message):
-    """A multi-armed bandit over the arms. A number that its rule and its signal do not
-    read is refused. An arm that is added to a run begins with the mean of the others'
-    values under EMA-softmax and EXP3.S, and as one never seen under the others.
+class EmaSoftmaxRule(google.protobuf.message.Message):
+    """Exponential moving averages and a softmax (ADSC 3.3). Of an arm with n signals in
+    the batch Q ← Q + α/n · Σ w (s − Q), from 0; its share is that of exp(Q/τ).
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
-    RULE_FIELD_NUMBER: builtins.int
-    SIGNAL_FIELD_NUMBER: builtins.int
     ALPHA_FIELD_NUMBER: builtins.int
     TAU_FIELD_NUMBER: builtins.int
-    EPSILON_FIELD_NUMBER: builtins.int
-    RESCALE_FIELD_NUMBER: builtins.int
-    EXP3_RATE_FIELD_NUMBER: builtins.int
-    EXP3_SHARE_FIELD_NUMBER: builtins.int
+    alpha: builtins.float
+    """α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4)."""
+    tau: builtins.float
+    """τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4)."""
+    def __init__(
+        self,
+        *,
+        alpha: builtins.float | None = ...,
+        tau: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_alpha", b"_alpha", "_tau", b"_tau", "alpha", b"alpha", "tau", b"tau"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_alpha", b"_alpha", "_tau", b"_tau", "alpha", b"alpha", "tau", b"tau"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_alpha", b"_alpha"]) -> typing.Literal["alpha"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_tau", b"_tau"]) -> typing.Literal["tau"] | None: ...
+
+global___EmaSoftmaxRule = EmaSoftmaxRule
+
+@typing.final
+class Exp3SRule(google.protobuf.message.Message):
+    """EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
+    With ŝ = 1/B · Σ w s / p over the arm's groups, B all signals of the batch and p
+    the arm's probability in the draw that the group is of (before constraints),
+    v ← v · exp(η ŝ) + σ · mean of all v, from 1; the exponent is at most 1, and at
+    least -1. Its share is that of v.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RATE_FIELD_NUMBER: builtins.int
+    SHARE_FIELD_NUMBER: builtins.int
+    rate: builtins.float
+    """η, the learning rate, in (0, 1]; unset: 0.1."""
+    share: builtins.float
+    """σ, the share of the weights' sum that is spread over all arms after each update
+    batch, in [0, 1]; unset: 0.01.
+    """
+    def __init__(
+        self,
+        *,
+        rate: builtins.float | None = ...,
+        share: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_rate", b"_rate", "_share", b"_share", "rate", b"rate", "share", b"share"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_rate", b"_rate", "_share", b"_share", "rate", b"rate", "share", b"share"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_rate", b"_rate"]) -> typing.Literal["rate"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_share", b"_share"]) -> typing.Literal["share"] | None: ...
+
+global___Exp3SRule = Exp3SRule
+
+@typing.final
+class ThompsonRule(google.protobuf.message.Message):
+    """Thompson sampling of discounted means: N ← γ N + Σ w and S ← γ S + Σ w s, from 0,
+    give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0, σ²). An arm's
+    share is how often it is the greatest in 256 seeded samples of all arms.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
     DISCOUNT_FIELD_NUMBER: builtins.int
     EXPLORATION_FIELD_NUMBER: builtins.int
-    PROGRESS_FAST_RATE_FIELD_NUMBER: builtins.int
-    PROGRESS_SLOW_RATE_FIELD_NUMBER: builtins.int
-    rule: global___BanditRule.ValueType
-    """The rule; unset: BANDIT_RULE_EMA_SOFTMAX."""
+    discount: builtins.float
+    """γ, by what the past counts less after each update batch with a signal, in (0, 1];
+    unset: 0.95.
+    """
+    exploration: builtins.float
+    """σ, the prior's standard deviation, and a signal's, at least 0; unset: 0.5."""
+    def __init__(
+        self,
+        *,
+        discount: builtins.float | None = ...,
+        exploration: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_discount", b"_discount", "_exploration", b"_exploration", "discount", b"discount", "exploration", b"exploration"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_discount", b"_discount", "_exploration", b"_exploration", "discount", b"discount", "exploration", b"exploration"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_discount", b"_discount"]) -> typing.Literal["discount"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_exploration", b"_exploration"]) -> typing.Literal["exploration"] | None: ...
+
+global___ThompsonRule = ThompsonRule
+
+@typing.final
+class UcbRule(google.protobuf.message.Message):
+    """The upper confidence bound of discounted means (D-UCB, Garivier and Moulines 2011),
+    S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The tasks of
+    an update batch are shared out so that the bounds of those arms that get some come
+    to one level, a task counting as a signal seen.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DISCOUNT_FIELD_NUMBER: builtins.int
+    EXPLORATION_FIELD_NUMBER: builtins.int
+    discount: builtins.float
+    """γ, by what the past counts less after each update batch with a signal, in (0, 1];
+    unset: 0.95.
+    """
+    exploration: builtins.float
+    """c, the confidence bonus' factor, at least 0; unset: 0.5."""
+    def __init__(
+        self,
+        *,
+        discount: builtins.float | None = ...,
+        exploration: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_discount", b"_discount", "_exploration", b"_exploration", "discount", b"discount", "exploration", b"exploration"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_discount", b"_discount", "_exploration", b"_exploration", "discount", b"discount", "exploration", b"exploration"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_discount", b"_discount"]) -> typing.Literal["discount"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_exploration", b"_exploration"]) -> typing.Literal["exploration"] | None: ...
+
+global___UcbRule = UcbRule
+
+@typing.final
+class LearningProgress(google.protobuf.message.Message):
+    """The moving averages of BANDIT_SIGNAL_LEARNING_PROGRESS."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    FAST_RATE_FIELD_NUMBER: builtins.int
+    SLOW_RATE_FIELD_NUMBER: builtins.int
+    fast_rate: builtins.float
+    """The fast one's rate, in (0, 1]; unset: 0.3."""
+    slow_rate: builtins.float
+    """The slow one's rate, above 0 and below fast_rate; unset: 0.05."""
+    def __init__(
+        self,
+        *,
+        fast_rate: builtins.float | None = ...,
+        slow_rate: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_fast_rate", b"_fast_rate", "_slow_rate", b"_slow_rate", "fast_rate", b"fast_rate", "slow_rate", b"slow_rate"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_fast_rate", b"_fast_rate", "_slow_rate", b"_slow_rate", "fast_rate", b"fast_rate", "slow_rate", b"slow_rate"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_fast_rate", b"_fast_rate"]) -> typing.Literal["fast_rate"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_slow_rate", b"_slow_rate"]) -> typing.Literal["slow_rate"] | None: ...
+
+global___LearningProgress = LearningProgress
+
+@typing.final
+class BanditPolicy(google.protobuf.message.Message):
+    """A multi-armed bandit over the arms: its rule turns signals into values, and values
+    into a share for each arm, whose probability is (1 − ε) of its share plus ε/n. What
+    the rule learns from an update batch are the signals s of its groups, each with a
+    weight w: 1, or less for late feedback (LateFeedback). docs/decisions/0012-policies.md
+    says what the papers leave open, and what was chosen. An arm that is added to a run
+    begins with the mean of the others' values under EMA-softmax and EXP3.S, and as one
+    never seen under the others.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    EMA_SOFTMAX_FIELD_NUMBER: builtins.int
+    EXP3_S_FIELD_NUMBER: builtins.int
+    THOMPSON_FIELD_NUMBER: builtins.int
+    UCB_FIELD_NUMBER: builtins.int
+    SIGNAL_FIELD_NUMBER: builtins.int
+    LEARNING_PROGRESS_FIELD_NUMBER: builtins.int
+    EPSILON_FIELD_NUMBER: builtins.int
+    RESCALE_FIELD_NUMBER: builtins.int
     signal: global___BanditSignal.ValueType
     """The signal; unset: BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE."""
-    alpha: builtins.float
-    """EMA-softmax: α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4)."""
-    tau: builtins.float
-    """EMA-softmax: τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4)."""
     epsilon: builtins.float
     """ε, the share spread evenly over the arms, in [0, 1]; unset: 0.1 (not given in
     the paper). Of every rule, Thompson sampling and UCB included: what it gives is
     mixed with an even share.
     """
-    exp3_rate: builtins.float
-    """EXP3.S: η, the learning rate, in (0, 1]; unset: 0.1."""
-    exp3_share: builtins.float
-    """EXP3.S: σ, the share of the weights' sum that is spread over all arms after each
-    update batch, in [0, 1]; unset: 0.01.
-    """
-    discount: builtins.float
-    """Thompson sampling and UCB: γ, by what the past counts less after each update
-    batch with a signal, in (0, 1]; unset: 0.95.
-    """
-    exploration: builtins.float
-    """UCB: c, the confidence bonus' factor, at least 0; unset: 0.5. Thompson
-    sampling: σ, the prior's standard deviation, and a signal's.
-    """
-    progress_fast_rate: builtins.float
-    """Learning progress: the fast moving average's rate, in (0, 1]; unset: 0.3."""
-    progress_slow_rate: builtins.float
-    """Learning progress: the slow moving average's rate, above 0 and below
-    progress_fast_rate; unset: 0.05.
-    """
+    @property
+    def ema_softmax(self) -> global___EmaSoftmaxRule:
+        """Moving averages and a softmax."""
+
+    @property
+    def exp3_s(self) -> global___Exp3SRule:
+        """Exponential weights that forget."""
+
+    @property
+    def thompson(self) -> global___ThompsonRule:
+        """Thompson sampling."""
+
+    @property
+    def ucb(self) -> global___UcbRule:
+        """Upper confidence bounds."""
+
+    @property
+    def learning_progress(self) -> global___LearningProgress:
+        """How learning progress is measured; under another signal it is refused."""
+
     @property
     def rescale(self) -> global___SignalRescale:
         """Brings signals to one scale; unset: they are taken as they are."""
@@ -500,39 +585,21 @@ class BanditPolicy(google.protobuf.message.Message):
     def __init__(
         self,
         *,
-        rule: global___BanditRule.ValueType = ...,
+        ema_softmax: global___EmaSoftmaxRule | None = ...,
+        exp3_s: global___Exp3SRule | None = ...,
+        thompson: global___ThompsonRule | None = ...,
+        ucb: global___UcbRule | None = ...,
         signal: global___BanditSignal.ValueType = ...,
-        alpha: builtins.float | None = ...,
-        tau: builtins.float | None = ...,
+        learning_progress: global___LearningProgress | None = ...,
         epsilon: builtins.float | None = ...,
         rescale: global___SignalRescale | None = ...,
-        exp3_rate: builtins.float | None = ...,
-        exp3_share: builtins.float | None = ...,
-        discount: builtins.float | None = ...,
-        exploration: builtins.float | None = ...,
-        progress_fast_rate: builtins.float | None = ...,
-        progress_slow_rate: builtins.float | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_progress_fast_rate", b"_progress_fast_rate", "_progress_slow_rate", b"_progress_slow_rate", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "progress_fast_rate", b"progress_fast_rate", "progress_slow_rate", b"progress_slow_rate", "rescale", b"rescale", "tau", b"tau"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_progress_fast_rate", b"_progress_fast_rate", "_progress_slow_rate", b"_progress_slow_rate", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "progress_fast_rate", b"progress_fast_rate", "progress_slow_rate", b"progress_slow_rate", "rescale", b"rescale", "rule", b"rule", "signal", b"signal", "tau", b"tau"]) -> None: ...
-    @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_alpha", b"_alpha"]) -> typing.Literal["alpha"] | None: ...
-    @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_discount", b"_discount"]) -> typing.Literal["discount"] | None: ...
+    def HasField(self, field_name: typing.Literal["_epsilon", b"_epsilon", "ema_softmax", b"ema_softmax", "epsilon", b"epsilon", "exp3_s", b"exp3_s", "learning_progress", b"learning_progress", "rescale", b"rescale", "rule", b"rule", "thompson", b"thompson", "ucb", b"ucb"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_epsilon", b"_epsilon", "ema_softmax", b"ema_softmax", "epsilon", b"epsilon", "exp3_s", b"exp3_s", "learning_progress", b"learning_progress", "rescale", b"rescale", "rule", b"rule", "signal", b"signal", "thompson", b"thompson", "ucb", b"ucb"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_epsilon", b"_epsilon"]) -> typing.Literal["epsilon"] | None: ...
     @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_exp3_rate", b"_exp3_rate"]) -> typing.Literal["exp3_rate"] | None: ...
-    @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_exp3_share", b"_exp3_share"]) -> typing.Literal["exp3_share"] | None: ...
-    @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_exploration", b"_exploration"]) -> typing.Literal["exploration"] | None: ...
-    @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_progress_fast_rate", b"_progress_fast_rate"]) -> typing.Literal["progress_fast_rate"] | None: ...
-    @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_progress_slow_rate", b"_progress_slow_rate"]) -> typing.Literal["progress_slow_rate"] | None: ...
-    @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_tau", b"_tau"]) -> typing.Literal["tau"] | None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["rule", b"rule"]) -> typing.Literal["ema_softmax", "exp3_s", "thompson", "ucb"] | None: ...
 
 global___BanditPolicy = BanditPolicy
 
@@ -964,6 +1031,37 @@ class TaskFilter(google.protobuf.message.Message):
 global___TaskFilter = TaskFilter
 
 @typing.final
+class NamedPolicy(google.protobuf.message.Message):
+    """A policy by its name: one that the server has beside those of the contract, or one
+    of those, {"name": "staged", "parameters": {"stages": […]}} being the same as the
+    message. A name that the server does not have is refused with the nearest one it has.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: builtins.int
+    PARAMETERS_FIELD_NUMBER: builtins.int
+    name: builtins.str
+    """Its name, e.g. "staged". Required."""
+    @property
+    def parameters(self) -> google.protobuf.struct_pb2.Struct:
+        """Its parameters, named and written as in the JSON of its message. Errors name them
+        as those of the message, e.g. policy.staged.stages[0].share. What it does not have
+        is refused. Unset: the defaults.
+        """
+
+    def __init__(
+        self,
+        *,
+        name: builtins.str = ...,
+        parameters: google.protobuf.struct_pb2.Struct | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["parameters", b"parameters"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["name", b"name", "parameters", b"parameters"]) -> None: ...
+
+global___NamedPolicy = NamedPolicy
+
+@typing.final
 class Policy(google.protobuf.message.Message):
     """How the next arm is chosen."""
 
@@ -975,6 +1073,7 @@ class Policy(google.protobuf.message.Message):
     REPLAY_FIELD_NUMBER: builtins.int
     COMPETENCE_FIELD_NUMBER: builtins.int
     FORGETTING_FIELD_NUMBER: builtins.int
+    NAMED_FIELD_NUMBER: builtins.int
     CONSTRAINTS_FIELD_NUMBER: builtins.int
     FILTER_FIELD_NUMBER: builtins.int
     @property
@@ -1002,6 +1101,10 @@ class Policy(google.protobuf.message.Message):
         """Domains, the least forgotten first."""
 
     @property
+    def named(self) -> global___NamedPolicy:
+        """A policy by its name."""
+
+    @property
     def constraints(self) -> global___BatchConstraints:
         """Constraints on each update batch, for any kind; unset: none."""
 
@@ -1018,12 +1121,13 @@ class Policy(google.protobuf.message.Message):
         replay: global___ReplayPolicy | None = ...,
         competence: global___CompetencePolicy | None = ...,
         forgetting: global___ForgettingPolicy | None = ...,
+        named: global___NamedPolicy | None = ...,
         constraints: global___BatchConstraints | None = ...,
         filter: global___TaskFilter | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["bandit", b"bandit", "competence", b"competence", "constraints", b"constraints", "filter", b"filter", "forgetting", b"forgetting", "kind", b"kind", "mixture", b"mixture", "replay", b"replay", "staged", b"staged"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["bandit", b"bandit", "competence", b"competence", "constraints", b"constraints", "filter", b"filter", "forgetting", b"forgetting", "kind", b"kind", "mixture", b"mixture", "replay", b"replay", "staged", b"staged"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["mixture", "bandit", "staged", "replay", "competence", "forgetting"] | None: ...
+    def HasField(self, field_name: typing.Literal["bandit", b"bandit", "competence", b"competence", "constraints", b"constraints", "filter", b"filter", "forgetting", b"forgetting", "kind", b"kind", "mixture", b"mixture", "named", b"named", "replay", b"replay", "staged", b"staged"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["bandit", b"bandit", "competence", b"competence", "constraints", b"constraints", "filter", b"filter", "forgetting", b"forgetting", "kind", b"kind", "mixture", b"mixture", "named", b"named", "replay", b"replay", "staged", b"staged"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["mixture", "bandit", "staged", "replay", "competence", "forgetting", "named"] | None: ...
 
 global___Policy = Policy
 

@@ -1,0 +1,75 @@
+/** Answers that are told by their whole text, before it is cut into tokens: times of day, days of the year, remainders. */
+import type { Node } from "../syntax.ts";
+
+/** Longer texts say more than a time or a day, and than a remainder. */
+const LENGTH_MAX = 64;
+const REMAINDER_LENGTH_MAX = 120;
+
+/** The text without what only sets it. */
+function bare(text: string): string {
+  const apart = text.replace(/\\(?:text|mathrm|textrm|mbox)(?=\s*\{)|\\(?=[,;:! ])|[{}~]/g, " ");
+  return apart.replace(/\s+/g, " ");
+}
+
+// Times of day: 4:30 p.m., 16:30, noon.
+
+const MARKED =
+  /^\s*(\d{1,2})(?::([0-5]\d))?[\s~\\]*(?:\\(?:text|mathrm|textrm|mbox)\s*\{)?[\s~\\]*([ap])\.?\s?m\.?\s*\}?\s*$/i;
+const UNMARKED = /^\s*(\d{1,2}):([0-5]\d)\s*$/;
+const WORDS = /^\s*(?:12(?::00)?\s+)?(?:\\text\s*\{\s*)?(noon|midnight)\s*\}?\s*$/i;
+
+/** A time that is nothing else. */
+export function clockOf(text: string): Node | undefined {
+  if (text.length > LENGTH_MAX) return undefined;
+  const word = WORDS.exec(text)?.[1]?.toLowerCase();
+  if (word !== undefined) return { kind: "clock", minutes: word === "noon" ? 720 : 0, half: false };
+  const [, hour = "", minute = "0", half = ""] = MARKED.exec(text) ?? [];
+  if (half === "" || Number(hour) < 1 || Number(hour) > 12) return undefined;
+  const after = half.toLowerCase() === "p" ? 12 : 0;
+  return { kind: "clock", minutes: 60 * ((Number(hour) % 12) + after) + Number(minute), half: false };
+}
+
+/** "16:30", which is a ratio, too. Up to twelve it may be in either half of the day. */
+export function clockLike(text: string): Node | undefined {
+  const [, hour = "", minute = ""] = text.length > LENGTH_MAX ? [] : (UNMARKED.exec(text) ?? []);
+  if (hour === "" || Number(hour) > 23) return undefined;
+  const half = Number(hour) > 0 && Number(hour) <= 12 && !hour.startsWith("0");
+  return { kind: "clock", minutes: 60 * Number(hour) + Number(minute), half };
+}
+
+// Days of the year: May 3, 3rd of May 2024, 5月3日. Each month may be cut to three letters, September to four.
+
+const MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec";
+const MONTH = `(?<month>${MONTHS})(?:(?<=jan)uary|(?<=feb)ruary|(?<=mar)ch|(?<=apr)il|(?<=jun)e|(?<=jul)y|(?<=aug)ust|(?<=sep)t(?:ember)?|(?<=oct)ober|(?<=nov|dec)ember)?\\.?`;
+const DAY = "(?<day>\\d{1,2})(?:st|nd|rd|th)?";
+const YEAR = "(?:,? (?<year>\\d{4}))?";
+const DATES = [
+  new RegExp(`^(?:on )?${MONTH} ${DAY}${YEAR}$`, "i"),
+  new RegExp(`^(?:on )?(?:the )?${DAY}(?: of)? ${MONTH}${YEAR}$`, "i"),
+  /^(?:(?<year>\d{4})年)?(?<number>\d{1,2})月(?<day>\d{1,2})[日号]$/,
+];
+
+/** A day of a month; as words, for it has no value. */
+export function dateOf(text: string): Node | undefined {
+  if (text.length > LENGTH_MAX) return undefined;
+  const written = bare(text).replaceAll(" ,", ",").trim();
+  const found = DATES.map((form) => form.exec(written)?.groups).find((groups) => groups !== undefined);
+  if (found === undefined) return undefined;
+  const months = MONTHS.split("|");
+  const month = found["month"]?.toLowerCase() ?? months[Number(found["number"]) - 1] ?? "";
+  const day = Number(found["day"]);
+  if (day < 1 || day > 31 || Number(found["number"] ?? 1) > 12) return undefined;
+  return { kind: "text", text: `day ${day} of ${month} ${found["year"] ?? ""}`.trim() };
+}
+
+// What a division leaves: 5 R 2, 5 remainder 2, 5……2.
+
+const SIGN = "R|remainder|rem\\.?|with (?:a )?remainder(?: of)?|余|(?:…|\\.{3}|\\\\[lc]?dots ?){2}";
+const REMAINDER = new RegExp(`^(\\d{1,30}) ?(?:${SIGN}) ?(\\d{1,30})$`);
+
+/** As words: that "5 R 2" is no product, and has no value that is another's. */
+export function remainderOf(text: string): Node | undefined {
+  if (text.length > REMAINDER_LENGTH_MAX) return undefined;
+  const [, quotient, rest] = REMAINDER.exec(bare(text).trim()) ?? [];
+  return quotient === undefined ? undefined : { kind: "text", text: `${quotient} remainder ${rest}` };
+}

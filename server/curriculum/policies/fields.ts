@@ -1,0 +1,128 @@
+/**
+ * Reads a policy's parameters, which are plain JSON that nobody has looked at: each field by its type, with errors that
+ * name it and say what came. Names are the contract's, as newest_share or newestShare, and null is as good as unset.
+ */
+import { didYouMean } from "../../../envs/lib/text.ts";
+import { isList, type Json } from "../core/json.ts";
+import { invalid, type Invalid } from "../core/types.ts";
+
+/** A field that cannot be read; readPolicy gives it as a value. */
+export class UnreadField extends Error {
+  readonly invalid: Invalid;
+
+  constructor(field: string, message: string) {
+    super(`${field}: ${message}`);
+    this.invalid = invalid(field, message);
+  }
+}
+
+/** The fields of one object, each undefined where it is not given. */
+export interface Fields<Name extends string = string> {
+  /** From the parameters down, e.g. "stages[0].share". */
+  pathOf(name: Name): string;
+  has(name: Name): boolean;
+  number(name: Name): number | undefined;
+  /** A whole number. */
+  count(name: Name): number | undefined;
+  flag(name: Name): boolean;
+  text(name: Name): string;
+  /** Names with numbers. */
+  numbers(name: Name): Readonly<Record<string, number>>;
+  /** An entry of a table, as "WIDEN" or with the prefix of the contract's enum, in any case. */
+  choice<Entry extends string>(
+    name: Name,
+    table: Readonly<Record<Entry, unknown>>,
+    prefix: string,
+    byDefault: NoInfer<Entry>,
+  ): Entry;
+  /** The object that a field holds, or that each item of a list is, with the names it may have. */
+  object<Inner extends string>(name: Name, names: readonly Inner[]): Fields<Inner> | undefined;
+  objects<Inner extends string>(name: Name, names: readonly Inner[]): readonly Fields<Inner>[];
+}
+
+function refuse(field: string, message: string): never {
+  throw new UnreadField(field, message);
+}
+
+function wants(field: string, what: string, json: Json): never {
+  return refuse(field, `wants ${what}; got ${JSON.stringify(json).slice(0, 100)}`);
+}
+
+/** As ProtoJSON writes what JSON has no numbers for. */
+const unnumbered: ReadonlyMap<Json, number> = new Map([
+  ["NaN", NaN],
+  ["Infinity", Infinity],
+  ["-Infinity", -Infinity],
+]);
+
+function numberOf(field: string, json: Json): number {
+  return typeof json === "number" ? json : (unnumbered.get(json) ?? wants(field, "a number", json));
+}
+
+function entriesOf(field: string, json: Json, what: string): readonly (readonly [string, Json])[] {
+  return typeof json === "object" && json !== null && !isList(json) ? Object.entries(json) : wants(field, what, json);
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** `path` is that of the object; "" for the parameters themselves. */
+export function fieldsOf<Name extends string>(json: Json, names: readonly Name[], path = ""): Fields<Name> {
+  const pathOf = (name: string): string => (path === "" ? name : `${path}.${name}`);
+  const given = new Map<Name, Json>();
+  for (const [key, value] of entriesOf(path === "" ? "parameters" : path, json, "fields")) {
+    const name = names.find((each) => each === key || camelCase(each) === key);
+    if (name === undefined)
+      refuse(pathOf(key), `there is no such field${didYouMean(key, names) || `; there are ${names.join(", ")}`}`);
+    if (given.has(name)) refuse(pathOf(name), "it is given twice");
+    if (value !== null) given.set(name, value);
+  }
+  const read = <T>(name: Name, as: (json: Json, field: string) => T): T | undefined => {
+    const value = given.get(name);
+    return value === undefined ? undefined : as(value, pathOf(name));
+  };
+  return {
+    pathOf,
+    has: (name) => given.has(name),
+    number: (name) => read(name, (value, field) => numberOf(field, value)),
+    count: (name) =>
+      read(name, (value, field) => {
+        // ProtoJSON writes numbers of 64 bits as text.
+        const number = typeof value === "string" && /^\d{1,20}$/.test(value) ? Number(value) : numberOf(field, value);
+        return Number.isInteger(number) ? number : wants(field, "a whole number", value);
+      }),
+    flag: (name) =>
+      read(name, (value, field) => (typeof value === "boolean" ? value : wants(field, "true or false", value))) ??
+      false,
+    text: (name) =>
+      read(name, (value, field) => (typeof value === "string" ? value : wants(field, "text", value))) ?? "",
+    numbers: (name) =>
+      read(name, (value, field) =>
+        Object.fromEntries(
+          entriesOf(field, value, "names with numbers").map(([key, number]) => [
+            key,
+            numberOf(`${field}["${key}"]`, number),
+          ]),
+        ),
+      ) ?? {},
+    choice: (name, table, prefix, byDefault) =>
+      read(name, (value, field) => {
+        const word = typeof value === "string" ? value.toUpperCase().replace(prefix, "") : value;
+        const entries = Object.keys(table) as (keyof typeof table)[];
+        // A number that the contract's enum does not have, of a newer client.
+        if (typeof word === "number")
+          return word === 0 ? byDefault : refuse(field, `${word} is not one of the contract's`);
+        if (word === "UNSPECIFIED") return byDefault;
+        return (
+          entries.find((entry) => entry === word) ??
+          wants(field, `one of ${entries.map((entry) => entry.toLowerCase()).join(", ")}`, value)
+        );
+      }) ?? byDefault,
+    object: (name, inner) => read(name, (value, field) => fieldsOf(value, inner, field)),
+    objects: (name, inner) =>
+      read(name, (value, field) =>
+        isList(value) ? value.map((each, i) => fieldsOf(each, inner, `${field}[${i}]`)) : wants(field, "a list", value),
+      ) ?? [],
+  };
+}

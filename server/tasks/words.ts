@@ -1,0 +1,28 @@
+/** The words by which a task is asked for, and the numbers that stand for them in ids: given out, they never change. */
+import type { Thinking } from "../../envs/answers/locate.ts";
+import type { Split } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
+
+interface Numbered<Word extends string, Given extends number> {
+  readonly toWire: Readonly<Record<Word, Given>>;
+  /** Undefined for 0, which is no word's, and for numbers that are not known. */
+  fromWire(wire: number): Word | undefined;
+}
+
+export function numbered<Word extends string, Given extends number>(
+  toWire: Readonly<Record<Word, Given>>,
+): Numbered<Word, Given> {
+  const words = new Map<number, Word>(Object.entries(toWire).map(([word, wire]) => [wire as number, word as Word]));
+  return { toWire, fromWire: (wire) => words.get(wire) };
+}
+
+export const splitNumbers = numbered<Split, number>({ train: 1, eval: 2, bench: 3 });
+
+export const formatNumbers = numbered<AnswerFormat, number>({
+  think_answer: 1,
+  answer_line: 2,
+  answer_tag: 3,
+  boxed: 4,
+});
+
+export const thinkingNumbers = numbered<Thinking, number>({ required: 1, prefilled: 2, stripped: 3 });

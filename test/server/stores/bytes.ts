@@ -1,0 +1,2 @@
+/** Bodies of events and snapshots in the tests of stores, which read none. */
+export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
