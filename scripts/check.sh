@@ -2,17 +2,22 @@
 # Everything that a machine can find wrong without running the product. Runs all checks, then fails if any did.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-failed=()
-check() {
-  local name=$1
+failed=$(mktemp)
+trap 'rm -f "$failed"' EXIT
+run() {
+  local name=$1 output
   shift
   if output=$("$@" 2>&1); then
     echo "ok    $name"
   else
-    echo "FAIL  $name"
-    echo "$output" | sed 's/^/      /'
-    failed+=("$name")
+    printf 'FAIL  %s\n%s\n' "$name" "$(sed 's/^/      /' <<<"$output")"
+    echo "$name" >>"$failed"
   fi
+}
+# Two at a time, one for each of two cores.
+check() {
+  while (($(jobs -rp | wc -l) >= 2)); do wait -n; done
+  run "$@" &
 }
 
 # Judged against main; on main itself, against the contract as it was before its last change.
@@ -39,14 +44,16 @@ generated() {
   }
 }
 
-check "format (prettier)" prettier --check --log-level warn .
+# Alone, for it writes the files that the others read.
+run "generated code" generated
+# The longest first.
 check "lint (eslint)" eslint . --max-warnings 0
+check "format (prettier)" prettier --check --log-level warn .
 check "types (tsc)" tsc -p .
 check "import rules (dependency-cruiser)" depcruise envs pictures server cli clients/ts/src --config .dependency-cruiser.cjs
 check "contract format (buf)" buf format --diff --exit-code
 check "contract lint (buf)" buf lint
 check "contract breaking (buf)" breaking
-check "generated code" generated
 check "copy and paste (jscpd)" jscpd --silent envs pictures server cli clients scripts
 check "documents name what is there" node scripts/documents.ts
 check "calls pass the files that docs/walks.md lists" node scripts/walks.ts
@@ -57,11 +64,12 @@ sandbox=server/ports/sandbox/python
 rules=clients/python/pyproject.toml
 check "python format of the sandbox (ruff)" .venv/bin/python -m ruff format --check --config $rules $sandbox
 check "python lint of the sandbox (ruff)" .venv/bin/python -m ruff check --config $rules $sandbox
-check "python types of the sandbox (mypy)" env MYPYPATH=$sandbox .venv/bin/python -m mypy --config-file $rules $sandbox/zygote.py $sandbox/driver.py $sandbox/reader.py
+check "python types of the sandbox (mypy)" env MYPYPATH=$sandbox .venv/bin/python -m mypy --cache-dir .mypy_cache/sandbox --config-file $rules $sandbox/zygote.py $sandbox/driver.py $sandbox/reader.py
 check "python types (mypy)" .venv/bin/python -m mypy --config-file clients/python/pyproject.toml clients/python/src clients/python/examples clients/python/tests
 
-if ((${#failed[@]})); then
-  echo "${#failed[@]} checks failed: ${failed[*]}"
+wait
+if [[ -s $failed ]]; then
+  echo "$(wc -l <"$failed") checks failed: $(paste -sd, "$failed")"
   exit 1
 fi
 echo "all checks passed"

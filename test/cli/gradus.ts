@@ -1,11 +1,19 @@
-/** The command line as its users start it: by its launcher, as a process of its own. */
-import { execFileSync, spawn } from "node:child_process";
+/** The command line as its users start it, and in processes that run one command after another. */
+import { execFileSync, fork, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { resolve } from "node:path";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { afterAll } from "vitest";
+import type { Asked } from "./host.ts";
 
 export const launcher = resolve(import.meta.dirname, "../../cli/bin.mjs");
+
+/** No command writes it. */
+const END_OF_COMMAND = "\0end of command\0";
 
 export interface Ended {
   readonly code: number | null;
@@ -33,8 +41,8 @@ export function start(args: readonly string[], settings: Settings): ChildProcess
   return spawn(node, [launcher, ...args], { cwd, env: environmentWith(settings), stdio: "pipe" });
 }
 
-/** Runs a command to its end. */
-export async function gradus(settings: Settings, ...args: readonly string[]): Promise<Ended> {
+/** Runs a command to its end, in a process of its own. */
+export async function gradusAlone(settings: Settings, ...args: readonly string[]): Promise<Ended> {
   const child = start(args, settings);
   if (child.stdin === null || child.stdout === null || child.stderr === null) throw new Error("no streams");
   child.stdin.end(settings.input ?? "");
@@ -42,6 +50,57 @@ export async function gradus(settings: Settings, ...args: readonly string[]): Pr
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return { code, out, err };
 }
+
+const nodeFlags = JSON.parse(readFileSync(join(import.meta.dirname, "../../cli/node-flags.json"), "utf8")) as string[];
+
+/** Processes that have run a command and wait for another. */
+const idle: ChildProcess[] = [];
+
+/** What a process writes until it says that its command is over, or until it ends. */
+function untilEnd(stream: Readable | null): Promise<string> {
+  if (stream === null) throw new Error("no streams");
+  return new Promise((done) => {
+    const chunks: Buffer[] = [];
+    const end = (): void => {
+      stream.off("data", take).off("close", end);
+      done(Buffer.concat(chunks).toString().replace(END_OF_COMMAND, ""));
+    };
+    const take = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      if (Buffer.concat(chunks.slice(-2)).includes(END_OF_COMMAND)) end();
+    };
+    stream.on("data", take).once("close", end);
+  });
+}
+
+/**
+ * Runs a command to its end in a process that runs others before and after it, one at a time (host.ts): the start of a
+ * process takes a third of a second and more. The launcher, signals and settings of Node want gradusAlone() or start().
+ */
+export async function gradus(settings: Settings, ...args: readonly string[]): Promise<Ended> {
+  const host = idle.pop() ?? fork(join(import.meta.dirname, "host.ts"), { stdio: "pipe", execArgv: nodeFlags });
+  const code = new Promise<number | null>((done) => {
+    host.once("message", (message) => done(message as number)).once("exit", done);
+  });
+  const written = Promise.all([untilEnd(host.stdout), untilEnd(host.stderr)]);
+  const { cwd, input = "" } = settings;
+  host.send({ args, cwd, env: environmentWith(settings), input, end: END_OF_COMMAND } satisfies Asked);
+  const ended = { code: await code, out: (await written)[0], err: (await written)[1] };
+  host.removeAllListeners("message").removeAllListeners("exit");
+  if (host.connected) idle.push(host);
+  return ended;
+}
+
+// A command that leaves something open keeps its process, which here is waited for as a shell would.
+afterAll(async () => {
+  await Promise.all(
+    idle.splice(0).map((host) => {
+      const ended = once(host, "exit");
+      host.disconnect();
+      return ended;
+    }),
+  );
+});
 
 export interface Serving {
   readonly child: ChildProcess;

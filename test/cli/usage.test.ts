@@ -5,14 +5,14 @@ import { afterAll, describe, expect, test } from "vitest";
 import { startChatServer } from "../support/chat-server.ts";
 import { openServer } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/server-process.ts";
-import { gradus, nodes } from "./gradus.ts";
+import { gradus, gradusAlone, nodes } from "./gradus.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 const here = { cwd: folder.path };
 
 test.each(nodes())("started by Node %s it prints its version", async (_version, node) => {
-  const { code, out } = await gradus({ ...here, node }, "--version");
+  const { code, out } = await gradusAlone({ ...here, node }, "--version");
   expect([code, out]).toEqual([0, "0.1.0\n"]);
 });
 

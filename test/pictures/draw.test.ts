@@ -70,7 +70,8 @@ describe.each(drawing)("$title", (each) => {
   });
 });
 
-const drawers = [...new Map(drawing.map((each) => [each.environment, each])).values()];
+/** Each at its first level, the smallest: what a text does to a picture does not depend on how much else is in it. */
+const drawers = [...new Map(drawing.toReversed().map((each) => [each.environment, each])).values()];
 
 describe.each(drawers.map((each) => ({ ...each, id: each.environment.id })))("$id", (each) => {
   const { environment } = each;

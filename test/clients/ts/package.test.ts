@@ -76,12 +76,13 @@ test.each(nodes())("both entries load and fail as they should in Node %s", (_ver
   ]);
 });
 
-/** How projects find the types of what they import, the oldest of which (node10) does not read `exports`. */
+/**
+ * How projects find the types of what they import: by Node's rules, by a bundler's (also those of "preserve"), and by the
+ * oldest (node10), which does not read `exports`.
+ */
 const resolutions = [
   { module: "nodenext" },
-  { module: "node16" },
   { module: "esnext", moduleResolution: "bundler" },
-  { module: "preserve" },
   { module: "esnext", moduleResolution: "node10", ignoreDeprecations: "6.0" },
 ] as const;
 
