@@ -36,8 +36,8 @@ module.exports = {
     only(
       "runtime-is-a-leaf",
       "^server/runtime/",
-      "^server/runtime/",
-      "Configuration, log and metrics know no service.",
+      "^server/(runtime/|ports/list\\.ts$)",
+      "Configuration, log and metrics know no service; each port reads its own part of the configuration.",
     ),
     only(
       "curriculum-is-a-core",
@@ -73,7 +73,7 @@ module.exports = {
     only(
       "ports-know-no-run",
       "^server/ports/",
-      "^(server/(ports|sharing|tasks|making|scoring)/|server/runtime/(files|secrets)\\.ts$|server/curriculum/runs/|envs/)",
+      "^(server/(ports|sharing|tasks|making|scoring)/|server/runtime/(files|secrets|samples|values)\\.ts$|server/curriculum/runs/|envs/)",
       "What is asked of the outside.",
     ),
     only(

@@ -27,11 +27,15 @@ export interface OpenedPorts {
 export async function openPorts(configs: Partial<PortConfigs>, context: PortsContext): Promise<OpenedPorts> {
   const { clock, onOpen, onFault, warn = () => undefined } = context;
   const tried = await Promise.all(
-    portKinds.map(async ([name, { open, words }]): Promise<readonly [string, OpenedPort]> => {
-      const config = configs[name];
-      if (config === undefined || open === undefined) return [name, { kind: "missing", why: words.missing }];
-      return [name, await open(config, { clock, warn, onFault: (why) => onFault?.(name, escaped(why)) })];
-    }),
+    portKinds.map(
+      async ([name, { open, words }]): Promise<readonly [string, OpenedPort | { readonly kind: "elsewhere" }]> => {
+        const config = configs[name];
+        if (config === undefined) return [name, { kind: "missing", why: words.missing }];
+        // It is opened by who asks it, beside its gate.
+        if (open === undefined) return [name, { kind: "elsewhere" }];
+        return [name, await open(config, { clock, warn, onFault: (why) => onFault?.(name, escaped(why)) })];
+      },
+    ),
   );
   const opened = tried.flatMap(([name, port]) => (port.kind === "opened" ? [{ name, ...port }] : []));
   for (const { name, found } of opened) onOpen?.(name, found);

@@ -25,7 +25,9 @@ test("all that it copies from the tree is there, and not ignored", () => {
     const fromTree = copy.getFlags().every((flag) => flag.getName() !== "from");
     return fromTree ? copy.getArguments().slice(0, -1).map(String) : [];
   });
-  expect(sources).toEqual(expect.arrayContaining(["package-lock.json", "server", "cli", "envs", "pictures", "clients/ts"]));
+  expect(sources).toEqual(
+    expect.arrayContaining(["package-lock.json", "server", "cli", "envs", "pictures", "clients/ts"]),
+  );
   for (const source of sources) {
     expect(existsSync(source), source).toBe(true);
     expect(

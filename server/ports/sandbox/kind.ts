@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { ConfigProblem, integer, isWebAddress, text } from "../../runtime/values.ts";
 import type { PortKind, PortOptions, ValuesOf } from "../kind.ts";
-import type { SandboxSettings } from "./open.ts";
+import { noSandbox, type SandboxSettings } from "./settings.ts";
 
 const options = {
   sandbox: text({
@@ -26,12 +26,6 @@ const options = {
     defaultValue: "python3",
   }),
 } as const satisfies PortOptions;
-
-/** Why this server runs no programs, and what to do. */
-export function noSandbox(why: string): string {
-  const otherwise = "give --sandbox the URL of a SandboxFusion server, or use other environments";
-  return `this server runs no programs: ${why}; ${otherwise}`;
-}
 
 export const sandbox = {
   options,

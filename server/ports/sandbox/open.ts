@@ -3,21 +3,10 @@ import type { Sandbox } from "../../../envs/ports.ts";
 import type { OpenedPort } from "../kind.ts";
 import { counted, type CountedSandbox, sandboxMetrics } from "./counts.ts";
 import { openEmbedded } from "./embedded.ts";
-import { noSandbox } from "./kind.ts";
 import { probeRoom } from "./probe.ts";
 import { findPython } from "./python.ts";
 import { createRemote } from "./remote.ts";
-import type { ZygoteOptions } from "./zygote.ts";
-
-export type SandboxSettings =
-  | {
-      readonly kind: "embedded";
-      /** A name on the path, or a path. */
-      readonly python: string;
-      readonly concurrency: number;
-      readonly without?: NonNullable<ZygoteOptions["without"]>;
-    }
-  | { readonly kind: "remote"; readonly url: string; readonly concurrency: number };
+import { noSandbox, type SandboxSettings } from "./settings.ts";
 
 const PROBE_MS_MAX = 60_000;
 

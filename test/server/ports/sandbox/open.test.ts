@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { SandboxReply } from "../../../../envs/ports.ts";
 import { registerSamples } from "../../../../server/runtime/samples.ts";
 import { counted, sandboxMetrics } from "../../../../server/ports/sandbox/counts.ts";
-import { openSandbox, type SandboxSettings } from "../../../../server/ports/sandbox/open.ts";
+import { openSandbox } from "../../../../server/ports/sandbox/open.ts";
+import type { SandboxSettings } from "../../../../server/ports/sandbox/settings.ts";
 import { probeRoom } from "../../../../server/ports/sandbox/probe.ts";
 
 const context = { signal: new AbortController().signal, deadlineMs: Infinity };
