@@ -117,7 +117,7 @@ test("a judge that is down masks its arm, and has it back when it answers", asyn
   const task = await client.reset({ environment: "test/held", seed: 1n });
   await until(async () => {
     const outcome = await client.step(task, answerTo(task));
-    expect(outcome).toMatchObject({ kind: "unscored", reason: "resource_unavailable", resource: "judge" });
+    expect(outcome).toMatchObject({ kind: "unscored", reason: "resource_unavailable", resource: "flaky-judge" });
     return (await reasons())?.[0] !== undefined;
   });
   expect(await reasons()).toEqual(["the judge hung up", undefined]);

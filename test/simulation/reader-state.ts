@@ -142,12 +142,6 @@ export function outcomeOf(results: Row): ReadOutcome {
   };
 }
 
-/** A policy as a journal says it, { name, parameters, constraints, filter }, with its parameters under its name. */
-export function policyOf(text: string): Data {
-  const { name, parameters, constraints, filter } = JSON.parse(text) as Config;
-  return { [name as string]: parameters ?? {}, constraints: constraints ?? {}, filter: filter ?? {} };
-}
-
 /** Whether an update learns nothing from a group (contract: DynamicSampling). */
 export function isUseless({ count, solved, deviation, advantage }: ReadOutcome, alike: Data): boolean {
   if (alike === "solved") return count < 2 || solved === 0 || solved === count;
@@ -176,7 +170,7 @@ function plain(value: unknown): Data {
 
 export function configOf(message: RunConfig | undefined): Config {
   const config = plain(message) as Config;
-  return { ...config, policy: policyOf(config["policy"] as string) };
+  return { ...config, policy: JSON.parse(config["policy"] as string) as Data };
 }
 
 export function freshGroup(task: ReadTask, generations: number): ReadGroup {
@@ -257,7 +251,7 @@ export function readState(bytes: Uint8Array): ReadRun {
     ...plainHead,
     config: configOf(config),
     configCreated: configCreated === undefined ? null : configOf(configCreated),
-    policy: policyOf(policy),
+    policy: JSON.parse(policy) as Data,
     policyState: JSON.parse(policyState) as Data,
     masks: masks.map(({ reason = null }) => reason),
     rolledBack: rolledBack.map(rangeOf),

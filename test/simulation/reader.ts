@@ -11,16 +11,7 @@ import {
 } from "../../server/gen/gradus/internal/v1/run_pb.js";
 import { drawn } from "./reader-draws.ts";
 import { feedback, reported, closed, reopened } from "./reader-groups.ts";
-import {
-  type Data,
-  UNSAID,
-  type Config,
-  configOf,
-  policyOf,
-  type ReadRun,
-  readHead,
-  readState,
-} from "./reader-state.ts";
+import { type Data, UNSAID, type Config, configOf, type ReadRun, readHead, readState } from "./reader-state.ts";
 import {
   type HashOf,
   type Reading,
@@ -112,9 +103,13 @@ function control(run: ReadRun, kind: RunEvent["kind"]): void {
   else if (kind.case === "advanced") run.policyState = JSON.parse(kind.value.policyState) as Data;
   else if (kind.case === "armMasked") mask(kind.value.arm, kind.value.reason);
   else if (kind.case === "armUnmasked") mask(kind.value.arm, null);
-  else if (kind.case === "policyUpdated") updatePolicy(run, policyOf(kind.value.policy));
+  else if (kind.case === "policyUpdated") updatePolicy(run, JSON.parse(kind.value.policy) as Data);
   else if (kind.case === "reshaped")
-    reshape(run, configOf(kind.value.config), kind.value.policy === undefined ? null : policyOf(kind.value.policy));
+    reshape(
+      run,
+      configOf(kind.value.config),
+      kind.value.policy === undefined ? null : (JSON.parse(kind.value.policy) as Data),
+    );
   else throw new Error(`there is no event "${kind.case ?? ""}"`);
 }
 

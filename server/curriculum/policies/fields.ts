@@ -3,6 +3,7 @@
  * name it and say what came. Names are the contract's, as newest_share or newestShare, and null is as good as unset.
  */
 import { didYouMean } from "../../../envs/lib/text.ts";
+import { escaped } from "../../../envs/lib/words.ts";
 import { isList, type Json } from "../core/json.ts";
 import { invalid, type Invalid } from "../core/types.ts";
 
@@ -69,12 +70,17 @@ function camelCase(name: string): string {
 
 /** `path` is that of the object; "" for the parameters themselves. */
 export function fieldsOf<Name extends string>(json: Json, names: readonly Name[], path = ""): Fields<Name> {
+  const holder = path === "" ? "parameters" : path;
   const pathOf = (name: string): string => (path === "" ? name : `${path}.${name}`);
+  const refuseName = (key: string): never => {
+    const near = didYouMean(key, names) || `; there are ${names.join(", ")}`;
+    if (/^\w{1,64}$/.test(key)) return refuse(pathOf(key), `there is no such field${near}`);
+    return refuse(holder, `there is no field '${escaped(key.slice(0, 64))}'${near}`);
+  };
   const given = new Map<Name, Json>();
-  for (const [key, value] of entriesOf(path === "" ? "parameters" : path, json, "fields")) {
+  for (const [key, value] of entriesOf(holder, json, "fields")) {
     const name = names.find((each) => each === key || camelCase(each) === key);
-    if (name === undefined)
-      refuse(pathOf(key), `there is no such field${didYouMean(key, names) || `; there are ${names.join(", ")}`}`);
+    if (name === undefined) return refuseName(key);
     if (given.has(name)) refuse(pathOf(name), "it is given twice");
     if (value !== null) given.set(name, value);
   }

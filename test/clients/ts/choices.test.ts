@@ -86,8 +86,11 @@ test("completions given as texts have their place as sample_index", () => {
 describe("runs", () => {
   test("a bandit with constraints", () => {
     const policy = policyOf({ kind: "bandit", alpha: 0.15, constraints: { realShareMin: 0.3 } });
-    expect(policy.kind).toMatchObject({ case: "bandit", value: { alpha: 0.15 } });
-    expect(policy.kind.value).not.toHaveProperty("tau", expect.anything());
+    expect(policy.kind).toMatchObject({
+      case: "bandit",
+      value: { rule: { case: "emaSoftmax", value: { alpha: 0.15 } } },
+    });
+    expect(policy.kind).not.toHaveProperty("value.rule.value.tau", expect.anything());
     expect(policy.constraints?.realShareMin).toBe(0.3);
   });
 

@@ -53,7 +53,7 @@ const results: fc.Arbitrary<GroupResults> = fc
   }));
 
 const key: fc.Arbitrary<Key> = fc.record(
-  { hash: text, name: text, rank: fc.double({ min: 0, max: 1 }).map((rank) => rank + 0) },
+  { hash: text, name: text, rank: fc.double({ min: 0, max: 1, noNaN: true }).map((rank) => rank + 0) },
   { requiredKeys: ["hash", "name"] },
 );
 
