@@ -76,9 +76,9 @@ def silent() -> Iterator[str]:
 
 
 def test_time_outs_are_the_clients_and_the_calls(server: Server) -> None:
+    with silent() as address, Client(address, timeout=0.2) as hurried, pytest.raises(gradus.GradusError):
+        hurried.list_environments()
     with Client(server.address, timeout=1e-4) as hurried:
-        with pytest.raises(gradus.DeadlineExceededError):
-            hurried.list_environments()
         assert hurried.list_environments(timeout=30)
     with silent() as address, Client(address) as client, pytest.raises(gradus.GradusError):
         client.list_environments(timeout=0.2)
