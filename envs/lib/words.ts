@@ -8,8 +8,12 @@ const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u{feff}\u{fff9}-\u{fffb
 
 const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
+/** Most words are plain, and to see that is faster than to look for what is not. */
+const PLAIN = /^[ -~]*$/;
+
 /** The same words, with such characters written out: "\n", "\u{202e}". What was escaped before stays as it is. */
 export function escaped(words: string): string {
+  if (PLAIN.test(words)) return words;
   return words.replace(UNFIT, (found) => SHORT[found] ?? `\\u{${found.codePointAt(0)?.toString(16) ?? ""}}`);
 }
 
