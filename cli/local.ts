@@ -104,7 +104,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     registry,
     keyring: keys.keyring,
     pools: loaded.pools,
-    workers: needs === "runs" ? threads(config) : workHere(registry),
+    startWorkers: () => (needs === "runs" ? threads(config) : workHere(registry)),
     opened: { ...createLocalPorts(config, tell), limits: limitsOf(config) },
     missingPorts: needs === "evaluations" ? missingHere(config) : {},
     openStores: () => storesOf(config, needs),

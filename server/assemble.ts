@@ -33,7 +33,8 @@ export interface Parts {
   readonly registry: Registry;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
-  readonly workers: WorkerPool;
+  /** Called last: threads that were started keep alive a process that cannot begin. */
+  readonly startWorkers: () => WorkerPool;
   readonly opened: { readonly ports: Ports; readonly limits: OpenedPorts["limits"]; close(): Promise<void> };
   readonly missingPorts: MissingPorts;
   readonly openStores: () => Promise<Stores>;
@@ -49,17 +50,19 @@ export interface Parts {
 export interface Assembled {
   readonly deps: ServiceDeps;
   readonly resources: Resources;
+  readonly workers: WorkerPool;
   /** Lets go of all parts, those that were given included. */
   readonly close: () => Promise<void>;
 }
 
 /** Throws `problem` of why suites do not read. */
 export async function assemble(parts: Parts, problem: (message: string) => Error): Promise<Assembled> {
-  const { config, registry, keyring, pools, workers, opened, missingPorts, log, onFailure } = parts;
+  const { config, registry, keyring, pools, opened, missingPorts, log, onFailure } = parts;
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes: completionBytesMax } = config.limits;
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loaded.kind === "invalid") throw problem(loaded.message);
   const { store, evaluationStore, holds } = await parts.openStores();
+  const workers = parts.startWorkers();
   const resources = createResources({
     clock: systemClock,
     ports: opened.ports,
@@ -110,7 +113,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     await store.close();
     await evaluationStore.close();
   };
-  return { deps, resources, close };
+  return { deps, resources, workers, close };
 }
 
 function createScorers(

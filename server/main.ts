@@ -121,14 +121,12 @@ async function assembleAround(
   const { keyring, warning } = keys;
   if (warning !== undefined) log.warn(warning);
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
-  const workers = startWorkers(config, log);
-  registerGauges(metrics, workers, dropped);
   const parts = {
     config,
     registry,
     keyring,
     pools,
-    workers,
+    startWorkers: () => startWorkers(config, log),
     opened,
     missingPorts: opened.missing,
     openStores: () => openStores(config, log, health),
@@ -138,7 +136,8 @@ async function assembleAround(
     log,
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
-  const { deps, resources, close } = await assemble(parts, (message) => new StartError(message));
+  const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
+  registerGauges(metrics, workers, dropped);
   maskWhileDown(resources, deps.runs, log);
   registerRuns(metrics.registry, (limit) => deps.runs.recent(limit));
   registerAll(metrics, deps.teacher?.metrics ?? []);
