@@ -167,7 +167,9 @@ test.each(inLanguage("sh").flatMap(({ where, text }) => commandsOf(text).map((co
       case "curl": {
         // Where a command of runs is given no server, it is the one that `make serve` starts.
         const ofServer = /^npx gradus run (?!start)/.test(command) ? { GRADUS_SERVER: server.address } : {};
-        const env = { ...process.env, GRADUS_DATA_DIR: folder.path, ...ofServer };
+        // npx remembers by folder where a package's command was; a cache of this test's own knows no earlier checkout.
+        const npm_config_cache = join(folder.path, "npm");
+        const env = { ...process.env, GRADUS_DATA_DIR: folder.path, npm_config_cache, ...ofServer };
         const { stdout } = await run("bash", ["-euo", "pipefail", "-c", here(command)], {
           cwd: repository,
           env,
