@@ -130,9 +130,10 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
 /** Evaluations are kept, as by a server; runs end with the process. */
 async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<Stores> {
   const store = memoryStore();
-  if (needs !== "evaluations") return { store, evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
+  const here = { store, clock: systemClock };
+  if (needs !== "evaluations") return { ...here, evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
   const evaluationStore = await sqliteEvaluationStore({ directory, onLoss: (loss) => console.error(loss) });
-  return { store, evaluationStore, holds: fileHolds(directory) };
+  return { ...here, evaluationStore, holds: fileHolds(directory) };
 }
 
 function contextOf({ signal }: Attempt): CallContext {

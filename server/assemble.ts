@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Ports } from "../envs/ports.ts";
 import type { Pool } from "../envs/pool.ts";
 import type { Registry } from "../envs/registry.ts";
+import type { Clock } from "./curriculum/runs/ports.ts";
 import { createRuns } from "./curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
 import { createEvaluations } from "./evaluation/evaluations.ts";
@@ -26,6 +27,8 @@ export interface Stores {
   readonly store: Store;
   readonly evaluationStore: EvaluationStore;
   readonly holds: Holds;
+  /** The time of all processes that use these stores. */
+  readonly clock: Clock;
 }
 
 export interface Parts {
@@ -61,7 +64,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes: completionBytesMax } = config.limits;
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loaded.kind === "invalid") throw problem(loaded.message);
-  const { store, evaluationStore, holds } = await parts.openStores();
+  const { store, evaluationStore, holds, clock } = await parts.openStores();
   const workers = parts.startWorkers();
   const resources = createResources({
     clock: systemClock,
@@ -75,7 +78,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const runs = createRuns({
     store,
     source: createRunSource(maker),
-    clock: systemClock,
+    clock,
     newIncarnation,
     log,
     ...(aheadMax !== undefined && { aheadMax }),

@@ -1,4 +1,6 @@
 /** The composition root: makes everything, and gives each part what it needs. */
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { Gauge } from "prom-client";
 import type { Registry } from "../envs/registry.ts";
@@ -15,22 +17,28 @@ import { createOutcomeMeter } from "./runtime/outcomes.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerSamples, type SampledMetric } from "./runtime/samples.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
+import { type Fleet, joinFleet } from "./replicas/fleet.ts";
+import { type Identity, identityOf } from "./replicas/identity.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
 import { createEvaluationService } from "./services/evaluation-service.ts";
 import { fileHolds, memoryHolds } from "./stores/holds.ts";
 import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
 import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
+import type { ReplicaStore } from "./stores/replica-store.ts";
+import { sqliteReplicas } from "./stores/sqlite-replicas.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./making/environments.ts";
 import { loadKeyring } from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./pools/pools.ts";
 import { reportOf } from "./pools/report.ts";
+import { portKinds } from "./ports/list.ts";
 import { type OpenedPorts, openPorts } from "./ports/ports.ts";
 import type { Resources } from "./ports/resources.ts";
 import { createWorkerPool, type WorkerPool } from "./making/workers.ts";
 import { startTransports } from "./transport/ports.ts";
 import { register } from "./transport/rpc.ts";
+import packageJson from "../package.json" with { type: "json" };
 
 /** Tasks of a run that are made ahead of their draw at most: four update batches of the usual 256 and their spread. */
 const AHEAD_MAX = 2048;
@@ -61,7 +69,7 @@ export async function serve(
   if (environments.kind === "invalid") throw new StartError(environments.message);
   const health = createHealth();
   const parts = await assembleServer({ config, metrics, health, onPoolProgress }, environments.registry, logTo);
-  const { deps } = parts;
+  const { deps, fleet } = parts;
   await parts.ready;
   const transports = await startTransports({
     config,
@@ -79,10 +87,12 @@ export async function serve(
   });
   const { grpcPort, httpPort } = transports;
   log.info({ host: config.host, grpcPort, httpPort }, "listening");
+  void parts.replaced.then(() => transports.quiesce());
   return {
     grpcPort,
     httpPort,
     async stop() {
+      await fleet?.leave();
       await transports.drain();
       await parts.close();
       log.info("stopped");
@@ -121,6 +131,9 @@ async function assembleAround(
   const { keyring, warning } = keys;
   if (warning !== undefined) log.warn(warning);
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
+  const ports = portKinds.map(([name]) => name).filter((name) => opened.missing[name] === undefined);
+  const made = { version: packageJson.version, registry, environmentFiles: config.environmentFiles, pools, ports };
+  let fleet: Fleet | undefined;
   const parts = {
     config,
     registry,
@@ -129,7 +142,15 @@ async function assembleAround(
     startWorkers: () => startWorkers(config, log),
     opened,
     missingPorts: opened.missing,
-    openStores: () => openStores(config, log, health),
+    openStores: async () => {
+      const { replicas, ...stores } = await openStores(config, log, health);
+      if (replicas === undefined) return { ...stores, clock: systemClock };
+      fleet = await joinOthers(replicas, config, identityOf({ ...made, keyring })).catch(async (error: unknown) => {
+        for (const each of [replicas, stores.store, stores.evaluationStore]) await each.close();
+        throw error;
+      });
+      return { ...stores, clock: fleet.clock };
+    },
     streamWindow: STREAM_WINDOW,
     aheadMax: AHEAD_MAX,
     meter: createOutcomeMeter(metrics.registry),
@@ -138,20 +159,46 @@ async function assembleAround(
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
   registerGauges(metrics, workers, dropped);
-  maskWhileDown(resources, deps.runs, log);
+  const replaced = listen(fleet, resources, deps.runs, log);
   registerRuns(metrics.registry, (limit) => deps.runs.recent(limit));
   registerAll(metrics, deps.teacher?.metrics ?? []);
-  return { deps, ready: workers.ready, close };
+  return { deps, ready: workers.ready, fleet, replaced, close };
 }
 
-/** Arms whose resource is down are not drawn from. */
-function maskWhileDown(resources: Resources, runs: ServiceDeps["runs"], log: Log["log"]): void {
+/** Beside the servers that have the same stores, if it may be. */
+async function joinOthers(store: ReplicaStore, { drainOthers }: Config, identity: Identity): Promise<Fleet> {
+  const id = `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`;
+  const joined = await joinFleet({ store, id, identity, drainOthers, clock: systemClock });
+  if (joined.kind === "refused") throw new StartError(joined.message);
+  return joined.fleet;
+}
+
+/**
+ * Arms whose resource is down are not drawn from, unless another server of the same stores can ask it. What it gives resolves
+ * when this server is to make way for another.
+ */
+function listen(fleet: Fleet | undefined, resources: Resources, runs: ServiceDeps["runs"], log: Log["log"]) {
+  // What fails there is logged there.
+  const mask = (resource: string, down: string | undefined): void => void runs.maskArms(resource, down);
   resources.onChange((resource, down) => {
     if (down === undefined) log.info({ resource }, "a resource is asked again");
     else log.warn({ resource, reason: down }, "a resource is down");
-    // What fails there is logged there.
-    void runs.maskArms(resource, down);
+    if (fleet === undefined) mask(resource, down);
+    else fleet.tell(resource, down);
   });
+  const { promise: replaced, resolve } = Promise.withResolvers<void>();
+  fleet?.start({
+    onDown: mask,
+    onReplaced: (by) => {
+      log.warn({ by }, "another server replaces this one, which takes no more calls: stop it");
+      resolve();
+    },
+    onProblem: (err) => {
+      if (err === undefined) log.info("the other servers of the store are heard of again");
+      else log.warn({ err }, "the other servers of the store are not heard of");
+    },
+  });
+  return replaced;
 }
 
 async function openThePorts(config: Config, log: Log["log"], metrics: Metrics) {
@@ -210,7 +257,12 @@ async function openStores(
   health: Health,
 ) {
   if (kind === "memory")
-    return { store: memoryStore(), evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
+    return {
+      store: memoryStore(),
+      evaluationStore: memoryEvaluationStore(),
+      holds: memoryHolds(),
+      replicas: undefined,
+    };
   const at = (part: string) => ({
     directory,
     synchronous,
@@ -225,7 +277,7 @@ async function openStores(
     const store = await sqliteStore(at("runs"));
     try {
       const evaluationStore = await sqliteEvaluationStore(at("evaluations"));
-      return { store, evaluationStore, holds: fileHolds(directory) };
+      return { store, evaluationStore, holds: fileHolds(directory), replicas: sqliteReplicas(directory) };
     } catch (error) {
       await store.close();
       throw error;

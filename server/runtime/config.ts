@@ -34,6 +34,8 @@ export interface Config extends PortConfigs {
   readonly keyFile: string | undefined;
   readonly store: OptionValues["store"];
   readonly storeDurability: OptionValues["storeDurability"];
+  /** Whether replicas of the store that differ from this one are to make way for it. */
+  readonly drainOthers: boolean;
   readonly tls: TlsConfig | undefined;
   /** Set: each call but health checks must bring it. */
   readonly token: string | undefined;
@@ -153,6 +155,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     keyFile,
     store,
     storeDurability,
+    drainOthers,
     logLevel,
     logFormat,
     workers,
@@ -179,6 +182,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     keyFile,
     store,
     storeDurability,
+    drainOthers,
     logLevel,
     logFormat,
     limits: limitsOf(values),

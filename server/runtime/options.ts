@@ -65,6 +65,11 @@ export const configOptions = {
     choices: ["normal", "full"],
     defaultValue: "normal",
   }),
+  drainOthers: flag({
+    flag: "drain-others",
+    description:
+      "replace the servers of the same store that differ (in version, environments, pools or keys): they take no more calls once this one is there; without it this one is refused",
+  }),
   tlsCert: optionalText({
     flag: "tls-cert",
     placeholder: "file",

@@ -33,6 +33,8 @@ export interface TransportOptions {
 export interface Transports {
   readonly grpcPort: number;
   readonly httpPort: number;
+  /** As `drain`, but both ports stay open: whoever asks for the server's health hears that it takes no calls. */
+  quiesce(): Promise<void>;
   /**
    * Shuts down without losing what is in flight: health checks turn NOT_SERVING (503), new calls get UNAVAILABLE, calls
    * in progress have the drain timeout to end, and then both ports close. Resolves when they are closed.
@@ -61,13 +63,18 @@ export async function startTransports({
     throw error;
   });
 
-  const shutDown = async () => {
+  const empty = async () => {
     grpc.stop();
     log.info({ inflight: admission.inflight(), timeoutMs: config.drainTimeoutMs }, "draining");
     const { abandoned } = await admission.drain(config.drainTimeoutMs);
     if (abandoned > 0) log.warn({ abandoned }, "the drain timeout passed with calls in progress");
+  };
+  let emptied: Promise<void> | undefined;
+  const quiesce = (): Promise<void> => (emptied ??= empty());
+  const shutDown = async () => {
+    await quiesce();
     await Promise.all([grpc.close(graceMs), http.close(graceMs)]);
   };
   let drained: Promise<void> | undefined;
-  return { grpcPort: grpc.port, httpPort: http.port, drain: () => (drained ??= shutDown()) };
+  return { grpcPort: grpc.port, httpPort: http.port, quiesce, drain: () => (drained ??= shutDown()) };
 }

@@ -1,0 +1,213 @@
+/**
+ * What the servers of one store tell each other, each by a row of its own that it writes every so often: what it is made of,
+ * which of its resources are down, and whom it replaces. From the same rows each knows the store's time, and which
+ * resources nobody can ask.
+ */
+import type { Clock } from "../curriculum/runs/ports.ts";
+import type { Meeting, ReplicaStore, StoredReplica } from "../stores/replica-store.ts";
+import { storeClock } from "./clock.ts";
+import { differences, type Identity, nameOf } from "./identity.ts";
+
+/** How often each writes its row. */
+const BEAT_MS = 2_000;
+/** One whose row is older does not count: it was killed, or has not reached the store for some beats. */
+const ALIVE_MS = 10_000;
+/** Its row is deleted. */
+const FORGET_MS = 60_000;
+
+/** A row's body. */
+interface Told {
+  readonly identity: Identity;
+  /** Why a resource cannot be asked, by its name. */
+  readonly down: Readonly<Record<string, string>>;
+  /** The names of the identities that it replaces. */
+  readonly replaces: readonly string[];
+  /** It takes no more calls. */
+  readonly isReplaced: boolean;
+}
+
+interface Other extends Told {
+  readonly id: string;
+  readonly sinceMs: number;
+}
+
+export interface FleetOptions {
+  readonly store: ReplicaStore;
+  /** Never used by another process; it is shown to operators. */
+  readonly id: string;
+  readonly identity: Identity;
+  /** Those that are here already and differ are to make way; else this server is refused. */
+  readonly drainOthers: boolean;
+  /** This machine's. */
+  readonly clock: Clock;
+}
+
+export interface FleetListener {
+  /** Told of each resource that no replica can ask, and why; undefined: one can again. */
+  readonly onDown: (resource: string, reason: string | undefined) => void;
+  /** Told once, with whom it is that this server makes way for. */
+  readonly onReplaced: (by: string) => void;
+  /** Told why no row could be written, and undefined when it can be again. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+export interface Fleet {
+  /** The store's time. */
+  readonly clock: Clock;
+  /** Goes on telling the others that this server is there, and hears of them. */
+  start(listener: FleetListener): void;
+  /** Says that a resource of this server is down, and why; undefined: it is asked again. */
+  tell(resource: string, down: string | undefined): void;
+  /** No longer one of them; closes the store of replicas. */
+  leave(): Promise<void>;
+}
+
+export type Joined =
+  | { readonly kind: "joined"; readonly fleet: Fleet }
+  /** This server may not serve beside those that are there; a sentence each. */
+  | { readonly kind: "refused"; readonly message: string };
+
+function othersIn({ nowMs, replicas }: Meeting, ownId: string): readonly Other[] {
+  const alive = ({ id, seenAtMs }: StoredReplica): boolean => id !== ownId && nowMs - seenAtMs <= ALIVE_MS;
+  return replicas.filter(alive).map(({ id, sinceMs, body }) => ({ ...(JSON.parse(body) as Told), id, sinceMs }));
+}
+
+/** Why this server may not serve beside those that came before it. */
+function refusal(identity: Identity, earlier: readonly Other[], drainOthers: boolean): string | undefined {
+  const name = nameOf(identity);
+  const replacing = earlier.find(({ replaces }) => replaces.includes(name));
+  if (replacing !== undefined) {
+    const differing = differences(identity, replacing.identity).join("; ");
+    return `replica ${replacing.id} is replacing servers like this one: ${differing}`;
+  }
+  if (drainOthers) return undefined;
+  const unlike = earlier
+    .filter(({ isReplaced }) => !isReplaced)
+    .flatMap((other) => {
+      const found = differences(identity, other.identity);
+      return found.length === 0 ? [] : [`it differs from replica ${other.id}: ${found.join("; ")}`];
+    });
+  const [first] = unlike;
+  if (first === undefined) return undefined;
+  return `${first}. Replicas of one store must be alike: mend it, or let this one replace the others by --drain-others`;
+}
+
+/** The resources that nobody can ask who takes calls, and why. */
+function downEverywhere(all: readonly Pick<Told, "down" | "isReplaced">[]): ReadonlyMap<string, string> {
+  const serving = all.filter(({ isReplaced }) => !isReplaced);
+  const [first] = serving;
+  const names = Object.entries(first?.down ?? {});
+  return new Map(names.filter(([name]) => serving.every(({ down }) => name in down)));
+}
+
+/** Writes this server's row and looks at the others, before it takes calls. Rejects where the store cannot be used. */
+export async function joinFleet(options: FleetOptions): Promise<Joined> {
+  const { store, id, identity, drainOthers, clock } = options;
+  const name = nameOf(identity);
+  const time = storeClock(clock);
+  const down = new Map<string, string>();
+  let masked: ReadonlyMap<string, string> = new Map();
+  let replaces: readonly string[] = [];
+  let isReplaced = false;
+  let listener: FleetListener | undefined;
+
+  const meet = async (): Promise<{ readonly others: readonly Other[]; readonly earlier: readonly Other[] }> => {
+    const told: Told = { identity, down: Object.fromEntries(down), replaces, isReplaced };
+    const sentAtMs = clock.now();
+    const meeting = await store.meet(id, JSON.stringify(told), FORGET_MS);
+    time.heard(meeting.nowMs, sentAtMs, clock.now());
+    const others = othersIn(meeting, id);
+    const own = meeting.replicas.find((replica) => replica.id === id);
+    const isEarlier = (other: Other): boolean =>
+      other.sinceMs < (own?.sinceMs ?? 0) || (other.sinceMs === own?.sinceMs && other.id < id);
+    return { others, earlier: others.filter(isEarlier) };
+  };
+  /** Whom this server replaces: those that were here before it. Of those that came after it each looked for itself. */
+  const replacedAmong = (earlier: readonly Other[]): readonly string[] =>
+    drainOthers
+      ? earlier
+          .filter((other) => differences(identity, other.identity).length > 0)
+          .map((other) => nameOf(other.identity))
+      : [];
+
+  const first = await meet();
+  const refused = refusal(identity, first.earlier, drainOthers);
+  if (refused !== undefined) {
+    await store.leave(id);
+    return { kind: "refused", message: refused };
+  }
+
+  const look = ({ others, earlier }: Awaited<ReturnType<typeof meet>>): void => {
+    replaces = replacedAmong(earlier);
+    const replacing = others.find(
+      (other) => other.replaces.includes(name) && !replaces.includes(nameOf(other.identity)),
+    );
+    if (replacing !== undefined && !isReplaced) {
+      isReplaced = true;
+      listener?.onReplaced(`${replacing.id}: ${differences(identity, replacing.identity).join("; ")}`);
+    }
+    const now = downEverywhere([{ down: Object.fromEntries(down), isReplaced }, ...others]);
+    const changed = [...new Set([...masked.keys(), ...now.keys()])].filter(
+      (each) => masked.has(each) !== now.has(each),
+    );
+    masked = now;
+    for (const resource of changed) listener?.onDown(resource, now.get(resource));
+  };
+  let cancel = (): void => undefined;
+  let beating: Promise<void> | undefined;
+  let again = false;
+  let isOver = false;
+  let failing = false;
+  const beat = async (): Promise<void> => {
+    again = false;
+    try {
+      const met = await meet();
+      // After an outage the others' rows are as old as it was long: they are looked at when all have written theirs.
+      if (!failing) look(met);
+      if (failing) listener?.onProblem(undefined);
+      failing = false;
+    } catch (error) {
+      if (!failing) listener?.onProblem(error);
+      failing = true;
+    }
+  };
+  const beatNow = (): void => {
+    cancel();
+    if (isOver) return;
+    beating ??= beat().finally(() => {
+      beating = undefined;
+      if (again) beatNow();
+      else schedule();
+    });
+  };
+  const schedule = (): void => {
+    if (!isOver) cancel = clock.setTimer(BEAT_MS, beatNow);
+  };
+  return {
+    kind: "joined",
+    fleet: {
+      clock: time.clock,
+      start: (told) => {
+        listener = told;
+        look(first);
+        // Those that are replaced hear of it with the row that names them.
+        if (replaces.length > 0) beatNow();
+        else schedule();
+      },
+      tell: (resource, reason) => {
+        if (reason === undefined) down.delete(resource);
+        else down.set(resource, reason);
+        again = true;
+        beatNow();
+      },
+      leave: async () => {
+        isOver = true;
+        cancel();
+        await beating;
+        // Where the store is away the row is forgotten after a while.
+        await store.leave(id).catch((error: unknown) => listener?.onProblem(error));
+        await store.close();
+      },
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** What a server is made of that its replicas must be made of too, and how two of them differ, in words. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Pool } from "../../envs/pool.ts";
+import type { Registry } from "../../envs/registry.ts";
+import type { Keyring } from "../tasks/keyring.ts";
+
+/** Texts that are compared as they are. */
+export interface Identity {
+  /** Of Gradus. */
+  readonly version: string;
+  /** By id and version; of what the operator's modules bring, a hash of the module. */
+  readonly environments: Readonly<Record<string, string>>;
+  /** By name: a hash of its rows. */
+  readonly pools: Readonly<Record<string, string>>;
+  /** What can be asked: sandbox, judge, teacher. */
+  readonly ports: Readonly<Record<string, string>>;
+  /** Ids of the keys, that which signs first. */
+  readonly keys: readonly string[];
+}
+
+export interface Made {
+  readonly version: string;
+  readonly registry: Registry;
+  readonly environmentFiles: readonly string[];
+  readonly pools: ReadonlyMap<string, Pool>;
+  /** Names of those that are open. */
+  readonly ports: readonly string[];
+  readonly keyring: Keyring;
+}
+
+const HASH_DIGITS = 16;
+
+function hashOf(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest("hex").slice(0, HASH_DIGITS);
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** A pool's rows as tasks are drawn from them: their instances, levels and splits. */
+function poolHash({ environment, columns }: Pool): string {
+  return hashOf(
+    environment,
+    ...[columns.rows, columns.groups, columns.ranks, columns.ends, columns.bytes].map(bytesOf),
+  );
+}
+
+export function identityOf({ version, registry, environmentFiles, pools, ports, keyring }: Made): Identity {
+  const modules = environmentFiles.map((file) => [`module ${file}`, hashOf(readFileSync(file))] as const);
+  const environments = registry.environments.map((each) => [`${each.id} version ${each.version}`, "known"] as const);
+  return {
+    version,
+    environments: Object.fromEntries([...environments, ...modules]),
+    pools: Object.fromEntries([...pools].map(([name, pool]) => [name, poolHash(pool)])),
+    ports: Object.fromEntries(ports.map((name) => [name, "open"])),
+    keys: keyring.map(({ id }) => id.toString("hex")),
+  };
+}
+
+/** The same for servers that may run side by side; one that is replaced is told by it. */
+export function nameOf(identity: Identity): string {
+  return hashOf(JSON.stringify(identity));
+}
+
+/** What is here and not there, not here and there, or another, a phrase each. */
+function unlike(
+  what: string,
+  here: Readonly<Record<string, string>>,
+  there: Readonly<Record<string, string>>,
+  another: string,
+): readonly string[] {
+  return [...new Set([...Object.keys(here), ...Object.keys(there)])].flatMap((name) => {
+    if (here[name] === there[name]) return [];
+    if (there[name] === undefined) return [`${what}${name} is here and not there`];
+    return [here[name] === undefined ? `${what}${name} is there and not here` : `${what}${name} ${another}`];
+  });
+}
+
+/**
+ * How this server differs from another, a phrase each; empty: they may serve the same runs. Keys may differ as long as each
+ * server opens what the other signs, for they are rotated while servers run.
+ */
+export function differences(here: Identity, there: Identity): readonly string[] {
+  const found: string[] = [];
+  if (here.version !== there.version)
+    found.push(`Gradus is of version ${here.version} here and ${there.version} there`);
+  found.push(...unlike("environment ", here.environments, there.environments, "is another here"));
+  found.push(...unlike("pool ", here.pools, there.pools, "has other rows here"));
+  found.push(...unlike("", here.ports, there.ports, ""));
+  const [[signsHere = ""], [signsThere = ""]] = [here.keys, there.keys];
+  if (!there.keys.includes(signsHere)) found.push(`key ${signsHere}, which signs task ids here, is not known there`);
+  if (!here.keys.includes(signsThere)) found.push(`key ${signsThere}, which signs task ids there, is not known here`);
+  return found;
+}

@@ -1,0 +1,158 @@
+/** What the servers of one store agree on: its time, what can be asked, and who may serve. */
+import { expect, test } from "vitest";
+import { type Fleet, joinFleet } from "../../../server/replicas/fleet.ts";
+import { differences, type Identity } from "../../../server/replicas/identity.ts";
+import type { ReplicaStore, StoredReplica } from "../../../server/stores/replica-store.ts";
+import { StoreUnavailable } from "../../../server/stores/store.ts";
+import { fakeClock } from "../curriculum/support.ts";
+
+const HOUR_MS = 3_600_000;
+
+const plain: Identity = {
+  version: "1.0.0",
+  environments: { "np/tsp version 2": "known" },
+  pools: { rows: "aa" },
+  ports: { judge: "open" },
+  keys: ["k1"],
+};
+
+/** A store that is asked at once, and can be away. */
+function world() {
+  const clock = fakeClock();
+  const rows = new Map<string, StoredReplica>();
+  const store = { isAway: false };
+  const replicas: ReplicaStore = {
+    meet: async (id, body, forgetMs) => {
+      if (store.isAway) throw new StoreUnavailable("it is away");
+      const nowMs = clock.now();
+      rows.set(id, { id, body, sinceMs: rows.get(id)?.sinceMs ?? nowMs, seenAtMs: nowMs });
+      for (const row of rows.values()) if (row.seenAtMs < nowMs - forgetMs) rows.delete(row.id);
+      return { nowMs, replicas: [...rows.values()].sort((a, b) => a.sinceMs - b.sinceMs || (a.id < b.id ? -1 : 1)) };
+    },
+    leave: async (id) => void rows.delete(id),
+    close: async () => undefined,
+  };
+  /** A server; `aheadMs`: how wrong its own clock is. */
+  const join = async (
+    id: string,
+    more: { aheadMs?: number; identity?: Partial<Identity>; drainOthers?: boolean } = {},
+  ) => {
+    const { aheadMs = 0, identity = {}, drainOthers = false } = more;
+    let killed = false;
+    const own = {
+      ...clock,
+      now: () => clock.now() + aheadMs,
+      setTimer: (delayMs: number, callback: () => void) => clock.setTimer(delayMs, () => killed || callback()),
+    };
+    const joined = await joinFleet({
+      store: replicas,
+      id,
+      identity: { ...plain, ...identity },
+      drainOthers,
+      clock: own,
+    });
+    await clock.advance(1);
+    if (joined.kind === "refused") return { refused: joined.message };
+    const down = new Map<string, string>();
+    const replacedBy: string[] = [];
+    const problems: boolean[] = [];
+    joined.fleet.start({
+      onDown: (resource, reason) => (reason === undefined ? down.delete(resource) : down.set(resource, reason)),
+      onReplaced: (by) => replacedBy.push(by),
+      onProblem: (error) => problems.push(error !== undefined),
+    });
+    return { fleet: joined.fleet, down, replacedBy, problems, kill: () => (killed = true) };
+  };
+  const joining = async (...args: Parameters<typeof join>) => {
+    const made = await join(...args);
+    if (made.refused !== undefined) throw new Error(made.refused);
+    return made as Exclude<typeof made, { refused: string }>;
+  };
+  return { clock, store, join, joining };
+}
+
+test("a replica whose clock is two hours off goes by the store's time", async () => {
+  const { clock, joining } = world();
+  for (const [id, aheadMs] of [
+    ["ahead", 2 * HOUR_MS],
+    ["behind", -2 * HOUR_MS],
+  ] as const) {
+    const { fleet } = await joining(id, { aheadMs });
+    expect(fleet.clock.now()).toBe(clock.now());
+    expect(fleet.clock.wallNow()).toBe(clock.now());
+  }
+});
+
+test("an arm's resource is down while no replica that is alive can ask it", async () => {
+  const { clock, joining } = world();
+  const [a, b] = [await joining("a"), await joining("b")];
+  a.fleet.tell("judge", "it does not answer");
+  await clock.advance(5_000);
+  expect([a.down, b.down]).toEqual([new Map(), new Map()]);
+  b.fleet.tell("judge", "nor here");
+  await clock.advance(5_000);
+  expect([...a.down.keys(), ...b.down.keys()]).toEqual(["judge", "judge"]);
+  const c = await joining("c");
+  await clock.advance(5_000);
+  expect([a.down.size, b.down.size, c.down.size]).toEqual([0, 0, 0]);
+  // A replica that was killed serves nothing.
+  c.kill();
+  await clock.advance(20_000);
+  expect([a.down.size, b.down.size]).toEqual([1, 1]);
+  a.fleet.tell("judge", undefined);
+  await clock.advance(5_000);
+  expect([a.down.size, b.down.size]).toEqual([0, 0]);
+});
+
+test("while the store is away nothing is decided, and after it not before all could come back", async () => {
+  const { clock, store, joining } = world();
+  const [a, b] = [await joining("a"), await joining("b")];
+  a.fleet.tell("judge", "it does not answer");
+  await clock.advance(5_000);
+  store.isAway = true;
+  await clock.advance(60_000);
+  expect(a.problems).toEqual([true]);
+  store.isAway = false;
+  await clock.advance(20_000);
+  expect(a.problems).toEqual([true, false]);
+  expect([a.down.size, b.down.size]).toEqual([0, 0]);
+});
+
+test("a replica that differs is refused with the difference", async () => {
+  const { join, joining } = world();
+  await joining("first");
+  const refusedFor = async (identity: Partial<Identity>) => (await join("other", { identity })).refused;
+  expect(await refusedFor({ pools: { rows: "bb" } })).toContain("replica first: pool rows has other rows here");
+  expect(await refusedFor({ pools: { rows: "aa", more: "cc" } })).toContain("pool more is here and not there");
+  expect(await refusedFor({ version: "2.0.0" })).toContain("of version 2.0.0 here and 1.0.0 there");
+  expect(await refusedFor({ environments: {} })).toContain("environment np/tsp version 2 is there and not here");
+  expect(await refusedFor({ ports: {} })).toContain("judge is there and not here");
+  expect(await refusedFor({ keys: ["k2"] })).toContain("key k2, which signs task ids here, is not known there");
+  expect(await refusedFor({})).toBeUndefined();
+});
+
+test("keys are rotated while replicas run: each must open what the others sign", () => {
+  const of = (...keys: string[]): Identity => ({ ...plain, keys });
+  expect(differences(of("old", "new"), of("old"))).toEqual([]);
+  expect(differences(of("new", "old"), of("old", "new"))).toEqual([]);
+  expect(differences(of("new", "old"), of("old"))).toHaveLength(1);
+});
+
+test("a new version drains the others, which do not come back beside it; then it is replaced the same way", async () => {
+  const { clock, join, joining } = world();
+  const old = [await joining("a"), await joining("b")];
+  const rollout = { identity: { version: "2.0.0" }, drainOthers: true };
+  const next = await joining("c", rollout);
+  await clock.advance(5_000);
+  for (const { replacedBy } of old) expect(replacedBy).toEqual([expect.stringContaining("c: Gradus is of version")]);
+  expect(next.replacedBy).toEqual([]);
+  // One that is started again by whoever watches over it.
+  expect((await join("b again", { drainOthers: true })).refused).toContain(
+    "replica c is replacing servers like this one",
+  );
+  await Promise.all(old.map(({ fleet }: { fleet: Fleet }) => fleet.leave()));
+  await clock.advance(5_000);
+  await joining("a back", { drainOthers: true });
+  await clock.advance(5_000);
+  expect(next.replacedBy).toHaveLength(1);
+});
