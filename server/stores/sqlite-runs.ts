@@ -7,6 +7,7 @@ import { removalsIn } from "./sqlite-removals.ts";
 import { type Chain, chainIn, type Place, START } from "./chain.ts";
 import {
   type Append,
+  type Appended,
   type ExpiredRun,
   expectVersion,
   LIST_CHARACTERS_MAX,
@@ -70,6 +71,9 @@ export const runSchema: Schema = {
 /** What is looked through in one go: a few milliseconds. */
 const CHECKED_BYTES = 1024 ** 2;
 
+/** The time by the clock of the machine, which all processes that share the file are on. */
+const NOW_MS = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
 /** The file's statements, and the chain of its events. */
 type Parts = ReturnType<typeof prepare> & { readonly chain: Chain };
 
@@ -80,7 +84,7 @@ function prepare(db: DatabaseSync) {
   return {
     db,
     insertRun: statement(
-      "INSERT INTO runs (id, version, hash, expires_at_ms) VALUES (?, 0, x'', ?) ON CONFLICT (id) DO NOTHING",
+      `INSERT INTO runs (id, version, hash, expires_at_ms) VALUES (?, 0, x'', ${NOW_MS} + ?) ON CONFLICT (id) DO NOTHING`,
     ),
     find: statement("SELECT id, key, version FROM runs WHERE id = ?"),
     list: statement("SELECT id, key FROM runs WHERE id > ? ORDER BY id LIMIT ?"),
@@ -108,7 +112,8 @@ function prepare(db: DatabaseSync) {
     ),
     setHead: keep("heads"),
     setSummary: keep("summaries"),
-    touch: statement("UPDATE runs SET expires_at_ms = ?2 WHERE key = ?1 AND expires_at_ms < ?2"),
+    touch: statement(`UPDATE runs SET expires_at_ms = max(expires_at_ms, ${NOW_MS} + ?2) WHERE key = ?1`),
+    now: statement(`SELECT ${NOW_MS} AS nowMs`),
     remove: statement("DELETE FROM runs WHERE key = ? RETURNING key"),
     expired: statement("SELECT id, key, expires_at_ms AS expiresAtMs FROM runs WHERE expires_at_ms < ? ORDER BY key"),
     removeExpired: statement(
@@ -186,13 +191,13 @@ function write(
 }
 
 function create(sql: Parts, run: NewRun): "created" | "exists" {
-  const { changes, lastInsertRowid } = sql.insertRun.run(run.id, run.expiresAtMs);
+  const { changes, lastInsertRowid } = sql.insertRun.run(run.id, Math.ceil(run.timeToLiveMs));
   if (changes === 0) return "exists";
   write(sql, { key: Number(lastInsertRowid), id: run.id, version: 0 }, run);
   return "created";
 }
 
-function append(sql: Parts, key: number, append: Append): "appended" | "conflict" | "gone" {
+function append(sql: Parts, key: number, append: Append): Appended {
   const run = runOf(sql, key);
   if (run === undefined) return "gone";
   if (run.version !== append.expectedVersion) return "conflict";
@@ -338,10 +343,13 @@ export function runsIn(db: DatabaseSync, directory: string): InThread<Store> {
       saveSnapshot: (key, taken) => saveSnapshot(sql, key, taken),
       snapshot: (key) => snapshot(sql, key),
       records: (key, fromSeq, limit) => records(sql, key, fromSeq, limit),
-      touch: (key, expiresAtMs) => void sql.touch.run(key, expiresAtMs),
+      touch: (key, timeToLiveMs) => void sql.touch.run(key, Math.ceil(timeToLiveMs)),
       remove: (key) => removals.add(sql.remove.all(key) as unknown as { readonly key: number }[]).length > 0,
-      expired: (nowMs) => sql.expired.all(nowMs) as unknown as ExpiredRun[],
-      removeExpired: (nowMs) => removals.add(sql.removeExpired.all(nowMs) as unknown as ExpiredRun[]),
+      expired: () => {
+        const { nowMs } = sql.now.get() as { nowMs: number };
+        return { nowMs, runs: sql.expired.all(nowMs) as unknown as ExpiredRun[] };
+      },
+      removeExpired: (beforeMs) => removals.add(sql.removeExpired.all(beforeMs) as unknown as ExpiredRun[]),
     },
   };
 }
