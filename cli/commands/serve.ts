@@ -1,6 +1,7 @@
 /** gradus serve: a server until it is told to stop. */
 import type { Command } from "commander";
 import { addServeOptions, readConfig } from "../../server/runtime/config.ts";
+import { isFirstProcess, superviseProcesses } from "../../server/runtime/processes.ts";
 import { poolBars } from "../pool-bars.ts";
 import { CliProblem } from "../problem.ts";
 
@@ -14,6 +15,7 @@ export function addServe(program: Command): void {
       if (result.kind === "invalid") throw new CliProblem("usage", result.message);
       // Listened for from here on: a container's first process is deaf to signals that it has no handler for.
       const told = toldToStop();
+      if (result.config.processes > 1 && isFirstProcess()) return superviseProcesses(result.config, told);
       // Loaded here, for the other commands need no server.
       const { serve, StartError } = await import("../../server/main.ts");
       const bars = poolBars();

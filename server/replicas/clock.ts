@@ -1,7 +1,7 @@
 /** The store's time, from what it said now and then: what is written in it is the same for all replicas. */
 import type { Clock } from "../curriculum/runs/ports.ts";
 
-/** The store's clock was set if it moved by this much more or less than time has passed. */
+/** The store's clock was set if it moved by this much more or less than time has passed; what goes by it does not jump then. */
 const JUMP_MS = 60_000;
 
 export interface StoreClock {
@@ -13,21 +13,16 @@ export interface StoreClock {
 /**
  * The store looked at its clock between question and answer, so that its lead over the local one is between the two
  * differences: what is believed is moved into that. An answer that was long on its way, or a process that was stopped
- * meanwhile, moves nothing. `now` does not follow where the store's clock was set, as Clock has it.
+ * meanwhile, moves nothing.
  */
 export function storeClock(local: Clock): StoreClock {
-  let ahead: { readonly ms: number; readonly wallMs: number } | undefined;
+  let aheadMs: number | undefined;
   return {
-    clock: {
-      ...local,
-      now: () => local.now() + (ahead?.ms ?? 0),
-      wallNow: () => local.now() + (ahead?.wallMs ?? 0),
-    },
+    clock: { ...local, now: () => local.now() + (aheadMs ?? 0) },
     heard: (storeMs, sentAtMs, gotAtMs) => {
       const [least, most] = [storeMs - gotAtMs, storeMs - sentAtMs];
-      const wallMs = Math.round(Math.min(most, Math.max(least, ahead?.wallMs ?? (least + most) / 2)));
-      const before = ahead?.ms ?? wallMs;
-      ahead = { wallMs, ms: Math.abs(wallMs - before) < JUMP_MS ? wallMs : before };
+      const found = Math.round(Math.min(most, Math.max(least, aheadMs ?? (least + most) / 2)));
+      if (aheadMs === undefined || Math.abs(found - aheadMs) < JUMP_MS) aheadMs = found;
     },
   };
 }

@@ -43,6 +43,8 @@ export interface Config extends PortConfigs {
   readonly logLevel: OptionValues["logLevel"];
   readonly logFormat: OptionValues["logFormat"];
   readonly limits: Limits;
+  /** Of the server, which share its ports. */
+  readonly processes: number;
   readonly workers: number;
   readonly workerTimeLimitMs: number;
   readonly drainTimeoutMs: number;
@@ -158,13 +160,17 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     drainOthers,
     logLevel,
     logFormat,
+    processes,
     workers,
     workerTimeLimitMs,
     drainTimeoutMs,
     requestTimeoutMs,
   } = values;
   const listen = { host, port, httpPort, tls, token, insecure, corsOrigins, allowedHosts };
+  if (processes > 1 && store === "memory")
+    throw new ConfigProblem("--processes must be 1 with --store memory, for each process would have runs of its own");
   const work = {
+    processes,
     workers,
     workerTimeLimitMs,
     drainTimeoutMs,

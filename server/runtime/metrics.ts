@@ -3,6 +3,7 @@
  * of thousands of calls a second the labelled counters of prom-client would cost several percent of the server.
  */
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { ofAllProcesses } from "./processes.ts";
 import { registerSamples, type Sample } from "./samples.ts";
 
 /** Counts the calls of one method. */
@@ -49,7 +50,7 @@ export function createMetrics(): Metrics {
   return {
     registry,
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text: ofAllProcesses(registry),
     meter: (method) => {
       const known = methods.get(method) ?? { method, inflight: 0, byCode: new Map<number, Series>() };
       methods.set(method, known);

@@ -170,6 +170,14 @@ export const configOptions = {
     max: 1_000_000,
     defaultValue: 65_536,
   }),
+  processes: integer({
+    flag: "processes",
+    description:
+      "server processes that share both ports and the store, which must not be memory; one that dies is started again",
+    min: 1,
+    max: 256,
+    defaultValue: 1,
+  }),
   workers: integer({
     flag: "workers",
     description:

@@ -39,6 +39,8 @@ export function registerRuns(registry: Registry, recent: (limit: number) => Prom
       name,
       help,
       type: "gauge",
+      // Each process that has the run in memory tells of it.
+      together: "max",
       samples: async () =>
         (await look()).flatMap((run) => {
           const shown = value(run);
@@ -50,6 +52,7 @@ export function registerRuns(registry: Registry, recent: (limit: number) => Prom
       name,
       help,
       type: "gauge",
+      together: "max",
       samples: async () => armSamples(await look(), value),
     });
   ofRun("gradus_run_tasks", "Tasks issued: the run's cursor.", ({ cursor }) => cursor);

@@ -11,6 +11,8 @@ export interface SampledMetric {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "histogram" | "gauge";
+  /** What the processes of a server make of theirs together; left out: their sum. */
+  readonly together?: "sum" | "max";
   readonly samples: () => readonly Sample[] | Promise<readonly Sample[]>;
 }
 
@@ -19,7 +21,7 @@ export function byName(label: string, by: ReadonlyMap<string, number>, more: Sam
   return [...by].map(([name, value]) => ({ labels: { ...more, [label]: name }, value }));
 }
 
-export function registerSamples(registry: Registry, { name, help, type, samples }: SampledMetric): void {
-  const get = async () => ({ name, help, type, aggregator: "sum", values: await samples() });
+export function registerSamples(registry: Registry, { name, help, type, together = "sum", samples }: SampledMetric): void {
+  const get = async () => ({ name, help, type, aggregator: together, values: await samples() });
   registry.registerMetric({ name, get, reset: () => undefined } as unknown as Gauge);
 }

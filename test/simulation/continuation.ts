@@ -83,7 +83,7 @@ interface Trainer {
 const newTrainer = (): Trainer => ({ cursor: 0n, tasks: new Map(), states: new Map() });
 
 /** What of a state does not depend on when anything happened. */
-function timeless(saved: Uint8Array): unknown {
+export function timeless(saved: Uint8Array): unknown {
   const { batches, arms, ...state } = readState(saved);
   const { runId: _id, version: _version, createdAtMs: _at, incarnations: _names, handedOut: _given, ...rest } = state;
   return {
@@ -227,7 +227,7 @@ function unlike(one: Trainer, other: Trainer): string[] {
 }
 
 /** Where two values differ, and by what; the first few places. */
-function placesUnlike(one: unknown, other: unknown, path = "it"): string[] {
+export function placesUnlike(one: unknown, other: unknown, path = "it"): string[] {
   if (isDeepStrictEqual(one, other)) return [];
   if (!isObject(one) || !isObject(other)) return [`${path} is ${shown(other)}; undisturbed: ${shown(one)}`];
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];

@@ -20,10 +20,20 @@ export interface ServerProcess {
 }
 
 /** Starts `gradus serve` on free ports and waits until it listens. */
-export async function startServer(dataDir: string, ...flags: readonly string[]): Promise<ServerProcess> {
+export function startServer(dataDir: string, ...flags: readonly string[]): Promise<ServerProcess> {
+  return startServerIn(process.env, dataDir, ...flags);
+}
+
+/** The same with other variables. */
+export async function startServerIn(
+  env: NodeJS.ProcessEnv,
+  dataDir: string,
+  ...flags: readonly string[]
+): Promise<ServerProcess> {
   const args = [...nodeFlags, "cli/main.ts", "serve", "--port", "0", "--http-port", "0"];
   const child = spawn(process.execPath, [...args, "--data-dir", dataDir, "--log-format", "json", ...flags], {
     cwd: repository,
+    env,
     stdio: ["ignore", "pipe", "pipe"],
   });
   const lines: string[] = [];

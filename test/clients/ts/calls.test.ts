@@ -84,6 +84,14 @@ describe("a single call", () => {
     await expect(client.reset(choice, { signal: controller.signal })).rejects.toMatchObject({ code: "CANCELLED" });
   });
 
+  test("is made again where it was cut off on its way, as load balancers do", async () => {
+    let attempts = 0;
+    const Reset: Unary = (_call, done) =>
+      ++attempts === 1 ? done(status(codes.CANCELLED, "the stream was reset")) : done(null, task);
+    const client = await against({ Reset });
+    expect(await client.reset(choice)).toMatchObject({ taskId: "t" });
+  });
+
   test("that cannot be written says so", async () => {
     const client = await against({});
     await expect(client.getEnvironment("countdown", -1)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });

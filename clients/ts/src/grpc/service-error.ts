@@ -2,10 +2,15 @@
 import type { ServiceError } from "@grpc/grpc-js";
 import { asGradusError, codeName, GradusError, readDelayMs, retryDelayKey } from "../errors.ts";
 
-/** What grpc-js threw, with the delay that the server asks for. */
-export function fromServiceError(error: unknown): GradusError {
+/**
+ * What grpc-js threw, with the delay that the server asks for. A call that was cancelled though its caller's signal did not
+ * abort was cut off on its way, as a load balancer does when it loses the server behind it.
+ */
+export function fromServiceError(error: unknown, signal?: AbortSignal): GradusError {
   if (!(error instanceof Error) || !("code" in error) || !("details" in error)) return asGradusError(error);
   const { code, details, metadata } = error as ServiceError;
   const retryDelayMs = readDelayMs(metadata.get(retryDelayKey)[0]?.toString());
+  if (codeName(code) === "CANCELLED" && signal?.aborted !== true)
+    return new GradusError("UNAVAILABLE", `the call was cut off on its way: ${details}`, { cause: error });
   return new GradusError(codeName(code), details, { retryDelayMs, cause: error });
 }

@@ -52,7 +52,7 @@ function unary(client: Client, metadata: Metadata): Transport["unary"] {
         (error, reply) => {
           stop();
           if (error === null) resolve(reply as ReturnType<typeof read>);
-          else reject(fromServiceError(error));
+          else reject(fromServiceError(error, attempt.signal));
         },
       );
       const stop = cancelOn(attempt.signal, call);
@@ -72,7 +72,7 @@ function serverStream(client: Client, metadata: Metadata): Transport["serverStre
     try {
       for await (const reply of call) yield reply as ReturnType<typeof read>;
     } catch (error) {
-      throw fromServiceError(error);
+      throw fromServiceError(error, attempt.signal);
     } finally {
       stop();
       call.cancel();

@@ -1,0 +1,531 @@
+/**
+ * Several servers of one store behind HAProxy, whose clocks are hours apart, which are killed and stopped, whose database is
+ * killed and whose commits are answered in vain, against the same trainers on one server that keeps runs in memory: what was
+ * acknowledged counts once, and tasks, probabilities and values are the same to the bit. Faults are seeded; time is real.
+ */
+import { copyFileSync } from "node:fs";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  createClient,
+  type GradusClient,
+  type Outcome,
+  type RunChoice,
+  type Task,
+} from "../../clients/ts/src/index.ts";
+import { type Rng, rngFor } from "../../envs/lib/rng.ts";
+import { startChatServer } from "../support/chat-server.ts";
+import { fair } from "../support/judge.ts";
+import { type Postgres, startPostgres } from "../support/postgres.ts";
+import { type Replica, type Replicas, startReplicas } from "../support/replicas.ts";
+import { adscRun, complete, taskLine } from "../support/scripted-policy.ts";
+import { startServer, temporaryFolder } from "../support/server-process.ts";
+import { placesUnlike, timeless } from "./continuation.ts";
+import { savedIn } from "./operator.ts";
+import { payloadOf } from "./stored.ts";
+
+export interface ReplicasOptions {
+  readonly seed: number;
+  /** Samples of all runs together, about. */
+  readonly samples: number;
+  readonly store: "sqlite" | "postgres";
+  /** Told of each fault, and now and then how many samples are in. */
+  readonly tell?: (what: string) => void;
+}
+
+export interface ReplicasOutcome {
+  readonly violations: readonly string[];
+  /** Samples whose record was acknowledged. */
+  readonly samples: number;
+  /** The longest that no sample of a run was acknowledged, milliseconds. */
+  readonly gapMs: number;
+  readonly faults: Readonly<Record<string, number>>;
+}
+
+const GENERATIONS = 8;
+/** Of each rank, of an update batch. */
+const TASKS = 2;
+/** How long a trainer waits for a call, with all its attempts: no fault takes as long. */
+const DEADLINE_MS = 60_000;
+const PAUSE_MS = 3_000;
+
+/** Ranks that train one run. */
+interface Crew {
+  readonly run: string;
+  readonly ranks: number;
+  readonly choice: (length: number) => RunChoice;
+}
+
+const tiers = ["T0", "T1", "T2"].map((level) => ({ id: level, environment: "countdown", level }));
+
+function shapeOf(ranks: number, length: number) {
+  const hours = { groupTimeoutMs: 3_600_000, timeToLiveMs: 7_200_000 };
+  return { length, promptsPerUpdate: ranks * TASKS, numGenerations: GENERATIONS, ...hours };
+}
+
+/** Thirty trainers: of runs with every kind of arm, one of which asks a judge, and another that is deleted now and then. */
+const crews: readonly Crew[] = [
+  ...["adsc-a", "adsc-b"].map((run) => ({
+    run,
+    ranks: 10,
+    choice: (length: number) => adscRun({ ...shapeOf(10, length), policy: { kind: "bandit" } }),
+  })),
+  {
+    run: "judged",
+    ranks: 6,
+    choice: (length) => ({
+      arms: [...tiers, { id: "writing", environment: "writing", source: "real", weight: 0.1 }],
+      policy: { kind: "mixture" },
+      seed: 7,
+      ...shapeOf(6, length),
+    }),
+  },
+];
+const AGAIN = "again";
+const AGAIN_RANKS = 4;
+
+// What trainers see and are told.
+
+interface Told {
+  /** By run and cursor: what is to be the same, whoever serves it. */
+  readonly tasks: Map<string, string>;
+  /** By run, cursor and sample: the reward. */
+  readonly rewards: Map<string, number>;
+  /** By run: when a sample was acknowledged last. */
+  readonly lastAtMs: Map<string, number>;
+  readonly violations: Set<string>;
+  samples: number;
+  gapMs: number;
+}
+
+function newTold(): Told {
+  return { tasks: new Map(), rewards: new Map(), lastAtMs: new Map(), violations: new Set(), samples: 0, gapMs: 0 };
+}
+
+function acknowledged(told: Told, run: string): void {
+  const nowMs = performance.now();
+  told.gapMs = Math.max(told.gapMs, nowMs - (told.lastAtMs.get(run) ?? nowMs));
+  told.lastAtMs.set(run, nowMs);
+  told.samples++;
+}
+
+function textOf(task: Task, sample: number): string {
+  if (task.armId !== "writing") return complete(task, sample);
+  // For a judge that counts words.
+  const words = Array.from(
+    { length: 40 * (sample % 4) + 1 },
+    (_, i) => `word${"abcdefghij"[i % 10]}${"klmnopqrst"[Math.floor(i / 10) % 10]}`,
+  );
+  return `<think>Hm.</think><answer>${words.join(" ")}</answer>`;
+}
+
+/** Sends the samples of some tasks until each is acknowledged; `over`: the task's run was deleted. */
+async function deliver(
+  told: Told,
+  client: GradusClient,
+  tasks: readonly Task[],
+  rng: Rng,
+  isOver?: (task: Task) => boolean,
+) {
+  type Part = {
+    readonly task: Task;
+    readonly completions: readonly { readonly sampleIndex: number; readonly text: string }[];
+  };
+  const size = rng.pick([1, 2, 4, GENERATIONS]);
+  let left: Part[] = tasks.flatMap((task) =>
+    Array.from({ length: GENERATIONS / size }, (_, part) => ({
+      task,
+      completions: Array.from({ length: size }, (__, i) => part * size + i).map((sampleIndex) => ({
+        sampleIndex,
+        text: textOf(task, sampleIndex),
+      })),
+    })),
+  );
+  const inBatch = rng.int(0, 2) === 0;
+  while (left.length > 0) {
+    const again: Part[] = [];
+    const take = (part: Part, outcomes: readonly Outcome[]): void => {
+      const missing = part.completions.filter(
+        (_, i) => !isIn(told, part.task, part.completions[i]!.sampleIndex, outcomes[i]!, isOver),
+      );
+      if (missing.length > 0) again.push({ task: part.task, completions: missing });
+    };
+    if (inBatch) {
+      const groups = left.map((part) => ({ ...part, numGenerations: GENERATIONS }));
+      const outcomes = await client.batchStep(groups, { deadlineMs: DEADLINE_MS });
+      outcomes.forEach((outcome, i) => take(left[i]!, outcome.outcomes));
+    } else {
+      for await (const result of client.streamSteps(left, { deadlineMs: DEADLINE_MS })) {
+        if (result.kind === "failed") throw result.error;
+        take(result.group, result.outcome.outcomes);
+      }
+    }
+    left = again;
+    if (left.length > 0) await sleep(rng.int(20, 200));
+  }
+}
+
+/** Whether the sample is done with. */
+function isIn(told: Told, task: Task, sample: number, outcome: Outcome, isOver?: (task: Task) => boolean): boolean {
+  const name = `${task.runId}/${task.cursor}/${sample}`;
+  const status = outcome.feedback?.status;
+  if (outcome.kind === "unscored") {
+    // Nobody could score it now.
+    if (outcome.retryDelayMs !== undefined) return false;
+    told.violations.add(`sample ${name} was not scored: ${outcome.reason}, ${outcome.detail}`);
+    return true;
+  }
+  if (status === "not_recorded") return isOver?.(task) === true;
+  if (status !== "recorded" && status !== "duplicate") {
+    if (!(status === "stale_epoch" && isOver?.(task) === true))
+      told.violations.add(`sample ${name} is ${String(status)}`);
+    return true;
+  }
+  acknowledged(told, task.runId);
+  if (isOver !== undefined) return true;
+  const before = told.rewards.get(name) ?? outcome.reward;
+  if (before !== outcome.reward) told.violations.add(`sample ${name} had reward ${before} and has ${outcome.reward}`);
+  told.rewards.set(name, outcome.reward);
+  return true;
+}
+
+function see(told: Told, tasks: readonly Task[]): void {
+  for (const task of tasks) {
+    const name = `${task.runId}/${task.cursor}`;
+    const line = `${task.updateBatch} ${task.armProbability} ${taskLine(task)} ${task.instanceHash}`;
+    const before = told.tasks.get(name) ?? line;
+    if (before !== line) told.violations.add(`task ${name} was "${before}" and is "${line}"`);
+    told.tasks.set(name, line);
+  }
+}
+
+/** One rank's tasks of every update batch, to the run's end. */
+async function train(told: Told, address: string, { run: id, ranks }: Crew, rank: number, rng: Rng): Promise<void> {
+  const client = createClient(address);
+  const run = client.run(id);
+  for (let batch = 0; ; batch++) {
+    const cursor = BigInt((batch * ranks + rank) * TASKS);
+    const { tasks } = await run.nextBatch({ cursor, count: TASKS, waitMs: 2_000 }, { deadlineMs: 2 * DEADLINE_MS });
+    if (tasks.length === 0) break;
+    see(told, tasks);
+    await deliver(told, client, tasks, rng);
+  }
+  client.close();
+}
+
+/** All crews, to the end of their runs; then the state of each, but for times and names, and what it counts. */
+async function trainAll(told: Told, address: string, options: ReplicasOptions): Promise<ReadonlyMap<string, unknown>> {
+  const tasks = options.samples / GENERATIONS;
+  const batches = Math.ceil(tasks / crews.reduce((sum, { ranks }) => sum + ranks * TASKS, 0));
+  const client = createClient(address);
+  for (const { run, ranks, choice } of crews) await client.run(run).create(choice(batches * ranks * TASKS));
+  const rng = rngFor("trainers", options.seed);
+  await Promise.all(
+    crews.flatMap((crew) =>
+      Array.from({ length: crew.ranks }, (_, rank) =>
+        train(told, address, crew, rank, rngFor("rank", rng.int(0, 1e9), rank)),
+      ),
+    ),
+  );
+  const states = new Map<string, unknown>();
+  for (const { run, ranks } of crews) {
+    const recorded = (await client.run(run).get()).state?.samplesRecorded;
+    const sent = BigInt(batches * ranks * TASKS * GENERATIONS);
+    if (recorded !== sent)
+      told.violations.add(`run ${run} has ${String(recorded)} samples of the ${sent} that were acknowledged`);
+    states.set(run, timeless(savedIn(payloadOf((await client.run(run).export()).state))));
+  }
+  client.close();
+  return states;
+}
+
+// A run that is deleted and created again while it is trained.
+
+interface Recreated {
+  /** By incarnation: the samples that were acknowledged as recorded. */
+  readonly recorded: Map<string, Set<string>>;
+  /** Incarnations whose deletion was acknowledged. */
+  readonly deleted: Set<string>;
+}
+
+const incarnationOf = ({ groupId }: Task): string => groupId.split("/")[1] ?? "";
+
+async function recreate(told: Told, address: string, rng: Rng, isOver: () => boolean, count: (fault: string) => void) {
+  const kept: Recreated = { recorded: new Map(), deleted: new Set() };
+  const choice: RunChoice = { arms: tiers, policy: { kind: "bandit" }, ...shapeOf(AGAIN_RANKS, 100_000) };
+  const operator = createClient(address);
+  await operator.run(AGAIN).create(choice);
+  const over = { now: false };
+  const one = async (rank: number): Promise<void> => {
+    const client = createClient(address, { onFeedback: "ignore" });
+    const own = rngFor("again", rng.int(0, 1e9), rank);
+    while (!over.now) {
+      try {
+        const { tasks } = await client.run(AGAIN).nextBatch({ count: TASKS, waitMs: 500 }, { deadlineMs: DEADLINE_MS });
+        for (const task of tasks) {
+          for (let sample = 0; sample < GENERATIONS; sample++) await record(client, task, sample);
+          if (own.int(0, 3) === 0) await sleep(own.int(0, 500));
+        }
+      } catch (error) {
+        // It is not there at the moment, or waits for those who died with their run.
+        if (!["NOT_FOUND", "UNAVAILABLE", "DEADLINE_EXCEEDED"].includes((error as { code: string }).code)) throw error;
+        await sleep(50);
+      }
+    }
+    client.close();
+  };
+  const record = async (client: GradusClient, task: Task, sample: number): Promise<void> => {
+    const incarnation = incarnationOf(task);
+    for (;;) {
+      const isDeleted = kept.deleted.has(incarnation);
+      const { feedback } = await client.step(task, textOf(task, sample), {
+        sampleIndex: sample,
+        deadlineMs: DEADLINE_MS,
+      });
+      const status = feedback?.status;
+      if (status === "recorded" && isDeleted)
+        told.violations.add(`sample ${task.cursor}/${sample} of a run that was deleted was recorded`);
+      if (status === "recorded" || status === "duplicate") {
+        const samples = kept.recorded.get(incarnation) ?? new Set();
+        kept.recorded.set(incarnation, samples.add(`${task.cursor}/${sample}`));
+        told.samples++;
+        return;
+      }
+      if (status === "stale_epoch" || kept.deleted.has(incarnation)) return;
+      await sleep(50);
+    }
+  };
+  const trainers = Promise.all(Array.from({ length: AGAIN_RANKS }, (_, rank) => one(rank)));
+  while (!isOver()) {
+    await sleep(rng.int(2_000, 5_000));
+    const before = [...kept.recorded.keys()].filter((incarnation) => !kept.deleted.has(incarnation));
+    // Sent again after a reply that was lost, it finds nothing, or even the next one: there is none before `create`.
+    await operator
+      .run(AGAIN)
+      .delete()
+      .catch((error: { code: string }) => {
+        if (error.code !== "NOT_FOUND") throw error;
+      });
+    for (const incarnation of before) kept.deleted.add(incarnation);
+    await operator.run(AGAIN).create(choice);
+    count("run deleted and created again");
+  }
+  over.now = true;
+  await trainers;
+  const state = (await operator.run(AGAIN).get()).state;
+  const last = [...kept.recorded].filter(([incarnation]) => !kept.deleted.has(incarnation));
+  const acknowledgedLast = last.reduce((sum, [, samples]) => sum + samples.size, 0);
+  if (last.length > 1 || state?.samplesRecorded !== BigInt(acknowledgedLast))
+    told.violations.add(
+      `run ${AGAIN} has ${String(state?.samplesRecorded)} samples, and ${acknowledgedLast} were acknowledged for ${last.length} incarnations of it`,
+    );
+  operator.close();
+}
+
+// Faults.
+
+/** A way to the database, which can be told what to do when its replica asks next. */
+interface Link {
+  readonly port: number;
+  /** The next request's answer is not heard, and the connection is cut. */
+  cutNextAnswer(): void;
+  /** Calls back when the next request of this kind has gone on to the database. */
+  onNext(pattern: RegExp, callback: () => void): void;
+  close(): void;
+}
+
+async function startLink(target: number): Promise<Link> {
+  const open = new Set<Socket>();
+  let cutting = false;
+  let waiting: { readonly pattern: RegExp; readonly callback: () => void } | undefined;
+  const keep = (socket: Socket): void => {
+    open.add(socket);
+    socket.on("close", () => open.delete(socket));
+    socket.on("error", () => socket.destroy());
+  };
+  const listener = createServer((replica) => {
+    const database = connect(target, "127.0.0.1");
+    keep(replica);
+    keep(database);
+    let isCut = false;
+    replica.on("data", (bytes) => {
+      database.write(bytes);
+      const text = bytes.toString("latin1");
+      if (cutting && /insert|update|commit/i.test(text)) {
+        cutting = false;
+        isCut = true;
+      }
+      if (waiting?.pattern.test(text) === true) {
+        const { callback } = waiting;
+        waiting = undefined;
+        callback();
+      }
+    });
+    database.on("data", (bytes) => {
+      // The database has done what it was asked, and nobody hears of it.
+      if (isCut) replica.destroy();
+      else replica.write(bytes);
+    });
+    replica.on("close", () => database.destroy());
+    database.on("close", () => replica.destroy());
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => listener.once("listening", resolve));
+  return {
+    port: (listener.address() as AddressInfo).port,
+    cutNextAnswer: () => (cutting = true),
+    onNext: (pattern, callback) => (waiting = { pattern, callback }),
+    close: () => {
+      for (const socket of open) socket.destroy();
+      listener.close();
+    },
+  };
+}
+
+interface Storm {
+  readonly rng: Rng;
+  readonly replicas: Replicas;
+  readonly links: readonly Link[];
+  readonly postgres: Postgres | undefined;
+  readonly judge: { isDown: boolean };
+  readonly count: (fault: string) => void;
+}
+
+/** A replica is stopped in the middle of what it asks of its store, with all the locks that it has there. */
+async function stopForAWhile({ count }: Storm, replica: Replica, link: Link | undefined): Promise<void> {
+  await Promise.race([
+    sleep(2_000),
+    new Promise<void>((resolve) =>
+      link === undefined ? resolve() : link.onNext(/for update|insert|update/i, resolve),
+    ),
+  ]);
+  const pid = replica.server?.pid;
+  if (pid === undefined) return;
+  process.kill(pid, "SIGSTOP");
+  count("replica stopped");
+  await sleep(PAUSE_MS);
+  process.kill(pid, "SIGCONT");
+}
+
+async function oneFault(storm: Storm, fault: string): Promise<void> {
+  const { rng, replicas, links, postgres, judge, count } = storm;
+  const i = rng.int(0, replicas.all.length - 1);
+  const replica = replicas.all[i] as Replica;
+  switch (fault) {
+    case "kill":
+      await replica.kill("SIGKILL");
+      count("replica killed");
+      return replica.start();
+    case "stop":
+      return stopForAWhile(storm, replica, links[i]);
+    case "database":
+      if (postgres === undefined) return;
+      await postgres.stop("immediate");
+      count("database killed");
+      await sleep(rng.int(0, 1_000));
+      return postgres.start();
+    case "cut":
+      for (let cuts = rng.int(1, 5); cuts > 0; cuts--) {
+        links[i]?.cutNextAnswer();
+        count("reply to a commit cut");
+        await sleep(rng.int(50, 300));
+      }
+      return;
+    case "judge":
+      judge.isDown = !judge.isDown;
+      count("judge of one replica gone, or back");
+      return;
+  }
+}
+
+async function storms(storm: Storm, isOver: () => boolean): Promise<void> {
+  const { rng } = storm;
+  const kinds = ["kill", "stop", "judge", ...(storm.postgres === undefined ? [] : ["cut", "database", "cut"])];
+  while (!isOver()) {
+    for (const fault of rng.shuffle(kinds)) {
+      await sleep(rng.int(500, 2_000));
+      if (isOver()) return;
+      await oneFault(storm, fault);
+    }
+  }
+}
+
+// The whole.
+
+export async function againstReplicas(options: ReplicasOptions): Promise<ReplicasOutcome> {
+  const { seed, store, tell = () => undefined } = options;
+  const folders = Array.from({ length: 4 }, temporaryFolder);
+  const [calmFolder, ...own] = folders.map(({ path }) => path);
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => folders.forEach((folder) => folder[Symbol.dispose]()));
+  const fairJudge = stack.use(await startChatServer(fair));
+  const judge = { isDown: false };
+  const fickleJudge = stack.use(
+    await startChatServer((request) => (judge.isDown ? { kind: "status", status: 503 } : fair(request))),
+  );
+  const judgeFlags = (url: string): readonly string[] => ["--judge-url", url, "--judge-model", "judge"];
+
+  tell("the undisturbed run, in memory");
+  const calm = newTold();
+  const server = await startServer(
+    calmFolder!,
+    "--store",
+    "memory",
+    ...judgeFlags(fairJudge.url),
+  );
+  const calmStates = await trainAll(calm, server.address, options);
+  await server.kill("SIGTERM");
+
+  tell("the replicas");
+  const postgres = store === "postgres" ? stack.use(await startPostgres()) : undefined;
+  const database = await postgres?.database();
+  const links = postgres === undefined ? [] : await Promise.all(own.map(() => startLink(postgres.port)));
+  stack.defer(() => links.forEach((link) => link.close()));
+  for (const path of own) copyFileSync(join(calmFolder!, "task-keys"), join(path, "task-keys"));
+  const clocks = store === "postgres" ? [undefined, 2, -2] : [];
+  const replicas = stack.use(
+    await startReplicas(
+      own.map((path, i) => ({
+        dataDir: database === undefined ? own[0]! : path,
+        flags: [
+          ...judgeFlags(i === 0 ? fickleJudge.url : fairJudge.url),
+          ...(database === undefined
+            ? []
+            : ["--store", database.replace(String(postgres?.port), String(links[i]?.port))]),
+        ],
+        clockAheadHours: clocks[i],
+      })),
+    ),
+  );
+  const faults = new Map<string, number>();
+  const count = (fault: string): void => {
+    faults.set(fault, (faults.get(fault) ?? 0) + 1);
+    tell(`${fault}, at ${told.samples} samples`);
+  };
+  const told = newTold();
+  const rng = rngFor("storm", seed);
+  const over = { now: false };
+  const isOver = (): boolean => over.now;
+  const storm = storms({ rng, replicas, links, postgres, judge, count }, isOver);
+  const recreated = recreate(told, replicas.address, rngFor("recreate", seed), isOver, count);
+  const states = await trainAll(told, replicas.address, options).finally(() => (over.now = true));
+  await Promise.all([storm, recreated]);
+
+  const { violations } = told;
+  for (const { lines } of replicas.all)
+    for (const line of lines()) if (line.includes('"code":"ABORTED"')) violations.add(`a call was aborted: ${line}`);
+  for (const [name, line] of calm.tasks)
+    if (told.tasks.get(name) !== line)
+      violations.add(`task ${name}: "${told.tasks.get(name) ?? "none"}"; undisturbed: "${line}"`);
+  for (const [name, reward] of calm.rewards)
+    if (told.rewards.get(name) !== reward)
+      violations.add(`sample ${name}: reward ${told.rewards.get(name)}; undisturbed: ${reward}`);
+  for (const [run, state] of calmStates)
+    for (const place of placesUnlike(state, states.get(run))) violations.add(`the state of run ${run}: ${place}`);
+  return {
+    violations: [...calm.violations, ...violations],
+    samples: told.samples,
+    gapMs: told.gapMs,
+    faults: Object.fromEntries(faults),
+  };
+}

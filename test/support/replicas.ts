@@ -1,0 +1,162 @@
+/** Several servers of one store behind HAProxy, each of which can be killed, stopped for a while, and started again. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { connect, createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { libraryOf, programOf } from "./debian.ts";
+import { type ServerProcess, startServerIn, temporaryFolder } from "./server-process.ts";
+
+export interface ReplicaOptions {
+  readonly dataDir: string;
+  readonly flags: readonly string[];
+  /** How far its clock is ahead of the others'; left out: not at all. */
+  readonly clockAheadHours?: number | undefined;
+}
+
+export interface Replica {
+  /** Undefined: it is not running. */
+  readonly server: ServerProcess | undefined;
+  /** Waits until it listens, on its own two ports. */
+  start(): Promise<void>;
+  kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | undefined>;
+  /** Lines of its logs, those of processes that are gone included. */
+  lines(): readonly string[];
+}
+
+export interface Replicas extends AsyncDisposable {
+  /** Of HAProxy: gRPC, and the HTTP port. */
+  readonly address: string;
+  readonly http: string;
+  readonly all: readonly Replica[];
+}
+
+/** libfaketime leaves alone the clock that timers go by. */
+function clockOf(aheadHours: number | undefined): NodeJS.ProcessEnv {
+  if (aheadHours === undefined) return {};
+  const folders = ["x86_64-linux-gnu", "aarch64-linux-gnu"];
+  const library = libraryOf(
+    folders.map((folder) => `/usr/lib/${folder}/faketime/libfaketime.so.1`),
+    "libfaketime",
+  );
+  const offset = `${aheadHours < 0 ? "-" : "+"}${Math.abs(aheadHours)}h`;
+  return { LD_PRELOAD: library, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: "1", DONT_FAKE_MONOTONIC: "1" };
+}
+
+interface Ports {
+  readonly grpc: number;
+  readonly http: number;
+}
+
+function replica({ dataDir, flags, clockAheadHours }: ReplicaOptions, ports: Ports): Replica {
+  const env = { ...process.env, ...clockOf(clockAheadHours) };
+  const past: string[] = [];
+  let server: ServerProcess | undefined;
+  return {
+    get server() {
+      return server;
+    },
+    start: async () => {
+      const listen = ["--port", String(ports.grpc), "--http-port", String(ports.http)];
+      server = await startServerIn(env, dataDir, ...flags, ...listen);
+    },
+    kill: async (signal) => {
+      const ended = await server?.kill(signal);
+      past.push(...(server?.lines ?? []));
+      server = undefined;
+      return ended;
+    },
+    lines: () => [...past, ...(server?.lines ?? [])],
+  };
+}
+
+/** Ports that nobody uses now. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const listeners = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(listeners.map((listener) => once(listener, "listening")));
+  const ports = listeners.map((listener) => (listener.address() as AddressInfo).port);
+  await Promise.all(listeners.map((listener) => once(listener.close(), "close")));
+  return ports;
+}
+
+/**
+ * As docs/guides/replicas.md has it: gRPC by HTTP/2 in clear, each call to any replica that is ready; one that is not is
+ * left at once, with the calls that it has.
+ */
+function configuration(front: Ports, backs: readonly Ports[]): string {
+  const servers = (which: keyof Ports, more: string): string =>
+    backs.map((ports, i) => `  server replica${i} 127.0.0.1:${ports[which]} port ${ports.http} ${more}`).join("\n");
+  const checked = "check check-proto h1 inter 500 fall 2 rise 1 on-marked-down shutdown-sessions";
+  return `
+defaults
+  mode http
+  timeout connect 1s
+  timeout client 1h
+  timeout server 1h
+  timeout check 1s
+  retries 3
+  option redispatch 1
+  retry-on conn-failure
+  option httpchk GET /healthz
+
+frontend grpc
+  bind 127.0.0.1:${front.grpc} proto h2
+  default_backend grpc
+backend grpc
+  balance roundrobin
+${servers("grpc", `proto h2 ${checked}`)}
+
+frontend http
+  bind 127.0.0.1:${front.http}
+  default_backend http
+backend http
+  balance roundrobin
+${servers("http", checked)}
+`;
+}
+
+async function listens(port: number): Promise<void> {
+  for (;;) {
+    const socket = connect(port, "127.0.0.1");
+    const is = await Promise.race([
+      once(socket, "connect").then(() => true),
+      once(socket, "error").then(() => false),
+    ]).catch(() => false);
+    socket.destroy();
+    if (is) return;
+    await sleep(20);
+  }
+}
+
+/** Starts them one after the other, so that the first makes what they share. */
+export async function startReplicas(options: readonly ReplicaOptions[]): Promise<Replicas> {
+  const folder = temporaryFolder();
+  const [grpc = 0, http = 0, ...rest] = await freePorts(2 + 2 * options.length);
+  const ports = options.map((_, i) => ({ grpc: rest[2 * i] ?? 0, http: rest[2 * i + 1] ?? 0 }));
+  const all = options.map((each, i) => replica(each, ports[i] as Ports));
+  for (const each of all) await each.start();
+  const file = join(folder.path, "haproxy.cfg");
+  writeFileSync(file, configuration({ grpc, http }, ports));
+  const proxy = spawn(programOf(["haproxy"], "haproxy"), ["-db", "-f", file], { stdio: "ignore" });
+  const exited = once(proxy, "exit");
+  await Promise.race([
+    listens(grpc),
+    exited.then(([code]) => {
+      throw new Error(
+        `haproxy ended with ${String(code)}; its configuration:\n${configuration({ grpc, http }, ports)}`,
+      );
+    }),
+  ]);
+  return {
+    address: `127.0.0.1:${grpc}`,
+    http: `http://127.0.0.1:${http}`,
+    all,
+    async [Symbol.asyncDispose]() {
+      proxy.kill();
+      await exited;
+      await Promise.all(all.map((each) => each.kill("SIGTERM")));
+      folder[Symbol.dispose]();
+    },
+  };
+}
