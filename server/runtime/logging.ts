@@ -27,14 +27,16 @@ export function openLog(config: LogConfig, descriptor = 1): Log {
   const { token, judge, teacher } = config;
   const options = {
     level: config.logLevel,
-    base: null,
+    // Of several processes of a server, which one it is.
+    base: (config.processes ?? 1) === 1 ? null : { pid: process.pid },
     // No line holds a secret, whoever wrote it.
     hooks: { streamWrite: secretCutter([token, judge?.key, teacher?.key]) },
   };
   return format === "pretty" ? prettyLog(options, descriptor) : jsonLog(options, descriptor);
 }
 
-type LogConfig = Pick<Config, "logLevel" | "logFormat"> & Partial<Pick<Config, "token" | "judge" | "teacher">>;
+type LogConfig = Pick<Config, "logLevel" | "logFormat"> &
+  Partial<Pick<Config, "processes" | "token" | "judge" | "teacher">>;
 
 function jsonLog(options: LoggerOptions, descriptor: number): Log {
   const stream = new sonicBoom.SonicBoom({

@@ -21,7 +21,10 @@ export function byName(label: string, by: ReadonlyMap<string, number>, more: Sam
   return [...by].map(([name, value]) => ({ labels: { ...more, [label]: name }, value }));
 }
 
-export function registerSamples(registry: Registry, { name, help, type, together = "sum", samples }: SampledMetric): void {
+export function registerSamples(
+  registry: Registry,
+  { name, help, type, together = "sum", samples }: SampledMetric,
+): void {
   const get = async () => ({ name, help, type, aggregator: together, values: await samples() });
   registry.registerMetric({ name, get, reset: () => undefined } as unknown as Gauge);
 }
