@@ -159,7 +159,7 @@ async function assembleAround(
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
   registerGauges(metrics, workers, dropped);
-  const replaced = listen(fleet, resources, deps.runs, log);
+  const replaced = listen(fleet, { resources, runs: deps.runs }, log, health);
   registerRuns(metrics.registry, (limit) => deps.runs.recent(limit));
   registerAll(metrics, deps.teacher?.metrics ?? []);
   return { deps, ready: workers.ready, fleet, replaced, close };
@@ -177,7 +177,12 @@ async function joinOthers(store: ReplicaStore, { drainOthers }: Config, identity
  * Arms whose resource is down are not drawn from, unless another server of the same stores can ask it. What it gives resolves
  * when this server is to make way for another.
  */
-function listen(fleet: Fleet | undefined, resources: Resources, runs: ServiceDeps["runs"], log: Log["log"]) {
+function listen(
+  fleet: Fleet | undefined,
+  { resources, runs }: { readonly resources: Resources; readonly runs: ServiceDeps["runs"] },
+  log: Log["log"],
+  health: Health,
+) {
   // What fails there is logged there.
   const mask = (resource: string, down: string | undefined): void => void runs.maskArms(resource, down);
   resources.onChange((resource, down) => {
@@ -189,6 +194,10 @@ function listen(fleet: Fleet | undefined, resources: Resources, runs: ServiceDep
   const { promise: replaced, resolve } = Promise.withResolvers<void>();
   fleet?.start({
     onDown: mask,
+    onLack: (resource) => {
+      if (resource !== undefined) log.warn({ resource }, "calls are better sent to another server, which can ask it");
+      health.set("resources", resource && `${resource} is down here and not on another server of the store`);
+    },
     onReplaced: (by) => {
       log.warn({ by }, "another server replaces this one, which takes no more calls: stop it");
       resolve();

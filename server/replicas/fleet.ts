@@ -45,6 +45,8 @@ export interface FleetOptions {
 export interface FleetListener {
   /** Told of each resource that no replica can ask, and why; undefined: one can again. */
   readonly onDown: (resource: string, reason: string | undefined) => void;
+  /** Told which resource of this server is down that another can ask, and undefined when there is none any more. */
+  readonly onLack: (resource: string | undefined) => void;
   /** Told once, with whom it is that this server makes way for. */
   readonly onReplaced: (by: string) => void;
   /** Told why no row could be written, and undefined when it can be again. */
@@ -100,6 +102,19 @@ function downEverywhere(all: readonly Pick<Told, "down" | "isReplaced">[]): Read
   return new Map(names.filter(([name]) => serving.every(({ down }) => name in down)));
 }
 
+/**
+ * A resource that this server lacks and one of the others does not lack, of those who have all else that this one has: calls
+ * are better sent there. Of all servers there is always one that has no better.
+ */
+function lackOf(down: ReadonlyMap<string, string>, others: readonly Told[]): string | undefined {
+  const serving = others.filter(({ isReplaced }) => !isReplaced);
+  const better = serving.find((other) => {
+    const theirs = Object.keys(other.down);
+    return theirs.length < down.size && theirs.every((name) => down.has(name));
+  });
+  return better && [...down.keys()].find((name) => !(name in better.down));
+}
+
 /** Writes this server's row and looks at the others, before it takes calls. Rejects where the store cannot be used. */
 export async function joinFleet(options: FleetOptions): Promise<Joined> {
   const { store, id, identity, drainOthers, clock } = options;
@@ -107,6 +122,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
   const time = storeClock(clock);
   const down = new Map<string, string>();
   let masked: ReadonlyMap<string, string> = new Map();
+  let lacks: string | undefined;
   let replaces: readonly string[] = [];
   let isReplaced = false;
   let listener: FleetListener | undefined;
@@ -146,6 +162,9 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
       isReplaced = true;
       listener?.onReplaced(`${replacing.id}: ${differences(identity, replacing.identity).join("; ")}`);
     }
+    const lack = lackOf(down, others);
+    if (lack !== lacks) listener?.onLack(lack);
+    lacks = lack;
     const now = downEverywhere([{ down: Object.fromEntries(down), isReplaced }, ...others]);
     const changed = [...new Set([...masked.keys(), ...now.keys()])].filter(
       (each) => masked.has(each) !== now.has(each),

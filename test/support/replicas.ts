@@ -84,7 +84,9 @@ export async function freePorts(count: number): Promise<readonly number[]> {
  * As docs/guides/replicas.md has it: gRPC by HTTP/2 in clear, each call to any replica that is ready; one that is not is
  * left at once, with the calls that it has.
  */
-function configuration(front: Ports, backs: readonly Ports[]): string {
+function configuration(front: Ports, backs: readonly Ports[], byRun: boolean): string {
+  // Without the header, as of calls about no run, it takes turns.
+  const balance = byRun ? "balance hdr(gradus-run)\n  hash-type consistent" : "balance roundrobin";
   const servers = (which: keyof Ports, more: string): string =>
     backs.map((ports, i) => `  server replica${i} 127.0.0.1:${ports[which]} port ${ports.http} ${more}`).join("\n");
   const checked = "check check-proto h1 inter 500 fall 2 rise 1 on-marked-down shutdown-sessions";
@@ -104,7 +106,7 @@ frontend grpc
   bind 127.0.0.1:${front.grpc} proto h2
   default_backend grpc
 backend grpc
-  balance roundrobin
+  ${balance}
 ${servers("grpc", `proto h2 ${checked}`)}
 
 frontend http
@@ -129,22 +131,22 @@ async function listens(port: number): Promise<void> {
   }
 }
 
-/** Starts them one after the other, so that the first makes what they share. */
-export async function startReplicas(options: readonly ReplicaOptions[]): Promise<Replicas> {
+/** Starts them one after the other, so that the first makes what they share. `byRun`: the calls of a run go to one of them. */
+export async function startReplicas(options: readonly ReplicaOptions[], byRun = false): Promise<Replicas> {
   const folder = temporaryFolder();
   const [grpc = 0, http = 0, ...rest] = await freePorts(2 + 2 * options.length);
   const ports = options.map((_, i) => ({ grpc: rest[2 * i] ?? 0, http: rest[2 * i + 1] ?? 0 }));
   const all = options.map((each, i) => replica(each, ports[i] as Ports));
   for (const each of all) await each.start();
   const file = join(folder.path, "haproxy.cfg");
-  writeFileSync(file, configuration({ grpc, http }, ports));
+  writeFileSync(file, configuration({ grpc, http }, ports, byRun));
   const proxy = spawn(programOf(["haproxy"], "haproxy"), ["-db", "-f", file], { stdio: "ignore" });
   const exited = once(proxy, "exit");
   await Promise.race([
     listens(grpc),
     exited.then(([code]) => {
       throw new Error(
-        `haproxy ended with ${String(code)}; its configuration:\n${configuration({ grpc, http }, ports)}`,
+        `haproxy ended with ${String(code)}; its configuration:\n${configuration({ grpc, http }, ports, byRun)}`,
       );
     }),
   ]);

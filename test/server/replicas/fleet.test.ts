@@ -54,14 +54,16 @@ function world() {
     await clock.advance(1);
     if (joined.kind === "refused") return { refused: joined.message };
     const down = new Map<string, string>();
+    const lacking: (string | undefined)[] = [];
     const replacedBy: string[] = [];
     const problems: boolean[] = [];
     joined.fleet.start({
       onDown: (resource, reason) => (reason === undefined ? down.delete(resource) : down.set(resource, reason)),
+      onLack: (resource) => lacking.push(resource),
       onReplaced: (by) => replacedBy.push(by),
       onProblem: (error) => problems.push(error !== undefined),
     });
-    return { fleet: joined.fleet, down, replacedBy, problems, kill: () => (killed = true) };
+    return { fleet: joined.fleet, down, lacking, replacedBy, problems, kill: () => (killed = true) };
   };
   const joining = async (...args: Parameters<typeof join>) => {
     const made = await join(...args);
@@ -101,6 +103,20 @@ test("an arm's resource is down while no replica that is alive can ask it", asyn
   a.fleet.tell("judge", undefined);
   await clock.advance(5_000);
   expect([a.down.size, b.down.size]).toEqual([0, 0]);
+});
+
+test("a replica that cannot ask what another can leaves calls to it, and one that has no better does not", async () => {
+  const { clock, joining } = world();
+  const [a, b] = [await joining("a"), await joining("b")];
+  a.fleet.tell("judge", "it does not answer");
+  await clock.advance(5_000);
+  expect([a.lacking, b.lacking]).toEqual([["judge"], []]);
+  b.fleet.tell("sandbox", "it does not answer");
+  await clock.advance(5_000);
+  expect([a.lacking, b.lacking]).toEqual([["judge", undefined], []]);
+  b.fleet.tell("judge", "nor here");
+  await clock.advance(5_000);
+  expect([a.lacking, b.lacking]).toEqual([["judge", undefined], ["sandbox"]]);
 });
 
 test("while the store is away nothing is decided, and after it not before all could come back", async () => {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import re
 import time
 import weakref
 from collections.abc import Callable
@@ -65,6 +66,20 @@ class Reached:
         self.heard_at = time.monotonic()
 
 
+_OF_RUN = re.compile(r"([A-Za-z0-9_.-]{1,128})/")
+"""How the id of a group of a run begins; that of a task outside a run has no such part."""
+
+
+def _run_of(request: Any) -> str | None:
+    run: str = getattr(request, "run_id", "")
+    if run:
+        return run if _OF_RUN.fullmatch(f"{run}/") else None
+    groups = getattr(request, "groups", ())
+    group: str = getattr(request, "group_id", "") or (getattr(groups[0], "group_id", "") if groups else "")
+    found = _OF_RUN.match(group)
+    return found and found[1]
+
+
 @dataclass(frozen=True)
 class Address:
     """Where a server is and how to reach it."""
@@ -79,6 +94,15 @@ class Address:
     def metadata(self) -> tuple[tuple[str, str], ...]:
         """What each call carries."""
         return () if self.token is None else (("authorization", f"Bearer {self.token}"),)
+
+    def metadata_for(self, request: Any) -> tuple[tuple[str, str], ...]:
+        """What a call carries, with the run that it is about.
+
+        A load balancer in front of several servers may send the calls of a run to one of them, which then has it in
+        memory. A hint and no more: any server answers any call.
+        """
+        run = _run_of(request)
+        return self.metadata if run is None else (*self.metadata, ("gradus-run", run))
 
     def is_silent_since(self, began: float, error: GradusError) -> bool:
         """Whether a call that began then ran out of time and no server has said a word meanwhile.

@@ -30,12 +30,12 @@ class BlockingIo:
         """See `Io`."""
         channel = self.channels.get()
         method = _method(channel, call)
-        return self._response(channel, lambda: method(call.request, timeout=timeout, metadata=self.address.metadata))
+        return self._response(channel, lambda: method(call.request, timeout=timeout, metadata=self.address.metadata_for(call.request)))
 
     def begin(self, call: Call[Any], timeout: float) -> Callable[[], Any]:
         """See `Io`."""
         channel = self.channels.get()
-        begun = _method(channel, call).future(call.request, timeout=timeout, metadata=self.address.metadata)
+        begun = _method(channel, call).future(call.request, timeout=timeout, metadata=self.address.metadata_for(call.request))
         return lambda: self._response(channel, begun.result)
 
     def _response(self, channel: grpc.Channel, wait: Callable[[], Any]) -> Any:
@@ -63,7 +63,7 @@ class BlockingIo:
         stream = self.channels.get().unary_stream(
             method, request_serializer=type(request).SerializeToString, response_deserializer=response.FromString
         )
-        return stream(request, metadata=self.address.metadata)
+        return stream(request, metadata=self.address.metadata_for(request))
 
     def receive(self, stream: Any) -> Any:
         """See `Io`."""

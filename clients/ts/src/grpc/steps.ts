@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ClientDuplexStream } from "@grpc/grpc-js";
 import { abortedError, codeName, GradusError } from "../errors.ts";
 import { StreamStepsRequestSchema } from "../gen/gradus/v1/environment_pb.js";
-import type { StreamStepsResponse } from "../gen/gradus/v1/environment_pb.js";
+import type { CompletionGroup, StreamStepsResponse } from "../gen/gradus/v1/environment_pb.js";
 import type { Attempt, StepChannel } from "../transport.ts";
 import { bytesOf } from "./bytes.ts";
 import { fromServiceError } from "./service-error.ts";
@@ -24,14 +24,14 @@ interface Stream {
   refusal: { readonly error: GradusError; readonly until: number } | undefined;
 }
 
-function open(start: () => Call): Stream {
+function open(call: Call): Stream {
   const end = (error: GradusError): void => {
     stream.ended = true;
     if (error.retryDelayMs !== undefined) stream.refusal = { error, until: performance.now() + error.retryDelayMs };
     for (const settle of stream.waiting.values()) settle(error);
     stream.call.cancel();
   };
-  const stream: Stream = { call: start(), waiting: new Map(), outgoing: [], ended: false, end, refusal: undefined };
+  const stream: Stream = { call, waiting: new Map(), outgoing: [], ended: false, end, refusal: undefined };
   stream.call.on("data", (reply: StreamStepsResponse) => stream.waiting.get(reply.requestId)?.(reply));
   stream.call.on("drain", () => flush(stream));
   stream.call.on("error", (error) => end(fromServiceError(error)));
@@ -84,15 +84,15 @@ interface SteppingStream extends StepChannel {
   readonly leave: () => void;
 }
 
-/** A channel that opens its stream at the first request, and another one after a stream has ended. */
-export function stepChannel(start: () => Call): SteppingStream {
+/** A channel that opens its stream with the first request, and another one after a stream has ended. */
+export function stepChannel(start: (first: { readonly groups: readonly CompletionGroup[] }) => Call): SteppingStream {
   let stream: Stream | undefined;
   let requests = 0;
   return {
     request: async (groups, attempt) => {
       const refused = stillRefused(stream?.refusal);
       if (refused !== undefined) throw refused;
-      if (stream === undefined || stream.ended) stream = open(start);
+      if (stream === undefined || stream.ended) stream = open(start({ groups }));
       const requestId = String(requests++);
       const request = create(StreamStepsRequestSchema, { requestId, groups: [...groups] });
       const bytes = bytesOf(StreamStepsRequestSchema, request);

@@ -13,6 +13,7 @@ import { channelOptions, credentialsOf } from "./channel.ts";
 import type { TlsOptions } from "./channel.ts";
 import { connection } from "./connection.ts";
 import { explain, inPlainWords, isSuspicious } from "./mistakes.ts";
+import { runHeader, runOf } from "../affinity.ts";
 import { fromServiceError } from "./service-error.ts";
 import { stepChannel } from "./steps.ts";
 
@@ -27,6 +28,15 @@ const pathOf = (method: DescMethod): string => `/${method.parent.typeName}/${met
 
 function optionsOf({ timeoutMs }: Attempt): CallOptions {
   return timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs };
+}
+
+/** With the run that a call is about. */
+function about(message: object, metadata: Metadata): Metadata {
+  const run = runOf(message);
+  if (run === undefined) return metadata;
+  const more = metadata.clone();
+  more.set(runHeader, run);
+  return more;
 }
 
 /** Cancels a call when its signal aborts; gives what stops listening. */
@@ -47,7 +57,7 @@ function unary(client: Client, metadata: Metadata): Transport["unary"] {
         asIs,
         read,
         bytes,
-        metadata,
+        about(message, metadata),
         optionsOf(attempt),
         (error, reply) => {
           stop();
@@ -65,7 +75,14 @@ function serverStream(client: Client, metadata: Metadata): Transport["serverStre
     if (attempt.signal?.aborted) throw abortedError(attempt.signal);
     const bytes = bytesOf(method.input, message);
     const read = reader(method.output);
-    const call = client.makeServerStreamRequest(pathOf(method), asIs, read, bytes, metadata, optionsOf(attempt));
+    const call = client.makeServerStreamRequest(
+      pathOf(method),
+      asIs,
+      read,
+      bytes,
+      about(message, metadata),
+      optionsOf(attempt),
+    );
     // The end of a cancelled call has no reader.
     call.on("error", () => undefined);
     const stop = cancelOn(attempt.signal, call);
@@ -144,7 +161,8 @@ export function grpcTransport(address: string, options: GrpcOptions): Transport 
     },
     openSteps: () => {
       const method = EnvironmentService.method.streamSteps;
-      const start = () => client().makeBidiStreamRequest(pathOf(method), asIs, reader(method.output), metadata);
+      const start = (first: object) =>
+        client().makeBidiStreamRequest(pathOf(method), asIs, reader(method.output), about(first, metadata));
       const channel = stepChannel(start);
       return {
         ...channel,

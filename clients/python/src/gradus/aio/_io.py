@@ -40,7 +40,7 @@ class AsyncIo:
             response_deserializer=call.response.FromString,
         )
         try:
-            response = await method(call.request, timeout=timeout, metadata=self.address.metadata)
+            response = await method(call.request, timeout=timeout, metadata=self.address.metadata_for(call.request))
         except grpc.RpcError as failure:
             error = error_of_rpc(failure, self.address.target)
             if self.address.is_silent_since(began, error):
@@ -67,7 +67,7 @@ class AsyncIo:
         stream = self.channel().unary_stream(
             method, request_serializer=type(request).SerializeToString, response_deserializer=response.FromString
         )
-        return stream(request, metadata=self.address.metadata)
+        return stream(request, metadata=self.address.metadata_for(request))
 
     async def receive(self, stream: Any) -> Any:
         """See `Io`."""
