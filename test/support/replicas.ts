@@ -29,6 +29,8 @@ export interface Replicas extends AsyncDisposable {
   /** Of HAProxy: gRPC, and the HTTP port. */
   readonly address: string;
   readonly http: string;
+  /** Of HAProxy: gRPC to the first of them alone. */
+  readonly alone: string;
   readonly all: readonly Replica[];
 }
 
@@ -84,7 +86,7 @@ export async function freePorts(count: number): Promise<readonly number[]> {
  * As docs/guides/replicas.md has it: gRPC by HTTP/2 in clear, each call to any replica that is ready; one that is not is
  * left at once, with the calls that it has.
  */
-function configuration(front: Ports, backs: readonly Ports[], byRun: boolean): string {
+function configuration(front: Ports & { readonly alone: number }, backs: readonly Ports[], byRun: boolean): string {
   // Without the header, as of calls about no run, it takes turns.
   const balance = byRun ? "balance hdr(gradus-run)\n  hash-type consistent" : "balance roundrobin";
   const servers = (which: keyof Ports, more: string): string =>
@@ -108,6 +110,12 @@ frontend grpc
 backend grpc
   ${balance}
 ${servers("grpc", `proto h2 ${checked}`)}
+
+frontend alone
+  bind 127.0.0.1:${front.alone} proto h2
+  default_backend alone
+backend alone
+  server replica0 127.0.0.1:${backs[0]?.grpc} proto h2
 
 frontend http
   bind 127.0.0.1:${front.http}
@@ -134,25 +142,26 @@ async function listens(port: number): Promise<void> {
 /** Starts them one after the other, so that the first makes what they share. `byRun`: the calls of a run go to one of them. */
 export async function startReplicas(options: readonly ReplicaOptions[], byRun = false): Promise<Replicas> {
   const folder = temporaryFolder();
-  const [grpc = 0, http = 0, ...rest] = await freePorts(2 + 2 * options.length);
+  const [grpc = 0, http = 0, alone = 0, ...rest] = await freePorts(3 + 2 * options.length);
   const ports = options.map((_, i) => ({ grpc: rest[2 * i] ?? 0, http: rest[2 * i + 1] ?? 0 }));
   const all = options.map((each, i) => replica(each, ports[i] as Ports));
   for (const each of all) await each.start();
   const file = join(folder.path, "haproxy.cfg");
-  writeFileSync(file, configuration({ grpc, http }, ports, byRun));
+  writeFileSync(file, configuration({ grpc, http, alone }, ports, byRun));
   const proxy = spawn(programOf(["haproxy"], "haproxy"), ["-db", "-f", file], { stdio: "ignore" });
   const exited = once(proxy, "exit");
   await Promise.race([
     listens(grpc),
     exited.then(([code]) => {
       throw new Error(
-        `haproxy ended with ${String(code)}; its configuration:\n${configuration({ grpc, http }, ports, byRun)}`,
+        `haproxy ended with ${String(code)}; its configuration:\n${configuration({ grpc, http, alone }, ports, byRun)}`,
       );
     }),
   ]);
   return {
     address: `127.0.0.1:${grpc}`,
     http: `http://127.0.0.1:${http}`,
+    alone: `127.0.0.1:${alone}`,
     all,
     async [Symbol.asyncDispose]() {
       proxy.kill();

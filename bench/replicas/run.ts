@@ -1,0 +1,154 @@
+/**
+ * What a second replica costs: server CPU of a recorded sample, all its threads, with the same trainers on one server and on
+ * two, behind the same HAProxy, by turns; of PostgreSQL its own beside it. CPU time, so that a busy machine counts for little.
+ *
+ *   node bench/replicas/run.ts [--store sqlite] [--pairs 9] [--samples 8192] [--no-affinity] [--json]
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { createClient } from "../../clients/ts/src/index.ts";
+import { type Postgres, startPostgres } from "../../test/support/postgres.ts";
+import { type Replicas, startReplicas } from "../../test/support/replicas.ts";
+import { adscRun, completionsOf } from "../../test/support/scripted-policy.ts";
+import { temporaryFolder } from "../../test/support/server-process.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    store: { type: "string", default: "sqlite" },
+    pairs: { type: "string", default: "9" },
+    samples: { type: "string", default: "8192" },
+    "no-affinity": { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+  },
+});
+
+const RUNS = 8;
+/** Pairs that do not count. */
+const WARMING = 3;
+const RANKS = 4;
+const TASKS = 4;
+const GENERATIONS = 8;
+
+/** Of a clock tick of /proc, microseconds. */
+const TICK_US = 10_000;
+
+/** CPU time of a process so far with all its threads, microseconds. */
+function cpuUs(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_US;
+}
+
+/** Of a database server, with all its processes: those that are gone are counted by the first one. */
+function databaseUs(postgres: Postgres | undefined): number {
+  if (postgres === undefined) return 0;
+  const first = postgres.pid();
+  const stat = readFileSync(`/proc/${first}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const gone = (Number(fields[13]) + Number(fields[14])) * TICK_US;
+  const children = readdirSync(`/proc/${first}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${first}/task/${thread}/children`, "utf8").trim().split(" ").filter(Boolean),
+  );
+  return children.reduce((sum, pid) => sum + cpuUs(Number(pid)), cpuUs(first) + gone);
+}
+
+/** The same each time, but for the names of its runs. */
+async function train(address: string, turn: string, samples: number): Promise<void> {
+  const batches = Math.max(1, Math.round(samples / (RUNS * RANKS * TASKS * GENERATIONS)));
+  const promptsPerUpdate = RANKS * TASKS;
+  const one = async (id: string, rank: number): Promise<void> => {
+    const client = createClient(address);
+    const run = client.run(id);
+    if (rank === 0)
+      await run.create(adscRun({ length: batches * promptsPerUpdate, promptsPerUpdate, numGenerations: GENERATIONS }));
+    for (let batch = 0; batch < batches; batch++) {
+      const cursor = BigInt(batch * promptsPerUpdate + rank * TASKS);
+      const { tasks } = await run.nextBatch({ cursor, count: TASKS });
+      for await (const result of client.streamSteps(tasks.map((task) => completionsOf(task, GENERATIONS))))
+        if (result.kind === "failed") throw result.error;
+    }
+    client.close();
+  };
+  for (let r = 0; r < RUNS; r++) {
+    const client = createClient(address);
+    const id = `${turn}-${r}`;
+    await client
+      .run(id)
+      .create(adscRun({ length: batches * promptsPerUpdate, promptsPerUpdate, numGenerations: GENERATIONS }));
+    client.close();
+  }
+  await Promise.all(Array.from({ length: RUNS * RANKS }, (_, i) => one(`${turn}-${i % RUNS}`, Math.floor(i / RUNS))));
+}
+
+interface Figure {
+  readonly serverUs: number;
+  readonly databaseUs: number;
+}
+
+/** Per sample. */
+async function measured(
+  replicas: Replicas,
+  postgres: Postgres | undefined,
+  two: boolean,
+  turn: string,
+): Promise<Figure> {
+  const samples = Number(options.samples);
+  const pids = replicas.all.slice(0, two ? 2 : 1).map(({ server }) => server?.pid ?? 0);
+  const look = () => ({ serverUs: pids.reduce((sum, pid) => sum + cpuUs(pid), 0), databaseUs: databaseUs(postgres) });
+  const before = look();
+  await train(two ? replicas.address : replicas.alone, turn, samples);
+  const after = look();
+  return {
+    serverUs: (after.serverUs - before.serverUs) / samples,
+    databaseUs: (after.databaseUs - before.databaseUs) / samples,
+  };
+}
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+
+using folders = new DisposableStack();
+const first = folders.use(temporaryFolder()).path;
+const second = folders.use(temporaryFolder()).path;
+await using postgres = options.store === "postgres" ? await startPostgres({ fsync: "on" }) : undefined;
+const url = await postgres?.database();
+const flags = [
+  "--log-level",
+  "info",
+  ...(url === undefined ? [] : ["--store", url, "--key-file", join(first, "task-keys")]),
+];
+const dataDirs = url === undefined ? [first, first] : [first, second];
+if (url !== undefined) {
+  const { writeFileSync } = await import("node:fs");
+  writeFileSync(join(first, "task-keys"), `${"5a".repeat(32)}\n`, { mode: 0o600 });
+}
+await using replicas = await startReplicas(
+  dataDirs.map((dataDir) => ({ dataDir, flags })),
+  !options["no-affinity"],
+);
+const pairs: { readonly one: Figure; readonly two: Figure }[] = [];
+for (let pair = -WARMING; pair < Number(options.pairs); pair++) {
+  const order = pair % 2 === 0 ? [false, true] : [true, false];
+  const found = new Map<boolean, Figure>();
+  for (const two of order)
+    found.set(two, await measured(replicas, postgres, two, `${two ? "two" : "one"}-${pair + 1}`));
+  // The first ones warm up what Node compiles.
+  if (pair >= 0) pairs.push({ one: found.get(false)!, two: found.get(true)! });
+  if (!options.json)
+    console.error(
+      `pair ${pair + 1}:`,
+      JSON.stringify(Object.fromEntries(found.entries().map(([two, figure]) => [two ? "two" : "one", figure]))),
+    );
+}
+const figures = {
+  store: options.store,
+  affinity: !options["no-affinity"],
+  oneUs: median(pairs.map(({ one }) => one.serverUs)),
+  twoUs: median(pairs.map(({ two }) => two.serverUs)),
+  ratio: median(pairs.map(({ one, two }) => two.serverUs / one.serverUs)),
+  databaseOneUs: median(pairs.map(({ one }) => one.databaseUs)),
+  databaseTwoUs: median(pairs.map(({ two }) => two.databaseUs)),
+};
+if (options.json) console.log(JSON.stringify({ ...figures, pairs }, undefined, 2));
+else console.table([figures]);
