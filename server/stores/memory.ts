@@ -3,7 +3,7 @@ import { type Chain, chainOf, KEY_BYTES, START } from "./chain.ts";
 import type { EvaluationStore, SamplePlace, StoredEvaluation, StoredSample, StoredTask } from "./evaluation-store.ts";
 import {
   type Append,
-  type ExpiredRun,
+  type Expired,
   expectVersion,
   LIST_CHARACTERS_MAX,
   type ListedRun,
@@ -51,9 +51,9 @@ function write(chain: Chain, entry: Entry, events: readonly Uint8Array[], record
   for (const { seq, body } of records) entry.records.set(seq, body);
 }
 
-function expired(runs: ReadonlyMap<number, Entry>, beforeMs: number): readonly ExpiredRun[] {
-  const due = [...runs.values()].filter(({ expiresAtMs }) => expiresAtMs < beforeMs);
-  return due.map(({ id, key, expiresAtMs }) => ({ id, key, expiresAtMs }));
+function expired(runs: ReadonlyMap<number, Entry>, nowMs: number): Expired {
+  const due = [...runs.values()].filter(({ expiresAtMs }) => expiresAtMs < nowMs);
+  return { nowMs, runs: due.map(({ id, key, expiresAtMs }) => ({ id, key, expiresAtMs })) };
 }
 
 /** `now`: the time, which decides what expires. */
@@ -120,12 +120,9 @@ export function memoryStore(now: () => number = Date.now): Store {
       if (entry !== undefined) entry.expiresAtMs = Math.max(entry.expiresAtMs, now() + timeToLiveMs);
     },
     remove: async (key) => runs.delete(key),
-    expired: async () => {
-      const nowMs = now();
-      return { nowMs, runs: expired(runs, nowMs) };
-    },
+    expired: async () => expired(runs, now()),
     removeExpired: async (beforeMs) => {
-      const removed = expired(runs, beforeMs);
+      const { runs: removed } = expired(runs, beforeMs);
       for (const { key } of removed) runs.delete(key);
       return removed;
     },

@@ -48,7 +48,7 @@ export type Place = types.TaskPlace<Spec>;
 
 export interface FakeClock extends ports.Clock {
   /** The time by the machine's clock, which may jump: the store's. */
-  wallNow(): number;
+  readonly wallNow: () => number;
   /** Moves on, and fires the timers that are due, in their order. */
   advance(ms: number): Promise<void>;
   /** Sets the machine's clock by so much; no time passes. */

@@ -8,6 +8,7 @@ import { memoryStore } from "../../../server/stores/memory.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import { LIST_CHARACTERS_MAX, type NewRun, type Store } from "../../../server/stores/store.ts";
 import { bytes } from "./bytes.ts";
+import { onPostgres } from "./postgres/support.ts";
 
 const directories: string[] = [];
 afterAll(() => directories.forEach((made) => rmSync(made, { recursive: true })));
@@ -22,6 +23,7 @@ const stores: readonly { name: string; open: () => Store | Promise<Store> }[] = 
   { name: "memory", open: memoryStore },
   { name: "sqlite", open: () => inDirectory("normal") },
   { name: "sqlite, synchronous", open: () => inDirectory("full") },
+  { name: "postgres", open: async () => (await onPostgres()).store },
 ];
 
 const HOUR_MS = 3_600_000;
