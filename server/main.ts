@@ -26,10 +26,12 @@ import { fileHolds, memoryHolds } from "./stores/holds.ts";
 import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
 import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
 import type { ReplicaStore } from "./stores/replica-store.ts";
+import { openPostgres } from "./stores/postgres/postgres.ts";
+import { postgresReplicas } from "./stores/postgres/replicas.ts";
 import { sqliteReplicas } from "./stores/sqlite-replicas.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./making/environments.ts";
-import { loadKeyring } from "./tasks/keyring.ts";
+import { type Keyring, loadKeyring } from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./pools/pools.ts";
 import { reportOf } from "./pools/report.ts";
 import { portKinds } from "./ports/list.ts";
@@ -143,7 +145,7 @@ async function assembleAround(
     opened,
     missingPorts: opened.missing,
     openStores: async () => {
-      const { replicas, ...stores } = await openStores(config, log, health);
+      const { replicas, ...stores } = await openStores(config, keyring, log, health);
       if (replicas === undefined) return { ...stores, clock: systemClock };
       fleet = await joinOthers(replicas, config, identityOf({ ...made, keyring })).catch(async (error: unknown) => {
         for (const each of [replicas, stores.store, stores.evaluationStore]) await each.close();
@@ -260,12 +262,9 @@ async function openPools(
   return loaded.pools;
 }
 
-async function openStores(
-  { store: kind, dataDir: directory, storeDurability: synchronous }: Config,
-  log: Log["log"],
-  health: Health,
-) {
-  if (kind === "memory")
+async function openStores(config: Config, keys: Keyring, log: Log["log"], health: Health) {
+  const { store: place, dataDir: directory, storeDurability: synchronous } = config;
+  if (place === "memory")
     return {
       store: memoryStore(),
       evaluationStore: memoryEvaluationStore(),
@@ -283,6 +282,10 @@ async function openStores(
     onLoss: (loss: string) => log.error({ store: part, loss }, "the store was damaged when it was opened"),
   });
   try {
+    if (place !== "sqlite") {
+      const { calls, ...stores } = await openPostgres({ url: place, keys, onProblem: at("database").onProblem });
+      return { ...stores, replicas: postgresReplicas(calls) };
+    }
     const store = await sqliteStore(at("runs"));
     try {
       const evaluationStore = await sqliteEvaluationStore(at("evaluations"));
@@ -293,7 +296,7 @@ async function openStores(
     }
   } catch (error) {
     if (!(error instanceof CannotOpen)) throw error;
-    throw new StartError(`${error.message}; mend it, or give another --data-dir`);
+    throw new StartError(`${error.message}; mend it, or give another ${place === "sqlite" ? "--data-dir" : "--store"}`);
   }
 }
 

@@ -32,7 +32,8 @@ export interface Config extends PortConfigs {
   readonly dataDir: string;
   /** Keys of task ids; undefined: the data directory's own. */
   readonly keyFile: string | undefined;
-  readonly store: OptionValues["store"];
+  /** "sqlite", "memory", or the address of a PostgreSQL database. */
+  readonly store: string;
   readonly storeDurability: OptionValues["storeDurability"];
   /** Whether replicas of the store that differ from this one are to make way for it. */
   readonly drainOthers: boolean;
@@ -104,6 +105,8 @@ export function describeConfig(config: Config): Readonly<Record<string, unknown>
     port && "key" in port ? { ...port, key: hidden(port.key as string | undefined) } : (port ?? "none");
   return {
     ...open,
+    // An address without its password.
+    store: open.store.replace(/:[^:@/]*@/, ":[redacted]@"),
     ...Object.fromEntries(portKinds.map(([name]) => [name, portOf(config[name])])),
     tls: tls === undefined ? "off" : clients,
     token: hidden(token),

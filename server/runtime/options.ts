@@ -15,6 +15,7 @@ import {
   optionalText,
   type OptionSpec,
   origin,
+  place,
   text,
 } from "./values.ts";
 
@@ -53,10 +54,11 @@ export const configOptions = {
     placeholder: "file",
     description: "keys that authenticate task ids, the same for all servers of a group; default: task-keys in data-dir",
   }),
-  store: choice({
+  store: place({
     flag: "store",
-    description: "where runs are kept: on disk, or in memory and gone with the process",
-    choices: ["sqlite", "memory"],
+    description:
+      "where runs are kept: on disk, in memory and gone with the process, or in a PostgreSQL database that several servers may share",
+    words: ["sqlite", "memory"],
     defaultValue: "sqlite",
   }),
   storeDurability: choice({

@@ -45,6 +45,20 @@ export function text(of: Described & { readonly placeholder: string; readonly de
   return { ...plain, ...of, parse } satisfies OptionSpec<string>;
 }
 
+/** One of a few words, or the address of a PostgreSQL database. */
+export function place(of: Described & { readonly words: readonly string[]; readonly defaultValue: string }) {
+  const parse = single((given) => {
+    if (of.words.includes(given)) return accept(given);
+    const isAddress = /^postgres(ql)?:\/\//.test(given) && URL.canParse(given);
+    return isAddress
+      ? accept(given)
+      : refuse(`one of ${of.words.join(", ")}, or postgres://user:password@host:port/database`);
+  });
+  const placeholder = [...of.words, "postgres://…"].join("|");
+  // An address holds a password.
+  return { ...plain, ...of, secret: true, placeholder, parse } satisfies OptionSpec<string>;
+}
+
 /** One of a few words. */
 export function choice<const T extends string>(
   of: Described & { readonly choices: readonly T[]; readonly defaultValue: NoInfer<T> },

@@ -3,7 +3,7 @@
  * killed and whose commits are answered in vain, against the same trainers on one server that keeps runs in memory: what was
  * acknowledged counts once, and tasks, probabilities and values are the same to the bit. Faults are seeded; time is real.
  */
-import { copyFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -251,6 +251,23 @@ interface Recreated {
 
 const incarnationOf = ({ groupId }: Task): string => groupId.split("/")[1] ?? "";
 
+/**
+ * The client deletes nothing a second time: whose answer was lost may still be done, by a server that was stopped, and would
+ * meet the run that has the name by then. So that is waited for here.
+ */
+async function deleteRun(client: GradusClient): Promise<void> {
+  for (;;) {
+    try {
+      return await client.run(AGAIN).delete({ deadlineMs: DEADLINE_MS });
+    } catch (error) {
+      const { code } = error as { readonly code: string };
+      if (code === "NOT_FOUND") return;
+      if (code !== "UNAVAILABLE") throw error;
+      await sleep(2 * PAUSE_MS);
+    }
+  }
+}
+
 async function recreate(told: Told, address: string, rng: Rng, isOver: () => boolean, count: (fault: string) => void) {
   const kept: Recreated = { recorded: new Map(), deleted: new Set() };
   const choice: RunChoice = { arms: tiers, policy: { kind: "bandit" }, ...shapeOf(AGAIN_RANKS, 100_000) };
@@ -300,13 +317,7 @@ async function recreate(told: Told, address: string, rng: Rng, isOver: () => boo
   while (!isOver()) {
     await sleep(rng.int(2_000, 5_000));
     const before = [...kept.recorded.keys()].filter((incarnation) => !kept.deleted.has(incarnation));
-    // Sent again after a reply that was lost, it finds nothing, or even the next one: there is none before `create`.
-    await operator
-      .run(AGAIN)
-      .delete()
-      .catch((error: { code: string }) => {
-        if (error.code !== "NOT_FOUND") throw error;
-      });
+    await deleteRun(operator);
     for (const incarnation of before) kept.deleted.add(incarnation);
     await operator.run(AGAIN).create(choice);
     count("run deleted and created again");
@@ -467,12 +478,7 @@ export async function againstReplicas(options: ReplicasOptions): Promise<Replica
 
   tell("the undisturbed run, in memory");
   const calm = newTold();
-  const server = await startServer(
-    calmFolder!,
-    "--store",
-    "memory",
-    ...judgeFlags(fairJudge.url),
-  );
+  const server = await startServer(calmFolder!, "--store", "memory", ...judgeFlags(fairJudge.url));
   const calmStates = await trainAll(calm, server.address, options);
   await server.kill("SIGTERM");
 
@@ -508,10 +514,16 @@ export async function againstReplicas(options: ReplicasOptions): Promise<Replica
   const isOver = (): boolean => over.now;
   const storm = storms({ rng, replicas, links, postgres, judge, count }, isOver);
   const recreated = recreate(told, replicas.address, rngFor("recreate", seed), isOver, count);
-  const states = await trainAll(told, replicas.address, options).finally(() => (over.now = true));
-  await Promise.all([storm, recreated]);
+  const [states] = await Promise.all([
+    trainAll(told, replicas.address, options).finally(() => (over.now = true)),
+    storm,
+    recreated,
+  ]);
 
   const { violations } = told;
+  const keptIn = process.env["REPLICAS_LOGS"];
+  if (keptIn !== undefined)
+    replicas.all.forEach(({ lines }, i) => writeFileSync(join(keptIn, `replica-${i}.log`), lines().join("\n")));
   for (const { lines } of replicas.all)
     for (const line of lines()) if (line.includes('"code":"ABORTED"')) violations.add(`a call was aborted: ${line}`);
   for (const [name, line] of calm.tasks)

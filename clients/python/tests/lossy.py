@@ -18,6 +18,8 @@ class Lossy(grpc.GenericRpcHandler):
     address: str = ""
     lose: dict[str, int] = field(default_factory=dict)
     made: list[str] = field(default_factory=list)
+    code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE
+    """What a reply that is lost comes as."""
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes]:
         path: str = details.method
@@ -34,7 +36,7 @@ class Lossy(grpc.GenericRpcHandler):
                 context.abort(failure.code(), failure.details() or "")
             if self.lose.get(name, 0) > 0:
                 self.lose[name] -= 1
-                context.abort(grpc.StatusCode.UNAVAILABLE, "the connection broke")
+                context.abort(self.code, "the connection broke")
             return bytes(response)
 
         return grpc.unary_unary_rpc_method_handler(handle)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import grpc
 import pytest
 from conftest import StartServer
+from lossy import lossy
 
 import gradus
 from gradus import Client, GradusError, Task, aio
@@ -73,6 +74,14 @@ def test_a_server_that_is_not_there_is_named(task: Task) -> None:
 
     with pytest.raises(gradus.UnavailableError, match=address):
         asyncio.run(ask())
+
+
+def test_a_call_that_a_load_balancer_cut_off_is_made_again(start_server: StartServer) -> None:
+    with lossy(start_server().address) as proxy:
+        proxy.code = grpc.StatusCode.CANCELLED
+        proxy.lose["ListEnvironments"] = 1
+        assert Client(proxy.address).list_environments()
+        assert proxy.made.count("ListEnvironments") == 2
 
 
 def test_a_full_server_is_tried_again_when_it_says(start_server: StartServer, task: Task) -> None:

@@ -309,7 +309,8 @@ function takeGroup(waiting: Job[]): readonly Job[] {
   const keys = new Set<number>();
   let bytes = 0;
   for (const job of waiting) {
-    if (group.length === GROUP_MAX || (group.length > 0 && (job.isDoubtful || bytes + job.bytes > STATEMENT_BYTES))) break;
+    if (group.length === GROUP_MAX || (group.length > 0 && (job.isDoubtful || bytes + job.bytes > STATEMENT_BYTES)))
+      break;
     if (keys.has(job.key)) continue;
     keys.add(job.key);
     group.push(job);

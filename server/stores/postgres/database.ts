@@ -59,7 +59,9 @@ const BACKOFF_MS = [0, 20, 50, 100, 200, 400];
 /** Numbers as numbers: what is counted here fits. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: "text") =>
-    oid === pg.types.builtins.INT8 ? readInteger : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    oid === pg.types.builtins.INT8
+      ? readInteger
+      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
 function readInteger(text: string): number {
@@ -164,7 +166,8 @@ function health(onProblem: (problem: string | undefined) => void) {
       const [code, { message }] = [codeOf(error), error as Error];
       if (code === undefined || LOST_RACE.has(code)) return;
       if (isBroken(error) || /^(28|3D000)/.test(code)) away = `the database cannot be reached: ${message}`;
-      else if (MAY_PASS.test(code) && !["55P03", "53300"].includes(code)) unwritable = `the database cannot be written to: ${message}`;
+      else if (MAY_PASS.test(code) && !["55P03", "53300"].includes(code))
+        unwritable = `the database cannot be written to: ${message}`;
       tell();
     },
     /** Asks whether what was wrong still is. */

@@ -19,7 +19,10 @@ export const SAMPLE_BYTES_MAX = 2 * STATEMENT_BYTES;
 /** Bodies are bytes in the database, and texts here. */
 function texts<T>(rows: Rows): readonly T[] {
   return rows.map((row) => {
-    const entries = Object.entries(row).map(([name, value]) => [name, Buffer.isBuffer(value) ? value.toString() : value]);
+    const entries = Object.entries(row).map(([name, value]) => [
+      name,
+      Buffer.isBuffer(value) ? value.toString() : value,
+    ]);
     return Object.fromEntries(entries) as T;
   });
 }

@@ -64,7 +64,9 @@ export async function openPostgres({ keys, ...options }: PostgresOptions): Promi
  * nothing unseen. One that puts a new key first seals it with that one too, and the old one may go after that.
  */
 async function hashingKey(client: pg.ClientBase, keys: PostgresOptions["keys"]): Promise<Buffer> {
-  const { rows } = await client.query<{ readonly sealed_by: string; readonly sealed: Buffer }>(statements.keys, [PURPOSE]);
+  const { rows } = await client.query<{ readonly sealed_by: string; readonly sealed: Buffer }>(statements.keys, [
+    PURPOSE,
+  ]);
   const idOf = ({ id }: SealingKey): string => id.toString("hex");
   const known = keys.flatMap((key) => rows.filter((row) => row.sealed_by === idOf(key)).map((row) => ({ key, row })));
   const [found] = known;

@@ -12,7 +12,7 @@ export function createRemovals(calls: Connections) {
   let going: Promise<void> | undefined;
 
   const tidy = async (): Promise<void> => {
-    for (let after = 0; !ended.signal.aborted; ) {
+    for (let after = 0; !ended.signal.aborted;) {
       const [next] = await calls.query("nextRemoval", [after]);
       if (next === undefined) return;
       const { run, isOld } = next as { readonly run: number; readonly isOld: boolean };

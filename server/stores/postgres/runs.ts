@@ -85,7 +85,8 @@ async function readStretch(
   const run = { key, id: found["id"] as string, version: found["version"] as number, hash: found["hash"] as Buffer };
   const [first, ...rest] = eventsIn(rows);
   const before = fromVersion === 0 ? START : first?.version === fromVersion ? first.hash : undefined;
-  const following = fromVersion > 0 && first?.version === fromVersion ? rest : first === undefined ? [] : [first, ...rest];
+  const following =
+    fromVersion > 0 && first?.version === fromVersion ? rest : first === undefined ? [] : [first, ...rest];
   const reader = journalReader(chain, run, fromVersion, before);
   const events = following.map((row) => reader.take(row));
   const reached = fromVersion + events.length;
@@ -206,11 +207,14 @@ export function postgresRuns(database: Database, chain: Chain): Store {
     snapshot: (key) => snapshot(parts, key),
     records: (key, fromSeq, limit) => records(parts, key, fromSeq, limit),
     touch: async (key, timeToLiveMs) => void (await calls.query("touch", [key, timeToLiveMs])),
-    remove: (key) => removals.of(() => calls.work(async (connection, isDoubtful) => {
-      const removed = await connection.query("remove", [key]);
-      // After a doubt it is gone, as was asked.
-      return removed.length > 0 || isDoubtful;
-    })),
+    remove: (key) =>
+      removals.of(() =>
+        calls.work(async (connection, isDoubtful) => {
+          const removed = await connection.query("remove", [key]);
+          // After a doubt it is gone, as was asked.
+          return removed.length > 0 || isDoubtful;
+        }),
+      ),
     expired: async () => {
       const [now] = await calls.query("now");
       if (now === undefined) throw new StoreDamaged("the database has no time");

@@ -167,6 +167,13 @@ export const statements = {
   keepHold: `UPDATE holds SET until = now() + $3::float8 * ${MS} WHERE name = $1 AND holder = $2 RETURNING name`,
   release: "DELETE FROM holds WHERE name = $1 AND holder = $2",
 
+  // Replicas.
+  meet: `INSERT INTO replicas (id, body, since, seen_at) VALUES ($1, $2, now(), now())
+    ON CONFLICT (id) DO UPDATE SET body = excluded.body, seen_at = excluded.seen_at`,
+  others: `SELECT id, body, ${ms("since")} AS "sinceMs", ${ms("seen_at")} AS "seenAtMs" FROM replicas ORDER BY since, id`,
+  forget: `DELETE FROM replicas WHERE seen_at < now() - $1::float8 * ${MS}`,
+  leave: "DELETE FROM replicas WHERE id = $1",
+
   // Secrets.
   keys: "SELECT sealed_by, sealed FROM keys WHERE purpose = $1",
   addKey: `INSERT INTO keys (purpose, sealed_by, sealed, made_at) VALUES ($1, $2, $3, now()) ON CONFLICT DO NOTHING`,

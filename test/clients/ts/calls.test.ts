@@ -85,9 +85,12 @@ describe("a single call", () => {
   });
 
   test("is made again where it was cut off on its way, as load balancers do", async () => {
-    let attempts = 0;
-    const Reset: Unary = (_call, done) =>
-      ++attempts === 1 ? done(status(codes.CANCELLED, "the stream was reset")) : done(null, task);
+    const cuts = [status(codes.CANCELLED, "Call cancelled"), status(codes.INTERNAL, "Received RST_STREAM with code 0")];
+    const Reset: Unary = (_call, done) => {
+      const cut = cuts.pop();
+      if (cut === undefined) done(null, task);
+      else done(cut);
+    };
     const client = await against({ Reset });
     expect(await client.reset(choice)).toMatchObject({ taskId: "t" });
   });

@@ -4,13 +4,15 @@ import { asGradusError, codeName, GradusError, readDelayMs, retryDelayKey } from
 
 /**
  * What grpc-js threw, with the delay that the server asks for. A call that was cancelled though its caller's signal did not
- * abort was cut off on its way, as a load balancer does when it loses the server behind it.
+ * abort, or whose stream was reset before a status came, was cut off on its way: so load balancers do when they lose the server
+ * behind them.
  */
 export function fromServiceError(error: unknown, signal?: AbortSignal): GradusError {
   if (!(error instanceof Error) || !("code" in error) || !("details" in error)) return asGradusError(error);
   const { code, details, metadata } = error as ServiceError;
   const retryDelayMs = readDelayMs(metadata.get(retryDelayKey)[0]?.toString());
-  if (codeName(code) === "CANCELLED" && signal?.aborted !== true)
+  const isReset = codeName(code) === "INTERNAL" && details.includes("RST_STREAM");
+  if (isReset || (codeName(code) === "CANCELLED" && signal?.aborted !== true))
     return new GradusError("UNAVAILABLE", `the call was cut off on its way: ${details}`, { cause: error });
   return new GradusError(codeName(code), details, { retryDelayMs, cause: error });
 }

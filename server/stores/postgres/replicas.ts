@@ -1,0 +1,26 @@
+/** Servers that share a database, each with a row of its own. */
+import type { ReplicaStore } from "../replica-store.ts";
+import type { Connections } from "./database.ts";
+
+interface Row {
+  readonly id: string;
+  readonly body: Buffer;
+  readonly sinceMs: number;
+  readonly seenAtMs: number;
+}
+
+export function postgresReplicas(calls: Connections): ReplicaStore {
+  return {
+    meet: async (id, body, forgetMs) => {
+      await calls.query("meet", [id, Buffer.from(body)]);
+      await calls.query("forget", [forgetMs]);
+      // The last one asked, so that it is as near to the answer as can be.
+      const rows = (await calls.query("others")) as unknown as readonly Row[];
+      const [{ nowMs }] = (await calls.query("now")) as unknown as readonly [{ readonly nowMs: number }];
+      return { nowMs, replicas: rows.map((row) => ({ ...row, body: row.body.toString() })) };
+    },
+    leave: async (id) => void (await calls.query("leave", [id])),
+    // The database is closed with its stores.
+    close: async () => undefined,
+  };
+}
