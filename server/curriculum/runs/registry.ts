@@ -130,7 +130,8 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, masks: Ma
     /** Loads a run, or joins its loading; undefined: there is none. */
     get: async (id: string): Promise<Run | undefined> => {
       for (;;) {
-        const loading = entries.get(id) ?? load(ports, masks, id);
+        const joined = entries.get(id);
+        const loading = joined ?? load(ports, masks, id);
         entries.set(id, loading);
         const entry = await loading.catch((error: unknown) => {
           drop(id, loading);
@@ -139,7 +140,8 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, masks: Ma
         if (entry !== undefined && !entry.run.isGone()) return entry;
         // Of a deleted run nothing is kept: where another has its id by now, that one is loaded.
         drop(id, loading, entry);
-        if (entry === undefined) return undefined;
+        // Whoever began to look before the run was created may not have found it.
+        if (entry === undefined && joined === undefined) return undefined;
       }
     },
     peek: async (id: string): Promise<LiveRun<Spec, Key> | undefined> =>
