@@ -37,19 +37,20 @@ export interface Writing {
   readonly writer: Buffer;
 }
 
-interface Job {
+/** What is sent. */
+interface Asked {
   readonly key: number;
   readonly append: Append;
   readonly writer: Buffer;
   readonly bytes: number;
+}
+
+interface Job extends Asked {
   /** It may have been committed already. */
   readonly isDoubtful: boolean;
   readonly resolve: (outcome: Appended) => void;
   readonly reject: (error: unknown) => void;
 }
-
-/** What of a job is sent. */
-type Asked = Pick<Job, "key" | "append" | "writer" | "bytes">;
 
 export interface Appends {
   append(key: number, append: Append): Promise<Appended>;
@@ -161,44 +162,11 @@ export async function write(
 }
 
 export function createAppends(commits: Connections, turns: Connections, chain: Chain): Appends {
-  const waiting: Job[] = [];
   const ends = rememberedEnds();
-  let bytesWaiting = 0;
-  let going: Promise<void> | undefined;
-
-  const ask = (key: number, append: Append, writer: Buffer, isDoubtful: boolean): Promise<Appended> => {
-    const bytes = sizeOf(append);
-    if (waiting.length > 0 && bytesWaiting + bytes > WAITING_BYTES_MAX) {
-      const message = `${bytesWaiting} bytes wait for the database, and ${WAITING_BYTES_MAX} may`;
-      return Promise.reject(new StoreUnavailable(message));
-    }
-    bytesWaiting += bytes;
-    const { promise, resolve, reject } = Promise.withResolvers<Appended>();
-    waiting.push({ key, append, writer, bytes, isDoubtful, resolve, reject });
-    going ??= work().finally(() => (going = undefined));
-    return promise;
-  };
-  const work = async (): Promise<void> => {
-    // With what is asked in the same go.
-    await undefined;
-    while (waiting.length > 0) {
-      const jobs = takeGroup(waiting);
-      bytesWaiting = waiting.reduce((sum, { bytes }) => sum + bytes, 0);
-      await settle(jobs);
-    }
-  };
-  const settle = async (jobs: readonly Job[]): Promise<void> => {
-    try {
-      const outcomes = await commit(jobs);
-      jobs.forEach((job, i) => job.resolve(outcomes[i] ?? "conflict"));
-    } catch (error) {
-      if (jobs.length === 1 || error instanceof StoreUnavailable) for (const job of jobs) job.reject(error);
-      // One of them failed and nothing was written: each is tried alone, so that it fails alone.
-      else for (const job of jobs) await settle([job]);
-    }
-  };
+  const tryAll = (connection: Connection, asked: readonly Asked[], isDoubtful: boolean) =>
+    attempt({ connection, chain, ends, isDoubtful }, asked);
   const commit = (jobs: readonly Job[]): Promise<readonly Appended[]> =>
-    commits.work(async (connection, again) => {
+    commits.work((connection, again) => {
       const isDoubtful = again || jobs.some((job) => job.isDoubtful);
       if (!isDoubtful && !isLarge(jobs)) return tryAll(connection, jobs, false);
       return connection.transaction(async () => {
@@ -206,54 +174,16 @@ export function createAppends(commits: Connections, turns: Connections, chain: C
         return tryAll(connection, jobs, isDoubtful);
       });
     });
-
-  const tryAll = async (connection: Connection, jobs: readonly Asked[], isDoubtful: boolean) => {
-    if (isDoubtful) for (const { key } of jobs) ends.forget(key);
-    await ends.look(connection, jobs);
-    const writings = jobs.flatMap(({ key, append, writer }) => {
-      const end = ends.of(key);
-      if (end?.version !== append.expectedVersion) return [];
-      if (end.version > 0 && end.hash.length === 0) throw journalEnds(end);
-      return [{ end, writer, rows: rowsToWrite(chain, end, end.hash, append) }];
-    });
-    const moved = writings.length > 0 ? await write(connection, writings, isLarge(jobs)) : new Set<number>();
-    for (const { end, rows } of writings) {
-      const { run, events } = rows;
-      if (!moved.has(end.key)) ends.forget(end.key);
-      else if (run !== undefined) ends.learn({ ...run, hash: events.at(-1)?.hash ?? end.hash });
-    }
-    const tried = new Set(writings.map(({ end }) => end.key));
-    await ends.look(
-      connection,
-      jobs.filter(({ key }) => tried.has(key) && !moved.has(key)),
-    );
-    const outcomes: Appended[] = [];
-    for (const job of jobs) {
-      if (moved.has(job.key)) outcomes.push("appended");
-      else if (ends.of(job.key) === undefined) outcomes.push("gone");
-      else outcomes.push(isDoubtful && (await isThere(connection, job)) ? "appended" : "conflict");
-    }
-    return outcomes;
-  };
+  const queue = createQueue(commit);
 
   const turn = async (key: number): Promise<Turn> => {
-    const connection = await turns.take().catch((error: unknown) => {
-      throw failureOf(error);
-    });
+    const connection = await begin(turns, key);
     let over = false;
-    try {
-      await connection.query("begin");
-      await connection.query("lockRuns", [[key]]);
-    } catch (error) {
-      await undo(connection, error);
-      throw failureOf(error);
-    }
     return {
       append: async (append) => {
         over = true;
-        const writer = newWriter();
+        const asked = { key, append, writer: newWriter(), bytes: sizeOf(append) };
         try {
-          const asked = { key, append, writer, bytes: sizeOf(append) };
           const [outcome = "conflict"] = await tryAll(connection, [asked], false);
           await connection.query("commit");
           connection.give();
@@ -262,7 +192,7 @@ export function createAppends(commits: Connections, turns: Connections, chain: C
           ends.forget(key);
           await undo(connection, error);
           if (lostRace(error)) return "conflict";
-          if (isBroken(error)) return ask(key, append, writer, true);
+          if (isBroken(error)) return queue.ask({ ...asked, isDoubtful: true });
           throw failureOf(error);
         }
       },
@@ -274,11 +204,106 @@ export function createAppends(commits: Connections, turns: Connections, chain: C
   };
 
   return {
-    append: (key, append) => ask(key, append, newWriter(), false),
+    append: (key, append) => queue.ask({ key, append, writer: newWriter(), bytes: sizeOf(append), isDoubtful: false }),
     turn,
     learn: ends.learn,
+    close: queue.close,
+  };
+}
+
+/** Appends that wait, and those that are committed together. */
+function createQueue(commit: (jobs: readonly Job[]) => Promise<readonly Appended[]>) {
+  const waiting: Job[] = [];
+  let bytesWaiting = 0;
+  let going: Promise<void> | undefined;
+
+  const settle = async (jobs: readonly Job[]): Promise<void> => {
+    try {
+      const outcomes = await commit(jobs);
+      jobs.forEach((job, i) => job.resolve(outcomes[i] ?? "conflict"));
+    } catch (error) {
+      if (jobs.length === 1 || error instanceof StoreUnavailable) for (const job of jobs) job.reject(error);
+      // One of them failed and nothing was written: each is tried alone, so that it fails alone.
+      else for (const job of jobs) await settle([job]);
+    }
+  };
+  const work = async (): Promise<void> => {
+    // With what is asked in the same go.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const jobs = takeGroup(waiting);
+      bytesWaiting = waiting.reduce((sum, { bytes }) => sum + bytes, 0);
+      await settle(jobs);
+    }
+    going = undefined;
+  };
+  return {
+    ask: (asked: Asked & Pick<Job, "isDoubtful">): Promise<Appended> => {
+      if (waiting.length > 0 && bytesWaiting + asked.bytes > WAITING_BYTES_MAX) {
+        const message = `${bytesWaiting} bytes wait for the database, and ${WAITING_BYTES_MAX} may`;
+        return Promise.reject(new StoreUnavailable(message));
+      }
+      bytesWaiting += asked.bytes;
+      const { promise, resolve, reject } = Promise.withResolvers<Appended>();
+      waiting.push({ ...asked, resolve, reject });
+      going ??= work();
+      return promise;
+    },
     close: async () => going,
   };
+}
+
+interface Attempt {
+  readonly connection: Connection;
+  readonly chain: Chain;
+  readonly ends: ReturnType<typeof rememberedEnds>;
+  readonly isDoubtful: boolean;
+}
+
+/** Appends to runs, each once. What may be there already is in a transaction that has their rows locked. */
+async function attempt(
+  { connection, chain, ends, isDoubtful }: Attempt,
+  jobs: readonly Asked[],
+): Promise<readonly Appended[]> {
+  if (isDoubtful) for (const { key } of jobs) ends.forget(key);
+  await ends.look(connection, jobs);
+  const writings = jobs.flatMap(({ key, append, writer }) => {
+    const end = ends.of(key);
+    if (end?.version !== append.expectedVersion) return [];
+    if (end.version > 0 && end.hash.length === 0) throw journalEnds(end);
+    return [{ end, writer, rows: rowsToWrite(chain, end, end.hash, append) }];
+  });
+  const moved = writings.length > 0 ? await write(connection, writings, isLarge(jobs)) : new Set<number>();
+  for (const { end, rows } of writings) {
+    const { run, events } = rows;
+    if (!moved.has(end.key)) ends.forget(end.key);
+    else if (run !== undefined) ends.learn({ ...run, hash: events.at(-1)?.hash ?? end.hash });
+  }
+  const tried = new Set(writings.map(({ end }) => end.key));
+  const passedOver = jobs.filter(({ key }) => tried.has(key) && !moved.has(key));
+  await ends.look(connection, passedOver);
+  const outcomes: Appended[] = [];
+  for (const job of jobs) {
+    if (moved.has(job.key)) outcomes.push("appended");
+    else if (ends.of(job.key) === undefined) outcomes.push("gone");
+    else outcomes.push(isDoubtful && (await isThere(connection, job)) ? "appended" : "conflict");
+  }
+  return outcomes;
+}
+
+/** Takes a connection for a turn: a transaction that has the run's row locked. */
+async function begin(turns: Connections, key: number): ReturnType<Connections["take"]> {
+  const connection = await turns.take().catch((error: unknown) => {
+    throw failureOf(error);
+  });
+  try {
+    await connection.query("begin");
+    await connection.query("lockRuns", [[key]]);
+    return connection;
+  } catch (error) {
+    await undo(connection, error);
+    throw failureOf(error);
+  }
 }
 
 function journalEnds({ version }: End): StoreDamaged {
@@ -338,7 +363,7 @@ function rememberedEnds() {
     learn,
     forget: (key: number) => void ends.delete(key),
     /** Asks for those that are not remembered at the version that is expected. */
-    look: async (connection: Connection, jobs: readonly Pick<Job, "key" | "append">[]): Promise<void> => {
+    look: async (connection: Connection, jobs: readonly Pick<Asked, "key" | "append">[]): Promise<void> => {
       const asked = jobs.filter(({ key, append }) => ends.get(key)?.version !== append.expectedVersion);
       if (asked.length === 0) return;
       const keys = asked.map(({ key }) => key);

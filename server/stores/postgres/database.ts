@@ -56,12 +56,12 @@ const ANSWER_MS = 10_000;
 const ASK_MS = 500;
 const BACKOFF_MS = [0, 20, 50, 100, 200, 400];
 
+const INT8 = 20;
+
 /** Numbers as numbers: what is counted here fits. */
 const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: "text") =>
-    oid === pg.types.builtins.INT8
-      ? readInteger
-      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+  getTypeParser: ((oid: number, format?: "text"): unknown =>
+    oid === INT8 ? readInteger : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
 function readInteger(text: string): number {
@@ -135,13 +135,16 @@ function createPool(connectionString: string, max: number): pg.Pool {
     keepAlive: true,
     allowExitOnIdle: true,
     application_name: "gradus",
-    onConnect: async (client) => {
-      for (const name of ["isolation", "lockTimeout", "idleTimeout"] as const) await client.query(statements[name]);
-    },
+    // Waited for, though its type does not say so.
+    onConnect: setSession,
   });
   // Of one that nobody uses; whoever uses one is told by what he asked.
   pool.on("error", () => undefined);
   return pool;
+}
+
+async function setSession(client: pg.ClientBase): Promise<void> {
+  for (const name of ["isolation", "lockTimeout", "idleTimeout"] as const) await client.query(statements[name]);
 }
 
 /** Whether the database can be used. */

@@ -44,6 +44,9 @@ interface Parts {
   readonly appends: Appends;
 }
 
+/** What callers get are bytes, and no Buffer, whose slices are other than theirs. */
+const bytesOf = ({ buffer, byteOffset, length }: Uint8Array): Uint8Array => new Uint8Array(buffer, byteOffset, length);
+
 const textOf = (body: unknown): string => (body as Buffer).toString();
 
 async function create({ calls, chain }: Parts, run: NewRun): Promise<"created" | "exists"> {
@@ -107,7 +110,7 @@ function eventsIn(rows: Rows): readonly EventRow[] {
   return [...byVersion].map(([version, [first, ...others]]) => {
     const body = first?.body ?? START;
     const whole = others.length === 0 ? body : Buffer.concat([body, ...others.map((part) => part.body)]);
-    return { version, hash: first?.hash ?? START, body: whole };
+    return { version, hash: first?.hash ?? START, body: bytesOf(whole) };
   });
 }
 
@@ -172,7 +175,7 @@ async function snapshot({ calls, chain }: Parts, key: number): Promise<Snapshot 
     if (next === undefined) break;
     parts.push(next["body"] as Buffer);
   }
-  const row = { version, hash: newest["hash"] as Buffer, body: Buffer.concat(parts) };
+  const row = { version, hash: newest["hash"] as Buffer, body: bytesOf(Buffer.concat(parts)) };
   return isWholeSnapshot(chain, key, row, newest["event"]) ? { version, body: row.body } : undefined;
 }
 

@@ -1,5 +1,9 @@
 /** The stores in databases of their own, on the server that all tests share. */
-import { openPostgres, type PostgresOptions, type PostgresStores } from "../../../../server/stores/postgres/postgres.ts";
+import {
+  openPostgres,
+  type PostgresOptions,
+  type PostgresStores,
+} from "../../../../server/stores/postgres/postgres.ts";
 import { signingKey } from "../../../../server/tasks/keyring.ts";
 import { sharedDatabase } from "../../../support/shared-postgres.ts";
 
