@@ -26,8 +26,6 @@ import { fileHolds, memoryHolds } from "./stores/holds.ts";
 import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
 import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
 import type { ReplicaStore } from "./stores/replica-store.ts";
-import { openPostgres } from "./stores/postgres/postgres.ts";
-import { postgresReplicas } from "./stores/postgres/replicas.ts";
 import { sqliteReplicas } from "./stores/sqlite-replicas.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./making/environments.ts";
@@ -263,8 +261,8 @@ async function openPools(
 }
 
 async function openStores(config: Config, keys: Keyring, log: Log["log"], health: Health) {
-  const { store: place, dataDir: directory, storeDurability: synchronous } = config;
-  if (place === "memory")
+  const { store: kind, dataDir: directory, storeDurability: synchronous } = config;
+  if (kind === "memory")
     return {
       store: memoryStore(),
       evaluationStore: memoryEvaluationStore(),
@@ -281,11 +279,8 @@ async function openStores(config: Config, keys: Keyring, log: Log["log"], health
     },
     onLoss: (loss: string) => log.error({ store: part, loss }, "the store was damaged when it was opened"),
   });
+  if (kind !== "sqlite") return openDatabase(config, keys, at("database").onProblem);
   try {
-    if (place !== "sqlite") {
-      const { calls, ...stores } = await openPostgres({ url: place, keys, onProblem: at("database").onProblem });
-      return { ...stores, replicas: postgresReplicas(calls) };
-    }
     const store = await sqliteStore(at("runs"));
     try {
       const evaluationStore = await sqliteEvaluationStore(at("evaluations"));
@@ -296,7 +291,28 @@ async function openStores(config: Config, keys: Keyring, log: Log["log"], health
     }
   } catch (error) {
     if (!(error instanceof CannotOpen)) throw error;
-    throw new StartError(`${error.message}; mend it, or give another ${place === "sqlite" ? "--data-dir" : "--store"}`);
+    throw new StartError(`${error.message}; mend it, or give another --data-dir`);
+  }
+}
+
+async function openDatabase(
+  { store: url, limits }: Config,
+  keys: Keyring,
+  onProblem: (problem: string | undefined) => void,
+) {
+  // Only servers that have a database load what it takes.
+  const { openPostgres } = await import("./stores/postgres/postgres.ts");
+  const { SAMPLE_BYTES_MAX } = await import("./stores/postgres/evaluations.ts");
+  const completionBytesMax = SAMPLE_BYTES_MAX / 2;
+  if (limits.maxCompletionBytes > completionBytesMax)
+    throw new StartError(
+      `--max-completion-bytes must be at most ${completionBytesMax} with a database; got ${limits.maxCompletionBytes}`,
+    );
+  try {
+    return await openPostgres({ url, keys, onProblem });
+  } catch (error) {
+    if (!(error instanceof CannotOpen)) throw error;
+    throw new StartError(`--store: ${error.message}`);
   }
 }
 

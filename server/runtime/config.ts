@@ -105,12 +105,20 @@ export function describeConfig(config: Config): Readonly<Record<string, unknown>
     port && "key" in port ? { ...port, key: hidden(port.key as string | undefined) } : (port ?? "none");
   return {
     ...open,
-    // An address without its password.
-    store: open.store.replace(/:[^:@/]*@/, ":[redacted]@"),
+    store: withoutPassword(open.store),
     ...Object.fromEntries(portKinds.map(([name]) => [name, portOf(config[name])])),
     tls: tls === undefined ? "off" : clients,
     token: hidden(token),
   };
+}
+
+/** Of the address of a database. */
+function withoutPassword(store: string): string {
+  if (!URL.canParse(store)) return store;
+  const url = new URL(store);
+  if (url.password !== "") url.password = "redacted";
+  if (url.searchParams.has("password")) url.searchParams.set("password", "redacted");
+  return url.href;
 }
 
 function helpText(spec: OptionSpec<unknown>): string {

@@ -45,20 +45,6 @@ export function text(of: Described & { readonly placeholder: string; readonly de
   return { ...plain, ...of, parse } satisfies OptionSpec<string>;
 }
 
-/** One of a few words, or the address of a PostgreSQL database. */
-export function place(of: Described & { readonly words: readonly string[]; readonly defaultValue: string }) {
-  const parse = single((given) => {
-    if (of.words.includes(given)) return accept(given);
-    const isAddress = /^postgres(ql)?:\/\//.test(given) && URL.canParse(given);
-    return isAddress
-      ? accept(given)
-      : refuse(`one of ${of.words.join(", ")}, or postgres://user:password@host:port/database`);
-  });
-  const placeholder = [...of.words, "postgres://…"].join("|");
-  // An address holds a password.
-  return { ...plain, ...of, secret: true, placeholder, parse } satisfies OptionSpec<string>;
-}
-
 /** One of a few words. */
 export function choice<const T extends string>(
   of: Described & { readonly choices: readonly T[]; readonly defaultValue: NoInfer<T> },
@@ -68,6 +54,16 @@ export function choice<const T extends string>(
     return found === undefined ? refuse(`one of ${of.choices.join(", ")}`) : accept(found);
   });
   return { ...plain, ...of, placeholder: of.choices.join("|"), parse };
+}
+
+/** Where runs are kept: a word, or the address of a PostgreSQL database, which may have a password in it. */
+export function storeAddress(of: Described & { readonly defaultValue: string }): OptionSpec<string> {
+  const parse = single((given) =>
+    ["sqlite", "memory"].includes(given) || (/^postgres(ql)?:\/\/./.test(given) && URL.canParse(given))
+      ? accept(given)
+      : refuse("sqlite, memory or the address of a database, postgres://user@host/database"),
+  );
+  return { ...plain, ...of, placeholder: "sqlite|memory|address", secret: true, parse };
 }
 
 type Range = Described & { readonly min: number; readonly max: number; readonly defaultValue: number };

@@ -4,12 +4,14 @@ import type pg from "pg";
 import { chainOf, KEY_BYTES } from "../chain.ts";
 import type { EvaluationStore, Holds } from "../evaluation-store.ts";
 import { openSecret, sealSecret } from "../sealed.ts";
+import type { ReplicaStore } from "../replica-store.ts";
 import type { Store } from "../store.ts";
 import { CannotOpen } from "../thread.ts";
-import { type Connections, type DatabaseOptions, openDatabase } from "./database.ts";
+import { type DatabaseOptions, openDatabase } from "./database.ts";
 import { postgresEvaluations } from "./evaluations.ts";
 import { postgresHolds } from "./holds.ts";
 import { prepare } from "./migrate.ts";
+import { postgresReplicas } from "./replicas.ts";
 import { postgresRuns } from "./runs.ts";
 import { statements } from "./statements.ts";
 
@@ -28,8 +30,7 @@ export interface PostgresStores {
   readonly store: Store;
   readonly evaluationStore: EvaluationStore;
   readonly holds: Holds;
-  /** For what else the servers of a database share. */
-  readonly calls: Connections;
+  readonly replicas: ReplicaStore;
   /** Closes them all. */
   close(): Promise<void>;
 }
@@ -54,7 +55,7 @@ export async function openPostgres({ keys, ...options }: PostgresOptions): Promi
     store: { ...store, close },
     evaluationStore: { ...postgresEvaluations(calls), close },
     holds: postgresHolds(calls),
-    calls,
+    replicas: postgresReplicas(calls),
     close,
   };
 }
