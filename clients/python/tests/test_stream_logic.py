@@ -24,7 +24,7 @@ class RecordedWire:
         self.sent: list[tuple[int, str]] = []
         self.fresh: list[int] = []
 
-    def open(self, number: int, *, fresh: bool) -> None:
+    def open(self, number: int, first: env.StreamStepsRequest, *, fresh: bool) -> None:
         self.calls = number
         if fresh:
             self.fresh.append(number)

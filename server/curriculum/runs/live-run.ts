@@ -5,8 +5,11 @@ import type { InstanceKey, Refusal } from "../core/types.ts";
 import { type Decided, encodeChange, readOn, snapshots } from "./journal.ts";
 import type { Ports } from "./ports.ts";
 
-/** How often a change is decided again because another process changed the run in between. */
-const ATTEMPTS_MAX = 32;
+/**
+ * How often a change is decided again because another process changed the run in between. Of a store that gives turns the second
+ * attempt holds; where it gives none, one of sixteen writers is never quick enough so often in a row.
+ */
+const ATTEMPTS_MAX = 512;
 
 /** What a change writes, and what it answers. */
 export interface Decision<T, Spec, Key extends InstanceKey> extends Decided<Spec, Key> {

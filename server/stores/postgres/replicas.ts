@@ -13,7 +13,7 @@ export function postgresReplicas(calls: Connections): ReplicaStore {
   return {
     meet: async (id, body, forgetMs) => {
       await calls.query("meet", [id, Buffer.from(body)]);
-      await calls.query("forget", [forgetMs]);
+      await calls.query("forget", [forgetMs, id]);
       // The last one asked, so that it is as near to the answer as can be.
       const rows = (await calls.query("others")) as unknown as readonly Row[];
       const [{ nowMs }] = (await calls.query("now")) as unknown as readonly [{ readonly nowMs: number }];

@@ -171,7 +171,7 @@ export const statements = {
   meet: `INSERT INTO replicas (id, body, since, seen_at) VALUES ($1, $2, now(), now())
     ON CONFLICT (id) DO UPDATE SET body = excluded.body, seen_at = excluded.seen_at`,
   others: `SELECT id, body, ${ms("since")} AS "sinceMs", ${ms("seen_at")} AS "seenAtMs" FROM replicas ORDER BY since, id`,
-  forget: `DELETE FROM replicas WHERE seen_at < now() - $1::float8 * ${MS}`,
+  forget: `DELETE FROM replicas WHERE seen_at < now() - $1::float8 * ${MS} AND id <> $2`,
   leave: "DELETE FROM replicas WHERE id = $1",
 
   // Secrets.

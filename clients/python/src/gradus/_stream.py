@@ -59,8 +59,11 @@ Event = Exhausted | Reply | Ended
 class Wire(Protocol):
     """What carries messages. Nothing here blocks."""
 
-    def open(self, number: int, *, fresh: bool) -> None:
-        """Starts a call in place of the one before, if `fresh` on a new connection; its events carry this number."""
+    def open(self, number: int, first: env.StreamStepsRequest, *, fresh: bool) -> None:
+        """Starts a call in place of the one before, if `fresh` on a new connection; its events carry this number.
+
+        `first` is what will be sent first.
+        """
 
     def send(self, message: env.StreamStepsRequest) -> None:
         """Sends on the call opened last."""
@@ -230,7 +233,8 @@ class StepStream:
                 self._open_at = None
                 self._calls += 1
                 self._heard_at = now
-                self._wire.open(self._calls, fresh=self._fresh)
+                first = next(iter(self._pending.values())).message
+                self._wire.open(self._calls, first, fresh=self._fresh)
                 self._fresh = False
                 for each in self._pending.values():
                     self._wire.send(each.message)

@@ -84,7 +84,7 @@ class ThreadWire:
         # gRPC's own end of a call wants the lock as well.
         self._call = None
 
-    def open(self, number: int, *, fresh: bool) -> None:
+    def open(self, number: int, first: environment_pb2.StreamStepsRequest, *, fresh: bool) -> None:
         """See Wire."""
         if fresh:
             self._channels.renew(self._channel)
@@ -98,7 +98,7 @@ class ThreadWire:
             request_serializer=environment_pb2.StreamStepsRequest.SerializeToString,
             response_deserializer=environment_pb2.StreamStepsResponse.FromString,
         )
-        self._call = method(iter(self._outgoing.get, None), metadata=self._address.metadata)
+        self._call = method(iter(self._outgoing.get, None), metadata=self._address.metadata_for(first))
         self._reader = threading.Thread(target=self._read, args=(self._call, number), daemon=True)
         self._reader.start()
 

@@ -67,7 +67,7 @@ class TaskWire:
             if self._call is not None:
                 self._call.cancel()
 
-    def open(self, number: int, *, fresh: bool) -> None:
+    def open(self, number: int, first: environment_pb2.StreamStepsRequest, *, fresh: bool) -> None:
         """See Wire."""
         loop = asyncio.get_running_loop()
         if fresh:
@@ -81,7 +81,7 @@ class TaskWire:
             request_serializer=environment_pb2.StreamStepsRequest.SerializeToString,
             response_deserializer=environment_pb2.StreamStepsResponse.FromString,
         )
-        self._call = method(metadata=self._address.metadata)
+        self._call = method(metadata=self._address.metadata_for(first))
         self._tasks = [
             asyncio.ensure_future(self._write(self._call, self._outgoing)),
             asyncio.ensure_future(self._read(self._call, number)),

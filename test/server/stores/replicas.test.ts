@@ -1,0 +1,66 @@
+/** What every store of replicas must do. */
+import { expect, test } from "vitest";
+import type { ReplicaStore } from "../../../server/stores/replica-store.ts";
+import { sqliteReplicas } from "../../../server/stores/sqlite-replicas.ts";
+import { temporaryFolder } from "../../support/server-process.ts";
+import { onPostgres } from "./postgres/support.ts";
+
+const MINUTE_MS = 60_000;
+
+interface Opened extends AsyncDisposable {
+  readonly replicas: ReplicaStore;
+}
+
+const stores: readonly { readonly name: string; readonly open: () => Promise<Opened> }[] = [
+  {
+    name: "sqlite",
+    open: async () => {
+      const folder = temporaryFolder();
+      const replicas = sqliteReplicas(folder.path);
+      return {
+        replicas,
+        [Symbol.asyncDispose]: async () => {
+          await replicas.close();
+          folder[Symbol.dispose]();
+        },
+      };
+    },
+  },
+  {
+    name: "postgres",
+    open: async () => {
+      const { replicas, close } = await onPostgres();
+      return { replicas, [Symbol.asyncDispose]: close };
+    },
+  },
+];
+
+test.each(stores)("$name: who meets sees all, in the order in which they came, at one time", async ({ open }) => {
+  await using opened = await open();
+  const { replicas } = opened;
+  const first = await replicas.meet("b", "one", MINUTE_MS);
+  expect(first.replicas).toEqual([{ id: "b", body: "one", sinceMs: expect.any(Number), seenAtMs: expect.any(Number) }]);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await replicas.meet("a", "another", MINUTE_MS);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const { nowMs, replicas: all } = await replicas.meet("b", 'two "é\u0000', MINUTE_MS);
+  expect(all.map(({ id, body }) => [id, body])).toEqual([
+    ["b", 'two "é\u0000'],
+    ["a", "another"],
+  ]);
+  const [b, a] = all;
+  expect(b!.sinceMs).toBe(first.replicas[0]!.sinceMs);
+  expect(b!.seenAtMs).toBeGreaterThan(a!.seenAtMs);
+  expect(nowMs).toBeGreaterThanOrEqual(b!.seenAtMs);
+});
+
+test.each(stores)("$name: who left, and who was not seen for long, is forgotten", async ({ open }) => {
+  await using opened = await open();
+  const { replicas } = opened;
+  for (const id of ["a", "b", "c"]) await replicas.meet(id, "", MINUTE_MS);
+  await replicas.leave("b");
+  const idsAfter = async (forgetMs: number) => (await replicas.meet("c", "", forgetMs)).replicas.map(({ id }) => id);
+  expect(await idsAfter(MINUTE_MS)).toEqual(["a", "c"]);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await idsAfter(10)).toEqual(["c"]);
+});
