@@ -56,6 +56,16 @@ export function choice<const T extends string>(
   return { ...plain, ...of, placeholder: of.choices.join("|"), parse };
 }
 
+/** Where runs are kept: a word, or the address of a PostgreSQL database, which may have a password in it. */
+export function storeAddress(of: Described & { readonly defaultValue: string }): OptionSpec<string> {
+  const parse = single((given) =>
+    ["sqlite", "memory"].includes(given) || (/^postgres(ql)?:\/\/./.test(given) && URL.canParse(given))
+      ? accept(given)
+      : refuse("sqlite, memory or the address of a database, postgres://user@host/database"),
+  );
+  return { ...plain, ...of, placeholder: "sqlite|memory|address", secret: true, parse };
+}
+
 type Range = Described & { readonly min: number; readonly max: number; readonly defaultValue: number };
 
 /** A whole number within a range, both ends included. */
