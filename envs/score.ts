@@ -7,7 +7,7 @@ import type { Facts, Failed, Parsed } from "./facts.ts";
 import type { AnswerFormat } from "./prompt.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { clipUtf8, codePointOffsets } from "./lib/text.ts";
-import { escaped } from "./lib/words.ts";
+import { escaped, isPlain } from "./lib/words.ts";
 import { type Findings, isOptimal, qualityRatio, type RewardComponent } from "./reward/scheme.ts";
 import type { ResolvedScheme } from "./reward/schemes.ts";
 import { tidinessOf } from "./reward/tidiness.ts";
@@ -227,6 +227,8 @@ function scoreOf<Instance>(
 function infoOf(findings: Findings): Readonly<Record<string, string>> {
   const info = findings.kind === "malformed" ? undefined : findings.info;
   if (info === undefined) return NO_INFO;
+  // Most facts are numbers and plain words, and stay as they are.
+  if (Object.values(info).every(isPlain)) return info;
   return Object.fromEntries(Object.entries(info).map(([name, value]) => [name, escaped(value)]));
 }
 
