@@ -9,7 +9,7 @@ import { startServer, temporaryFolder } from "../support/server-process.ts";
 
 test("three replicas of one store, with faults, are as good as one server without", async () => {
   const tell = process.env["REPLICAS_TRACE"] === undefined ? undefined : console.log;
-  const store = process.env["REPLICAS_STORE"] === "postgres" ? "postgres" : "sqlite";
+  const store = process.env["REPLICAS_STORE"] === "sqlite" ? "sqlite" : "postgres";
   const samples = Number(process.env["REPLICAS_SAMPLES"] ?? 10_000);
   const { violations, faults, gapMs } = await againstReplicas({ seed: 1, samples, store, ...(tell && { tell }) });
   expect(violations).toEqual([]);
@@ -20,7 +20,10 @@ test("three replicas of one store, with faults, are as good as one server withou
 test("a server that differs from its replicas is refused in words, or replaces them", async () => {
   using folder = temporaryFolder();
   const pool = join(folder.path, "mine.jsonl");
-  writeFileSync(pool, `${JSON.stringify({ question: "What is the capital of France?", options: ["Paris", "Rome"], answer: 0 })}\n`);
+  writeFileSync(
+    pool,
+    `${JSON.stringify({ question: "What is the capital of France?", options: ["Paris", "Rome"], answer: 0 })}\n`,
+  );
   const other = ["--pool", `mine=qa:${pool}`];
   const old = await startServer(folder.path);
   await expect(startServer(folder.path, ...other)).rejects.toThrow(

@@ -50,6 +50,9 @@ const MAY_PASS = /^(53|57|58|55P03|28|3D000)/;
 /** The database says that its own files are damaged. */
 const DAMAGE = /^XX00[12]/;
 
+/** A full disk or memory, a failing disk, a server that only reads. */
+const UNWRITABLE = /^(53[124]|58|25006)/;
+
 const CONNECT_MS = 2000;
 /** A statement that is not answered for this long is given up, and its connection with it. */
 const ANSWER_MS = 10_000;
@@ -70,6 +73,8 @@ function readInteger(text: string): number {
   return value;
 }
 
+/** Too many connections: the database's, or ours. */
+const TOO_MANY = "53300";
 /** What pg-pool says where all connections are in use for too long. */
 const BUSY = "timeout exceeded when trying to connect";
 
@@ -78,7 +83,7 @@ function codeOf(error: unknown): string | undefined {
   if (error instanceof pg.DatabaseError) return error.code ?? "";
   if (error instanceof StoreDamaged || error instanceof TypeError || error instanceof RangeError) return undefined;
   const { code, message } = error as { readonly code?: string; readonly message?: string };
-  if (message === BUSY) return "53300";
+  if (message === BUSY) return TOO_MANY;
   const isNetwork = code !== undefined && /^E[A-Z]+$/.test(code);
   return isNetwork || /connection|timeout|terminated|not queryable|ended/i.test(message ?? "") ? "" : undefined;
 }
@@ -135,8 +140,8 @@ function createPool(connectionString: string, max: number): pg.Pool {
     keepAlive: true,
     allowExitOnIdle: true,
     application_name: "gradus",
-    // Waited for, though its type does not say so.
-    onConnect: setSession,
+    // What it returns is waited for, though its type does not say so.
+    onConnect: (client) => setSession(client) as unknown as void,
   });
   // Of one that nobody uses; whoever uses one is told by what he asked.
   pool.on("error", () => undefined);
@@ -165,12 +170,15 @@ function health(onProblem: (problem: string | undefined) => void) {
       away = undefined;
       tell();
     },
+    /** A connection was not made; one that breaks tells nothing of the others. */
+    unreachable: (error: unknown): void => {
+      if (codeOf(error) === TOO_MANY) return;
+      away = `the database cannot be reached: ${(error as Error).message}`;
+      tell();
+    },
     failed: (error: unknown): void => {
-      const [code, { message }] = [codeOf(error), error as Error];
-      if (code === undefined || LOST_RACE.has(code)) return;
-      if (isBroken(error) || /^(28|3D000)/.test(code)) away = `the database cannot be reached: ${message}`;
-      else if (MAY_PASS.test(code) && !["55P03", "53300"].includes(code))
-        unwritable = `the database cannot be written to: ${message}`;
+      if (!UNWRITABLE.test(codeOf(error) ?? "")) return;
+      unwritable = `the database cannot be written to: ${(error as Error).message}`;
       tell();
     },
     /** Asks whether what was wrong still is. */
@@ -202,7 +210,8 @@ function connectionsOf(pool: pg.Pool, state: ReturnType<typeof health>, patience
   const take: Connections["take"] = async () => {
     try {
       const client = await pool.connect();
-      const onError = (error: Error): void => state.failed(error);
+      // Whoever uses it is told by what he asks.
+      const onError = (): void => undefined;
       client.on("error", onError);
       const give = (failure?: unknown): void => {
         client.off("error", onError);
@@ -210,7 +219,7 @@ function connectionsOf(pool: pg.Pool, state: ReturnType<typeof health>, patience
       };
       return { ...connectionOf(client, state), give };
     } catch (error) {
-      state.failed(error);
+      state.unreachable(error);
       throw error;
     }
   };

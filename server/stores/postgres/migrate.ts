@@ -13,8 +13,6 @@ import { statements } from "./statements.ts";
 /** Files of statements, in the order of their names. */
 export const MIGRATIONS = fileURLToPath(new URL("migrations", import.meta.url));
 
-/** Longer than migrations of a large database take. */
-const LOCK_MS = 600_000;
 const CONNECT_MS = 5000;
 const UNDEFINED_TABLE = "42P01";
 
@@ -27,7 +25,7 @@ export async function prepare(url: string, work: (client: pg.ClientBase) => Prom
   for (const each of clients) each.on("error", () => undefined);
   try {
     await Promise.all(clients.map((each) => each.connect()));
-    await locking.query(`SET lock_timeout = ${LOCK_MS}`);
+    await locking.query(statements.longLockTimeout);
     await makeLock(client);
     await locking.query(statements.begin);
     await locking.query(statements.takeLock);

@@ -179,7 +179,8 @@ export const statements = {
   addKey: `INSERT INTO keys (purpose, sealed_by, sealed, made_at) VALUES ($1, $2, $3, now()) ON CONFLICT DO NOTHING`,
   anyRun: "SELECT key FROM runs LIMIT 1",
 
-  // Migrations.
+  // Migrations, which of a large database take minutes.
+  longLockTimeout: "SET lock_timeout = '600s'",
   makeLock: "CREATE TABLE IF NOT EXISTS migration_lock (one bool PRIMARY KEY)",
   fillLock: "INSERT INTO migration_lock (one) VALUES (true) ON CONFLICT DO NOTHING",
   takeLock: "SELECT one FROM migration_lock FOR UPDATE",
