@@ -7,7 +7,7 @@ import { openSecret, sealSecret } from "../sealed.ts";
 import type { ReplicaStore } from "../replica-store.ts";
 import type { Store } from "../store.ts";
 import { CannotOpen } from "../thread.ts";
-import { type DatabaseOptions, openDatabase } from "./database.ts";
+import { type Connections, type DatabaseOptions, openDatabase } from "./database.ts";
 import { postgresEvaluations } from "./evaluations.ts";
 import { postgresHolds } from "./holds.ts";
 import { prepare } from "./migrate.ts";
@@ -31,6 +31,8 @@ export interface PostgresStores {
   readonly evaluationStore: EvaluationStore;
   readonly holds: Holds;
   readonly replicas: ReplicaStore;
+  /** For what else the servers of a database share. */
+  readonly calls: Connections;
   /** Closes them all. */
   close(): Promise<void>;
 }
@@ -56,6 +58,7 @@ export async function openPostgres({ keys, ...options }: PostgresOptions): Promi
     evaluationStore: { ...postgresEvaluations(calls), close },
     holds: postgresHolds(calls),
     replicas: postgresReplicas(calls),
+    calls,
     close,
   };
 }
