@@ -2,7 +2,11 @@
  * What a second replica costs: server CPU of a recorded sample, all its threads, with the same trainers on one server and on
  * two, behind the same HAProxy, by turns; of PostgreSQL its own beside it. CPU time, so that a busy machine counts for little.
  *
- *   node bench/replicas/run.ts [--store sqlite] [--pairs 9] [--samples 8192] [--no-affinity] [--json]
+ *   node bench/replicas/run.ts [--store sqlite] [--pairs 9] [--samples 8192] [--no-affinity] [--double] [--json]
+ *
+ * With the same trainers each of two servers has half as many calls to take at once as one has, and does less of them
+ * together; with `--double` two servers have twice the trainers, for which one adds a second. `idle` is what the second one
+ * takes while it has nothing to do, of a core.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,6 +23,7 @@ const { values: options } = parseArgs({
     pairs: { type: "string", default: "9" },
     samples: { type: "string", default: "8192" },
     "no-affinity": { type: "boolean", default: false },
+    double: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
 });
@@ -54,14 +59,12 @@ function databaseUs(postgres: Postgres | undefined): number {
 }
 
 /** The same each time, but for the names of its runs. */
-async function train(address: string, turn: string, samples: number): Promise<void> {
-  const batches = Math.max(1, Math.round(samples / (RUNS * RANKS * TASKS * GENERATIONS)));
+async function train(address: string, turn: string, runs: number, samples: number): Promise<void> {
+  const batches = Math.max(1, Math.round(samples / (runs * RANKS * TASKS * GENERATIONS)));
   const promptsPerUpdate = RANKS * TASKS;
   const one = async (id: string, rank: number): Promise<void> => {
     const client = createClient(address);
     const run = client.run(id);
-    if (rank === 0)
-      await run.create(adscRun({ length: batches * promptsPerUpdate, promptsPerUpdate, numGenerations: GENERATIONS }));
     for (let batch = 0; batch < batches; batch++) {
       const cursor = BigInt(batch * promptsPerUpdate + rank * TASKS);
       const { tasks } = await run.nextBatch({ cursor, count: TASKS });
@@ -70,7 +73,7 @@ async function train(address: string, turn: string, samples: number): Promise<vo
     }
     client.close();
   };
-  for (let r = 0; r < RUNS; r++) {
+  for (let r = 0; r < runs; r++) {
     const client = createClient(address);
     const id = `${turn}-${r}`;
     await client
@@ -78,30 +81,35 @@ async function train(address: string, turn: string, samples: number): Promise<vo
       .create(adscRun({ length: batches * promptsPerUpdate, promptsPerUpdate, numGenerations: GENERATIONS }));
     client.close();
   }
-  await Promise.all(Array.from({ length: RUNS * RANKS }, (_, i) => one(`${turn}-${i % RUNS}`, Math.floor(i / RUNS))));
+  await Promise.all(Array.from({ length: runs * RANKS }, (_, i) => one(`${turn}-${i % runs}`, Math.floor(i / runs))));
 }
 
 interface Figure {
+  /** Of a sample, microseconds. */
   readonly serverUs: number;
   readonly databaseUs: number;
+  /** Of the server that is not asked, the share of a core; NaN: there is none. */
+  readonly idle: number;
 }
 
-/** Per sample. */
 async function measured(
   replicas: Replicas,
   postgres: Postgres | undefined,
   two: boolean,
   turn: string,
 ): Promise<Figure> {
-  const samples = Number(options.samples);
-  const pids = replicas.all.slice(0, two ? 2 : 1).map(({ server }) => server?.pid ?? 0);
-  const look = () => ({ serverUs: pids.reduce((sum, pid) => sum + cpuUs(pid), 0), databaseUs: databaseUs(postgres) });
+  const more = two && options.double ? 2 : 1;
+  const samples = more * Number(options.samples);
+  const pids = replicas.all.map(({ server }) => server?.pid ?? 0);
+  const look = () => ({ all: pids.map(cpuUs), database: databaseUs(postgres), atUs: 1000 * performance.now() });
   const before = look();
-  await train(two ? replicas.address : replicas.alone, turn, samples);
+  await train(two ? replicas.address : replicas.alone, turn, more * RUNS, samples);
   const after = look();
+  const [first = 0, second = 0] = after.all.map((us, i) => us - (before.all[i] ?? 0));
   return {
-    serverUs: (after.serverUs - before.serverUs) / samples,
-    databaseUs: (after.databaseUs - before.databaseUs) / samples,
+    serverUs: (first + (two ? second : 0)) / samples,
+    databaseUs: (after.database - before.database) / samples,
+    idle: two ? NaN : second / (after.atUs - before.atUs),
   };
 }
 
@@ -144,9 +152,11 @@ for (let pair = -WARMING; pair < Number(options.pairs); pair++) {
 const figures = {
   store: options.store,
   affinity: !options["no-affinity"],
+  double: options.double,
   oneUs: median(pairs.map(({ one }) => one.serverUs)),
   twoUs: median(pairs.map(({ two }) => two.serverUs)),
   ratio: median(pairs.map(({ one, two }) => two.serverUs / one.serverUs)),
+  idle: median(pairs.map(({ one }) => one.idle)),
   databaseOneUs: median(pairs.map(({ one }) => one.databaseUs)),
   databaseTwoUs: median(pairs.map(({ two }) => two.databaseUs)),
 };

@@ -115,36 +115,87 @@ function lackOf(down: ReadonlyMap<string, string>, others: readonly Told[]): str
   return better && [...down.keys()].find((name) => !(name in better.down));
 }
 
-/** Writes this server's row and looks at the others, before it takes calls. Rejects where the store cannot be used. */
-export async function joinFleet(options: FleetOptions): Promise<Joined> {
-  const { store, id, identity, drainOthers, clock } = options;
+interface Met {
+  readonly others: readonly Other[];
+  /** Those that were here before this server. Of those that came after it each looked for itself. */
+  readonly earlier: readonly Other[];
+}
+
+/** What this server tells of itself, and what it makes of what the others tell. */
+function member({ identity, drainOthers }: Pick<FleetOptions, "identity" | "drainOthers">) {
   const name = nameOf(identity);
-  const time = storeClock(clock);
   const down = new Map<string, string>();
   let masked: ReadonlyMap<string, string> = new Map();
   let lacks: string | undefined;
   let replaces: readonly string[] = [];
   let isReplaced = false;
-  let listener: FleetListener | undefined;
+  const told = (): Told => ({ identity, down: Object.fromEntries(down), replaces, isReplaced });
+  return {
+    down,
+    told,
+    replacesAny: () => replaces.length > 0,
+    look: ({ others, earlier }: Met, { onDown, onLack, onReplaced }: FleetListener): void => {
+      const unlike = earlier.filter((other) => differences(identity, other.identity).length > 0);
+      replaces = drainOthers ? unlike.map((other) => nameOf(other.identity)) : [];
+      const by = others.find((each) => each.replaces.includes(name) && !replaces.includes(nameOf(each.identity)));
+      if (by !== undefined && !isReplaced) onReplaced(`${by.id}: ${differences(identity, by.identity).join("; ")}`);
+      isReplaced ||= by !== undefined;
+      const lack = lackOf(down, others);
+      if (lack !== lacks) onLack(lack);
+      lacks = lack;
+      const now = downEverywhere([told(), ...others]);
+      const before = masked;
+      masked = now;
+      for (const resource of new Set([...before.keys(), ...now.keys()]))
+        if (before.has(resource) !== now.has(resource)) onDown(resource, now.get(resource));
+    },
+  };
+}
 
-  const meet = async (): Promise<{ readonly others: readonly Other[]; readonly earlier: readonly Other[] }> => {
-    const told: Told = { identity, down: Object.fromEntries(down), replaces, isReplaced };
+/** Does something every so often, and at once where it is asked to; one at a time. */
+function beats(clock: Clock, beat: () => Promise<void>) {
+  let cancel = (): void => undefined;
+  let beating: Promise<void> | undefined;
+  let [again, isOver] = [false, false];
+  const wait = (): void => {
+    if (!isOver) cancel = clock.setTimer(BEAT_MS, begin);
+  };
+  const begin = (): void => {
+    cancel();
+    again = beating !== undefined;
+    if (isOver) return;
+    beating ??= beat().finally(() => {
+      beating = undefined;
+      if (again) begin();
+      else wait();
+    });
+  };
+  return {
+    wait,
+    now: begin,
+    end: async (): Promise<void> => {
+      isOver = true;
+      cancel();
+      await beating;
+    },
+  };
+}
+
+/** Writes this server's row and looks at the others, before it takes calls. Rejects where the store cannot be used. */
+export async function joinFleet(options: FleetOptions): Promise<Joined> {
+  const { store, id, identity, drainOthers, clock } = options;
+  const time = storeClock(clock);
+  const own = member(options);
+  const meet = async (): Promise<Met> => {
     const sentAtMs = clock.now();
-    const meeting = await store.meet(id, JSON.stringify(told), FORGET_MS);
+    const meeting = await store.meet(id, JSON.stringify(own.told()), FORGET_MS);
     time.heard(meeting.nowMs, sentAtMs, clock.now());
     const others = othersIn(meeting, id);
-    const own = meeting.replicas.find((replica) => replica.id === id);
+    const sinceMs = meeting.replicas.find((replica) => replica.id === id)?.sinceMs ?? 0;
     const isEarlier = (other: Other): boolean =>
-      other.sinceMs < (own?.sinceMs ?? 0) || (other.sinceMs === own?.sinceMs && other.id < id);
+      other.sinceMs < sinceMs || (other.sinceMs === sinceMs && other.id < id);
     return { others, earlier: others.filter(isEarlier) };
   };
-  /** Whom this server replaces: those that were here before it. Of those that came after it each looked for itself. */
-  const replacedAmong = (earlier: readonly Other[]): readonly string[] =>
-    drainOthers
-      ? earlier
-          .filter((other) => differences(identity, other.identity).length > 0)
-          .map((other) => nameOf(other.identity))
-      : [];
 
   const first = await meet();
   const refused = refusal(identity, first.earlier, drainOthers);
@@ -153,80 +204,40 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     return { kind: "refused", message: refused };
   }
 
-  const look = ({ others, earlier }: Awaited<ReturnType<typeof meet>>): void => {
-    replaces = replacedAmong(earlier);
-    const replacing = others.find(
-      (other) => other.replaces.includes(name) && !replaces.includes(nameOf(other.identity)),
-    );
-    if (replacing !== undefined && !isReplaced) {
-      isReplaced = true;
-      listener?.onReplaced(`${replacing.id}: ${differences(identity, replacing.identity).join("; ")}`);
-    }
-    const lack = lackOf(down, others);
-    if (lack !== lacks) listener?.onLack(lack);
-    lacks = lack;
-    const now = downEverywhere([{ down: Object.fromEntries(down), isReplaced }, ...others]);
-    const changed = [...new Set([...masked.keys(), ...now.keys()])].filter(
-      (each) => masked.has(each) !== now.has(each),
-    );
-    masked = now;
-    for (const resource of changed) listener?.onDown(resource, now.get(resource));
-  };
-  let cancel = (): void => undefined;
-  let beating: Promise<void> | undefined;
-  let again = false;
-  let isOver = false;
+  let listener: FleetListener | undefined;
   let failing = false;
-  const beat = async (): Promise<void> => {
-    again = false;
+  const beating = beats(clock, async () => {
     try {
       const met = await meet();
       // After an outage the others' rows are as old as it was long: they are looked at when all have written theirs.
-      if (!failing) look(met);
+      if (!failing && listener !== undefined) own.look(met, listener);
       if (failing) listener?.onProblem(undefined);
       failing = false;
     } catch (error) {
       if (!failing) listener?.onProblem(error);
       failing = true;
     }
-  };
-  const beatNow = (): void => {
-    cancel();
-    if (isOver) return;
-    beating ??= beat().finally(() => {
-      beating = undefined;
-      if (again) beatNow();
-      else schedule();
-    });
-  };
-  const schedule = (): void => {
-    if (!isOver) cancel = clock.setTimer(BEAT_MS, beatNow);
-  };
-  return {
-    kind: "joined",
-    fleet: {
-      clock: time.clock,
-      start: (told) => {
-        listener = told;
-        look(first);
-        // Those that are replaced hear of it with the row that names them.
-        if (replaces.length > 0) beatNow();
-        else schedule();
-      },
-      tell: (resource, reason) => {
-        if (reason === undefined) down.delete(resource);
-        else down.set(resource, reason);
-        again = true;
-        beatNow();
-      },
-      leave: async () => {
-        isOver = true;
-        cancel();
-        await beating;
-        // Where the store is away the row is forgotten after a while.
-        await store.leave(id).catch((error: unknown) => listener?.onProblem(error));
-        await store.close();
-      },
+  });
+  const fleet: Fleet = {
+    clock: time.clock,
+    start: (told) => {
+      listener = told;
+      own.look(first, told);
+      // Those that are replaced hear of it with the row that names them.
+      if (own.replacesAny()) beating.now();
+      else beating.wait();
+    },
+    tell: (resource, reason) => {
+      if (reason === undefined) own.down.delete(resource);
+      else own.down.set(resource, reason);
+      beating.now();
+    },
+    leave: async () => {
+      await beating.end();
+      // Where the store is away the row is forgotten after a while.
+      await store.leave(id).catch((error: unknown) => listener?.onProblem(error));
+      await store.close();
     },
   };
+  return { kind: "joined", fleet };
 }

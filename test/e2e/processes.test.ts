@@ -58,10 +58,7 @@ test("two processes serve one run, lose nothing when one is killed, and are drai
 
 test("a server in memory is one process", () => {
   const read = readConfig({ store: "memory", processes: "2" }, {});
-  expect(read).toMatchObject({
-    kind: "invalid",
-    message: expect.stringContaining("--processes must be 1 with --store memory"),
-  });
+  expect(read.kind === "invalid" && read.message).toContain("--processes must be 1 with --store memory");
 });
 
 test("a process that cannot begin ends the server with its reason", async () => {

@@ -4,7 +4,6 @@
  * acknowledged counts once, and tasks, probabilities and values are the same to the bit. Faults are seeded; time is real.
  */
 import { copyFileSync, writeFileSync } from "node:fs";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -17,12 +16,13 @@ import {
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 import { startChatServer } from "../support/chat-server.ts";
 import { fair } from "../support/judge.ts";
-import { type Postgres, startPostgres } from "../support/postgres.ts";
-import { type Replica, type Replicas, startReplicas } from "../support/replicas.ts";
+import { startPostgres } from "../support/postgres.ts";
+import { startReplicas } from "../support/replicas.ts";
 import { adscRun, complete, taskLine } from "../support/scripted-policy.ts";
 import { startServer, temporaryFolder } from "../support/server-process.ts";
 import { placesUnlike, timeless } from "./continuation.ts";
 import { savedIn } from "./operator.ts";
+import { PAUSE_MS, startLink, storms } from "./storm.ts";
 import { payloadOf } from "./stored.ts";
 
 export interface ReplicasOptions {
@@ -48,7 +48,6 @@ const GENERATIONS = 8;
 const TASKS = 2;
 /** How long a trainer waits for a call, with all its attempts: no fault takes as long. */
 const DEADLINE_MS = 60_000;
-const PAUSE_MS = 3_000;
 
 /** Ranks that train one run. */
 interface Crew {
@@ -200,11 +199,29 @@ function see(told: Told, tasks: readonly Task[]): void {
   }
 }
 
+/** What is waited for before the last update batches. */
+interface Course {
+  readonly address: string;
+  readonly batches: number;
+  readonly beforeLast: Promise<unknown>;
+}
+
 /** One rank's tasks of every update batch, to the run's end. */
-async function train(told: Told, address: string, { run: id, ranks }: Crew, rank: number, rng: Rng): Promise<void> {
+async function train(
+  told: Told,
+  { address, batches, beforeLast }: Course,
+  { run: id, ranks }: Crew,
+  rank: number,
+  rng: Rng,
+): Promise<void> {
   const client = createClient(address);
   const run = client.run(id);
   for (let batch = 0; ; batch++) {
+    if (batch === batches - 1) {
+      await beforeLast;
+      // That was no gap.
+      told.lastAtMs.delete(id);
+    }
     const cursor = BigInt((batch * ranks + rank) * TASKS);
     const { tasks } = await run.nextBatch({ cursor, count: TASKS, waitMs: 2_000 }, { deadlineMs: 2 * DEADLINE_MS });
     if (tasks.length === 0) break;
@@ -221,7 +238,12 @@ function untold(state: unknown): unknown {
 }
 
 /** All crews, to the end of their runs; then the state of each, but for times and names, and what it counts. */
-async function trainAll(told: Told, address: string, options: ReplicasOptions): Promise<ReadonlyMap<string, unknown>> {
+async function trainAll(
+  told: Told,
+  address: string,
+  options: ReplicasOptions,
+  beforeLast: Promise<unknown> = Promise.resolve(),
+): Promise<ReadonlyMap<string, unknown>> {
   const tasks = options.samples / GENERATIONS;
   const batches = Math.ceil(tasks / crews.reduce((sum, { ranks }) => sum + ranks * TASKS, 0));
   const client = createClient(address);
@@ -230,7 +252,7 @@ async function trainAll(told: Told, address: string, options: ReplicasOptions): 
   await Promise.all(
     crews.flatMap((crew) =>
       Array.from({ length: crew.ranks }, (_, rank) =>
-        train(told, address, crew, rank, rngFor("rank", rng.int(0, 1e9), rank)),
+        train(told, { address, batches, beforeLast }, crew, rank, rngFor("rank", rng.int(0, 1e9), rank)),
       ),
     ),
   );
@@ -340,133 +362,6 @@ async function recreate(told: Told, address: string, rng: Rng, isOver: () => boo
   operator.close();
 }
 
-// Faults.
-
-/** A way to the database, which can be told what to do when its replica asks next. */
-interface Link {
-  readonly port: number;
-  /** The next request's answer is not heard, and the connection is cut. */
-  cutNextAnswer(): void;
-  /** Calls back when the next request of this kind has gone on to the database. */
-  onNext(pattern: RegExp, callback: () => void): void;
-  close(): void;
-}
-
-async function startLink(target: number): Promise<Link> {
-  const open = new Set<Socket>();
-  let cutting = false;
-  let waiting: { readonly pattern: RegExp; readonly callback: () => void } | undefined;
-  const keep = (socket: Socket): void => {
-    open.add(socket);
-    socket.on("close", () => open.delete(socket));
-    socket.on("error", () => socket.destroy());
-  };
-  const listener = createServer((replica) => {
-    const database = connect(target, "127.0.0.1");
-    keep(replica);
-    keep(database);
-    let isCut = false;
-    replica.on("data", (bytes) => {
-      database.write(bytes);
-      const text = bytes.toString("latin1");
-      if (cutting && /insert|update|commit/i.test(text)) {
-        cutting = false;
-        isCut = true;
-      }
-      if (waiting?.pattern.test(text) === true) {
-        const { callback } = waiting;
-        waiting = undefined;
-        callback();
-      }
-    });
-    database.on("data", (bytes) => {
-      // The database has done what it was asked, and nobody hears of it.
-      if (isCut) replica.destroy();
-      else replica.write(bytes);
-    });
-    replica.on("close", () => database.destroy());
-    database.on("close", () => replica.destroy());
-  }).listen(0, "127.0.0.1");
-  await new Promise((resolve) => listener.once("listening", resolve));
-  return {
-    port: (listener.address() as AddressInfo).port,
-    cutNextAnswer: () => (cutting = true),
-    onNext: (pattern, callback) => (waiting = { pattern, callback }),
-    close: () => {
-      for (const socket of open) socket.destroy();
-      listener.close();
-    },
-  };
-}
-
-interface Storm {
-  readonly rng: Rng;
-  readonly replicas: Replicas;
-  readonly links: readonly Link[];
-  readonly postgres: Postgres | undefined;
-  readonly judge: { isDown: boolean };
-  readonly count: (fault: string) => void;
-}
-
-/** A replica is stopped in the middle of what it asks of its store, with all the locks that it has there. */
-async function stopForAWhile({ count }: Storm, replica: Replica, link: Link | undefined): Promise<void> {
-  await Promise.race([
-    sleep(2_000),
-    new Promise<void>((resolve) =>
-      link === undefined ? resolve() : link.onNext(/for update|insert|update/i, resolve),
-    ),
-  ]);
-  const pid = replica.server?.pid;
-  if (pid === undefined) return;
-  process.kill(pid, "SIGSTOP");
-  count("replica stopped");
-  await sleep(PAUSE_MS);
-  process.kill(pid, "SIGCONT");
-}
-
-async function oneFault(storm: Storm, fault: string): Promise<void> {
-  const { rng, replicas, links, postgres, judge, count } = storm;
-  const i = rng.int(0, replicas.all.length - 1);
-  const replica = replicas.all[i] as Replica;
-  switch (fault) {
-    case "kill":
-      await replica.kill("SIGKILL");
-      count("replica killed");
-      return replica.start();
-    case "stop":
-      return stopForAWhile(storm, replica, links[i]);
-    case "database":
-      if (postgres === undefined) return;
-      await postgres.stop("immediate");
-      count("database killed");
-      await sleep(rng.int(0, 1_000));
-      return postgres.start();
-    case "cut":
-      for (let cuts = rng.int(1, 5); cuts > 0; cuts--) {
-        links[i]?.cutNextAnswer();
-        count("reply to a commit cut");
-        await sleep(rng.int(50, 300));
-      }
-      return;
-    case "judge":
-      judge.isDown = !judge.isDown;
-      count("judge of one replica gone, or back");
-      return;
-  }
-}
-
-async function storms(storm: Storm, isOver: () => boolean): Promise<void> {
-  const { rng } = storm;
-  const kinds = ["kill", "stop", "judge", ...(storm.postgres === undefined ? [] : ["cut", "database", "cut"])];
-  while (!isOver()) {
-    for (const fault of rng.shuffle(kinds)) {
-      await sleep(rng.int(500, 2_000));
-      if (isOver()) return;
-      await oneFault(storm, fault);
-    }
-  }
-}
-
 // The whole.
 
 export async function againstReplicas(options: ReplicasOptions): Promise<ReplicasOutcome> {
@@ -518,10 +413,13 @@ export async function againstReplicas(options: ReplicasOptions): Promise<Replica
   const rng = rngFor("storm", seed);
   const over = { now: false };
   const isOver = (): boolean => over.now;
-  const storm = storms({ rng, replicas, links, postgres, judge, count }, isOver);
+  const each = Promise.withResolvers<void>();
+  const storm = storms({ rng, replicas, links, postgres, judge, count }, isOver, each.resolve);
+  // A storm that fails ends what waits for it.
+  storm.catch(each.reject);
   const recreated = recreate(told, replicas.address, rngFor("recreate", seed), isOver, count);
   const [states] = await Promise.all([
-    trainAll(told, replicas.address, options).finally(() => (over.now = true)),
+    trainAll(told, replicas.address, options, each.promise).finally(() => (over.now = true)),
     storm,
     recreated,
   ]);
@@ -529,9 +427,10 @@ export async function againstReplicas(options: ReplicasOptions): Promise<Replica
   const { violations } = told;
   const keptIn = process.env["REPLICAS_LOGS"];
   if (keptIn !== undefined)
-    replicas.all.forEach(({ lines }, i) => writeFileSync(join(keptIn, `replica-${i}.log`), lines().join("\n")));
-  for (const { lines } of replicas.all)
-    for (const line of lines()) if (line.includes('"code":"ABORTED"')) violations.add(`a call was aborted: ${line}`);
+    replicas.all.forEach((replica, i) => writeFileSync(join(keptIn, `replica-${i}.log`), replica.lines().join("\n")));
+  for (const replica of replicas.all)
+    for (const line of replica.lines())
+      if (line.includes('"code":"ABORTED"')) violations.add(`a call was aborted: ${line}`);
   for (const [name, line] of calm.tasks)
     if (told.tasks.get(name) !== line)
       violations.add(`task ${name}: "${told.tasks.get(name) ?? "none"}"; undisturbed: "${line}"`);

@@ -1,0 +1,139 @@
+/**
+ * What befalls replicas: they are killed and started again, and stopped in the midst of what they ask of the database, which is
+ * killed too, and whose answers to commits are cut; the judge of one goes and comes back. Seeded, one after the other.
+ */
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Rng } from "../../envs/lib/rng.ts";
+import type { Postgres } from "../support/postgres.ts";
+import type { Replica, Replicas } from "../support/replicas.ts";
+
+/** How long a replica is stopped. */
+export const PAUSE_MS = 3_000;
+
+/** A way to the database, which can be told what to do when its replica asks next. */
+export interface Link {
+  readonly port: number;
+  /** The next request's answer is not heard, and the connection is cut. */
+  cutNextAnswer(): void;
+  /** Calls back when the next request of this kind has gone on to the database. */
+  onNext(pattern: RegExp, callback: () => void): void;
+  close(): void;
+}
+
+export async function startLink(target: number): Promise<Link> {
+  const open = new Set<Socket>();
+  let cutting = false;
+  let waiting: { readonly pattern: RegExp; readonly callback: () => void } | undefined;
+  const keep = (socket: Socket): void => {
+    open.add(socket);
+    socket.on("close", () => open.delete(socket));
+    socket.on("error", () => socket.destroy());
+  };
+  const listener = createServer((replica) => {
+    const database = connect(target, "127.0.0.1");
+    keep(replica);
+    keep(database);
+    let isCut = false;
+    replica.on("data", (bytes) => {
+      database.write(bytes);
+      const text = bytes.toString("latin1");
+      if (cutting && /insert|update|commit/i.test(text)) {
+        cutting = false;
+        isCut = true;
+      }
+      if (waiting?.pattern.test(text) === true) {
+        const { callback } = waiting;
+        waiting = undefined;
+        callback();
+      }
+    });
+    database.on("data", (bytes) => {
+      // The database has done what it was asked, and nobody hears of it.
+      if (isCut) replica.destroy();
+      else replica.write(bytes);
+    });
+    replica.on("close", () => database.destroy());
+    database.on("close", () => replica.destroy());
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => listener.once("listening", resolve));
+  return {
+    port: (listener.address() as AddressInfo).port,
+    cutNextAnswer: () => (cutting = true),
+    onNext: (pattern, callback) => (waiting = { pattern, callback }),
+    close: () => {
+      for (const socket of open) socket.destroy();
+      listener.close();
+    },
+  };
+}
+
+export interface Storm {
+  readonly rng: Rng;
+  readonly replicas: Replicas;
+  readonly links: readonly Link[];
+  readonly postgres: Postgres | undefined;
+  readonly judge: { isDown: boolean };
+  readonly count: (fault: string) => void;
+}
+
+/** A replica is stopped in the middle of what it asks of its store, with all the locks that it has there. */
+async function stopForAWhile({ count }: Storm, replica: Replica, link: Link | undefined): Promise<void> {
+  await Promise.race([
+    sleep(2_000),
+    new Promise<void>((resolve) =>
+      link === undefined ? resolve() : link.onNext(/for update|insert|update/i, resolve),
+    ),
+  ]);
+  const pid = replica.server?.pid;
+  if (pid === undefined) return;
+  process.kill(pid, "SIGSTOP");
+  count("replica stopped");
+  await sleep(PAUSE_MS);
+  process.kill(pid, "SIGCONT");
+}
+
+async function oneFault(storm: Storm, fault: string): Promise<void> {
+  const { rng, replicas, links, postgres, judge, count } = storm;
+  const i = rng.int(0, replicas.all.length - 1);
+  const replica = replicas.all[i] as Replica;
+  switch (fault) {
+    case "kill":
+      await replica.kill("SIGKILL");
+      count("replica killed");
+      return replica.start();
+    case "stop":
+      return stopForAWhile(storm, replica, links[i]);
+    case "database":
+      if (postgres === undefined) return;
+      await postgres.stop("immediate");
+      count("database killed");
+      await sleep(rng.int(0, 1_000));
+      return postgres.start();
+    case "cut":
+      for (let cuts = rng.int(1, 5); cuts > 0; cuts--) {
+        links[i]?.cutNextAnswer();
+        count("reply to a commit cut");
+        await sleep(rng.int(50, 300));
+      }
+      return;
+    case "judge":
+      judge.isDown = !judge.isDown;
+      count("judge of one replica gone, or back");
+      return;
+  }
+}
+
+/** Goes on until it is over, and calls back when each kind of fault has been. */
+export async function storms(storm: Storm, isOver: () => boolean, onEach: () => void): Promise<void> {
+  const { rng } = storm;
+  const kinds = ["kill", "stop", "judge", ...(storm.postgres === undefined ? [] : ["cut", "database", "cut"])];
+  while (!isOver()) {
+    for (const fault of rng.shuffle(kinds)) {
+      await sleep(rng.int(500, 2_000));
+      if (isOver()) return;
+      await oneFault(storm, fault);
+    }
+    onEach();
+  }
+}
