@@ -57,6 +57,12 @@ module.exports = {
       "^(server/curriculum/|envs/)",
       "Simulated students know runs, and no contract, task or command.",
     ),
+    only(
+      "replicas-know-no-run",
+      "^server/replicas/",
+      "^(server/(replicas/|stores/(replica-)?store\\.ts$|tasks/keyring\\.ts$|curriculum/runs/ports\\.ts$)|envs/)",
+      "What servers of one store tell each other.",
+    ),
     only("sharing-is-a-leaf", "^server/sharing/", "^server/sharing/", "Who is next, whatever for."),
     only(
       "tasks-are-told-by-their-ids",

@@ -3,16 +3,18 @@
  * a run against real processes; then one whose server is killed at random points, which must go on as if it had not been.
  * Ends with 1 where anything was lost, counted twice, counted for another, or was another after a kill.
  *
- *   node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--tasks 2000] [--kills 20] [--points 0] [--json]
+ *   node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--tasks 2000] [--kills 20] [--points 0] [--replicated 0] [--json]
  *
  * `seed` is the first seed; `tasks` and `kills` are of the run against processes, 0 tasks: none; `points` are the kills of
- * the run that is held against an undisturbed one, 0: none. How a seed is played again is told with what it found
+ * the run that is held against an undisturbed one, 0: none; `replicated` are samples of runs on three replicas with PostgreSQL
+ * behind HAProxy, against one undisturbed server, 0: none. How a seed is played again is told with what it found
  * (test/simulation/README.md).
  */
 import { parseArgs } from "node:util";
 import { replayOf, simulate } from "../../test/simulation/simulate.ts";
 import { killedAndNot } from "../../test/simulation/continuation.ts";
 import { againstProcesses } from "../../test/simulation/processes.ts";
+import { againstReplicas } from "../../test/simulation/replicas.ts";
 import { createProgress } from "../progress.ts";
 
 const { values: options } = parseArgs({
@@ -22,6 +24,7 @@ const { values: options } = parseArgs({
     tasks: { type: "string", default: "2000" },
     kills: { type: "string", default: "20" },
     points: { type: "string", default: "0" },
+    replicated: { type: "string", default: "0" },
     json: { type: "boolean", default: false },
   },
 });
@@ -107,11 +110,21 @@ async function continued(points: number, seed: number): Promise<Part> {
   return { name: "identical continuation", ...counts, ...ended(), faults };
 }
 
+async function replicated(wanted: number, seed: number): Promise<Part> {
+  const ended = timed();
+  const outcome = await againstReplicas({ seed, samples: wanted, store: "postgres", tell: console.error });
+  const { violations, samples, gapMs, faults } = outcome;
+  tell("against one undisturbed server", violations);
+  const counts = { seeds: 1, samples, events: 0, violations: violations.length };
+  return { name: "replicas", ...counts, ...ended(), faults: { ...faults, "longest gap, ms": Math.round(gapMs) } };
+}
+
 const parts: Part[] = [];
 if (Number(options.samples) > 0) parts.push(await simulated(Number(options.samples), Number(options.seed)));
 if (Number(options.tasks) > 0)
   parts.push(await real(Number(options.tasks), Number(options.kills), Number(options.seed)));
 if (Number(options.points) > 0) parts.push(await continued(Number(options.points), Number(options.seed)));
+if (Number(options.replicated) > 0) parts.push(await replicated(Number(options.replicated), Number(options.seed)));
 if (options.json) console.log(JSON.stringify(parts, undefined, 2));
 else {
   console.table(parts.map(({ faults: _faults, ...part }) => part));

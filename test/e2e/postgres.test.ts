@@ -50,7 +50,8 @@ test("a run goes on at any server, and through an outage of the database", async
     .run("shared")
     .pause()
     .catch((error: unknown) => error)) as GradusError;
-  expect(refused).toMatchObject({ code: "UNAVAILABLE", retryDelayMs: expect.any(Number) });
+  expect(refused.code).toBe("UNAVAILABLE");
+  expect(refused.retryDelayMs).toBeGreaterThan(0);
   expect((await hasty.reset({ environment: "countdown", level: "T0" })).taskId).not.toBe("");
   hasty.close();
   await postgres.start();
