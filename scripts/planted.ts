@@ -154,14 +154,18 @@ interface Judged {
   readonly why: string;
 }
 
+/** Tests that were seen to pass without a fault: several faults may have one. */
+const passing = new Set<string>();
+
 /** Plants a fault in the copy, runs its test, and takes the fault out again. */
 function judge(copy: string, list: string, fault: Fault, run: (fault: Fault) => Ran): Judged {
   const told = { list, says: fault.says, test: `${fault.test}, ${fault.name}` };
   const before = new Map<string, string>();
   try {
-    const { outcome, why } = run(fault);
+    const { outcome, why } = passing.has(told.test) ? { outcome: "passes", why: "" } : run(fault);
     if (outcome !== "passes")
       return { ...told, verdict: "broken", why: `the test ${outcome} without the fault: ${why}` };
+    passing.add(told.test);
     for (const edit of editsOf(fault)) {
       const path = join(copy, edit.file);
       const text = existsSync(path) ? readFileSync(path, "utf8") : "";
