@@ -3,7 +3,14 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { type HistoryRecord, HistoryRecordSchema, ReportSchema } from "../../clients/ts/src/public.ts";
 import { coloursOf } from "../../cli/colours.ts";
-import { figureBars, outcomeBars, outcomeKindsOf, passCurves, ratioHistograms } from "../../cli/evaluation/charts.ts";
+import {
+  figureBars,
+  linesStyle,
+  outcomeBars,
+  outcomeKindsOf,
+  passCurves,
+  ratioHistograms,
+} from "../../cli/evaluation/charts.ts";
 import { reportPage } from "../../cli/evaluation/page.ts";
 import type { PartSummary, Summary } from "../../cli/evaluation/summary.ts";
 import { clippedName, marginFor, percent, short, spanOf, widthOf } from "../../cli/plot.ts";
@@ -140,6 +147,13 @@ describe("many arms", () => {
     for (const { light, dark } of coloursOf(many.map(({ environment }) => environment)))
       expect(svg).toContain(`[fill="${light}"]{fill:${dark}}`);
   });
+});
+
+test("the lines of a report have colours for a dark ground, too", () => {
+  const [light = "", dark = ""] = linesStyle(["a", "b"]).split("prefers-color-scheme: dark");
+  const coloursIn = (style: string): readonly string[] => style.match(/--line-[01]: [^;]+/g) ?? [];
+  expect(coloursIn(dark)).toHaveLength(2);
+  expect(new Set([...coloursIn(light), ...coloursIn(dark)]).size).toBe(4);
 });
 
 test("an arm that was added later begins where it was", () => {
