@@ -14,6 +14,7 @@ import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerSamples, type SampledMetric } from "./runtime/samples.ts";
+import { registerState } from "./runtime/state-metrics.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
@@ -138,6 +139,7 @@ async function assembleAround(
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
   registerGauges(metrics, workers, dropped);
+  registerState(metrics.registry, { health, resources: () => resources.load(), certificate: config.tls?.cert });
   maskWhileDown(resources, deps.runs, log);
   registerRuns(metrics.registry, (limit) => deps.runs.recent(limit));
   registerAll(metrics, deps.teacher?.metrics ?? []);
@@ -211,6 +213,7 @@ async function openStores(
 ) {
   if (kind === "memory")
     return { store: memoryStore(), evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
+  for (const part of ["runs", "evaluations"]) health.set(part, undefined);
   const at = (part: string) => ({
     directory,
     synchronous,
