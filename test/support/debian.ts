@@ -25,3 +25,9 @@ export function debian(packageName: string, names: readonly string[] = [packageN
   if (installed === undefined) throw new Error(remedy);
   return installed;
 }
+
+// For scripts: node test/support/debian.ts PACKAGE [NAME…] prints the program's path.
+if (import.meta.main) {
+  const [packageName = "", ...names] = process.argv.slice(2);
+  console.log(debian(packageName, names.length === 0 ? [packageName] : names));
+}
