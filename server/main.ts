@@ -15,6 +15,7 @@ import { createOutcomeMeter } from "./runtime/outcomes.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerSamples, type SampledMetric } from "./runtime/samples.ts";
 import { registerState } from "./runtime/state-metrics.ts";
+import { TokensProblem } from "./runtime/tokens.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
@@ -41,6 +42,8 @@ const STREAM_WINDOW = 64;
 export interface Server {
   readonly grpcPort: number;
   readonly httpPort: number;
+  /** Undefined: metrics have no port of their own. */
+  readonly metricsPort: number | undefined;
   /** Drains and closes everything: nothing in flight is lost. */
   stop(): Promise<void>;
 }
@@ -78,11 +81,12 @@ export async function serve(
     await parts.close();
     throw startError(error);
   });
-  const { grpcPort, httpPort } = transports;
-  log.info({ host: config.host, grpcPort, httpPort }, "listening");
+  const { grpcPort, httpPort, metricsPort } = transports;
+  log.info({ host: config.host, grpcPort, httpPort, metricsPort }, "listening");
   return {
     grpcPort,
     httpPort,
+    metricsPort,
     async stop() {
       await transports.drain();
       await parts.close();
@@ -252,11 +256,14 @@ function registerGauges({ registry }: Metrics, workers: WorkerPool, dropped: Log
   };
   gauge("gradus_worker_jobs_waiting", "Tasks that wait for a worker.", () => workers.load().waiting);
   gauge("gradus_worker_jobs_running", "Workers that are making tasks.", () => workers.load().running);
-  gauge("gradus_log_lines_dropped", "Log lines dropped because their reader does not keep up.", dropped);
+  const samples = () => [{ labels: {}, value: dropped() }];
+  const help = "Log lines dropped because their reader does not keep up.";
+  registerSamples(registry, { name: "gradus_log_lines_dropped_total", help, type: "counter", samples });
 }
 
-/** A port that cannot be bound is the operator's to mend; the rest is a bug. */
+/** A port that cannot be bound and tokens that cannot be read are the operator's to mend; the rest is a bug. */
 function startError(error: unknown): unknown {
+  if (error instanceof TokensProblem) return new StartError(`the tokens of --tokens-file: ${error.message}`);
   const { code, message } = error as NodeJS.ErrnoException;
   return code === "EADDRINUSE" || code === "EACCES" || code === "EADDRNOTAVAIL" ? new StartError(message) : error;
 }
