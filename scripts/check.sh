@@ -47,7 +47,7 @@ generated() {
 # By Debian's package: it is in no registry. HAProxy reads its file in test/deploy/haproxy.test.ts.
 prometheus() {
   local promtool
-  promtool=$(node test/support/debian.ts prometheus promtool) || return 1
+  promtool=$(node --eval 'import("./test/support/debian.ts").then(({ programOf }) => console.log(programOf(["promtool"], "prometheus")))') || return 1
   "$promtool" check config --lint-fatal deploy/prometheus.yml && "$promtool" test rules test/deploy/alerts.test.yml
 }
 

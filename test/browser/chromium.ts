@@ -1,14 +1,14 @@
 /** A browser without a window, which opens a page until it is told to stop. */
 import { spawn } from "node:child_process";
-import { debian } from "../support/debian.ts";
+import { programOf } from "../support/debian.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 
 /** Names that Chromium goes by, the smallest first. */
 const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
-/** The browser that is here; on Debian as root one that is installed first. */
+/** The browser that is here. */
 export function chromium(): string {
-  return process.env["CHROMIUM"] ?? debian("chromium-headless-shell", names);
+  return process.env["CHROMIUM"] ?? programOf(names, "chromium-headless-shell");
 }
 
 /** Opens a page in a profile of its own; ends with the scope. */
