@@ -1,7 +1,8 @@
 /** deploy/haproxy.cfg with two servers behind it; of the file only addresses and ports are others. */
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -38,9 +39,10 @@ let a: ServerProcess;
 let b: ServerProcess;
 
 beforeAll(async () => {
-  a = await startServer(folders[0].path, "--metrics-port", "0", "--sandbox", "off");
-  copyFileSync(join(folders[0].path, "task-keys"), join(folders[1].path, "task-keys"));
-  b = await startServer(folders[1].path, "--metrics-port", "0", "--sandbox", "off");
+  const keys = join(folders[0].path, "keys");
+  writeFileSync(keys, randomBytes(32).toString("hex"), { mode: 0o600 });
+  const flags = ["--metrics-port", "0", "--sandbox", "off", "--key-file", keys];
+  [a, b] = await Promise.all([startServer(folders[0].path, ...flags), startServer(folders[1].path, ...flags)]);
 });
 afterAll(async () => {
   await Promise.all([a, b].map((each) => each.kill("SIGKILL")));

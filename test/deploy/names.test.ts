@@ -1,9 +1,12 @@
 /** What deploy/ and its guides name is what a server has: metrics with their labels, variables, ports and paths. */
+import { execFileSync } from "node:child_process";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { createClient } from "../../clients/ts/src/index.ts";
 import { configOptions, variableOf } from "../../server/runtime/options.ts";
+import { programOf } from "../support/debian.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 
 const guides = ["deployment", "monitoring", "capacity"].map((name) => `docs/guides/${name}.md`);
@@ -92,6 +95,16 @@ test("the dashboard, the alerts and the guide name metrics that there are", () =
       allOf(textOf(guide), METRIC).filter((name) => !families.has(name)),
       guide,
     ).toEqual([]);
+});
+
+test("Prometheus can read the dashboard's expressions", () => {
+  // Grafana puts them in.
+  const plain = (expr: string): string => expr.replaceAll("$__rate_interval", "5m").replaceAll("$instance", ".*");
+  const read = expressions().map((expr, i) => ({ record: `expression_${i}`, expr: plain(expr) }));
+  const file = join(folder.path, "rules.yml");
+  writeFileSync(file, JSON.stringify({ groups: [{ name: "all", rules: read }] }));
+  const said = execFileSync(programOf(["promtool"], "prometheus"), ["check", "rules", file], { encoding: "utf8" });
+  expect(said).toContain(`${read.length} rules found`);
 });
 
 test("and labels that they have", () => {
