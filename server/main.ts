@@ -16,6 +16,7 @@ import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerSamples, type SampledMetric } from "./runtime/samples.ts";
 import { registerState } from "./runtime/state-metrics.ts";
 import { TokensProblem } from "./runtime/tokens.ts";
+import { openTraces, type Traces } from "./runtime/traces.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
@@ -58,13 +59,14 @@ export async function serve(
   onPoolProgress?: PoolOptions["onProgress"],
 ): Promise<Server> {
   const { log } = logTo;
+  const traces = await openTraces(process.env, log);
   log.info(describeConfig(config), "configuration");
   for (const warning of config.warnings) log.warn(warning);
   const metrics = createMetrics();
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw new StartError(environments.message);
   const health = createHealth();
-  const parts = await assembleServer({ config, metrics, health, onPoolProgress }, environments.registry, logTo);
+  const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, environments.registry, logTo);
   const { deps } = parts;
   await parts.ready;
   const transports = await startTransports({
@@ -72,6 +74,7 @@ export async function serve(
     log,
     metrics,
     health,
+    traces,
     services: [
       register(EnvironmentService, createEnvironmentService(deps)),
       register(CurriculumService, createCurriculumService(deps)),
@@ -90,6 +93,7 @@ export async function serve(
     async stop() {
       await transports.drain();
       await parts.close();
+      await traces?.stop();
       log.info("stopped");
       logTo.flush();
     },
@@ -100,12 +104,13 @@ interface AssembleOptions {
   readonly config: Config;
   readonly metrics: Metrics;
   readonly health: Health;
+  readonly traces: Traces | undefined;
   readonly onPoolProgress: PoolOptions["onProgress"];
 }
 
 /** Everything but the transports. */
 async function assembleServer(options: AssembleOptions, registry: Registry, logTo: Log) {
-  const opened = await openThePorts(options.config, logTo.log, options.metrics);
+  const opened = await openThePorts(options, logTo.log);
   try {
     return await assembleAround(opened, options, registry, logTo);
   } catch (error) {
@@ -117,7 +122,7 @@ async function assembleServer(options: AssembleOptions, registry: Registry, logT
 
 async function assembleAround(
   opened: OpenedPorts,
-  { config, metrics, health, onPoolProgress }: AssembleOptions,
+  { config, metrics, health, traces, onPoolProgress }: AssembleOptions,
   registry: Registry,
   { log, dropped }: Log,
 ) {
@@ -139,6 +144,7 @@ async function assembleAround(
     aheadMax: AHEAD_MAX,
     meter: createOutcomeMeter(metrics.registry),
     log,
+    traces,
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
@@ -160,9 +166,10 @@ function maskWhileDown(resources: Resources, runs: ServiceDeps["runs"], log: Log
   });
 }
 
-async function openThePorts(config: Config, log: Log["log"], metrics: Metrics) {
+async function openThePorts({ config, metrics, traces }: AssembleOptions, log: Log["log"]) {
   const opened = await openPorts(config, {
     clock: systemClock,
+    ...(traces && { traceHeaders: traces.headers }),
     warn: log.warn.bind(log),
     onOpen: (port, found) => log.info({ port, ...found }, "a port is open"),
     onFault: (port, why) => log.error({ port, why }, "a port failed"),

@@ -4,6 +4,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
 import type { Health } from "../runtime/health.ts";
 import type { MethodMeter } from "../runtime/metrics.ts";
+import type { CallSpan, Traces } from "../runtime/traces.ts";
 import { StoreDamaged, StoreUnavailable } from "../stores/store.ts";
 import type { Role } from "../runtime/tokens.ts";
 import type { Account, AdmissionControl, OpenCall } from "./admission.ts";
@@ -18,6 +19,8 @@ export interface TransportContext {
   readonly turns: Turns;
   readonly maxMessageBytes: number;
   readonly health: Pick<Health, "problem" | "onChange">;
+  /** Undefined: nobody wants traces. */
+  readonly traces: Traces | undefined;
   /** The meter of a method, by its path without the leading slash. */
   readonly meter: (method: string) => MethodMeter;
 }
@@ -35,6 +38,7 @@ export interface Method {
   readonly log: Logger;
   readonly admission: AdmissionControl;
   readonly turns: Turns;
+  readonly traces: Traces | undefined;
 }
 
 export function methodOf(context: TransportContext, description: DescMethod): Method {
@@ -45,13 +49,13 @@ export function methodOf(context: TransportContext, description: DescMethod): Me
 
 /** `level`: of the lines that its calls leave. */
 export function methodAt(
-  { log, admission, turns, maxMessageBytes, meter }: TransportContext,
+  { log, admission, turns, maxMessageBytes, meter, traces }: TransportContext,
   of: Pick<Method, "path" | "role" | "streamsRequests">,
   level = log.level,
 ): Method {
   const { path } = of;
   const own = { ...of, maxMessageBytes, meter: meter(path), log: log.child({ method: path }, { level }) };
-  return { ...own, admission, turns };
+  return { ...own, admission, turns, traces };
 }
 
 // Distinct between processes and in order within one, at a fraction of the cost of a random id for each call.
@@ -86,6 +90,7 @@ export abstract class Call implements CallContext, OpenCall {
   protected readonly method: Method;
   /** Whose it is. */
   abstract readonly account: Account;
+  #span: CallSpan | undefined;
   #controller: AbortController | undefined;
   #log: Logger | undefined;
   #abortReason: RpcError | undefined;
@@ -100,6 +105,16 @@ export abstract class Call implements CallContext, OpenCall {
     this.method = method;
     method.meter.started();
     method.admission.opened(this);
+  }
+
+  /** Begins its span. `header` gives the call's headers, of which some may name the trace that it is a part of. */
+  trace(traces: Traces, header: (name: string) => string | undefined): void {
+    this.#span = traces.call(this.method.path, header);
+  }
+
+  /** Does work as a part of its span, if it has one. */
+  run<T>(work: () => T): T {
+    return this.#span === undefined ? work() : this.#span.run(work);
   }
 
   abstract get peer(): string;
@@ -220,8 +235,10 @@ export abstract class Call implements CallContext, OpenCall {
     const { meter, log } = this.method;
     const { requestId, bytesIn, bytesOut, caller } = this;
     meter.finished(code, ms / 1000, bytesIn, bytesOut);
+    this.#span?.end(code);
     if (!log.isLevelEnabled("info")) return;
     const who = caller === "" ? undefined : { caller };
-    log.info({ requestId, code, ms: Math.round(ms * 1000) / 1000, bytesIn, bytesOut, ...who }, "call");
+    const traced = this.#span && { traceId: this.#span.traceId };
+    log.info({ requestId, code, ms: Math.round(ms * 1000) / 1000, bytesIn, bytesOut, ...who, ...traced }, "call");
   }
 }

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Health } from "../runtime/health.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import { openTokens } from "../runtime/tokens.ts";
+import type { Traces } from "../runtime/traces.ts";
 import { createAdmissionControl } from "./admission.ts";
 import type { TransportContext } from "./call.ts";
 import { startGrpc } from "./grpc/server.ts";
@@ -31,6 +32,8 @@ export interface TransportOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly health: Pick<Health, "problem" | "onChange">;
+  /** Undefined: nobody wants traces. */
+  readonly traces?: Traces | undefined;
 }
 
 export interface Transports {
@@ -55,12 +58,14 @@ export async function startTransports({
   log,
   metrics,
   health,
+  traces,
 }: TransportOptions): Promise<Transports> {
   const tokens = openTokens(config, log);
   const admission = createAdmissionControl(config, tokens);
   const { maxMessageBytes } = config.limits;
   const turns = createTurns();
-  const context: TransportContext = { log, admission, turns, maxMessageBytes, meter: metrics.meter, health };
+  const { meter } = metrics;
+  const context: TransportContext = { log, admission, turns, maxMessageBytes, meter, health, traces };
   const open: { close(graceMs: number): Promise<void> }[] = [{ close: async () => tokens?.close() }];
   const closeAll = (waitMs: number) => Promise.all(open.map((each) => each.close(waitMs)));
   const opened = async <Port extends (typeof open)[number]>(port: Promise<Port>): Promise<Port> => {

@@ -103,10 +103,10 @@ export function readInTurns(stream: Omit<Stream, "metadata">, connection: Connec
   });
 }
 
-/** Its calls are counted, but leave no lines: a load balancer checks every second. */
+/** Its calls are counted, but leave no lines and no spans: a load balancer checks every second. */
 function quietMethod(context: TransportContext, { path, requestStream }: ServiceDefinition[string]): Method {
   const of = { path: path.slice(1), role: "viewer", streamsRequests: requestStream } as const;
-  return methodAt({ ...context, maxMessageBytes: requestBytesMax }, of, "warn");
+  return methodAt({ ...context, maxMessageBytes: requestBytesMax, traces: undefined }, of, "warn");
 }
 
 /** Our descriptors and health's in the shape of @grpc/proto-loader's, of which reflection reads the files only. */

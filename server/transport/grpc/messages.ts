@@ -164,6 +164,8 @@ export class GrpcCall extends Call implements MessageDecoder {
     this.#incoming = incoming;
     this.account = accountOf.get(incoming.stream) ?? withoutToken;
     this.connection = method.turns(incoming.stream.session ?? this);
+    const { traces } = method;
+    if (traces !== undefined) this.trace(traces, (name) => incoming.metadata.get(name)[0]?.toString());
     const isEncoded = incoming.incomingEncoding !== "identity";
     this.#deframer = new Deframer(method.maxMessageBytes, isEncoded);
     incoming.stream.once("close", () => this.close());

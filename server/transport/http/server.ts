@@ -193,7 +193,7 @@ async function answerCall(
   { method, read, handler }: Route,
   request: IncomingMessage,
   response: ServerResponse,
-  { admission, log }: TransportContext,
+  { admission, log, traces }: TransportContext,
 ): Promise<void> {
   if (!handler.allowedMethods.includes(request.method ?? "")) {
     // Its body is nobody's to read.
@@ -210,6 +210,8 @@ async function answerCall(
   );
   const refused = admitted instanceof RpcError ? admitted : undefined;
   const call = new HttpCall(method, { request, response }, admitted instanceof RpcError ? nobody() : admitted);
+  if (refused === undefined && traces !== undefined)
+    call.trace(traces, (name) => request.headers[name]?.toString());
   try {
     const fill = refused === undefined ? await read(call, request.headers) : unread;
     // The caller has left.
