@@ -224,7 +224,6 @@ async function openStores(
 ) {
   if (kind === "memory")
     return { store: memoryStore(), evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
-  for (const part of ["runs", "evaluations"]) health.set(part, undefined);
   const at = (part: string) => ({
     directory,
     synchronous,

@@ -25,8 +25,10 @@ export function registerState(registry: Registry, { health, resources, certifica
   const ofResource = (name: string, help: string, value: (of: ResourceFigures) => number): void =>
     gauge(name, help, () => resources().map((of) => ({ labels: { resource: of.name }, value: value(of) })));
 
-  gauge("gradus_store_down", "1: the store cannot be used, and the server is not ready.", () =>
-    [...health.states()].map(([store, problem]) => ({ labels: { store }, value: problem === undefined ? 0 : 1 })),
+  gauge(
+    "gradus_store_down",
+    "1: the store cannot be used, and the server is not ready. A store that was never away is not there.",
+    () => [...health.states()].map(([store, problem]) => ({ labels: { store }, value: problem === undefined ? 0 : 1 })),
   );
   ofResource("gradus_resource_down", "1: the resource failed, and is not asked for now.", ({ down }) => (down ? 1 : 0));
   ofResource("gradus_resource_running", "Completions that the resource works on.", ({ running }) => running);
