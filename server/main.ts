@@ -14,6 +14,7 @@ import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerSamples, type SampledMetric } from "./runtime/samples.ts";
+import { registerState } from "./runtime/state-metrics.ts";
 import { TokensProblem } from "./runtime/tokens.ts";
 import { openTraces, type Traces } from "./runtime/traces.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
@@ -148,6 +149,7 @@ async function assembleAround(
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
   registerGauges(metrics, workers, dropped);
+  registerState(metrics.registry, { health, resources: () => resources.load(), certificate: config.tls?.cert });
   maskWhileDown(resources, deps.runs, log);
   registerRuns(metrics.registry, (limit) => deps.runs.recent(limit));
   registerAll(metrics, deps.teacher?.metrics ?? []);
