@@ -28,6 +28,22 @@ export function exitCode(kind: ProblemKind): number {
   return exitCodes[kind];
 }
 
+const systemWords: Readonly<Record<string, string>> = {
+  ENOENT: "it is not there",
+  EISDIR: "it is a folder",
+  ENOTDIR: "what is above it is no folder",
+  EACCES: "its mode forbids it",
+  EROFS: "its disk takes no writes",
+  ENOSPC: "its disk is full",
+};
+
+/** Why the system refused a path, after its name: in words, with the code that other programs say. */
+export function pathTrouble(error: unknown): string {
+  const { code = "an unknown error" } = error as NodeJS.ErrnoException;
+  const words = systemWords[code];
+  return words === undefined ? ` (${code})` : `: ${words} (${code})`;
+}
+
 /** Of a file that was to be read, in words that end with the system's code. One that is not there is what is named and missing. */
 export function fileProblem(message: string, otherwise: ProblemKind = "failure"): CliProblem {
   return new CliProblem(/\bENOENT\b/.test(message) ? "missing" : otherwise, message);
@@ -47,6 +63,7 @@ const optionOf: Readonly<Record<string, string>> = {
   seed: "--seed",
   seeds: "--count",
   group_id: "--group-id",
+  suite: "--suite",
 };
 
 /** An error's message with the command line's words in place of the contract's. */

@@ -121,10 +121,6 @@ async function assembleAround(
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring, warning } = keys;
   if (warning !== undefined) log.warn(warning);
-  const unfollow = followKeyring(config, keyring, (read) => {
-    if (read.kind === "invalid") log.error({ problem: read.message }, "the task keys stay as they were");
-    else log.info({ keys: read.keyring.map(keyName) }, "the task keys were read again");
-  });
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
   const parts = {
     config,
@@ -142,6 +138,11 @@ async function assembleAround(
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
+  const unfollow = followKeyring(config, keyring, (read) => {
+    if (read.kind === "invalid") log.error({ problem: read.message }, "the task keys stay as they were");
+    else log.info({ keys: read.keyring.map(keyName) }, "the task keys were read again");
+    deps.scorer.forget();
+  });
   registerGauges(metrics, workers, dropped);
   maskWhileDown(resources, deps.runs, log);
   registerRuns(metrics.registry, (limit) => deps.runs.recent(limit));

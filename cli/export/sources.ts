@@ -157,7 +157,10 @@ function chosen({ environments }: Registry, { environments: ids, levels }: Solve
   const able = environments.filter(({ solver, generator }) => solver !== undefined && generator !== undefined);
   const unknown = ids.find((id) => !able.some((environment) => environment.id === id));
   if (unknown !== undefined)
-    throw new CliProblem("usage", `--environment: there is no '${unknown}' with a solver here`);
+    throw new CliProblem(
+      "missing",
+      `--environment: there is no '${unknown}' with a solver here; there are: ${able.map(({ id }) => id).join(", ")}`,
+    );
   if (ids.length > 0) return able.filter(({ id }) => ids.includes(id));
   const having = able.filter((environment) => environment.levels.some(({ name }) => levels.includes(name)));
   return having.length === 0 ? able : having;

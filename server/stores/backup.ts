@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { chmodSync, closeSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, readSync } from "node:fs";
-import { readdirSync, renameSync, rmdirSync, rmSync, writeSync } from "node:fs";
+import { readdirSync, renameSync, rmdirSync, rmSync, statSync, writeSync } from "node:fs";
 import { basename, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { makeFolder } from "./folder.ts";
@@ -203,6 +203,8 @@ interface FileRow {
 
 function openBackup(file: string): DatabaseSync {
   const other = new BackupProblem(`${file} is no file of gradus backup`);
+  // Of what is no regular file SQLite says that the disk failed.
+  if (!statSync(file).isFile()) throw other;
   const db = new DatabaseSync(file, { readOnly: true });
   try {
     const { application_id: application } = db.prepare("PRAGMA application_id").get() as { application_id: number };

@@ -84,7 +84,10 @@ describe("wrong command lines end with 2 and say what was meant", () => {
 
 describe("a file that is named and not there ends with 3", () => {
   test.each([
-    [["step", "id", "--file", "nowhere.txt"], "--file must be a file that can be read; got 'nowhere.txt' (ENOENT)"],
+    [
+      ["step", "id", "--file", "nowhere.txt"],
+      "--file must be a file that can be read; got 'nowhere.txt': it is not there (ENOENT)",
+    ],
     [["serve", "--key-file", "/proc/nope/key"], "key file /proc/nope/key: ENOENT"],
     [["serve", "--key-file", "nowhere/key"], "key file nowhere/key: ENOENT"],
     [["envs", "--pool", "a=nowhere.jsonl"], "--pool a=nowhere.jsonl: the file cannot be read (ENOENT)"],

@@ -5,7 +5,7 @@ import { RunSchema, type Task } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { writeOut } from "../../out.ts";
 import { jsonOf, print, printJson } from "../../print.ts";
-import { fileProblem } from "../../problem.ts";
+import { fileProblem, pathTrouble } from "../../problem.ts";
 
 interface Flags extends ConnectionFlags {
   readonly json?: boolean;
@@ -49,7 +49,6 @@ function bytesOf(path: string): Uint8Array {
   try {
     return readFileSync(path);
   } catch (error) {
-    const { code = "an unknown error" } = error as NodeJS.ErrnoException;
-    throw fileProblem(`<file> must be a file that can be read; got '${path}' (${code})`, "usage");
+    throw fileProblem(`<file> must be a file that can be read; got '${path}'${pathTrouble(error)}`, "usage");
   }
 }
