@@ -135,6 +135,8 @@ function clientOptions(flags: ConnectionFlags): ClientOptions {
   };
   return {
     retry: false,
+    // A command has no trace going on, and takes longer with what would look for one.
+    tracing: false,
     tls: Object.keys(pem).length > 0 ? pem : flags.tls,
     token: tokenFrom(token, tokenFile),
   };

@@ -136,8 +136,8 @@ async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<S
 }
 
 function contextOf({ signal }: Attempt): CallContext {
-  const rest = { draining: neverAborted, requestId: "local", log: silent, peer: "local", deadlineMs: undefined };
-  return { signal: signal ?? neverAborted, ...rest };
+  const caller = { peer: "local", caller: "", deadlineMs: undefined };
+  return { signal: signal ?? neverAborted, draining: neverAborted, requestId: "local", log: silent, ...caller };
 }
 
 /** Calls handlers as a transport would: by name, with the errors that a client sees. */

@@ -12,6 +12,7 @@ import {
   list,
   namedColumn,
   namedPath,
+  optionalInteger,
   optionalText,
   type OptionSpec,
   origin,
@@ -38,10 +39,17 @@ export const configOptions = {
   }),
   httpPort: integer({
     flag: "http-port",
-    description: "port of Connect, gRPC-Web, /metrics and /healthz; 0: any free one",
+    description: "port of Connect, gRPC-Web, /metrics, /livez and /readyz; 0: any free one",
     min: 0,
     max: 65535,
     defaultValue: 8080,
+  }),
+  metricsPort: optionalInteger({
+    flag: "metrics-port",
+    description:
+      "a port of its own for /metrics, /livez and /readyz, in plain HTTP and without a token, for a network that only its operators reach; 0: any free one; default: none, and /metrics on the HTTP port wants a viewer's token where tokens are asked for",
+    min: 0,
+    max: 65535,
   }),
   dataDir: optionalText({
     flag: "data-dir",
@@ -79,13 +87,19 @@ export const configOptions = {
   token: optionalText({
     flag: "token",
     placeholder: "token",
-    description: "bearer token that clients must send; better: --token-file",
+    description: "bearer token that clients must send, and who has it may do all; better: --token-file",
     secret: true,
   }),
   tokenFile: optionalText({
     flag: "token-file",
     placeholder: "file",
     description: "file that holds the bearer token",
+  }),
+  tokensFile: optionalText({
+    flag: "tokens-file",
+    placeholder: "file",
+    description:
+      "YAML or JSON list of several tokens, each with name, role (viewer, trainer, operator), token or sha256, and max_inflight_calls if wanted; read again when it changes",
   }),
   insecure: flag({ flag: "insecure", description: "listen off loopback with neither a client CA nor a token" }),
   logLevel: choice({

@@ -1,6 +1,7 @@
 /** gradus run, as its users type it. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openServer, type TestServer } from "../support/in-process.ts";
 import { completionsOf } from "../support/scripted-policy.ts";
@@ -103,6 +104,42 @@ test("a run from its file to its end, with every change on the way", async () =>
   });
   expect(await ok("delete", "small")).toBe("small is deleted\n");
   expect(await run("get", "small")).toMatchObject({ code: 3, err: expect.stringContaining("small") as string });
+});
+
+test("a run that cannot be read is marked in the list and named by every command, and the others are listed", async () => {
+  using kept = temporaryFolder();
+  const config = {
+    arms: [{ id: "a", environment: "countdown", level: "T0" }],
+    policy: { kind: "mixture" },
+    numGenerations: 2,
+    promptsPerUpdate: 2,
+  } as const;
+  {
+    await using before = await openServer({ dataDir: kept.path });
+    for (const id of ["damaged", "whole"]) await before.client.run(id).create(config);
+  }
+  const db = new DatabaseSync(join(kept.path, "runs.sqlite"));
+  db.exec("UPDATE events SET hash = zeroblob(16) WHERE run = (SELECT key FROM runs WHERE id = 'damaged')");
+  db.close();
+  await using after = await openServer({ dataDir: kept.path });
+  const at = (...args: readonly string[]) => gradus({ ...here, env: { GRADUS_SERVER: after.address } }, "run", ...args);
+
+  const reason = 'run "damaged" cannot be read: event 1 of its journal is not as it was written';
+  const { code, out } = await at("list");
+  expect(code).toBe(0);
+  expect(out).toMatch(/^damaged +cannot be read *\n^whole +mixture +going on/m);
+  expect(out).toContain(reason);
+  expect(JSON.parse((await at("list", "--json")).out)).toMatchObject([
+    { runId: "damaged", unreadable: reason },
+    { runId: "whole" },
+  ]);
+  for (const command of ["get", "groups"]) {
+    expect([command, await at(command, "damaged")]).toEqual([
+      command,
+      { code: 1, out: "", err: `gradus: ${reason}\n` },
+    ]);
+  }
+  await expect(after.client.run("damaged").get()).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
 });
 
 test("a look at a run needs no server, and ends with what it drew, in lines and as a chart", async () => {

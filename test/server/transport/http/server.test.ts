@@ -115,9 +115,9 @@ test("/metrics counts calls on both ports", async () => {
   const response = await fetch(`http://127.0.0.1:${server.httpPort}/metrics`);
   expect(response.headers.get("content-type")).toContain("text/plain");
   const text = await response.text();
-  const labels = (code: number) => `{method="gradus.v1.EnvironmentService/Step",code="${code}"}`;
-  expect(text).toContain(`gradus_calls_total${labels(0)} 2\n`);
-  expect(text).toContain(`gradus_calls_total${labels(5)} 2\n`);
+  const labels = (code: string) => `{method="gradus.v1.EnvironmentService/Step",code="${code}"}`;
+  expect(text).toContain(`gradus_calls_total${labels("OK")} 2\n`);
+  expect(text).toContain(`gradus_calls_total${labels("NOT_FOUND")} 2\n`);
   expect(text).toContain("nodejs_eventloop_lag_seconds");
 });
 
