@@ -32,6 +32,9 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   reportAdvantages: "trainer",
   closeGroups: "trainer",
   reopenGroups: "trainer",
+  // A trainer's checkpoint holds its run, which goes back there with it.
+  exportRun: "trainer",
+  importRun: "trainer",
   updateShape: "operator",
   updatePolicy: "operator",
   setWeights: "operator",
@@ -39,8 +42,6 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   pause: "operator",
   resume: "operator",
   deleteRun: "operator",
-  exportRun: "operator",
-  importRun: "operator",
 };
 
 const evaluations: RolesOf<typeof EvaluationService> = {

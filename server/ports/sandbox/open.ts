@@ -16,7 +16,11 @@ export async function openSandbox(
   headers?: RemoteOptions["headers"],
 ): Promise<OpenedPort<CountedSandbox>> {
   if (settings.kind === "remote") {
-    return openedAs(createRemote({ ...settings, ...(headers && { headers }) }), { url: settings.url }, async () => undefined);
+    return openedAs(
+      createRemote({ ...settings, ...(headers && { headers }) }),
+      { url: settings.url },
+      async () => undefined,
+    );
   }
   if (process.platform !== "linux") return missing(`programs are run on Linux, and this is ${process.platform}`);
   const python = await findPython(settings.python);

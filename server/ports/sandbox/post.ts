@@ -21,7 +21,11 @@ const TOO_MANY_REQUESTS = 429;
 const SERVER_ERROR = 500;
 
 /** Never rejects. */
-export async function postJson(url: string, body: unknown, { signal, timeoutMs, headers }: PostOptions): Promise<Posted> {
+export async function postJson(
+  url: string,
+  body: unknown,
+  { signal, timeoutMs, headers }: PostOptions,
+): Promise<Posted> {
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, {

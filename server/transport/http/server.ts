@@ -27,7 +27,7 @@ import { bodyReader, type ByteRequest, HttpCall } from "./messages.ts";
 
 // Which web pages may call the HTTP port.
 
-const ownHeaders = ["authorization", "x-request-id"] as const;
+const ownHeaders = ["authorization", "x-request-id", "traceparent", "tracestate"] as const;
 const allowedHeaders = [...cors.allowedHeaders, ...ownHeaders].join(", ");
 const exposedHeaders = [...cors.exposedHeaders, "retry-delay-ms"].join(", ");
 const allowedMethods = cors.allowedMethods.join(", ");
@@ -210,8 +210,7 @@ async function answerCall(
   );
   const refused = admitted instanceof RpcError ? admitted : undefined;
   const call = new HttpCall(method, { request, response }, admitted instanceof RpcError ? nobody() : admitted);
-  if (refused === undefined && traces !== undefined)
-    call.trace(traces, (name) => request.headers[name]?.toString());
+  if (refused === undefined && traces !== undefined) call.trace(traces, (name) => request.headers[name]?.toString());
   try {
     const fill = refused === undefined ? await read(call, request.headers) : unread;
     // The caller has left.
