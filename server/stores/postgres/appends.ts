@@ -1,7 +1,7 @@
 /**
  * Appends to runs. Those that wait are committed together, in one statement, each where its run is at the version that its
  * caller has seen: that is the fence, whatever a process that was paused sends later. After a conflict a process waits for
- * its turn, a lock of the run's row, which PostgreSQL gives in the order of asking.
+ * its turn, a lock that PostgreSQL gives in the order of asking.
  *
  * Each append has a name, its writer, which its first event keeps. Where the connection broke after a commit was sent, the
  * append is tried again with the run's row locked, so that nothing that was sent before can come after it, and the writer
@@ -298,7 +298,7 @@ async function begin(turns: Connections, key: number): ReturnType<Connections["t
   });
   try {
     await connection.query("begin");
-    await connection.query("lockRuns", [[key]]);
+    await connection.query("takeTurn", [key]);
     return connection;
   } catch (error) {
     await undo(connection, error);

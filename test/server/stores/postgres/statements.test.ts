@@ -42,7 +42,7 @@ const FUNCTIONS = new Set([
 
 /** What stands before a parenthesis and is no function. */
 const SYNTAX = new Set(
-  "select runs events records heads summaries snapshots removals evaluations tasks samples holds keys migration_lock replicas a e t values as in over key from where and conflict on".split(
+  "select turns runs events records heads summaries snapshots removals evaluations tasks samples holds keys migration_lock replicas a e t values as in over key from where and conflict on".split(
     " ",
   ),
 );
