@@ -7,8 +7,7 @@
  * writers: 16 processes' stores that write to one run, each as fast as it can: how long a commit takes, and who gets how many.
  * start: a run of so many samples is loaded by a server that has just started, and what that takes of its memory.
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,11 +19,12 @@ import { EnvironmentService } from "../../server/gen/gradus/v1/environment_pb.js
 import { FeedbackStatus } from "../../server/gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../../server/gen/gradus/v1/task_pb.js";
 import { openPostgres } from "../../server/stores/postgres/postgres.ts";
-import { type Store, type Turn } from "../../server/stores/store.ts";
-import { signingKey } from "../../server/tasks/keyring.ts";
+import type { Store, Turn } from "../../server/stores/store.ts";
+import { loadKeyring, signingKey } from "../../server/tasks/keyring.ts";
 import { type Postgres, startPostgres } from "../../test/support/postgres.ts";
 import { spreadOf } from "../transport/measure.ts";
 import { type ServerProcess, startOurs } from "../transport/processes.ts";
+import { BATCH_SAMPLES, trainRuns } from "./make.ts";
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -245,41 +245,34 @@ function writerOf(store: Store, key: number): (known: number) => Promise<number>
 async function measureStart(postgres: Postgres) {
   const folder = mkdtempSync(join(tmpdir(), "gradus-bench-"));
   const url = await postgres.database();
-  const total = Number(options.samples);
-  const per = PROMPTS * COMPLETIONS * BATCHES;
-  const first = await startOurs(folder, [], ["--store", url]);
-  const services = servicesOf(first);
-  const arms = [
-    { id: "only", spec: { environment: "countdown", difficulty: { case: "level", value: "T1" } as const } },
-  ];
-  const policy = { kind: { case: "mixture", value: {} } } as const;
-  const lag = { case: "feedbackLag", value: 1 } as const;
-  await services.curriculum.createRun({
-    runId: "long",
-    config: { arms, policy, lag, numGenerations: COMPLETIONS, promptsPerUpdate: PROMPTS },
-  });
+  const keyring = loadKeyring({ keyFile: undefined, dataDir: folder });
+  if (keyring.kind === "invalid") throw new Error(keyring.message);
+  const { store, close } = await openPostgres({ url, keys: keyring.keyring });
+  const batches = Math.ceil(Number(options.samples) / BATCH_SAMPLES);
   const memory: number[] = [];
-  for (let samples = 0, cursor = 0; samples < total; samples += per / BATCHES, cursor += PROMPTS) {
-    const { tasks } = await services.curriculum.nextBatch({ runId: "long", cursor: BigInt(cursor) });
-    await record(services, tasks);
-    memory.push(first.rssBytes() / 2 ** 20);
+  for (const part of [1, 2]) {
+    // The same run twice as long.
+    if (part === 2) await store.remove((await store.find("long"))?.key ?? -1);
+    await trainRuns(store, [["long", Math.ceil((batches * part) / 2)]]);
+    globalThis.gc?.();
+    memory.push(process.memoryUsage().heapUsed / 2 ** 20);
   }
-  await first.stop();
-  const second = await startOurs(folder, [], ["--store", url]);
-  const [rss, cpu] = [second.rssBytes(), second.cpuSeconds()];
+  const version = (await store.find("long"))?.version;
+  await close();
+  const server = await startOurs(folder, [], ["--store", url]);
+  const [rss, cpu] = [server.rssBytes(), server.cpuSeconds()];
   const startMs = performance.now();
-  await servicesOf(second).curriculum.getRun({ runId: "long" });
+  await servicesOf(server).curriculum.getRun({ runId: "long" });
   const loadMs = performance.now() - startMs;
   const result = {
-    samples: total,
+    samples: batches * BATCH_SAMPLES,
+    events: version,
     "loading it, ms": Math.round(loadMs),
-    "CPU of that, ms": Math.round((second.cpuSeconds() - cpu) * 1000),
-    "memory of that, MiB": Math.round((second.rssBytes() - rss) / 2 ** 20),
-    "memory while writing, MiB, after a tenth and at the end": [memory[Math.floor(memory.length / 10)], memory.at(-1)]
-      .map((each) => Math.round(each ?? NaN))
-      .join(", "),
+    "CPU of that, ms": Math.round((server.cpuSeconds() - cpu) * 1000),
+    "memory of that, MiB": Math.round((server.rssBytes() - rss) / 2 ** 20),
+    "heap after half as many and after all, MiB": memory.map(Math.round).join(", "),
   };
-  await second.stop();
+  await server.stop();
   rmSync(folder, { recursive: true });
   return result;
 }

@@ -1,6 +1,6 @@
 /**
  * All SQL that is sent to PostgreSQL, by name; of migrations see their folder. Kept to what CockroachDB and YugabyteDB document
- * as well (docs/decisions/0023-replicas.md), which a test holds it to. Each is one statement, so that an append that is not
+ * as well (docs/decisions/0028-postgres.md), which a test holds it to. Each is one statement, so that an append that is not
  * in a transaction of several takes effect whole or not at all.
  */
 

@@ -1,5 +1,5 @@
 /**
- * What is sent to a database is within a subset that other engines document as well; docs/decisions/0023-replicas.md says which.
+ * What is sent to a database is within a subset that other engines document as well; docs/decisions/0028-postgres.md says which.
  * Neither of them runs here, so that no more than that is shown.
  */
 import { readdirSync, readFileSync } from "node:fs";
