@@ -38,8 +38,8 @@ const wanted = positionals.length > 0 ? positionals : ["samples", "writers", "st
 const repetitions = Number(options.repetitions);
 
 /** Seconds of CPU of PostgreSQL's processes, those that have ended included. */
-function databaseSeconds({ pid }: Postgres): number {
-  const main = pid();
+function databaseSeconds(postgres: Postgres): number {
+  const main = postgres.pid();
   const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   const ticks = processes.map((name) => {
     try {
@@ -247,7 +247,8 @@ async function measureStart(postgres: Postgres) {
   const url = await postgres.database();
   const keyring = loadKeyring({ keyFile: undefined, dataDir: folder });
   if (keyring.kind === "invalid") throw new Error(keyring.message);
-  const { store, close } = await openPostgres({ url, keys: keyring.keyring });
+  const stores = await openPostgres({ url, keys: keyring.keyring });
+  const { store } = stores;
   const batches = Math.ceil(Number(options.samples) / BATCH_SAMPLES);
   const memory: number[] = [];
   for (const part of [1, 2]) {
@@ -258,7 +259,7 @@ async function measureStart(postgres: Postgres) {
     memory.push(process.memoryUsage().heapUsed / 2 ** 20);
   }
   const version = (await store.find("long"))?.version;
-  await close();
+  await stores.close();
   const server = await startOurs(folder, [], ["--store", url]);
   const [rss, cpu] = [server.rssBytes(), server.cpuSeconds()];
   const startMs = performance.now();

@@ -8,8 +8,7 @@
  * tells whether it is there already: it is never written twice, and never said to be lost while it is there.
  */
 import { randomBytes } from "node:crypto";
-import type { Chain } from "../chain.ts";
-import { rowsToWrite, type WrittenRows } from "../run-rows.ts";
+import { type Chain, rowsToWrite, type WrittenRows } from "../chain.ts";
 import { type Append, type Appended, StoreDamaged, type StoredRun, StoreUnavailable, type Turn } from "../store.ts";
 import { bytesOf, WAITING_BYTES_MAX } from "../thread.ts";
 import { type Connection, type Connections, failureOf, isBroken, lostRace } from "./database.ts";
