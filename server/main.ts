@@ -14,6 +14,7 @@ import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerSamples, type SampledMetric } from "./runtime/samples.ts";
+import { registerState } from "./runtime/state-metrics.ts";
 import { TokensProblem } from "./runtime/tokens.ts";
 import { openTraces, type Traces } from "./runtime/traces.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
@@ -25,7 +26,8 @@ import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
 import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./making/environments.ts";
-import { loadKeyring } from "./tasks/keyring.ts";
+import { keyName } from "./tasks/key-file.ts";
+import { followKeyring, loadKeyring } from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./pools/pools.ts";
 import { reportOf } from "./pools/report.ts";
 import { type OpenedPorts, openPorts } from "./ports/ports.ts";
@@ -147,11 +149,21 @@ async function assembleAround(
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
+  const unfollow = followKeyring(config, keyring, (read) => {
+    if (read.kind === "invalid") log.error({ problem: read.message }, "the task keys stay as they were");
+    else log.info({ keys: read.keyring.map(keyName) }, "the task keys were read again");
+    deps.scorer.forget();
+  });
   registerGauges(metrics, workers, dropped);
+  registerState(metrics.registry, { health, resources: () => resources.load(), certificate: config.tls?.cert });
   maskWhileDown(resources, deps.runs, log);
   registerRuns(metrics.registry, (limit) => deps.runs.recent(limit));
   registerAll(metrics, deps.teacher?.metrics ?? []);
-  return { deps, ready: workers.ready, close };
+  const closeAll = async (): Promise<void> => {
+    unfollow();
+    await close();
+  };
+  return { deps, ready: workers.ready, close: closeAll };
 }
 
 /** Arms whose resource is down are not drawn from. */

@@ -5,7 +5,7 @@ import { BlockList, isIP } from "node:net";
 import { defaultDataDir } from "./data-dir.ts";
 import { readTextFile } from "./files.ts";
 import { type PortConfigs, portKinds, readPorts } from "../ports/list.ts";
-import { configOptions, type OptionName, type OptionValues, variableOf } from "./options.ts";
+import { configOptions, groupOf, type OptionName, type OptionValues, variableOf } from "./options.ts";
 import { readTls, type TlsConfig, tlsWarnings } from "./tls-config.ts";
 import { isToken, readTokens, TOKEN_WORDS, TokensProblem } from "./tokens.ts";
 import { ConfigProblem, type OptionSpec } from "./values.ts";
@@ -70,13 +70,19 @@ const entries = Object.entries(configOptions) as readonly (readonly [OptionName,
 
 /** Adds every option of the table to a command. Values stay texts here; readConfig reads and checks them. */
 export function addServeOptions(command: Command): Command {
-  for (const [, spec] of entries) {
-    const argument = spec.placeholder === "" ? "" : ` <${spec.placeholder}>`;
-    const option = new Option(`--${spec.flag}${argument}`, helpText(spec));
-    if (spec.repeatable) option.argParser((text: string, before: unknown) => [...asTexts(before), text]);
-    command.addOption(option);
-  }
+  for (const [name] of entries) command.addOption(serverOption(name));
   return command;
+}
+
+/** An option of the table, for a command that works as a server with it would. */
+export function serverOption(name: OptionName): Option {
+  const spec: OptionSpec<unknown> = configOptions[name];
+  const argument = spec.placeholder === "" ? "" : ` <${spec.placeholder}>`;
+  const option = new Option(`--${spec.flag}${argument}`, helpText(spec)).helpGroup(`${groupOf(spec)}:`);
+  if (spec.repeatable) option.argParser((text: string, before: unknown) => [...asTexts(before), text]);
+  // readConfig says what is wrong with a value, and a variable may hold it too; these are for shells that complete it.
+  if (spec.choices !== undefined) option.argChoices = [...spec.choices];
+  return option;
 }
 
 /**
@@ -140,7 +146,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
   checkTokens(values);
   refuseOpenDoor(values, tls, token);
   const {
-    environments: environmentFiles,
+    environmentFile: environmentFiles,
     pool: pools,
     column: columns,
     suiteFile: suiteFiles,

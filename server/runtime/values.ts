@@ -16,6 +16,8 @@ export interface OptionSpec<T> {
   readonly defaultValue: T;
   /** May be given several times; in the environment, separated by commas. */
   readonly repeatable: boolean;
+  /** The words that it may be, where they are few. */
+  readonly choices?: readonly string[];
   /** Its value is never printed. */
   readonly secret: boolean;
   parse(texts: readonly string[]): Parsed<T>;
@@ -53,7 +55,7 @@ export function choice<const T extends string>(
     const found = of.choices.find((word) => word === given);
     return found === undefined ? refuse(`one of ${of.choices.join(", ")}`) : accept(found);
   });
-  return { ...plain, ...of, placeholder: of.choices.join("|"), parse };
+  return { ...plain, ...of, placeholder: "word", parse };
 }
 
 type Range = Described & { readonly min: number; readonly max: number; readonly defaultValue: number };

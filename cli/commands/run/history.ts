@@ -20,7 +20,7 @@ export function addHistory(group: Command): void {
     .command("history")
     .description("show what a run drew, over its tasks")
     .argument("<run>", "its id")
-    .option("--chart <path>", "write an SVG: shares, probabilities, values and success over the cursor")
+    .option("--chart <file>", "write an SVG: shares, probabilities, values and success over the cursor")
     .option("--records", "print each update batch and each change, one on a line")
     .option("--json", "print JSON: the contract's HistoryRecords");
   addServerOptions(command).action(async (id: string, flags: Flags) => {

@@ -281,7 +281,7 @@ function contentTypeProblem({ path }: Method, handler: Handler, type: string | u
     return undefined;
   const got = type === undefined ? "and none came" : `not ${type.slice(0, 100)}`;
   if (handler.method.methodKind === "unary")
-    return `/${path} takes content-type application/json or application/proto, ${got}`;
+    return `/${path} takes content-type application/json or application/proto, ${got} (in JSON a request without fields is {})`;
   const message = `{"${handler.method.input.fields[0]?.jsonName}":"one"}`;
   const length = message.length.toString(8);
   return [

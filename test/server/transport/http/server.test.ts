@@ -89,6 +89,18 @@ test.each([
   expect(answer).toContain(words);
 });
 
+test("an empty body says that {} is what to send", async () => {
+  const { httpPort } = await start({ step });
+  const response = await fetch(`http://localhost:${httpPort}/gradus.v1.EnvironmentService/Step`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+  });
+  expect([response.status, await response.json()]).toEqual([
+    400,
+    { code: "invalid_argument", message: "the body is empty: a StepRequest without fields is sent as {}" },
+  ]);
+});
+
 test("/metrics counts calls on both ports", async () => {
   const server = await start({
     step: async (request) => {
