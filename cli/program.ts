@@ -34,10 +34,10 @@ const GROUPS: readonly (readonly [title: string, ...adders: ((program: Command) 
   ["Training runs:", addRun, addSimulate, addForgetting],
   ["Models and data:", addEval, addExport, addCalibrate, addPools],
   ["A server:", addServe, addDoctor, addKeys, addBackup, addRestore, addSandbox],
-  ["This command line:", addCompletion],
+  ["This command line:", (program) => addCompletion(program, createProgram)],
 ];
 
-export function createProgram(): Command {
+export async function createProgram(): Promise<Command> {
   const program = new Command("gradus")
     .description("A gRPC gym of verifiable tasks for training language models.")
     .version(versionOfPackage(), "-V, --version", "print the version")
@@ -85,7 +85,8 @@ function report(error: unknown): number {
 /** Runs one command. Its exit code is process.exitCode, which a command may set too. */
 export async function run(argv: readonly string[]): Promise<void> {
   try {
-    await createProgram().parseAsync(argv, { from: "user" });
+    const program = await createProgram();
+    await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     process.exitCode = report(error);
   }

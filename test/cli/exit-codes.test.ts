@@ -41,7 +41,7 @@ function leavesOf(command: Command, path: readonly string[] = []): readonly Leaf
   return command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]));
 }
 
-const leaves = leavesOf(createProgram());
+const leaves = leavesOf(await createProgram());
 const takes = ({ command }: Leaf, flag: string): boolean => command.options.some(({ long }) => long === flag);
 
 /** Arguments and options that a command cannot do without, so that it comes to what is asked of it. */
