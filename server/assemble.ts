@@ -34,7 +34,7 @@ export interface Parts {
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
   /** Called last: threads that were started keep alive a process that cannot begin. */
-  readonly startWorkers: () => WorkerPool;
+  readonly startWorkers: () => WorkerPool | Promise<WorkerPool>;
   readonly opened: { readonly ports: Ports; readonly limits: OpenedPorts["limits"]; close(): Promise<void> };
   readonly missingPorts: MissingPorts;
   readonly openStores: () => Promise<Stores>;
@@ -62,7 +62,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loaded.kind === "invalid") throw problem(loaded.message);
   const { store, evaluationStore, holds } = await parts.openStores();
-  const workers = parts.startWorkers();
+  const workers = await parts.startWorkers();
   const resources = createResources({
     clock: systemClock,
     ports: opened.ports,
