@@ -18,6 +18,7 @@ const commands: Readonly<Record<string, () => Promise<(program: Command) => void
   forgetting: async () => (await import("./research/forgetting/command.ts")).addForgetting,
   simulate: async () => (await import("./research/simulate/command.ts")).addSimulate,
   pools: async () => (await import("./commands/pools.ts")).addPools,
+  version: async () => (await import("./commands/version.ts")).addVersion,
   sandbox: async () => (await import("./commands/sandbox.ts")).addSandbox,
 };
 

@@ -1,4 +1,5 @@
 /** What a server and a command without one have in common: each part of the services, given what it needs. */
+import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Ports } from "../envs/ports.ts";
 import type { Pool } from "../envs/pool.ts";
@@ -8,6 +9,7 @@ import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
 import { createEvaluations } from "./evaluation/evaluations.ts";
 import { loadSuites } from "./evaluation/suite-files.ts";
 import type { Config } from "./runtime/config.ts";
+import { commit, version } from "./runtime/version.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { recordItem } from "./services/feedback.ts";
 import type { EvaluationStore, Holds } from "./stores/evaluation-store.ts";
@@ -29,7 +31,7 @@ export interface Stores {
 }
 
 export interface Parts {
-  readonly config: Pick<Config, "limits" | "suiteFiles" | "teacher">;
+  readonly config: Pick<Config, "limits" | "store" | "suiteFiles" | "teacher">;
   readonly registry: Registry;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
@@ -84,7 +86,10 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const sources = { pools, missingPorts };
   const { suites } = loaded;
   const evaluating = { store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites, sources };
+  const { store: storeKind, limits } = config;
+  const sizes = { messageBytesMax: limits.maxMessageBytes, completionBytesMax };
   const deps: ServiceDeps = {
+    facts: { version, commit, store: storeKind, replicaId: randomUUID(), ...sizes },
     keyring,
     registry,
     pools,
