@@ -10,6 +10,7 @@ import { createEvaluations } from "./evaluation/evaluations.ts";
 import { loadSuites } from "./evaluation/suite-files.ts";
 import type { Config } from "./runtime/config.ts";
 import { commit, version } from "./runtime/version.ts";
+import type { Traces } from "./runtime/traces.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { recordItem } from "./services/feedback.ts";
 import type { EvaluationStore, Holds } from "./stores/evaluation-store.ts";
@@ -21,6 +22,7 @@ import type { MissingPorts, OpenedPorts } from "./ports/ports.ts";
 import { createResources, type Resources } from "./ports/resources.ts";
 import { createRunSource } from "./making/run-source.ts";
 import { createScorer } from "./scoring/scorer.ts";
+import { spansOf } from "./spans.ts";
 import { createTeacher } from "./ports/teacher/teacher.ts";
 import type { WorkerPool } from "./making/workers.ts";
 
@@ -45,6 +47,8 @@ export interface Parts {
   readonly aheadMax?: number;
   readonly meter?: ServiceDeps["meter"];
   readonly log: Logger;
+  /** Left out: nobody wants traces. */
+  readonly traces?: Traces | undefined;
   /** Told of each failure of ours that a client sees only as a reason, and what it was about. */
   readonly onFailure: (error: unknown, what: string, about?: Readonly<Record<string, unknown>>) => void;
 }
@@ -63,26 +67,34 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes: completionBytesMax } = config.limits;
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loaded.kind === "invalid") throw problem(loaded.message);
-  const { store, evaluationStore, holds } = await parts.openStores();
-  const workers = await parts.startWorkers();
-  const resources = createResources({
-    clock: systemClock,
-    ports: opened.ports,
-    limits: opened.limits,
-    onFailure: (error, resource) => onFailure(error, "asking a resource threw", { resource }),
-  });
+  const spans = spansOf(parts.traces);
+  const { evaluationStore, holds, ...stores } = await parts.openStores();
+  const store = spans.store(stores.store);
+  const workers = spans.workers(await parts.startWorkers());
+  const resources = spans.resources(
+    createResources({
+      clock: systemClock,
+      ports: opened.ports,
+      limits: opened.limits,
+      onFailure: (error, resource) => onFailure(error, "asking a resource threw", { resource }),
+    }),
+  );
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, teacher });
   const { aheadMax } = parts;
-  const runs = createRuns({
-    store,
-    source: createRunSource(maker),
-    clock: systemClock,
-    newIncarnation,
-    log,
-    ...(aheadMax !== undefined && { aheadMax }),
-  });
-  const { scorer, asyncScorer } = createScorers(parts, { completionBytesMax, resources, runs });
+  const runs = spans.runs(
+    createRuns({
+      store,
+      source: createRunSource(maker),
+      clock: systemClock,
+      newIncarnation,
+      log,
+      ...(aheadMax !== undefined && { aheadMax }),
+    }),
+  );
+  const scorers = createScorers(parts, { completionBytesMax, resources, runs });
+  const { scorer } = scorers;
+  const asyncScorer = spans.scorer(scorers.asyncScorer);
   const sources = { pools, missingPorts };
   const { suites } = loaded;
   const evaluating = { store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites, sources };

@@ -1,7 +1,7 @@
 /** gradus export: training data for SFT and RFT, from graded completions or from the solvers' answers. */
 import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
-import { answerFormatNames, splitNames } from "../../clients/ts/src/public.ts";
+import { splitNames } from "../../clients/ts/src/public.ts";
 import type { AnswerFormatName, GradusClient, SplitName } from "../../clients/ts/src/public.ts";
 import { addConnectionOptions, addSuiteOptions, collect, localOf, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
@@ -9,9 +9,10 @@ import { createBar } from "../bar.ts";
 import { readFilter, type ScoreFilter } from "../export/filter.ts";
 import type { ExportRow } from "../export/rows.ts";
 import type { RowWriter } from "../export/write.ts";
+import { note, warn } from "../notes.ts";
 import { withOut } from "../out.ts";
 import { CliProblem, problemOf } from "../problem.ts";
-import { wholeNumber } from "../task-options.ts";
+import { answerFormatOption, wholeNumber } from "../task-options.ts";
 
 interface Flags extends ConnectionFlags {
   readonly out: string;
@@ -21,7 +22,7 @@ interface Flags extends ConnectionFlags {
   readonly level?: readonly string[];
   readonly count: number;
   readonly split: SplitName;
-  readonly format?: AnswerFormatName;
+  readonly answerFormat?: AnswerFormatName;
   readonly ratioAbove?: number;
   readonly where?: readonly ScoreFilter[];
   readonly pairs?: boolean;
@@ -53,7 +54,7 @@ export function addExport(program: Command): void {
   const command = program
     .command("export")
     .description("write training data in chat format: completions of an evaluation, or the solvers' answers")
-    .requiredOption("--out <file>", "where to: a name that ends in .jsonl or .parquet")
+    .requiredOption("-o, --out <file>", "where to: a name that ends in .jsonl or .parquet")
     .addOption(
       new Option("--evaluation-id <id>", "graded completions of this evaluation, see gradus eval").conflicts("solver"),
     )
@@ -67,7 +68,7 @@ export function addExport(program: Command): void {
       new Option("--level <name>", "only of this one; may be given several times (default: all)").argParser(collect),
     )
     .addOption(
-      new Option("--count <n>", "with --solver: tasks of each environment")
+      new Option("-n, --count <n>", "with --solver: tasks of each environment")
         .argParser(wholeNumber(1, 1_000_000))
         .default(1000)
         .conflicts("evaluationId"),
@@ -75,11 +76,7 @@ export function addExport(program: Command): void {
     .addOption(
       new Option("--split <split>", "with --solver").choices(splitNames).default("train").conflicts("evaluationId"),
     )
-    .addOption(
-      new Option("--format <format>", "with --solver: how the answer is marked")
-        .choices(answerFormatNames)
-        .conflicts("evaluationId"),
-    )
+    .addOption(answerFormatOption("with --solver: ").conflicts("evaluationId"))
     .option(
       "--ratio-above <ratio>",
       "keep completions with a better ratio than this (default: 0.5; with --where all that it keeps)",
@@ -123,7 +120,7 @@ async function exportData(flags: Flags): Promise<void> {
   if (flags.pairs === true && evaluationId === undefined)
     throw new CliProblem("usage", "--pairs are of an evaluation's completions: give --evaluation-id");
   if (flags.pairs === true && evaluationId !== undefined)
-    return void console.error(await withOut("--out", out, (path) => exportPairs(flags, evaluationId, path)));
+    return note(await withOut("--out", out, (path) => exportPairs(flags, evaluationId, path)));
   const summary = await withOut("--out", out, async (path) => {
     const writer = createRowWriter(path, format);
     const made = await (evaluationId === undefined ? addSolved(flags, writer) : addGraded(flags, evaluationId, writer));
@@ -131,7 +128,7 @@ async function exportData(flags: Flags): Promise<void> {
     writer.finish();
     return countText(made, out);
   });
-  console.error(summary);
+  note(summary);
 }
 
 async function exportPairs(flags: Flags, evaluationId: string, path: string): Promise<string> {
@@ -155,7 +152,9 @@ async function gradedRows(flags: Flags, evaluationId: string) {
   const { environment = [], level = [], where = [] } = flags;
   const { rowsOfEvaluation } = await import("../export/sources.ts");
   const read = (client: GradusClient) => rowsOfEvaluation(client.evaluation(evaluationId), environment, level, where);
-  return withClient(flags, read, "evaluations");
+  const { rows, warnings } = await withClient(flags, read, "evaluations");
+  if (where.length > 0) warnings.forEach(warn);
+  return rows;
 }
 
 /** Rows of each environment. */
@@ -182,7 +181,7 @@ function add(writer: RowWriter, row: ExportRow, kept: Map<string, number>): void
 }
 
 async function addSolved(flags: Flags, writer: RowWriter): Promise<Made> {
-  const { environment = [], level = [], split, count, format, perEnvironment, allowBench } = flags;
+  const { environment = [], level = [], split, count, answerFormat: format, perEnvironment, allowBench } = flags;
   if (split === "bench" && !allowBench) throw new CliProblem("usage", `--split bench is ${benchWords}`);
   const [{ solverSources }, { takeEvenly }] = await Promise.all([
     import("../export/sources.ts"),

@@ -3,6 +3,7 @@ import { hashKey } from "../../../envs/lib/rng.ts";
 import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
 import { readList, readObject, readText, readNumber } from "../../../server/curriculum/core/json.ts";
 import type { CompetenceConfig } from "../../../server/curriculum/policies/competence.ts";
+import type { FrontierConfig } from "../../../server/curriculum/policies/frontier.ts";
 import type { ForgettingConfig } from "../../../server/curriculum/policies/forgetting.ts";
 import type { ReplayConfig } from "../../../server/curriculum/policies/replay.ts";
 import type { BanditConfig } from "../../../server/curriculum/policies/bandit/config.ts";
@@ -187,6 +188,11 @@ export function competencePolicy(more: Partial<CompetenceConfig> = {}): Policy {
     ...more,
   };
   return { kind: "competence", config, constraints: noConstraints };
+}
+
+export function frontierPolicy(more: Partial<FrontierConfig> = {}): Policy {
+  const config: FrontierConfig = { measure: "QUALITY", exploration: 0.1, practiceScale: undefined, ...more };
+  return { kind: "frontier", config, constraints: noConstraints };
 }
 
 export function forgettingPolicy(more: Partial<ForgettingConfig> = {}): Policy {
