@@ -4,10 +4,10 @@
 FROM python:3.11-slim-bookworm
 COPY out/image /
 # Keys, runs and pools: mount a volume here. Nothing else is written to.
-COPY --chown=1000:1000 out/image/app/data /app/data
+COPY --chown=1000:1000 out/image/var/lib/gradus /var/lib/gradus
 ENV NODE_ENV=production
 ENV GRADUS_HOST=0.0.0.0
-ENV GRADUS_DATA_DIR=/app/data
+ENV GRADUS_DATA_DIR=/var/lib/gradus
 # Nobody of the base image has this number, and it owns nothing but the data.
 USER 1000:1000
 EXPOSE 50051 8080

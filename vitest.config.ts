@@ -11,6 +11,7 @@ export default defineConfig({
     // Of memory that something holds, tests leave out what nobody does any more.
     execArgv: ["--expose-gc"],
     include: ["test/**/*.test.ts"],
+    globalSetup: ["test/support/shared-postgres-end.ts"],
     // They want a browser: `make test-browser`.
     exclude: ["test/browser/**"],
     testTimeout: PATIENCE_MS,

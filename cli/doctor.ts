@@ -30,6 +30,8 @@ export async function* checks(config: Config): AsyncGenerator<Check> {
   yield clock(config.dataDir);
   yield await port("gRPC port", "--port", config.host, config.port);
   yield await port("HTTP port", "--http-port", config.host, config.httpPort);
+  if (config.metricsPort !== undefined)
+    yield await port("metrics port", "--metrics-port", config.host, config.metricsPort);
   yield* sandbox(config.sandbox);
   for (const name of ["judge", "teacher"] as const) yield await endpoint(name, config[name]);
 }

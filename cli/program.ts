@@ -39,15 +39,17 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     sandbox: async () => (await import("./commands/sandbox.ts")).addSandbox,
   },
   "This command line:": {
-    completion: async () => (await import("./commands/completion.ts")).addCompletion,
+    completion: async () => {
+      const { addCompletion } = await import("./commands/completion.ts");
+      return (program) => addCompletion(program, createProgram);
+    },
     version: async () => (await import("./commands/version.ts")).addVersion,
   },
 };
 
-/** Whether a command is asked for that is done without the others: help and completion are of all. */
-function isAlone(asked: string | undefined): boolean {
-  const names = Object.values(GROUPS).flatMap((group) => Object.keys(group));
-  return asked !== undefined && asked !== "completion" && names.includes(asked);
+/** Whether there is such a command, which is then loaded alone: help is of all. */
+function isCommand(asked: string | undefined): asked is string {
+  return asked !== undefined && Object.values(GROUPS).some((group) => Object.hasOwn(group, asked));
 }
 
 /** With the command that is asked for alone, or with all of them. */
@@ -69,7 +71,7 @@ export async function createProgram(asked?: string): Promise<Command> {
       styleTitle: (title) => styleText("bold", title, { validateStream: false }),
     })
     .hook("preAction", (_, command) => beQuiet(command.opts<{ quiet?: boolean }>().quiet === true));
-  const alone = isAlone(asked);
+  const alone = isCommand(asked);
   for (const [title, group] of Object.entries(GROUPS)) {
     program.commandsGroup(title);
     const wanted = Object.entries(group).filter(([name]) => !alone || name === asked);

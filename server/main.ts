@@ -28,7 +28,7 @@ import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./making/environments.ts";
 import { keyName } from "./tasks/key-file.ts";
-import { followKeyring, loadKeyring } from "./tasks/keyring.ts";
+import { followKeyring, type Keyring, loadKeyring } from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./pools/pools.ts";
 import { reportOf } from "./pools/report.ts";
 import { type OpenedPorts, openPorts } from "./ports/ports.ts";
@@ -142,7 +142,7 @@ async function assembleAround(
     startWorkers: () => startWorkers(config, log),
     opened,
     missingPorts: opened.missing,
-    openStores: () => openStores(config, log, health),
+    openStores: () => openStores(config, keyring, log, health),
     streamWindow: STREAM_WINDOW,
     aheadMax: AHEAD_MAX,
     meter: createOutcomeMeter(metrics.registry),
@@ -229,11 +229,8 @@ async function openPools(
   return loaded.pools;
 }
 
-async function openStores(
-  { store: kind, dataDir: directory, storeDurability: synchronous }: Config,
-  log: Log["log"],
-  health: Health,
-) {
+async function openStores(config: Config, keys: Keyring, log: Log["log"], health: Health) {
+  const { store: kind, dataDir: directory, storeDurability: synchronous } = config;
   if (kind === "memory")
     return { store: memoryStore(), evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
   const at = (part: string) => ({
@@ -246,6 +243,7 @@ async function openStores(
     },
     onLoss: (loss: string) => log.error({ store: part, loss }, "the store was damaged when it was opened"),
   });
+  if (kind !== "sqlite") return openDatabase(config, keys, at("database").onProblem);
   try {
     const store = await sqliteStore(at("runs"));
     try {
@@ -258,6 +256,27 @@ async function openStores(
   } catch (error) {
     if (!(error instanceof CannotOpen)) throw error;
     throw new StartError(`${error.message}; mend it, or give another --data-dir`);
+  }
+}
+
+async function openDatabase(
+  { store: url, limits }: Config,
+  keys: Keyring,
+  onProblem: (problem: string | undefined) => void,
+) {
+  // Only servers that have a database load what it takes.
+  const { openPostgres } = await import("./stores/postgres/postgres.ts");
+  const { SAMPLE_BYTES_MAX } = await import("./stores/postgres/evaluations.ts");
+  const completionBytesMax = SAMPLE_BYTES_MAX / 2;
+  if (limits.maxCompletionBytes > completionBytesMax)
+    throw new StartError(
+      `--max-completion-bytes must be at most ${completionBytesMax} with a database; got ${limits.maxCompletionBytes}`,
+    );
+  try {
+    return await openPostgres({ url, keys, onProblem });
+  } catch (error) {
+    if (!(error instanceof CannotOpen)) throw error;
+    throw new StartError(`--store: ${error.message}`);
   }
 }
 

@@ -3,10 +3,12 @@
  * the memory of a run. Times are processor time of the server and all its processes, so that a busy machine changes them
  * little; the table of docs/guides/capacity.md is this program's.
  *
- *   node bench/capacity/run.ts [--seconds 3] [--environment np/tsp] [--runs 200] [--store postgres://…] [--json]
+ *   node bench/capacity/run.ts [--seconds 3] [--environment np/tsp] [--runs 200] [--json]
+ *   node bench/capacity/run.ts --environment none --store postgres://… --database-pid PID
  *
  * Groups are of 16 completions of 4 KB, half of them right where there is a solver or a solution, in BatchSteps of four
- * groups with eight in flight (of one group, one after the other, where a sandbox or a judge is asked), at the hardest level that may be trained on. The judge answers at once.
+ * groups with eight in flight (of one group, one after the other, where a sandbox or a judge is asked), at the hardest
+ * level that may be trained on. The judge answers at once.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -26,10 +28,12 @@ const { values: options } = parseArgs({
     environment: { type: "string", multiple: true, default: environments.map(({ id }) => id) },
     runs: { type: "string", default: "200" },
     store: { type: "string", default: "sqlite" },
+    "database-pid": { type: "string" },
     json: { type: "boolean", default: false },
   },
 });
 
+const { "database-pid": databasePid } = options;
 const [TASKS, GROUPS, COMPLETIONS, CHARACTERS, IN_FLIGHT] = [64, 4, 16, 4096, 8];
 /** Of environments that ask a sandbox or a judge: a message of one group, one after the other. */
 const SLOW = { groups: 1, inFlight: 1 };
@@ -174,6 +178,8 @@ async function memoryOfRuns(client: GradusClient, pid: number, count: number) {
     await client.batchStep(tasks.map((task) => ({ task, completions: texts("1") })));
   };
   for (let i = 0; i < 20; i += 1) await open(i);
+  const databaseCpu = (): number => (databasePid === undefined ? 0 : cpuSeconds(Number(databasePid)));
+  const database = databaseCpu();
   const [rss, cpu] = [rssBytes(pid), cpuSeconds(pid)];
   for (let i = 20; i < 20 + count; i += 1) await open(i);
   const samples = count * PROMPTS * COMPLETIONS;
@@ -182,6 +188,7 @@ async function memoryOfRuns(client: GradusClient, pid: number, count: number) {
     kilobytesARun: (rssBytes(pid) - rss) / count / 1024,
     rssMegabytes: rssBytes(pid) / 2 ** 20,
     microsASample: ((cpuSeconds(pid) - cpu) / samples) * 1e6,
+    databaseMicrosASample: ((databaseCpu() - database) / samples) * 1e6,
   };
 }
 
@@ -220,6 +227,6 @@ else {
       `| ${environment} | ${level} | ${micros.toFixed(1)} | ${Math.round(perCoreSecond)} | ${makingMs.toFixed(2)} |${rewarded < scored ? ` (${scored - rewarded} of ${scored} without a reward)` : ""}`,
     );
   console.log(
-    `\nidle: ${Math.round(idleMegabytes)} MB; ${memory.runs} runs: ${memory.kilobytesARun.toFixed(0)} KB each, ${Math.round(memory.rssMegabytes)} MB in all, ${memory.microsASample.toFixed(1)} µs of CPU a sample with its task and its record`,
+    `\nidle: ${Math.round(idleMegabytes)} MB; ${memory.runs} runs: ${memory.kilobytesARun.toFixed(0)} KB each, ${Math.round(memory.rssMegabytes)} MB in all, ${memory.microsASample.toFixed(1)} µs of CPU a sample with its task and its record, and ${memory.databaseMicrosASample.toFixed(1)} of the database`,
   );
 }

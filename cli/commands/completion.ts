@@ -3,7 +3,8 @@ import { Argument, type Command } from "commander";
 import { completionScript, type Shell, shells } from "../completion.ts";
 import { print } from "../print.ts";
 
-export function addCompletion(program: Command): void {
+/** `whole` makes the program with all of its commands, for the one that is run may have this one alone. */
+export function addCompletion(program: Command, whole: () => Promise<Command>): void {
   program
     .command("completion")
     .description("print a script by which a shell completes commands, options, their values and files")
@@ -21,6 +22,6 @@ export function addCompletion(program: Command): void {
         import("../../server/evaluation/suites.ts"),
       ]);
       const [environment, suite] = [environments, suiteDefinitions].map((all) => [...new Set(all.map(({ id }) => id))]);
-      print(completionScript(shell, program, { environment: environment ?? [], suite: suite ?? [] }));
+      print(completionScript(shell, await whole(), { environment: environment ?? [], suite: suite ?? [] }));
     });
 }

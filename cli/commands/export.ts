@@ -11,6 +11,7 @@ import type { ExportRow } from "../export/rows.ts";
 import type { RowWriter } from "../export/write.ts";
 import { note, warn } from "../notes.ts";
 import { withOut } from "../out.ts";
+import { printJson } from "../print.ts";
 import { CliProblem, problemOf } from "../problem.ts";
 import { answerFormatOption, wholeNumber } from "../task-options.ts";
 
@@ -30,6 +31,7 @@ interface Flags extends ConnectionFlags {
   readonly rewardGap: number;
   readonly perEnvironment?: number;
   readonly allowBench?: boolean;
+  readonly json?: boolean;
 }
 
 function ratio(text: string): number {
@@ -103,10 +105,8 @@ export function addExport(program: Command): void {
       "rows of each environment (default: as many as the scarcest has)",
       wholeNumber(1, 10_000_000),
     )
-    .option(
-      "--allow-bench",
-      "export tasks of the bench split, which no model that is to be compared may be trained on",
-    );
+    .option("--allow-bench", "export tasks of the bench split, which no model that is to be compared may be trained on")
+    .option("--json", "print JSON: the rows of each environment, or the pairs");
   addSuiteOptions(addConnectionOptions(command)).action(exportData);
 }
 
@@ -119,19 +119,32 @@ async function exportData(flags: Flags): Promise<void> {
     throw new CliProblem("usage", "give either --evaluation-id or --solver");
   if (flags.pairs === true && evaluationId === undefined)
     throw new CliProblem("usage", "--pairs are of an evaluation's completions: give --evaluation-id");
-  if (flags.pairs === true && evaluationId !== undefined)
-    return note(await withOut("--out", out, (path) => exportPairs(flags, evaluationId, path)));
-  const summary = await withOut("--out", out, async (path) => {
-    const writer = createRowWriter(path, format);
-    const made = await (evaluationId === undefined ? addSolved(flags, writer) : addGraded(flags, evaluationId, writer));
-    if (Math.max(...made.kept.values(), 0) === 0) throw new CliProblem("failure", nothingLeft(made, flags));
-    writer.finish();
-    return countText(made, out);
+  const written = await withOut("--out", out, (path) => {
+    if (flags.pairs === true && evaluationId !== undefined) return exportPairs(flags, evaluationId, path);
+    return exportRows(flags, createRowWriter(path, format));
   });
-  note(summary);
+  if (flags.json) printJson({ file: out, ...written.figures });
+  else note(written.words);
 }
 
-async function exportPairs(flags: Flags, evaluationId: string, path: string): Promise<string> {
+/** What became of an export: for a person, and for a program. */
+interface Written {
+  readonly words: string;
+  readonly figures: Readonly<Record<string, unknown>>;
+}
+
+async function exportRows(flags: Flags, writer: RowWriter): Promise<Written> {
+  const { evaluationId } = flags;
+  const made = await (evaluationId === undefined ? addSolved(flags, writer) : addGraded(flags, evaluationId, writer));
+  if (Math.max(...made.kept.values(), 0) === 0) throw new CliProblem("failure", nothingLeft(made, flags));
+  writer.finish();
+  const environments = [...made.available].map(([id, available]) => ({ id, available, rows: made.kept.get(id) ?? 0 }));
+  const rows = environments.reduce((sum, each) => sum + each.rows, 0);
+  const counts = environments.map(({ id, ...each }) => `${id} ${each.rows} of ${each.available}`);
+  return { words: `${rows} rows in ${flags.out}: ${counts.join(", ")}`, figures: { rows, environments } };
+}
+
+async function exportPairs(flags: Flags, evaluationId: string, path: string): Promise<Written> {
   const [{ createPairWriter, formatOf }, { pairsOf }] = await Promise.all([
     import("../export/write.ts"),
     import("../export/pairs.ts"),
@@ -145,7 +158,10 @@ async function exportPairs(flags: Flags, evaluationId: string, path: string): Pr
   for (const pair of pairs) writer.add(pair);
   writer.finish();
   const prompts = new Set(pairs.map(({ group_id }) => group_id)).size;
-  return `${pairs.length} pairs of ${prompts} prompts in ${flags.out}`;
+  return {
+    words: `${pairs.length} pairs of ${prompts} prompts in ${flags.out}`,
+    figures: { pairs: pairs.length, prompts },
+  };
 }
 
 async function gradedRows(flags: Flags, evaluationId: string) {
@@ -227,10 +243,4 @@ function nothingLeft({ available }: Made, flags: Flags): string {
     return flags.where === undefined ? "there are no completions to export" : "no completion meets every --where";
   const ratioAbove = ratioAboveOf(flags);
   return `no completion with a ratio above ${ratioAbove} in ${none.join(", ")}: lower --ratio-above, or give --per-environment to take what there is`;
-}
-
-function countText({ kept, available }: Made, out: string): string {
-  const counts = [...available].map(([name, count]) => `${name} ${kept.get(name) ?? 0} of ${count}`);
-  const total = [...kept.values()].reduce((sum, count) => sum + count, 0);
-  return `${total} rows in ${out}: ${counts.join(", ")}`;
 }

@@ -1,6 +1,6 @@
 /**
  * `gradus/environment` of the package: what a module of environments of one's own is written with, which
- * `gradus serve --environments` loads. In a checkout the same is under envs/.
+ * `gradus serve --environment-file` loads. In a checkout the same is under envs/.
  */
 export * from "../../envs/define.ts";
 export * from "../../envs/parameters.ts";

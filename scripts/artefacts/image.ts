@@ -33,5 +33,5 @@ cpSync(join(repository, "node_modules/node/bin/node"), join(gradus, "node_module
 mkdirSync(join(folder, "usr/local/bin"), { recursive: true });
 symlinkSync("../../../opt/gradus/node_modules/gradus/cli/gradus", join(folder, "usr/local/bin/gradus"));
 // Git keeps no empty folders, and neither does every engine's context.
-mkdirSync(join(folder, "app/data"), { recursive: true });
-writeFileSync(join(folder, "app/data/README"), "Keys, runs, evaluations and pools of the server.\n");
+mkdirSync(join(folder, "var/lib/gradus"), { recursive: true });
+writeFileSync(join(folder, "var/lib/gradus/README"), "Keys, runs, evaluations and pools of the server.\n");

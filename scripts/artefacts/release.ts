@@ -47,10 +47,34 @@ function release(): void {
     join(out, `gradus-image-${version}.tar.gz`),
     ".",
   );
-  // Of the lock file: what is bundled, and what is installed beside it.
-  const bill = run("npm", "sbom", "--sbom-format", "cyclonedx", "--omit", "dev", "--package-lock-only");
-  writeFileSync(join(out, `gradus-${version}.cdx.json`), bill);
+  writeFileSync(join(out, `gradus-${version}.cdx.json`), JSON.stringify(billOfMaterials(), undefined, 2));
   writeFileSync(join(out, "SHA256SUMS"), sums());
+}
+
+interface Bill {
+  readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string }[];
+}
+
+interface Component {
+  readonly "bom-ref": string;
+  readonly properties?: readonly { readonly name: string }[];
+}
+
+/**
+ * In CycloneDX, of the lock file: what is bundled, and what is installed beside it. npm's own `--omit dev` leaves out what a
+ * tool of ours needs too.
+ */
+function billOfMaterials(): Bill {
+  const bill = JSON.parse(run("npm", "sbom", "--sbom-format", "cyclonedx", "--package-lock-only")) as Bill;
+  const ofTools = ({ properties = [] }: Component): boolean =>
+    properties.some(({ name }) => name === "cdx:npm:package:development");
+  const left = new Set(bill.components.filter(ofTools).map((component) => component["bom-ref"]));
+  return {
+    ...bill,
+    components: bill.components.filter((component) => !left.has(component["bom-ref"])),
+    dependencies: bill.dependencies.filter(({ ref }) => !left.has(ref)),
+  };
 }
 
 /** As `sha256sum --check` reads them. */

@@ -35,7 +35,8 @@ export interface Config extends PortConfigs {
   readonly dataDir: string;
   /** Keys of task ids; undefined: the data directory's own. */
   readonly keyFile: string | undefined;
-  readonly store: OptionValues["store"];
+  /** "sqlite", "memory", or the address of a PostgreSQL database. */
+  readonly store: string;
   readonly storeDurability: OptionValues["storeDurability"];
   readonly tls: TlsConfig | undefined;
   /** An operator's. Where this or the next is set, each call but health checks must bring a token. */
@@ -111,10 +112,20 @@ export function describeConfig(config: Config): Readonly<Record<string, unknown>
     port && "key" in port ? { ...port, key: hidden(port.key as string | undefined) } : (port ?? "none");
   return {
     ...open,
+    store: withoutPassword(open.store),
     ...Object.fromEntries(portKinds.map(([name]) => [name, portOf(config[name])])),
     tls: tls === undefined ? "off" : clients,
     token: hidden(token),
   };
+}
+
+/** Of the address of a database. */
+function withoutPassword(store: string): string {
+  if (!URL.canParse(store)) return store;
+  const url = new URL(store);
+  if (url.password !== "") url.password = "redacted";
+  if (url.searchParams.has("password")) url.searchParams.set("password", "redacted");
+  return url.href;
 }
 
 function helpText(spec: OptionSpec<unknown>): string {

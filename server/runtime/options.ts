@@ -16,6 +16,7 @@ import {
   optionalText,
   type OptionSpec,
   origin,
+  storeAddress,
   text,
 } from "./values.ts";
 
@@ -61,15 +62,15 @@ export const configOptions = {
     placeholder: "file",
     description: "keys that authenticate task ids, the same for all servers of a group; default: task-keys in data-dir",
   }),
-  store: choice({
+  store: storeAddress({
     flag: "store",
-    description: "where runs are kept: on disk, or in memory and gone with the process",
-    choices: ["sqlite", "memory"],
+    description:
+      "where runs and evaluations are kept: on disk, in memory and gone with the process, or in a PostgreSQL database that servers share, postgres://user@host/database (its password better in PGPASSWORD or a passfile)",
     defaultValue: "sqlite",
   }),
   storeDurability: choice({
     flag: "store-durability",
-    description: "what a committed event survives: a killed process (normal), or a power failure too (full)",
+    description: "what a committed event survives on disk: a killed process (normal), or a power failure too (full)",
     choices: ["normal", "full"],
     defaultValue: "normal",
   }),

@@ -3,7 +3,9 @@
  * of the trace that its headers name, and what is done for it are spans below. Without an endpoint nothing is loaded.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Attributes, Context } from "@opentelemetry/api";
+import type * as OpenTelemetry from "@opentelemetry/api";
+import type { Attributes, Context, TextMapPropagator, Tracer } from "@opentelemetry/api";
+import type * as Sdk from "@opentelemetry/sdk-trace";
 import type { Sampler, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 
@@ -17,13 +19,13 @@ export interface CallSpan {
 
 export interface Traces {
   /** Begins the span of a call. `header` gives its headers, of which some may name the trace that it is a part of. */
-  call(path: string, header: (name: string) => string | undefined): CallSpan;
+  readonly call: (path: string, header: (name: string) => string | undefined) => CallSpan;
   /** Does work as a span below the one that is going on; where none is, or it is not sampled, the work alone. */
-  within<T>(name: string, attributes: Attributes, work: () => T): T;
+  readonly within: <T>(name: string, attributes: Attributes, work: () => T) => T;
   /** Headers by which another server's spans become a part of the trace. */
-  headers(): Readonly<Record<string, string>>;
+  readonly headers: () => Readonly<Record<string, string>>;
   /** Sends what is left, for a moment. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -55,11 +57,18 @@ export async function openTraces(env: Variables, log: Logger): Promise<Traces | 
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter, ...batchesOf(env) })],
   });
   log.info({ endpoint }, "traces are sent");
-  const { trace, ROOT_CONTEXT, SpanKind, SpanStatusCode, defaultTextMapGetter, defaultTextMapSetter } = api;
-  const tracer = provider.getTracer("gradus");
-  const propagator = new W3CTraceContextPropagator();
-  const current = new AsyncLocalStorage<Context>();
+  return {
+    ...spansBy(api, provider.getTracer("gradus"), new W3CTraceContextPropagator()),
+    stop: async () => {
+      const timeUp = new Promise<void>((resolve) => void setTimeout(resolve, STOP_MS_MAX).unref());
+      await Promise.race([provider.shutdown().catch(() => undefined), timeUp]);
+    },
+  };
+}
 
+function spansBy(api: typeof OpenTelemetry, tracer: Tracer, propagator: TextMapPropagator): Omit<Traces, "stop"> {
+  const { trace, ROOT_CONTEXT, SpanKind, SpanStatusCode, defaultTextMapGetter, defaultTextMapSetter } = api;
+  const current = new AsyncLocalStorage<Context>();
   return {
     call: (path, header) => {
       const names = ["traceparent", "tracestate"].map((name) => [name, header(name)] as const);
@@ -105,10 +114,6 @@ export async function openTraces(env: Variables, log: Logger): Promise<Traces | 
       if (context !== undefined) propagator.inject(context, carrier, defaultTextMapSetter);
       return carrier;
     },
-    stop: async () => {
-      const timeUp = new Promise<void>((resolve) => void setTimeout(resolve, STOP_MS_MAX).unref());
-      await Promise.race([provider.shutdown().catch(() => undefined), timeUp]);
-    },
   };
 }
 
@@ -128,7 +133,7 @@ function tellingOnce(exporter: SpanExporter, endpoint: string, log: Logger): Spa
 }
 
 /** https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/#general-sdk-configuration */
-function samplerOf(sdk: typeof import("@opentelemetry/sdk-trace"), env: Variables, log: Logger): Sampler {
+function samplerOf(sdk: typeof Sdk, env: Variables, log: Logger): Sampler {
   const name = env["OTEL_TRACES_SAMPLER"] || "parentbased_always_on";
   const ratio = Number(env["OTEL_TRACES_SAMPLER_ARG"] || 1);
   const roots: Readonly<Record<string, () => Sampler>> = {

@@ -58,6 +58,16 @@ export function choice<const T extends string>(
   return { ...plain, ...of, placeholder: "word", parse };
 }
 
+/** Where runs are kept: a word, or the address of a PostgreSQL database, which may have a password in it. */
+export function storeAddress(of: Described & { readonly defaultValue: string }): OptionSpec<string> {
+  const parse = single((given) =>
+    ["sqlite", "memory"].includes(given) || (/^postgres(ql)?:\/\/./.test(given) && URL.canParse(given))
+      ? accept(given)
+      : refuse("sqlite, memory or the address of a database, postgres://user@host/database"),
+  );
+  return { ...plain, ...of, placeholder: "sqlite|memory|address", secret: true, parse };
+}
+
 type Range = Described & { readonly min: number; readonly max: number; readonly defaultValue: number };
 
 function wholeNumber({ min, max }: Pick<Range, "min" | "max">): (texts: readonly string[]) => Parsed<number> {

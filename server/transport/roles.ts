@@ -33,6 +33,9 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   reportAdvantages: "trainer",
   closeGroups: "trainer",
   reopenGroups: "trainer",
+  // A trainer's checkpoint holds its run, which goes back there with it.
+  exportRun: "trainer",
+  importRun: "trainer",
   updateShape: "operator",
   updatePolicy: "operator",
   setWeights: "operator",
@@ -40,8 +43,6 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   pause: "operator",
   resume: "operator",
   deleteRun: "operator",
-  exportRun: "operator",
-  importRun: "operator",
 };
 
 const evaluations: RolesOf<typeof EvaluationService> = {

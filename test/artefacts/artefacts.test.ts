@@ -99,6 +99,7 @@ test("there is all that a release consists of, with checksums and a bill of mate
   const listed = new Set(bill.components.map(({ name }) => name));
   expect(bill.bomFormat).toBe("CycloneDX");
   for (const name of Object.keys(packageJson.dependencies)) expect(listed).toContain(name);
+  expect(listed).not.toContain("eslint");
 });
 
 describe("the packages", () => {
@@ -158,7 +159,7 @@ export default [defineEnvironment({
     writeFileSync(join(project, "mine.mjs"), words);
     const rows = Array.from({ length: 40 }, (_, i) => JSON.stringify({ question: `${i}?`, answer: String(i) }));
     writeFileSync(join(project, "mine.jsonl"), `${rows.join("\n")}\n`);
-    const reset = "node_modules/.bin/gradus reset mine/capital --environments mine.mjs";
+    const reset = "node_modules/.bin/gradus reset mine/capital --environment-file mine.mjs";
     expect(await typed(reset, project)).toContain("mine/capital");
     writeFileSync(
       join(project, "mine.mts"),

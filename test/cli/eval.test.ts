@@ -292,9 +292,12 @@ const rowsIn = (path: string): readonly Row[] =>
     .map((line) => JSON.parse(line) as Row);
 
 describe("gradus export", () => {
+  beforeAll(async () => {
+    expect((await evaluate(middling, "training", "--samples", "4", "--evaluation-id", "rft")).code).toBe(0);
+  });
+
   test("writes good completions of an evaluation, evenly, as JSONL and as Parquet", async () => {
     const evaluation = ["--evaluation-id", "rft", "--suite-file", "training.json"];
-    expect((await evaluate(middling, "training", "--samples", "4", "--evaluation-id", "rft")).code).toBe(0);
     const { code, err } = await gradus(here, "export", ...evaluation, "--out", "rft.jsonl");
     expect([code, err]).toEqual([0, expect.stringMatching(/^\d+ rows in rft.jsonl: countdown \d+ of \d+, np\/tsp/)]);
     const rows = rowsIn("rft.jsonl");

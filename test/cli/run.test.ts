@@ -190,6 +190,21 @@ describe("what is wrong", () => {
       file.replace("mixture: {}", "bandit: { ema_softmax: { alpha: 2 } }"),
       "wrong.yaml:6: policy.bandit.ema_softmax.alpha: ",
     ],
+    [
+      "a temperature at which only the greatest is drawn",
+      file.replace("mixture: {}", "bandit: { ema_softmax: { tau: 1e-300 } }"),
+      "wrong.yaml:6: policy.bandit.ema_softmax.tau: must be above 0",
+    ],
+    [
+      "one completion for a signal that compares two",
+      file.replace("mixture: {}", "bandit: { ema_softmax: {} }").replace("num_generations: 2", "num_generations: 1"),
+      "wrong.yaml:7: num_generations: must be at least 2 with the signal",
+    ],
+    [
+      "one completion for dynamic sampling",
+      `${file.replace("num_generations: 2", "num_generations: 1")}dynamic_sampling: { oversample_max: 2, alike: ALIKE_OUTCOMES_REWARDS }\n`,
+      "wrong.yaml:7: num_generations: must be at least 2 with dynamic_sampling",
+    ],
   ])("%s: is said with its line", async (_what, text, message) => {
     const path = write("wrong.yaml", text);
     for (const command of [

@@ -15,7 +15,7 @@ test("it has no mistakes that a linter finds", () => {
 test("it copies the folder that is tested, and runs nothing when it is built", () => {
   expect(file.getInstructions().filter((each) => each.getKeyword() === "RUN")).toEqual([]);
   const sources = file.getCOPYs().map((copy) => String(copy.getArguments()[0]));
-  expect(sources).toEqual(["out/image", "out/image/app/data"]);
+  expect(sources).toEqual(["out/image", "out/image/var/lib/gradus"]);
   expect(readFileSync(".dockerignore", "utf8")).toBe("*\n!out\nout/*\n!out/image\n");
 });
 

@@ -158,10 +158,15 @@ test("a collector that is away costs one warning and no call, and comes back una
   for (let call = 0; call < 300; call++) await environments.listEnvironments({});
   await eventually(() => expect(warnings()).toHaveLength(1));
   for (let call = 0; call < 300; call++) await environments.listEnvironments({});
-  const began = performance.now();
-  await server.stop();
-  expect(performance.now() - began).toBeLessThan(10_000);
   expect(warnings()).toHaveLength(1);
+  await using back = await startCollector(Number(new URL(url).port));
+  await eventually(async () => {
+    await environments.listEnvironments({});
+    expect(back.spans()).not.toEqual([]);
+  });
+  await back[Symbol.asyncDispose]();
+  // What is not sent by now is given up soon.
+  await server.stop();
   expect(lines.some((line) => line.includes('"traceId"'))).toBe(true);
 });
 

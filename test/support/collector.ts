@@ -65,7 +65,8 @@ function spansOf(request: Uint8Array): readonly CollectedSpan[] {
   });
 }
 
-export async function startCollector(): Promise<Collector> {
+/** On a port of its own, or the one given. */
+export async function startCollector(at = 0): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -75,7 +76,7 @@ export async function startCollector(): Promise<Collector> {
       response.writeHead(200, { "content-type": "application/x-protobuf" }).end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans: () => spans,

@@ -5,7 +5,7 @@ import type { RunEvent } from "../core/events.ts";
 import { FormatError } from "../core/json.ts";
 import type { RunState } from "../core/state.ts";
 import { type InstanceKey, notFound, ok, type Refusal, type Result } from "../core/types.ts";
-import { expiryMs, sweepExpired } from "./expiry.ts";
+import { keptMs, sweepExpired } from "./expiry.ts";
 import { drawing, type Drawing } from "./drawing.ts";
 import { readState } from "./journal.ts";
 import { liveRun, type Gone, type LiveRun } from "./live-run.ts";
@@ -110,11 +110,8 @@ async function load<Spec, Key extends InstanceKey>(
 }
 
 /** Puts off a run's expiry in the store. */
-function touch<Spec, Key extends InstanceKey>(
-  { store, clock }: Ports<Spec, Key>,
-  run: LiveRun<Spec, Key>,
-): Promise<void> {
-  return store.touch(run.key, expiryMs(clock.wallNow(), run.state().config.timeToLiveMs));
+function touch<Spec, Key extends InstanceKey>({ store }: Ports<Spec, Key>, run: LiveRun<Spec, Key>): Promise<void> {
+  return store.touch(run.key, keptMs(run.state().config.timeToLiveMs));
 }
 
 /** Loaded runs by id. */

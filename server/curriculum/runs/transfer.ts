@@ -28,7 +28,7 @@ import { missingRecord } from "./history-page.ts";
 import { encodeChange, encodeSummary } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock, Ports } from "./ports.ts";
-import { expiryMs } from "./expiry.ts";
+import { keptMs } from "./expiry.ts";
 import type { Registry } from "./registry.ts";
 import { inTurns, nextTurn } from "./turns.ts";
 
@@ -198,11 +198,16 @@ async function asNew<Spec, Key extends InstanceKey>(
   const atMs = clock.now();
   const event = importEvent(exported, { runId, incarnation: newIncarnation(), atMs }, undefined);
   const { state, events, records } = encodeChange(undefined, { events: [event], by }, source, atMs);
-  const expiresAtMs = expiryMs(clock.wallNow(), exported.state.config.timeToLiveMs);
+  const timeToLiveMs = keptMs(exported.state.config.timeToLiveMs);
   const all = [...placed(exported, undefined), ...records];
   if (
-    (await store.create({ id: runId, expiresAtMs, events, records: all, summary: encodeSummary(state, undefined) })) ===
-    "exists"
+    (await store.create({
+      id: runId,
+      timeToLiveMs,
+      events,
+      records: all,
+      summary: encodeSummary(state, undefined),
+    })) === "exists"
   )
     return "taken";
   return registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) =>

@@ -28,7 +28,7 @@ import { bodyReader, type ByteRequest, HttpCall } from "./messages.ts";
 
 // Which web pages may call the HTTP port.
 
-const ownHeaders = ["authorization", "x-request-id"] as const;
+const ownHeaders = ["authorization", "x-request-id", "traceparent", "tracestate"] as const;
 const allowedHeaders = [...cors.allowedHeaders, ...ownHeaders].join(", ");
 const exposedHeaders = [...cors.exposedHeaders, "retry-delay-ms"].join(", ");
 const allowedMethods = cors.allowedMethods.join(", ");

@@ -48,6 +48,8 @@ export type Made = ports.Made<Key>;
 export type Place = types.TaskPlace<Spec>;
 
 export interface FakeClock extends ports.Clock {
+  /** The time by the machine's clock, which may jump: the store's. */
+  readonly wallNow: () => number;
   /** Moves on, and fires the timers that are due, in their order. */
   advance(ms: number): Promise<void>;
   /** Sets the machine's clock by so much; no time passes. */
@@ -265,7 +267,8 @@ export function bench(
     log?: ports.Log;
   } = {},
 ): Bench {
-  const { source = freshTasks, store = memoryStore(), clock = fakeClock(), newIncarnation = incarnations() } = more;
+  const { source = freshTasks, clock = fakeClock(), newIncarnation = incarnations() } = more;
+  const { store = memoryStore(clock.wallNow) } = more;
   const { aheadMax = 0, log } = more;
   const ports = { store, source, clock, newIncarnation, aheadMax, ...(log && { log }) };
   return { runs: createRuns(ports), store, clock };

@@ -1,5 +1,5 @@
 /** W3C trace context: a call is a part of the trace that its caller has going on, where they use OpenTelemetry. */
-import { Metadata } from "@grpc/grpc-js";
+import type { Metadata } from "@grpc/grpc-js";
 import { createRequire } from "node:module";
 
 /** Of @opentelemetry/api, which may or may not be installed. */
