@@ -10,19 +10,17 @@ import type { Registry } from "../envs/registry.ts";
 import { assemble, type Stores } from "../server/assemble.ts";
 import { systemClock } from "../server/curriculum/runs/system.ts";
 import type { Config } from "../server/runtime/config.ts";
-import { createCurriculumService } from "../server/services/curriculum-service.ts";
 import type { ServiceDeps } from "../server/services/deps.ts";
 import { createEnvironmentService } from "../server/services/environment-service.ts";
 import { createEvaluationService } from "../server/services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "../server/stores/memory.ts";
 import { fileHolds, memoryHolds } from "../server/stores/holds.ts";
-import { sqliteEvaluationStore } from "../server/stores/sqlite.ts";
 import { loadEnvironments } from "../server/making/environments.ts";
 import { runSlice } from "../server/making/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../server/tasks/keyring.ts";
 import { loadPools, type PoolsResult } from "../server/pools/pools.ts";
 import { limitsOf, type OpenedPorts, openPorts } from "../server/ports/ports.ts";
-import { createWorkerPool, type WorkerPool } from "../server/making/workers.ts";
+import type { WorkerPool } from "../server/making/workers.ts";
 import { type CallContext, RpcError } from "../server/transport/rpc.ts";
 import { createLocalPorts, missingHere } from "./local-ports.ts";
 import { poolBars } from "./pool-bars.ts";
@@ -49,7 +47,13 @@ function workHere(registry: Registry): WorkerPool {
 }
 
 /** For the thousands of tasks of a run. */
-function threads({ workers, limits, workerTimeLimitMs: timeLimitMs, environmentFiles }: Config): WorkerPool {
+async function threads({
+  workers,
+  limits,
+  workerTimeLimitMs: timeLimitMs,
+  environmentFiles,
+}: Config): Promise<WorkerPool> {
+  const { createWorkerPool } = await import("../server/making/workers.ts");
   const options = { threads: workers, queueMax: limits.maxQueue, timeLimitMs, environmentFiles };
   return createWorkerPool({ ...options, warmUp: false, onError: tell });
 }
@@ -116,7 +120,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const handlers = {
     ...createEnvironmentService(deps),
     ...createEvaluationService(deps),
-    ...(needs === "runs" && createCurriculumService(deps)),
+    ...(needs === "runs" && (await import("../server/services/curriculum-service.ts")).createCurriculumService(deps)),
   };
   return {
     client: clientOver(
@@ -131,6 +135,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
 async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<Stores> {
   const store = memoryStore();
   if (needs !== "evaluations") return { store, evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
+  const { sqliteEvaluationStore } = await import("../server/stores/sqlite.ts");
   const evaluationStore = await sqliteEvaluationStore({ directory, onLoss: (loss) => console.error(loss) });
   return { store, evaluationStore, holds: fileHolds(directory) };
 }

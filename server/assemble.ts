@@ -1,4 +1,5 @@
 /** What a server and a command without one have in common: each part of the services, given what it needs. */
+import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Ports } from "../envs/ports.ts";
 import type { Pool } from "../envs/pool.ts";
@@ -8,6 +9,7 @@ import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
 import { createEvaluations } from "./evaluation/evaluations.ts";
 import { loadSuites } from "./evaluation/suite-files.ts";
 import type { Config } from "./runtime/config.ts";
+import { commit, version } from "./runtime/version.ts";
 import type { Traces } from "./runtime/traces.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { recordItem } from "./services/feedback.ts";
@@ -31,12 +33,12 @@ export interface Stores {
 }
 
 export interface Parts {
-  readonly config: Pick<Config, "limits" | "suiteFiles" | "teacher">;
+  readonly config: Pick<Config, "limits" | "store" | "suiteFiles" | "teacher">;
   readonly registry: Registry;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
   /** Called last: threads that were started keep alive a process that cannot begin. */
-  readonly startWorkers: () => WorkerPool;
+  readonly startWorkers: () => WorkerPool | Promise<WorkerPool>;
   readonly opened: { readonly ports: Ports; readonly limits: OpenedPorts["limits"]; close(): Promise<void> };
   readonly missingPorts: MissingPorts;
   readonly openStores: () => Promise<Stores>;
@@ -68,7 +70,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const spans = spansOf(parts.traces);
   const { evaluationStore, holds, ...stores } = await parts.openStores();
   const store = spans.store(stores.store);
-  const workers = spans.workers(parts.startWorkers());
+  const workers = spans.workers(await parts.startWorkers());
   const resources = spans.resources(
     createResources({
       clock: systemClock,
@@ -96,7 +98,10 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const sources = { pools, missingPorts };
   const { suites } = loaded;
   const evaluating = { store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites, sources };
+  const { store: storeKind, limits } = config;
+  const sizes = { messageBytesMax: limits.maxMessageBytes, completionBytesMax };
   const deps: ServiceDeps = {
+    facts: { version, commit, store: storeKind, replicaId: randomUUID(), ...sizes },
     keyring,
     registry,
     pools,

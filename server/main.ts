@@ -8,6 +8,7 @@ import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
 import { type Config, describeConfig } from "./runtime/config.ts";
+import { commit, version } from "./runtime/version.ts";
 import { createHealth, type Health } from "./runtime/health.ts";
 import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
@@ -60,6 +61,7 @@ export async function serve(
   onPoolProgress?: PoolOptions["onProgress"],
 ): Promise<Server> {
   const { log } = logTo;
+  log.info({ version, ...(commit !== "" && { commit }), node: process.versions.node }, "starting");
   const traces = await openTraces(process.env, log);
   log.info(describeConfig(config), "configuration");
   for (const warning of config.warnings) log.warn(warning);

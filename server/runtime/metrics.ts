@@ -4,6 +4,7 @@
  */
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { registerSamples, type Sample } from "./samples.ts";
+import { commit, version } from "./version.ts";
 
 /** Counts the calls of one method. */
 export interface MethodMeter {
@@ -54,6 +55,12 @@ export function createMetrics(): Metrics {
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   const methods = new Map<string, Method>();
   registerCallMetrics(registry, methods);
+  registerSamples(registry, {
+    name: "gradus_build_info",
+    help: "1, with the version of the server and of the repository that it was built from.",
+    type: "gauge",
+    samples: () => [{ labels: { version, commit }, value: 1 }],
+  });
   return {
     registry,
     contentType: registry.contentType,

@@ -11,6 +11,7 @@ import type { Role } from "../runtime/tokens.ts";
 type RolesOf<Service extends DescService> = { readonly [Method in keyof Service["method"]]: Role };
 
 const environments: RolesOf<typeof EnvironmentService> = {
+  getServerInfo: "viewer",
   listEnvironments: "viewer",
   getEnvironment: "viewer",
   reset: "trainer",

@@ -61,7 +61,7 @@ test("what only the outside can judge is asked: a program is drawn beside its te
 async function onTerminal(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
   const program = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
   const options = { cwd: folder.path, env: { PATH: process.env["PATH"], TERM: "xterm", ...env } };
-  const { stdout } = await run("python3", ["-c", program, process.execPath, launcher, ...args], options);
+  const { stdout } = await run("python3", ["-c", program, launcher, ...args], options);
   return stdout;
 }
 

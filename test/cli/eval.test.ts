@@ -169,7 +169,7 @@ describe("gradus eval", () => {
       index < 4 ? { kind: "answer", content: middlingAnswer(request, index) } : { kind: "silence" },
     );
     const command = `eval --suite mini --suite-file mini.json --endpoint ${slow.url} --model m --concurrency 1`;
-    const words = `${process.execPath} ${launcher} ${command} --out never`;
+    const words = `${launcher} ${command} --out never`;
     const child = spawn("script", ["-qec", words, "/dev/null"], { cwd: folder.path, stdio: "pipe" });
     const shown = text(child.stdout);
     await expect.poll(() => slow.requests.length).toBeGreaterThan(3);

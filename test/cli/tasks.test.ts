@@ -65,7 +65,7 @@ describe("envs", () => {
   });
 
   test("what cannot be written is said", async () => {
-    const command = [process.execPath, launcher, "reset", "countdown"].join(" ");
+    const command = [launcher, "reset", "countdown"].join(" ");
     const child = spawn("sh", ["-c", `${command} > /dev/full`], { cwd: folder.path, stdio: "pipe" });
     const ended = new Promise((done) => child.once("exit", done));
     expect([await text(child.stderr), await ended]).toEqual([expect.stringContaining("ENOSPC"), 1]);

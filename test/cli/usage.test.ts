@@ -1,19 +1,39 @@
 /** What the command line says to those who hold it wrong. */
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { startChatServer } from "../support/chat-server.ts";
 import { openServer } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/server-process.ts";
-import { gradus, gradusAlone, nodes } from "./gradus.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import { gradus, gradusAlone, launcher } from "./gradus.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 const here = { cwd: folder.path };
 
-test.each(nodes())("started by Node %s it prints its version", async (_version, node) => {
-  const { code, out } = await gradusAlone({ ...here, node }, "--version");
-  expect([code, out]).toEqual([0, "0.1.0\n"]);
+describe("where the system's Node is old", () => {
+  const old = join(folder.path, "old");
+  mkdirSync(old);
+  writeFileSync(join(old, "node"), "#!/bin/sh\necho v20.19.0\n", { mode: 0o755 });
+  const withOld = { ...here, env: { PATH: `${old}:/usr/bin:/bin` } };
+
+  test("the package's own runs it", async () => {
+    const { code, out } = await gradusAlone(withOld, "--version");
+    expect([code, out]).toEqual([0, `${packageJson.version}\n`]);
+  });
+
+  test("and there is no other, it says what it needs", async () => {
+    mkdirSync(join(folder.path, "alone/cli"), { recursive: true });
+    cpSync(launcher, join(folder.path, "alone/cli/gradus"));
+    const failed = promisify(execFile)(join(folder.path, "alone/cli/gradus"), ["--version"], withOld);
+    await expect(failed).rejects.toMatchObject({
+      code: 1,
+      stderr: "gradus: this needs Node 24 or newer, and there is v20.19.0: run npm install, or npm rebuild node\n",
+    });
+  });
 });
 
 test("help lists the commands, on standard output", async () => {

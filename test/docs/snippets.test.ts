@@ -111,7 +111,7 @@ test("the README's task is what the server makes, with its rewards and its pictu
   }
 
   const [, draw = ""] = /^npx gradus (draw .*)$/m.exec(readme) ?? [];
-  const { stdout } = await run("bash", ["-c", `${process.execPath} cli/bin.mjs ${draw}`], { cwd: repository });
+  const { stdout } = await run("bash", ["-c", `cli/gradus ${draw}`], { cwd: repository });
   expect(stdout).toBe(readFileSync(join(repository, "docs/pictures/clique.svg"), "utf8"));
 });
 

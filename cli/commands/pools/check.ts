@@ -41,7 +41,7 @@ async function check(given: string, flags: Flags): Promise<void> {
       import("../../../server/curriculum/runs/system.ts"),
       import("../../../server/making/environments.ts"),
       import("../../../server/ports/ports.ts"),
-      import("../../../server/pools/pools.ts"),
+      import("../../../server/pools/reader.ts"),
       import("../../../server/pools/report.ts"),
     ]);
   const loaded = await loadEnvironments(config.environmentFiles);

@@ -18,6 +18,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createTlsServer } from "node:https";
 import type { Config } from "../../runtime/config.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
+import { version } from "../../runtime/version.ts";
 import { nobody, type RequestHeaders } from "../admission.ts";
 import { type Method, methodOf, type TransportContext } from "../call.ts";
 import { toConnectError } from "../errors.ts";
@@ -234,7 +235,7 @@ function answerReadiness(response: ServerResponse, { admission, health }: Transp
   if (admission.draining.aborted) answerText(response, 503, "draining");
   // Why is the log's to say: whoever asks is a stranger.
   else if (health.problem() !== undefined) answerText(response, 503, "the store cannot be used");
-  else answerText(response, 200, "ok");
+  else answerText(response, 200, `ok\ngradus ${version}`);
 }
 
 /** Answers a health check; false: it is none. To be alive is to answer: a store that is away is no reason to be killed. */

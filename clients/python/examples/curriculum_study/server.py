@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[4]
-_GRADUS = ["node_modules/.bin/node", "cli/bin.mjs"]
+_GRADUS = ["cli/gradus"]
 _START_SECONDS_MAX = 900
 """A pool that the server has not seen is solved row by row before it listens."""
 
