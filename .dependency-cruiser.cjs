@@ -85,7 +85,7 @@ module.exports = {
     only(
       "pools-are-rows",
       "^server/pools/",
-      "^(server/(pools|ports|sharing|making)/|server/runtime/files\\.ts$|envs/)",
+      "^(server/(pools|ports|sharing|making)/|server/runtime/(files|version)\\.ts$|envs/)",
       "Rows as people have them.",
     ),
     only(

@@ -16,7 +16,7 @@ STUDY := .venv-study
 STUDY_FOLDER := clients/python/examples/curriculum_study
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup demo serve test test-ts test-py test-browser test-trainers study check format generate bench clean
+.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers study check format generate bench clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -45,7 +45,7 @@ demo: setup ## Start the server, train a small policy with its bandit, draw the 
 	$(NODE) scripts/demo.ts
 
 serve: node_modules/.package-lock.json ## Start the server on the loopback interface
-	$(NODE) cli/bin.mjs serve
+	cli/gradus serve
 
 test: test-ts test-py ## Set up all and run all tests but those of test-trainers
 	@echo "Adapters are tested against real trainers (TRL, ...) by 'make test-trainers', which installs 6 GB of its own."
@@ -88,6 +88,14 @@ bench: setup ## Run the benchmarks (see bench/README.md)
 	$(NODE) bench/solvers/forge-bench.ts
 	$(NODE) bench/transport/run.ts
 	$(NODE) bench/transport/environments.ts
+
+release: setup ## Make all that is published into out/release: packages, clients, the image's content, checksums
+	$(NODE) scripts/artefacts/release.ts
+
+image: node_modules/.package-lock.json ## Lay what the image holds in out/image, for docker build
+	$(NODE) scripts/artefacts/package.ts
+	npm pack --silent --pack-destination out out/package
+	$(NODE) scripts/artefacts/image.ts out/gradus-*.tgz
 
 clean: ## Remove what was installed and made
 	rm -rf node_modules $(VENV) $(TRAINERS) .data .cache out clients/ts/dist

@@ -45,7 +45,7 @@ export default tseslint.config(
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: {
-      parserOptions: { projectService: { allowDefaultProject: ["*.js", "*.cjs", "cli/bin.mjs"] } },
+      parserOptions: { projectService: { allowDefaultProject: ["*.js", "*.cjs"] } },
     },
     rules: {
       eqeqeq: "error",

@@ -6,8 +6,8 @@ const PATIENCE_MS = 600_000;
 
 export default defineConfig({
   test: {
-    // The processes that tests start, hundreds of them, do not compile the same files again (as cli/bin.mjs has it).
-    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL("node_modules/.cache/gradus", import.meta.url)) },
+    // The processes that tests start, hundreds of them, do not compile the same files again (as cli/gradus has it).
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/compiled", import.meta.url)) },
     // Of memory that something holds, tests leave out what nobody does any more.
     execArgv: ["--expose-gc"],
     include: ["test/**/*.test.ts"],

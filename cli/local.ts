@@ -10,23 +10,21 @@ import type { Registry } from "../envs/registry.ts";
 import { assemble, type Stores } from "../server/assemble.ts";
 import { systemClock } from "../server/curriculum/runs/system.ts";
 import type { Config } from "../server/runtime/config.ts";
-import { createCurriculumService } from "../server/services/curriculum-service.ts";
 import type { ServiceDeps } from "../server/services/deps.ts";
 import { createEnvironmentService } from "../server/services/environment-service.ts";
 import { createEvaluationService } from "../server/services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "../server/stores/memory.ts";
 import { fileHolds, memoryHolds } from "../server/stores/holds.ts";
-import { sqliteEvaluationStore } from "../server/stores/sqlite.ts";
 import { loadEnvironments } from "../server/making/environments.ts";
 import { runSlice } from "../server/making/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../server/tasks/keyring.ts";
 import { loadPools, type PoolsResult } from "../server/pools/pools.ts";
 import { limitsOf, type OpenedPorts, openPorts } from "../server/ports/ports.ts";
-import { createWorkerPool, type WorkerPool } from "../server/making/workers.ts";
+import type { WorkerPool } from "../server/making/workers.ts";
 import { type CallContext, RpcError } from "../server/transport/rpc.ts";
 import { createLocalPorts, missingHere } from "./local-ports.ts";
 import { poolBars } from "./pool-bars.ts";
-import { CliProblem } from "./problem.ts";
+import { fileProblem } from "./problem.ts";
 
 /** Environments of this process. */
 export interface Local {
@@ -49,7 +47,13 @@ function workHere(registry: Registry): WorkerPool {
 }
 
 /** For the thousands of tasks of a run. */
-function threads({ workers, limits, workerTimeLimitMs: timeLimitMs, environmentFiles }: Config): WorkerPool {
+async function threads({
+  workers,
+  limits,
+  workerTimeLimitMs: timeLimitMs,
+  environmentFiles,
+}: Config): Promise<WorkerPool> {
+  const { createWorkerPool } = await import("../server/making/workers.ts");
   const options = { threads: workers, queueMax: limits.maxQueue, timeLimitMs, environmentFiles };
   return createWorkerPool({ ...options, warmUp: false, onError: tell });
 }
@@ -92,12 +96,12 @@ async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult>
 /** Makes the handlers' parts. The keys are made if the data directory has none, as by a server. */
 export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const keys = keysOf(config, needs);
-  if (keys.kind === "invalid") throw new CliProblem("failure", keys.message);
+  if (keys.kind === "invalid") throw fileProblem(keys.message);
   const environments = await loadEnvironments(config.environmentFiles);
-  if (environments.kind === "invalid") throw new CliProblem("failure", environments.message);
+  if (environments.kind === "invalid") throw fileProblem(environments.message);
   const { registry } = environments;
   const loaded = await poolsOf(registry, config);
-  if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
+  if (loaded.kind === "invalid") throw fileProblem(loaded.message);
   // The server's runs are not here: a task of one is scored, and its outcome says that nothing was recorded.
   const parts = {
     config,
@@ -112,11 +116,11 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     log: silent,
     onFailure: tell,
   };
-  const { deps, close } = await assemble(parts, (message) => new CliProblem("failure", message));
+  const { deps, close } = await assemble(parts, fileProblem);
   const handlers = {
     ...createEnvironmentService(deps),
     ...createEvaluationService(deps),
-    ...(needs === "runs" && createCurriculumService(deps)),
+    ...(needs === "runs" && (await import("../server/services/curriculum-service.ts")).createCurriculumService(deps)),
   };
   return {
     client: clientOver(
@@ -132,13 +136,14 @@ async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<S
   const store = memoryStore();
   const here = { store, clock: systemClock };
   if (needs !== "evaluations") return { ...here, evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
+  const { sqliteEvaluationStore } = await import("../server/stores/sqlite.ts");
   const evaluationStore = await sqliteEvaluationStore({ directory, onLoss: (loss) => console.error(loss) });
   return { ...here, evaluationStore, holds: fileHolds(directory) };
 }
 
 function contextOf({ signal }: Attempt): CallContext {
-  const rest = { draining: neverAborted, requestId: "local", log: silent, peer: "local", deadlineMs: undefined };
-  return { signal: signal ?? neverAborted, ...rest };
+  const caller = { peer: "local", caller: "", deadlineMs: undefined };
+  return { signal: signal ?? neverAborted, draining: neverAborted, requestId: "local", log: silent, ...caller };
 }
 
 /** Calls handlers as a transport would: by name, with the errors that a client sees. */

@@ -47,9 +47,19 @@ export function loadPool<Instance>(
   jsonl: string,
   selection: readonly RowRange[] = [],
 ): Pool<Instance> {
+  return poolOf(environment, name, finishedPool(environment, name, jsonl, selection));
+}
+
+/** What a pool's JSONL comes to, as it may be kept. */
+export function finishedPool<Instance>(
+  environment: Environment<Instance>,
+  name: string,
+  jsonl: string,
+  selection: readonly RowRange[] = [],
+): FinishedPool {
   const unit = readUnit(environment, linesOf(jsonl));
   if (unit.waiting.length > 0) throw new Error(`rows of '${name}' hold Python, which a sandbox has to read first`);
-  return poolOf(environment, name, finishPool(environment, [unit], selection, true));
+  return finishPool(environment, [unit], selection, true);
 }
 
 function* linesOf(jsonl: string): Iterable<RawRow> {

@@ -1,4 +1,5 @@
 /** What a server and a command without one have in common: each part of the services, given what it needs. */
+import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Ports } from "../envs/ports.ts";
 import type { Pool } from "../envs/pool.ts";
@@ -9,6 +10,8 @@ import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
 import { createEvaluations } from "./evaluation/evaluations.ts";
 import { loadSuites } from "./evaluation/suite-files.ts";
 import type { Config } from "./runtime/config.ts";
+import { commit, version } from "./runtime/version.ts";
+import type { Traces } from "./runtime/traces.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { recordItem } from "./services/feedback.ts";
 import type { EvaluationStore, Holds } from "./stores/evaluation-store.ts";
@@ -20,6 +23,7 @@ import type { MissingPorts, OpenedPorts } from "./ports/ports.ts";
 import { createResources, type Resources } from "./ports/resources.ts";
 import { createRunSource } from "./making/run-source.ts";
 import { createScorer } from "./scoring/scorer.ts";
+import { spansOf } from "./spans.ts";
 import { createTeacher } from "./ports/teacher/teacher.ts";
 import type { WorkerPool } from "./making/workers.ts";
 
@@ -32,12 +36,12 @@ export interface Stores {
 }
 
 export interface Parts {
-  readonly config: Pick<Config, "limits" | "suiteFiles" | "teacher">;
+  readonly config: Pick<Config, "limits" | "store" | "suiteFiles" | "teacher">;
   readonly registry: Registry;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
   /** Called last: threads that were started keep alive a process that cannot begin. */
-  readonly startWorkers: () => WorkerPool;
+  readonly startWorkers: () => WorkerPool | Promise<WorkerPool>;
   readonly opened: { readonly ports: Ports; readonly limits: OpenedPorts["limits"]; close(): Promise<void> };
   readonly missingPorts: MissingPorts;
   readonly openStores: () => Promise<Stores>;
@@ -46,6 +50,8 @@ export interface Parts {
   readonly aheadMax?: number;
   readonly meter?: ServiceDeps["meter"];
   readonly log: Logger;
+  /** Left out: nobody wants traces. */
+  readonly traces?: Traces | undefined;
   /** Told of each failure of ours that a client sees only as a reason, and what it was about. */
   readonly onFailure: (error: unknown, what: string, about?: Readonly<Record<string, unknown>>) => void;
 }
@@ -64,30 +70,41 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes: completionBytesMax } = config.limits;
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loaded.kind === "invalid") throw problem(loaded.message);
-  const { store, evaluationStore, holds, clock } = await parts.openStores();
-  const workers = parts.startWorkers();
-  const resources = createResources({
-    clock: systemClock,
-    ports: opened.ports,
-    limits: opened.limits,
-    onFailure: (error, resource) => onFailure(error, "asking a resource threw", { resource }),
-  });
+  const spans = spansOf(parts.traces);
+  const { evaluationStore, holds, clock, ...stores } = await parts.openStores();
+  const store = spans.store(stores.store);
+  const workers = spans.workers(await parts.startWorkers());
+  const resources = spans.resources(
+    createResources({
+      clock: systemClock,
+      ports: opened.ports,
+      limits: opened.limits,
+      onFailure: (error, resource) => onFailure(error, "asking a resource threw", { resource }),
+    }),
+  );
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, teacher });
   const { aheadMax } = parts;
-  const runs = createRuns({
-    store,
-    source: createRunSource(maker),
-    clock,
-    newIncarnation,
-    log,
-    ...(aheadMax !== undefined && { aheadMax }),
-  });
-  const { scorer, asyncScorer } = createScorers(parts, { completionBytesMax, resources, runs });
+  const runs = spans.runs(
+    createRuns({
+      store,
+      source: createRunSource(maker),
+      clock,
+      newIncarnation,
+      log,
+      ...(aheadMax !== undefined && { aheadMax }),
+    }),
+  );
+  const scorers = createScorers(parts, { completionBytesMax, resources, runs });
+  const { scorer } = scorers;
+  const asyncScorer = spans.scorer(scorers.asyncScorer);
   const sources = { pools, missingPorts };
   const { suites } = loaded;
   const evaluating = { store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites, sources };
+  const { store: storeKind, limits } = config;
+  const sizes = { messageBytesMax: limits.maxMessageBytes, completionBytesMax };
   const deps: ServiceDeps = {
+    facts: { version, commit, store: storeKind, replicaId: randomUUID(), ...sizes },
     keyring,
     registry,
     pools,

@@ -10,12 +10,16 @@ import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
 import { type Config, describeConfig } from "./runtime/config.ts";
+import { commit, version } from "./runtime/version.ts";
 import { createHealth, type Health } from "./runtime/health.ts";
 import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerSamples, type SampledMetric } from "./runtime/samples.ts";
+import { registerState } from "./runtime/state-metrics.ts";
+import { TokensProblem } from "./runtime/tokens.ts";
+import { openTraces, type Traces } from "./runtime/traces.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import { type Fleet, joinFleet } from "./replicas/fleet.ts";
 import { type Identity, identityOf } from "./replicas/identity.ts";
@@ -29,7 +33,8 @@ import type { ReplicaStore } from "./stores/replica-store.ts";
 import { sqliteReplicas } from "./stores/sqlite-replicas.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./making/environments.ts";
-import { type Keyring, loadKeyring } from "./tasks/keyring.ts";
+import { keyName } from "./tasks/key-file.ts";
+import { followKeyring, type Keyring, loadKeyring } from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./pools/pools.ts";
 import { reportOf } from "./pools/report.ts";
 import { portKinds } from "./ports/list.ts";
@@ -38,7 +43,6 @@ import type { Resources } from "./ports/resources.ts";
 import { createWorkerPool, type WorkerPool } from "./making/workers.ts";
 import { startTransports } from "./transport/ports.ts";
 import { register } from "./transport/rpc.ts";
-import packageJson from "../package.json" with { type: "json" };
 
 /** Tasks of a run that are made ahead of their draw at most: four update batches of the usual 256 and their spread. */
 const AHEAD_MAX = 2048;
@@ -48,6 +52,8 @@ const STREAM_WINDOW = 64;
 export interface Server {
   readonly grpcPort: number;
   readonly httpPort: number;
+  /** Undefined: metrics have no port of their own. */
+  readonly metricsPort: number | undefined;
   /** Drains and closes everything: nothing in flight is lost. */
   stop(): Promise<void>;
 }
@@ -62,13 +68,15 @@ export async function serve(
   onPoolProgress?: PoolOptions["onProgress"],
 ): Promise<Server> {
   const { log } = logTo;
+  log.info({ version, ...(commit !== "" && { commit }), node: process.versions.node }, "starting");
+  const traces = await openTraces(process.env, log);
   log.info(describeConfig(config), "configuration");
   for (const warning of config.warnings) log.warn(warning);
   const metrics = createMetrics();
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw new StartError(environments.message);
   const health = createHealth();
-  const parts = await assembleServer({ config, metrics, health, onPoolProgress }, environments.registry, logTo);
+  const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, environments.registry, logTo);
   const { deps, fleet } = parts;
   await parts.ready;
   const transports = await startTransports({
@@ -76,6 +84,7 @@ export async function serve(
     log,
     metrics,
     health,
+    traces,
     services: [
       register(EnvironmentService, createEnvironmentService(deps)),
       register(CurriculumService, createCurriculumService(deps)),
@@ -85,16 +94,18 @@ export async function serve(
     await parts.close();
     throw startError(error);
   });
-  const { grpcPort, httpPort } = transports;
-  log.info({ host: config.host, grpcPort, httpPort }, "listening");
+  const { grpcPort, httpPort, metricsPort } = transports;
+  log.info({ host: config.host, grpcPort, httpPort, metricsPort }, "listening");
   void parts.replaced.then(() => transports.quiesce());
   return {
     grpcPort,
     httpPort,
+    metricsPort,
     async stop() {
       await fleet?.leave();
       await transports.drain();
       await parts.close();
+      await traces?.stop();
       log.info("stopped");
       logTo.flush();
     },
@@ -105,12 +116,13 @@ interface AssembleOptions {
   readonly config: Config;
   readonly metrics: Metrics;
   readonly health: Health;
+  readonly traces: Traces | undefined;
   readonly onPoolProgress: PoolOptions["onProgress"];
 }
 
 /** Everything but the transports. */
 async function assembleServer(options: AssembleOptions, registry: Registry, logTo: Log) {
-  const opened = await openThePorts(options.config, logTo.log, options.metrics);
+  const opened = await openThePorts(options, logTo.log);
   try {
     return await assembleAround(opened, options, registry, logTo);
   } catch (error) {
@@ -122,7 +134,7 @@ async function assembleServer(options: AssembleOptions, registry: Registry, logT
 
 async function assembleAround(
   opened: OpenedPorts,
-  { config, metrics, health, onPoolProgress }: AssembleOptions,
+  { config, metrics, health, traces, onPoolProgress }: AssembleOptions,
   registry: Registry,
   { log, dropped }: Log,
 ) {
@@ -132,7 +144,7 @@ async function assembleAround(
   if (warning !== undefined) log.warn(warning);
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
   const ports = portKinds.map(([name]) => name).filter((name) => opened.missing[name] === undefined);
-  const made = { version: packageJson.version, registry, environmentFiles: config.environmentFiles, pools, ports };
+  const made = { version, registry, environmentFiles: config.environmentFiles, pools, ports };
   let fleet: Fleet | undefined;
   const parts = {
     config,
@@ -145,7 +157,7 @@ async function assembleAround(
     openStores: async () => {
       const { replicas, ...stores } = await openStores(config, keyring, log, health);
       if (replicas === undefined) return { ...stores, clock: systemClock };
-      fleet = await joinOthers(replicas, config, identityOf({ ...made, keyring })).catch(async (error: unknown) => {
+      fleet = await joinOthers(replicas, config, identityOf(made, keyring)).catch(async (error: unknown) => {
         for (const each of [replicas, stores.store, stores.evaluationStore]) await each.close();
         throw error;
       });
@@ -155,18 +167,29 @@ async function assembleAround(
     aheadMax: AHEAD_MAX,
     meter: createOutcomeMeter(metrics.registry),
     log,
+    traces,
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
+  const unfollow = followKeyring(config, keyring, (read) => {
+    if (read.kind === "invalid") log.error({ problem: read.message }, "the task keys stay as they were");
+    else log.info({ keys: read.keyring.map(keyName) }, "the task keys were read again");
+    deps.scorer.forget();
+  });
   registerGauges(metrics, workers, dropped);
+  registerState(metrics.registry, { health, resources: () => resources.load(), certificate: config.tls?.cert });
   const replaced = listen(fleet, { resources, runs: deps.runs }, log, health);
   registerRuns(metrics.registry, (limit) => deps.runs.recent(limit));
   registerAll(metrics, deps.teacher?.metrics ?? []);
-  return { deps, ready: workers.ready, fleet, replaced, close };
+  const closeAll = async (): Promise<void> => {
+    unfollow();
+    await close();
+  };
+  return { deps, ready: workers.ready, fleet, replaced, close: closeAll };
 }
 
 /** Beside the servers that have the same stores, if it may be. */
-async function joinOthers(store: ReplicaStore, { drainOthers }: Config, identity: Identity): Promise<Fleet> {
+async function joinOthers(store: ReplicaStore, { drainOthers }: Config, identity: () => Identity): Promise<Fleet> {
   const id = `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`;
   const joined = await joinFleet({ store, id, identity, drainOthers, clock: systemClock });
   if (joined.kind === "refused") throw new StartError(joined.message);
@@ -210,9 +233,10 @@ function listen(
   return replaced;
 }
 
-async function openThePorts(config: Config, log: Log["log"], metrics: Metrics) {
+async function openThePorts({ config, metrics, traces }: AssembleOptions, log: Log["log"]) {
   const opened = await openPorts(config, {
     clock: systemClock,
+    ...(traces && { traceHeaders: traces.headers }),
     warn: log.warn.bind(log),
     onOpen: (port, found) => log.info({ port, ...found }, "a port is open"),
     onFault: (port, why) => log.error({ port, why }, "a port failed"),
@@ -329,11 +353,14 @@ function registerGauges({ registry }: Metrics, workers: WorkerPool, dropped: Log
   };
   gauge("gradus_worker_jobs_waiting", "Tasks that wait for a worker.", () => workers.load().waiting);
   gauge("gradus_worker_jobs_running", "Workers that are making tasks.", () => workers.load().running);
-  gauge("gradus_log_lines_dropped", "Log lines dropped because their reader does not keep up.", dropped);
+  const samples = () => [{ labels: {}, value: dropped() }];
+  const help = "Log lines dropped because their reader does not keep up.";
+  registerSamples(registry, { name: "gradus_log_lines_dropped_total", help, type: "counter", samples });
 }
 
-/** A port that cannot be bound is the operator's to mend; the rest is a bug. */
+/** A port that cannot be bound and tokens that cannot be read are the operator's to mend; the rest is a bug. */
 function startError(error: unknown): unknown {
+  if (error instanceof TokensProblem) return new StartError(`the tokens of --tokens-file: ${error.message}`);
   const { code, message } = error as NodeJS.ErrnoException;
   return code === "EADDRINUSE" || code === "EACCES" || code === "EADDRNOTAVAIL" ? new StartError(message) : error;
 }

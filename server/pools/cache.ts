@@ -2,7 +2,7 @@
  * Pools that were read once, as files of their columns: a header of JSON after its length, then the columns' bytes. A file's name is a
  * hash of all that decides on its content, and its last 32 bytes are a hash of the rest.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, hash, randomBytes } from "node:crypto";
 import {
   closeSync,
   fstatSync,
@@ -18,8 +18,11 @@ import {
   writeSync,
 } from "node:fs";
 import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { PoolColumns } from "../../envs/pool-columns.ts";
 import type { FinishedPool, PoolSummary } from "../../envs/pool-finish.ts";
+import { readerFiles } from "../ports/sandbox/reader.ts";
+import { built } from "../runtime/version.ts";
 
 /** A change of what the columns mean needs a new one. */
 const FORMAT = 3;
@@ -42,6 +45,23 @@ export interface CacheKey {
   readonly selection: string;
 }
 
+const ENVS = fileURLToPath(new URL("../../envs", import.meta.url));
+
+/** Of the code that decides on levels, hashes and ranks: after a change of it nothing that was kept is used. */
+export function codeDigest(environmentFiles: readonly string[] = []): string {
+  return digestOfFiles([...environmentFiles], built?.environments ?? environmentsDigest());
+}
+
+/** The same of Gradus's own environments alone, as a checkout has them. */
+export function environmentsDigest(): string {
+  const own = readdirSync(ENVS, { recursive: true, encoding: "utf8" }).filter((name) => /\.[jt]s$/.test(name));
+  return digestOfFiles([...own.sort().map((name) => join(ENVS, name)), ...readerFiles]);
+}
+
+function digestOfFiles(files: readonly (string | URL)[], of = ""): string {
+  return hash("sha256", [of, ...files.map((file) => hash("sha256", readFileSync(file), "hex"))].join(" "), "hex");
+}
+
 export function cachePath(folder: string, key: CacheKey): string {
   const { environment, version, code, content, selection } = key;
   const all = JSON.stringify([FORMAT, environment, version, code, content, selection]);
@@ -62,18 +82,26 @@ export function readCache(path: string): FinishedPool | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(path, "r");
-    // So that it is known which ones were used last.
-    utimesSync(path, new Date(), new Date());
   } catch {
     return undefined;
   }
   try {
+    touch(path);
     return readColumns(descriptor);
   } catch {
     // What is spoilt may be no JSON, or ask for a column of any length.
     return undefined;
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** So that it is known which ones were used last. A package's are not everybody's to touch. */
+function touch(path: string): void {
+  try {
+    utimesSync(path, new Date(), new Date());
+  } catch {
+    // Then it counts as used when it was written.
   }
 }
 
@@ -177,7 +205,7 @@ const checksPath = (path: string): string => path.replace(SUFFIX, CHECKS_SUFFIX)
 export function readChecks(path: string): KeptChecks | undefined {
   try {
     const { digest, checks } = JSON.parse(readFileSync(checksPath(path), "utf8")) as ChecksFile;
-    utimesSync(checksPath(path), new Date(), new Date());
+    touch(checksPath(path));
     return digest === digestOf(checks) ? (JSON.parse(checks) as KeptChecks) : undefined;
   } catch {
     return undefined;

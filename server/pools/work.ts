@@ -1,15 +1,12 @@
 /** What is done to read a pool's file: in threads, or here where the file is small. */
-import { createHash, hash } from "node:crypto";
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { createHash } from "node:crypto";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Environment } from "../../envs/environment.ts";
 import { type FoundPython, readUnit, type UnitColumns } from "../../envs/pool-columns.ts";
 import { fileProblem, type FinishedPool, finishPool, type RowRange } from "../../envs/pool-finish.ts";
 import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";
 import type { Registry } from "../../envs/registry.ts";
-import { readerFiles } from "../ports/sandbox/reader.ts";
-import { cachePath, readCache, writeCache } from "./cache.ts";
+import { cachePath, codeDigest, readCache, writeCache } from "./cache.ts";
 import { PoolFileProblem } from "./formats/bytes.ts";
 import { filesOf, layOut, type Layout, rowsOf, type Unit } from "./units.ts";
 
@@ -148,13 +145,4 @@ export function keptAt(request: CachedRequest): string {
   const ranges = selection.map(({ from, to, split }) => [from, to === Infinity ? "end" : to, split ?? "hash"]);
   const key = { environment, version, content: plan.content, selection: JSON.stringify([ranges, names, plan.format]) };
   return cachePath(folder, { ...key, code: codeDigest(environmentFiles) });
-}
-
-const ENVS = fileURLToPath(new URL("../../envs", import.meta.url));
-
-/** Of the code that decides on levels, hashes and ranks: after a change of it nothing that was kept is used. */
-function codeDigest(environmentFiles: readonly string[]): string {
-  const own = readdirSync(ENVS, { recursive: true, encoding: "utf8" }).filter((name) => /\.[jt]s$/.test(name));
-  const files = [...own.sort().map((name) => join(ENVS, name)), ...readerFiles, ...environmentFiles];
-  return hash("sha256", files.map((file) => hash("sha256", readFileSync(file), "hex")).join(" "), "hex");
 }

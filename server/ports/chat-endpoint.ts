@@ -1,5 +1,5 @@
 /** One question to a model behind an OpenAI-compatible chat endpoint: a teacher, or a judge. */
-import OpenAI, { APIError } from "openai";
+import type OpenAI from "openai";
 import { onOneLine } from "../../envs/lib/words.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
 import { secretCutter } from "../runtime/secrets.ts";
@@ -14,6 +14,8 @@ export interface EndpointOptions {
   readonly timeoutMs: number;
   /** Left out: the endpoint's own. */
   readonly temperature?: number;
+  /** What else each request bears; left out: nothing. */
+  readonly headers?: () => Readonly<Record<string, string>>;
   /** What one reply may cost, thoughts included; left out: OUTPUT_TOKENS_MAX. */
   readonly outputTokensMax?: number;
 }
@@ -50,8 +52,39 @@ const WORDS_MAX = 200;
 const RETRY_DELAY_MAX_MS = 60_000;
 
 export function createEndpoint({ url, model, key, timeoutMs, ...options }: EndpointOptions): AskModel {
-  const { temperature, outputTokensMax = OUTPUT_TOKENS_MAX } = options;
-  const client = new OpenAI({
+  const { temperature, outputTokensMax = OUTPUT_TOKENS_MAX, headers } = options;
+  const cut = secretCutter([key]);
+  // Loaded where there is an endpoint: it takes longer to load than a command that asks none takes to run.
+  const opened = openClient({ url, key, timeoutMs });
+  return async (prompt, signal) => {
+    const { client, sdk } = await opened;
+    const messages = prompt.map(({ role, content }) => ({ role, content }));
+    try {
+      const reply = await client.chat.completions.create(
+        { model, messages, max_tokens: outputTokensMax, ...(temperature !== undefined && { temperature }) },
+        { signal, ...(headers && { headers: headers() }) },
+      );
+      return { kind: "reply", text: cut(textOf(reply)), tokens: tokensOf(reply) };
+    } catch (error) {
+      return failureOf(error, { aborted: signal.aborted, timeoutMs, cut, sdk });
+    }
+  };
+}
+
+type Sdk = Pick<typeof OpenAI, "APIError" | "APIConnectionTimeoutError">;
+
+interface Opened {
+  readonly client: OpenAI;
+  readonly sdk: Sdk;
+}
+
+async function openClient({
+  url,
+  key,
+  timeoutMs,
+}: Pick<EndpointOptions, "url" | "key" | "timeoutMs">): Promise<Opened> {
+  const { OpenAI: Client } = await import("openai");
+  const client = new Client({
     baseURL: url,
     apiKey: key ?? "none",
     organization: null,
@@ -62,19 +95,7 @@ export function createEndpoint({ url, model, key, timeoutMs, ...options }: Endpo
     logLevel: "off",
     fetch: fetchBounded,
   });
-  const cut = secretCutter([key]);
-  return async (prompt, signal) => {
-    const messages = prompt.map(({ role, content }) => ({ role, content }));
-    try {
-      const reply = await client.chat.completions.create(
-        { model, messages, max_tokens: outputTokensMax, ...(temperature !== undefined && { temperature }) },
-        { signal },
-      );
-      return { kind: "reply", text: cut(textOf(reply)), tokens: tokensOf(reply) };
-    } catch (error) {
-      return failureOf(error, signal.aborted, timeoutMs, cut);
-    }
-  };
+  return { client, sdk: Client };
 }
 
 /**
@@ -115,8 +136,16 @@ function tokensOf(reply: unknown): Tokens | undefined {
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-function failureOf(error: unknown, aborted: boolean, timeoutMs: number, cut: (words: string) => string): Reply {
-  if (aborted || error instanceof OpenAI.APIConnectionTimeoutError)
+interface Asked {
+  readonly aborted: boolean;
+  readonly timeoutMs: number;
+  readonly cut: (words: string) => string;
+  readonly sdk: Sdk;
+}
+
+function failureOf(error: unknown, { aborted, timeoutMs, cut, sdk }: Asked): Reply {
+  const { APIError, APIConnectionTimeoutError } = sdk;
+  if (aborted || error instanceof APIConnectionTimeoutError)
     return { kind: "failed", why: "timeout", message: `no whole reply within ${timeoutMs} ms` };
   const message = onOneLine(cut(wordsOf(error))).slice(0, WORDS_MAX);
   const status = error instanceof APIError ? (error.status as number | undefined) : undefined;

@@ -35,7 +35,7 @@ export interface FleetOptions {
   readonly store: ReplicaStore;
   /** Never used by another process; it is shown to operators. */
   readonly id: string;
-  readonly identity: Identity;
+  readonly identity: () => Identity;
   /** Those that are here already and differ are to make way; else this server is refused. */
   readonly drainOthers: boolean;
   /** This machine's. */
@@ -123,22 +123,23 @@ interface Met {
 
 /** What this server tells of itself, and what it makes of what the others tell. */
 function member({ identity, drainOthers }: Pick<FleetOptions, "identity" | "drainOthers">) {
-  const name = nameOf(identity);
   const down = new Map<string, string>();
   let masked: ReadonlyMap<string, string> = new Map();
   let lacks: string | undefined;
   let replaces: readonly string[] = [];
   let isReplaced = false;
-  const told = (): Told => ({ identity, down: Object.fromEntries(down), replaces, isReplaced });
+  const told = (): Told => ({ identity: identity(), down: Object.fromEntries(down), replaces, isReplaced });
   return {
     down,
     told,
     replacesAny: () => replaces.length > 0,
     look: ({ others, earlier }: Met, { onDown, onLack, onReplaced }: FleetListener): void => {
-      const unlike = earlier.filter((other) => differences(identity, other.identity).length > 0);
+      const own = identity();
+      const name = nameOf(own);
+      const unlike = earlier.filter((other) => differences(own, other.identity).length > 0);
       replaces = drainOthers ? unlike.map((other) => nameOf(other.identity)) : [];
       const by = others.find((each) => each.replaces.includes(name) && !replaces.includes(nameOf(each.identity)));
-      if (by !== undefined && !isReplaced) onReplaced(`${by.id}: ${differences(identity, by.identity).join("; ")}`);
+      if (by !== undefined && !isReplaced) onReplaced(`${by.id}: ${differences(own, by.identity).join("; ")}`);
       isReplaced ||= by !== undefined;
       const lack = lackOf(down, others);
       if (lack !== lacks) onLack(lack);
@@ -198,7 +199,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
   };
 
   const first = await meet();
-  const refused = refusal(identity, first.earlier, drainOthers);
+  const refused = refusal(identity(), first.earlier, drainOthers);
   if (refused !== undefined) {
     await store.leave(id);
     return { kind: "refused", message: refused };

@@ -26,7 +26,6 @@ export interface Made {
   readonly pools: ReadonlyMap<string, Pool>;
   /** Names of those that are open. */
   readonly ports: readonly string[];
-  readonly keyring: Keyring;
 }
 
 const HASH_DIGITS = 16;
@@ -49,16 +48,20 @@ function poolHash({ environment, columns }: Pool): string {
   );
 }
 
-export function identityOf({ version, registry, environmentFiles, pools, ports, keyring }: Made): Identity {
+/** As it is whenever it is asked for: keys are rotated while a server runs. */
+export function identityOf(
+  { version, registry, environmentFiles, pools, ports }: Made,
+  keyring: Keyring,
+): () => Identity {
   const modules = environmentFiles.map((file) => [`module ${file}`, hashOf(readFileSync(file))] as const);
   const environments = registry.environments.map((each) => [`${each.id} version ${each.version}`, "known"] as const);
-  return {
+  const fixed = {
     version,
     environments: Object.fromEntries([...environments, ...modules]),
     pools: Object.fromEntries([...pools].map(([name, pool]) => [name, poolHash(pool)])),
     ports: Object.fromEntries(ports.map((name) => [name, "open"])),
-    keys: keyring.map(({ id }) => id.toString("hex")),
   };
+  return () => ({ ...fixed, keys: keyring.map(({ id }) => id.toString("hex")) });
 }
 
 /** The same for servers that may run side by side; one that is replaced is told by it. */

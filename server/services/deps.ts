@@ -35,7 +35,18 @@ type OutcomeMeter = (kind: {
   readonly source: string;
 }) => GroupTally;
 
+/** What a process says of itself; see ServerInfo in the contract. */
+export interface ServerFacts {
+  readonly version: string;
+  readonly commit: string;
+  readonly store: string;
+  readonly replicaId: string;
+  readonly messageBytesMax: number;
+  readonly completionBytesMax: number;
+}
+
 export interface ServiceDeps {
+  readonly facts: ServerFacts;
   readonly keyring: Keyring;
   readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;

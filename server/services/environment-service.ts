@@ -6,8 +6,11 @@ import {
   type CompletionGroup,
   type Environment as WireEnvironment,
   type EnvironmentService,
+  file_gradus_v1_environment,
   FinishReason,
   GetEnvironmentResponseSchema,
+  type GetServerInfoResponse,
+  GetServerInfoResponseSchema,
   type ListEnvironmentsResponse,
   ListEnvironmentsResponseSchema,
   ResetResponseSchema,
@@ -17,6 +20,7 @@ import {
   type StreamStepsResponse,
   StreamStepsResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
+import { portKinds } from "../ports/list.ts";
 import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Caller } from "../scoring/async-scorer.ts";
@@ -46,10 +50,31 @@ function keyOf({ id, version }: WireEnvironment): string {
   return `${id} ${1e9 - version}`;
 }
 
+function serverInfo({ facts, registry, missingPorts = {}, limits }: ServiceDeps): GetServerInfoResponse {
+  const { messageBytesMax, completionBytesMax, ...own } = facts;
+  const { groupsMax, completionsMax, batchSeedsMax } = limits;
+  const ports = portKinds.map(([name]) => ({ name, missing: missingPorts[name] ?? "" }));
+  return create(GetServerInfoResponseSchema, {
+    server: {
+      ...own,
+      contract: file_gradus_v1_environment.proto.package,
+      environments: registry.environments.length,
+      ports: ports.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      limits: {
+        messageBytes: BigInt(messageBytesMax),
+        groups: groupsMax,
+        completions: completionsMax,
+        completionBytes: completionBytesMax,
+        batchSeeds: batchSeedsMax,
+      },
+    },
+  });
+}
+
 /** Which environments there are, and what each is. Both stay what they are while the server runs. */
 function createDirectory(
   deps: ServiceDeps,
-): Pick<ServiceHandlers<typeof EnvironmentService>, "listEnvironments" | "getEnvironment"> {
+): Pick<ServiceHandlers<typeof EnvironmentService>, "getServerInfo" | "listEnvironments" | "getEnvironment"> {
   let descriptions: readonly WireEnvironment[] | undefined;
   /** All environments in their order, described once. */
   const described = (): readonly WireEnvironment[] =>
@@ -59,6 +84,7 @@ function createDirectory(
   /** Lists that were asked for lately: what is frozen the transport writes only once, for which it takes 2 ms. */
   const lists = new LRUCache<string, ListEnvironmentsResponse>({ max: LISTS_KEPT });
   return {
+    getServerInfo: () => serverInfo(deps),
     listEnvironments({ category, pageSize, pageToken }) {
       checkBytes(category, CATEGORY_BYTES_MAX, "category");
       const asked = readPage({ pageSize, pageToken }, 100, 1000);

@@ -2,7 +2,6 @@
 import { execFileSync, fork, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -10,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { afterAll } from "vitest";
 import type { Asked } from "./host.ts";
 
-export const launcher = resolve(import.meta.dirname, "../../cli/bin.mjs");
+export const launcher = resolve(import.meta.dirname, "../../cli/gradus");
 
 /** No command writes it. */
 const END_OF_COMMAND = "\0end of command\0";
@@ -26,19 +25,16 @@ export interface Settings {
   readonly env?: Readonly<Record<string, string>>;
   /** Standard input; left out: empty. */
   readonly input?: string;
-  /** The Node that starts the launcher. */
-  readonly node?: string;
 }
 
 /** The environment without settings of whoever runs the tests, and with a user's data in the folder of the test. */
 function environmentWith({ env, cwd }: Settings): Record<string, string | undefined> {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("GRADUS_"));
+  const inherited = Object.entries(process.env).filter(([name]) => !/^GRADUS_|^(NO|FORCE)_COLOR$/.test(name));
   return { ...Object.fromEntries(inherited), XDG_DATA_HOME: resolve(cwd), ...env };
 }
 
 export function start(args: readonly string[], settings: Settings): ChildProcess {
-  const { cwd, node = process.execPath } = settings;
-  return spawn(node, [launcher, ...args], { cwd, env: environmentWith(settings), stdio: "pipe" });
+  return spawn(launcher, args, { cwd: settings.cwd, env: environmentWith(settings), stdio: "pipe" });
 }
 
 /** Runs a command to its end, in a process of its own. */
@@ -50,8 +46,6 @@ export async function gradusAlone(settings: Settings, ...args: readonly string[]
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return { code, out, err };
 }
-
-const nodeFlags = JSON.parse(readFileSync(join(import.meta.dirname, "../../cli/node-flags.json"), "utf8")) as string[];
 
 /** Processes that have run a command and wait for another. */
 const idle: ChildProcess[] = [];
@@ -78,7 +72,7 @@ function untilEnd(stream: Readable | null): Promise<string> {
  * process takes a third of a second and more. The launcher, signals and settings of Node want gradusAlone() or start().
  */
 export async function gradus(settings: Settings, ...args: readonly string[]): Promise<Ended> {
-  const host = idle.pop() ?? fork(join(import.meta.dirname, "host.ts"), { stdio: "pipe", execArgv: nodeFlags });
+  const host = idle.pop() ?? fork(join(import.meta.dirname, "host.ts"), { stdio: "pipe" });
   const code = new Promise<number | null>((done) => {
     host.once("message", (message) => done(message as number)).once("exit", done);
   });
@@ -131,7 +125,7 @@ export async function startServing(settings: Settings, ...flags: readonly string
   return { child, ended, lines, ...(await ports) };
 }
 
-/** This Node and others of another version that are on the path, by version: any may start the launcher. */
+/** This Node and others of another version that are on the path, by version. */
 export function nodes(): readonly (readonly [version: string, node: string])[] {
   const onPath = execFileSync("which", ["-a", "node"], { encoding: "utf8" }).trim().split("\n");
   const versionOf = (node: string): string => execFileSync(node, ["--version"], { encoding: "utf8" }).trim();

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 function here(command: string): string {
-  const launcher = `${process.execPath} ${join(repository, "cli/bin.mjs")}`;
+  const launcher = join(repository, "cli/gradus");
   return command
     .replaceAll("npx gradus", launcher)
     .replaceAll("http://localhost:8000/v1", model.url)

@@ -7,6 +7,7 @@ from conftest import Server, solution, wrong
 
 import gradus
 from gradus import Client, Task, aio
+from gradus.environments import ServerInfo
 
 
 def test_environments_are_listed_and_described(client: Client) -> None:
@@ -114,3 +115,16 @@ def test_the_asynchronous_client_gives_the_same(server: Server, client: Client, 
             assert await asynchronous.batch_step(group) == client.batch_step(group)
 
     asyncio.run(ask())
+
+
+def test_a_server_says_which_it_is(server: Server, client: Client) -> None:
+    info = client.get_server_info()
+    assert (info.contract, info.environments) == ("gradus.v1", len(client.list_environments()))
+    assert [port.name for port in info.ports] == ["judge", "sandbox", "teacher"]
+    assert info.limits.groups == 1024
+
+    async def ask() -> ServerInfo:
+        async with aio.Client(server.address) as asynchronous:
+            return await asynchronous.get_server_info()
+
+    assert asyncio.run(ask()) == info

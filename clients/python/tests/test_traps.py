@@ -131,7 +131,7 @@ def test_a_time_out_without_an_end_is_a_long_one(client: Client, task: Task) -> 
 
 
 def test_the_version_is_the_distributions() -> None:
-    assert gradus.__version__ == importlib.metadata.version("gradus")
+    assert gradus.__version__ == importlib.metadata.version("gradus-gym")
     with pytest.raises(AttributeError, match="has no attribute 'Cleint'"):
         gradus.Cleint  # type: ignore[attr-defined]  # noqa: B018
 

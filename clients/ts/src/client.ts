@@ -9,7 +9,7 @@ import type { FeedbackCounts } from "./feedback.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import type { Run } from "./gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
-import type { Environment, ResetResult } from "./gen/gradus/v1/environment_pb.js";
+import type { Environment, ResetResult, ServerInfo } from "./gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
 import type { Suite } from "./gen/gradus/v1/evaluation_pb.js";
 import type { Task } from "./gen/gradus/v1/task_pb.js";
@@ -25,6 +25,8 @@ import type { Items } from "./windowed.ts";
 
 /** A client of one server. Its connection is made by the first call. */
 export interface GradusClient {
+  /** Which server this is: its version, its ports and limits. */
+  getServerInfo(options?: CallOptions): Promise<ServerInfo>;
   /** All environments of the server, by id; those of one category if given. */
   listEnvironments(filter?: { readonly category?: string }, options?: CallOptions): Promise<readonly Environment[]>;
   /** One environment; version 0 is the newest. */
@@ -65,9 +67,13 @@ export interface GradusClient {
 function environmentCalls({
   unary,
   feedback,
-}: Caller): Pick<GradusClient, "listEnvironments" | "getEnvironment" | "reset" | "batchReset" | "step" | "batchStep"> {
+}: Caller): Pick<
+  GradusClient,
+  "getServerInfo" | "listEnvironments" | "getEnvironment" | "reset" | "batchReset" | "step" | "batchStep"
+> {
   const { method } = EnvironmentService;
   return {
+    getServerInfo: async (options) => present((await unary(method.getServerInfo, {}, options)).server, "server"),
     listEnvironments: (filter = {}, options) =>
       allPages(
         (pageToken) => unary(method.listEnvironments, { category: filter.category ?? "", pageToken }, options),

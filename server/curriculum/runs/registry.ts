@@ -256,18 +256,19 @@ export function read<T, Spec, Key extends InstanceKey>(
   });
 }
 
-/** Changes a run. */
+/** Changes a run; `by`: who asked for it. */
 export function change<T, Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
   runId: string,
   decide: (
     state: RunState<Spec, Key>,
   ) => { readonly events: readonly RunEvent<Spec, Key>[]; readonly value: T } | Refusal,
+  by?: string,
 ): Promise<Result<T>> {
   return within(registry, runId, ({ run }) =>
     run.commit<Result<T>>((state) => {
       const decision = decide(state);
-      return "kind" in decision ? { events: [], value: decision } : { ...decision, value: ok(decision.value) };
+      return "kind" in decision ? { events: [], value: decision } : { ...decision, by, value: ok(decision.value) };
     }),
   );
 }

@@ -209,6 +209,14 @@ describe("the machine's clock", () => {
     }
   });
 
+  test("that goes back by a day leaves no group open for that long", async () => {
+    const { runs, clock } = await started({ groupTimeoutMs: 60_000 });
+    await clock.advance(30_000);
+    clock.jump(-DAY_MS);
+    await clock.advance(30_000);
+    expect(value(await runs.get("run")).state.groupsOutstanding).toBe(0);
+  });
+
   test("a run that a caller deletes is logged, too", async () => {
     const { lines, log } = logged();
     const { runs } = bench({ log });

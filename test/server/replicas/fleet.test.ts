@@ -47,7 +47,7 @@ function world() {
     const joined = await joinFleet({
       store: replicas,
       id,
-      identity: { ...plain, ...identity },
+      identity: () => ({ ...plain, ...identity }),
       drainOthers,
       clock: own,
     });

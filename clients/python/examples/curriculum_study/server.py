@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[4]
-_GRADUS = ["node_modules/.bin/node", "cli/bin.mjs"]
+_GRADUS = ["cli/gradus"]
 _START_SECONDS_MAX = 900
 """A pool that the server has not seen is solved row by row before it listens."""
 
@@ -19,7 +19,7 @@ _START_SECONDS_MAX = 900
 def export_answers(environment: str, levels: Sequence[str], rows: int, out: Path) -> None:
     """The solver's answers to `rows` tasks of an environment's levels, made in the train split."""
     named = [each for level in levels for each in ("--level", level)]
-    task = ["--environment", environment, *named, "--count", str(rows), "--format", "answer_tag"]
+    task = ["--environment", environment, *named, "--count", str(rows), "--answer-format", "answer_tag"]
     subprocess.run([*_GRADUS, "export", "--solver", *task, "--out", str(out)], cwd=REPOSITORY, check=True)
 
 

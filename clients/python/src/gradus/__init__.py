@@ -80,7 +80,7 @@ else:
             raise AttributeError(f"module 'gradus' has no attribute {name!r}")
         from importlib.metadata import version  # noqa: PLC0415
 
-        return version("gradus")
+        return version("gradus-gym")
 
 
 __all__ = [

@@ -20,6 +20,7 @@ import grpc
 
 from gradus import _fork
 from gradus._credentials import Tls
+from gradus._tracing import trace_context
 from gradus.errors import GradusError
 
 _MESSAGE_BYTES_MAX = 64 * 1024**2
@@ -92,8 +93,9 @@ class Address:
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
-        """What each call carries."""
-        return () if self.token is None else (("authorization", f"Bearer {self.token}"),)
+        """What a call that begins now carries: the token, and the trace that its caller has going on."""
+        token = () if self.token is None else (("authorization", f"Bearer {self.token}"),)
+        return (*token, *trace_context())
 
     def metadata_for(self, request: Any) -> tuple[tuple[str, str], ...]:
         """What a call carries, with the run that it is about.

@@ -16,7 +16,7 @@ from gradus._stream import Event, Reply, StepStream
 from gradus._values import message_of, proto_of
 from gradus.arms import SpecOptions, task_spec
 from gradus.enums import FinishReason
-from gradus.environments import Environment, ResetResult
+from gradus.environments import Environment, ResetResult, ServerInfo
 from gradus.evaluations import Suite
 from gradus.outcomes import GroupOutcome, Outcome, Reward, StreamResult, rewards_of
 from gradus.runs import RunInfo
@@ -56,6 +56,13 @@ class ClientCore(CallMaker):
             return environment_call("ListEnvironments", request, paged("environments", Environment))
 
         return self.whole(page, options)
+
+    def get_server_info(self, **options: Unpack[CallOptions]) -> Op[ServerInfo]:
+        """Which server this is: its version, its ports and limits."""
+        request = message_of(environment_pb2.GetServerInfoRequest)
+        return self.call(
+            environment_call("GetServerInfo", request, lambda got: ServerInfo.from_proto(got.server)), options
+        )
 
     def get_environment(self, environment: str, version: int = 0, **options: Unpack[CallOptions]) -> Op[Environment]:
         """Describes an environment by its id, e.g. "np/tsp"; version 0 is the newest.

@@ -116,6 +116,7 @@ class Client(ClientHandle):
 
     """
 
+    get_server_info = blocking(ClientCore.get_server_info)
     list_environments = blocking(ClientCore.list_environments)
     get_environment = blocking(ClientCore.get_environment)
     reset = blocking(ClientCore.reset)

@@ -113,6 +113,54 @@ class Environment(Value, message=environment_pb2.Environment):
 
 
 @dataclass(frozen=True)
+class PortInfo(Value, message=environment_pb2.PortInfo):
+    """Something outside that verifiers and generators ask. `missing`: why the server has none; "": it has one."""
+
+    name: str
+    missing: str
+
+
+@dataclass(frozen=True)
+class ServerLimits(Value, message=environment_pb2.ServerLimits):
+    """What a server takes at most: bytes, groups of a call, completions of a group, seeds of a `batch_reset`."""
+
+    message_bytes: int
+    groups: int
+    completions: int
+    completion_bytes: int
+    batch_seeds: int
+
+
+@dataclass(frozen=True)
+class ServerInfo(Value, message=environment_pb2.ServerInfo):
+    """A server, as one process of it says.
+
+    Attributes
+    ----------
+    version, commit
+        E.g. "0.1.0"; of the repository that it was built from, "": not known.
+    contract
+        The contract's package, e.g. "gradus.v1".
+    environments
+        How many there are, each of its versions counted.
+    store
+        What keeps runs: "memory", "sqlite" or "postgres".
+    replica_id
+        Made anew at each start, and another one for each process.
+
+    """
+
+    version: str
+    commit: str
+    contract: str
+    environments: int
+    ports: tuple[PortInfo, ...]
+    limits: ServerLimits
+    store: str
+    replica_id: str
+
+
+@dataclass(frozen=True)
 class ResetResult(Value, message=environment_pb2.ResetResult):
     """One task of a batch, or why it could not be made: exactly one of `task` and `error` is set."""
 

@@ -16,12 +16,18 @@ import { explain, inPlainWords, isSuspicious } from "./mistakes.ts";
 import { runHeader, runOf } from "../affinity.ts";
 import { fromServiceError } from "./service-error.ts";
 import { stepChannel } from "./steps.ts";
+import { traced } from "./tracing.ts";
 
 /** How a gRPC server is reached. */
 export interface GrpcOptions {
   readonly tls?: TlsOptions | undefined;
   /** Bearer token, where the server asks for one. */
   readonly token?: string | undefined;
+  /**
+   * Whether calls are a part of the trace that their caller has going on (W3C trace context), where @opentelemetry/api is
+   * installed; left out: true.
+   */
+  readonly tracing?: boolean | undefined;
 }
 
 const pathOf = (method: DescMethod): string => `/${method.parent.typeName}/${method.name}`;
@@ -46,7 +52,7 @@ function cancelOn(signal: AbortSignal | undefined, call: { cancel(): void }): ()
   return () => signal?.removeEventListener("abort", cancel);
 }
 
-function unary(client: Client, metadata: Metadata): Transport["unary"] {
+function unary(client: Client, metadata: () => Metadata): Transport["unary"] {
   return async (method, message, attempt) => {
     if (attempt.signal?.aborted) throw abortedError(attempt.signal);
     const bytes = bytesOf(method.input, message);
@@ -57,7 +63,7 @@ function unary(client: Client, metadata: Metadata): Transport["unary"] {
         asIs,
         read,
         bytes,
-        about(message, metadata),
+        about(message, metadata()),
         optionsOf(attempt),
         (error, reply) => {
           stop();
@@ -70,7 +76,7 @@ function unary(client: Client, metadata: Metadata): Transport["unary"] {
   };
 }
 
-function serverStream(client: Client, metadata: Metadata): Transport["serverStream"] {
+function serverStream(client: Client, metadata: () => Metadata): Transport["serverStream"] {
   return async function* (method, message, attempt) {
     if (attempt.signal?.aborted) throw abortedError(attempt.signal);
     const bytes = bytesOf(method.input, message);
@@ -80,7 +86,7 @@ function serverStream(client: Client, metadata: Metadata): Transport["serverStre
       asIs,
       read,
       bytes,
-      about(message, metadata),
+      about(message, metadata()),
       optionsOf(attempt),
     );
     // The end of a cancelled call has no reader.
@@ -129,9 +135,10 @@ export function grpcTransport(address: string, options: GrpcOptions): Transport 
     const wanted = "address: want host:port of the server's gRPC port, e.g. localhost:50051";
     throw new GradusError("INVALID_ARGUMENT", `${wanted}; got '${address}': ${problem}`);
   }
-  const metadata = new Metadata();
+  const common = new Metadata();
   const token = tokenOf(options.token);
-  if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
+  if (token !== undefined) common.set("authorization", `Bearer ${token}`);
+  const metadata = options.tracing === false ? () => common : traced(common);
   const wire = connection(() => new Client(address, credentialsOf(options.tls), channelOptions(address, options.tls)));
   const { client } = wire;
   const { reached, failed } = explainer(address, options.tls, () => unary(client(), metadata));
@@ -162,7 +169,7 @@ export function grpcTransport(address: string, options: GrpcOptions): Transport 
     openSteps: () => {
       const method = EnvironmentService.method.streamSteps;
       const start = (first: object) =>
-        client().makeBidiStreamRequest(pathOf(method), asIs, reader(method.output), about(first, metadata));
+        client().makeBidiStreamRequest(pathOf(method), asIs, reader(method.output), about(first, metadata()));
       const channel = stepChannel(start);
       return {
         ...channel,

@@ -3161,6 +3161,14 @@ export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
    * @generated from field: string arm_id = 6;
    */
   armId: string;
+
+  /**
+   * The name of the token of whoever asked for it; empty: the server did it by
+   * itself, as it does mask an arm, or asks for no token.
+   *
+   * @generated from field: string by = 7;
+   */
+  by: string;
 };
 
 /**

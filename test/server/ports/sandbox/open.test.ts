@@ -30,6 +30,17 @@ describe("no sandbox is opened, and it is said why and what to do", () => {
   });
 });
 
+test.each(["darwin", "win32"])("on %s it is refused before anything is started", async (platform) => {
+  const own = process.platform;
+  Object.defineProperty(process, "platform", { value: platform });
+  try {
+    const opened = await openSandbox({ kind: "embedded", python: "python3", concurrency: 1 });
+    expect(opened.kind === "missing" && opened.why).toContain(`programs are run on Linux, and this is ${platform}`);
+  } finally {
+    Object.defineProperty(process, "platform", { value: own });
+  }
+});
+
 test("a room that lets programs do something is not trusted", async () => {
   const replies = (value: readonly string[]): SandboxReply => ({ kind: "ran", results: [{ kind: "returned", value }] });
   const probe = (reply: SandboxReply) => probeRoom({ ask: async () => reply }, context);

@@ -79,6 +79,7 @@ class Client(ClientHandle):
     It may be used from several event loops, one after the other or side by side: it has a connection for each.
     """
 
+    get_server_info = awaiting(ClientCore.get_server_info)
     list_environments = awaiting(ClientCore.list_environments)
     get_environment = awaiting(ClientCore.get_environment)
     reset = awaiting(ClientCore.reset)

@@ -3056,6 +3056,7 @@ class ControlRecord(google.protobuf.message.Message):
     WEIGHTS_FIELD_NUMBER: builtins.int
     REASON_FIELD_NUMBER: builtins.int
     ARM_ID_FIELD_NUMBER: builtins.int
+    BY_FIELD_NUMBER: builtins.int
     kind: builtins.str
     """What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
     "resume", "close_groups", "reopen_groups", "shape" or "import".
@@ -3066,6 +3067,10 @@ class ControlRecord(google.protobuf.message.Message):
     """The reason given; else empty."""
     arm_id: builtins.str
     """The arm, for "mask" and "unmask"."""
+    by: builtins.str
+    """The name of the token of whoever asked for it; empty: the server did it by
+    itself, as it does mask an arm, or asks for no token.
+    """
     @property
     def policy(self) -> global___Policy:
         """The new policy, for "policy"."""
@@ -3083,9 +3088,10 @@ class ControlRecord(google.protobuf.message.Message):
         weights: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
         reason: builtins.str = ...,
         arm_id: builtins.str = ...,
+        by: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["policy", b"policy"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "cursor", b"cursor", "kind", b"kind", "policy", b"policy", "reason", b"reason", "weights", b"weights"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "by", b"by", "cursor", b"cursor", "kind", b"kind", "policy", b"policy", "reason", b"reason", "weights", b"weights"]) -> None: ...
 
 global___ControlRecord = ControlRecord
 

@@ -78,6 +78,152 @@ same.
 global___FinishReason = FinishReason
 
 @typing.final
+class PortInfo(google.protobuf.message.Message):
+    """Something outside that verifiers and generators ask, e.g. a sandbox."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: builtins.int
+    MISSING_FIELD_NUMBER: builtins.int
+    name: builtins.str
+    """E.g. "sandbox", "judge", "teacher"."""
+    missing: builtins.str
+    """Why this server has none, and what to do; empty: it has one."""
+    def __init__(
+        self,
+        *,
+        name: builtins.str = ...,
+        missing: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["missing", b"missing", "name", b"name"]) -> None: ...
+
+global___PortInfo = PortInfo
+
+@typing.final
+class ServerLimits(google.protobuf.message.Message):
+    """What a server takes at most. What exceeds one gets INVALID_ARGUMENT, or
+    RESOURCE_EXHAUSTED where it is a whole message.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    MESSAGE_BYTES_FIELD_NUMBER: builtins.int
+    GROUPS_FIELD_NUMBER: builtins.int
+    COMPLETIONS_FIELD_NUMBER: builtins.int
+    COMPLETION_BYTES_FIELD_NUMBER: builtins.int
+    BATCH_SEEDS_FIELD_NUMBER: builtins.int
+    message_bytes: builtins.int
+    """Bytes of a message."""
+    groups: builtins.int
+    """Groups of a BatchStep or a message of StreamSteps."""
+    completions: builtins.int
+    """Completions of a group."""
+    completion_bytes: builtins.int
+    """Bytes of a completion."""
+    batch_seeds: builtins.int
+    """Seeds of a BatchReset."""
+    def __init__(
+        self,
+        *,
+        message_bytes: builtins.int = ...,
+        groups: builtins.int = ...,
+        completions: builtins.int = ...,
+        completion_bytes: builtins.int = ...,
+        batch_seeds: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["batch_seeds", b"batch_seeds", "completion_bytes", b"completion_bytes", "completions", b"completions", "groups", b"groups", "message_bytes", b"message_bytes"]) -> None: ...
+
+global___ServerLimits = ServerLimits
+
+@typing.final
+class ServerInfo(google.protobuf.message.Message):
+    """A server, as one process of it says."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: builtins.int
+    COMMIT_FIELD_NUMBER: builtins.int
+    CONTRACT_FIELD_NUMBER: builtins.int
+    ENVIRONMENTS_FIELD_NUMBER: builtins.int
+    PORTS_FIELD_NUMBER: builtins.int
+    LIMITS_FIELD_NUMBER: builtins.int
+    STORE_FIELD_NUMBER: builtins.int
+    REPLICA_ID_FIELD_NUMBER: builtins.int
+    version: builtins.str
+    """E.g. "0.1.0", or "0.2.0-rc.1"."""
+    commit: builtins.str
+    """Of the repository that it was built from, in 12 hex digits, with "-dirty"
+    where files were changed; empty: not known, as in a checkout.
+    """
+    contract: builtins.str
+    """The contract's package, e.g. "gradus.v1". Within one, a newer server serves
+    older clients.
+    """
+    environments: builtins.int
+    """How many environments there are, each of its versions counted."""
+    store: builtins.str
+    """What keeps runs and evaluations: "memory", "sqlite" or "postgres"."""
+    replica_id: builtins.str
+    """Made anew at each start, and another one for each process."""
+    @property
+    def ports(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___PortInfo]:
+        """All that it could ask outside, in the order of their names."""
+
+    @property
+    def limits(self) -> global___ServerLimits:
+        """What it takes at most."""
+
+    def __init__(
+        self,
+        *,
+        version: builtins.str = ...,
+        commit: builtins.str = ...,
+        contract: builtins.str = ...,
+        environments: builtins.int = ...,
+        ports: collections.abc.Iterable[global___PortInfo] | None = ...,
+        limits: global___ServerLimits | None = ...,
+        store: builtins.str = ...,
+        replica_id: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["limits", b"limits"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["commit", b"commit", "contract", b"contract", "environments", b"environments", "limits", b"limits", "ports", b"ports", "replica_id", b"replica_id", "store", b"store", "version", b"version"]) -> None: ...
+
+global___ServerInfo = ServerInfo
+
+@typing.final
+class GetServerInfoRequest(google.protobuf.message.Message):
+    """Asks which server this is."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+global___GetServerInfoRequest = GetServerInfoRequest
+
+@typing.final
+class GetServerInfoResponse(google.protobuf.message.Message):
+    """Which it is."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SERVER_FIELD_NUMBER: builtins.int
+    @property
+    def server(self) -> global___ServerInfo:
+        """The server."""
+
+    def __init__(
+        self,
+        *,
+        server: global___ServerInfo | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["server", b"server"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["server", b"server"]) -> None: ...
+
+global___GetServerInfoResponse = GetServerInfoResponse
+
+@typing.final
 class ParameterInfo(google.protobuf.message.Message):
     """A parameter of an environment's generator."""
 

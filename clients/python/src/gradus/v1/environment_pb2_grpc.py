@@ -24,6 +24,11 @@ class EnvironmentServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_environment__pb2.ListEnvironmentsRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_environment__pb2.ListEnvironmentsResponse.FromString,
                 )
+        self.GetServerInfo = channel.unary_unary(
+                '/gradus.v1.EnvironmentService/GetServerInfo',
+                request_serializer=gradus_dot_v1_dot_environment__pb2.GetServerInfoRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_environment__pb2.GetServerInfoResponse.FromString,
+                )
         self.GetEnvironment = channel.unary_unary(
                 '/gradus.v1.EnvironmentService/GetEnvironment',
                 request_serializer=gradus_dot_v1_dot_environment__pb2.GetEnvironmentRequest.SerializeToString,
@@ -66,6 +71,13 @@ class EnvironmentServiceServicer(object):
 
     def ListEnvironments(self, request, context):
         """Lists the environments of this server, by id.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetServerInfo(self, request, context):
+        """Says which server this is: its version, what it can ask, what it takes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -122,6 +134,11 @@ def add_EnvironmentServiceServicer_to_server(servicer, server):
                     servicer.ListEnvironments,
                     request_deserializer=gradus_dot_v1_dot_environment__pb2.ListEnvironmentsRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_environment__pb2.ListEnvironmentsResponse.SerializeToString,
+            ),
+            'GetServerInfo': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetServerInfo,
+                    request_deserializer=gradus_dot_v1_dot_environment__pb2.GetServerInfoRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_environment__pb2.GetServerInfoResponse.SerializeToString,
             ),
             'GetEnvironment': grpc.unary_unary_rpc_method_handler(
                     servicer.GetEnvironment,
@@ -182,6 +199,23 @@ class EnvironmentService(object):
         return grpc.experimental.unary_unary(request, target, '/gradus.v1.EnvironmentService/ListEnvironments',
             gradus_dot_v1_dot_environment__pb2.ListEnvironmentsRequest.SerializeToString,
             gradus_dot_v1_dot_environment__pb2.ListEnvironmentsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def GetServerInfo(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.EnvironmentService/GetServerInfo',
+            gradus_dot_v1_dot_environment__pb2.GetServerInfoRequest.SerializeToString,
+            gradus_dot_v1_dot_environment__pb2.GetServerInfoResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

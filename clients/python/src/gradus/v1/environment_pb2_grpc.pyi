@@ -32,6 +32,12 @@ class EnvironmentServiceStub:
     ]
     """Lists the environments of this server, by id."""
 
+    GetServerInfo: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.environment_pb2.GetServerInfoRequest,
+        gradus.v1.environment_pb2.GetServerInfoResponse,
+    ]
+    """Says which server this is: its version, what it can ask, what it takes."""
+
     GetEnvironment: grpc.UnaryUnaryMultiCallable[
         gradus.v1.environment_pb2.GetEnvironmentRequest,
         gradus.v1.environment_pb2.GetEnvironmentResponse,
@@ -84,6 +90,12 @@ class EnvironmentServiceAsyncStub:
         gradus.v1.environment_pb2.ListEnvironmentsResponse,
     ]
     """Lists the environments of this server, by id."""
+
+    GetServerInfo: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.environment_pb2.GetServerInfoRequest,
+        gradus.v1.environment_pb2.GetServerInfoResponse,
+    ]
+    """Says which server this is: its version, what it can ask, what it takes."""
 
     GetEnvironment: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.environment_pb2.GetEnvironmentRequest,
@@ -139,6 +151,14 @@ class EnvironmentServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.environment_pb2.ListEnvironmentsResponse, collections.abc.Awaitable[gradus.v1.environment_pb2.ListEnvironmentsResponse]]:
         """Lists the environments of this server, by id."""
+
+    @abc.abstractmethod
+    def GetServerInfo(
+        self,
+        request: gradus.v1.environment_pb2.GetServerInfoRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.environment_pb2.GetServerInfoResponse, collections.abc.Awaitable[gradus.v1.environment_pb2.GetServerInfoResponse]]:
+        """Says which server this is: its version, what it can ask, what it takes."""
 
     @abc.abstractmethod
     def GetEnvironment(

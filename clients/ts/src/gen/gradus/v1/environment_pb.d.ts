@@ -15,6 +15,187 @@ import type { GroupOutcome, Outcome } from "./outcome_pb.js";
 export declare const file_gradus_v1_environment: GenFile;
 
 /**
+ * Something outside that verifiers and generators ask, e.g. a sandbox.
+ *
+ * @generated from message gradus.v1.PortInfo
+ */
+export declare type PortInfo = Message<"gradus.v1.PortInfo"> & {
+  /**
+   * E.g. "sandbox", "judge", "teacher".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Why this server has none, and what to do; empty: it has one.
+   *
+   * @generated from field: string missing = 2;
+   */
+  missing: string;
+};
+
+/**
+ * Describes the message gradus.v1.PortInfo.
+ * Use `create(PortInfoSchema)` to create a new message.
+ */
+export declare const PortInfoSchema: GenMessage<PortInfo>;
+
+/**
+ * What a server takes at most. What exceeds one gets INVALID_ARGUMENT, or
+ * RESOURCE_EXHAUSTED where it is a whole message.
+ *
+ * @generated from message gradus.v1.ServerLimits
+ */
+export declare type ServerLimits = Message<"gradus.v1.ServerLimits"> & {
+  /**
+   * Bytes of a message.
+   *
+   * @generated from field: uint64 message_bytes = 1;
+   */
+  messageBytes: bigint;
+
+  /**
+   * Groups of a BatchStep or a message of StreamSteps.
+   *
+   * @generated from field: uint32 groups = 2;
+   */
+  groups: number;
+
+  /**
+   * Completions of a group.
+   *
+   * @generated from field: uint32 completions = 3;
+   */
+  completions: number;
+
+  /**
+   * Bytes of a completion.
+   *
+   * @generated from field: uint32 completion_bytes = 4;
+   */
+  completionBytes: number;
+
+  /**
+   * Seeds of a BatchReset.
+   *
+   * @generated from field: uint32 batch_seeds = 5;
+   */
+  batchSeeds: number;
+};
+
+/**
+ * Describes the message gradus.v1.ServerLimits.
+ * Use `create(ServerLimitsSchema)` to create a new message.
+ */
+export declare const ServerLimitsSchema: GenMessage<ServerLimits>;
+
+/**
+ * A server, as one process of it says.
+ *
+ * @generated from message gradus.v1.ServerInfo
+ */
+export declare type ServerInfo = Message<"gradus.v1.ServerInfo"> & {
+  /**
+   * E.g. "0.1.0", or "0.2.0-rc.1".
+   *
+   * @generated from field: string version = 1;
+   */
+  version: string;
+
+  /**
+   * Of the repository that it was built from, in 12 hex digits, with "-dirty"
+   * where files were changed; empty: not known, as in a checkout.
+   *
+   * @generated from field: string commit = 2;
+   */
+  commit: string;
+
+  /**
+   * The contract's package, e.g. "gradus.v1". Within one, a newer server serves
+   * older clients.
+   *
+   * @generated from field: string contract = 3;
+   */
+  contract: string;
+
+  /**
+   * How many environments there are, each of its versions counted.
+   *
+   * @generated from field: uint32 environments = 4;
+   */
+  environments: number;
+
+  /**
+   * All that it could ask outside, in the order of their names.
+   *
+   * @generated from field: repeated gradus.v1.PortInfo ports = 5;
+   */
+  ports: PortInfo[];
+
+  /**
+   * What it takes at most.
+   *
+   * @generated from field: gradus.v1.ServerLimits limits = 6;
+   */
+  limits?: ServerLimits | undefined;
+
+  /**
+   * What keeps runs and evaluations: "memory", "sqlite" or "postgres".
+   *
+   * @generated from field: string store = 7;
+   */
+  store: string;
+
+  /**
+   * Made anew at each start, and another one for each process.
+   *
+   * @generated from field: string replica_id = 8;
+   */
+  replicaId: string;
+};
+
+/**
+ * Describes the message gradus.v1.ServerInfo.
+ * Use `create(ServerInfoSchema)` to create a new message.
+ */
+export declare const ServerInfoSchema: GenMessage<ServerInfo>;
+
+/**
+ * Asks which server this is.
+ *
+ * @generated from message gradus.v1.GetServerInfoRequest
+ */
+export declare type GetServerInfoRequest = Message<"gradus.v1.GetServerInfoRequest"> & {
+};
+
+/**
+ * Describes the message gradus.v1.GetServerInfoRequest.
+ * Use `create(GetServerInfoRequestSchema)` to create a new message.
+ */
+export declare const GetServerInfoRequestSchema: GenMessage<GetServerInfoRequest>;
+
+/**
+ * Which it is.
+ *
+ * @generated from message gradus.v1.GetServerInfoResponse
+ */
+export declare type GetServerInfoResponse = Message<"gradus.v1.GetServerInfoResponse"> & {
+  /**
+   * The server.
+   *
+   * @generated from field: gradus.v1.ServerInfo server = 1;
+   */
+  server?: ServerInfo | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.GetServerInfoResponse.
+ * Use `create(GetServerInfoResponseSchema)` to create a new message.
+ */
+export declare const GetServerInfoResponseSchema: GenMessage<GetServerInfoResponse>;
+
+/**
  * A parameter of an environment's generator.
  *
  * @generated from message gradus.v1.ParameterInfo
@@ -1031,6 +1212,16 @@ export declare const EnvironmentService: GenService<{
     methodKind: "unary";
     input: typeof ListEnvironmentsRequestSchema;
     output: typeof ListEnvironmentsResponseSchema;
+  },
+  /**
+   * Says which server this is: its version, what it can ask, what it takes.
+   *
+   * @generated from rpc gradus.v1.EnvironmentService.GetServerInfo
+   */
+  getServerInfo: {
+    methodKind: "unary";
+    input: typeof GetServerInfoRequestSchema;
+    output: typeof GetServerInfoResponseSchema;
   },
   /**
    * Describes one environment.

@@ -1,0 +1,54 @@
+"""What a command costs: CPU of its process and all that it starts, user and system, the median of 20.
+
+    python3 bench/cli/run.py [--gradus cli/gradus] [--count 20] [--json]
+
+`--gradus out/project/node_modules/.bin/gradus` measures a package that was installed there (docs/guides/releasing.md).
+Commands by turns, so that other work of the machine falls on all; the first round, which fills Node's compile cache, is
+left out. CPU is what the system counted for the child when it was waited for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+COMMANDS = ("--help", "envs", "reset np/tsp", "reset countdown --level T0 --seed 7", "version")
+
+
+def cpu_seconds(command: list[str], env: dict[str, str]) -> float:
+    """Of a command, which must end well, and of all that it waited for."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=env)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def main() -> None:
+    """Measures by turns and prints the medians."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gradus", default="cli/gradus")
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    gradus = str(Path(args.gradus).absolute())
+    with tempfile.TemporaryDirectory() as data:
+        env = {**os.environ, "GRADUS_DATA_DIR": data}
+        env.pop("NODE_COMPILE_CACHE", None)
+        rounds = [[cpu_seconds([gradus, *words.split()], env) for words in COMMANDS] for _ in range(args.count + 1)]
+    took = {words: [of[i] for of in rounds[1:]] for i, words in enumerate(COMMANDS)}
+    if args.json:
+        print(json.dumps(took))
+        return
+    for words, seconds in took.items():
+        print(f"{statistics.median(seconds):.2f} s ({min(seconds):.2f} to {max(seconds):.2f})  gradus {words}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+/**
+ * Lays the npm package `gradus` in a folder (out/package unless told otherwise), which `npm pack` makes a tarball of: Node
+ * strips no types under node_modules, so what a checkout runs as it is has to be built there. esbuild bundles the program,
+ * each thread's module and the libraries; what is read at run time is copied beside them.
+ *
+ *   node scripts/artefacts/package.ts [folder]
+ */
+import { build as bundle, type Metafile, type Plugin } from "esbuild";
+import { execFileSync } from "node:child_process";
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative, resolve } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+import { environmentsDigest } from "../../server/pools/cache.ts";
+import type { Build } from "../../server/runtime/version.ts";
+
+const repository = resolve(import.meta.dirname, "../..");
+const SOURCES = "{envs,pictures,server,cli}/**/*.ts";
+/** Programs of the sandbox, rows of pools, migrations. */
+const READ_AT_RUN_TIME = "{envs,server}/**/*.{py,jsonl,sql}";
+
+/**
+ * Not bundled: what server/transport/grpc/internals.ts reaches into the files of, and what reads files of its own. pg asks
+ * for the last where it is installed, which it is not.
+ */
+const EXTERNAL = ["@grpc/grpc-js", "@grpc/reflection", "grpc-health-check", "piscina", "pg-native"];
+
+/** Where all bundles are, so that a file that is shared lies as deep as those that share it. */
+const outputOf = (source: string): string => source.replace(/\.ts$/, "").replaceAll("/", "-");
+
+/** new URL("./worker.ts", import.meta.url): the module of a thread. */
+const THREAD = /new URL\("(\.[^"]*\.ts)", import\.meta\.url\)/g;
+
+function threadModules(): readonly string[] {
+  return globSync(SOURCES, { cwd: repository }).flatMap((source) =>
+    [...readFileSync(join(repository, source), "utf8").matchAll(THREAD)].map(([, path = ""]) =>
+      join(dirname(source), path),
+    ),
+  );
+}
+
+/** The client's copy of the generated code is the server's, which is made only once: it takes a sixth of a command's time. */
+const oneCopy: Plugin = {
+  name: "one copy of the generated code",
+  setup(build) {
+    build.onResolve({ filter: /\/gen\/gradus\/.*_pb\.js$/ }, ({ path, resolveDir }) => {
+      const found = join(resolveDir, path);
+      const [, generated] = /\/clients\/ts\/src\/(gen\/.*)$/.exec(found) ?? [];
+      return generated === undefined ? undefined : { path: join(repository, "server", generated) };
+    });
+  },
+};
+
+/** A source that asks where it is gets told where it would be beside the bundle, as what it reads is. */
+const whereFilesAre: Plugin = {
+  name: "where files are",
+  setup(build) {
+    build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const source = relative(repository, path);
+      const text = readFileSync(path, "utf8");
+      if (source.startsWith("..") || !text.includes("import.meta.url")) return undefined;
+      const contents = text
+        .replaceAll(THREAD, (_, module: string) => {
+          return `new URL("./${outputOf(join(dirname(source), module))}.js", import.meta["url"])`;
+        })
+        .replaceAll("import.meta.url", `new URL("./${source}", import.meta["url"]).href`);
+      return { contents, loader: "ts" };
+    });
+  },
+};
+
+function commitOf(): string {
+  try {
+    const git = (...args: readonly string[]): string =>
+      execFileSync("git", args, { cwd: repository, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+    return git("rev-parse", "--short=12", "HEAD") + (git("status", "--porcelain") === "" ? "" : "-dirty");
+  } catch {
+    return "";
+  }
+}
+
+/** The folder of the package that a file is of. */
+function packageOf(input: string): string | undefined {
+  return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0];
+}
+
+/** What the licences of bundled libraries ask to be passed on: their texts. */
+function licencesOf({ inputs }: Metafile): string {
+  const folders = [...new Set(Object.keys(inputs).map(packageOf))].filter((folder) => folder !== undefined).sort();
+  const texts = folders.map((folder) => {
+    const { name, version, license } = readJson(join(folder, "package.json")) as Record<string, string>;
+    const files = readdirSync(join(repository, folder)).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
+    const said = files.map((file) => readFileSync(join(repository, folder, file), "utf8").trim());
+    return [`${name} ${version} (${license})`, ...said].join("\n\n");
+  });
+  return `${texts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
+}
+
+const readJson = (path: string): unknown => JSON.parse(readFileSync(join(repository, path), "utf8"));
+
+/** The packages that bundles import, in the versions that they were tested in, and the Node that they run on. */
+function dependenciesOf({ outputs }: Metafile): Readonly<Record<string, string>> {
+  const imported = Object.values(outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
+  const named = Object.entries(manifest.dependencies);
+  return Object.fromEntries(named.filter(([name]) => name === "node" || imported.includes(name)));
+}
+
+async function lay(folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  const dist = join(folder, "dist");
+  const entries = { main: "cli/main.ts", health: "cli/health.ts", environment: "scripts/artefacts/environment.ts" };
+  const threads = Object.fromEntries(threadModules().map((module) => [outputOf(module), module]));
+  const build: Build = { version: manifest.version, commit: commitOf(), environments: environmentsDigest() };
+  const { metafile } = await bundle({
+    absWorkingDir: repository,
+    entryPoints: { ...entries, ...threads },
+    outdir: dist,
+    bundle: true,
+    // What a command does not need it does not load.
+    splitting: true,
+    chunkNames: "[name]-[hash]",
+    format: "esm",
+    platform: "node",
+    target: "node24",
+    external: EXTERNAL,
+    plugins: [whereFilesAre, oneCopy],
+    define: { GRADUS_BUILD: JSON.stringify(build) },
+    // For libraries that are CommonJS.
+    banner: {
+      js: 'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);',
+    },
+    // Stack traces name our files and lines; the text itself is in the repository.
+    sourcemap: true,
+    sourcesContent: false,
+    legalComments: "none",
+    logLevel: "warning",
+    metafile: true,
+  });
+  for (const file of globSync(READ_AT_RUN_TIME, { cwd: repository })) cpSync(join(repository, file), join(dist, file));
+  for (const file of ["README.md", "CHANGELOG.md", "LICENSE", "cli/gradus", "cli/node-flags.json"])
+    cpSync(join(repository, file), join(folder, file));
+  writeFileSync(join(folder, "LICENSES-OF-LIBRARIES"), licencesOf(metafile));
+  declare(join(dist, "types"));
+  const { name, version, description, license, type, bin } = manifest;
+  const exports = {
+    "./environment": { types: "./dist/types/scripts/artefacts/environment.d.ts", default: "./dist/environment.js" },
+  };
+  const files = ["dist", "cli", "LICENSES-OF-LIBRARIES", "CHANGELOG.md"];
+  const packed = {
+    name,
+    version,
+    description,
+    license,
+    type,
+    bin,
+    exports,
+    files,
+    dependencies: dependenciesOf(metafile),
+  };
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(packed, undefined, 2)}\n`);
+  fillPools(folder);
+}
+
+/** Types of what modules of environments import. */
+function declare(types: string): void {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-package-"));
+  const emit = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: repository, outDir: types };
+  const compilerOptions = { ...emit, typeRoots: [join(repository, "node_modules/@types")] };
+  const files = [join(repository, "scripts/artefacts/environment.ts")];
+  const config = { extends: join(repository, "tsconfig.json"), compilerOptions, files, include: [] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  execFileSync(process.execPath, [join(repository, "node_modules/typescript/bin/tsc"), "-p", folder]);
+  rmSync(folder, { recursive: true });
+}
+
+/** What the pools that ship come to is read once, here: nobody may write there where the package is installed. */
+function fillPools(folder: string): void {
+  const data = mkdtempSync(join(tmpdir(), "gradus-package-"));
+  execFileSync(process.execPath, [join(folder, "dist/main.js"), "envs", "--json", "--data-dir", data]);
+  rmSync(data, { recursive: true });
+}
+
+await lay(resolve(process.argv[2] ?? join(repository, "out/package")));

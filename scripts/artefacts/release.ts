@@ -1,0 +1,92 @@
+/**
+ * Makes all that a release consists of in a folder (out/release unless told otherwise), with checksums and a bill of
+ * materials. docs/guides/releasing.md says how it is published.
+ *
+ *   node scripts/artefacts/release.ts [folder]
+ */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+
+const repository = resolve(import.meta.dirname, "../..");
+const out = resolve(process.argv[2] ?? join(repository, "out/release"));
+const scratch = `${out}.parts`;
+const { version } = manifest;
+
+function run(command: string, ...args: readonly string[]): string {
+  return execFileSync(command, args, { cwd: repository, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+}
+
+function release(): void {
+  for (const folder of [out, scratch]) {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+  }
+  const node = process.execPath;
+  run(node, "scripts/artefacts/package.ts", join(scratch, "package"));
+  for (const folder of [join(scratch, "package"), join(repository, "clients/ts")])
+    run("npm", "pack", "--silent", "--pack-destination", out, folder);
+  const pip = [".venv/bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"] as const;
+  // What an earlier build left there would be packed too.
+  rmSync(join(repository, "clients/python/build"), { recursive: true, force: true });
+  run(...pip, "wheel", "--no-deps", "--wheel-dir", out, "./clients/python");
+  const image = join(scratch, "image");
+  run(node, "scripts/artefacts/image.ts", join(out, `gradus-${version}.tgz`), image);
+  // A fast level: most of it is Node, which no level makes small.
+  run(
+    "tar",
+    "-C",
+    image,
+    "--owner=0",
+    "--group=0",
+    "-I",
+    "gzip -1",
+    "-cf",
+    join(out, `gradus-image-${version}.tar.gz`),
+    ".",
+  );
+  writeFileSync(join(out, `gradus-${version}.cdx.json`), JSON.stringify(billOfMaterials(), undefined, 2));
+  writeFileSync(join(out, "SHA256SUMS"), sums());
+}
+
+interface Bill {
+  readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string }[];
+}
+
+interface Component {
+  readonly "bom-ref": string;
+  readonly properties?: readonly { readonly name: string }[];
+}
+
+/**
+ * In CycloneDX, of the lock file: what is bundled, and what is installed beside it. npm's own `--omit dev` leaves out what a
+ * tool of ours needs too.
+ */
+function billOfMaterials(): Bill {
+  const bill = JSON.parse(run("npm", "sbom", "--sbom-format", "cyclonedx", "--package-lock-only")) as Bill;
+  const ofTools = ({ properties = [] }: Component): boolean =>
+    properties.some(({ name }) => name === "cdx:npm:package:development");
+  const left = new Set(bill.components.filter(ofTools).map((component) => component["bom-ref"]));
+  return {
+    ...bill,
+    components: bill.components.filter((component) => !left.has(component["bom-ref"])),
+    dependencies: bill.dependencies.filter(({ ref }) => !left.has(ref)),
+  };
+}
+
+/** As `sha256sum --check` reads them. */
+function sums(): string {
+  return readdirSync(out)
+    .map(
+      (name) =>
+        `${createHash("sha256")
+          .update(readFileSync(join(out, name)))
+          .digest("hex")}  ${name}\n`,
+    )
+    .join("");
+}
+
+release();
