@@ -64,5 +64,5 @@ test("a server in memory is one process", () => {
 test("a process that cannot begin ends the server with its reason", async () => {
   using folder = temporaryFolder();
   const started = startServer(folder.path, "--processes", "2", "--pool", "rows=/nowhere.jsonl");
-  await expect(started).rejects.toThrow(/ended with 1 before it listened[^]*--pool rows=/);
+  await expect(started).rejects.toThrow(/ended with 3 before it listened[^]*--pool rows=/);
 });

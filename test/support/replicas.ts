@@ -102,7 +102,7 @@ defaults
   retries 3
   option redispatch 1
   retry-on conn-failure
-  option httpchk GET /healthz
+  option httpchk GET /readyz
 
 frontend grpc
   bind 127.0.0.1:${front.grpc} proto h2
