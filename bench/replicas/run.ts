@@ -2,11 +2,11 @@
  * What a second replica costs: server CPU of a recorded sample, all its threads, with the same trainers on one server and on
  * two, behind the same HAProxy, by turns; of PostgreSQL its own beside it. CPU time, so that a busy machine counts for little.
  *
- *   node bench/replicas/run.ts [--store sqlite] [--pairs 9] [--samples 8192] [--no-affinity] [--double] [--json]
+ *   node bench/replicas/run.ts [--store sqlite] [--pairs 9] [--warming 8] [--samples 8192] [--no-affinity] [--double] [--json]
  *
  * With the same trainers each of two servers has half as many calls to take at once as one has, and does less of them
  * together; with `--double` two servers have twice the trainers, for which one adds a second. `idle` is what the second one
- * takes while it has nothing to do, of a core.
+ * takes while it has nothing to do, of a core. What is measured in the first pairs, which do not count, is what Node compiles.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,6 +21,7 @@ const { values: options } = parseArgs({
   options: {
     store: { type: "string", default: "sqlite" },
     pairs: { type: "string", default: "9" },
+    warming: { type: "string", default: "8" },
     samples: { type: "string", default: "8192" },
     "no-affinity": { type: "boolean", default: false },
     double: { type: "boolean", default: false },
@@ -29,8 +30,6 @@ const { values: options } = parseArgs({
 });
 
 const RUNS = 8;
-/** Pairs that do not count. */
-const WARMING = 3;
 const RANKS = 4;
 const TASKS = 4;
 const GENERATIONS = 8;
@@ -136,7 +135,7 @@ await using replicas = await startReplicas(
   !options["no-affinity"],
 );
 const pairs: { readonly one: Figure; readonly two: Figure }[] = [];
-for (let pair = -WARMING; pair < Number(options.pairs); pair++) {
+for (let pair = -Number(options.warming); pair < Number(options.pairs); pair++) {
   const order = pair % 2 === 0 ? [false, true] : [true, false];
   const found = new Map<boolean, Figure>();
   for (const two of order)
