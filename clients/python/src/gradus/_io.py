@@ -30,12 +30,16 @@ class BlockingIo:
         """See `Io`."""
         channel = self.channels.get()
         method = _method(channel, call)
-        return self._response(channel, lambda: method(call.request, timeout=timeout, metadata=self.address.metadata_for(call.request)))
+        return self._response(
+            channel, lambda: method(call.request, timeout=timeout, metadata=self.address.metadata_for(call.request))
+        )
 
     def begin(self, call: Call[Any], timeout: float) -> Callable[[], Any]:
         """See `Io`."""
         channel = self.channels.get()
-        begun = _method(channel, call).future(call.request, timeout=timeout, metadata=self.address.metadata_for(call.request))
+        begun = _method(channel, call).future(
+            call.request, timeout=timeout, metadata=self.address.metadata_for(call.request)
+        )
         return lambda: self._response(channel, begun.result)
 
     def _response(self, channel: grpc.Channel, wait: Callable[[], Any]) -> Any:

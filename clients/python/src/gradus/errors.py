@@ -159,7 +159,7 @@ def error_of_rpc(failure: grpc.RpcError, target: str) -> GradusError:
     message = failure.details() or "no reason given"
     delay = next((value for key, value in failure.trailing_metadata() or () if key == "retry-delay-ms"), None)
     if code is grpc.StatusCode.CANCELLED or (code is grpc.StatusCode.INTERNAL and "RST_STREAM" in message):
-        # Not by its caller, whom grpcio does not tell so: a load balancer ends calls so when it loses the server behind it.
+        # Not by its caller, whom grpcio does not tell so: a load balancer ends calls so when it loses its server.
         code, message = grpc.StatusCode.UNAVAILABLE, f"the call was cut off on its way: {message}"
     elif code is grpc.StatusCode.UNAVAILABLE and delay is None:
         message = f"no Gradus server answers at {target}: {message}"
