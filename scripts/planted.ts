@@ -7,7 +7,7 @@
  *
  * Ends with 1 where a fault is missed, where its text is not in its file, or where a test does not run.
  */
-import { execFileSync, spawnSync, type SpawnSyncOptions } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -103,9 +103,15 @@ interface VitestReport {
   }[];
 }
 
-/** Runs a program in the copy, and ends what it leaves behind: a fault may be that a process outlives its parent. */
-function runIn(copy: string, program: string, args: readonly string[], more: SpawnSyncOptions = {}) {
-  const options = { ...more, cwd: copy, encoding: "utf8", timeout: RUN_MS, detached: true } as const;
+/**
+ * Runs a program in the copy, and ends what it leaves behind, for a fault may be that a process outlives its parent; with a
+ * temporary folder of its own, for a fault may be that files are written where they should not be.
+ */
+function runIn(copy: string, program: string, args: readonly string[], more: NodeJS.ProcessEnv = {}) {
+  const scratch = mkdtempSync(join(tmpdir(), "gradus-planted-"));
+  const env = { ...process.env, TMPDIR: scratch, ...more };
+  // Node's types do not know that it may be detached.
+  const options = { env, cwd: copy, encoding: "utf8", timeout: RUN_MS, detached: true } as const;
   const ended = spawnSync(program, args, options);
   try {
     // 0: it was not started, and would stand for this process and its like.
@@ -113,6 +119,7 @@ function runIn(copy: string, program: string, args: readonly string[], more: Spa
   } catch {
     // It left nothing.
   }
+  rmSync(scratch, { recursive: true, force: true });
   return ended;
 }
 
@@ -139,8 +146,8 @@ function runVitest(copy: string, { test, name }: Fault): Ran {
 
 function runPytest(copy: string, { test, name }: Fault, python: string): Ran {
   const args = ["-m", "pytest", `${test}::${name}`, "-q", "-p", "no:cacheprovider"];
-  const env = { ...process.env, PYTHONPATH: join(copy, "clients/python/src"), PYTHONDONTWRITEBYTECODE: "1" };
-  const { status, stdout, error } = runIn(copy, python, args, { env });
+  const env = { PYTHONPATH: join(copy, "clients/python/src"), PYTHONDONTWRITEBYTECODE: "1" };
+  const { status, stdout, error } = runIn(copy, python, args, env);
   if (error !== undefined) return { outcome: "does not run", why: error.message };
   const why = firstLine(/^E +(.*)$/m.exec(stdout)?.[1] ?? stdout);
   return { outcome: status === 0 ? "passes" : status === 1 ? "fails" : "does not run", why: status === 0 ? "" : why };

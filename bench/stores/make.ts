@@ -110,8 +110,11 @@ async function copy(store: Store, from: string, copies: number): Promise<void> {
   }
 }
 
-export async function makeStore(directory: string, { longRuns, shortRuns, batches }: StoreSize): Promise<void> {
-  const store = await sqliteStore({ directory });
+/** Samples of an update batch. */
+export const BATCH_SAMPLES = PROMPTS * COMPLETIONS;
+
+/** Trains runs in a store: of each its name and how many update batches. */
+export async function trainRuns(store: Store, wanted: readonly (readonly [string, number])[]): Promise<void> {
   const workers = createWorkerPool({
     threads: 1,
     queueMax: 1,
@@ -122,10 +125,18 @@ export async function makeStore(directory: string, { longRuns, shortRuns, batche
   });
   const source = keysOnly(createRunSource(createMaker({ workers, registry, pools: new Map() })));
   const runs = createRuns({ store, source, clock: systemClock, newIncarnation });
-  await train(runs, "long-0", batches);
-  await train(runs, "short-0", 3);
+  for (const [runId, batches] of wanted) await train(runs, runId, batches);
   runs.close();
+  await workers.close();
+}
+
+export async function makeStore(directory: string, { longRuns, shortRuns, batches }: StoreSize): Promise<void> {
+  const store = await sqliteStore({ directory });
+  await trainRuns(store, [
+    ["long-0", batches],
+    ["short-0", 3],
+  ]);
   await copy(store, "long", longRuns - 1);
   await copy(store, "short", shortRuns - 1);
-  await Promise.all([store.close(), workers.close()]);
+  await store.close();
 }

@@ -4,8 +4,10 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";
 import { isDamage, type Schema, transaction } from "./sqlite-file.ts";
 import { removalsIn } from "./sqlite-removals.ts";
-import { type Chain, chainIn, START } from "./chain.ts";
 import {
+  type Chain,
+  chainIn,
+  START,
   endsWell,
   type EventRow,
   isWholeSnapshot,
@@ -16,7 +18,7 @@ import {
   snapshotHash,
   recordsOf,
   summaryOf,
-} from "./run-rows.ts";
+} from "./chain.ts";
 import {
   type Append,
   type Appended,

@@ -11,7 +11,7 @@ import { readConfig } from "../../server/runtime/config.ts";
 import { openTraces } from "../../server/runtime/traces.ts";
 import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../../server/gen/gradus/v1/environment_pb.js";
-import { startChatServer } from "../support/chat-server.ts";
+import { type Behaviour, startChatServer } from "../support/chat-server.ts";
 import { type Collector, type CollectedSpan, startCollector } from "../support/collector.ts";
 import { openServer } from "../support/in-process.ts";
 import { fair } from "../support/judge.ts";
@@ -69,11 +69,16 @@ function clientsOf(address: string) {
 test("a call is one trace, over scoring to the judge, the sandbox, workers and the store's commit", async () => {
   await using collector = await startCollector();
   using folder = temporaryFolder();
-  await using judge = await startChatServer(fair);
+  await using judge = await startChatServer((request) => ({ ...fair(request), delayMs: 50 }) as Behaviour);
   trace(collector.url, { OTEL_SERVICE_NAME: "gym", OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test" });
   const path = join(folder.path, "rows.jsonl");
   writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"));
-  await using server = await openServer({ judgeUrl: judge.url, judgeModel: "m", pool: [`rows=${path}@train`] });
+  await using server = await openServer({
+    judgeUrl: judge.url,
+    judgeModel: "m",
+    judgeConcurrency: "1",
+    pool: [`rows=${path}@train`],
+  });
   const { environments, curriculum } = clientsOf(server.address);
   const call = "gradus.v1.EnvironmentService/Step";
 
@@ -99,10 +104,15 @@ test("a call is one trace, over scoring to the judge, the sandbox, workers and t
   await curriculum.createRun({ runId: "run", config: { arms, policy, numGenerations: 2, promptsPerUpdate: 1 } });
   const { tasks } = await curriculum.nextBatch({ runId: "run", cursor: 0n, count: 1 }, { headers: headersOf(2) });
   const http = createClient(EnvironmentService, createConnectTransport({ baseUrl: server.http, httpVersion: "1.1" }));
-  for (const [i, client] of [environments, http].entries()) {
-    const completion = `<think></think><answer>${"A text of more than twelve letters. ".repeat(i + 2)}</answer>`;
-    const { taskId, groupId } = tasks[0]!;
-    await client.step({ taskId, groupId, sampleIndex: i, completion }, { headers: headersOf(3 + i) });
+  const textOf = (i: number) =>
+    `<think></think><answer>${"A text of more than twelve letters. ".repeat(i + 2)}</answer>`;
+  const { taskId, groupId } = tasks[0]!;
+  // At once, where the judge takes one at a time: what waits is begun by what has ended.
+  const stepping = [environments, http].map((client, i) =>
+    client.step({ taskId, groupId, sampleIndex: i, completion: textOf(i) }, { headers: headersOf(3 + i) }),
+  );
+  await Promise.all(stepping);
+  for (const i of stepping.keys()) {
     const judged = `${call} > score > judge > judge attempt`;
     const recorded = `${call} > score > record feedback > store append`;
     const paths = await traceWith(collector, 3 + i, recorded);
@@ -116,6 +126,16 @@ test("a call is one trace, over scoring to the judge, the sandbox, workers and t
     );
   }
   await traceWith(collector, 2, "gradus.v1.CurriculumService/NextBatch > store append");
+
+  // A stream.
+  const steps = async function* () {
+    const completions = [{ sampleIndex: 0, text: textOf(5) }];
+    const alone = await environments.reset({ spec: { environment: "writing", source: 2 }, seed: 3n });
+    yield { requestId: "r", groups: [{ taskId: alone.task!.taskId, groupId: "g", completions }] };
+  };
+  for await (const { groups } of environments.streamSteps(steps(), { headers: headersOf(5) }))
+    expect(groups).toHaveLength(1);
+  await traceWith(collector, 5, "gradus.v1.EnvironmentService/StreamSteps > score > judge > judge attempt");
 
   // A task that is made.
   await environments.reset({ spec: { environment: "countdown" }, seed: 5n }, { headers: headersOf(9) });

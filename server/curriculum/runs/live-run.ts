@@ -1,5 +1,5 @@
 /** One run in memory: its state, one queue for its changes, and the journal that each change is written to first. */
-import type { StoredRecord, StoredRun, Turn } from "../../stores/store.ts";
+import type { Store, StoredRecord, StoredRun, Turn } from "../../stores/store.ts";
 import type { RunState } from "../core/state.ts";
 import type { InstanceKey, Refusal } from "../core/types.ts";
 import { type Decided, encodeChange, readOn, snapshots } from "./journal.ts";
@@ -79,6 +79,16 @@ export function serial(): <T>(job: () => Promise<T>) => Promise<T> {
   };
 }
 
+/** Works while nobody else writes to a run, where its store has turns. */
+async function inStoresTurn<T>(store: Store, key: number, work: (turn: Turn | undefined) => Promise<T>): Promise<T> {
+  const turn = await store.turn?.(key);
+  try {
+    return await work(turn);
+  } finally {
+    await turn?.release();
+  }
+}
+
 export function liveRun<Spec, Key extends InstanceKey>(
   { store, log, source, clock }: Ports<Spec, Key>,
   { id, key }: StoredRun,
@@ -90,6 +100,8 @@ export function liveRun<Spec, Key extends InstanceKey>(
   const inTurn = serial();
   const keepSnapshots = snapshots(store, key, source, clock, inTurn);
   let summarized: State | undefined;
+  /** Others wrote when this process did: the next change waits for its turn at once. */
+  let isContended = false;
 
   const takeIn = (next: State, events: readonly Uint8Array[]): void => {
     // Nothing is lost where this fails: the journal has it all.
@@ -121,8 +133,10 @@ export function liveRun<Spec, Key extends InstanceKey>(
   };
 
   const attempt = async <T>(decide: (state: State) => Decision<T, Spec, Key>, turn?: Turn): Promise<Attempt<T>> => {
+    const known = state();
     if (isGone() || (turn !== undefined && !(await catchUp()))) return gone;
     const before = state();
+    if (turn !== undefined) isContended = before !== known;
     const decision = decide(before);
     const { events, value } = decision;
     if (events.length > 0 && (await append(before, decision, turn))) return { kind: "answer", value };
@@ -131,19 +145,10 @@ export function liveRun<Spec, Key extends InstanceKey>(
     return events.length === 0 && state() === before ? { kind: "answer", value } : { kind: "again" };
   };
 
-  /** After a conflict: nobody else writes meanwhile. */
-  const inStoresTurn = async <T>(work: (turn: Turn | undefined) => Promise<T>): Promise<T> => {
-    const turn = await store.turn?.(key);
-    try {
-      return await work(turn);
-    } finally {
-      await turn?.release();
-    }
-  };
-
   const commit = async <T>(decide: (state: State) => Decision<T, Spec, Key>): Promise<T | Gone | Refusal> => {
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
-      const outcome = attempts === 0 ? await attempt(decide) : await inStoresTurn((turn) => attempt(decide, turn));
+      const waits = attempts > 0 || isContended;
+      const outcome = await (waits ? inStoresTurn(store, key, (turn) => attempt(decide, turn)) : attempt(decide));
       if (outcome.kind === "answer") return outcome.value;
       if (outcome.kind === "gone") return outcome;
     }

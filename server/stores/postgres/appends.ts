@@ -1,15 +1,14 @@
 /**
  * Appends to runs. Those that wait are committed together, in one statement, each where its run is at the version that its
  * caller has seen: that is the fence, whatever a process that was paused sends later. After a conflict a process waits for
- * its turn, a lock of the run's row, which PostgreSQL gives in the order of asking.
+ * its turn, a lock that PostgreSQL gives in the order of asking.
  *
  * Each append has a name, its writer, which its first event keeps. Where the connection broke after a commit was sent, the
  * append is tried again with the run's row locked, so that nothing that was sent before can come after it, and the writer
  * tells whether it is there already: it is never written twice, and never said to be lost while it is there.
  */
 import { randomBytes } from "node:crypto";
-import type { Chain } from "../chain.ts";
-import { rowsToWrite, type WrittenRows } from "../run-rows.ts";
+import { type Chain, rowsToWrite, type WrittenRows } from "../chain.ts";
 import { type Append, type Appended, StoreDamaged, type StoredRun, StoreUnavailable, type Turn } from "../store.ts";
 import { bytesOf, WAITING_BYTES_MAX } from "../thread.ts";
 import { type Connection, type Connections, failureOf, isBroken, lostRace } from "./database.ts";
@@ -298,7 +297,7 @@ async function begin(turns: Connections, key: number): ReturnType<Connections["t
   });
   try {
     await connection.query("begin");
-    await connection.query("lockRuns", [[key]]);
+    await connection.query("takeTurn", [key]);
     return connection;
   } catch (error) {
     await undo(connection, error);

@@ -18,7 +18,7 @@ export function createRemovals(calls: Connections) {
       const { run, isOld } = next as { readonly run: number; readonly isOld: boolean };
       for (const name of PORTIONS)
         while (!ended.signal.aborted && (await calls.query(name, [run])).length > 0) await sleep(1);
-      for (const name of ["dropHead", "dropSummary"] as const) await calls.query(name, [run]);
+      for (const name of ["dropHead", "dropSummary", "dropTurn"] as const) await calls.query(name, [run]);
       if (isOld) await calls.query("removed", [run]);
       after = run;
     }

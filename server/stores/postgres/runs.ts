@@ -1,6 +1,7 @@
 /** Runs in PostgreSQL. What is asked and answered is as in SQLite; how appends are committed: appends.ts. */
-import { type Chain, START } from "../chain.ts";
 import {
+  type Chain,
+  START,
   endsWell,
   type EventRow,
   isWholeSnapshot,
@@ -11,7 +12,7 @@ import {
   type RunRow,
   snapshotHash,
   summaryOf,
-} from "../run-rows.ts";
+} from "../chain.ts";
 import {
   type ExpiredRun,
   LIST_CHARACTERS_MAX,

@@ -1,6 +1,6 @@
 /**
  * All SQL that is sent to PostgreSQL, by name; of migrations see their folder. Kept to what CockroachDB and YugabyteDB document
- * as well (docs/decisions/0023-replicas.md), which a test holds it to. Each is one statement, so that an append that is not
+ * as well (docs/decisions/0028-postgres.md), which a test holds it to. Each is one statement, so that an append that is not
  * in a transaction of several takes effect whole or not at all.
  */
 
@@ -39,10 +39,18 @@ export const statements = {
     ON CONFLICT (name) DO UPDATE SET until = excluded.until`,
 
   // Runs.
-  createRun: `INSERT INTO runs (id, version, hash, expires_at) VALUES ($1, 0, '', now() + $2::float8 * ${MS})
-    ON CONFLICT (id) DO NOTHING RETURNING key`,
+  createRun: `WITH made AS (
+      INSERT INTO runs (id, version, hash, expires_at) VALUES ($1, 0, '', now() + $2::float8 * ${MS})
+      ON CONFLICT (id) DO NOTHING RETURNING key
+    )
+    INSERT INTO turns (run) SELECT key FROM made RETURNING run AS key`,
   /** Locks runs in the order of their keys, so that two that lock several do not wait for each other. */
   lockRuns: "SELECT key FROM runs WHERE key = ANY($1::int8[]) ORDER BY key FOR UPDATE",
+  /**
+   * Locks a run for a turn, behind those who asked before: they wait for a row that never changes, for the order of those who
+   * wait for one that does is lost with each change.
+   */
+  takeTurn: `SELECT key FROM runs WHERE key = (SELECT run FROM turns WHERE run = $1 FOR UPDATE) FOR UPDATE`,
   /** Where runs end. */
   ends: `SELECT r.key, r.id, r.version, e.hash FROM runs r
     LEFT JOIN events e ON e.run = r.key AND e.version = r.version AND e.part = 0 WHERE r.key = ANY($1::int8[])`,
@@ -139,6 +147,7 @@ export const statements = {
   dropEvents: portion("events", "run, version, part"),
   dropParts: portion("snapshots", "run, version, part"),
   dropRecords: portion("records", "run, seq"),
+  dropTurn: "DELETE FROM turns WHERE run = $1",
   dropHead: "DELETE FROM heads WHERE run = $1",
   dropSummary: "DELETE FROM summaries WHERE run = $1",
   removed: "DELETE FROM removals WHERE run = $1",

@@ -61,7 +61,7 @@ class ThreadWire:
         """Begins to read the groups, and adds them."""
         # In the caller's context, which says what trace the call that it opens is a part of.
         context = contextvars.copy_context()
-        threading.Thread(target=context.run, args=(self._feed, add), daemon=True).start()
+        threading.Thread(target=self._feed, args=(lambda group: context.run(add, group),), daemon=True).start()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

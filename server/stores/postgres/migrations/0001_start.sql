@@ -10,6 +10,9 @@ CREATE TABLE IF NOT EXISTS runs (
   expires_at timestamptz NOT NULL
 );
 
+-- What those lock who wait for their turn at a run: it never changes.
+CREATE TABLE IF NOT EXISTS turns (run int8 PRIMARY KEY);
+
 -- The writer names the append, in its first event: after a connection broke, whoever wrote it asks whether it is there.
 CREATE TABLE IF NOT EXISTS events (
   run int8 NOT NULL,

@@ -1,5 +1,5 @@
 /**
- * What is sent to a database is within a subset that other engines document as well; docs/decisions/0023-replicas.md says which.
+ * What is sent to a database is within a subset that other engines document as well; docs/decisions/0028-postgres.md says which.
  * Neither of them runs here, so that no more than that is shown.
  */
 import { readdirSync, readFileSync } from "node:fs";
@@ -42,7 +42,7 @@ const FUNCTIONS = new Set([
 
 /** What stands before a parenthesis and is no function. */
 const SYNTAX = new Set(
-  "select runs events records heads summaries snapshots removals evaluations tasks samples holds keys migration_lock replicas a e t values as in over key from where and conflict on".split(
+  "select turns runs events records heads summaries snapshots removals evaluations tasks samples holds keys migration_lock replicas a e t values as in over key from where and conflict on".split(
     " ",
   ),
 );
