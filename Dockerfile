@@ -27,7 +27,7 @@ ENV GRADUS_DATA_DIR=data
 # The user `node` of the base image.
 USER 1000:1000
 EXPOSE 50051 8080
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD node cli/health.ts
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "cli/health.ts"]
 # Off the loopback interface the server wants a token or mutual TLS: give GRADUS_TOKEN or GRADUS_TOKEN_FILE.
 # With the flags of the command; the shell gives its place to Node.
 ENTRYPOINT ["sh", "-c", "exec node $(tr -d '[]\",' < cli/node-flags.json) cli/main.ts \"$@\"", "gradus"]

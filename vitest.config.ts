@@ -27,6 +27,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL("node_modules/.cache/gradus", import.meta.url)) },
     // Of memory that something holds, tests leave out what nobody does any more.
     execArgv: ["--expose-gc"],
+    globalSetup: ["test/support/shared-postgres-end.ts"],
     projects: [
       { extends: true, test: { name: "apart", include: APART } },
       {

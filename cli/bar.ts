@@ -1,5 +1,6 @@
 /** Progress on standard error: a bar where that is a terminal, and a line now and then where it is a file or a pipe. */
 import { Presets, SingleBar } from "cli-progress";
+import { isQuiet } from "./notes.ts";
 
 /** What a format names beside the count. */
 export type Payload = Readonly<Record<string, string | number>>;
@@ -29,7 +30,7 @@ const LINE_AFTER_MS = 5_000;
 const LINE_AFTER_MAX_MS = 60_000;
 
 export function createBar(options: BarOptions): Bar {
-  if (options.shown === false) return { visible: false, update: () => undefined, stop: () => undefined };
+  if (options.shown === false || isQuiet()) return { visible: false, update: () => undefined, stop: () => undefined };
   return process.stderr.isTTY ? onTerminal(options) : inLines(options);
 }
 

@@ -4,16 +4,16 @@ import { addressProblem } from "../clients/ts/src/grpc/address.ts";
 import type { ClientOptions } from "../clients/ts/src/index.ts";
 import type { GradusClient } from "../clients/ts/src/public.ts";
 import { tokenOf } from "../clients/ts/src/token.ts";
-import { type Config, readConfig } from "../server/runtime/config.ts";
-import { DATA_DIR_WORDS } from "../server/runtime/data-dir.ts";
+import { type Config, readConfig, serverOption } from "../server/runtime/config.ts";
+import type { OptionName } from "../server/runtime/options.ts";
 import type { Local, Needs } from "./local.ts";
 import { readFileOf } from "./files.ts";
-import { CliProblem, problemOf } from "./problem.ts";
+import { CliProblem, fileProblem, problemOf } from "./problem.ts";
 
 /** Options of addRegistryOptions, as commander gives them. */
 export interface RegistryFlags {
   readonly dataDir?: string;
-  readonly environments?: readonly string[];
+  readonly environmentFile?: readonly string[];
 }
 
 /** Options of every command that asks for environments or tasks. */
@@ -33,9 +33,9 @@ export interface ConnectionFlags extends LocalFlags {
   readonly token?: string;
   readonly tokenFile?: string;
   readonly tls?: boolean;
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
+  readonly tlsCa?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
 }
 
 /** Gathers an option that may be given several times. */
@@ -44,38 +44,31 @@ export const collect = (text: string, before: readonly string[] | undefined): re
   text,
 ];
 
+/** The server's own options, for work that is done in this process as a server with them would do it. */
+function addHere(command: Command, ...names: readonly OptionName[]): Command {
+  for (const name of names) command.addOption(serverOption(name).helpGroup("In this process:"));
+  return command;
+}
+
+/** Options of commands that work on a server's files. */
+export function addFolderOptions(command: Command, ...names: readonly OptionName[]): Command {
+  for (const name of ["dataDir", ...names] as const) command.addOption(serverOption(name).helpGroup("Options:"));
+  return command.option("--json", "print JSON");
+}
+
 /** Options of commands that need to know which environments there are. */
 export function addRegistryOptions(command: Command): Command {
-  return command
-    .option("--data-dir <directory>", `where keys and pools are kept (default: ${DATA_DIR_WORDS}; env GRADUS_DATA_DIR)`)
-    .addOption(
-      new Option(
-        "--environments <path>",
-        "a module of environments of one's own; may be given several times",
-      ).argParser(collect),
-    );
+  return addHere(command, "dataDir", "environmentFile");
 }
 
 /** The columns of files of pools. */
-export function columnOption(): Option {
-  const words =
-    "the column of a pool's file that holds what its environment knows by another name, e.g. answer=final_answer (or p:answer=… for the pool p alone); may be given several times";
-  return new Option("--column <name=column>", words).argParser(collect);
+export function addColumnOption(command: Command): Command {
+  return addHere(command, "column");
 }
 
 /** Options for work in this process. */
 export function addLocalOptions(command: Command): Command {
-  return addRegistryOptions(command)
-    .option("--key-file <file>", "the keys that sign task ids (env GRADUS_KEY_FILE)")
-    .addOption(
-      new Option(
-        "--pool <name=path>",
-        "a data pool, name=FILE, name=FILE@train[200:] or name=qa:FILE for one environment's; may be given several times",
-      ).argParser(collect),
-    )
-    .addOption(columnOption())
-    .option("--teacher-url <url>", "endpoint that is asked for tasks of a teacher (env GRADUS_TEACHER_URL)")
-    .option("--teacher-model <name>", "the model that is asked there (env GRADUS_TEACHER_MODEL)");
+  return addHere(addRegistryOptions(command), "keyFile", "pool", "column", "teacherUrl", "teacherModel");
 }
 
 /** Of commands that score completions: what verifiers may ask, which no flag of theirs says. */
@@ -88,9 +81,7 @@ this process, set as for gradus serve:
 
 /** Options of commands that work with suites in this process. */
 export function addSuiteOptions(command: Command): Command {
-  return command.addOption(
-    new Option("--suite-file <path>", "a suite of one's own in JSON; may be given several times").argParser(collect),
-  );
+  return addHere(command, "suiteFile");
 }
 
 function address(text: string): string {
@@ -104,34 +95,48 @@ export function addConnectionOptions(command: Command): Command {
   return addLocalOptions(addServerOptions(command, "without it: in this process"));
 }
 
+const THE_SERVER = "The server:";
+
 /** Where `gradus serve` listens. */
 export const DEFAULT_SERVER = "localhost:50051";
 
+/** Whom to ask, for a command whose other flags are a server's own, credentials among them. */
+export function addReachOptions(command: Command, otherwise = "without it: none is asked"): Command {
+  const options = [
+    new Option("--server <host:port>", `gRPC port of a running server; ${otherwise}`)
+      .env("GRADUS_SERVER")
+      .argParser(address),
+    new Option("--tls", "speak TLS to the server"),
+    new Option("--tls-ca <file>", "certificates in PEM that vouch for the server"),
+  ];
+  for (const option of options) command.addOption(option.helpGroup(THE_SERVER));
+  return command;
+}
+
 /** Options of commands whose answers only a server has; see withServer. */
 export function addServerOptions(command: Command, otherwise = `without it: ${DEFAULT_SERVER}`): Command {
-  return command
-    .addOption(
-      new Option("--server <host:port>", `gRPC port of a running server; ${otherwise}`)
-        .env("GRADUS_SERVER")
-        .argParser(address),
-    )
-    .addOption(new Option("--token <token>", "the server's bearer token").env("GRADUS_TOKEN"))
-    .addOption(new Option("--token-file <file>", "file that holds the token").env("GRADUS_TOKEN_FILE"))
-    .option("--tls", "speak TLS to the server")
-    .option("--ca <file>", "certificates in PEM that vouch for the server")
-    .option("--cert <file>", "this client's certificate in PEM, for mutual TLS")
-    .option("--key <file>", "its private key in PEM");
+  const options = [
+    new Option("--token <token>", "the server's bearer token").env("GRADUS_TOKEN"),
+    new Option("--token-file <file>", "file that holds the token").env("GRADUS_TOKEN_FILE"),
+    new Option("--tls-cert <file>", "this client's certificate in PEM, for mutual TLS"),
+    new Option("--tls-key <file>", "its private key in PEM"),
+  ];
+  addReachOptions(command, otherwise);
+  for (const option of options) command.addOption(option.helpGroup(THE_SERVER));
+  return command;
 }
 
 function clientOptions(flags: ConnectionFlags): ClientOptions {
-  const { token, tokenFile, ca, cert, key } = flags;
+  const { token, tokenFile, tlsCa: ca, tlsCert: cert, tlsKey: key } = flags;
   const pem = {
-    ...(ca === undefined ? {} : { ca: readFileOf("--ca", ca) }),
-    ...(cert === undefined ? {} : { cert: readFileOf("--cert", cert) }),
-    ...(key === undefined ? {} : { key: readFileOf("--key", key) }),
+    ...(ca === undefined ? {} : { ca: readFileOf("--tls-ca", ca) }),
+    ...(cert === undefined ? {} : { cert: readFileOf("--tls-cert", cert) }),
+    ...(key === undefined ? {} : { key: readFileOf("--tls-key", key) }),
   };
   return {
     retry: false,
+    // A command has no trace going on, and takes longer with what would look for one.
+    tracing: false,
     tls: Object.keys(pem).length > 0 ? pem : flags.tls,
     token: tokenFrom(token, tokenFile),
   };
@@ -152,7 +157,7 @@ function tokenFrom(token: string | undefined, file: string | undefined): string 
 /** The configuration that a server with these flags would have. */
 export function configOf(flags: RegistryFlags): Config {
   const result = readConfig(flags as Readonly<Record<string, unknown>>, process.env);
-  if (result.kind === "invalid") throw new CliProblem("usage", result.message);
+  if (result.kind === "invalid") throw fileProblem(result.message, "usage");
   return result.config;
 }
 

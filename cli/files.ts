@@ -1,15 +1,14 @@
 /** Files that options name. */
 import { text } from "node:stream/consumers";
 import { readTextFile } from "../server/runtime/files.ts";
-import { CliProblem } from "./problem.ts";
+import { fileProblem, pathTrouble } from "./problem.ts";
 
 /** What the file of an option holds. A FIFO or a device is refused at once, as by the server. */
 export function readFileOf(option: string, path: string): string {
   try {
     return readTextFile(path);
   } catch (error) {
-    const { code = "an unknown error" } = error as NodeJS.ErrnoException;
-    throw new CliProblem("usage", `${option} must be a file that can be read; got '${path}' (${code})`);
+    throw fileProblem(`${option} must be a file that can be read; got '${path}'${pathTrouble(error)}`, "usage");
   }
 }
 

@@ -26,7 +26,7 @@ import { createWorkerPool, type WorkerPool } from "../server/making/workers.ts";
 import { type CallContext, RpcError } from "../server/transport/rpc.ts";
 import { createLocalPorts, missingHere } from "./local-ports.ts";
 import { poolBars } from "./pool-bars.ts";
-import { CliProblem } from "./problem.ts";
+import { fileProblem } from "./problem.ts";
 
 /** Environments of this process. */
 export interface Local {
@@ -92,12 +92,12 @@ async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult>
 /** Makes the handlers' parts. The keys are made if the data directory has none, as by a server. */
 export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const keys = keysOf(config, needs);
-  if (keys.kind === "invalid") throw new CliProblem("failure", keys.message);
+  if (keys.kind === "invalid") throw fileProblem(keys.message);
   const environments = await loadEnvironments(config.environmentFiles);
-  if (environments.kind === "invalid") throw new CliProblem("failure", environments.message);
+  if (environments.kind === "invalid") throw fileProblem(environments.message);
   const { registry } = environments;
   const loaded = await poolsOf(registry, config);
-  if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
+  if (loaded.kind === "invalid") throw fileProblem(loaded.message);
   // The server's runs are not here: a task of one is scored, and its outcome says that nothing was recorded.
   const parts = {
     config,
@@ -112,7 +112,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     log: silent,
     onFailure: tell,
   };
-  const { deps, close } = await assemble(parts, (message) => new CliProblem("failure", message));
+  const { deps, close } = await assemble(parts, fileProblem);
   const handlers = {
     ...createEnvironmentService(deps),
     ...createEvaluationService(deps),
@@ -136,8 +136,8 @@ async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<S
 }
 
 function contextOf({ signal }: Attempt): CallContext {
-  const rest = { draining: neverAborted, requestId: "local", log: silent, peer: "local", deadlineMs: undefined };
-  return { signal: signal ?? neverAborted, ...rest };
+  const caller = { peer: "local", caller: "", deadlineMs: undefined };
+  return { signal: signal ?? neverAborted, draining: neverAborted, requestId: "local", log: silent, ...caller };
 }
 
 /** Calls handlers as a transport would: by name, with the errors that a client sees. */

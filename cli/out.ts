@@ -1,12 +1,13 @@
 /** Files that commands write: whole, or not at all. */
 import { accessSync, closeSync, constants, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { makeFolder } from "../server/stores/folder.ts";
-import { CliProblem } from "./problem.ts";
+import { CliProblem, pathTrouble } from "./problem.ts";
 
 function problem(option: string, kind: string, path: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
-  const { code = "an unknown error" } = error as NodeJS.ErrnoException;
-  return new CliProblem("failure", `${option} must be a ${kind} that can be written; got '${path}' (${code})`);
+  const { code } = error as NodeJS.ErrnoException;
+  const why = code === "ENOENT" ? ": its folder is not there (ENOENT)" : pathTrouble(error);
+  return new CliProblem("failure", `${option} must be a ${kind} that can be written; got '${path}'${why}`);
 }
 
 /** Makes a directory, so that a command whose files cannot be written ends before its work. */

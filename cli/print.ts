@@ -2,6 +2,7 @@
 import { toJson } from "@bufbuild/protobuf";
 import type { DescMessage, JsonValue, MessageShape } from "@bufbuild/protobuf";
 import Table from "cli-table3";
+import { inColour } from "./notes.ts";
 
 /** A message as the HTTP port would give it, with unset numbers and lists written out. */
 export function jsonOf<D extends DescMessage>(schema: D, message: MessageShape<D>): JsonValue {
@@ -35,7 +36,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
   const last = Math.max(20, Math.min(widths.at(-1) ?? 0, (process.stdout.columns || 120) - before));
   const drawn = new Table({
-    head: [...head],
+    head: head.map((name) => inColour("bold", name, process.stdout)),
     chars: borders,
     colWidths: [...widths.slice(0, -1), last],
     wordWrap: true,

@@ -5,13 +5,15 @@ import { assertNever } from "../envs/lib/assert-never.ts";
 
 /**
  * failure: what the command line asks for could not be done. usage: it asks in a way that there is not. missing: it names
- * what is not there, such as a run. unreachable: no server answers, or not as it was asked to.
+ * what is not there, such as a run or a file. unreachable: no server answers, or not as it was asked to.
  */
 export type ProblemKind = "failure" | "usage" | "missing" | "unreachable";
 
+const exitCodes = { failure: 1, usage: 2, missing: 3, unreachable: 4 } as const satisfies Record<ProblemKind, number>;
+
 export const EXIT_CODES_HELP = `
-Exit codes: 0 done, 1 failed, 2 wrong use, 3 what is named is not there (a run, a suite, an environment), 4 no server
-was reached.`;
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 what is named is not there (a run, a suite, an environment, a file), 4 no
+server was reached.`;
 
 export class CliProblem extends Error {
   readonly kind: ProblemKind;
@@ -23,18 +25,28 @@ export class CliProblem extends Error {
 }
 
 export function exitCode(kind: ProblemKind): number {
-  switch (kind) {
-    case "failure":
-      return 1;
-    case "usage":
-      return 2;
-    case "missing":
-      return 3;
-    case "unreachable":
-      return 4;
-    default:
-      return assertNever(kind);
-  }
+  return exitCodes[kind];
+}
+
+const systemWords: Readonly<Record<string, string>> = {
+  ENOENT: "it is not there",
+  EISDIR: "it is a folder",
+  ENOTDIR: "what is above it is no folder",
+  EACCES: "its mode forbids it",
+  EROFS: "its disk takes no writes",
+  ENOSPC: "its disk is full",
+};
+
+/** Why the system refused a path, after its name: in words, with the code that other programs say. */
+export function pathTrouble(error: unknown): string {
+  const { code = "an unknown error" } = error as NodeJS.ErrnoException;
+  const words = systemWords[code];
+  return words === undefined ? ` (${code})` : `: ${words} (${code})`;
+}
+
+/** Of a file that was to be read, in words that end with the system's code. One that is not there is what is named and missing. */
+export function fileProblem(message: string, otherwise: ProblemKind = "failure"): CliProblem {
+  return new CliProblem(/\bENOENT\b/.test(message) ? "missing" : otherwise, message);
 }
 
 /** Which option a field of a request comes from. */
@@ -44,13 +56,14 @@ const optionOf: Readonly<Record<string, string>> = {
   split: "--split",
   source: "--source",
   pool: "--pool-name",
-  answer_format: "--format",
+  answer_format: "--answer-format",
   thinking: "--thinking",
   reward_scheme: "--scheme",
   "reward_scheme.parameters": "--scheme-param",
   seed: "--seed",
   seeds: "--count",
   group_id: "--group-id",
+  suite: "--suite",
 };
 
 /** An error's message with the command line's words in place of the contract's. */
@@ -78,11 +91,11 @@ function mistakeIn({ message }: GradusError, mistake: ConnectionMistake, server:
     case "http_port":
       return `${server} is the HTTP port of a Gradus server: --server wants its gRPC port, 50051 unless it was told otherwise`;
     case "needs_tls":
-      return `${server} speaks TLS: give --tls, or --ca with the certificates that vouch for it`;
+      return `${server} speaks TLS: give --tls, or --tls-ca with the certificates that vouch for it`;
     case "no_tls":
-      return `${server} speaks no TLS: leave out --tls, --ca, --cert and --key`;
+      return `${server} speaks no TLS: leave out --tls, --tls-ca, --tls-cert and --tls-key`;
     case "certificate":
-      return message.replaceAll(/\btls\.(ca|cert|key)\b/g, "--$1");
+      return message.replaceAll(/\btls\.(ca|cert|key)\b/g, "--tls-$1");
     case "not_gradus":
     case "grpc_port":
       return message;

@@ -1,7 +1,13 @@
 /** The commands, and what becomes of one that does not end well. */
 import { Command, CommanderError } from "commander";
 import { readFileSync } from "node:fs";
+import { styleText } from "node:util";
 import { addCalibrate } from "./research/calibrate/command.ts";
+import { addBackup, addRestore } from "./commands/backup.ts";
+import { addCompletion } from "./commands/completion.ts";
+import { addDoctor } from "./commands/doctor.ts";
+import { addKeys } from "./commands/keys.ts";
+import { beQuiet, inColour } from "./notes.ts";
 import { addDraw } from "./commands/draw.ts";
 import { addEnvs } from "./commands/envs.ts";
 import { addEval } from "./commands/eval.ts";
@@ -22,7 +28,16 @@ function versionOfPackage(): string {
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
-function createProgram(): Command {
+/** By what a person wants to do, as the help text shows them. */
+const GROUPS: readonly (readonly [title: string, ...adders: ((program: Command) => void)[]])[] = [
+  ["Tasks:", addEnvs, addReset, addStep, addSolve, addDraw],
+  ["Training runs:", addRun, addSimulate, addForgetting],
+  ["Models and data:", addEval, addExport, addCalibrate, addPools],
+  ["A server:", addServe, addDoctor, addKeys, addBackup, addRestore, addSandbox],
+  ["This command line:", (program) => addCompletion(program, createProgram)],
+];
+
+export async function createProgram(): Promise<Command> {
   const program = new Command("gradus")
     .description("A gRPC gym of verifiable tasks for training language models.")
     .version(versionOfPackage(), "-V, --version", "print the version")
@@ -31,14 +46,31 @@ function createProgram(): Command {
     // So that --version after a command is the command's.
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "gradus: ")) })
-    .configureHelp({ showGlobalOptions: false });
-  const adders = [
-    ...[addServe, addEnvs, addReset, addStep, addSolve, addDraw, addRun],
-    ...[addEval, addExport, addCalibrate, addForgetting, addSimulate, addPools, addSandbox],
-  ];
-  for (const add of adders) add(program);
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, `${inColour("red", "gradus:")} `)),
+    })
+    // Commander leaves colours out where nothing shows them, or NO_COLOR is set.
+    .configureHelp({
+      showGlobalOptions: false,
+      styleTitle: (title) => styleText("bold", title, { validateStream: false }),
+    })
+    .hook("preAction", (_, command) => beQuiet(command.opts<{ quiet?: boolean }>().quiet === true));
+  for (const [title, ...adders] of GROUPS) {
+    program.commandsGroup(title);
+    for (const add of adders) add(program);
+  }
+  program.helpCommand("help [command]", "say what a command is for and which options it has");
+  for (const command of leavesOf(program)) {
+    if (command.name() !== "serve")
+      command.option("-q, --quiet", "no progress and no notes: only what was asked for, and what failed");
+    command.addHelpText("after", EXIT_CODES_HELP);
+  }
   return program;
+}
+
+/** The commands that do something, and are no group of others. */
+function leavesOf(command: Command): readonly Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
 
 /** Says what went wrong on standard error, without a stack; gives the exit code. */
@@ -46,14 +78,15 @@ function report(error: unknown): number {
   // Commander has said it.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCode("usage");
   const { message, kind } = describe(error);
-  console.error(`gradus: ${message}`);
+  console.error(`${inColour("red", "gradus:")} ${message}`);
   return exitCode(kind);
 }
 
 /** Runs one command. Its exit code is process.exitCode, which a command may set too. */
 export async function run(argv: readonly string[]): Promise<void> {
   try {
-    await createProgram().parseAsync(argv, { from: "user" });
+    const program = await createProgram();
+    await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     process.exitCode = report(error);
   }

@@ -8,13 +8,13 @@ type Numbers = Readonly<Record<string, number>>;
 
 export interface TaskFlags {
   readonly seed: string;
-  readonly version?: number;
+  readonly environmentVersion?: number;
   readonly level?: string;
   readonly param?: Numbers;
   readonly split?: SplitName;
   readonly source?: SourceName;
   readonly poolName?: string;
-  readonly format?: AnswerFormatName;
+  readonly answerFormat?: AnswerFormatName;
   readonly thinking?: ThinkingName;
   readonly scheme?: string;
   readonly schemeParam?: Numbers;
@@ -43,41 +43,45 @@ export function thinkingOption(): Option {
   return new Option("--thinking <how>", words).choices(thinkingNames);
 }
 
+export function environmentVersionOption(): Option {
+  const words = "version of the environment (default: the newest)";
+  return new Option("--environment-version <n>", words).argParser(wholeNumber(0, 2 ** 32 - 1));
+}
+
+export function answerFormatOption(when = ""): Option {
+  return new Option("--answer-format <format>", `${when}how the answer is marked`).choices(answerFormatNames);
+}
+
 export function addTaskOptions(command: Command): Command {
-  return command
-    .option("--seed <number>", "which task; equal seeds give equal tasks", "0")
-    .option("--level <name>", "how hard (default: the easiest)")
-    .addOption(
-      new Option("--param <name=number>", "a parameter in place of a level; may be given several times")
-        .argParser(named)
-        .conflicts("level"),
-    )
-    .option("--version <number>", "version of the environment (default: the newest)", wholeNumber(0, 2 ** 32 - 1))
-    .addOption(
-      new Option("--split <split>", "which of the disjoint sets of instances (default train)").choices(splitNames),
-    )
-    .addOption(
-      new Option(
-        "--source <source>",
-        "where instances come from (default synthetic; real where the environment has no generator)",
-      ).choices(sourceNames),
-    )
-    .option(
+  const options = [
+    new Option("--seed <n>", "which task; equal seeds give equal tasks").default("0"),
+    new Option("--level <name>", "how hard (default: the easiest)"),
+    new Option("--param <name=number>", "a parameter in place of a level; may be given several times")
+      .argParser(named)
+      .conflicts("level"),
+    environmentVersionOption(),
+    new Option("--split <split>", "which of the disjoint sets of instances (default train)").choices(splitNames),
+    new Option(
+      "--source <source>",
+      "where instances come from (default synthetic; real where the environment has no generator)",
+    ).choices(sourceNames),
+    new Option(
       "--pool-name <name>",
       "data pool for --source real (default: the one that ships with the environment, or its only one)",
-    )
-    .addOption(new Option("--format <format>", "how the answer is marked").choices(answerFormatNames))
-    .addOption(thinkingOption())
-    .option("--scheme <name>", "how answers are priced")
-    .addOption(
-      new Option("--scheme-param <name=number>", "a number of the scheme; may be given several times").argParser(named),
-    );
+    ),
+    answerFormatOption(),
+    thinkingOption(),
+    new Option("--scheme <name>", "how answers are priced"),
+    new Option("--scheme-param <name=number>", "a number of the scheme; may be given several times").argParser(named),
+  ];
+  for (const option of options) command.addOption(option.helpGroup("The task:"));
+  return command;
 }
 
 /** What the flags choose of an environment. */
 export function taskChoiceOf(environment: string, flags: TaskFlags): TaskChoice {
-  const { version, level, param: parameters, split, source, poolName: pool, format: answerFormat } = flags;
-  const { scheme, schemeParam, thinking } = flags;
+  const { environmentVersion: version, level, param: parameters, split, source, poolName: pool } = flags;
+  const { answerFormat, scheme, schemeParam, thinking } = flags;
   const priced = scheme !== undefined || schemeParam !== undefined;
   const rewardScheme = priced ? { name: scheme ?? "", parameters: schemeParam ?? {} } : undefined;
   return { environment, version, level, parameters, split, source, pool, answerFormat, thinking, rewardScheme };

@@ -3,11 +3,11 @@ import { type Located, locateAnswers, type LocatedSpan, type Thinking, trusting 
 import { stripAnswer } from "./answers/strip.ts";
 import { scanCompletion, type ScannedCompletion, type ScannedSpan } from "./commit.ts";
 import type { AsyncEnvironment, Baseline, Environment, SyncEnvironment, VerifyContext } from "./environment.ts";
-import type { Facts, Failed, Parsed } from "./facts.ts";
+import type { Facts, Failed, GradedFacts, Parsed } from "./facts.ts";
 import type { AnswerFormat } from "./prompt.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { clipUtf8, codePointOffsets } from "./lib/text.ts";
-import { escaped } from "./lib/words.ts";
+import { escaped, isPlain } from "./lib/words.ts";
 import { type Findings, isOptimal, qualityRatio, type RewardComponent } from "./reward/scheme.ts";
 import type { ResolvedScheme } from "./reward/schemes.ts";
 import { tidinessOf } from "./reward/tidiness.ts";
@@ -53,6 +53,8 @@ export interface Score {
   readonly baseline: Baseline | undefined;
   /** In [0, 1]. */
   readonly ratio: number | undefined;
+  /** How good the answer is, in [0, 1]: its ratio, or the component that it is judged by, or whether it is right. */
+  readonly quality: number;
   /** What is wrong, at most VIOLATION_BYTES_MAX bytes of UTF-8; empty where nothing is. */
   readonly violation: string;
   readonly terminated: boolean;
@@ -206,14 +208,17 @@ function scoreOf<Instance>(
 ): Score {
   const { reward, components } = price(task, counts, completion, located, scanned);
   const objective = counts.kind === "feasible" ? counts.objective : undefined;
+  const ratio = ratioOf(task, objective);
+  const solved = isSolved(task, counts);
   return {
     reward,
     components,
     verdict: counts.kind,
-    solved: isSolved(task, counts),
+    solved,
     objective,
     baseline: task.baseline,
-    ratio: ratioOf(task, objective),
+    ratio,
+    quality: ratio ?? (counts.kind === "graded" ? gradeOf(task, counts) : Number(solved)),
     violation: clipUtf8(escaped(clipUtf8(violationOf(counts), VIOLATION_BYTES_MAX)), VIOLATION_BYTES_MAX),
     terminated: true,
     truncated: located.truncated || task.wasCut === true,
@@ -227,6 +232,8 @@ function scoreOf<Instance>(
 function infoOf(findings: Findings): Readonly<Record<string, string>> {
   const info = findings.kind === "malformed" ? undefined : findings.info;
   if (info === undefined) return NO_INFO;
+  // Most facts are numbers and plain words, and stay as they are.
+  if (Object.values(info).every(isPlain)) return info;
   return Object.fromEntries(Object.entries(info).map(([name, value]) => [name, escaped(value)]));
 }
 
@@ -260,6 +267,12 @@ function ratioOf<Instance>(
 ): number | undefined {
   if (environment.goal === "satisfy" || baseline === undefined || objective === undefined) return undefined;
   return qualityRatio(environment.goal, objective, baseline);
+}
+
+/** The component that graded answers are judged by. */
+function gradeOf<Instance>({ environment }: AnyScoreTask<Instance>, { components }: GradedFacts): number {
+  const primary = components.find(({ name }) => name === environment.grading?.primary);
+  return Math.min(1, Math.max(0, primary?.value ?? 0));
 }
 
 function violationOf(findings: Findings): string {

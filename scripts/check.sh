@@ -44,6 +44,13 @@ generated() {
   }
 }
 
+# By Debian's package: it is in no registry. HAProxy reads its file in test/deploy/haproxy.test.ts.
+prometheus() {
+  local promtool
+  promtool=$(node --eval 'import("./test/support/debian.ts").then(({ programOf }) => console.log(programOf(["promtool"], "prometheus")))') || return 1
+  "$promtool" check config --lint-fatal deploy/prometheus.yml && "$promtool" test rules test/deploy/alerts.test.yml
+}
+
 # Alone, for it writes the files that the others read.
 run "generated code" generated
 # The longest first.
@@ -66,6 +73,11 @@ check "python format of the sandbox (ruff)" .venv/bin/python -m ruff format --ch
 check "python lint of the sandbox (ruff)" .venv/bin/python -m ruff check --config $rules $sandbox
 check "python types of the sandbox (mypy)" env MYPYPATH=$sandbox .venv/bin/python -m mypy --cache-dir .mypy_cache/sandbox --config-file $rules $sandbox/zygote.py $sandbox/driver.py $sandbox/reader.py
 check "python types (mypy)" .venv/bin/python -m mypy --config-file clients/python/pyproject.toml clients/python/src clients/python/examples clients/python/tests
+check "compose file (dclint)" dclint --disable-rule require-quotes-in-ports --max-warnings 0 deploy/compose.yaml
+check "Kubernetes manifests (kubernetes-validate)" .venv/bin/kubernetes-validate --strict deploy/kubernetes/*.yaml deploy/kubernetes/*/*.yaml
+# Debian takes old versions of its packages away: a pinned one would not be found in a month.
+check "Dockerfile (hadolint)" .venv/bin/hadolint --ignore DL3008 --failure-threshold warning Dockerfile
+check "Prometheus's files (promtool)" prometheus
 
 wait
 if [[ -s $failed ]]; then

@@ -8,6 +8,7 @@ import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
 import { createEvaluations } from "./evaluation/evaluations.ts";
 import { loadSuites } from "./evaluation/suite-files.ts";
 import type { Config } from "./runtime/config.ts";
+import type { Traces } from "./runtime/traces.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { recordItem } from "./services/feedback.ts";
 import type { EvaluationStore, Holds } from "./stores/evaluation-store.ts";
@@ -19,6 +20,7 @@ import type { MissingPorts, OpenedPorts } from "./ports/ports.ts";
 import { createResources, type Resources } from "./ports/resources.ts";
 import { createRunSource } from "./making/run-source.ts";
 import { createScorer } from "./scoring/scorer.ts";
+import { spansOf } from "./spans.ts";
 import { createTeacher } from "./ports/teacher/teacher.ts";
 import type { WorkerPool } from "./making/workers.ts";
 
@@ -43,6 +45,8 @@ export interface Parts {
   readonly aheadMax?: number;
   readonly meter?: ServiceDeps["meter"];
   readonly log: Logger;
+  /** Left out: nobody wants traces. */
+  readonly traces?: Traces | undefined;
   /** Told of each failure of ours that a client sees only as a reason, and what it was about. */
   readonly onFailure: (error: unknown, what: string, about?: Readonly<Record<string, unknown>>) => void;
 }
@@ -61,26 +65,34 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes: completionBytesMax } = config.limits;
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loaded.kind === "invalid") throw problem(loaded.message);
-  const { store, evaluationStore, holds } = await parts.openStores();
-  const workers = parts.startWorkers();
-  const resources = createResources({
-    clock: systemClock,
-    ports: opened.ports,
-    limits: opened.limits,
-    onFailure: (error, resource) => onFailure(error, "asking a resource threw", { resource }),
-  });
+  const spans = spansOf(parts.traces);
+  const { evaluationStore, holds, ...stores } = await parts.openStores();
+  const store = spans.store(stores.store);
+  const workers = spans.workers(parts.startWorkers());
+  const resources = spans.resources(
+    createResources({
+      clock: systemClock,
+      ports: opened.ports,
+      limits: opened.limits,
+      onFailure: (error, resource) => onFailure(error, "asking a resource threw", { resource }),
+    }),
+  );
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, teacher });
   const { aheadMax } = parts;
-  const runs = createRuns({
-    store,
-    source: createRunSource(maker),
-    clock: systemClock,
-    newIncarnation,
-    log,
-    ...(aheadMax !== undefined && { aheadMax }),
-  });
-  const { scorer, asyncScorer } = createScorers(parts, { completionBytesMax, resources, runs });
+  const runs = spans.runs(
+    createRuns({
+      store,
+      source: createRunSource(maker),
+      clock: systemClock,
+      newIncarnation,
+      log,
+      ...(aheadMax !== undefined && { aheadMax }),
+    }),
+  );
+  const scorers = createScorers(parts, { completionBytesMax, resources, runs });
+  const { scorer } = scorers;
+  const asyncScorer = spans.scorer(scorers.asyncScorer);
   const sources = { pools, missingPorts };
   const { suites } = loaded;
   const evaluating = { store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites, sources };

@@ -14,6 +14,9 @@ import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerSamples, type SampledMetric } from "./runtime/samples.ts";
+import { registerState } from "./runtime/state-metrics.ts";
+import { TokensProblem } from "./runtime/tokens.ts";
+import { openTraces, type Traces } from "./runtime/traces.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
@@ -23,7 +26,8 @@ import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
 import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./making/environments.ts";
-import { loadKeyring } from "./tasks/keyring.ts";
+import { keyName } from "./tasks/key-file.ts";
+import { followKeyring, type Keyring, loadKeyring } from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./pools/pools.ts";
 import { reportOf } from "./pools/report.ts";
 import { type OpenedPorts, openPorts } from "./ports/ports.ts";
@@ -40,6 +44,8 @@ const STREAM_WINDOW = 64;
 export interface Server {
   readonly grpcPort: number;
   readonly httpPort: number;
+  /** Undefined: metrics have no port of their own. */
+  readonly metricsPort: number | undefined;
   /** Drains and closes everything: nothing in flight is lost. */
   stop(): Promise<void>;
 }
@@ -54,13 +60,14 @@ export async function serve(
   onPoolProgress?: PoolOptions["onProgress"],
 ): Promise<Server> {
   const { log } = logTo;
+  const traces = await openTraces(process.env, log);
   log.info(describeConfig(config), "configuration");
   for (const warning of config.warnings) log.warn(warning);
   const metrics = createMetrics();
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw new StartError(environments.message);
   const health = createHealth();
-  const parts = await assembleServer({ config, metrics, health, onPoolProgress }, environments.registry, logTo);
+  const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, environments.registry, logTo);
   const { deps } = parts;
   await parts.ready;
   const transports = await startTransports({
@@ -68,6 +75,7 @@ export async function serve(
     log,
     metrics,
     health,
+    traces,
     services: [
       register(EnvironmentService, createEnvironmentService(deps)),
       register(CurriculumService, createCurriculumService(deps)),
@@ -77,14 +85,16 @@ export async function serve(
     await parts.close();
     throw startError(error);
   });
-  const { grpcPort, httpPort } = transports;
-  log.info({ host: config.host, grpcPort, httpPort }, "listening");
+  const { grpcPort, httpPort, metricsPort } = transports;
+  log.info({ host: config.host, grpcPort, httpPort, metricsPort }, "listening");
   return {
     grpcPort,
     httpPort,
+    metricsPort,
     async stop() {
       await transports.drain();
       await parts.close();
+      await traces?.stop();
       log.info("stopped");
       logTo.flush();
     },
@@ -95,12 +105,13 @@ interface AssembleOptions {
   readonly config: Config;
   readonly metrics: Metrics;
   readonly health: Health;
+  readonly traces: Traces | undefined;
   readonly onPoolProgress: PoolOptions["onProgress"];
 }
 
 /** Everything but the transports. */
 async function assembleServer(options: AssembleOptions, registry: Registry, logTo: Log) {
-  const opened = await openThePorts(options.config, logTo.log, options.metrics);
+  const opened = await openThePorts(options, logTo.log);
   try {
     return await assembleAround(opened, options, registry, logTo);
   } catch (error) {
@@ -112,7 +123,7 @@ async function assembleServer(options: AssembleOptions, registry: Registry, logT
 
 async function assembleAround(
   opened: OpenedPorts,
-  { config, metrics, health, onPoolProgress }: AssembleOptions,
+  { config, metrics, health, traces, onPoolProgress }: AssembleOptions,
   registry: Registry,
   { log, dropped }: Log,
 ) {
@@ -129,19 +140,30 @@ async function assembleAround(
     startWorkers: () => startWorkers(config, log),
     opened,
     missingPorts: opened.missing,
-    openStores: () => openStores(config, log, health),
+    openStores: () => openStores(config, keyring, log, health),
     streamWindow: STREAM_WINDOW,
     aheadMax: AHEAD_MAX,
     meter: createOutcomeMeter(metrics.registry),
     log,
+    traces,
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
+  const unfollow = followKeyring(config, keyring, (read) => {
+    if (read.kind === "invalid") log.error({ problem: read.message }, "the task keys stay as they were");
+    else log.info({ keys: read.keyring.map(keyName) }, "the task keys were read again");
+    deps.scorer.forget();
+  });
   registerGauges(metrics, workers, dropped);
+  registerState(metrics.registry, { health, resources: () => resources.load(), certificate: config.tls?.cert });
   maskWhileDown(resources, deps.runs, log);
   registerRuns(metrics.registry, (limit) => deps.runs.recent(limit));
   registerAll(metrics, deps.teacher?.metrics ?? []);
-  return { deps, ready: workers.ready, close };
+  const closeAll = async (): Promise<void> => {
+    unfollow();
+    await close();
+  };
+  return { deps, ready: workers.ready, close: closeAll };
 }
 
 /** Arms whose resource is down are not drawn from. */
@@ -154,9 +176,10 @@ function maskWhileDown(resources: Resources, runs: ServiceDeps["runs"], log: Log
   });
 }
 
-async function openThePorts(config: Config, log: Log["log"], metrics: Metrics) {
+async function openThePorts({ config, metrics, traces }: AssembleOptions, log: Log["log"]) {
   const opened = await openPorts(config, {
     clock: systemClock,
+    ...(traces && { traceHeaders: traces.headers }),
     warn: log.warn.bind(log),
     onOpen: (port, found) => log.info({ port, ...found }, "a port is open"),
     onFault: (port, why) => log.error({ port, why }, "a port failed"),
@@ -204,11 +227,8 @@ async function openPools(
   return loaded.pools;
 }
 
-async function openStores(
-  { store: kind, dataDir: directory, storeDurability: synchronous }: Config,
-  log: Log["log"],
-  health: Health,
-) {
+async function openStores(config: Config, keys: Keyring, log: Log["log"], health: Health) {
+  const { store: kind, dataDir: directory, storeDurability: synchronous } = config;
   if (kind === "memory")
     return { store: memoryStore(), evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
   const at = (part: string) => ({
@@ -221,6 +241,7 @@ async function openStores(
     },
     onLoss: (loss: string) => log.error({ store: part, loss }, "the store was damaged when it was opened"),
   });
+  if (kind !== "sqlite") return openDatabase(config, keys, at("database").onProblem);
   try {
     const store = await sqliteStore(at("runs"));
     try {
@@ -233,6 +254,27 @@ async function openStores(
   } catch (error) {
     if (!(error instanceof CannotOpen)) throw error;
     throw new StartError(`${error.message}; mend it, or give another --data-dir`);
+  }
+}
+
+async function openDatabase(
+  { store: url, limits }: Config,
+  keys: Keyring,
+  onProblem: (problem: string | undefined) => void,
+) {
+  // Only servers that have a database load what it takes.
+  const { openPostgres } = await import("./stores/postgres/postgres.ts");
+  const { SAMPLE_BYTES_MAX } = await import("./stores/postgres/evaluations.ts");
+  const completionBytesMax = SAMPLE_BYTES_MAX / 2;
+  if (limits.maxCompletionBytes > completionBytesMax)
+    throw new StartError(
+      `--max-completion-bytes must be at most ${completionBytesMax} with a database; got ${limits.maxCompletionBytes}`,
+    );
+  try {
+    return await openPostgres({ url, keys, onProblem });
+  } catch (error) {
+    if (!(error instanceof CannotOpen)) throw error;
+    throw new StartError(`--store: ${error.message}`);
   }
 }
 
@@ -249,11 +291,14 @@ function registerGauges({ registry }: Metrics, workers: WorkerPool, dropped: Log
   };
   gauge("gradus_worker_jobs_waiting", "Tasks that wait for a worker.", () => workers.load().waiting);
   gauge("gradus_worker_jobs_running", "Workers that are making tasks.", () => workers.load().running);
-  gauge("gradus_log_lines_dropped", "Log lines dropped because their reader does not keep up.", dropped);
+  const samples = () => [{ labels: {}, value: dropped() }];
+  const help = "Log lines dropped because their reader does not keep up.";
+  registerSamples(registry, { name: "gradus_log_lines_dropped_total", help, type: "counter", samples });
 }
 
-/** A port that cannot be bound is the operator's to mend; the rest is a bug. */
+/** A port that cannot be bound and tokens that cannot be read are the operator's to mend; the rest is a bug. */
 function startError(error: unknown): unknown {
+  if (error instanceof TokensProblem) return new StartError(`the tokens of --tokens-file: ${error.message}`);
   const { code, message } = error as NodeJS.ErrnoException;
   return code === "EADDRINUSE" || code === "EACCES" || code === "EADDRNOTAVAIL" ? new StartError(message) : error;
 }

@@ -105,26 +105,31 @@ const planned: readonly Candidate[] = [
   },
 ];
 
-/** Ours: see docs/decisions/0013-default-curriculum.md. The SDKs' recommended() makes the same of arms by level. */
+/** Ours: see docs/decisions/0013-default-curriculum.md. What the SDKs' recommended() gives. */
 export const recommended: Candidate = {
-  name: "recommended",
-  says:
-    "competence: a tier for each level and a last one of all arms, moves on when 0.7 of the last 32 groups' samples " +
-    "are solved, with a floor of 0.25",
-  policy: (places) => ({
-    competence: {
-      tiers: [...tiers(places), { weights: levels(places, () => true) }],
-      step: "COMPETENCE_STEP_MOVE_ON",
-      threshold: 0.7,
-      window: 32,
-      floor: 0.25,
-    },
-  }),
+  name: "frontier",
+  says: "recommended: where there is something to learn; is told nothing of the arms",
+  policy: () => ({ frontier: {} }),
 };
 
 /** Policies that look at what the student does. */
 const adaptive: readonly Candidate[] = [
   recommended,
+  {
+    name: "competence, then all",
+    says:
+      "a tier for each level and a last one of all arms, moves on when 0.7 of the last 32 groups' samples are solved, " +
+      "with a floor of 0.25: recommended before",
+    policy: (places) => ({
+      competence: {
+        tiers: [...tiers(places), { weights: levels(places, () => true) }],
+        step: "COMPETENCE_STEP_MOVE_ON",
+        threshold: 0.7,
+        window: 32,
+        floor: 0.25,
+      },
+    }),
+  },
   competence("competence, hybrid", "a tier for each level, moves on, with a floor of 0.3: without a last tier of all", {
     step: "COMPETENCE_STEP_MOVE_ON",
     floor: 0.3,

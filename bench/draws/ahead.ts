@@ -4,7 +4,7 @@
  * The first update batches of each run stand apart: there the code is still being compiled. Timed until the last byte of
  * the answer is there; with --read until the client has made tasks of it, which is the client's time (640 KB of TSPs).
  *
- *   node bench/draws/ahead.ts [--environments np/tsp,countdown] [--prompts 256] [--batches 100] [--warm-up 60]
+ *   node bench/draws/ahead.ts [--environment-file np/tsp,countdown] [--prompts 256] [--batches 100] [--warm-up 60]
  *     [--pause 300] [--read] [--json]
  *
  * Also what 64 runs at once get of the server's CPU: update batches a CPU second, against those of one run alone.

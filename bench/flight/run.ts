@@ -37,7 +37,7 @@ interface Kind {
 }
 
 const kinds: Readonly<Record<string, Kind>> = {
-  held: { flags: ["--environments", "bench/flight/held.ts"], environment: "flight/held", proxied: false },
+  held: { flags: ["--environment-file", "bench/flight/held.ts"], environment: "flight/held", proxied: false },
   free: { flags: [], environment: "countdown", proxied: false },
   refused: { flags: ["--max-inflight-calls", "24"], environment: "countdown", proxied: true },
   full: {

@@ -90,7 +90,7 @@ function renamedState(state: Uint8Array, runId: string): Uint8Array {
 async function copy(store: Store, from: string, copies: number): Promise<void> {
   const { runs } = await store.list("", 10);
   const { key = -1, summary = { head: "", state: "" } } = runs.find(({ id }) => id === `${from}-0`) ?? {};
-  const expiresAtMs = Number.MAX_SAFE_INTEGER;
+  const timeToLiveMs = Number.MAX_SAFE_INTEGER / 2;
   const events = (await store.read(key, 0)) ?? [];
   const records = await store.records(key, 0, Number.MAX_SAFE_INTEGER);
   const snapshot = await store.snapshot(key);
@@ -100,7 +100,7 @@ async function copy(store: Store, from: string, copies: number): Promise<void> {
     const head = summary.head.replaceAll(`"${from}-0"`, `"${id}"`);
     await store.create({
       id,
-      expiresAtMs,
+      timeToLiveMs,
       events: [renamedEvent(first, id), ...others],
       records,
       summary: { ...summary, head },

@@ -14,6 +14,7 @@ import { localOf } from "../connection.ts";
 import type { Local } from "../local.ts";
 import { addLocalTaskOptions, openTask, solutionOf, taskIdOf } from "../local-task.ts";
 import type { LocalTaskFlags } from "../local-task.ts";
+import { note } from "../notes.ts";
 import { isShown, show } from "../open.ts";
 import { makeDirectory, writeOut } from "../out.ts";
 import { print, printJson } from "../print.ts";
@@ -35,9 +36,9 @@ export function addDraw(program: Command): void {
     .description("draw a task, and an answer to it, as SVG: it shows why the answer is infeasible or not the best")
     .addOption(new Option("--answer <text>", "an answer, without marks, e.g. '[0, 2, 1]'"))
     .addOption(new Option("--completion <text>", "a completion that marks its answer").conflicts("answer"))
-    .addOption(new Option("--file <path>", "file that holds a completion").conflicts(["answer", "completion"]))
+    .addOption(new Option("--file <file>", "file that holds a completion").conflicts(["answer", "completion"]))
     .addOption(new Option("--solve", "draw the solver's answer").conflicts(["answer", "completion", "file"]))
-    .option("-o, --out <path>", "file to write (default: on a terminal one under out/, else standard output)")
+    .option("-o, --out <file>", "file to write (default: on a terminal one under out/, else standard output)")
     .addOption(new Option("--open", "show it, as is done on a desktop's terminal by itself").conflicts("json"))
     .addOption(new Option("--no-open", "do not show it"))
     .option("--json", "print JSON: the task id, and the SVG or, with --out, the file");
@@ -60,7 +61,7 @@ export function addDraw(program: Command): void {
     if (trouble === undefined) return;
     const words = `nothing here shows ${path} (${trouble}): open it by hand`;
     if (open) throw new CliProblem("failure", words);
-    console.error(`gradus: ${words}`);
+    note(`gradus: ${words}`);
   });
 }
 

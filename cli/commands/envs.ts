@@ -12,21 +12,21 @@ import { addConnectionOptions, configOf, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import { fields, jsonOf, number, print, printJson, table, word } from "../print.ts";
 import { CliProblem } from "../problem.ts";
-import { wholeNumber } from "../task-options.ts";
+import { environmentVersionOption } from "../task-options.ts";
 
 interface Flags extends ConnectionFlags {
   readonly json?: boolean;
   readonly category?: string;
-  readonly version?: number;
+  readonly environmentVersion?: number;
 }
 
 export function addEnvs(program: Command): void {
   const command = program
     .command("envs")
     .description("list the environments, or describe one")
-    .argument("[id]", "e.g. np/tsp")
+    .argument("[environment]", "e.g. np/tsp")
     .option("--category <name>", "only environments of this category")
-    .option("--version <number>", "version of the environment (default: the newest)", wholeNumber(0, 2 ** 32 - 1))
+    .addOption(environmentVersionOption())
     .option("--json", "print JSON");
   addConnectionOptions(command).action((id: string | undefined, flags: Flags) =>
     withClient(
@@ -38,8 +38,9 @@ export function addEnvs(program: Command): void {
 }
 
 async function list(client: GradusClient, flags: Flags): Promise<void> {
-  const { category = "", version, json } = flags;
-  if (version !== undefined) throw new CliProblem("usage", "--version is of one environment: give its id too");
+  const { category = "", environmentVersion, json } = flags;
+  if (environmentVersion !== undefined)
+    throw new CliProblem("usage", "--environment-version is of one environment: give its id too");
   const environments = await client.listEnvironments({ category });
   if (environments.length === 0) throw new CliProblem("usage", await noneOf(client, category));
   if (json) printJson(environments.map((environment) => jsonOf(EnvironmentSchema, environment)));
@@ -65,7 +66,7 @@ async function noneOf(client: GradusClient, category: string): Promise<string> {
 }
 
 async function describe(client: GradusClient, id: string, flags: Flags): Promise<void> {
-  const { category, version, json } = flags;
+  const { category, environmentVersion: version, json } = flags;
   if (category !== undefined) throw new CliProblem("usage", "give either an id or --category");
   const environment = await client.getEnvironment(id, version);
   if (json) printJson(jsonOf(EnvironmentSchema, environment));

@@ -1,10 +1,9 @@
 /** gradus eval: a model behind an OpenAI-compatible endpoint on a suite. What was done is kept, so it can be resumed. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import {
   type AnswerFormatName,
-  answerFormatNames,
   type Evaluation,
   type EvaluationHandle,
   type GradusClient,
@@ -20,10 +19,11 @@ import {
 } from "../connection.ts";
 import type { Picture } from "../evaluation/pictures.ts";
 import type { Settings, Summary } from "../evaluation/summary.ts";
+import { note } from "../notes.ts";
 import { makeDirectory, writeOut } from "../out.ts";
 import { print, printJson } from "../print.ts";
 import { CliProblem } from "../problem.ts";
-import { thinkingOption, wholeNumber } from "../task-options.ts";
+import { answerFormatOption, thinkingOption, wholeNumber } from "../task-options.ts";
 
 interface Flags extends ConnectionFlags {
   readonly suite: string;
@@ -34,9 +34,9 @@ interface Flags extends ConnectionFlags {
   readonly temperature?: number;
   readonly maxTokens?: number;
   readonly body?: Readonly<Record<string, unknown>>;
-  readonly timeout: number;
-  readonly deadline: number;
-  readonly format?: AnswerFormatName;
+  readonly timeoutMs: number;
+  readonly deadlineMs: number;
+  readonly answerFormat?: AnswerFormatName;
   readonly thinking?: ThinkingName;
   readonly evaluationId?: string;
   readonly out?: string;
@@ -101,17 +101,17 @@ export function addEval(program: Command): void {
     .option("--temperature <t>", "sampling temperature (default: the endpoint's)", numberFrom0)
     .option("--max-tokens <n>", "longest completion (default: the endpoint's)", wholeNumber(1, 10_000_000))
     .option("--body <json>", 'further fields of each request, e.g. {"top_p": 0.95, "top_k": 20}', jsonObject)
-    .option("--timeout <seconds>", "longest that one attempt may take", wholeNumber(1, 86_400), 600)
+    .option("--timeout-ms <n>", "longest that one attempt may take", wholeNumber(1, 86_400_000), 600_000)
     .option(
-      "--deadline <seconds>",
+      "--deadline-ms <n>",
       "longest that a completion may take, retries included",
-      wholeNumber(1, 86_400),
-      1800,
+      wholeNumber(1, 86_400_000),
+      1_800_000,
     )
-    .addOption(new Option("--format <format>", "how the answer is marked").choices(answerFormatNames))
+    .addOption(answerFormatOption())
     .addOption(thinkingOption())
     .option("--evaluation-id <id>", "names the evaluation (default: made of the choices above)")
-    .option("--out <directory>", "where report.json and report.html go (default: out/<evaluation-id>)")
+    .option("-o, --out <directory>", "where report.json and report.html go (default: out/<evaluation-id>)")
     .option("--json", "print report.json, and no progress");
   addSuiteOptions(addConnectionOptions(command))
     .addHelpText("after", VERIFIERS_HELP)
@@ -120,7 +120,7 @@ export function addEval(program: Command): void {
 
 /** What decides on the completions, and so on the default id. */
 function settingsOf(flags: Flags): Settings {
-  const { endpoint, temperature, maxTokens, body, format, thinking } = flags;
+  const { endpoint, temperature, maxTokens, body, answerFormat: format, thinking } = flags;
   const settings = { endpoint, temperature, max_tokens: maxTokens, ...body, format, thinking };
   return JSON.parse(JSON.stringify(settings)) as Settings;
 }
@@ -134,16 +134,16 @@ function defaultId(flags: Flags): string {
 }
 
 async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
-  const { suite, model, samples, format, thinking, json } = flags;
+  const { suite, model, samples, answerFormat, thinking, json } = flags;
   const evaluation = client.evaluation(flags.evaluationId ?? defaultId(flags));
   const created = await evaluation.create({
     suite,
     model,
     samplesPerTask: samples,
-    answerFormat: format,
+    answerFormat,
     thinking,
   });
-  const say = (words: string): void => (json ? undefined : console.error(words));
+  const say = (words: string): void => (json ? undefined : note(words));
   say(`evaluation ${evaluation.evaluationId}: ${created.samplesScored} of ${created.samplesTotal} samples are there`);
   const directory = flags.out ?? join("out", evaluation.evaluationId);
   makeDirectory("--out", directory);
@@ -177,7 +177,7 @@ async function completeAlone(evaluation: EvaluationHandle, flags: Flags, { sampl
 }
 
 async function complete(evaluation: EvaluationHandle, flags: Flags, scored: number, total: number) {
-  const { endpoint, model, timeout, deadline, temperature, maxTokens, body, concurrency, json } = flags;
+  const { endpoint, model, timeoutMs, deadlineMs, temperature, maxTokens, body, concurrency, json } = flags;
   const apiKey = apiKeyOf(process.env);
   const [{ createModel }, { createProgress }, { runEvaluation }] = await Promise.all([
     import("../evaluation/endpoint.ts"),
@@ -192,8 +192,8 @@ async function complete(evaluation: EvaluationHandle, flags: Flags, scored: numb
     apiKey,
     signal: ended.signal,
     onTrouble: (words: string) => progress.trouble(words),
-    timeoutMs: timeout * 1000,
-    deadlineMs: deadline * 1000,
+    timeoutMs,
+    deadlineMs,
     body: {
       ...(temperature !== undefined && { temperature }),
       ...(maxTokens !== undefined && { max_tokens: maxTokens }),

@@ -1,7 +1,7 @@
 /** gradus export: training data for SFT and RFT, from graded completions or from the solvers' answers. */
 import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
-import { answerFormatNames, splitNames } from "../../clients/ts/src/public.ts";
+import { splitNames } from "../../clients/ts/src/public.ts";
 import type { AnswerFormatName, GradusClient, SplitName } from "../../clients/ts/src/public.ts";
 import { addConnectionOptions, addSuiteOptions, collect, localOf, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
@@ -9,9 +9,11 @@ import { createBar } from "../bar.ts";
 import { readFilter, type ScoreFilter } from "../export/filter.ts";
 import type { ExportRow } from "../export/rows.ts";
 import type { RowWriter } from "../export/write.ts";
+import { note, warn } from "../notes.ts";
 import { withOut } from "../out.ts";
+import { printJson } from "../print.ts";
 import { CliProblem, problemOf } from "../problem.ts";
-import { wholeNumber } from "../task-options.ts";
+import { answerFormatOption, wholeNumber } from "../task-options.ts";
 
 interface Flags extends ConnectionFlags {
   readonly out: string;
@@ -21,7 +23,7 @@ interface Flags extends ConnectionFlags {
   readonly level?: readonly string[];
   readonly count: number;
   readonly split: SplitName;
-  readonly format?: AnswerFormatName;
+  readonly answerFormat?: AnswerFormatName;
   readonly ratioAbove?: number;
   readonly where?: readonly ScoreFilter[];
   readonly pairs?: boolean;
@@ -29,6 +31,7 @@ interface Flags extends ConnectionFlags {
   readonly rewardGap: number;
   readonly perEnvironment?: number;
   readonly allowBench?: boolean;
+  readonly json?: boolean;
 }
 
 function ratio(text: string): number {
@@ -53,7 +56,7 @@ export function addExport(program: Command): void {
   const command = program
     .command("export")
     .description("write training data in chat format: completions of an evaluation, or the solvers' answers")
-    .requiredOption("--out <file>", "where to: a name that ends in .jsonl or .parquet")
+    .requiredOption("-o, --out <file>", "where to: a name that ends in .jsonl or .parquet")
     .addOption(
       new Option("--evaluation-id <id>", "graded completions of this evaluation, see gradus eval").conflicts("solver"),
     )
@@ -67,7 +70,7 @@ export function addExport(program: Command): void {
       new Option("--level <name>", "only of this one; may be given several times (default: all)").argParser(collect),
     )
     .addOption(
-      new Option("--count <n>", "with --solver: tasks of each environment")
+      new Option("-n, --count <n>", "with --solver: tasks of each environment")
         .argParser(wholeNumber(1, 1_000_000))
         .default(1000)
         .conflicts("evaluationId"),
@@ -75,11 +78,7 @@ export function addExport(program: Command): void {
     .addOption(
       new Option("--split <split>", "with --solver").choices(splitNames).default("train").conflicts("evaluationId"),
     )
-    .addOption(
-      new Option("--format <format>", "with --solver: how the answer is marked")
-        .choices(answerFormatNames)
-        .conflicts("evaluationId"),
-    )
+    .addOption(answerFormatOption("with --solver: ").conflicts("evaluationId"))
     .option(
       "--ratio-above <ratio>",
       "keep completions with a better ratio than this (default: 0.5; with --where all that it keeps)",
@@ -106,10 +105,8 @@ export function addExport(program: Command): void {
       "rows of each environment (default: as many as the scarcest has)",
       wholeNumber(1, 10_000_000),
     )
-    .option(
-      "--allow-bench",
-      "export tasks of the bench split, which no model that is to be compared may be trained on",
-    );
+    .option("--allow-bench", "export tasks of the bench split, which no model that is to be compared may be trained on")
+    .option("--json", "print JSON: the rows of each environment, or the pairs");
   addSuiteOptions(addConnectionOptions(command)).action(exportData);
 }
 
@@ -122,19 +119,32 @@ async function exportData(flags: Flags): Promise<void> {
     throw new CliProblem("usage", "give either --evaluation-id or --solver");
   if (flags.pairs === true && evaluationId === undefined)
     throw new CliProblem("usage", "--pairs are of an evaluation's completions: give --evaluation-id");
-  if (flags.pairs === true && evaluationId !== undefined)
-    return void console.error(await withOut("--out", out, (path) => exportPairs(flags, evaluationId, path)));
-  const summary = await withOut("--out", out, async (path) => {
-    const writer = createRowWriter(path, format);
-    const made = await (evaluationId === undefined ? addSolved(flags, writer) : addGraded(flags, evaluationId, writer));
-    if (Math.max(...made.kept.values(), 0) === 0) throw new CliProblem("failure", nothingLeft(made, flags));
-    writer.finish();
-    return countText(made, out);
+  const written = await withOut("--out", out, (path) => {
+    if (flags.pairs === true && evaluationId !== undefined) return exportPairs(flags, evaluationId, path);
+    return exportRows(flags, createRowWriter(path, format));
   });
-  console.error(summary);
+  if (flags.json) printJson({ file: out, ...written.figures });
+  else note(written.words);
 }
 
-async function exportPairs(flags: Flags, evaluationId: string, path: string): Promise<string> {
+/** What became of an export: for a person, and for a program. */
+interface Written {
+  readonly words: string;
+  readonly figures: Readonly<Record<string, unknown>>;
+}
+
+async function exportRows(flags: Flags, writer: RowWriter): Promise<Written> {
+  const { evaluationId } = flags;
+  const made = await (evaluationId === undefined ? addSolved(flags, writer) : addGraded(flags, evaluationId, writer));
+  if (Math.max(...made.kept.values(), 0) === 0) throw new CliProblem("failure", nothingLeft(made, flags));
+  writer.finish();
+  const environments = [...made.available].map(([id, available]) => ({ id, available, rows: made.kept.get(id) ?? 0 }));
+  const rows = environments.reduce((sum, each) => sum + each.rows, 0);
+  const counts = environments.map(({ id, ...each }) => `${id} ${each.rows} of ${each.available}`);
+  return { words: `${rows} rows in ${flags.out}: ${counts.join(", ")}`, figures: { rows, environments } };
+}
+
+async function exportPairs(flags: Flags, evaluationId: string, path: string): Promise<Written> {
   const [{ createPairWriter, formatOf }, { pairsOf }] = await Promise.all([
     import("../export/write.ts"),
     import("../export/pairs.ts"),
@@ -148,14 +158,19 @@ async function exportPairs(flags: Flags, evaluationId: string, path: string): Pr
   for (const pair of pairs) writer.add(pair);
   writer.finish();
   const prompts = new Set(pairs.map(({ group_id }) => group_id)).size;
-  return `${pairs.length} pairs of ${prompts} prompts in ${flags.out}`;
+  return {
+    words: `${pairs.length} pairs of ${prompts} prompts in ${flags.out}`,
+    figures: { pairs: pairs.length, prompts },
+  };
 }
 
 async function gradedRows(flags: Flags, evaluationId: string) {
   const { environment = [], level = [], where = [] } = flags;
   const { rowsOfEvaluation } = await import("../export/sources.ts");
   const read = (client: GradusClient) => rowsOfEvaluation(client.evaluation(evaluationId), environment, level, where);
-  return withClient(flags, read, "evaluations");
+  const { rows, warnings } = await withClient(flags, read, "evaluations");
+  if (where.length > 0) warnings.forEach(warn);
+  return rows;
 }
 
 /** Rows of each environment. */
@@ -182,7 +197,7 @@ function add(writer: RowWriter, row: ExportRow, kept: Map<string, number>): void
 }
 
 async function addSolved(flags: Flags, writer: RowWriter): Promise<Made> {
-  const { environment = [], level = [], split, count, format, perEnvironment, allowBench } = flags;
+  const { environment = [], level = [], split, count, answerFormat: format, perEnvironment, allowBench } = flags;
   if (split === "bench" && !allowBench) throw new CliProblem("usage", `--split bench is ${benchWords}`);
   const [{ solverSources }, { takeEvenly }] = await Promise.all([
     import("../export/sources.ts"),
@@ -228,10 +243,4 @@ function nothingLeft({ available }: Made, flags: Flags): string {
     return flags.where === undefined ? "there are no completions to export" : "no completion meets every --where";
   const ratioAbove = ratioAboveOf(flags);
   return `no completion with a ratio above ${ratioAbove} in ${none.join(", ")}: lower --ratio-above, or give --per-environment to take what there is`;
-}
-
-function countText({ kept, available }: Made, out: string): string {
-  const counts = [...available].map(([name, count]) => `${name} ${kept.get(name) ?? 0} of ${count}`);
-  const total = [...kept.values()].reduce((sum, count) => sum + count, 0);
-  return `${total} rows in ${out}: ${counts.join(", ")}`;
 }

@@ -21,7 +21,7 @@ export function addReset(program: Command): void {
     .command("reset")
     .description("make tasks: prompts, with the task ids to score completions by")
     .argument("<environment>", "e.g. countdown")
-    .option("-n, --count <number>", "make this many, of the seed and those after it", wholeNumber(1, 100_000))
+    .option("-n, --count <n>", "make this many, of the seed and those after it", wholeNumber(1, 100_000))
     .option("--json", "print JSON; with --count a list");
   addConnectionOptions(addTaskOptions(command)).action((environment: string, flags: Flags) =>
     withClient(flags, async (client) => {

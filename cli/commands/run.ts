@@ -20,7 +20,7 @@ export function addRun(program: Command): void {
       `
 Examples:
   gradus run start examples/adsc.yaml              a look at a run, without a server or a model; ends with a chart
-  gradus run create --file examples/adsc.yaml      create it on a server, for a trainer
+  gradus run create examples/adsc.yaml             create it on a server, for a trainer
   gradus run watch adsc                            see what it draws, live
   gradus run history adsc --chart adsc.svg         what it drew, as a picture
   gradus run set-weights adsc real/T0=0            take an arm out, from the next update batch on`,

@@ -21,7 +21,7 @@ export function addSandbox(program: Command): void {
   sandbox
     .command("check")
     .description("run hostile programs in the sandbox of this machine, and say which of them are held in")
-    .option("--python <path>", "Python 3.10 or newer", process.env["GRADUS_PYTHON"] ?? "python3")
+    .addOption(new Option("--python <file>", "Python 3.10 or newer").env("GRADUS_PYTHON").default("python3"))
     .addOption(
       new Option("--without <feature...>", "go without what this kernel has, to see what holds without it").choices([
         "landlock",

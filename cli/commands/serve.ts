@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { addServeOptions, readConfig } from "../../server/runtime/config.ts";
 import { poolBars } from "../pool-bars.ts";
-import { CliProblem } from "../problem.ts";
+import { fileProblem } from "../problem.ts";
 
 /** A signal this long after the first one means that whoever sent it will not wait for the drain. */
 const impatienceMs = 1_000;
@@ -11,7 +11,7 @@ export function addServe(program: Command): void {
   addServeOptions(program.command("serve").description("start a server; SIGTERM or Ctrl-C drains and stops it")).action(
     async (flags: Readonly<Record<string, unknown>>) => {
       const result = readConfig(flags, process.env);
-      if (result.kind === "invalid") throw new CliProblem("usage", result.message);
+      if (result.kind === "invalid") throw fileProblem(result.message, "usage");
       // Listened for from here on: a container's first process is deaf to signals that it has no handler for.
       const told = toldToStop();
       // Loaded here, for the other commands need no server.
@@ -20,7 +20,7 @@ export function addServe(program: Command): void {
       const server = await serve(result.config, undefined, bars.onProgress)
         .finally(bars.stop)
         .catch((error: unknown) => {
-          throw error instanceof StartError ? new CliProblem("failure", error.message) : error;
+          throw error instanceof StartError ? fileProblem(error.message) : error;
         });
       await told;
       await server.stop();

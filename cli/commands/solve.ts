@@ -8,7 +8,7 @@ import { baselineText, fields, print, printJson } from "../print.ts";
 
 interface Flags extends LocalTaskFlags {
   readonly json?: boolean;
-  readonly completion?: boolean;
+  readonly asCompletion?: boolean;
 }
 
 /** What was found, in plain values. */
@@ -30,14 +30,18 @@ export function addSolve(program: Command): void {
   const command = program
     .command("solve")
     .description("solve a task with the environment's own solver, in this process")
-    .addOption(new Option("--completion", "print only the completion, e.g. for gradus step").conflicts("json"))
+    .addOption(
+      new Option("--as-completion", "print only a completion that gives the answer, e.g. for gradus step").conflicts(
+        "json",
+      ),
+    )
     .option("--json", "print JSON");
   addLocalTaskOptions(command).action(async (environment: string | undefined, flags: Flags) => {
     const local = await localOf(flags);
     const taskId = await taskIdOf(local, environment, flags);
     const solved = solve(local, taskId);
     if (flags.json) printJson(solved);
-    else print(flags.completion ? solved.completion : shown(solved));
+    else print(flags.asCompletion ? solved.completion : shown(solved));
   });
 }
 

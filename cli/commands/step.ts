@@ -25,9 +25,9 @@ export function addStep(program: Command): void {
     .description("score a completion of a task; it is read from --completion, --file or standard input")
     .argument("<task-id>", "from gradus reset")
     .addOption(new Option("--completion <text>", "the completion, without the prompt").conflicts("file"))
-    .option("--file <path>", "file that holds the completion")
+    .option("--file <file>", "file that holds the completion")
     .option("--group-id <id>", "the task's group; needed for a task of a run")
-    .option("--sample-index <number>", "which completion of the group", wholeNumber(0, 2 ** 32 - 1), 0)
+    .option("--sample-index <n>", "which completion of the group", wholeNumber(0, 2 ** 32 - 1), 0)
     .option("--json", "print JSON");
   addConnectionOptions(command)
     .addHelpText("after", VERIFIERS_HELP)

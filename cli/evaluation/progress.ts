@@ -1,5 +1,6 @@
 /** How far an evaluation is, on standard error, and what goes wrong with attempts. */
 import { createBar } from "../bar.ts";
+import { note } from "../notes.ts";
 import type { Step } from "./run.ts";
 
 export interface Progress {
@@ -37,7 +38,7 @@ export function createProgress(done: number, total: number, shown: boolean): Pro
       if (bar.visible) bar.update(0, payload());
       else if (shown && !troubles.has(words) && troubles.size < TROUBLES_MAX) {
         troubles.add(words);
-        console.error(`an attempt failed: ${words}`);
+        note(`an attempt failed: ${words}`);
       }
     },
     stop: () => bar.stop(),

@@ -8,18 +8,28 @@ interface Graded {
   readonly components: readonly { readonly name: string; readonly value?: number | undefined }[];
 }
 
-/** Of a score: whether it is kept. */
-export type ScoreFilter = (score: Graded) => boolean;
+export interface ScoreFilter {
+  /** As it was given. */
+  readonly text: string;
+  /** Whether a score has the figure that is asked about. One without is not kept. */
+  has(score: Graded): boolean;
+  keeps(score: Graded): boolean;
+}
 
 const COMPONENT = /^[a-z][a-z0-9_]*$/;
 
-/** Undefined: the text is no condition on a score. A score whose component has no value is not kept. */
+/** Undefined: the text is no condition on a score. */
 export function readFilter(text: string): ScoreFilter | undefined {
   const condition = readCondition(text);
   if (condition === undefined || !COMPONENT.test(condition.name) || !/^(?:[<>]=?|=)$/.test(condition.comparison))
     return undefined;
   if (!Number.isFinite(Number(condition.bound)) || condition.bound === "") return undefined;
-  return (score) => condition.holds(valueOf(score, condition.name));
+  const figure = (score: Graded): number | undefined => valueOf(score, condition.name);
+  return {
+    text,
+    has: (score) => figure(score) !== undefined,
+    keeps: (score) => condition.holds(figure(score)),
+  };
 }
 
 function valueOf({ reward, ratio, components }: Graded, name: string): number | undefined {

@@ -4,7 +4,6 @@ import {
   type AnswerFormatName,
   type EvaluationHandle,
   type GradusClient,
-  type Sample,
   type ScoredOutcome,
   Split,
   type SplitName,
@@ -37,30 +36,68 @@ function rowOf(
   return { messages, ...where, ...graded, ratio, reward, solved } satisfies ExportRow;
 }
 
+/** Rows of an evaluation, and what became of those that are not among them, in words. */
+export interface Sifted {
+  readonly rows: readonly GradedRow[];
+  readonly warnings: readonly string[];
+}
+
 /** Completions with a reward that every filter keeps. */
 export async function rowsOfEvaluation(
   evaluation: EvaluationHandle,
   environments: readonly string[],
   levels: readonly string[],
   filters: readonly ScoreFilter[] = [],
-): Promise<readonly GradedRow[]> {
+): Promise<Sifted> {
   const source = (await evaluation.get()).model;
-  const rows: GradedRow[] = [];
-  for await (const sample of evaluation.samples({ pageSize: 200 })) rows.push(...rowsOfSample(sample, source, filters));
   const wanted = (names: readonly string[], name: string): boolean => names.length === 0 || names.includes(name);
-  return rows.filter(({ environment, level }) => wanted(environments, environment) && wanted(levels, level));
+  const rows: GradedRow[] = [];
+  const counts = new Map<string, Counts>();
+  for await (const { task, sampleIndex, completion, outcome } of evaluation.samples({ pageSize: 200 })) {
+    if (task === undefined || outcome?.kind !== "scored") continue;
+    if (!wanted(environments, task.environment) || !wanted(levels, task.level)) continue;
+    const isKept = filters.every((filter) => filter.keeps(outcome));
+    count(
+      counts,
+      task.environment,
+      isKept,
+      filters.filter((filter) => !filter.has(outcome)),
+    );
+    if (!isKept) continue;
+    const row = rowOf(task, completion, { sample_index: sampleIndex, source }, outcome);
+    rows.push({ ...row, commitEnd: outcome.commit?.end });
+  }
+  return { rows, warnings: [...counts].flatMap(([environment, each]) => wordsOf(environment, each)) };
 }
 
-function rowsOfSample(
-  { task, sampleIndex, completion, outcome }: Sample,
-  source: string,
-  filters: readonly ScoreFilter[],
-): readonly GradedRow[] {
-  if (task === undefined || outcome?.kind !== "scored") return [];
-  const score = outcome;
-  if (!filters.every((keeps) => keeps(score))) return [];
-  const row = rowOf(task, completion, { sample_index: sampleIndex, source }, score);
-  return [{ ...row, commitEnd: score.commit?.end }];
+/** Completions of an environment that have a reward. */
+interface Counts {
+  graded: number;
+  kept: number;
+  /** Those that lack what a condition asks about, by the condition. */
+  readonly without: Map<string, number>;
+}
+
+function count(
+  counts: Map<string, Counts>,
+  environment: string,
+  isKept: boolean,
+  lacking: readonly ScoreFilter[],
+): void {
+  const of: Counts = counts.get(environment) ?? { graded: 0, kept: 0, without: new Map() };
+  counts.set(environment, of);
+  of.graded++;
+  if (isKept) of.kept++;
+  for (const { text } of lacking) of.without.set(text, (of.without.get(text) ?? 0) + 1);
+}
+
+function wordsOf(environment: string, { graded, kept, without }: Counts): readonly string[] {
+  const lacking = [...without].map(
+    ([text, rows]) =>
+      `${environment}: --where '${text}' asks for a figure that ${rows} of ${graded} completions do not have`,
+  );
+  const none = `${environment}: none of ${graded} completions meets every --where, so none is written`;
+  return kept === 0 ? [...lacking, none] : lacking;
 }
 
 export interface SolverChoice {
@@ -120,7 +157,10 @@ function chosen({ environments }: Registry, { environments: ids, levels }: Solve
   const able = environments.filter(({ solver, generator }) => solver !== undefined && generator !== undefined);
   const unknown = ids.find((id) => !able.some((environment) => environment.id === id));
   if (unknown !== undefined)
-    throw new CliProblem("usage", `--environment: there is no '${unknown}' with a solver here`);
+    throw new CliProblem(
+      "missing",
+      `--environment: there is no '${unknown}' with a solver here; there are: ${able.map(({ id }) => id).join(", ")}`,
+    );
   if (ids.length > 0) return able.filter(({ id }) => ids.includes(id));
   const having = able.filter((environment) => environment.levels.some(({ name }) => levels.includes(name)));
   return having.length === 0 ? able : having;

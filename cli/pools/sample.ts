@@ -13,7 +13,7 @@ import { type FilePlan, problemText, type PoolWork } from "../../server/pools/wo
 import type { Condition } from "../conditions.ts";
 import { formatOf } from "../export/write.ts";
 import { withOut } from "../out.ts";
-import { CliProblem } from "../problem.ts";
+import { CliProblem, fileProblem } from "../problem.ts";
 import { chooseRows } from "./choose.ts";
 import { fieldOf, type FileRow, fileRows, valueOf } from "./stream.ts";
 import { copyLines, copyParquet } from "./write.ts";
@@ -56,7 +56,7 @@ const UNNAMED = "(none)";
 export async function samplePool(options: SampleOptions): Promise<SampleReport> {
   const { path, out, seed, count } = options;
   const planned = await options.plan(path);
-  if (planned.kind === "problem") throw new CliProblem("usage", `${path}: ${planned.message}`);
+  if (planned.kind === "problem") throw fileProblem(`${path}: ${planned.message}`, "usage");
   const plan = planned.value;
   const copy = copierOf(path, out, plan);
   options.onParts(2 * plan.units.length);
@@ -80,7 +80,7 @@ export async function samplePool(options: SampleOptions): Promise<SampleReport> 
     } catch (error) {
       if (error instanceof CliProblem) throw error;
       // Whoever reads Parquet throws plain errors for files that are none.
-      throw new CliProblem("failure", `${path}: ${problemText(error)}`);
+      throw fileProblem(`${path}: ${problemText(error)}`);
     }
   });
 }

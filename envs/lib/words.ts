@@ -11,9 +11,14 @@ const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t"
 /** Most words are plain, and to see that is faster than to look for what is not. */
 const PLAIN = /^[ -~]*$/;
 
+/** Whether words are fit to be shown as they are, for certain. */
+export function isPlain(words: string): boolean {
+  return PLAIN.test(words);
+}
+
 /** The same words, with such characters written out: "\n", "\u{202e}". What was escaped before stays as it is. */
 export function escaped(words: string): string {
-  if (PLAIN.test(words)) return words;
+  if (isPlain(words)) return words;
   return words.replace(UNFIT, (found) => SHORT[found] ?? `\\u{${found.codePointAt(0)?.toString(16) ?? ""}}`);
 }
 

@@ -37,8 +37,8 @@ export interface Evaluations {
   /** Creates an evaluation, or gives it as it stands. */
   create(id: string, choice: EvaluationChoice): Promise<Result<Evaluation>>;
   get(id: string): Promise<Result<Evaluation>>;
-  /** Holds an evaluation that nobody holds; what it gives lets go of it. */
-  hold(id: string): Promise<Result<Release>>;
+  /** Holds an evaluation that nobody holds; what it gives lets go of it. `onLost`: another may hold it now. */
+  hold(id: string, onLost: () => void): Promise<Result<Release>>;
   /** Tasks with missing samples, after an ordinal (−1: from the start). */
   pending(id: string, after: number, limit: number, signal?: AbortSignal): Promise<Result<PendingPage>>;
   /** A caller that leaves takes along what waits for a resource; `stepAside` is told when it begins to wait for one. */
@@ -91,9 +91,9 @@ export function createEvaluations(deps: EvaluationDeps): Evaluations {
       });
     },
     get: (id) => withOpen(id, async (open) => ({ kind: "ok", value: await stateOf(open) })),
-    hold: (id) =>
+    hold: (id, onLost) =>
       withOpen(id, async () => {
-        const release = deps.holds.hold(id);
+        const release = await deps.holds.hold(id, onLost);
         if (release !== undefined) return { kind: "ok", value: release };
         const message = `another client is completing evaluation "${id}": wait until it is done`;
         return { kind: "failed_precondition", message };

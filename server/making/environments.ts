@@ -1,4 +1,4 @@
-/** The environments of a process: those of Gradus, and those of modules that the operator names with --environments. */
+/** The environments of a process: those of Gradus, and those of modules that the operator names with --environment-file. */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Environment } from "../../envs/environment.ts";
@@ -18,14 +18,14 @@ export async function loadEnvironments(paths: readonly string[]): Promise<Regist
   const all = [...own];
   for (const path of paths) {
     const loaded = await loadModule(path);
-    if (typeof loaded === "string") return { kind: "invalid", message: `--environments ${path}: ${loaded}` };
+    if (typeof loaded === "string") return { kind: "invalid", message: `--environment-file ${path}: ${loaded}` };
     for (const environment of loaded) {
       const key = keyOf(environment);
       const place = places.get(key);
       if (place !== undefined) {
         return {
           kind: "invalid",
-          message: `--environments: ${key} is both in ${place} and in ${path}; give one of them another id or version`,
+          message: `--environment-file: ${key} is both in ${place} and in ${path}; give one of them another id or version`,
         };
       }
       places.set(key, path);

@@ -14,6 +14,8 @@ export interface EndpointOptions {
   readonly timeoutMs: number;
   /** Left out: the endpoint's own. */
   readonly temperature?: number;
+  /** What else each request bears; left out: nothing. */
+  readonly headers?: () => Readonly<Record<string, string>>;
   /** What one reply may cost, thoughts included; left out: OUTPUT_TOKENS_MAX. */
   readonly outputTokensMax?: number;
 }
@@ -50,7 +52,7 @@ const WORDS_MAX = 200;
 const RETRY_DELAY_MAX_MS = 60_000;
 
 export function createEndpoint({ url, model, key, timeoutMs, ...options }: EndpointOptions): AskModel {
-  const { temperature, outputTokensMax = OUTPUT_TOKENS_MAX } = options;
+  const { temperature, outputTokensMax = OUTPUT_TOKENS_MAX, headers } = options;
   const client = new OpenAI({
     baseURL: url,
     apiKey: key ?? "none",
@@ -68,7 +70,7 @@ export function createEndpoint({ url, model, key, timeoutMs, ...options }: Endpo
     try {
       const reply = await client.chat.completions.create(
         { model, messages, max_tokens: outputTokensMax, ...(temperature !== undefined && { temperature }) },
-        { signal },
+        { signal, ...(headers && { headers: headers() }) },
       );
       return { kind: "reply", text: cut(textOf(reply)), tokens: tokensOf(reply) };
     } catch (error) {

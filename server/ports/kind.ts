@@ -30,6 +30,8 @@ export interface PortKind<Config = unknown> {
 
 export interface PortOpening {
   readonly clock: Clock;
+  /** Headers that make what is asked over HTTP a part of the trace that is going on. */
+  readonly traceHeaders: () => Readonly<Record<string, string>>;
   /** Told of each failure of the port's own. */
   readonly onFault: (why: string) => void;
   /** Told what the operator should know. */

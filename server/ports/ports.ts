@@ -13,6 +13,7 @@ export interface PortsContext extends Pick<PortOpening, "clock"> {
   readonly onOpen?: (port: string, found: Readonly<Record<string, unknown>>) => void;
   readonly onFault?: (port: string, why: string) => void;
   readonly warn?: PortOpening["warn"];
+  readonly traceHeaders?: PortOpening["traceHeaders"];
 }
 
 export interface OpenedPorts {
@@ -25,7 +26,7 @@ export interface OpenedPorts {
 }
 
 export async function openPorts(configs: Partial<PortConfigs>, context: PortsContext): Promise<OpenedPorts> {
-  const { clock, onOpen, onFault, warn = () => undefined } = context;
+  const { clock, onOpen, onFault, warn = () => undefined, traceHeaders = () => ({}) } = context;
   const tried = await Promise.all(
     portKinds.map(
       async ([name, { open, words }]): Promise<readonly [string, OpenedPort | { readonly kind: "elsewhere" }]> => {
@@ -33,7 +34,8 @@ export async function openPorts(configs: Partial<PortConfigs>, context: PortsCon
         if (config === undefined) return [name, { kind: "missing", why: words.missing }];
         // It is opened by who asks it, beside its gate.
         if (open === undefined) return [name, { kind: "elsewhere" }];
-        return [name, await open(config, { clock, warn, onFault: (why) => onFault?.(name, escaped(why)) })];
+        const told = (why: string): void => onFault?.(name, escaped(why));
+        return [name, await open(config, { clock, warn, traceHeaders, onFault: told })];
       },
     ),
   );

@@ -34,6 +34,8 @@ export interface ResourceLoad {
   readonly running: number;
   readonly waiting: number;
   readonly heldBytes: number;
+  /** It failed, and is not asked for now. */
+  readonly down: boolean;
 }
 
 export interface Gate {
@@ -122,7 +124,7 @@ export function createGate(
     },
     load: () => {
       const running = places.running();
-      return { name: resource.name, running, ...room.load(running) };
+      return { name: resource.name, running, ...room.load(running), down: health.refusal() !== undefined };
     },
     close: () => health.close(),
   };

@@ -5,8 +5,9 @@ import { BlockList, isIP } from "node:net";
 import { defaultDataDir } from "./data-dir.ts";
 import { readTextFile } from "./files.ts";
 import { type PortConfigs, portKinds, readPorts } from "../ports/list.ts";
-import { configOptions, type OptionName, type OptionValues, variableOf } from "./options.ts";
+import { configOptions, groupOf, type OptionName, type OptionValues, variableOf } from "./options.ts";
 import { readTls, type TlsConfig, tlsWarnings } from "./tls-config.ts";
+import { isToken, readTokens, TOKEN_WORDS, TokensProblem } from "./tokens.ts";
 import { ConfigProblem, type OptionSpec } from "./values.ts";
 
 /** Limits on what a client may send or hold; see configOptions for their units and defaults. */
@@ -27,16 +28,21 @@ export interface Config extends PortConfigs {
   readonly host: string;
   /** gRPC; 0: any free one. */
   readonly port: number;
-  /** Connect, gRPC-Web, /metrics and /healthz; 0: any free one. */
+  /** Connect, gRPC-Web, /metrics and health checks; 0: any free one. */
   readonly httpPort: number;
+  /** /metrics and health checks alone; undefined: no port of their own. */
+  readonly metricsPort: number | undefined;
   readonly dataDir: string;
   /** Keys of task ids; undefined: the data directory's own. */
   readonly keyFile: string | undefined;
-  readonly store: OptionValues["store"];
+  /** "sqlite", "memory", or the address of a PostgreSQL database. */
+  readonly store: string;
   readonly storeDurability: OptionValues["storeDurability"];
   readonly tls: TlsConfig | undefined;
-  /** Set: each call but health checks must bring it. */
+  /** An operator's. Where this or the next is set, each call but health checks must bring a token. */
   readonly token: string | undefined;
+  /** More tokens, each with its role. */
+  readonly tokensFile: string | undefined;
   readonly insecure: boolean;
   readonly logLevel: OptionValues["logLevel"];
   readonly logFormat: OptionValues["logFormat"];
@@ -65,13 +71,19 @@ const entries = Object.entries(configOptions) as readonly (readonly [OptionName,
 
 /** Adds every option of the table to a command. Values stay texts here; readConfig reads and checks them. */
 export function addServeOptions(command: Command): Command {
-  for (const [, spec] of entries) {
-    const argument = spec.placeholder === "" ? "" : ` <${spec.placeholder}>`;
-    const option = new Option(`--${spec.flag}${argument}`, helpText(spec));
-    if (spec.repeatable) option.argParser((text: string, before: unknown) => [...asTexts(before), text]);
-    command.addOption(option);
-  }
+  for (const [name] of entries) command.addOption(serverOption(name));
   return command;
+}
+
+/** An option of the table, for a command that works as a server with it would. */
+export function serverOption(name: OptionName): Option {
+  const spec: OptionSpec<unknown> = configOptions[name];
+  const argument = spec.placeholder === "" ? "" : ` <${spec.placeholder}>`;
+  const option = new Option(`--${spec.flag}${argument}`, helpText(spec)).helpGroup(`${groupOf(spec)}:`);
+  if (spec.repeatable) option.argParser((text: string, before: unknown) => [...asTexts(before), text]);
+  // readConfig says what is wrong with a value, and a variable may hold it too; these are for shells that complete it.
+  if (spec.choices !== undefined) option.argChoices = [...spec.choices];
+  return option;
 }
 
 /**
@@ -100,10 +112,20 @@ export function describeConfig(config: Config): Readonly<Record<string, unknown>
     port && "key" in port ? { ...port, key: hidden(port.key as string | undefined) } : (port ?? "none");
   return {
     ...open,
+    store: withoutPassword(open.store),
     ...Object.fromEntries(portKinds.map(([name]) => [name, portOf(config[name])])),
     tls: tls === undefined ? "off" : clients,
     token: hidden(token),
   };
+}
+
+/** Of the address of a database. */
+function withoutPassword(store: string): string {
+  if (!URL.canParse(store)) return store;
+  const url = new URL(store);
+  if (url.password !== "") url.password = "redacted";
+  if (url.searchParams.has("password")) url.searchParams.set("password", "redacted");
+  return url.href;
 }
 
 function helpText(spec: OptionSpec<unknown>): string {
@@ -132,9 +154,10 @@ function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Readonly<Record<
 function assemble(values: OptionValues, env: Readonly<Record<string, string | undefined>>): Config {
   const tls = readTls(values, readText);
   const token = readToken(values);
+  checkTokens(values);
   refuseOpenDoor(values, tls, token);
   const {
-    environments: environmentFiles,
+    environmentFile: environmentFiles,
     pool: pools,
     column: columns,
     suiteFile: suiteFiles,
@@ -144,10 +167,10 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     host,
     port,
     httpPort,
+    metricsPort,
+    tokensFile,
   } = values;
-  if (port !== 0 && port === httpPort) {
-    throw new ConfigProblem(`--port and --http-port must differ; both are ${port}`);
-  }
+  checkPorts(values);
   const {
     dataDir = defaultDataDir(env),
     keyFile,
@@ -160,7 +183,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     drainTimeoutMs,
     requestTimeoutMs,
   } = values;
-  const listen = { host, port, httpPort, tls, token, insecure, corsOrigins, allowedHosts };
+  const listen = { host, port, httpPort, metricsPort, tls, token, tokensFile, insecure, corsOrigins, allowedHosts };
   const work = {
     workers,
     workerTimeLimitMs,
@@ -186,6 +209,15 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
   });
 }
 
+function checkPorts({ port, httpPort, metricsPort }: OptionValues): void {
+  const given = { port, "http-port": httpPort, "metrics-port": metricsPort };
+  const fixed = Object.entries(given).filter(([, number]) => number !== undefined && number !== 0);
+  for (const [i, [flag, number]] of fixed.entries()) {
+    const [other] = fixed.slice(0, i).find(([, before]) => before === number) ?? [];
+    if (other !== undefined) throw new ConfigProblem(`--${other} and --${flag} must differ; both are ${number}`);
+  }
+}
+
 function limitsOf(values: OptionValues): Limits {
   const { maxMessageBytes, maxGroups, maxCompletions, maxCompletionBytes, maxBatchSeeds } = values;
   const { maxConcurrentStreams, maxInflightCalls, maxHeldBytes, maxQueue } = values;
@@ -209,19 +241,29 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
   }
   // A file ends in a line break, and so does what a shell reads of one.
   const value = (tokenFile === undefined ? token : readText("token-file", tokenFile))?.trim();
-  if (value !== undefined && !/^[\x21-\x7e]{16,4096}$/.test(value)) {
+  if (value !== undefined && !isToken(value)) {
     const flag = tokenFile === undefined ? "--token" : "--token-file";
     const came = /^[\x21-\x7e]*$/.test(value) ? `${value.length} characters` : "other characters";
-    throw new ConfigProblem(`${flag} must hold 16 to 4096 visible ASCII characters without spaces; got ${came}`);
+    throw new ConfigProblem(`${flag} must hold ${TOKEN_WORDS}; got ${came}`);
   }
   return value;
+}
+
+/** The file is read again when the server begins, and whenever it changes. */
+function checkTokens({ tokensFile }: OptionValues): void {
+  try {
+    if (tokensFile !== undefined) readTokens(tokensFile);
+  } catch (error) {
+    if (!(error instanceof TokensProblem)) throw error;
+    throw new ConfigProblem(`--tokens-file must be a file of tokens; of '${tokensFile}' ${error.message}`);
+  }
 }
 
 /** Readable by its group or by all. */
 const othersMayRead = 0o044;
 
-function warningsOf({ tlsKey, tokenFile }: OptionValues): readonly string[] {
-  const secrets = [tlsKey, tokenFile].filter((path) => path !== undefined);
+function warningsOf({ tlsKey, tokenFile, tokensFile }: OptionValues): readonly string[] {
+  const secrets = [tlsKey, tokenFile, tokensFile].filter((path) => path !== undefined);
   return secrets.flatMap((path) => {
     const mode = statSync(path).mode & 0o777;
     if ((mode & othersMayRead) === 0) return [];
@@ -238,8 +280,13 @@ function readText(flag: string, path: string): string {
   }
 }
 
-function refuseOpenDoor({ host, insecure }: OptionValues, tls: TlsConfig | undefined, token: string | undefined): void {
-  if (insecure || isLoopback(host) || token !== undefined || tls?.clientCa !== undefined) return;
+function refuseOpenDoor(
+  { host, insecure, tokensFile }: OptionValues,
+  tls: TlsConfig | undefined,
+  token: string | undefined,
+): void {
+  if (insecure || isLoopback(host) || tls?.clientCa !== undefined) return;
+  if (token !== undefined || tokensFile !== undefined) return;
   throw new ConfigProblem(
     `--host '${host}' is not a loopback address: give --token-file or --tls-client-ca (with --tls-cert and --tls-key) ` +
       "to say who may connect, or --insecure to let anyone who can reach it",

@@ -5,21 +5,23 @@ export interface Health {
   set(part: string, problem: string | undefined): void;
   /** The first of the problems there are. */
   problem(): string | undefined;
+  /** Each part that was ever spoken of, with what is wrong with it. */
+  states(): ReadonlyMap<string, string | undefined>;
   /** Calls back whenever the server becomes well or unwell. */
   onChange(callback: (problem: string | undefined) => void): void;
 }
 
 export function createHealth(): Health {
-  const problems = new Map<string, string>();
+  const states = new Map<string, string | undefined>();
   const callbacks: ((problem: string | undefined) => void)[] = [];
-  const problem = (): string | undefined => problems.values().next().value;
+  const problem = (): string | undefined => states.values().find((found) => found !== undefined);
   return {
     problem,
+    states: () => states,
     set: (part, found) => {
-      const wasWell = problems.size === 0;
-      if (found === undefined) problems.delete(part);
-      else problems.set(part, found);
-      if (wasWell !== (problems.size === 0)) for (const callback of callbacks) callback(problem());
+      const wasWell = problem() === undefined;
+      states.set(part, found);
+      if (wasWell !== (problem() === undefined)) for (const callback of callbacks) callback(problem());
     },
     onChange: (callback) => void callbacks.push(callback),
   };

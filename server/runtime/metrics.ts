@@ -10,7 +10,8 @@ export interface MethodMeter {
   /** E.g. "gradus.v1.EnvironmentService/Step". */
   readonly method: string;
   started(): void;
-  finished(code: number, seconds: number, bytesIn: number, bytesOut: number): void;
+  /** `code`: the name of a gRPC status, e.g. "OK". */
+  finished(code: string, seconds: number, bytesIn: number, bytesOut: number): void;
 }
 
 export interface Metrics {
@@ -22,11 +23,16 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-/** Upper bounds in seconds: from a batch of one to a wait for feedback. */
-const bounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30] as const;
+/** Upper bounds in seconds: from a Step to the longest wait for feedback. */
+const bounds = [
+  ...[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5],
+  ...[1, 2.5, 5, 10, 30, 60],
+] as const;
+
+const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
 interface Series {
-  readonly code: number;
+  readonly code: string;
   count: number;
   seconds: number;
   bytesIn: number;
@@ -38,12 +44,14 @@ interface Series {
 interface Method {
   readonly method: string;
   inflight: number;
-  readonly byCode: Map<number, Series>;
+  readonly byCode: Map<string, Series>;
 }
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  // Gauges that are named as counters are, which tools for rules and dashboards take for such.
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   const methods = new Map<string, Method>();
   registerCallMetrics(registry, methods);
   return {
@@ -51,7 +59,7 @@ export function createMetrics(): Metrics {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     meter: (method) => {
-      const known = methods.get(method) ?? { method, inflight: 0, byCode: new Map<number, Series>() };
+      const known = methods.get(method) ?? { method, inflight: 0, byCode: new Map<string, Series>() };
       methods.set(method, known);
       return meterOf(known);
     },
@@ -78,7 +86,7 @@ function meterOf(of: Method): MethodMeter {
   };
 }
 
-function newSeries(of: Method, code: number): Series {
+function newSeries(of: Method, code: string): Series {
   const buckets = new Float64Array(bounds.length + 1);
   const series = { code, count: 0, seconds: 0, bytesIn: 0, bytesOut: 0, buckets };
   of.byCode.set(code, series);

@@ -12,9 +12,11 @@ import {
   list,
   namedColumn,
   namedPath,
+  optionalInteger,
   optionalText,
   type OptionSpec,
   origin,
+  storeAddress,
   text,
 } from "./values.ts";
 
@@ -38,10 +40,17 @@ export const configOptions = {
   }),
   httpPort: integer({
     flag: "http-port",
-    description: "port of Connect, gRPC-Web, /metrics and /healthz; 0: any free one",
+    description: "port of Connect, gRPC-Web, /metrics, /livez and /readyz; 0: any free one",
     min: 0,
     max: 65535,
     defaultValue: 8080,
+  }),
+  metricsPort: optionalInteger({
+    flag: "metrics-port",
+    description:
+      "a port of its own for /metrics, /livez and /readyz, in plain HTTP and without a token, for a network that only its operators reach; 0: any free one; default: none, and /metrics on the HTTP port wants a viewer's token where tokens are asked for",
+    min: 0,
+    max: 65535,
   }),
   dataDir: optionalText({
     flag: "data-dir",
@@ -53,15 +62,15 @@ export const configOptions = {
     placeholder: "file",
     description: "keys that authenticate task ids, the same for all servers of a group; default: task-keys in data-dir",
   }),
-  store: choice({
+  store: storeAddress({
     flag: "store",
-    description: "where runs are kept: on disk, or in memory and gone with the process",
-    choices: ["sqlite", "memory"],
+    description:
+      "where runs and evaluations are kept: on disk, in memory and gone with the process, or in a PostgreSQL database that servers share, postgres://user@host/database (its password better in PGPASSWORD or a passfile)",
     defaultValue: "sqlite",
   }),
   storeDurability: choice({
     flag: "store-durability",
-    description: "what a committed event survives: a killed process (normal), or a power failure too (full)",
+    description: "what a committed event survives on disk: a killed process (normal), or a power failure too (full)",
     choices: ["normal", "full"],
     defaultValue: "normal",
   }),
@@ -79,13 +88,19 @@ export const configOptions = {
   token: optionalText({
     flag: "token",
     placeholder: "token",
-    description: "bearer token that clients must send; better: --token-file",
+    description: "bearer token that clients must send, and who has it may do all; better: --token-file",
     secret: true,
   }),
   tokenFile: optionalText({
     flag: "token-file",
     placeholder: "file",
     description: "file that holds the bearer token",
+  }),
+  tokensFile: optionalText({
+    flag: "tokens-file",
+    placeholder: "file",
+    description:
+      "YAML or JSON list of several tokens, each with name, role (viewer, trainer, operator), token or sha256, and max_inflight_calls if wanted; read again when it changes",
   }),
   insecure: flag({ flag: "insecure", description: "listen off loopback with neither a client CA nor a token" }),
   logLevel: choice({
@@ -196,23 +211,23 @@ export const configOptions = {
     max: 3_600_000,
     defaultValue: 120_000,
   }),
-  environments: list({
-    flag: "environments",
-    placeholder: "path",
+  environmentFile: list({
+    flag: "environment-file",
+    placeholder: "file",
     description:
       "a module of environments of one's own, whose default export is a list of them; it runs with the server's rights; may be given several times",
     each: (path) => ({ kind: "value", value: path }),
   }),
   pool: list({
     flag: "pool",
-    placeholder: "name=[environment:]path[@selection]",
+    placeholder: "name=path",
     description:
-      "a data pool for SOURCE_REAL: JSONL, JSON, CSV, TSV, Parquet, Arrow or a folder of save_to_disk; an environment such as qa: before the path says whose rows they are; a selection such as @train[200:],eval[:200] says which rows are taken and of which split they are; may be given several times",
+      "a data pool for SOURCE_REAL: JSONL, JSON, CSV, TSV, Parquet, Arrow or a folder of save_to_disk; name=qa:path says that they are rows of qa; name=path@train[200:],eval[:200] says which rows are taken and of which split they are; may be given several times",
     each: namedPath,
   }),
   column: list({
     flag: "column",
-    placeholder: "[pool:]name=column",
+    placeholder: "name=column",
     description:
       "for the files of --pool: the column that holds what their environment knows by another name, e.g. answer=final_answer or p:answer=meta.gold for the pool p alone; may be given several times",
     each: namedColumn,
@@ -220,7 +235,7 @@ export const configOptions = {
   ...portOptions,
   suiteFile: list({
     flag: "suite-file",
-    placeholder: "path",
+    placeholder: "file",
     description: "a suite of tasks in JSON, for evaluations; may be given several times",
     each: (path) => ({ kind: "value", value: path }),
   }),
@@ -245,6 +260,23 @@ export type OptionName = keyof Table;
 export type OptionValues = {
   readonly [K in OptionName]: Table[K] extends OptionSpec<infer T> ? T : never;
 };
+
+/** Where an option stands in the help text: the first line whose beginning its flag has. */
+const GROUPS: readonly (readonly [title: string, flags: RegExp])[] = [
+  ["Who may call", /^(tls|token|role|insecure|cors|allowed|audit)/],
+  ["What is kept", /^(data-dir|key-file|store)/],
+  ["Tasks and suites", /^(environment|pool|column|suite)/],
+  ["Programs of models (sandbox)", /^(sandbox|python)/],
+  ["Judge", /^judge/],
+  ["Teacher", /^teacher/],
+  ["Work and its limits", /^(max|worker|process|limit)/],
+  ["Log and traces", /^(log|otel|trace)/],
+  ["Where and how it listens", /^/],
+];
+
+export function groupOf({ flag: name }: Pick<OptionSpec<unknown>, "flag">): string {
+  return GROUPS.find(([, flags]) => flags.test(name))?.[0] ?? "Options";
+}
 
 /** E.g. "GRADUS_MAX_GROUPS" for "max-groups". */
 export function variableOf(spec: Pick<OptionSpec<unknown>, "flag">): string {

@@ -52,6 +52,7 @@ export function registerRuns(registry: Registry, recent: (limit: number) => Prom
       type: "gauge",
       samples: async () => armSamples(await look(), value),
     });
+  // What an import puts back goes down, which no counter does: these are gauges.
   ofRun("gradus_run_tasks", "Tasks issued: the run's cursor.", ({ cursor }) => cursor);
   ofRun("gradus_run_update_batches", "Update batches drawn.", ({ batchesDrawn }) => batchesDrawn);
   ofRun("gradus_run_groups_waiting", "Groups issued and not closed.", ({ groupsOutstanding }) => groupsOutstanding);

@@ -16,6 +16,8 @@ export interface OptionSpec<T> {
   readonly defaultValue: T;
   /** May be given several times; in the environment, separated by commas. */
   readonly repeatable: boolean;
+  /** The words that it may be, where they are few. */
+  readonly choices?: readonly string[];
   /** Its value is never printed. */
   readonly secret: boolean;
   parse(texts: readonly string[]): Parsed<T>;
@@ -53,18 +55,36 @@ export function choice<const T extends string>(
     const found = of.choices.find((word) => word === given);
     return found === undefined ? refuse(`one of ${of.choices.join(", ")}`) : accept(found);
   });
-  return { ...plain, ...of, placeholder: of.choices.join("|"), parse };
+  return { ...plain, ...of, placeholder: "word", parse };
+}
+
+/** Where runs are kept: a word, or the address of a PostgreSQL database, which may have a password in it. */
+export function storeAddress(of: Described & { readonly defaultValue: string }): OptionSpec<string> {
+  const parse = single((given) =>
+    ["sqlite", "memory"].includes(given) || (/^postgres(ql)?:\/\/./.test(given) && URL.canParse(given))
+      ? accept(given)
+      : refuse("sqlite, memory or the address of a database, postgres://user@host/database"),
+  );
+  return { ...plain, ...of, placeholder: "sqlite|memory|address", secret: true, parse };
 }
 
 type Range = Described & { readonly min: number; readonly max: number; readonly defaultValue: number };
 
+function wholeNumber({ min, max }: Pick<Range, "min" | "max">): (texts: readonly string[]) => Parsed<number> {
+  return single((given) => {
+    const value = /^\d{1,15}$/.test(given) ? Number(given) : NaN;
+    return value >= min && value <= max ? accept(value) : refuse(`a whole number from ${min} to ${max}`);
+  });
+}
+
 /** A whole number within a range, both ends included. */
 export function integer(of: Range): OptionSpec<number> {
-  const parse = single((given) => {
-    const value = /^\d{1,15}$/.test(given) ? Number(given) : NaN;
-    return value >= of.min && value <= of.max ? accept(value) : refuse(`a whole number from ${of.min} to ${of.max}`);
-  });
-  return { ...plain, ...of, placeholder: "n", parse };
+  return { ...plain, ...of, placeholder: "n", parse: wholeNumber(of) };
+}
+
+/** The same; undefined by default. */
+export function optionalInteger(of: Omit<Range, "defaultValue">): OptionSpec<number | undefined> {
+  return { ...plain, defaultValue: undefined, ...of, placeholder: "n", parse: wholeNumber(of) };
 }
 
 /** A number within a range, both ends included; digits, with a point if wanted. */

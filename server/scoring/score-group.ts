@@ -260,14 +260,16 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
 
 function resultOf(result: SampleResult, { policyVersion }: Completion): FeedbackItem["result"] | undefined {
   if (result.kind === "score") {
-    const { reward, solved, scan } = result.score;
+    const { reward, solved, quality, scan } = result.score;
     const found = scan && scanned(scan);
-    // As nearly always: with neither.
-    if (policyVersion === undefined && found === undefined) return { kind: "reward", reward, solved };
+    const isGraded = quality !== Number(solved);
+    // As nearly always: with none of them.
+    if (policyVersion === undefined && found === undefined && !isGraded) return { kind: "reward", reward, solved };
     return {
       kind: "reward",
       reward,
       solved,
+      ...(isGraded && { quality }),
       ...(policyVersion !== undefined && { policyVersion }),
       ...(found !== undefined && { scan: found }),
     };

@@ -121,6 +121,8 @@ export interface Scorer {
   /** Tells of a task whose completions will come, so that its id need not be read. */
   expect(taskId: string, groupId: string, token: TaskToken): void;
   open(taskId: string): OpenTask | NoReward;
+  /** Has every id read again, for its key may be gone. */
+  forget(): void;
   score(task: SyncTask, completion: string): SampleResult;
 }
 
@@ -172,6 +174,7 @@ export function createScorer(options: ScorerOptions): Scorer {
       const opened = openTaskId(keyring, registry, taskId);
       return opened.kind === "ok" ? openAs(taskId, opened.token, opened.groupId) : invalidTask(opened.detail);
     },
+    forget: () => recent.clear(),
     score(task, completion) {
       const tooLarge = checkLength(completion, completionBytesMax);
       if (tooLarge !== undefined) return tooLarge;

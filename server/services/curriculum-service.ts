@@ -90,8 +90,8 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const nextPageToken = next === undefined ? "" : pageToken(next);
       return create(wire.ListRunsResponseSchema, { runs: await inStretches(items, listedToWire), nextPageToken });
     },
-    async deleteRun(request) {
-      okOrThrow(await runs.remove(readRunId(request)));
+    async deleteRun(request, { caller }) {
+      okOrThrow(await runs.remove(readRunId(request), caller));
       return create(wire.DeleteRunResponseSchema);
     },
     async nextBatch(request, { signal }) {
@@ -146,11 +146,11 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
       const closed = found.groups.every((group) => group.closed);
       return create(wire.GetGroupsResponseSchema, { groups, nextPageToken, closed });
     },
-    async reopenGroups(request) {
+    async reopenGroups(request, { caller }) {
       const runId = readRunId(request);
       checkCount(request.groupIds.length, GROUPS_MAX, "group_ids");
       const refs = request.groupIds.map((groupId, i) => readGroupId(groupId, runId, `group_ids[${i}]`));
-      const statuses = okOrThrow(await runs.reopenGroups(runId, refs));
+      const statuses = okOrThrow(await runs.reopenGroups(runId, refs, caller));
       return create(wire.ReopenGroupsResponseSchema, { groups: groupFeedback(request.groupIds, statuses) });
     },
     async reportAdvantages(request) {
@@ -165,12 +165,12 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
       const ids = request.groups.map(({ groupId }) => groupId);
       return create(wire.ReportAdvantagesResponseSchema, { groups: groupFeedback(ids, statuses) });
     },
-    async closeGroups(request) {
+    async closeGroups(request, { caller }) {
       const runId = readRunId(request);
       checkCount(request.groupIds.length, GROUPS_MAX, "group_ids");
       const reason = checkBytes(request.reason, REASON_BYTES_MAX, "reason");
       const refs = request.groupIds.map((groupId, i) => readGroupId(groupId, runId, `group_ids[${i}]`));
-      const statuses = okOrThrow(await runs.closeGroups(runId, refs, reason));
+      const statuses = okOrThrow(await runs.closeGroups(runId, refs, reason, caller));
       return create(wire.CloseGroupsResponseSchema, { groups: groupFeedback(request.groupIds, statuses) });
     },
   };
@@ -221,7 +221,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
     noEffect: [...noEffect],
   });
   return {
-    async updateShape(request, { peer, signal }) {
+    async updateShape(request, { peer, signal, caller }) {
       const runId = readRunId(request);
       checkCount(request.addArms.length, ARMS_MAX, "add_arms");
       checkCount(request.removeArms.length, ARMS_MAX, "remove_arms");
@@ -240,30 +240,30 @@ function controlHandlers(deps: ServiceDeps): Handlers {
         await checkEvaluatedRows(deps, { arms: addArms, evaluationArms: config.evaluationArms }, "add_arms");
       const length = request.length === undefined ? undefined : toCount(request.length, "length");
       const shape = { addArms, removeArms, numGenerations, promptsPerUpdate, length, policy };
-      return create(wire.UpdateShapeResponseSchema, from(okOrThrow(await runs.updateShape(runId, shape))));
+      return create(wire.UpdateShapeResponseSchema, from(okOrThrow(await runs.updateShape(runId, shape, caller))));
     },
-    async updatePolicy(request) {
+    async updatePolicy(request, { caller }) {
       const runId = readRunId(request);
       const policy = policyFromWire(request.policy);
       checkRanks(deps.pools, policy, okOrThrow(await runs.get(runId)).config.arms);
-      const applied = okOrThrow(await runs.updatePolicy(runId, policy));
+      const applied = okOrThrow(await runs.updatePolicy(runId, policy, caller));
       return create(wire.UpdatePolicyResponseSchema, from(applied));
     },
-    async setWeights(request) {
+    async setWeights(request, { caller }) {
       for (const id of Object.keys(request.weights)) checkBytes(id, ARM_ID_BYTES_MAX, "weights");
       // An arm may be named "constructor": nothing must be found in the map but what was put there.
       const weights = Object.setPrototypeOf({ ...request.weights }, null) as typeof request.weights;
-      const applied = okOrThrow(await runs.setWeights(readRunId(request), weights));
+      const applied = okOrThrow(await runs.setWeights(readRunId(request), weights, caller));
       return create(wire.SetWeightsResponseSchema, from(applied));
     },
-    async advance(request) {
-      return create(wire.AdvanceResponseSchema, from(okOrThrow(await runs.advance(readRunId(request)))));
+    async advance(request, { caller }) {
+      return create(wire.AdvanceResponseSchema, from(okOrThrow(await runs.advance(readRunId(request), caller))));
     },
-    async pause(request) {
-      return create(wire.PauseResponseSchema, from(okOrThrow(await runs.pause(readRunId(request)))));
+    async pause(request, { caller }) {
+      return create(wire.PauseResponseSchema, from(okOrThrow(await runs.pause(readRunId(request), caller))));
     },
-    async resume(request) {
-      return create(wire.ResumeResponseSchema, from(okOrThrow(await runs.resume(readRunId(request)))));
+    async resume(request, { caller }) {
+      return create(wire.ResumeResponseSchema, from(okOrThrow(await runs.resume(readRunId(request), caller))));
     },
   };
 }
@@ -279,13 +279,13 @@ function stateHandlers(deps: ServiceDeps): Handlers {
         cursor: BigInt(cursor),
       });
     },
-    async importRun(request) {
+    async importRun(request, { caller }) {
       const runId = request.runId === "" ? undefined : readRunId(request);
       if (request.state.length === 0) throw invalid("state", "it is required");
       const opened = open(keyring, "run", request.state);
       if (opened.kind === "invalid")
         throw new RpcError("FAILED_PRECONDITION", `state: ${opened.detail}`, { field: "state" });
-      const { run, config, outstanding } = okOrThrow(await runs.import(opened.payload, runId));
+      const { run, config, outstanding } = okOrThrow(await runs.import(opened.payload, runId, caller));
       const tasks = await inStretches(outstanding, (task) => issuedToWire(deps, run.runId, task, config));
       return create(wire.ImportRunResponseSchema, { run: runToWire(run), outstanding: tasks });
     },

@@ -123,8 +123,9 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
 
 /** Held until the caller leaves: it has no end of its own, so that a shutdown breaks it off. */
 async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { signal, draining }: CallContext) {
-  const release = okOrThrow(await evaluations.hold(id));
-  const ended = AbortSignal.any([signal, draining]);
+  const lost = new AbortController();
+  const release = okOrThrow(await evaluations.hold(id, () => lost.abort()));
+  const ended = AbortSignal.any([signal, draining, lost.signal]);
   try {
     yield create(wire.HoldEvaluationResponseSchema);
     if (!ended.aborted) await once(ended, "abort");
@@ -132,6 +133,9 @@ async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { sign
     release();
   }
   if (draining.aborted) throw shuttingDown();
+  // A client that asks again holds it again, or is told who does.
+  if (lost.signal.aborted)
+    throw new RpcError("UNAVAILABLE", `evaluation "${id}" is no longer held: this server could not renew its hold`);
 }
 
 function readFormat(format: number): AnswerFormat | undefined {

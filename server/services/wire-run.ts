@@ -158,12 +158,13 @@ export function recordToWire(record: HistoryEntry): WireRecord {
   } else if (record.kind === "evaluation") {
     wire.kind = { case: "evaluation", value: evaluationToWire(record) };
   } else {
-    const { control, cursor, policy, weights, armId = "", reason } = record;
+    const { control, cursor, policy, weights, armId = "", reason, by = "" } = record;
     const value = create(ControlRecordSchema, {
       kind: control,
       cursor: BigInt(cursor),
       armId,
       reason,
+      by,
       weights: { ...weights },
       ...(policy && { policy: policyToWire(policy) }),
     });

@@ -41,8 +41,8 @@ export type Release = () => void;
 
 /** Who works on what: a name is held by one at a time. */
 export interface Holds {
-  /** Undefined: another holds it. */
-  hold(name: string): Release | undefined;
+  /** Undefined: another holds it. Whoever loses what it held, and has not let go of it, is told by `onLost`. */
+  hold(name: string, onLost?: () => void): Promise<Release | undefined>;
 }
 
 export interface EvaluationStore {

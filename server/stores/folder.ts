@@ -13,7 +13,10 @@ export function makeFolder(path: string, mode: number): void {
     mkdirSync(path, { mode });
   } catch (error) {
     // It was there, or another process was first.
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory() === true) return;
+    if (found === undefined) throw error;
+    throw Object.assign(new Error(`${path} is a file, and a folder is wanted`), { code: "ENOTDIR", syscall: "mkdir" });
   }
 }
 

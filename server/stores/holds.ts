@@ -12,7 +12,7 @@ import { isBusy } from "./sqlite-file.ts";
 export function memoryHolds(): Holds {
   const held = new Set<string>();
   return {
-    hold(name) {
+    async hold(name) {
       if (held.has(name)) return undefined;
       held.add(name);
       return () => void held.delete(name);
@@ -24,7 +24,7 @@ export function memoryHolds(): Holds {
 export function fileHolds(directory: string): Holds {
   const folder = join(directory, "holds");
   return {
-    hold(name) {
+    async hold(name) {
       makeFolder(folder, 0o700);
       const file = new DatabaseSync(join(folder, `${name}.lock`), { timeout: 0 });
       try {

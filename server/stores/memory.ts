@@ -3,7 +3,7 @@ import { type Chain, chainOf, KEY_BYTES, START } from "./chain.ts";
 import type { EvaluationStore, SamplePlace, StoredEvaluation, StoredSample, StoredTask } from "./evaluation-store.ts";
 import {
   type Append,
-  type ExpiredRun,
+  type Expired,
   expectVersion,
   LIST_CHARACTERS_MAX,
   type ListedRun,
@@ -51,12 +51,13 @@ function write(chain: Chain, entry: Entry, events: readonly Uint8Array[], record
   for (const { seq, body } of records) entry.records.set(seq, body);
 }
 
-function expired(runs: ReadonlyMap<number, Entry>, nowMs: number): readonly ExpiredRun[] {
+function expired(runs: ReadonlyMap<number, Entry>, nowMs: number): Expired {
   const due = [...runs.values()].filter(({ expiresAtMs }) => expiresAtMs < nowMs);
-  return due.map(({ id, key, expiresAtMs }) => ({ id, key, expiresAtMs }));
+  return { nowMs, runs: due.map(({ id, key, expiresAtMs }) => ({ id, key, expiresAtMs })) };
 }
 
-export function memoryStore(): Store {
+/** `now`: the time, which decides what expires. */
+export function memoryStore(now: () => number = Date.now): Store {
   const runs = new Map<number, Entry>();
   // Nobody can change what it keeps.
   const chain = chainOf(Buffer.alloc(KEY_BYTES));
@@ -64,10 +65,10 @@ export function memoryStore(): Store {
   const byId = (id: string): Entry | undefined => runs.values().find((entry) => entry.id === id);
 
   return {
-    create: async ({ id, expiresAtMs, events, records, summary }: NewRun) => {
+    create: async ({ id, timeToLiveMs, events, records, summary }: NewRun) => {
       if (byId(id) !== undefined) return "exists";
       const empty = { events: [], hashes: [], records: new Map<number, string>(), snapshot: undefined };
-      const entry: Entry = { id, key: nextKey++, ...empty, expiresAtMs, summary };
+      const entry: Entry = { id, key: nextKey++, ...empty, expiresAtMs: now() + timeToLiveMs, summary };
       write(chain, entry, events, records);
       runs.set(entry.key, entry);
       return "created";
@@ -114,14 +115,14 @@ export function memoryStore(): Store {
         .sort((a, b) => a.seq - b.seq)
         .slice(0, limit);
     },
-    touch: async (key, expiresAtMs) => {
+    touch: async (key, timeToLiveMs) => {
       const entry = runs.get(key);
-      if (entry !== undefined) entry.expiresAtMs = Math.max(entry.expiresAtMs, expiresAtMs);
+      if (entry !== undefined) entry.expiresAtMs = Math.max(entry.expiresAtMs, now() + timeToLiveMs);
     },
     remove: async (key) => runs.delete(key),
-    expired: async (nowMs) => expired(runs, nowMs),
-    removeExpired: async (nowMs) => {
-      const removed = expired(runs, nowMs);
+    expired: async () => expired(runs, now()),
+    removeExpired: async (beforeMs) => {
+      const { runs: removed } = expired(runs, beforeMs);
       for (const { key } of removed) runs.delete(key);
       return removed;
     },

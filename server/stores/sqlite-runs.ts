@@ -4,19 +4,29 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";
 import { isDamage, type Schema, transaction } from "./sqlite-file.ts";
 import { removalsIn } from "./sqlite-removals.ts";
-import { type Chain, chainIn, type Place, START } from "./chain.ts";
+import { type Chain, chainIn, START } from "./chain.ts";
+import {
+  endsWell,
+  type EventRow,
+  isWholeSnapshot,
+  journalReader,
+  type RecordRow,
+  rowsToWrite,
+  type RunRow,
+  snapshotHash,
+  recordsOf,
+  summaryOf,
+} from "./run-rows.ts";
 import {
   type Append,
+  type Appended,
   type ExpiredRun,
-  expectVersion,
   LIST_CHARACTERS_MAX,
   type ListedRun,
   type NewRun,
   runAccess,
   type Snapshot,
   type Store,
-  StoreDamaged,
-  type StoredRecord,
   type StoredRun,
 } from "./store.ts";
 
@@ -70,6 +80,9 @@ export const runSchema: Schema = {
 /** What is looked through in one go: a few milliseconds. */
 const CHECKED_BYTES = 1024 ** 2;
 
+/** The time by the clock of the machine, which all processes that share the file are on. */
+const NOW_MS = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
 /** The file's statements, and the chain of its events. */
 type Parts = ReturnType<typeof prepare> & { readonly chain: Chain };
 
@@ -80,7 +93,7 @@ function prepare(db: DatabaseSync) {
   return {
     db,
     insertRun: statement(
-      "INSERT INTO runs (id, version, hash, expires_at_ms) VALUES (?, 0, x'', ?) ON CONFLICT (id) DO NOTHING",
+      `INSERT INTO runs (id, version, hash, expires_at_ms) VALUES (?, 0, x'', ${NOW_MS} + ?) ON CONFLICT (id) DO NOTHING`,
     ),
     find: statement("SELECT id, key, version FROM runs WHERE id = ?"),
     list: statement("SELECT id, key FROM runs WHERE id > ? ORDER BY id LIMIT ?"),
@@ -108,32 +121,14 @@ function prepare(db: DatabaseSync) {
     ),
     setHead: keep("heads"),
     setSummary: keep("summaries"),
-    touch: statement("UPDATE runs SET expires_at_ms = ?2 WHERE key = ?1 AND expires_at_ms < ?2"),
+    touch: statement(`UPDATE runs SET expires_at_ms = max(expires_at_ms, ${NOW_MS} + ?2) WHERE key = ?1`),
+    now: statement(`SELECT ${NOW_MS} AS nowMs`),
     remove: statement("DELETE FROM runs WHERE key = ? RETURNING key"),
     expired: statement("SELECT id, key, expires_at_ms AS expiresAtMs FROM runs WHERE expires_at_ms < ? ORDER BY key"),
     removeExpired: statement(
       "DELETE FROM runs WHERE expires_at_ms < ? RETURNING id, key, expires_at_ms AS expiresAtMs",
     ),
   };
-}
-
-/** What stands beside each body. */
-interface Hashed {
-  readonly hash: Uint8Array;
-}
-
-type RunRow = StoredRun & Hashed;
-
-// What each hash is of.
-const ofRun = ({ key, id, version }: StoredRun): Place => ["run", key, id, version];
-const ofEvent = (key: number, version: number): Place => ["event", key, version];
-const ofSnapshot = (key: number, version: number): Place => ["snapshot", key, version];
-const ofRecord = (key: number, seq: number): Place => ["record", key, seq];
-const ofHead = (key: number): Place => ["head", key];
-const ofSummary = (key: number): Place => ["summary", key];
-
-function changed(what: string): StoreDamaged {
-  return new StoreDamaged(`${what} is not as it was written`);
 }
 
 /** Rows one by one. A statement that met a damaged page fails once more when it is used next, which harms another run's reader. */
@@ -156,43 +151,28 @@ function runOf(sql: Parts, key: number): RunRow | undefined {
 
 /** Of an event; undefined: it is not there. */
 function hashAt(sql: Parts, key: number, version: number): Uint8Array | undefined {
-  return version === 0 ? START : (sql.hash.get(key, version) as Hashed | undefined)?.hash;
-}
-
-/** Whether the events end where the run's own row says, in the last one that was written. */
-function endsWell(sql: Parts, run: RunRow): boolean {
-  return sql.chain.fits(run.hash, ofRun(run), hashAt(sql, run.key, run.version), "");
+  return version === 0 ? START : (sql.hash.get(key, version) as Pick<RunRow, "hash"> | undefined)?.hash;
 }
 
 /** Writes events, records, and the summary. */
-function write(
-  sql: Parts,
-  { key, id, version }: StoredRun,
-  { events, records, summary }: Omit<Append, "expectedVersion">,
-) {
-  const { chain } = sql;
-  let before = hashAt(sql, key, version) ?? START;
-  let last = version;
-  for (const event of events) {
-    last++;
-    before = chain.hash(ofEvent(key, last), before, event);
-    sql.insertEvent.run(key, last, before, event);
-  }
-  for (const { seq, body } of records)
-    sql.insertRecord.run(key, seq, chain.hash(ofRecord(key, seq), START, body), body);
-  if (summary?.head !== undefined) sql.setHead.run(key, chain.hash(ofHead(key), START, summary.head), summary.head);
-  if (summary !== undefined) sql.setSummary.run(key, chain.hash(ofSummary(key), START, summary.state), summary.state);
-  if (last > version) sql.setVersion.run(last, chain.hash(ofRun({ key, id, version: last }), before, ""), key);
+function write(sql: Parts, run: StoredRun, what: Pick<Append, "events" | "records" | "summary">): void {
+  const { key } = run;
+  const rows = rowsToWrite(sql.chain, run, hashAt(sql, key, run.version) ?? START, what);
+  for (const { version, hash, body } of rows.events) sql.insertEvent.run(key, version, hash, body);
+  for (const { seq, hash, body } of rows.records) sql.insertRecord.run(key, seq, hash, body);
+  if (rows.head !== undefined) sql.setHead.run(key, rows.head.hash, rows.head.body);
+  if (rows.state !== undefined) sql.setSummary.run(key, rows.state.hash, rows.state.body);
+  if (rows.run !== undefined) sql.setVersion.run(rows.run.version, rows.run.hash, key);
 }
 
 function create(sql: Parts, run: NewRun): "created" | "exists" {
-  const { changes, lastInsertRowid } = sql.insertRun.run(run.id, run.expiresAtMs);
+  const { changes, lastInsertRowid } = sql.insertRun.run(run.id, Math.ceil(run.timeToLiveMs));
   if (changes === 0) return "exists";
   write(sql, { key: Number(lastInsertRowid), id: run.id, version: 0 }, run);
   return "created";
 }
 
-function append(sql: Parts, key: number, append: Append): "appended" | "conflict" | "gone" {
+function append(sql: Parts, key: number, append: Append): Appended {
   const run = runOf(sql, key);
   if (run === undefined) return "gone";
   if (run.version !== append.expectedVersion) return "conflict";
@@ -225,37 +205,24 @@ function listed(sql: Parts, { id, key }: Pick<StoredRun, "id" | "key">): ListedR
     const run = runOf(sql, key);
     const [row] = [...rowsOf(sql.listed, key)] as Row[];
     if (run === undefined) return none;
-    if (row === undefined || !endsWell(sql, run)) return { ...none, version: run.version };
-    const { head, headHash, state, stateHash } = row;
-    const whole =
-      sql.chain.fits(headHash, ofHead(key), START, head) && sql.chain.fits(stateHash, ofSummary(key), START, state);
-    return { id, key, version: run.version, summary: whole ? { head, state } : undefined };
+    const isAtEnd = endsWell(sql.chain, run, hashAt(sql, key, run.version));
+    if (row === undefined || !isAtEnd) return { ...none, version: run.version };
+    const [head, state] = [
+      { hash: row.headHash, body: row.head },
+      { hash: row.stateHash, body: row.state },
+    ];
+    return { id, key, version: run.version, summary: summaryOf(sql.chain, key, head, state) };
   } catch (error) {
     if (!isDamage(error)) throw error;
     return none;
   }
 }
 
-/** The events after a version, each as it was written and behind its predecessor, and the last one where the run ends. */
+/** The events after a version. */
 function* eventsAfter(sql: Parts, run: RunRow, fromVersion: number): Generator<Uint8Array> {
-  const { key } = run;
-  expectVersion(run.version, fromVersion);
-  let before = hashAt(sql, key, fromVersion);
-  let version = fromVersion;
-  for (const row of rowsOf(sql.events, key, fromVersion)) {
-    const event = row as Snapshot & Hashed;
-    version++;
-    if (event.version !== version) throw new StoreDamaged(`event ${version} of its journal is missing`);
-    if (version > run.version)
-      throw new StoreDamaged(`event ${version} of its journal is behind the last one that was written`);
-    if (!sql.chain.fits(event.hash, ofEvent(key, version), before, event.body))
-      throw changed(`event ${version} of its journal`);
-    before = event.hash;
-    yield event.body;
-  }
-  expectVersion(version, run.version);
-  if (!endsWell(sql, run))
-    throw new StoreDamaged(`event ${version} of its journal is not the last one that was written`);
+  const reader = journalReader(sql.chain, run, fromVersion, hashAt(sql, run.key, fromVersion));
+  for (const row of rowsOf(sql.events, run.key, fromVersion)) yield reader.take(row as EventRow);
+  reader.end();
 }
 
 /** The run and its events as they are at one moment, whatever other processes write. */
@@ -291,29 +258,17 @@ function check(sql: Parts, key: number, fromVersion: number, toVersion: number):
   return reached ?? toVersion;
 }
 
-/** Bound to the event that it follows; one that is not as it was written is as good as none: the journal has it all. */
 function snapshot(sql: Parts, key: number): Snapshot | undefined {
-  const row = sql.snapshot.get(key) as (Snapshot & Hashed) | undefined;
+  const row = sql.snapshot.get(key) as unknown as EventRow | undefined;
   if (row === undefined) return undefined;
-  const { version, hash, body } = row;
-  const isWhole = sql.chain.fits(hash, ofSnapshot(key, version), hashAt(sql, key, version), body);
-  return isWhole ? { version, body } : undefined;
+  const { version, body } = row;
+  return isWholeSnapshot(sql.chain, key, row, hashAt(sql, key, version)) ? { version, body } : undefined;
 }
 
 function saveSnapshot(sql: Parts, key: number, { version, body }: Snapshot): void {
   const before = hashAt(sql, key, version);
-  if (before === undefined) return;
-  sql.insertSnapshot.run(key, version, sql.chain.hash(ofSnapshot(key, version), before, body), body);
-}
-
-function records(sql: Parts, key: number, fromSeq: number, limit: number): readonly StoredRecord[] {
-  const rows = sql.records.all(key, fromSeq, limit) as unknown as readonly (StoredRecord & Hashed)[];
-  return rows.map(({ seq, body, hash }, i) => {
-    // Of a damaged index SQLite may give a row twice.
-    if (seq === rows[i - 1]?.seq) throw new StoreDamaged(`record ${seq} of its history stands there twice`);
-    if (!sql.chain.fits(hash, ofRecord(key, seq), START, body)) throw changed(`record ${seq} of its history`);
-    return { seq, body };
-  });
+  if (before !== undefined)
+    sql.insertSnapshot.run(key, version, snapshotHash(sql.chain, key, version, before, body), body);
 }
 
 /** With the key of the folder's runs, which is made with the first of them. */
@@ -337,11 +292,15 @@ export function runsIn(db: DatabaseSync, directory: string): InThread<Store> {
       },
       saveSnapshot: (key, taken) => saveSnapshot(sql, key, taken),
       snapshot: (key) => snapshot(sql, key),
-      records: (key, fromSeq, limit) => records(sql, key, fromSeq, limit),
-      touch: (key, expiresAtMs) => void sql.touch.run(key, expiresAtMs),
+      records: (key, fromSeq, limit) =>
+        recordsOf(sql.chain, key, sql.records.all(key, fromSeq, limit) as unknown as RecordRow[]),
+      touch: (key, timeToLiveMs) => void sql.touch.run(key, Math.ceil(timeToLiveMs)),
       remove: (key) => removals.add(sql.remove.all(key) as unknown as { readonly key: number }[]).length > 0,
-      expired: (nowMs) => sql.expired.all(nowMs) as unknown as ExpiredRun[],
-      removeExpired: (nowMs) => removals.add(sql.removeExpired.all(nowMs) as unknown as ExpiredRun[]),
+      expired: () => {
+        const { nowMs } = sql.now.get() as { nowMs: number };
+        return { nowMs, runs: sql.expired.all(nowMs) as unknown as ExpiredRun[] };
+      },
+      removeExpired: (beforeMs) => removals.add(sql.removeExpired.all(beforeMs) as unknown as ExpiredRun[]),
     },
   };
 }

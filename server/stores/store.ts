@@ -3,7 +3,8 @@
  * Only the caller reads their bodies. Asynchronous, so that a store may be elsewhere.
  *
  * What a promise of `create`, `append`, `remove` or `removeExpired` resolves to has been committed. Several processes
- * may use one store at a time: `append` takes effect only at the version that its caller has seen.
+ * may use one store at a time: `append` takes effect only at the version that its caller has seen, and what expires is
+ * decided by the store's clock, which all of them share.
  */
 
 /** A run as the store knows it. */
@@ -19,7 +20,15 @@ export interface StoredRun {
 export interface ExpiredRun {
   readonly id: string;
   readonly key: number;
+  /** By the store's clock. */
   readonly expiresAtMs: number;
+}
+
+export interface Expired {
+  /** The time by the store's clock, which may jump. */
+  readonly nowMs: number;
+  /** Runs that expired before it. */
+  readonly runs: readonly ExpiredRun[];
 }
 
 /** What a list tells of a run, in two parts: what seldom changes is then not written with every event. */
@@ -49,7 +58,8 @@ export interface StoredRecord {
 
 export interface NewRun {
   readonly id: string;
-  readonly expiresAtMs: number;
+  /** From now to its expiry. */
+  readonly timeToLiveMs: number;
   readonly events: readonly Uint8Array[];
   readonly records: readonly StoredRecord[];
   readonly summary: WrittenSummary;
@@ -62,6 +72,17 @@ export interface Append {
   readonly records: readonly StoredRecord[];
   /** After the events; undefined: it stays, and is of an earlier version from now on. */
   readonly summary?: WrittenSummary | undefined;
+}
+
+/** "conflict": the version is another one, or another process is writing; "gone": the run was deleted. */
+export type Appended = "appended" | "conflict" | "gone";
+
+/** A turn at a run: until it has appended or is let go of, no other process appends to that run. */
+export interface Turn {
+  /** As the store's own; it ends the turn. */
+  append(append: Append): Promise<Appended>;
+  /** Lets go of it; nothing, where it has appended. */
+  release(): Promise<void>;
 }
 
 export interface Snapshot {
@@ -85,8 +106,13 @@ export interface Store {
   find(id: string): Promise<StoredRun | undefined>;
   /** Runs with ids after `afterId`, in the order of their ids' UTF-8 bytes, without reading their journals. */
   list(afterId: string, limit: number): Promise<RunPage>;
-  /** All of it or none. "conflict": the version is another one; "gone": the run was deleted. */
-  append(key: number, append: Append): Promise<"appended" | "conflict" | "gone">;
+  /** All of it or none. */
+  append(key: number, append: Append): Promise<Appended>;
+  /**
+   * Waits for a turn at a run, in the order in which processes ask: after a conflict, so that none of many writers starves.
+   * Left out: processes that write to one run at a time are not in each other's way for long.
+   */
+  turn?(key: number): Promise<Turn>;
   /**
    * The events after the first `fromVersion`, and at most those that reach `bytesMax`: fewer are the last; undefined:
    * the run was deleted. Rejects with StoreDamaged where an event is not as it was written, or not there.
@@ -104,14 +130,13 @@ export interface Store {
   snapshot(key: number): Promise<Snapshot | undefined>;
   /** Records from a place on, in order. */
   records(key: number, fromSeq: number, limit: number): Promise<readonly StoredRecord[]>;
-  /** Puts off a run's expiry; an earlier time than the one kept changes nothing. */
-  touch(key: number, expiresAtMs: number): Promise<void>;
+  /** Puts off a run's expiry to so long from now; an earlier time than the one kept changes nothing. */
+  touch(key: number, timeToLiveMs: number): Promise<void>;
   /** Whether there was such a run. It is gone at once; what is kept of it may be deleted after that, a bit at a time. */
   remove(key: number): Promise<boolean>;
-  /** Runs that expired before now. */
-  expired(nowMs: number): Promise<readonly ExpiredRun[]>;
-  /** Removes the runs that expired before now, and gives them. */
-  removeExpired(nowMs: number): Promise<readonly ExpiredRun[]>;
+  expired(): Promise<Expired>;
+  /** Removes the runs that expired before a time of the store's clock, and gives them. */
+  removeExpired(beforeMs: number): Promise<readonly ExpiredRun[]>;
   close(): Promise<void>;
 }
 
@@ -119,7 +144,7 @@ export interface Store {
 export type Kind = "write" | "read" | "bulk";
 
 /** What a thread is asked. */
-export type Names<S> = Exclude<keyof S, "close">;
+export type Names<S> = Exclude<keyof S, "close" | "turn">;
 
 /** What a thread does first of what waits. */
 export type Access<S> = Readonly<Record<Names<S>, Kind>>;

@@ -26,7 +26,7 @@ export type FromThread =
   | { readonly kind: "closed" };
 
 /** What may wait for a thread, in bytes of text; one call may always, whatever its size. */
-const WAITING_BYTES_MAX = 128 * 1024 ** 2;
+export const WAITING_BYTES_MAX = 128 * 1024 ** 2;
 /** What a call takes beside its text. */
 const CALL_BYTES = 512;
 
@@ -40,7 +40,7 @@ interface Call {
 }
 
 /** UTF-16 units count for two bytes each: what is not ASCII is sent so. */
-function bytesOf(value: unknown): number {
+export function bytesOf(value: unknown): number {
   if (typeof value === "string") return 2 * value.length;
   if (value instanceof Uint8Array) return value.length;
   if (typeof value !== "object" || value === null) return 0;

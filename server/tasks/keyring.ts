@@ -1,6 +1,6 @@
 /** The keys that authenticate task ids, and the file they live in. */
 import { createHash, createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, type Stats, unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { readOwnedFile } from "../runtime/files.ts";
 import { makeFile } from "../stores/folder.ts";
@@ -17,7 +17,7 @@ interface SigningKey {
 /** The first key signs; all of them are accepted. Never empty. */
 export type Keyring = readonly [SigningKey, ...SigningKey[]];
 
-const SECRET_BYTES = 32;
+export const SECRET_BYTES = 32;
 const KEY_ID_BYTES = 4;
 
 export type KeyringResult =
@@ -41,6 +41,10 @@ export interface KeyPlace {
   readonly dataDir: string;
 }
 
+export function keyFileOf({ keyFile, dataDir }: KeyPlace): string {
+  return keyFile ?? join(dataDir, "task-keys");
+}
+
 /** One key made of a hex line each; lines that are empty or start with # are passed over. */
 export function parseKeyring(text: string): KeyringResult {
   const lines = text.split("\n").map((line) => line.trim());
@@ -59,11 +63,11 @@ const OTHERS_MAY_READ = 0o044;
 
 /**
  * Reads the key file. That of the data directory is made with one new key, mode 0600, if it is not there; one that was
- * named must be there, for a new key would refuse all ids of the right one. To rotate, put a new line before the old
- * ones: ids signed with the old keys are accepted until their lines are removed.
+ * named must be there, for a new key would refuse all ids of the right one.
  */
-export function loadKeyring({ keyFile, dataDir }: KeyPlace): KeyringResult {
-  const file = keyFile ?? join(dataDir, "task-keys");
+export function loadKeyring(place: KeyPlace): KeyringResult {
+  const { keyFile } = place;
+  const file = keyFileOf(place);
   // The disk's errors do not name the file, or name the draft.
   const invalid = ({ message }: { readonly message: string }): KeyringResult => {
     const others = keyFile === undefined ? "--data-dir or --key-file" : "--key-file";
@@ -86,6 +90,41 @@ export function loadKeyring({ keyFile, dataDir }: KeyPlace): KeyringResult {
 function createKeyFile(file: string): boolean {
   const key = randomBytes(SECRET_BYTES).toString("hex");
   return makeFile(file, `# Gradus task keys, hex. The first signs, all are accepted. Keep it secret.\n${key}\n`);
+}
+/** How often the key file is looked at, and how long a key is known before it signs. */
+const KEYS_POLL_MS = 1_000;
+const KEYS_SETTLE_MS = 5_000;
+
+/**
+ * Keeps a keyring as its file is, in place, for all who hold it. A new key is accepted at once and signs some seconds later:
+ * by then every server that shares the file knows it. Gives what ends this.
+ */
+export function followKeyring(
+  place: KeyPlace,
+  keyring: Keyring,
+  tell: (result: KeyringResult) => void,
+  { pollMs = KEYS_POLL_MS, settleMs = KEYS_SETTLE_MS } = {},
+): () => void {
+  const file = keyFileOf(place);
+  const held = keyring as [SigningKey, ...SigningKey[]];
+  let settling: NodeJS.Timeout | undefined;
+  const settle = (keys: Keyring): void => void held.splice(0, held.length, ...keys);
+  const look = (now: Stats, before: Stats): void => {
+    if (now.mtimeMs === before.mtimeMs && now.ino === before.ino) return;
+    const result = loadKeyring({ ...place, keyFile: file });
+    tell(result);
+    if (result.kind === "invalid") return;
+    clearTimeout(settling);
+    const signing = result.keyring.find(({ id }) => id.equals(held[0].id));
+    if (signing === undefined) return settle(result.keyring);
+    settle([signing, ...result.keyring.filter((key) => key !== signing)]);
+    settling = setTimeout(settle, settleMs, result.keyring).unref();
+  };
+  watchFile(file, { interval: pollMs, persistent: false }, look);
+  return () => {
+    unwatchFile(file, look);
+    clearTimeout(settling);
+  };
 }
 
 // Bytes that clients carry and cannot forge: base64url of version, key id, MAC and payload.

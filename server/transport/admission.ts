@@ -1,6 +1,6 @@
-/** Who may call, how many calls may be in progress, and how much memory the open ones may use together. */
-import { hash, timingSafeEqual } from "node:crypto";
+/** Who may call what, how many calls may be in progress, and how much memory the open ones may use together. */
 import { type Config, isLoopback } from "../runtime/config.ts";
+import { isAtLeast, type Role, type Token, type Tokens } from "../runtime/tokens.ts";
 import { RpcError, shuttingDown } from "./rpc.ts";
 
 /** A call from its headers on until its answer is sent. */
@@ -17,14 +17,26 @@ export interface OpenCall {
   abort(reason: RpcError): void;
 }
 
+/** What the calls of one token have in common. */
+export interface Account {
+  /** The token's name; empty: the server asks for none. */
+  readonly name: string;
+  /** Undefined: there is no token, and no limit but the server's. */
+  token: Token | undefined;
+  inflight: number;
+}
+
 export interface AdmissionControl {
-  /** Why a request is refused by its headers: asked before anything of its body is kept or decompressed. */
-  refuseHeaders(headers: RequestHeaders): RpcError | undefined;
+  /**
+   * Whose a request is by its headers, or why it is refused: asked before anything of its body is kept or decompressed.
+   * `role`: who may call what it calls, as the method says.
+   */
+  admit(headers: RequestHeaders, method: { readonly path: string; readonly role: Role }): Account | RpcError;
   opened(call: OpenCall): void;
   closed(call: OpenCall): void;
   /** Counts a call as in progress, unless it is refused; what was counted must `leave`. */
-  enter(): RpcError | undefined;
-  leave(): void;
+  enter(account: Account): RpcError | undefined;
+  leave(account: Account): void;
   inflight(): number;
   /** Aborted once the shutdown begins. */
   readonly draining: AbortSignal;
@@ -35,14 +47,20 @@ export interface AdmissionControl {
   drain(timeoutMs: number): Promise<{ readonly abandoned: number }>;
 }
 
-export type AdmissionConfig = Pick<Config, "token" | "tls" | "allowedHosts" | "corsOrigins" | "requestTimeoutMs"> & {
+export type AdmissionConfig = Pick<Config, "tls" | "allowedHosts" | "corsOrigins" | "requestTimeoutMs"> & {
   readonly limits: Pick<Config["limits"], "maxInflightCalls" | "maxHeldBytes">;
 };
+
+/** Of all calls to a server that asks for no token: whoever reaches it may do all. */
+export function nobody(): Account {
+  return { name: "", token: undefined, inflight: 0 };
+}
 
 /** Long enough for some calls to end, short enough that a trainer hardly notices. */
 const overloadDelayMs = 250;
 
-export function createAdmissionControl(config: AdmissionConfig): AdmissionControl {
+/** `tokens`: undefined: it asks for none. */
+export function createAdmissionControl(config: AdmissionConfig, tokens: Tokens | undefined): AdmissionControl {
   const { maxInflightCalls } = config.limits;
   const draining = new AbortController();
   const calls = watchOpenCalls(config.limits.maxHeldBytes, config.requestTimeoutMs);
@@ -50,18 +68,22 @@ export function createAdmissionControl(config: AdmissionConfig): AdmissionContro
   let whenIdle: (() => void) | undefined;
 
   return {
-    refuseHeaders: headerCheck(config),
+    admit: headerCheck(config, tokens),
     opened: calls.add,
     closed: calls.delete,
     draining: draining.signal,
     inflight: () => inflight,
-    enter: () => {
+    enter: (account) => {
+      const ownMax = account.token?.maxInflightCalls ?? Infinity;
       if (draining.signal.aborted) return shuttingDown();
+      if (account.inflight >= ownMax) return tokenOverloaded(account.name, ownMax);
       if (inflight >= maxInflightCalls) return overloaded(maxInflightCalls);
+      account.inflight += 1;
       inflight += 1;
       return undefined;
     },
-    leave: () => {
+    leave: (account) => {
+      account.inflight -= 1;
       inflight -= 1;
       if (inflight === 0) whenIdle?.();
     },
@@ -88,6 +110,11 @@ function overloaded(inflightMax: number): RpcError {
   return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs: overloadDelayMs });
 }
 
+function tokenOverloaded(name: string, inflightMax: number): RpcError {
+  const message = `the token '${name}' already has ${inflightMax} calls in progress, its limit (max_inflight_calls)`;
+  return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs: overloadDelayMs });
+}
+
 // What the headers say: who calls, and whether a web page made them do it.
 
 /** The headers that admission looks at; `host` is HTTP/2's `:authority` too. */
@@ -97,17 +124,37 @@ export interface RequestHeaders {
   readonly authorization: string | undefined;
 }
 
-function headerCheck(config: AdmissionConfig): AdmissionControl["refuseHeaders"] {
-  const { token, tls, allowedHosts, corsOrigins } = config;
-  const asksForCredentials = token !== undefined || tls?.clientCa !== undefined;
+function headerCheck(config: AdmissionConfig, tokens: Tokens | undefined): AdmissionControl["admit"] {
+  const { tls, allowedHosts, corsOrigins } = config;
+  const asksForCredentials = tokens !== undefined || tls?.clientCa !== undefined;
   const hosts =
     asksForCredentials || allowedHosts.includes("*") ? undefined : new Set([...LOOPBACK_HOSTS, ...allowedHosts]);
   const origins = corsOrigins.includes("*") ? undefined : new Set(corsOrigins);
-  const hasToken = tokenCheck(token);
-  return ({ host, origin, authorization }) => {
+  const accountOf = accounts(tokens);
+  return ({ host, origin, authorization }, { path, role }) => {
     if (origin !== undefined && origins?.has(origin) === false) return unlistedOrigin(origin);
     if (hosts !== undefined && !isAllowedHost(host, hosts)) return unlistedHost(host);
-    return hasToken(authorization) ? undefined : unauthenticated();
+    const account = accountOf(authorization);
+    if (account === undefined) return unauthenticated();
+    const { token } = account;
+    return token === undefined || isAtLeast(token.role, role) ? account : notAllowed(token, path, role);
+  };
+}
+
+/** The account of the token that a call brings; undefined: it brings none of the server's. */
+function accounts(tokens: Tokens | undefined): (authorization: string | undefined) => Account | undefined {
+  const all = nobody();
+  if (tokens === undefined) return () => all;
+  // By name, of which there are as many as were ever in the file: calls in progress count on when it is read again.
+  const byName = new Map<string, Account>();
+  return (authorization) => {
+    const brought = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+    const token = brought === undefined ? undefined : tokens.find(brought);
+    if (token === undefined) return undefined;
+    const account = byName.get(token.name) ?? { name: token.name, token, inflight: 0 };
+    account.token = token;
+    byName.set(token.name, account);
+    return account;
   };
 }
 
@@ -136,23 +183,13 @@ function unlistedOrigin(origin: string): RpcError {
   return new RpcError("PERMISSION_DENIED", message);
 }
 
-/** Whether a call brings the token; without one, all do. */
-function tokenCheck(token: string | undefined): (authorization: string | undefined) => boolean {
-  if (token === undefined) return () => true;
-  const expected = digest(token);
-  return (authorization) => {
-    const brought = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
-    // Digests have one length, so that the comparison takes as long for every token.
-    return brought !== undefined && timingSafeEqual(digest(brought), expected);
-  };
-}
-
 function unauthenticated(): RpcError {
   return new RpcError("UNAUTHENTICATED", "this server wants its token: send 'authorization: Bearer <token>'");
 }
 
-function digest(text: string): Buffer {
-  return hash("sha256", text, "buffer");
+function notAllowed({ name, role }: Token, path: string, needed: Role): RpcError {
+  const message = `${path} needs a token with the role ${needed}, and '${name}' has the role ${role}`;
+  return new RpcError("PERMISSION_DENIED", message);
 }
 
 // What the open calls keep in memory together: requests that have not come whole or that no handler has taken, and

@@ -4,9 +4,12 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
 import type { Health } from "../runtime/health.ts";
 import type { MethodMeter } from "../runtime/metrics.ts";
+import type { CallSpan, Traces } from "../runtime/traces.ts";
 import { StoreDamaged, StoreUnavailable } from "../stores/store.ts";
-import type { AdmissionControl, OpenCall } from "./admission.ts";
-import { type CallContext, type CodeName, codes, RpcError } from "./rpc.ts";
+import type { Role } from "../runtime/tokens.ts";
+import type { Account, AdmissionControl, OpenCall } from "./admission.ts";
+import { roleOf } from "./roles.ts";
+import { type CallContext, type CodeName, RpcError } from "./rpc.ts";
 import type { Connection, Turns } from "./turns.ts";
 
 /** What both ports share. */
@@ -16,6 +19,8 @@ export interface TransportContext {
   readonly turns: Turns;
   readonly maxMessageBytes: number;
   readonly health: Pick<Health, "problem" | "onChange">;
+  /** Undefined: nobody wants traces. */
+  readonly traces: Traces | undefined;
   /** The meter of a method, by its path without the leading slash. */
   readonly meter: (method: string) => MethodMeter;
 }
@@ -24,6 +29,8 @@ export interface TransportContext {
 export interface Method {
   /** E.g. "gradus.v1.EnvironmentService/Step". */
   readonly path: string;
+  /** Who may call it. */
+  readonly role: Role;
   /** Whether its requests are a stream. */
   readonly streamsRequests: boolean;
   readonly maxMessageBytes: number;
@@ -31,28 +38,24 @@ export interface Method {
   readonly log: Logger;
   readonly admission: AdmissionControl;
   readonly turns: Turns;
+  readonly traces: Traces | undefined;
 }
 
-export function methodOf(context: TransportContext, { parent, name, methodKind }: DescMethod): Method {
+export function methodOf(context: TransportContext, description: DescMethod): Method {
+  const { parent, name, methodKind } = description;
   const streamsRequests = methodKind === "bidi_streaming" || methodKind === "client_streaming";
-  return methodAt(context, `${parent.typeName}/${name}`, streamsRequests);
+  return methodAt(context, { path: `${parent.typeName}/${name}`, role: roleOf(description), streamsRequests });
 }
 
 /** `level`: of the lines that its calls leave. */
 export function methodAt(
-  { log, admission, turns, maxMessageBytes, meter }: TransportContext,
-  path: string,
-  streamsRequests: boolean,
+  { log, admission, turns, maxMessageBytes, meter, traces }: TransportContext,
+  of: Pick<Method, "path" | "role" | "streamsRequests">,
   level = log.level,
 ): Method {
-  const own = {
-    path,
-    streamsRequests,
-    maxMessageBytes,
-    meter: meter(path),
-    log: log.child({ method: path }, { level }),
-  };
-  return { ...own, admission, turns };
+  const { path } = of;
+  const own = { ...of, maxMessageBytes, meter: meter(path), log: log.child({ method: path }, { level }) };
+  return { ...own, admission, turns, traces };
 }
 
 // Distinct between processes and in order within one, at a fraction of the cost of a random id for each call.
@@ -73,7 +76,7 @@ function usable(requestId: string | undefined): string {
 /** Counts a call that was refused by its headers, and writes its line. */
 export function recordRefused({ meter, log }: Method, requestId: string | undefined, { code }: RpcError): void {
   meter.started();
-  meter.finished(codes[code], 0, 0, 0);
+  meter.finished(code, 0, 0, 0);
   log.info({ requestId: usable(requestId), code, ms: 0, bytesIn: 0, bytesOut: 0 }, "call");
 }
 
@@ -85,6 +88,9 @@ export abstract class Call implements CallContext, OpenCall {
   bytesOut = 0;
   protected readonly openedAtMs = performance.now();
   protected readonly method: Method;
+  /** Whose it is. */
+  abstract readonly account: Account;
+  #span: CallSpan | undefined;
   #controller: AbortController | undefined;
   #log: Logger | undefined;
   #abortReason: RpcError | undefined;
@@ -101,6 +107,16 @@ export abstract class Call implements CallContext, OpenCall {
     method.admission.opened(this);
   }
 
+  /** Begins its span. `header` gives the call's headers, of which some may name the trace that it is a part of. */
+  trace(traces: Traces, header: (name: string) => string | undefined): void {
+    this.#span = traces.call(this.method.path, header);
+  }
+
+  /** Does work as a part of its span, if it has one. */
+  run<T>(work: () => T): T {
+    return this.#span === undefined ? work() : this.#span.run(work);
+  }
+
   abstract get peer(): string;
   abstract readonly connection: Connection;
   abstract get bufferedBytes(): number;
@@ -115,6 +131,10 @@ export abstract class Call implements CallContext, OpenCall {
       if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
     }
     return this.#controller.signal;
+  }
+
+  get caller(): string {
+    return this.account.name;
   }
 
   get draining(): AbortSignal {
@@ -151,7 +171,7 @@ export abstract class Call implements CallContext, OpenCall {
 
   /** Begins the work on it, unless the server has too much to do. Where nothing is returned, `settle` must follow. */
   enter(): RpcError | undefined {
-    const refused = this.method.admission.enter();
+    const refused = this.method.admission.enter(this.account);
     if (refused === undefined) this.#admitted = true;
     else this.#code = refused.code;
     return refused;
@@ -160,7 +180,7 @@ export abstract class Call implements CallContext, OpenCall {
   /** The handler has ended. The call leaves when its answer is on its way too. */
   settle(code: CodeName): void {
     this.#code = code;
-    if (this.#closed) this.method.admission.leave();
+    if (this.#closed) this.method.admission.leave(this.account);
   }
 
   /** The transport is done with the call: all is sent, or the caller is gone. */
@@ -169,7 +189,7 @@ export abstract class Call implements CallContext, OpenCall {
     this.giveUp();
     this.#closed = true;
     this.method.admission.closed(this);
-    if (this.#admitted && this.#code !== undefined) this.method.admission.leave();
+    if (this.#admitted && this.#code !== undefined) this.method.admission.leave(this.account);
     this.#record(this.#code ?? this.#abortReason?.code ?? "UNKNOWN");
   }
 
@@ -213,9 +233,12 @@ export abstract class Call implements CallContext, OpenCall {
   #record(code: CodeName): void {
     const ms = performance.now() - this.openedAtMs;
     const { meter, log } = this.method;
-    const { requestId, bytesIn, bytesOut } = this;
-    meter.finished(codes[code], ms / 1000, bytesIn, bytesOut);
+    const { requestId, bytesIn, bytesOut, caller } = this;
+    meter.finished(code, ms / 1000, bytesIn, bytesOut);
+    this.#span?.end(code);
     if (!log.isLevelEnabled("info")) return;
-    log.info({ requestId, code, ms: Math.round(ms * 1000) / 1000, bytesIn, bytesOut }, "call");
+    const who = caller === "" ? undefined : { caller };
+    const traced = this.#span && { traceId: this.#span.traceId };
+    log.info({ requestId, code, ms: Math.round(ms * 1000) / 1000, bytesIn, bytesOut, ...who, ...traced }, "call");
   }
 }

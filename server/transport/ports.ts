@@ -1,12 +1,14 @@
-/** Both ports of the server over one set of handlers. */
+/** The ports of the server over one set of handlers. */
 import type { Config } from "../runtime/config.ts";
 import type { Logger } from "pino";
 import type { Health } from "../runtime/health.ts";
 import type { Metrics } from "../runtime/metrics.ts";
+import { openTokens } from "../runtime/tokens.ts";
+import type { Traces } from "../runtime/traces.ts";
 import { createAdmissionControl } from "./admission.ts";
 import type { TransportContext } from "./call.ts";
 import { startGrpc } from "./grpc/server.ts";
-import { startHttp } from "./http/server.ts";
+import { startHttp, startMetrics } from "./http/server.ts";
 import type { Registration } from "./rpc.ts";
 import { createTurns } from "./turns.ts";
 
@@ -16,8 +18,10 @@ export interface TransportOptions {
     | "host"
     | "port"
     | "httpPort"
+    | "metricsPort"
     | "tls"
     | "token"
+    | "tokensFile"
     | "limits"
     | "drainTimeoutMs"
     | "requestTimeoutMs"
@@ -28,11 +32,15 @@ export interface TransportOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly health: Pick<Health, "problem" | "onChange">;
+  /** Undefined: nobody wants traces. */
+  readonly traces?: Traces | undefined;
 }
 
 export interface Transports {
   readonly grpcPort: number;
   readonly httpPort: number;
+  /** Undefined: metrics have no port of their own. */
+  readonly metricsPort: number | undefined;
   /**
    * Shuts down without losing what is in flight: health checks turn NOT_SERVING (503), new calls get UNAVAILABLE, calls
    * in progress have the drain timeout to end, and then both ports close. Resolves when they are closed.
@@ -50,24 +58,38 @@ export async function startTransports({
   log,
   metrics,
   health,
+  traces,
 }: TransportOptions): Promise<Transports> {
-  const admission = createAdmissionControl(config);
+  const tokens = openTokens(config, log);
+  const admission = createAdmissionControl(config, tokens);
   const { maxMessageBytes } = config.limits;
   const turns = createTurns();
-  const context: TransportContext = { log, admission, turns, maxMessageBytes, meter: metrics.meter, health };
-  const grpc = await startGrpc(config, services, context);
-  const http = await startHttp(config, services, context, metrics).catch(async (error: unknown) => {
-    await grpc.close(0);
-    throw error;
-  });
-
-  const shutDown = async () => {
-    grpc.stop();
-    log.info({ inflight: admission.inflight(), timeoutMs: config.drainTimeoutMs }, "draining");
-    const { abandoned } = await admission.drain(config.drainTimeoutMs);
-    if (abandoned > 0) log.warn({ abandoned }, "the drain timeout passed with calls in progress");
-    await Promise.all([grpc.close(graceMs), http.close(graceMs)]);
+  const { meter } = metrics;
+  const context: TransportContext = { log, admission, turns, maxMessageBytes, meter, health, traces };
+  const open: { close(graceMs: number): Promise<void> }[] = [{ close: async () => tokens?.close() }];
+  const closeAll = (waitMs: number) => Promise.all(open.map((each) => each.close(waitMs)));
+  const opened = async <Port extends (typeof open)[number]>(port: Promise<Port>): Promise<Port> => {
+    open.push(await port);
+    return port;
   };
-  let drained: Promise<void> | undefined;
-  return { grpcPort: grpc.port, httpPort: http.port, drain: () => (drained ??= shutDown()) };
+  try {
+    const grpc = await opened(startGrpc(config, services, context));
+    const http = await opened(startHttp(config, services, context, metrics));
+    const { host, metricsPort } = config;
+    const own =
+      metricsPort === undefined ? undefined : await opened(startMetrics({ host, metricsPort }, context, metrics));
+    const shutDown = async () => {
+      grpc.stop();
+      log.info({ inflight: admission.inflight(), timeoutMs: config.drainTimeoutMs }, "draining");
+      const { abandoned } = await admission.drain(config.drainTimeoutMs);
+      if (abandoned > 0) log.warn({ abandoned }, "the drain timeout passed with calls in progress");
+      await closeAll(graceMs);
+    };
+    let drained: Promise<void> | undefined;
+    const drain = () => (drained ??= shutDown());
+    return { grpcPort: grpc.port, httpPort: http.port, metricsPort: own?.port, drain };
+  } catch (error) {
+    await closeAll(0);
+    throw error;
+  }
 }

@@ -26,6 +26,8 @@ export interface CallContext {
   readonly log: Logger;
   /** The caller's address, for logs. */
   readonly peer: string;
+  /** The name of the caller's token, which the history of a run keeps; empty: the server asks for none. */
+  readonly caller: string;
   /** When the caller gives up, milliseconds since the epoch; undefined: never. */
   readonly deadlineMs: number | undefined;
 }

@@ -1,36 +1,14 @@
 /** A browser without a window, which opens a page until it is told to stop. */
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
+import { programOf } from "../support/debian.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 
 /** Names that Chromium goes by, the smallest first. */
 const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
-function found(): string | undefined {
-  const given = process.env["CHROMIUM"];
-  if (given !== undefined) return given;
-  for (const name of names) {
-    try {
-      return execFileSync("which", [name], { encoding: "utf8" }).trim();
-    } catch {
-      // Not that one.
-    }
-  }
-  return undefined;
-}
-
-/** The browser that is here; on Debian as root one that is installed first. */
+/** The browser that is here. */
 export function chromium(): string {
-  const here = found();
-  if (here !== undefined) return here;
-  const remedy = `there is no Chromium: install one (${names.join(", ")}), or give its path as CHROMIUM`;
-  if (process.getuid?.() !== 0) throw new Error(remedy);
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  execFileSync("apt-get", ["update", "-qq"], { env, stdio: "ignore" });
-  const install = ["install", "-y", "-qq", "--no-install-recommends", "chromium-headless-shell"];
-  execFileSync("apt-get", install, { env, stdio: "ignore" });
-  const installed = found();
-  if (installed === undefined) throw new Error(remedy);
-  return installed;
+  return process.env["CHROMIUM"] ?? programOf(names, "chromium-headless-shell");
 }
 
 /** Opens a page in a profile of its own; ends with the scope. */

@@ -26,6 +26,27 @@ describe("the time left", () => {
   });
 });
 
+test("a bar says the time left by that, and not by the pace of the last steps", () => {
+  vi.useFakeTimers();
+  const { isTTY } = process.stderr;
+  const written: string[] = [];
+  const write = vi.spyOn(process.stderr, "write").mockImplementation((text) => written.push(String(text)) > 0);
+  process.stderr.isTTY = true;
+  try {
+    const bar = createBar({ done: 0, total: 1000, format: "{value} {eta_formatted} left" });
+    vi.advanceTimersByTime(600_000);
+    // A burst of many, after ten minutes without any.
+    for (let i = 0; i < 100; i++) bar.update(1);
+    vi.advanceTimersByTime(1_000);
+    bar.stop();
+  } finally {
+    process.stderr.isTTY = isTTY;
+    write.mockRestore();
+    vi.useRealTimers();
+  }
+  expect(written.join("")).toContain("100 1h31m left");
+});
+
 describe("in a log", () => {
   const said: string[] = [];
   beforeEach(() => {

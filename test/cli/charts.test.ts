@@ -3,7 +3,14 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { type HistoryRecord, HistoryRecordSchema, ReportSchema } from "../../clients/ts/src/public.ts";
 import { coloursOf } from "../../cli/colours.ts";
-import { figureBars, outcomeBars, outcomeKindsOf, passCurves, ratioHistograms } from "../../cli/evaluation/charts.ts";
+import {
+  figureBars,
+  linesStyle,
+  outcomeBars,
+  outcomeKindsOf,
+  passCurves,
+  ratioHistograms,
+} from "../../cli/evaluation/charts.ts";
 import { reportPage } from "../../cli/evaluation/page.ts";
 import type { PartSummary, Summary } from "../../cli/evaluation/summary.ts";
 import { clippedName, marginFor, percent, short, spanOf, widthOf } from "../../cli/plot.ts";
@@ -67,6 +74,35 @@ describe.each(Object.entries(histories))("the chart of a run: %s", (name, histor
   });
 });
 
+test("what a batch drew is as wide as its tasks are many, up to the last batch", () => {
+  const [, bars = ""] =
+    /aria-label="rect">(.*?)<\/g>/.exec(runChart("mixed", seriesOf(arms, histories["mixed"] ?? [], 100))) ?? [];
+  const spans = [...bars.matchAll(/width="([\d.]+)" y="[\d.]+" x="([\d.]+)"/g)].map(([, width, x]) => [
+    Number(x),
+    Number(width),
+  ]);
+  // Of Plot's frame, from 64 to 740, a third for each batch; each arm that was drawn has a bar.
+  const third = (740 - 64) / 3;
+  const wanted = [0, 0, 1, 1, 2, 2].map((place) => [64 + place * third, third]);
+  expect(
+    spans
+      .flat()
+      .map((each) => each.toFixed(3))
+      .toSorted(),
+  ).toEqual(
+    wanted
+      .flat()
+      .map((each) => each.toFixed(3))
+      .toSorted(),
+  );
+});
+
+/** In degrees; of the colours that there are here none is grey. */
+function hueOf(colour = ""): number {
+  const [r = 0, g = 0, b = 0] = [...colour.matchAll(/\d+/g)].map(([digits]) => Number(digits));
+  return (Math.atan2(Math.sqrt(3) * (g - b), 2 * r - g - b) * 180) / Math.PI;
+}
+
 describe("many arms", () => {
   const many = Array.from({ length: 30 }, (_, i) => ({
     id: `e${i % 6}/L${Math.floor(i / 6)}`,
@@ -83,6 +119,8 @@ describe("many arms", () => {
       for (let environment = 0; environment < 6; environment++) {
         const levels = colours.filter((_, i) => i % 6 === environment).map(lightness);
         expect(levels).toEqual(levels.toSorted((a, b) => b - a));
+        const hues = colours.filter((_, i) => i % 6 === environment).map(hueOf);
+        expect(Math.max(...hues) - Math.min(...hues)).toBeLessThan(20);
       }
     },
   );
@@ -109,6 +147,13 @@ describe("many arms", () => {
     for (const { light, dark } of coloursOf(many.map(({ environment }) => environment)))
       expect(svg).toContain(`[fill="${light}"]{fill:${dark}}`);
   });
+});
+
+test("the lines of a report have colours for a dark ground, too", () => {
+  const [light = "", dark = ""] = linesStyle(["a", "b"]).split("prefers-color-scheme: dark");
+  const coloursIn = (style: string): readonly string[] => style.match(/--line-[01]: [^;]+/g) ?? [];
+  expect(coloursIn(dark)).toHaveLength(2);
+  expect(new Set([...coloursIn(light), ...coloursIn(dark)]).size).toBe(4);
 });
 
 test("an arm that was added later begins where it was", () => {

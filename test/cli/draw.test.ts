@@ -31,7 +31,7 @@ describe("draw", () => {
     const task = ["np/knapsack", "--level", "medium", "--seed", "5"];
     const svg = await drawn(...task, "--solve");
     expect(svg).toContain("✓ feasible and optimal");
-    const { out: completion } = await gradus(here, "solve", ...task, "--completion");
+    const { out: completion } = await gradus(here, "solve", ...task, "--as-completion");
     writeFileSync(join(folder.path, "completion.txt"), completion);
     expect(await drawn(...task, "--file", "completion.txt")).toBe(svg);
     expect(await drawn(...task, "--completion", completion)).toBe(svg);
@@ -123,7 +123,7 @@ describe("wrong command lines", () => {
     [["draw", "np/tps"], 3, "did you mean 'np/tsp'?"],
     [["draw", "np/tsp", "--solve", "--answer", "[0]"], 2, "cannot be used with option"],
     [["draw", "np/tsp", "--completion", "a", "--answer", "[0]"], 2, "cannot be used with option"],
-    [["draw", "np/tsp", "--file", "nowhere.txt"], 2, "--file must be a file that can be read"],
+    [["draw", "np/tsp", "--file", "nowhere.txt"], 3, "--file must be a file that can be read"],
     [["draw", "--task-id", "AAAA"], 1, "task_id: it is too short to be one"],
     [["draw", "np/tsp", "--open"], 2, "--open needs --out, for standard output is no terminal"],
     [["draw", "np/tsp", "--open", "--json"], 2, "cannot be used with option"],

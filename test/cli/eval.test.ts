@@ -164,7 +164,7 @@ describe("gradus eval", () => {
       await using server = await startChatServer(
         (request, index) => replies[index]?.[0] ?? { kind: "answer", content: middlingAnswer(request, index) },
       );
-      const flags = ["--timeout", "5", "--concurrency", "4", "--out", "broken"];
+      const flags = ["--timeout-ms", "5000", "--concurrency", "4", "--out", "broken"];
       const { code, out, err } = await evaluate(server, "mini", ...flags);
       expect([code, out]).toEqual([0, expect.stringMatching(/^overall +12 /m)]);
       for (const [, words] of replies) expect(err).toContain(words);
@@ -176,8 +176,8 @@ describe("gradus eval", () => {
         "mini",
         "--model",
         "late",
-        "--deadline",
-        "1",
+        "--deadline-ms",
+        "1000",
         "--endpoint",
         "http://127.0.0.1:1/",
       );
@@ -193,7 +193,7 @@ describe("gradus eval", () => {
       if (!wellAgain && index === 5) return { kind: "status", status: 400, message: "the context is too long" };
       return { kind: "answer", content: middlingAnswer(request, index) };
     });
-    const flags = ["--deadline", "5", "--concurrency", "1", "--out", "patched"];
+    const flags = ["--deadline-ms", "5000", "--concurrency", "1", "--out", "patched"];
     const first = await evaluate(server, "mini", ...flags);
     expect(first.code).toBe(1);
     expect(first.err).toMatch(/2 samples are missing: .* 400 the context is too long/);
@@ -264,7 +264,7 @@ describe("gradus eval", () => {
 
   test.each([
     [["--suite", "frge-bench"], 3, "there is no suite 'frge-bench' here"],
-    [["--suite", "mini", "--suite-file", "nowhere.json"], 1, "--suite-file nowhere.json: the file cannot be read"],
+    [["--suite", "mini", "--suite-file", "nowhere.json"], 3, "--suite-file nowhere.json: the file cannot be read"],
     [["--suite", "mini", "--suite-file", "mini.json", "--body", "[1]"], 2, "Want a JSON object"],
     [["--suite", "mini", "--suite-file", "mini.json", "--temperature", "warm"], 2, "Want a number from 0"],
     [["--suite", "mini", "--suite-file", "mini.json", "--evaluation-id", "a b"], 2, "evaluation_id"],
@@ -296,9 +296,12 @@ const rowsIn = (path: string): readonly Row[] =>
     .map((line) => JSON.parse(line) as Row);
 
 describe("gradus export", () => {
+  beforeAll(async () => {
+    expect((await evaluate(middling, "training", "--samples", "4", "--evaluation-id", "rft")).code).toBe(0);
+  });
+
   test("writes good completions of an evaluation, evenly, as JSONL and as Parquet", async () => {
     const evaluation = ["--evaluation-id", "rft", "--suite-file", "training.json"];
-    expect((await evaluate(middling, "training", "--samples", "4", "--evaluation-id", "rft")).code).toBe(0);
     const { code, err } = await gradus(here, "export", ...evaluation, "--out", "rft.jsonl");
     expect([code, err]).toEqual([0, expect.stringMatching(/^\d+ rows in rft.jsonl: countdown \d+ of \d+, np\/tsp/)]);
     const rows = rowsIn("rft.jsonl");
@@ -335,11 +338,22 @@ describe("gradus export", () => {
     expect(Math.min(...all)).toBeLessThanOrEqual(0.5);
     expect(Math.min(...(await ratiosOf("--where", "reward>=-100", "--ratio-above", "0.5")))).toBeGreaterThan(0.5);
     const none = await gradus(here, "export", ...flags, "--out", "none.jsonl", "--where", "reward>9");
-    expect([none.code, none.err]).toEqual([1, "gradus: no completion meets every --where\n"]);
+    expect([none.code, none.err]).toEqual([1, expect.stringMatching(/gradus: no completion meets every --where\n$/)]);
+    expect(none.err).toMatch(/^warning: .*: none of \d+ completions meets every --where, so none is written$/m);
   });
 
   test.each(["boxed", "answer_tag", "answer_line"])("a solver's %s answer begins at once", async (format) => {
-    const flags = ["--solver", "--environment", "countdown", "--level", "T0", "--count", "2", "--format", format];
+    const flags = [
+      "--solver",
+      "--environment",
+      "countdown",
+      "--level",
+      "T0",
+      "--count",
+      "2",
+      "--answer-format",
+      format,
+    ];
     await gradus(here, "export", ...flags, "--out", "begins.jsonl");
     for (const { messages } of rowsIn("begins.jsonl"))
       expect(messages.at(-1)?.content).toMatch(/^(\\boxed|<answer>|Answer:)/);
@@ -379,7 +393,7 @@ describe("gradus export", () => {
   test.each([
     [["--out", "a.csv", "--solver"], 2, "--out must end in .jsonl or .parquet"],
     [["--out", "a.jsonl"], 2, "give either --evaluation-id or --solver"],
-    [["--out", "a.jsonl", "--solver", "--environment", "np/tps"], 2, "there is no 'np/tps' with a solver here"],
+    [["--out", "a.jsonl", "--solver", "--environment", "np/tps"], 3, "there is no 'np/tps' with a solver here"],
     [["--out", "a.jsonl", "--solver", "--split", "bench"], 2, "--split bench is what benchmarks are made of"],
     [["--out", "nowhere/a.jsonl", "--solver"], 1, "--out must be a file that can be written; got 'nowhere/a.jsonl'"],
     [["--out", "a.jsonl", "--evaluation-id", "rft", "--count", "5"], 2, "cannot be used with option"],

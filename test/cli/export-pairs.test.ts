@@ -53,7 +53,7 @@ test.each(["jsonl", "parquet"] as const)("are written as %s", async (format) => 
 
 test("a filter compares any component, and keeps none without a value", () => {
   const score = { reward: 0.5, components: [{ name: "format", value: 1 }, { name: "judge" }] } as unknown as Score;
-  const keeps = (text: string): boolean | undefined => readFilter(text)?.(score);
+  const keeps = (text: string): boolean | undefined => readFilter(text)?.keeps(score);
   expect(["format=1", "format >= 1", "reward<0.6", "reward>0.5", "judge>=0", "other>0", "ratio<1"].map(keeps)).toEqual([
     ...[true, true, true, false, false, false, false],
   ]);

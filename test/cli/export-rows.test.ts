@@ -1,8 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
 import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { expect, test } from "vitest";
+import { type ScoredOutcome, TaskSchema } from "../../clients/ts/src/public.ts";
 import { type ExportRow, selectEvenly, takeEvenly } from "../../cli/export/rows.ts";
+import { readFilter, type ScoreFilter } from "../../cli/export/filter.ts";
+import { rowsOfEvaluation } from "../../cli/export/sources.ts";
 import { createRowWriter } from "../../cli/export/write.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 
@@ -88,4 +92,34 @@ test("files hold each row, whatever its text holds and however many there are", 
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(many);
   const file = await asyncBufferFromFile(join(folder.path, "parquet"));
   expect(await parquetReadObjects({ file })).toEqual(many);
+});
+
+test("what --where asks about and a completion does not have is counted, by environment", async () => {
+  const sample = (environment: string, score: Partial<ScoredOutcome>) => ({
+    task: create(TaskSchema, { environment, level: "easy" }),
+    outcome: { kind: "scored", reward: 0, solved: false, components: [], ...score },
+  });
+  const samples = [
+    sample("a", { ratio: 0.9 }),
+    sample("a", {}),
+    sample("b", { solved: true }),
+    sample("c", { ratio: 0.1 }),
+  ];
+  const evaluation = { get: async () => ({ model: "m" }), samples: () => samples.values() };
+  const sift = (...texts: readonly string[]) =>
+    rowsOfEvaluation(
+      evaluation as never,
+      [],
+      [],
+      texts.map((text) => readFilter(text) as ScoreFilter),
+    );
+  const { rows: kept, warnings } = await sift("ratio>0.5", "reward=0");
+  expect(kept.map(({ environment }) => environment)).toEqual(["a"]);
+  expect(warnings).toEqual([
+    "a: --where 'ratio>0.5' asks for a figure that 1 of 2 completions do not have",
+    "b: --where 'ratio>0.5' asks for a figure that 1 of 1 completions do not have",
+    "b: none of 1 completions meets every --where, so none is written",
+    "c: none of 1 completions meets every --where, so none is written",
+  ]);
+  expect((await sift("reward=0")).warnings).toEqual([]);
 });

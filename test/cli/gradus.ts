@@ -32,7 +32,7 @@ export interface Settings {
 
 /** The environment without settings of whoever runs the tests, and with a user's data in the folder of the test. */
 function environmentWith({ env, cwd }: Settings): Record<string, string | undefined> {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("GRADUS_"));
+  const inherited = Object.entries(process.env).filter(([name]) => !/^GRADUS_|^(NO|FORCE)_COLOR$/.test(name));
   return { ...Object.fromEntries(inherited), XDG_DATA_HOME: resolve(cwd), ...env };
 }
 

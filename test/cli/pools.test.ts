@@ -130,7 +130,7 @@ describe("check", () => {
 
   test.each([
     [["countdown:none.jsonl"], 1, "no row holds a task"],
-    [["nowhere.jsonl"], 1, "nowhere.jsonl: the file cannot be read \\(ENOENT\\)"],
+    [["nowhere.jsonl"], 3, "nowhere.jsonl: the file cannot be read \\(ENOENT\\)"],
     [["all.jsonl", "--environment", "countdwn"], 2, "--environment: no environment 'countdwn'; did you mean"],
   ])("%j ends with %i", async (args, expected, message) => {
     const { code, err } = await pools("check", ...args);
@@ -223,7 +223,7 @@ describe("sample", () => {
 
   test.each([
     [["--where", "nums>many"], "Want a field, a comparison and a value"],
-    [["--prompt-bytes-max", "9"], "give --environment"],
+    [["--max-prompt-bytes", "9"], "give --environment"],
   ])("%j is refused", async (args, message) => {
     const { code, err } = await pools("sample", "all.jsonl", "--out", "x.jsonl", ...args);
     expect([code, err]).toEqual([2, expect.stringContaining(message)]);

@@ -1,6 +1,7 @@
 /** gradus run, as its users type it. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openServer, type TestServer } from "../support/in-process.ts";
 import { completionsOf } from "../support/scripted-policy.ts";
@@ -45,9 +46,9 @@ async function ok(...args: readonly string[]): Promise<string> {
 
 test("a run from its file to its end, with every change on the way", async () => {
   const path = write("small.yaml", file);
-  expect(await ok("create", "--file", path)).toContain("0 of 16 tasks");
+  expect(await ok("create", path)).toContain("0 of 16 tasks");
   // Every rank may create it.
-  expect(await ok("create", "--file", path)).toContain("0 of 16 tasks");
+  expect(await ok("create", path)).toContain("0 of 16 tasks");
   expect(JSON.parse(await ok("get", "small", "--json"))).toMatchObject({ runId: "small", config: { length: "16" } });
   expect(await ok("list")).toMatch(/small +mixture +going on +0 of 16/);
   expect(await ok("set-weights", "small", "a=3", "b=0.5")).toBe("from task 0 on\n");
@@ -56,7 +57,7 @@ test("a run from its file to its end, with every change on the way", async () =>
   expect(await ok("list")).toContain("paused");
   expect(await ok("resume", "small")).toBe("from task 0 on\n");
   const bandit = write("bandit.yaml", "policy:\n  bandit: { ema_softmax: { tau: 0.5 } }\n");
-  expect(await ok("update-policy", "small", "--file", bandit)).toBe("from task 0 on\n");
+  expect(await ok("update-policy", "small", bandit)).toBe("from task 0 on\n");
   expect(await ok("set-weights", "small", "a=7")).toMatch(/^no effect: "a": a bandit draws by what it has learnt/);
   expect(JSON.parse(await ok("set-weights", "small", "a=6", "--json"))).toMatchObject({
     noEffect: [expect.stringContaining("a bandit")],
@@ -71,7 +72,7 @@ test("a run from its file to its end, with every change on the way", async () =>
   expect(await ok("set-weights", "small", "a=1")).toBe("from task 0 on\n");
   const state = join(folder.path, "small.run");
   expect(await ok("export", "small", "--out", state)).toMatch(/small\.run: run small at task 0, \d+ bytes/);
-  expect(await ok("import", state, "--id", "copy")).toContain("run copy stands at task 0; no tasks were open");
+  expect(await ok("import", state, "--run-id", "copy")).toContain("run copy stands at task 0; no tasks were open");
 
   const watching = start(["run", "watch", "small"], { ...here, env: { GRADUS_SERVER: server.address } });
   const lines: string[] = [];
@@ -95,14 +96,50 @@ test("a run from its file to its end, with every change on the way", async () =>
   expect(await ok("groups", "small")).toBe("no groups\n");
   expect(await ok("groups", "small", "--batch", "1")).toMatch(/small\/\S+ +4 +1 +[ab] +closed/);
   const more = write("more.yaml", "arms:\n  - { id: c, spec: { environment: countdown, level: T1 } }\n");
-  expect(await ok("update-shape", "small", "--file", more, "--length", "24")).toBe("from task 16 on\n");
+  expect(await ok("update-shape", "small", more, "--length", "24")).toBe("from task 16 on\n");
   expect(await ok("get", "small")).toMatch(/^c .* 0$/m);
-  expect(await run("update-shape", "small", "--file", more)).toMatchObject({
+  expect(await run("update-shape", "small", more)).toMatchObject({
     code: 2,
     err: expect.stringContaining("is taken by an arm before it") as string,
   });
   expect(await ok("delete", "small")).toBe("small is deleted\n");
   expect(await run("get", "small")).toMatchObject({ code: 3, err: expect.stringContaining("small") as string });
+});
+
+test("a run that cannot be read is marked in the list and named by every command, and the others are listed", async () => {
+  using kept = temporaryFolder();
+  const config = {
+    arms: [{ id: "a", environment: "countdown", level: "T0" }],
+    policy: { kind: "mixture" },
+    numGenerations: 2,
+    promptsPerUpdate: 2,
+  } as const;
+  {
+    await using before = await openServer({ dataDir: kept.path });
+    for (const id of ["damaged", "whole"]) await before.client.run(id).create(config);
+  }
+  const db = new DatabaseSync(join(kept.path, "runs.sqlite"));
+  db.exec("UPDATE events SET hash = zeroblob(16) WHERE run = (SELECT key FROM runs WHERE id = 'damaged')");
+  db.close();
+  await using after = await openServer({ dataDir: kept.path });
+  const at = (...args: readonly string[]) => gradus({ ...here, env: { GRADUS_SERVER: after.address } }, "run", ...args);
+
+  const reason = 'run "damaged" cannot be read: event 1 of its journal is not as it was written';
+  const { code, out } = await at("list");
+  expect(code).toBe(0);
+  expect(out).toMatch(/^damaged +cannot be read *\n^whole +mixture +going on/m);
+  expect(out).toContain(reason);
+  expect(JSON.parse((await at("list", "--json")).out)).toMatchObject([
+    { runId: "damaged", unreadable: reason },
+    { runId: "whole" },
+  ]);
+  for (const command of ["get", "groups"]) {
+    expect([command, await at(command, "damaged")]).toEqual([
+      command,
+      { code: 1, out: "", err: `gradus: ${reason}\n` },
+    ]);
+  }
+  await expect(after.client.run("damaged").get()).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
 });
 
 test("a look at a run needs no server, and ends with what it drew, in lines and as a chart", async () => {
@@ -119,19 +156,19 @@ test("a look at a run needs no server, and ends with what it drew, in lines and 
 test("samples without a reward are said, with the reason", async () => {
   const path = write("programs.yaml", file.replaceAll(/environment: countdown, level: T\d/g, "environment: code"));
   const off = { ...here, env: { GRADUS_SANDBOX: "off" } };
-  const { code, err } = await gradus(off, "run", "start", path, "--id", "programs");
+  const { code, err } = await gradus(off, "run", "start", path, "--run-id", "programs");
   expect(code).toBe(0);
   expect(err).toMatch(
     /^gradus: \d+ of 32 samples have no reward: resource_unavailable: sandbox: there is no sandbox, for GRADUS_SANDBOX is off/,
   );
-  const json = await gradus(off, "run", "start", path, "--id", "programs", "--json");
+  const json = await gradus(off, "run", "start", path, "--run-id", "programs", "--json");
   const { unscored } = JSON.parse(json.out) as { readonly unscored: Readonly<Record<string, number>> };
   expect(unscored["resource_unavailable: sandbox"]).toBeGreaterThan(0);
 });
 
 test("a run that takes advantages is driven too", async () => {
   const path = write("reported.yaml", `${file}feedback_source: reported\n`);
-  const { code, out } = await gradus(here, "run", "start", path, "--id", "reported");
+  const { code, out } = await gradus(here, "run", "start", path, "--run-id", "reported");
   expect([code, out]).toEqual([0, expect.stringContaining("16 tasks")]);
 });
 
@@ -153,10 +190,25 @@ describe("what is wrong", () => {
       file.replace("mixture: {}", "bandit: { ema_softmax: { alpha: 2 } }"),
       "wrong.yaml:6: policy.bandit.ema_softmax.alpha: ",
     ],
+    [
+      "a temperature at which only the greatest is drawn",
+      file.replace("mixture: {}", "bandit: { ema_softmax: { tau: 1e-300 } }"),
+      "wrong.yaml:6: policy.bandit.ema_softmax.tau: must be above 0",
+    ],
+    [
+      "one completion for a signal that compares two",
+      file.replace("mixture: {}", "bandit: { ema_softmax: {} }").replace("num_generations: 2", "num_generations: 1"),
+      "wrong.yaml:7: num_generations: must be at least 2 with the signal",
+    ],
+    [
+      "one completion for dynamic sampling",
+      `${file.replace("num_generations: 2", "num_generations: 1")}dynamic_sampling: { oversample_max: 2, alike: ALIKE_OUTCOMES_REWARDS }\n`,
+      "wrong.yaml:7: num_generations: must be at least 2 with dynamic_sampling",
+    ],
   ])("%s: is said with its line", async (_what, text, message) => {
     const path = write("wrong.yaml", text);
     for (const command of [
-      ["create", "--file", path, "--id", "wrong"],
+      ["create", path, "--run-id", "wrong"],
       ["check", path],
     ]) {
       const { code, err } = await run(...command);
@@ -228,8 +280,8 @@ prompts_per_update: 0
   test.each([
     [["set-weights", "none", "a"], 2, "wants arm=weight, e.g. real/T0=0.5; got 'a'"],
     [["get", "none"], 3, "none"],
-    [["create", "--file", "/no/such.yaml"], 2, "--file must be a file that can be read"],
-    [["import", "/no/such.run", "--id", "x"], 2, "<file> must be a file that can be read"],
+    [["create", "/no/such.yaml"], 3, "<file> must be a file that can be read"],
+    [["import", "/no/such.run", "--run-id", "x"], 3, "<file> must be a file that can be read"],
     [["waatch", "none"], 2, "Did you mean watch?"],
   ])("%j ends with %d", async (args, expected, message) => {
     const { code, err } = await run(...args);
@@ -237,7 +289,7 @@ prompts_per_update: 0
   });
 
   test("a policy that has no stages cannot be advanced", async () => {
-    await ok("create", "--file", write("flat.yaml", file), "--id", "flat");
+    await ok("create", write("flat.yaml", file), "--run-id", "flat");
     expect(await run("advance", "flat")).toMatchObject({
       code: 1,
       err: expect.stringContaining("nothing to advance") as string,

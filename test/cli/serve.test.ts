@@ -53,8 +53,8 @@ describe("the other commands", () => {
     const pem = (name: string): string => join(certificates, name);
     const tls = ["--tls-cert", pem("server.crt"), "--tls-key", pem("server.key"), "--tls-client-ca", pem("ca.crt")];
     const { grpcPort } = await serving(here, "--token", token, ...tls);
-    const at = ["envs", "--server", `localhost:${grpcPort}`, "--ca", pem("ca.crt")];
-    const mutual = ["--cert", pem("client.crt"), "--key", pem("client.key")];
+    const at = ["envs", "--server", `localhost:${grpcPort}`, "--tls-ca", pem("ca.crt")];
+    const mutual = ["--tls-cert", pem("client.crt"), "--tls-key", pem("client.key")];
     const refused = await gradus(here, ...at, ...mutual);
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("(give --token-file)")]);
     expect((await gradus(here, ...at, ...mutual, "--token", token)).code).toBe(0);

@@ -56,7 +56,7 @@ test("says how soon a configuration arrives beside equal shares, and charts what
   expect((report.drawn[0]?.shares[0] ?? 0) + (report.drawn[0]?.shares[1] ?? 0)).toBeGreaterThan(0.5);
 });
 
-test("levels of the environment say what is hard, and --level says otherwise", async () => {
+test("levels of the environment say what is hard, and --difficulty says otherwise", async () => {
   const file = write("even", "  mixture: {}", "length: 320\n");
   const of = async (...flags: readonly string[]): Promise<Report> => {
     const { out } = await gradus(
@@ -74,7 +74,7 @@ test("levels of the environment say what is hard, and --level says otherwise", a
   };
   const hopeless = ({ arms: all }: Report): string[] => all.filter(({ learnable }) => !learnable).map(({ id }) => id);
   for (const id of hopeless(await of())) expect(id).toMatch(/benchmark$/);
-  for (const id of hopeless(await of("--level", "np/tsp/easy=9")))
+  for (const id of hopeless(await of("--difficulty", "np/tsp/easy=9")))
     expect(id).toMatch(/^np\/(tsp\/easy|clique\/benchmark)$/);
 });
 
@@ -87,7 +87,7 @@ test("what is wrong is named: the file's line, the student, the level", async ()
   const file = write("right", "  mixture: {}");
   const unknown = await gradus({ cwd }, "simulate", file, "--student", "quick");
   expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('want one of "fast"') as string });
-  const level = await gradus({ cwd }, "simulate", file, "--level", "np/tps=1");
+  const level = await gradus({ cwd }, "simulate", file, "--difficulty", "np/tps=1");
   expect(level).toMatchObject({ code: 2, err: expect.stringContaining("is not an arm of the run") as string });
 });
 

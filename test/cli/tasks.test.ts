@@ -163,7 +163,7 @@ describe("reset, solve and step", () => {
 
   test("the solver's completion has the best reward, whichever way it comes in", async () => {
     const solved = (await json("solve", "--task-id", task.taskId)) as { readonly completion: string };
-    const { out: completion } = await gradus(here, "solve", "np/tsp", "--seed", "3", "--completion");
+    const { out: completion } = await gradus(here, "solve", "np/tsp", "--seed", "3", "--as-completion");
     expect(completion).toBe(`${solved.completion}\n`);
     writeFileSync(join(folder.path, "completion.txt"), completion);
     const best = { score: { reward: 2, solved: true, verdict: "VERDICT_FEASIBLE", ratio: 1 } };
@@ -189,7 +189,16 @@ describe("reset, solve and step", () => {
   });
 
   test("parameters, format and scheme are the caller's choice", async () => {
-    const chosen = ["--param", "cities_min=5", "--param", "cities_max=5", "--format", "boxed", "--scheme", "binary"];
+    const chosen = [
+      "--param",
+      "cities_min=5",
+      "--param",
+      "cities_max=5",
+      "--answer-format",
+      "boxed",
+      "--scheme",
+      "binary",
+    ];
     const small = (await json("reset", "np/tsp", ...chosen, "--split", "eval")) as Task;
     expect(small).toMatchObject({ level: "", split: "SPLIT_EVAL", answerFormat: "ANSWER_FORMAT_BOXED" });
     const outcome = await json("step", small.taskId, "--completion", "\\boxed{[0, 1, 2, 3, 4, 0]}");
@@ -213,7 +222,7 @@ describe("reset, solve and step", () => {
     const pool = ["--pool", "mine=rows.jsonl"];
     const row = (await json("reset", "countdown", "--source", "real", "--pool-name", "mine", ...pool)) as Task;
     expect(row).toMatchObject({ source: "SOURCE_REAL" });
-    const { out: completion } = await gradus(here, "solve", "--task-id", row.taskId, "--completion", ...pool);
+    const { out: completion } = await gradus(here, "solve", "--task-id", row.taskId, "--as-completion", ...pool);
     expect(await json("step", row.taskId, "--completion", completion, ...pool)).toMatchObject({
       score: { solved: true },
     });

@@ -61,12 +61,10 @@ describe("wrong command lines end with 2 and say what was meant", () => {
     [["envs", "--server", "http://localhost:50051"], "it has a scheme: write 'localhost:50051'"],
     [["envs", "--server", "localhost:50051/x"], "it has a path: write 'localhost:50051'"],
     [["envs", "--server", "localhost"], "it has no port: write 'localhost:50051'"],
-    [["envs", "--version", "1"], "--version is of one environment"],
+    [["envs", "--environment-version", "1"], "--environment-version is of one environment"],
     [["envs", "np/tsp", "--category", "np"], "give either an id or --category"],
     [["step", "id", "--completion", "a", "--file", "b"], "cannot be used with option"],
-    [["step", "id", "--file", "nowhere.txt"], "--file must be a file that can be read; got 'nowhere.txt' (ENOENT)"],
-    [["step", "id", "--completion", "a", "--server", "localhost:1", "--ca", "no.pem"], "--ca must be a file"],
-    ...(["--ca", "--cert", "--key", "--token-file"] as const).map((flag): [string[], string] => [
+    ...(["--tls-ca", "--tls-cert", "--tls-key", "--token-file"] as const).map((flag): [string[], string] => [
       ["step", "id", "--completion", "a", "--server", "localhost:1", flag, "/dev/zero"],
       `${flag} must be a file that can be read; got '/dev/zero' (not a regular file)`,
     ]),
@@ -84,23 +82,46 @@ describe("wrong command lines end with 2 and say what was meant", () => {
   });
 });
 
+describe("a file that is named and not there ends with 3", () => {
+  test.each([
+    [
+      ["step", "id", "--file", "nowhere.txt"],
+      "--file must be a file that can be read; got 'nowhere.txt': it is not there (ENOENT)",
+    ],
+    [["serve", "--key-file", "/proc/nope/key"], "key file /proc/nope/key: ENOENT"],
+    [["serve", "--key-file", "nowhere/key"], "key file nowhere/key: ENOENT"],
+    [["envs", "--pool", "a=nowhere.jsonl"], "--pool a=nowhere.jsonl: the file cannot be read (ENOENT)"],
+    [["serve", "--suite-file", "no.json"], "--suite-file no.json: the file cannot be read (ENOENT)"],
+    [["serve", "--pool", "a=/proc/nope/pool"], "--pool a=/proc/nope/pool: the file cannot be read (ENOENT)"],
+    [["step", "id", "--completion", "a", "--server", "localhost:1", "--tls-ca", "no.pem"], "--tls-ca must be a file"],
+    [["serve", "--key-file", "/proc/nope/key"], "; mend it, or give another --key-file\n"],
+    [["serve", "--data-dir", "/proc/nope/data"], "; mend it, or give another --data-dir or --key-file\n"],
+  ])("gradus %j", async (args, words) => {
+    rmSync(join(folder.path, "nowhere"), { force: true });
+    symlinkSync("nothing", join(folder.path, "nowhere"));
+    const { code, out, err } = await gradus({ ...here, env: { GRADUS_LOG_LEVEL: "silent" } }, ...args);
+    expect(err).toContain(words);
+    expect([code, out]).toEqual([3, ""]);
+    expect(err).not.toMatch(/^ +at /m);
+  });
+});
+
 describe("what cannot be done ends with 1", () => {
   test.each([
     [["solve", "--task-id", "AAAA"], "task_id: it is too short to be one"],
     [["reset", "countdown", "--data-dir", "file/data"], "ENOTDIR"],
     [["reset", "countdown", "--key-file", "file"], "key 1 is not 64 hex digits"],
     [["reset", "countdown", "--key-file", "damaged"], "key file damaged: EISDIR"],
-    [["serve", "--key-file", "/proc/nope/key"], "key file /proc/nope/key: ENOENT"],
-    [["serve", "--key-file", "/proc/nope/key"], "; mend it, or give another --key-file\n"],
     [["serve", "--key-file", "file/key"], "key file file/key: "],
     [["serve", "--key-file", "empty"], "key file empty: there is no key in it; mend it"],
     [["serve", "--key-file", "short"], "key file short: key 1 is not 64 hex digits"],
-    [["serve", "--key-file", "nowhere/key"], "key file nowhere/key: ENOENT"],
     [["serve", "--key-file", "/dev/zero"], "key file /dev/zero: not a regular file, but a FIFO, a device or a socket"],
     [["serve", "--pool", "a=/dev/zero"], "--pool a=/dev/zero: the file cannot be read (not a regular file)"],
-    [["envs", "--environments", "/dev/zero"], "--environments /dev/zero: the module cannot be loaded (not a regular"],
+    [
+      ["envs", "--environment-file", "/dev/zero"],
+      "--environment-file /dev/zero: the module cannot be loaded (not a regular",
+    ],
     [["serve", "--suite-file", "/dev/zero"], "--suite-file /dev/zero: the file cannot be read (not a regular file)"],
-    [["serve", "--data-dir", "/proc/nope/data"], "; mend it, or give another --data-dir or --key-file\n"],
     [["serve", "--data-dir", "nowhere/data"], "key file nowhere/data/task-keys: "],
     [["serve", "--data-dir", "/proc", "--key-file", "key"], "cannot open /proc/runs.sqlite: unable to open"],
     [
@@ -108,10 +129,7 @@ describe("what cannot be done ends with 1", () => {
       "damaged/runs.sqlite: file is not a database; mend it, or give another --data",
     ],
     // The same file is the same mistake, whether a server or this process is to read it.
-    [["envs", "--pool", "a=nowhere.jsonl"], "--pool a=nowhere.jsonl: the file cannot be read (ENOENT)"],
-    [["serve", "--suite-file", "no.json"], "--suite-file no.json: the file cannot be read (ENOENT)"],
     [["serve", "--pool", "a=damaged"], "--pool a=damaged: it is a folder, and none that datasets' save_to_disk wrote"],
-    [["serve", "--pool", "a=/proc/nope/pool"], "--pool a=/proc/nope/pool: the file cannot be read (ENOENT)"],
     [["serve", "--pool", "a=empty"], "--pool a=empty: it is empty"],
   ])("gradus %j", async (args, words) => {
     writeFileSync(join(folder.path, "file"), "not a key");
@@ -167,8 +185,8 @@ describe("what cannot be done ends with 1", () => {
     const [http, grpc, grpcTls] = [new URL(plain.http).host, plain.address, secure.address];
     for (const [server, flags, words] of [
       [http, [], `${http} is the HTTP port of a Gradus server: --server wants its gRPC port, 50051 unless`],
-      [grpcTls, [], `${grpcTls} speaks TLS: give --tls, or --ca with the certificates that vouch for it`],
-      [grpc, ["--tls"], `${grpc} speaks no TLS: leave out --tls, --ca, --cert and --key`],
+      [grpcTls, [], `${grpcTls} speaks TLS: give --tls, or --tls-ca with the certificates that vouch for it`],
+      [grpc, ["--tls"], `${grpc} speaks no TLS: leave out --tls, --tls-ca, --tls-cert and --tls-key`],
       [grpcTls, ["--tls"], "the server's certificate is not accepted ("],
     ] as const) {
       const { code, out, err } = await gradus(here, "envs", "--server", server, ...flags);

@@ -188,7 +188,8 @@ test.each(inLanguage("sh").flatMap(({ where, text }) => commandsOf(text).map((co
           env,
           timeout: PATIENCE_MS,
         });
-        return expect(stdout.trim()).not.toBe("");
+        expect(stdout.trim()).not.toBe("");
+        return expect(stdout).not.toContain("no effect");
       }
       default:
         throw new Error(`a document has a command that this test does not know how to check: ${command}`);

@@ -10,7 +10,7 @@ import { vertexCover } from "../support/environments/vertex-cover/index.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 
 const folder = temporaryFolder();
-const flags = fixtureFiles.flatMap((path) => ["--environments", path]);
+const flags = fixtureFiles.flatMap((path) => ["--environment-file", path]);
 afterAll(() => folder[Symbol.dispose]());
 
 describe("a server", () => {
@@ -94,7 +94,7 @@ describe("the command line", () => {
     for (const path of [first, second]) {
       writeFileSync(path, `export { default } from ${JSON.stringify(fixtureFiles.at(-1))};`);
     }
-    const { code, err } = await gradus(here, "envs", "--environments", first, "--environments", second);
+    const { code, err } = await gradus(here, "envs", "--environment-file", first, "--environment-file", second);
     expect(code).toBe(1);
     expect(err).toContain(`${vertexCover.id} version 1 is both in ${first} and in ${second}`);
   });
@@ -107,8 +107,8 @@ describe("the command line", () => {
     ["unnamed.mjs", "export default 3", "its default export must be a list of environments"],
   ])("a module that is none is refused in words: %s", async (name, source, message) => {
     if (source !== undefined) writeFileSync(join(folder.path, name), source);
-    const { code, err } = await gradus(here, "envs", "--environments", name);
+    const { code, err } = await gradus(here, "envs", "--environment-file", name);
     expect(code).toBe(1);
-    expect(err).toContain(`--environments ${name}: ${message}`);
+    expect(err).toContain(`--environment-file ${name}: ${message}`);
   });
 });

@@ -38,7 +38,7 @@ const whole = { completions: COMPLETIONS, failed: 0, recorded: COMPLETIONS, once
 test("all of them lie with the server before it answers one, and each is recorded once", async () => {
   writeFileSync(join(folder.path, "hold"), "");
   const asked = (): number => Number(readFileSync(join(folder.path, "asked"), { encoding: "utf8", flag: "a+" }));
-  const options = await flying("--environments", "bench/flight/held.ts");
+  const options = await flying("--environment-file", "bench/flight/held.ts");
   const flight = await fly({
     ...options,
     addresses: [server.address],

@@ -24,7 +24,7 @@ beforeAll(async () => {
   process.env["GRADUS_TEST_JUDGE"] = judge;
   const suiteFile = join(folder.path, "suite.json");
   writeFileSync(suiteFile, JSON.stringify(suite));
-  const flags = modules.flatMap((path) => ["--environments", path]);
+  const flags = modules.flatMap((path) => ["--environment-file", path]);
   server = await startServer(folder.path, ...flags, "--suite-file", suiteFile);
   client = createClient(server.address, { deadlineMs: PATIENCE_MS });
 });

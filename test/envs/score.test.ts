@@ -38,6 +38,7 @@ test("an optimal tour", () => {
     objective: 80,
     baseline: { value: 80, bound: 80, proven: true },
     ratio: 1,
+    quality: 1,
     violation: "",
     terminated: true,
     truncated: false,
@@ -52,7 +53,7 @@ test("a longer tour, under each scheme", () => {
     (name) => scoreTour(wrapAnswer("[1, 2, 3, 0]", "think_answer"), name).reward,
   );
   expect(rewards).toEqual([1 + 80 / 95, 2, 1, 1.5, 1]);
-  expect(scoreTour(wrapAnswer("[1, 2, 3, 0]", "think_answer"))).toMatchObject({ solved: false, ratio: 80 / 95 });
+  expect(scoreTour(wrapAnswer("[1, 2, 3, 0]", "think_answer"))).toMatchObject({ solved: false, ratio: 80 / 95, quality: 80 / 95 });
 });
 
 test("an infeasible tour, an unreadable one, and none", () => {
@@ -62,6 +63,7 @@ test("an infeasible tour, an unreadable one, and none", () => {
     violation: "city 2 is never visited",
     objective: undefined,
     ratio: undefined,
+    quality: 0,
   });
   const unread = { reward: -2.5, verdict: "malformed", objective: undefined, solved: false };
   expect(scoreTour(wrapAnswer("north", "think_answer"))).toMatchObject({

@@ -92,7 +92,7 @@ export function isOf(policy: Data, ...names: readonly string[]): boolean {
 
 /** Whether groups are folded in: under policies that learn, and filters that look back. */
 export function takesFeedback(policy: Data): boolean {
-  return isOf(policy, "bandit", "competence") || looksBack(policy);
+  return isOf(policy, "bandit", "competence", "frontier") || looksBack(policy);
 }
 
 export function looksBack(policy: Data): boolean {

@@ -10,6 +10,7 @@ import {
   codecs,
   competencePolicy,
   forgettingPolicy,
+  frontierPolicy,
   type Made,
   mixturePolicy,
   noConstraints,
@@ -79,10 +80,13 @@ function kindFor(rng: Rng, length: number, reported: boolean, more: readonly str
     "staged",
     "replay",
     "competence",
+    "frontier",
     "forgetting",
   ] as const);
   if (kind === "mixture") return mixturePolicy();
   if (kind === "bandit" || (kind === "competence" && reported)) return banditFor(rng, reported);
+  if (kind === "frontier")
+    return frontierPolicy({ exploration: rng.pick([0.05, 0.3]), practiceScale: rng.pick([1, 8]) });
   const stages = stagesFor(length, more);
   if (kind === "staged") return stagedPolicy(...stages);
   if (kind === "competence") {

@@ -54,7 +54,6 @@ export function clockOf(world: World, name: string, isAlive: () => boolean): Clo
     });
   return {
     now: () => Math.floor(world.nowMs()) + skewMs,
-    wallNow: () => Math.floor(world.nowMs()) + skewMs,
     setTimer: (delayMs, callback) => later(delayMs + world.delayMs(0.2), "timer", callback),
     nextTurn: (callback) => void later(world.delayMs(0.02), "next turn", callback),
   };

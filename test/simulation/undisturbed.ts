@@ -228,7 +228,6 @@ export async function firstDifference(
   const store = memoryStore();
   const clock = {
     now: () => 0,
-    wallNow: () => 0,
     setTimer: () => () => undefined,
     nextTurn: (go: () => void) => queueMicrotask(go),
   };

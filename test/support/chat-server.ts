@@ -40,20 +40,27 @@ export interface ChatServer extends AsyncDisposable {
   /** The base URL that clients are given. */
   readonly url: string;
   /** All requests, in the order they came. */
-  readonly requests: readonly (ChatRequest & { readonly authorization: string | undefined })[];
+  readonly requests: readonly (ChatRequest & Heard)[];
   /** Most requests that were there at once. */
   readonly peak: () => number;
 }
 
+/** What the headers of a request said. */
+interface Heard {
+  readonly authorization: string | undefined;
+  readonly traceparent: string | undefined;
+}
+
 /** `behave` is told how many requests came before. */
 export async function startChatServer(behave: (request: ChatRequest, index: number) => Behaviour): Promise<ChatServer> {
-  const requests: (ChatRequest & { readonly authorization: string | undefined })[] = [];
+  const requests: (ChatRequest & Heard)[] = [];
   let [open, peak] = [0, 0];
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     peak = Math.max(peak, ++open);
     response.once("close", () => open--);
     const request = JSON.parse(await text(incoming)) as ChatRequest;
-    requests.push({ ...request, authorization: incoming.headers.authorization });
+    const { authorization, traceparent } = incoming.headers;
+    requests.push({ ...request, authorization, traceparent: traceparent?.toString() });
     const behaviour = behave(request, requests.length - 1);
     if (behaviour.kind === "answer" && behaviour.delayMs !== undefined)
       await new Promise((resolve) => setTimeout(resolve, behaviour.delayMs));

@@ -7,11 +7,11 @@ import type { PoolReport } from "../../../server/pools/read.ts";
 import type { PoolFile } from "../../../server/pools/selection.ts";
 import type { Config } from "../../../server/runtime/config.ts";
 import type { ExampleView, PoolReportView } from "../../../server/pools/report.ts";
-import { addRegistryOptions, columnOption, configOf, type RegistryFlags } from "../../connection.ts";
+import { addColumnOption, addRegistryOptions, configOf, type RegistryFlags } from "../../connection.ts";
 import { poolBars } from "../../pool-bars.ts";
 import type { CheckedRow } from "../../pools/check.ts";
 import { fields, print, printed, printJson, table } from "../../print.ts";
-import { CliProblem } from "../../problem.ts";
+import { CliProblem, fileProblem } from "../../problem.ts";
 
 interface Flags extends RegistryFlags {
   readonly environment?: string;
@@ -29,10 +29,9 @@ export function addCheck(group: Command): void {
       "JSONL, JSON, CSV, TSV, Parquet, Arrow or a folder of save_to_disk, as for --pool: FILE, FILE@train[200:],eval[:200], or qa:FILE for one environment's",
     )
     .option("--environment <id>", "whose rows they are (default: the one that can read them)")
-    .addOption(columnOption())
     .addOption(new Option("--rows", "row by row, before the report"))
     .option("--json", "print the report as JSON; with --rows a line of JSON for each row, and one for the report");
-  addRegistryOptions(command).action(check);
+  addColumnOption(addRegistryOptions(command)).action(check);
 }
 
 async function check(given: string, flags: Flags): Promise<void> {
@@ -61,7 +60,7 @@ async function check(given: string, flags: Flags): Promise<void> {
   });
   try {
     const read = await reader.read(file.path, file).finally(bars.stop);
-    if (typeof read === "string") throw new CliProblem("failure", `${file.path}: ${read}`);
+    if (typeof read === "string") throw fileProblem(`${file.path}: ${read}`);
     const { pool: _, ...report } = reportOf(read.pool);
     if (flags.rows) await printRows(file, read, asked, flags.json ?? false);
     const example = exampleOf(read.pool);

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createBar } from "../../bar.ts";
 import { type Condition, readCondition } from "../../conditions.ts";
-import { addRegistryOptions, columnOption, configOf, type RegistryFlags } from "../../connection.ts";
+import { addColumnOption, addRegistryOptions, configOf, type RegistryFlags } from "../../connection.ts";
 import type { SampleReport } from "../../pools/sample.ts";
 import { print, printJson, table } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
@@ -12,7 +12,7 @@ interface Flags extends RegistryFlags {
   readonly out: string;
   readonly environment?: string;
   readonly where?: readonly Condition[];
-  readonly promptBytesMax?: number;
+  readonly maxPromptBytes?: number;
   readonly column?: readonly string[];
   readonly by?: string;
   readonly count?: number;
@@ -33,8 +33,7 @@ export function addSample(group: Command): void {
     .command("sample")
     .description("write a sample of a file's rows, as they are, and say what was dropped and why")
     .argument("<file>", "as for --pool, without a selection")
-    .requiredOption("--out <file>", "where to: a name that ends in .jsonl, or .parquet where <file> is Parquet")
-    .addOption(columnOption())
+    .requiredOption("-o, --out <file>", "where to: a name that ends in .jsonl, or .parquet where <file> is Parquet")
     .option("--environment <id>", "drop rows that hold no task of it, or one that came before")
     .addOption(
       new Option(
@@ -43,21 +42,21 @@ export function addSample(group: Command): void {
       ).argParser(condition),
     )
     .option(
-      "--prompt-bytes-max <n>",
+      "--max-prompt-bytes <bytes>",
       "with --environment: drop rows whose prompt has more bytes of UTF-8 than this (there is no tokenizer here: English has about 4 to a token, code about 3, and no token has less than one)",
       wholeNumber(1, 2 ** 30),
     )
     .option("--by <field>", "take as large a share of each of its values, by the largest remainder")
-    .option("--count <n>", "rows to take (default: all that are left)", wholeNumber(1, 2 ** 31))
+    .option("-n, --count <n>", "rows to take (default: all that are left)", wholeNumber(1, 2 ** 31))
     .option("--seed <text>", "equal seeds take equal rows of a file", "0")
     .option("--json", "print the report as JSON");
-  addRegistryOptions(command).action(sample);
+  addColumnOption(addRegistryOptions(command)).action(sample);
 }
 
 async function sample(path: string, flags: Flags): Promise<void> {
-  const { environment: id, out, where = [], promptBytesMax, by, count = Infinity, seed, json } = flags;
+  const { environment: id, out, where = [], maxPromptBytes: promptBytesMax, by, count = Infinity, seed, json } = flags;
   if (promptBytesMax !== undefined && id === undefined)
-    throw new CliProblem("usage", "--prompt-bytes-max is of the prompt that an environment makes: give --environment");
+    throw new CliProblem("usage", "--max-prompt-bytes is of the prompt that an environment makes: give --environment");
   const [{ samplePool }, { loadEnvironments }, { ownerOf }, { poolWork }, { namesFor }] = await Promise.all([
     import("../../pools/sample.ts"),
     import("../../../server/making/environments.ts"),

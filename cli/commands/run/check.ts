@@ -9,7 +9,8 @@ import { readPoolPath } from "../../../server/pools/selection.ts";
 import { contradictionLine, rejectionLines } from "../../../server/pools/report.ts";
 import { addLocalOptions, addSuiteOptions, ANY_TEACHER, configOf, type LocalFlags, localOf } from "../../connection.ts";
 import type { Local } from "../../local.ts";
-import { print } from "../../print.ts";
+import { warn } from "../../notes.ts";
+import { print, printJson } from "../../print.ts";
 import { CliProblem, problemOf } from "../../problem.ts";
 import { readRunFile, type RunFile } from "../../run-file.ts";
 import { createdOf } from "./create.ts";
@@ -19,6 +20,7 @@ export function addCheck(group: Command): void {
     .command("check")
     .description("say all that is wrong with run files, each with its line, without a server")
     .argument("<files...>", "e.g. examples/*.yaml")
+    .option("--json", "print JSON: problems and warnings of each file")
     .addHelpText(
       "after",
       `
@@ -27,25 +29,44 @@ Rows of --pool that hold no task, and what a server must have for a file (a judg
   addSuiteOptions(addLocalOptions(command)).action(check);
 }
 
-async function check(paths: readonly string[], flags: LocalFlags): Promise<void> {
+/** What is said of a file; without problems it can be created. */
+interface Checked {
+  readonly file: string;
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+async function check(
+  paths: readonly string[],
+  { json, ...flags }: LocalFlags & { readonly json?: boolean },
+): Promise<void> {
   const asked = { ...ANY_TEACHER, ...flags };
   const local = await localOf(asked, "runs");
-  const problems: string[] = [];
+  const problems: CliProblem[] = [];
+  const files: Checked[] = [];
   try {
-    for (const warning of poolWarnings(local, configOf(asked).pools)) console.error(warning);
+    const poolWords = poolWarnings(local, configOf(asked).pools);
+    if (!json) poolWords.forEach(warn);
     for (const [i, path] of paths.entries()) {
       const file = await checked(local, path, `check-${i}`);
-      if (file instanceof CliProblem) problems.push(file.message);
-      else {
-        print(`${path}: can be created`);
-        for (const warning of await rowsOf(local, `check-${i}`)) console.error(`warning: ${path}: ${warning}`);
-        for (const warning of needWarnings(local.deps.registry, file)) console.error(warning);
+      if (file instanceof CliProblem) {
+        problems.push(file);
+        files.push({ file: path, problems: file.message.split("\n"), warnings: [] });
+        continue;
       }
+      const ofRows = (await rowsOf(local, `check-${i}`)).map((warning) => `${path}: ${warning}`);
+      const warnings = [...ofRows, ...needWarnings(local.deps.registry, file)];
+      files.push({ file: path, problems: [], warnings });
+      if (json) continue;
+      print(`${path}: can be created`);
+      warnings.forEach(warn);
     }
+    if (json) printJson({ files, pools: poolWords });
   } finally {
     local.client.close();
   }
-  if (problems.length > 0) throw new CliProblem("usage", problems.join("\n"));
+  const [first] = problems;
+  if (first !== undefined) throw new CliProblem(first.kind, problems.map(({ message }) => message).join("\n"));
 }
 
 /** The file, or what is wrong with it. */
@@ -73,7 +94,7 @@ function poolWarnings({ deps }: Local, named: readonly { readonly name: string; 
     if (file.kind === "invalid" || pool === undefined) return [];
     const contradiction = contradictionLine(file.path, pool);
     const lines = [...rejectionLines(file.path, pool), ...(contradiction === undefined ? [] : [contradiction])];
-    return lines.map((line) => `warning: ${line}`);
+    return lines;
   });
 }
 
@@ -93,7 +114,7 @@ function needWarnings(registry: Registry, { path, config, lineOf }: RunFile): re
     return needs.flatMap(([at, need]) => {
       if (seen.has(need)) return [];
       seen.add(need);
-      return [`warning: ${path}:${lineOf(at)}: ${at}: needs a server with ${need}`];
+      return [`${path}:${lineOf(at)}: ${at}: needs a server with ${need}`];
     });
   });
 }

@@ -33,10 +33,10 @@ function addUpdatePolicy(group: Command): void {
     .command("update-policy")
     .description("put the policy of a run file in place of the run's; values are kept where the new one can use them")
     .argument("<run>", "its id")
-    .requiredOption("--file <path>", "a run file, of which the policy is read, and nothing else")
+    .argument("<file>", "a run file, of which the policy is read, and nothing else")
     .option("--json", "print JSON");
-  addServerOptions(command).action(async (id: string, flags: Flags & { readonly file: string }) => {
-    const file = readRunFile("--file", flags.file);
+  addServerOptions(command).action(async (id: string, path: string, flags: Flags) => {
+    const file = readRunFile("<file>", path);
     const { policy } = file.config;
     if (policy === undefined) throw new CliProblem("usage", `${file.path} has no policy`);
     const { options, noEffect } = noting();

@@ -9,8 +9,7 @@ import { stateLines } from "../../runs/lines.ts";
 import { terminalWidth } from "../../print.ts";
 
 interface Flags {
-  readonly file: string;
-  readonly id?: string;
+  readonly runId?: string;
   readonly json?: boolean;
 }
 
@@ -18,12 +17,12 @@ export function addCreate(group: Command): void {
   const command = group
     .command("create")
     .description("create a run on a server from a file; the same again gives the run as it is")
-    .requiredOption("--file <path>", "the run's configuration in YAML or JSON, e.g. examples/adsc.yaml")
-    .option("--id <id>", "the run's id (default: the file's run_id)")
+    .argument("<file>", "the run's configuration in YAML or JSON, e.g. examples/adsc.yaml")
+    .option("--run-id <id>", "the run's id (default: the file's run_id)")
     .option("--json", "print JSON: the contract's Run");
-  addServerOptions(command).action(async (flags: Flags & ConnectionFlags) => {
-    const file = readRunFile("--file", flags.file);
-    const run = await withServer(flags, (client) => createdOf(client, file, idOf(file, flags.id)));
+  addServerOptions(command).action(async (path: string, flags: Flags & ConnectionFlags) => {
+    const file = readRunFile("<file>", path);
+    const run = await withServer(flags, (client) => createdOf(client, file, idOf(file, flags.runId)));
     if (flags.json) printJson(jsonOf(RunSchema, run));
     else if (run.state !== undefined) print(stateLines(run.config, run.state, terminalWidth()).join("\n"));
   });
@@ -40,6 +39,6 @@ export async function createdOf(client: GradusClient, file: RunFile, id: string)
 
 export function idOf({ runId, path }: RunFile, id: string | undefined): string {
   const found = id ?? runId;
-  if (found === undefined) throw new CliProblem("usage", `${path} has no run_id: give --id`);
+  if (found === undefined) throw new CliProblem("usage", `${path} has no run_id: give --run-id`);
   return found;
 }

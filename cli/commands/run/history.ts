@@ -20,7 +20,7 @@ export function addHistory(group: Command): void {
     .command("history")
     .description("show what a run drew, over its tasks")
     .argument("<run>", "its id")
-    .option("--chart <path>", "write an SVG: shares, probabilities, values and success over the cursor")
+    .option("--chart <file>", "write an SVG: shares, probabilities, values and success over the cursor")
     .option("--records", "print each update batch and each change, one on a line")
     .option("--json", "print JSON: the contract's HistoryRecords");
   addServerOptions(command).action(async (id: string, flags: Flags) => {
@@ -72,9 +72,17 @@ function recordTable(history: readonly HistoryRecord[]): string {
       const when = time === undefined ? "" : timestampDate(time).toISOString();
       const undone = rolledBack ? "undone by an import" : "";
       if (kind.case === "control") {
-        const { cursor, kind: what, reason, armId, weights } = kind.value;
+        const { cursor, kind: what, reason, armId, weights, by } = kind.value;
         const given = Object.entries(weights).map(([arm, weight]) => `${arm}=${number(weight)}`);
-        return [when, String(cursor), what, "", "", "", [armId, ...given, reason, undone].filter(Boolean).join(" ")];
+        return [
+          when,
+          String(cursor),
+          what,
+          "",
+          "",
+          "",
+          [armId, ...given, reason, by && `by ${by}`, undone].filter(Boolean).join(" "),
+        ];
       }
       if (kind.case === "evaluation") {
         const { cursor, armId, round, samples, rewardMean, solvedShare, tasks, closed } = kind.value;

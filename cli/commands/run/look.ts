@@ -15,7 +15,7 @@ export function addLook(group: Command): void {
   addServerOptions(list).action(async (flags: Flags) => {
     const runs = await withServer(flags, (client) => client.listRuns());
     if (flags.json) printJson(runs.map((run) => jsonOf(RunSchema, run)));
-    else print(runs.length === 0 ? "no runs: gradus run create --file makes one" : listed(runs));
+    else print(runs.length === 0 ? "no runs: gradus run create FILE makes one" : listed(runs));
   });
 
   const get = group

@@ -7,7 +7,6 @@ import { wholeNumber } from "../../task-options.ts";
 import { noting, said } from "./control.ts";
 
 interface Flags extends ConnectionFlags {
-  readonly file?: string;
   readonly removeArm?: readonly string[];
   readonly numGenerations?: number;
   readonly promptsPerUpdate?: number;
@@ -20,10 +19,7 @@ export function addShape(group: Command): void {
     .command("update-shape")
     .description("change a run's arms, generations, prompts or length; arms that stay keep what was learnt of them")
     .argument("<run>", "its id")
-    .option(
-      "--file <path>",
-      "a run file: its arms are added, and its policy, if it has one, takes the place of the run's",
-    )
+    .argument("[file]", "a run file: its arms are added, and its policy, if it has one, takes the place of the run's")
     .option("--remove-arm <id>", "an arm to take out; may be given several times", collect)
     .option("--num-generations <n>", "completions of each prompt", wholeNumber(1, 2 ** 32 - 1))
     .option("--prompts-per-update <n>", "tasks in an update batch", wholeNumber(1, 4096))
@@ -32,14 +28,14 @@ export function addShape(group: Command): void {
   addServerOptions(command).action(updateShape);
 }
 
-async function updateShape(id: string, flags: Flags): Promise<void> {
+async function updateShape(id: string, path: string | undefined, flags: Flags): Promise<void> {
   const { removeArm: removeArms, numGenerations, promptsPerUpdate, length } = flags;
-  const file = flags.file === undefined ? undefined : readRunFile("--file", flags.file);
+  const file = path === undefined ? undefined : readRunFile("[file]", path);
   const given = [file, removeArms, numGenerations, promptsPerUpdate, length];
   if (given.every((value) => value === undefined))
     throw new CliProblem(
       "usage",
-      "give what is to change: --file, --remove-arm, --num-generations, --prompts-per-update or --length",
+      "give what is to change: a file, --remove-arm, --num-generations, --prompts-per-update or --length",
     );
   const { options, noEffect } = noting();
   const from = await withServer(flags, async (client) => {

@@ -18,7 +18,7 @@ import { createdOf } from "./create.ts";
 import { drawnBy, drawnText, writeChart } from "./history.ts";
 
 interface Flags extends ConnectionFlags {
-  readonly id?: string;
+  readonly runId?: string;
   readonly updates?: number;
   readonly chart?: string;
   readonly open?: boolean;
@@ -39,8 +39,8 @@ export function addStart(group: Command): void {
       "update batches to drive (default: the whole run; 100 of one without an end)",
       wholeNumber(1, 1e9),
     )
-    .option("--id <id>", "the run's id (default: the file's run_id, or its name)")
-    .option("--chart <path>", "the SVG to write (default: out/<id>.svg)")
+    .option("--run-id <id>", "the run's id (default: the file's run_id, or its name)")
+    .option("--chart <file>", "the SVG to write (default: out/<run-id>.svg)")
     .addOption(new Option("--no-open", "do not show the chart, as is done on a desktop's terminal by itself"))
     .option(
       "--json",
@@ -61,7 +61,7 @@ Examples:
 
 async function start(path: string, flags: Flags): Promise<void> {
   const file = readRunFile("<file>", path);
-  const id = flags.id ?? file.runId ?? nameOf(path);
+  const id = flags.runId ?? file.runId ?? nameOf(path);
   const chart = flags.chart ?? join("out", `${id}.svg`);
   if (flags.chart === undefined) makeDirectory("--chart", "out");
   const local = await localOf(flags, flags.server === undefined ? "runs" : "tasks");

@@ -5,7 +5,7 @@ import { RunSchema, type Task } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { writeOut } from "../../out.ts";
 import { jsonOf, print, printJson } from "../../print.ts";
-import { CliProblem } from "../../problem.ts";
+import { fileProblem, pathTrouble } from "../../problem.ts";
 
 interface Flags extends ConnectionFlags {
   readonly json?: boolean;
@@ -16,7 +16,7 @@ export function addState(group: Command): void {
     .command("export")
     .description("write a run's whole state to a file: groups that are open, values and history")
     .argument("<run>", "its id")
-    .requiredOption("--out <path>", "file to write, e.g. adsc.run")
+    .requiredOption("-o, --out <file>", "file to write, e.g. adsc.run")
     .option("--json", "print JSON");
   addServerOptions(save).action(async (id: string, flags: Flags & { readonly out: string }) => {
     const { state, epoch, cursor } = await withServer(flags, (client) => client.run(id).export());
@@ -29,14 +29,14 @@ export function addState(group: Command): void {
     .command("import")
     .description("put an exported state back: in place, or as another run; tasks that were open are issued again")
     .argument("<file>", "from gradus run export")
-    .requiredOption("--id <id>", "the exported run's id, or a new one")
+    .requiredOption("--run-id <id>", "the exported run's id, or a new one")
     .option("--json", "print JSON: the contract's Run");
-  addServerOptions(load).action(async (path: string, flags: Flags & { readonly id: string }) => {
+  addServerOptions(load).action(async (path: string, flags: Flags & { readonly runId: string }) => {
     const state = bytesOf(path);
-    const { run, outstanding } = await withServer(flags, (client) => client.run(flags.id).import(state));
+    const { run, outstanding } = await withServer(flags, (client) => client.run(flags.runId).import(state));
     if (run === undefined) throw new Error("the server gave no run");
     if (flags.json) printJson(jsonOf(RunSchema, run));
-    else print(`run ${flags.id} stands at task ${run.state?.cursor ?? 0n}; ${openWords(outstanding)}`);
+    else print(`run ${flags.runId} stands at task ${run.state?.cursor ?? 0n}; ${openWords(outstanding)}`);
   });
 }
 
@@ -49,7 +49,6 @@ function bytesOf(path: string): Uint8Array {
   try {
     return readFileSync(path);
   } catch (error) {
-    const { code = "an unknown error" } = error as NodeJS.ErrnoException;
-    throw new CliProblem("usage", `<file> must be a file that can be read; got '${path}' (${code})`);
+    throw fileProblem(`<file> must be a file that can be read; got '${path}'${pathTrouble(error)}`, "usage");
   }
 }

@@ -3,6 +3,7 @@ import { toJsonString } from "@bufbuild/protobuf";
 import type { Command } from "commander";
 import { type RunConfig, type RunState, RunStateSchema } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
+import { note } from "../../notes.ts";
 import { print } from "../../print.ts";
 import { follow, type Seen } from "../../runs/follow.ts";
 import { plainLine, stateLines } from "../../runs/lines.ts";
@@ -85,7 +86,7 @@ function jsonView(): View {
   return {
     see: (seen) => {
       if (seen.kind === "state") print(toJsonString(RunStateSchema, seen.state, { alwaysEmitImplicit: true }));
-      else console.error(`gradus: ${seen.reason}; trying again`);
+      else note(`gradus: ${seen.reason}; trying again`);
     },
     close: () => undefined,
   };
@@ -96,7 +97,7 @@ function plainView(config: RunConfig | undefined, once: boolean): View {
   let said = "";
   return {
     see(seen) {
-      if (seen.kind === "lost") return console.error(`gradus: ${seen.reason}; trying again`);
+      if (seen.kind === "lost") return note(`gradus: ${seen.reason}; trying again`);
       const { state } = seen;
       if (once) return print(stateLines(config, state, terminalWidth()).join("\n"));
       const key = [state.batchesDrawn, state.batchesClosed, state.paused, state.done, state.epoch].join();

@@ -1,5 +1,5 @@
 /** gradus pools distract: wrong options for questions, asked of a teacher and checked by it. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { createHash } from "node:crypto";
 import { appendFileSync, createReadStream, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type Bar, createBar } from "../../bar.ts";
@@ -23,12 +23,20 @@ export function addDistract(group: Command): void {
     .command("distract")
     .description("ask a teacher for wrong options of each question of a file, and check that only one option is right")
     .argument("<file>", "JSONL or Parquet, with columns question and answer")
-    .requiredOption("--out <file>", "where to: JSONL; what is done is kept beside it until all is")
-    .requiredOption("--teacher-url <url>", "OpenAI-compatible endpoint; its key is GRADUS_TEACHER_KEY")
-    .requiredOption("--teacher-model <name>", "the model that is asked there")
-    .option("--count <n>", "wrong options for each question", wholeNumber(1, 24), 15)
+    .requiredOption("-o, --out <file>", "where to: JSONL; what is done is kept beside it until all is")
+    .addOption(
+      new Option("--teacher-url <url>", "OpenAI-compatible endpoint; its key is GRADUS_TEACHER_KEY")
+        .env("GRADUS_TEACHER_URL")
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option("--teacher-model <name>", "the model that is asked there")
+        .env("GRADUS_TEACHER_MODEL")
+        .makeOptionMandatory(),
+    )
+    .option("-n, --count <n>", "wrong options for each question", wholeNumber(1, 24), 15)
     .option("--concurrency <n>", "questions that are worked on at once", wholeNumber(1, 256), 8)
-    .option("--timeout-ms <ms>", "how long one reply may take", wholeNumber(1, 3_600_000), 120_000)
+    .option("--timeout-ms <n>", "how long one reply may take", wholeNumber(1, 3_600_000), 120_000)
     .option("--json", "print the account as JSON")
     .action(distract);
 }
@@ -47,7 +55,7 @@ async function distract(path: string, flags: Flags): Promise<void> {
       import("../../../server/pools/work.ts"),
       import("../../pools/stream.ts"),
     ]);
-  if (!existsSync(path)) throw new CliProblem("usage", `${path}: there is no such file`);
+  if (!existsSync(path)) throw new CliProblem("missing", `${path}: there is no such file`);
   const plan = await planOf(path, undefined);
   const kept = await openKept(`${out}.partial`, { file: await digestOf(path), model, count });
   let total = 0;

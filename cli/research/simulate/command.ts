@@ -17,7 +17,7 @@ interface Flags extends LocalFlags {
   readonly seeds: number;
   readonly updates?: number;
   readonly target?: number;
-  readonly level?: readonly string[];
+  readonly difficulty?: readonly string[];
   readonly chart?: string;
   readonly json?: boolean;
 }
@@ -42,11 +42,11 @@ export function addSimulate(program: Command): void {
     .option("--target <share>", "the mean success that counts as arrived (default: the student's)", share)
     .addOption(
       new Option(
-        "--level <arm=n>",
+        "--difficulty <arm=n>",
         "how hard an arm is, from 0; may be given several times (default: the place of its level in its environment)",
       ).argParser(collect),
     )
-    .option("--chart <path>", "write an SVG of what it draws, the mean over the students")
+    .option("--chart <file>", "write an SVG of what it draws, the mean over the students")
     .option("--json", "print JSON")
     .addHelpText("after", help());
   addLocalOptions(command).action(simulate);
@@ -86,7 +86,7 @@ async function simulate(path: string, flags: Flags): Promise<void> {
   if (chart !== undefined) print(chart);
 }
 
-async function comparedOf(file: RunFile, { student, seeds, updates, target, level, json, ...flags }: Flags) {
+async function comparedOf(file: RunFile, { student, seeds, updates, target, difficulty, json, ...flags }: Flags) {
   const [{ familyOf }, { placesOf }, { compare }, { CHART_STEPS_MAX }] = await Promise.all([
     import("./families.ts"),
     import("./places.ts"),
@@ -109,7 +109,7 @@ async function comparedOf(file: RunFile, { student, seeds, updates, target, leve
         {
           config,
           family: found.family,
-          places: placesOf(config, local.deps.registry, level),
+          places: placesOf(config, local.deps.registry, difficulty),
           seeds,
           target,
           updates: updates ?? (whole === 0 ? UPDATES_DEFAULT : whole),

@@ -13,13 +13,13 @@ function levelOf(registry: Registry, { environment, version, level }: TaskSpec, 
   return index < 0 ? before : index;
 }
 
-/** "a=2" of --level, by arm. */
+/** "a=2" of --difficulty, by arm. */
 function given(levels: readonly string[], ids: readonly string[]): ReadonlyMap<string, number> {
   return new Map(
     levels.map((text) => {
       const [, id = "", level = ""] = /^(.+)=(\d{1,3})$/.exec(text) ?? [];
-      if (level === "") throw new CliProblem("usage", `--level must be <arm>=<whole number>; got '${text}'`);
-      if (!ids.includes(id)) throw new CliProblem("usage", `--level: "${id}" is not an arm of the run`);
+      if (level === "") throw new CliProblem("usage", `--difficulty must be <arm>=<whole number>; got '${text}'`);
+      if (!ids.includes(id)) throw new CliProblem("usage", `--difficulty: "${id}" is not an arm of the run`);
       return [id, Number(level)] as const;
     }),
   );

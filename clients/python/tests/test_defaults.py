@@ -33,7 +33,8 @@ CHOICES: dict[str, dict[str, Any]] = {
     "forgetting": {
         "policy": gradus.forgetting(gradus.domain("one", {"easy": 1.0}), gradus.domain("two", {"hard": 1.0}))
     },
-    "recommended": {"policy": gradus.recommended([["easy"], ["hard"]])},
+    "frontier": {"policy": gradus.frontier()},
+    "recommended": {"policy": gradus.recommended()},
 }
 
 

@@ -16,6 +16,7 @@ WEIGHTS = {"a": 1.0, "b": 2.0}
 def test_there_is_a_builder_for_every_policy_of_the_contract() -> None:
     made = [
         gradus.mixture(),
+        gradus.frontier(),
         gradus.bandit(),
         gradus.staged(gradus.stage()),
         gradus.replay(gradus.stage(), cycles=2),
@@ -84,6 +85,14 @@ def test_a_replay() -> None:
         gradus.replay(gradus.stage())
     with pytest.raises(ValueError, match="one of them"):
         gradus.replay(gradus.stage(), cycles=1, cycle_tasks=2)
+
+
+def test_frontier() -> None:
+    policy = gradus.frontier(measure="solved", exploration=0.2, practice_scale=64).to_proto().frontier
+    assert policy.measure == cur.SUCCESS_MEASURE_SOLVED
+    assert (policy.exploration, policy.practice_scale) == (0.2, 64)
+    with pytest.raises(ValueError, match="one of quality, solved, reward"):
+        gradus.frontier(measure="ratio")  # type: ignore[arg-type]
 
 
 def test_competence() -> None:

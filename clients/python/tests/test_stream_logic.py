@@ -201,6 +201,11 @@ def test_an_event_costs_the_same_however_many_groups_are_out(stream: StepStream,
             looked += 1
             return float(self) > other
 
+        def __lt__(self, other: float) -> bool:
+            nonlocal looked
+            looked += 1
+            return float(self) < other
+
     for number in range(500):
         stream.add(group(str(number)), now=0)
     for each in stream._pending.values():

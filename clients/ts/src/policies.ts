@@ -9,6 +9,7 @@ import {
   CompetenceStep,
   DomainSchema,
   ForgettingPolicySchema,
+  FrontierPolicySchema,
   LearningProgressSchema,
   MixturePolicySchema,
   NamedPolicySchema,
@@ -19,6 +20,7 @@ import {
   SignalRescaleSchema,
   StagedPolicySchema,
   StageSchema,
+  SuccessMeasure,
   TaskFilterSchema,
 } from "./gen/gradus/v1/curriculum_pb.js";
 import type { Policy, Stage } from "./gen/gradus/v1/curriculum_pb.js";
@@ -38,6 +40,11 @@ const signals = {
   mixed_outcomes: BanditSignal.MIXED_OUTCOMES,
 } as const;
 const instances = { fresh: ReplayInstances.FRESH, same: ReplayInstances.SAME } as const;
+const measures = {
+  quality: SuccessMeasure.QUALITY,
+  solved: SuccessMeasure.SOLVED,
+  reward: SuccessMeasure.REWARD,
+} as const;
 const steps = { widen: CompetenceStep.WIDEN, move_on: CompetenceStep.MOVE_ON } as const;
 
 /** By arm id. */
@@ -164,12 +171,27 @@ export interface FilterChoice {
   readonly ranks?: RankChoice;
 }
 
+/** Draws where there is something to learn (ours): the default, which needs no order of levels. */
+export interface FrontierChoice {
+  readonly kind: "frontier";
+  /**
+   * What success is: how good the answer is ("quality", the default: its ratio to an optimum, its grade, or whether it is
+   * right), whether it is "solved", or its "reward" within the range of its scheme.
+   */
+  readonly measure?: keyof typeof measures;
+  /** The share of each update batch that all arms have alike, in (0, 1]; left out: 0.1. */
+  readonly exploration?: number;
+  /** How many groups of practice without progress halve an arm's share; left out: promptsPerUpdate, at least 8. */
+  readonly practiceScale?: number;
+}
+
 /** How a run chooses. `constraints` hold for each update batch, and `filter` for each instance, under any kind. */
 export type PolicyChoice = {
   readonly constraints?: MessageInitShape<typeof BatchConstraintsSchema>;
   readonly filter?: FilterChoice;
 } & (
   | { readonly kind: "mixture" }
+  | FrontierChoice
   | BanditChoice
   | StagedChoice
   | ReplayChoice
@@ -280,6 +302,12 @@ function replayOf({ kind: _, stages, cycles, cycleTasks, instances: which, ...re
   return { case: "replay", value };
 }
 
+function frontierOf({ kind: _, measure, ...numbers }: FrontierChoice): Policy["kind"] {
+  checkNames("frontier", numbers, fieldsOf(FrontierPolicySchema));
+  const value = create(FrontierPolicySchema, { measure: valueOf("measure", measures, measure), ...given(numbers) });
+  return { case: "frontier", value };
+}
+
 function competenceOf({ kind: _, tiers, step, ...numbers }: CompetenceChoice): Policy["kind"] {
   checkNames("competence", numbers, fieldsOf(CompetencePolicySchema));
   const value = create(CompetencePolicySchema, {
@@ -319,6 +347,8 @@ function kindOf(choice: PolicyChoice): Policy["kind"] {
       return banditOf(choice);
     case "replay":
       return replayOf(choice);
+    case "frontier":
+      return frontierOf(choice);
     case "competence":
       return competenceOf(choice);
     case "forgetting":

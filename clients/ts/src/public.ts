@@ -51,6 +51,7 @@ export type {
   CompetenceChoice,
   FilterChoice,
   ForgettingChoice,
+  FrontierChoice,
   PolicyChoice,
   RankChoice,
   ReplayChoice,

@@ -8,6 +8,8 @@ export type SampleResult =
       readonly kind: "reward";
       readonly reward: number;
       readonly solved: boolean;
+      /** How good the answer is, in [0, 1]; left out: 1 where it is solved, else 0. */
+      readonly quality?: number;
       /** Of the policy that wrote the completion; left out: not known. */
       readonly policyVersion?: number;
       /** What its group's contrast pairs are made of; left out: its scheme does not scan for commits, or nothing is known. */

@@ -9,7 +9,7 @@ import { isIssued, isRecent } from "./issued-hashes.ts";
 import type { KnownTask, ObservedGroup, Progress } from "../policies/policy.ts";
 import { isWithin } from "../policies/ranks.ts";
 import { definitionOf } from "../policies/registry.ts";
-import { signals } from "./signals.ts";
+import { signalNamed } from "./signals.ts";
 import type { Batch, ClosedGroup } from "./batches.ts";
 import { feedbackWeight, type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./fold.ts";
 import { batchAt, isDrawn, openGroups, openGroupsMax, type RunState, toRanges } from "./state.ts";
@@ -88,7 +88,7 @@ function dueFold(state: RunState): Fold {
 function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]): unknown {
   const { policy, policyState, config } = state;
   const definition = definitionOf(policy);
-  const signal = signals[definition.signal?.(policy.config) ?? "ABSOLUTE_ADVANTAGE"];
+  const signal = signalNamed(definition.signal?.(policy.config) ?? "ABSOLUTE_ADVANTAGE");
   const observed = ({ task, outcome }: ClosedGroup): ObservedGroup => {
     const { count, sum, solved, deviation } = outcome;
     const arm = config.arms[task.arm] as Arm;

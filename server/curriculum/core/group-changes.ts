@@ -23,14 +23,16 @@ const RECENT_MAX = 256;
 export function soFar({ results }: Pick<OpenGroup, "results">): GroupOutcome {
   const rewards: number[] = [];
   let solved = 0;
+  let quality = 0;
   // A loop that counts: it runs for every group of a run, and an iterator costs more than what it does.
   for (let i = 0; i < results.length; i++) {
     const result = results[i];
     if (result?.kind !== "reward") continue;
     rewards.push(result.reward);
     if (result.solved) solved++;
+    quality += result.quality ?? Number(result.solved);
   }
-  return outcomeOf(rewards, solved);
+  return outcomeOf(rewards, solved, quality);
 }
 
 /** Closes a group with what it has, or with what was reported of it. */

@@ -46,6 +46,8 @@ interface ControlRecord {
   /** Of the arm that is masked or no longer. */
   readonly armId?: string;
   readonly reason: string;
+  /** The name of the token of whoever asked for it; left out: the server did it by itself, or it asks for no token. */
+  readonly by?: string;
 }
 
 type EvaluationRecord = EvaluationView & { readonly kind: "evaluation" };
@@ -140,16 +142,18 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
 
 /**
  * What an event writes: its own record; the batch that it draws; batches that it closes, in place of what was written
- * when they were drawn; those that an import opens again; the same of rounds of evaluation. `after` is the state before batches are dropped.
+ * when they were drawn; those that an import opens again; the same of rounds of evaluation. `after` is the state before
+ * batches are dropped; `by`: who asked for it.
  */
 export function historyWrites(
   before: RunState | undefined,
   event: RunEvent,
   after: RunState,
-  atMs: number,
+  { atMs, by = "" }: { readonly atMs: number; readonly by?: string | undefined },
 ): readonly PlacedRecord[] {
   const own = control(event, after);
-  const change = own === undefined ? [] : [{ seq: after.nextSeq - 1, record: { ...own, epoch: after.epoch, atMs } }];
+  const told = { epoch: after.epoch, atMs, ...(by !== "" && { by }) };
+  const change = own === undefined ? [] : [{ seq: after.nextSeq - 1, record: { ...own, ...told } }];
   const batches = after.batches.filter((batch, i) => {
     if (event.kind === "imported") return batch.open > 0;
     if (event.kind === "reopened") return batch !== before?.batches[i];

@@ -112,8 +112,8 @@ function groupFrom(message: wire.Group, task: DrawnTask, numGenerations: number)
   const known = withSamples(blankSamples(numGenerations), samplesFrom(samples));
   const base = { task, handedOutAtMs: handedOutAtMs ?? null, ...known };
   if (outcome === undefined) return { kind: "open", ...base, missing: numGenerations - samples.length };
-  const { deviation, advantage } = outcome;
-  const cameTo = { ...sumsFrom(outcome), deviation: deviation ?? null, advantage: advantage ?? null };
+  const { deviation = null, advantage = null, quality } = outcome;
+  const cameTo = { ...sumsFrom(outcome), deviation, advantage, quality };
   return { kind: "closed", ...base, outcome: cameTo, folded };
 }
 

@@ -155,8 +155,8 @@ export function sampleMessages({ indices, digests, results }: Samples): readonly
   return results.map((result, i) => {
     const of = { $typeName: "gradus.internal.v1.Sample", index: indices[i] ?? 0, digest: digests[i] ?? "" } as const;
     if (result.kind === "terminal") return { ...of, reason: result.reason };
-    const { reward, solved, policyVersion, scan } = result;
-    return { ...of, reward, solved, policyVersion, ...(scan && { scan: scanMessage(scan) }) };
+    const { reward, solved, quality, policyVersion, scan } = result;
+    return { ...of, reward, solved, quality, policyVersion, ...(scan && { scan: scanMessage(scan) }) };
   });
 }
 
@@ -164,12 +164,13 @@ function scanMessage({ length, commitEnd, goesOn }: SampleScan): wire.SampleScan
   return { $typeName: "gradus.internal.v1.SampleScan", length, commitEnd: commitEnd ?? undefined, goesOn };
 }
 
-function resultFrom({ reward, solved = false, policyVersion, scan, reason }: wire.Sample): SampleResult {
+function resultFrom({ reward, solved = false, quality, policyVersion, scan, reason }: wire.Sample): SampleResult {
   if (reward === undefined) return { kind: "terminal", reason: required(reason, "a sample's result") };
   const result = { kind: "reward", reward, solved } as const;
-  if (policyVersion === undefined && scan === undefined) return result;
+  if (quality === undefined && policyVersion === undefined && scan === undefined) return result;
   return {
     ...result,
+    ...(quality !== undefined && { quality }),
     ...(policyVersion !== undefined && { policyVersion }),
     ...(scan && { scan: { ...bare(scan), commitEnd: scan.commitEnd ?? null } }),
   };

@@ -11,6 +11,8 @@ export interface RewardSums {
 
 /** All that a signal may be made of. */
 export interface GroupOutcome extends RewardSums {
+  /** The sum of how good the answers are, each in [0, 1]; undefined: as many as are solved. */
+  readonly quality: number | undefined;
   /** The rewards' population standard deviation; null: not known. */
   readonly deviation: number | null;
   /** (1/K) Σ|A_k|, A_k the RLOO or the reported advantages; null: none, for which it takes two rewards. */
@@ -89,7 +91,7 @@ function meanAbsolute(advantages: readonly number[]): number {
 }
 
 /** Rewards in order of sample_index, so that sums are the same to the bit however they came. */
-export function outcomeOf(rewards: readonly number[], solved: number): GroupOutcome {
+export function outcomeOf(rewards: readonly number[], solved: number, quality = solved): GroupOutcome {
   const moments = momentsOf(rewards);
   let sum = 0;
   for (let i = 0; i < rewards.length; i++) sum += rewards[i] as number;
@@ -97,6 +99,7 @@ export function outcomeOf(rewards: readonly number[], solved: number): GroupOutc
     count: rewards.length,
     sum,
     solved,
+    quality: quality === solved ? undefined : quality,
     deviation: moments.std,
     advantage: rewards.length < 2 ? null : meanAbsolute(rlooOf(moments)),
   };
@@ -109,6 +112,7 @@ export function reportedOutcome(advantages: readonly number[], rewardMean: numbe
     count,
     sum: count * (rewardMean ?? 0),
     solved: null,
+    quality: undefined,
     deviation: null,
     advantage: advantages.length === 0 ? null : meanAbsolute(advantages),
   };
@@ -146,10 +150,35 @@ export const signals = {
   MIXED_OUTCOMES: mixedOutcomes,
 } as const satisfies Readonly<Record<string, Signal>>;
 
+/** (mean − min) / (max − min). */
+const rewardShare: Signal = ({ count, sum }, { min, max }) =>
+  count === 0 ? undefined : max > min ? Math.min(1, Math.max(0, (sum / count - min) / (max - min))) : 0;
+
+/** How good the answers are; where only rewards are known (reported advantages), those. */
+const quality: Signal = (outcome, range) => {
+  const total = outcome.quality ?? outcome.solved;
+  const { count } = outcome;
+  if (count === 0) return undefined;
+  return total === null ? rewardShare(outcome, range) : total / count;
+};
+
+/** How well a group did, in [0, 1]. Names are those of the contract's enum SuccessMeasure. */
+export const measures = {
+  QUALITY: quality,
+  SOLVED: solvedShare,
+  REWARD: rewardShare,
+} as const satisfies Readonly<Record<string, Signal>>;
+
+export type MeasureName = keyof typeof measures;
 export type SignalName = keyof typeof signals;
 
+/** Any of them, by its name. */
+export function signalNamed(name: SignalName | MeasureName): Signal {
+  return { ...signals, ...measures }[name];
+}
+
 /** Whether a signal compares rewards of a group, so that one reward gives none. */
-export function needsTwo(signal: SignalName): boolean {
+export function needsTwo(name: SignalName | MeasureName): boolean {
   const one = outcomeOf([1], 1);
-  return signals[signal](one, { min: 0, max: 1 }) === undefined;
+  return signalNamed(name)(one, { min: 0, max: 1 }) === undefined;
 }

@@ -1,7 +1,7 @@
 /** What a policy is: one definition that owns its parameters, its checks, its state, and how it chooses. All of it pure. */
 import type { Rng } from "../../../envs/lib/rng.ts";
 import type { Codec, Json } from "../core/json.ts";
-import type { SignalName } from "../core/signals.ts";
+import type { MeasureName, SignalName } from "../core/signals.ts";
 import { invalid, type Invalid, type Source } from "../core/types.ts";
 
 /** How far the run is when an update batch is drawn. */
@@ -106,7 +106,7 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   /** Whether a draw must wait for feedback that is due, and `observe` be told of it. */
   readonly takesFeedback: boolean;
   /** What `observe` is given; left out: the absolute advantage. */
-  signal?(config: Config): SignalName;
+  signal?(config: Config): SignalName | MeasureName;
   /** The field that asks for what was solved, which reported advantages do not say. Left out: there is none. */
   needsSolved?(config: Config): string | undefined;
   /** The state before anything was observed. `cursor` is that of the first task that the policy will draw. */

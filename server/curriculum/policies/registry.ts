@@ -7,12 +7,13 @@ import { competence } from "./competence.ts";
 import { fieldsOf, UnreadField } from "./fields.ts";
 import { readFilter, writeFilter } from "./filter.ts";
 import { forgetting } from "./forgetting.ts";
+import { frontier } from "./frontier.ts";
 import { mixture } from "./mixture.ts";
 import type { PolicyDefinition, RankUse, RunShape } from "./policy.ts";
 import { replay } from "./replay.ts";
 import { staged } from "./staged.ts";
 
-const policies: readonly PolicyDefinition[] = [mixture, staged, replay, competence, bandit, forgetting];
+const policies: readonly PolicyDefinition[] = [frontier, mixture, staged, replay, competence, bandit, forgetting];
 
 const byKind: ReadonlyMap<string, PolicyDefinition> = new Map(policies.map((policy) => [policy.kind, policy]));
 

@@ -1,26 +1,27 @@
 /**
- * Removes runs that nobody has asked for in their time to live. That is told by the machine's clock, which may be wrong: so
- * nothing is removed in the first minutes after a start or after a jump of the clock, what will be is announced, and each
- * removal is logged.
+ * Removes runs that nobody has asked for in their time to live. That is told by the store's clock, which may be wrong: so
+ * nothing is removed in the first minutes after a start, after a jump of that clock or after the store could not be asked,
+ * what will be is announced, and each removal is logged.
  */
+import type { ExpiredRun } from "../../stores/store.ts";
 import type { InstanceKey } from "../core/types.ts";
 import type { Ports } from "./ports.ts";
 
 /** How often expired runs are looked for. */
 const SWEEP_MS = 30_000;
-/** How long no run is removed after a start, and after a jump of the clock: time to see the announcement, and to act. */
+/** How long no run is removed after a start, a jump of the clock or a failure: time to see the announcement, and to act. */
 const SETTLE_MS = 5 * 60_000;
-/** The machine's clock jumped if it moved by this much more or less than time has passed. */
+/** The store's clock jumped if it moved by this much more or less than time has passed. */
 const JUMP_MS = 60_000;
 /** Runs that an announcement names. */
 const NAMED_MAX = 20;
 
 /**
- * When a run that is asked for now expires in the store. That is put off with each sweep for the runs that were asked for
+ * How long the store keeps a run that is asked for now. That is put off with each sweep for the runs that were asked for
  * since the last one, so the time has two sweeps to spare.
  */
-export function expiryMs(wallMs: number, timeToLiveMs: number): number {
-  return Math.ceil(wallMs + timeToLiveMs + 2 * SWEEP_MS);
+export function keptMs(timeToLiveMs: number): number {
+  return timeToLiveMs + 2 * SWEEP_MS;
 }
 
 /** Calls `onSweep` each time, and `forget` with the key of each run that was removed. What it returns ends that. */
@@ -30,20 +31,23 @@ export function sweepExpired<Spec, Key extends InstanceKey>(
   forget: (key: number) => Promise<void>,
 ): () => void {
   let settledAtMs = clock.now() + SETTLE_MS;
-  let aheadMs = clock.wallNow() - clock.now();
+  /** Of the store's clock, before this one; undefined: it has not been asked yet. */
+  let aheadMs: number | undefined;
   let announced = "";
   let cancel = (): void => undefined;
   let ended = false;
 
-  const lookAtClock = (): void => {
-    const jumpMs = clock.wallNow() - clock.now() - aheadMs;
+  const settle = (): void => void (settledAtMs = clock.now() + SETTLE_MS);
+  const lookAtClock = (storeNowMs: number): void => {
+    const ahead = storeNowMs - clock.now();
+    const jumpMs = ahead - (aheadMs ?? ahead);
+    aheadMs ??= ahead;
     if (Math.abs(jumpMs) < JUMP_MS) return;
-    aheadMs += jumpMs;
-    settledAtMs = clock.now() + SETTLE_MS;
-    log?.warn({ jumpMs }, "the machine's clock jumped: no run is removed for the next minutes");
+    aheadMs = ahead;
+    settle();
+    log?.warn({ jumpMs }, "the store's clock jumped: no run is removed for the next minutes");
   };
-  const announce = async (): Promise<void> => {
-    const due = await store.expired(clock.wallNow());
+  const announce = (due: readonly ExpiredRun[]): void => {
     const [runs, key] = [due.slice(0, NAMED_MAX).map(({ id }) => id), due.map((run) => run.key).join()];
     if (key === announced) return;
     announced = key;
@@ -56,9 +60,11 @@ export function sweepExpired<Spec, Key extends InstanceKey>(
   };
   const sweep = async (): Promise<void> => {
     await onSweep();
-    lookAtClock();
-    if (clock.now() < settledAtMs) return announce();
-    for (const { id, key, expiresAtMs } of await store.removeExpired(clock.wallNow())) {
+    const { nowMs, runs } = await store.expired();
+    lookAtClock(nowMs);
+    if (clock.now() < settledAtMs) return announce(runs);
+    if (runs.length === 0) return;
+    for (const { id, key, expiresAtMs } of await store.removeExpired(nowMs)) {
       log?.info({ run: id, expiresAtMs }, "a run past its time to live was removed");
       await forget(key);
     }
@@ -66,7 +72,11 @@ export function sweepExpired<Spec, Key extends InstanceKey>(
   const schedule = (): void => {
     if (ended) return;
     cancel = clock.setTimer(SWEEP_MS, () => {
-      const swept = sweep().catch((err: unknown) => log?.warn({ err }, "expired runs could not be looked for"));
+      const swept = sweep().catch((err: unknown) => {
+        // Who uses a run could not say so meanwhile.
+        settle();
+        log?.warn({ err }, "expired runs could not be looked for");
+      });
       void swept.then(schedule);
     });
   };

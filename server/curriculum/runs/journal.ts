@@ -32,6 +32,8 @@ export interface Decided<Spec, Key extends InstanceKey> {
   readonly events: readonly RunEvent<Spec, Key>[];
   /** What is written with them, on the state that they lead to; must be pure. */
   readonly following?: (after: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[];
+  /** Who asked for it, for the history; empty or left out: nobody who has a name. */
+  readonly by?: string | undefined;
 }
 
 /** Between the change after which a snapshot is due and its making: whoever made the change is answered meanwhile. */
@@ -48,7 +50,7 @@ export interface Change<Spec, Key extends InstanceKey> {
 /** `summarized`: the state that the store has the head of a summary of, if any. */
 export function encodeChange<Spec, Key extends InstanceKey>(
   before: RunState<Spec, Key> | undefined,
-  { events: decided, following }: Decided<Spec, Key>,
+  { events: decided, following, by }: Decided<Spec, Key>,
   codecs: Codecs<Spec, Key>,
   atMs: number,
   summarized?: RunState<Spec, Key>,
@@ -59,7 +61,7 @@ export function encodeChange<Spec, Key extends InstanceKey>(
   const write = (event: RunEvent<Spec, Key>): void => {
     encoded.push(encodeEvent(event, state, codecs));
     const untrimmed = applyUntrimmed(state, event);
-    for (const { seq, record } of historyWrites(state, event, untrimmed, atMs)) {
+    for (const { seq, record } of historyWrites(state, event, untrimmed, { atMs, by })) {
       records.push({ seq, body: encodeRecord(record) });
     }
     state = trim(untrimmed);

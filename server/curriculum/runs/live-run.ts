@@ -1,5 +1,5 @@
 /** One run in memory: its state, one queue for its changes, and the journal that each change is written to first. */
-import type { StoredRecord, StoredRun } from "../../stores/store.ts";
+import type { StoredRecord, StoredRun, Turn } from "../../stores/store.ts";
 import type { RunState } from "../core/state.ts";
 import type { InstanceKey, Refusal } from "../core/types.ts";
 import { type Decided, encodeChange, readOn, snapshots } from "./journal.ts";
@@ -108,31 +108,42 @@ export function liveRun<Spec, Key extends InstanceKey>(
     return now !== undefined;
   };
 
-  const append = async (before: State, decision: Decision<unknown, Spec, Key>): Promise<boolean> => {
+  const append = async (before: State, decision: Decision<unknown, Spec, Key>, turn?: Turn): Promise<boolean> => {
     const { records = [] } = decision;
     const { state: after, ...change } = encodeChange(before, decision, source, clock.now(), summarized);
     const all = records.length === 0 ? change : { ...change, records: [...records, ...change.records] };
-    const outcome = await store.append(key, { expectedVersion: before.version, ...all });
+    const written = { expectedVersion: before.version, ...all };
+    const outcome = await (turn === undefined ? store.append(key, written) : turn.append(written));
     if (outcome !== "appended") return false;
     if (change.summary !== undefined) summarized = after;
     takeIn(after, change.events);
     return true;
   };
 
-  const attempt = async <T>(decide: (state: State) => Decision<T, Spec, Key>): Promise<Attempt<T>> => {
-    if (isGone()) return gone;
+  const attempt = async <T>(decide: (state: State) => Decision<T, Spec, Key>, turn?: Turn): Promise<Attempt<T>> => {
+    if (isGone() || (turn !== undefined && !(await catchUp()))) return gone;
     const before = state();
     const decision = decide(before);
     const { events, value } = decision;
-    if (events.length > 0 && (await append(before, decision))) return { kind: "answer", value };
+    if (events.length > 0 && (await append(before, decision, turn))) return { kind: "answer", value };
     // Someone else wrote meanwhile; or there is nothing to write, and so nothing that would show the state to be old.
     if (!(await catchUp())) return gone;
     return events.length === 0 && state() === before ? { kind: "answer", value } : { kind: "again" };
   };
 
+  /** After a conflict: nobody else writes meanwhile. */
+  const inStoresTurn = async <T>(work: (turn: Turn | undefined) => Promise<T>): Promise<T> => {
+    const turn = await store.turn?.(key);
+    try {
+      return await work(turn);
+    } finally {
+      await turn?.release();
+    }
+  };
+
   const commit = async <T>(decide: (state: State) => Decision<T, Spec, Key>): Promise<T | Gone | Refusal> => {
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
-      const outcome = await attempt(decide);
+      const outcome = attempts === 0 ? await attempt(decide) : await inStoresTurn((turn) => attempt(decide, turn));
       if (outcome.kind === "answer") return outcome.value;
       if (outcome.kind === "gone") return outcome;
     }

@@ -5,7 +5,7 @@ import type { RunEvent } from "../core/events.ts";
 import { FormatError } from "../core/json.ts";
 import type { RunState } from "../core/state.ts";
 import { type InstanceKey, notFound, ok, type Refusal, type Result } from "../core/types.ts";
-import { expiryMs, sweepExpired } from "./expiry.ts";
+import { keptMs, sweepExpired } from "./expiry.ts";
 import { drawing, type Drawing } from "./drawing.ts";
 import { readState } from "./journal.ts";
 import { liveRun, type Gone, type LiveRun } from "./live-run.ts";
@@ -110,11 +110,8 @@ async function load<Spec, Key extends InstanceKey>(
 }
 
 /** Puts off a run's expiry in the store. */
-function touch<Spec, Key extends InstanceKey>(
-  { store, clock }: Ports<Spec, Key>,
-  run: LiveRun<Spec, Key>,
-): Promise<void> {
-  return store.touch(run.key, expiryMs(clock.wallNow(), run.state().config.timeToLiveMs));
+function touch<Spec, Key extends InstanceKey>({ store }: Ports<Spec, Key>, run: LiveRun<Spec, Key>): Promise<void> {
+  return store.touch(run.key, keptMs(run.state().config.timeToLiveMs));
 }
 
 /** Loaded runs by id. */
@@ -257,18 +254,19 @@ export function read<T, Spec, Key extends InstanceKey>(
   });
 }
 
-/** Changes a run. */
+/** Changes a run; `by`: who asked for it. */
 export function change<T, Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
   runId: string,
   decide: (
     state: RunState<Spec, Key>,
   ) => { readonly events: readonly RunEvent<Spec, Key>[]; readonly value: T } | Refusal,
+  by?: string,
 ): Promise<Result<T>> {
   return within(registry, runId, ({ run }) =>
     run.commit<Result<T>>((state) => {
       const decision = decide(state);
-      return "kind" in decision ? { events: [], value: decision } : { ...decision, value: ok(decision.value) };
+      return "kind" in decision ? { events: [], value: decision } : { ...decision, by, value: ok(decision.value) };
     }),
   );
 }

@@ -33,7 +33,7 @@ import { gone, serial } from "./live-run.ts";
 import { ofAnyChange, ofPause, ofPolicy, ofResume, ofShape, ofWeights } from "../core/no-effect.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
 import { type EvaluationBatch, evaluationKeys, type EvaluationRequest, nextEvaluation } from "./evaluating.ts";
-import { expiryMs } from "./expiry.ts";
+import { keptMs } from "./expiry.ts";
 import { type Groups, type GroupsRequest, getGroups } from "./groups.ts";
 import type { Clock, Ports } from "./ports.ts";
 import { change, createRegistry, read, type Registry, unreadable, within } from "./registry.ts";
@@ -83,33 +83,39 @@ export interface Runs<Spec, Key extends InstanceKey> {
   list(afterId: string, limit: number): Promise<Page<ListItem, string>>;
   /** As they stand in memory, so many of those that were asked for last, the last one first. They are not asked for by that. */
   recent(limit: number): Promise<readonly RecentRun[]>;
-  remove(runId: string): Promise<Result<null>>;
+  /** The last argument of what follows, `by`: the name of whoever asks for it, for the history; left out: none is known. */
+  remove(runId: string, by?: string): Promise<Result<null>>;
   nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch<Spec, Key>>>;
   /** Tasks of an evaluation arm. */
   nextEvaluation(runId: string, request: EvaluationRequest): Promise<Result<EvaluationBatch<Spec, Key>>>;
   /** The status of each item, in order. Calls at the same time are written as one. */
   recordFeedback(runId: string, items: readonly FeedbackItem[]): Promise<Result<readonly FeedbackStatus[]>>;
   reportAdvantages(runId: string, groups: readonly ReportedAdvantages[]): Promise<Result<readonly FeedbackStatus[]>>;
-  closeGroups(runId: string, groups: readonly GroupRef[], reason: string): Promise<Result<readonly FeedbackStatus[]>>;
-  reopenGroups(runId: string, groups: readonly GroupRef[]): Promise<Result<readonly FeedbackStatus[]>>;
+  closeGroups(
+    runId: string,
+    groups: readonly GroupRef[],
+    reason: string,
+    by?: string,
+  ): Promise<Result<readonly FeedbackStatus[]>>;
+  reopenGroups(runId: string, groups: readonly GroupRef[], by?: string): Promise<Result<readonly FeedbackStatus[]>>;
   groups(runId: string, request: GroupsRequest): Promise<Result<Groups<Spec, Key>>>;
-  updateShape(runId: string, shape: NewShape<Spec>): Promise<Result<AppliesFrom>>;
-  updatePolicy(runId: string, policy: Policy): Promise<Result<AppliesFrom>>;
+  updateShape(runId: string, shape: NewShape<Spec>, by?: string): Promise<Result<AppliesFrom>>;
+  updatePolicy(runId: string, policy: Policy, by?: string): Promise<Result<AppliesFrom>>;
   /** By arm id; arms left out keep theirs. */
-  setWeights(runId: string, weights: Readonly<Record<string, number>>): Promise<Result<AppliesFrom>>;
+  setWeights(runId: string, weights: Readonly<Record<string, number>>, by?: string): Promise<Result<AppliesFrom>>;
   /** Moves the policy on to what comes next, if it has that. */
-  advance(runId: string): Promise<Result<AppliesFrom>>;
+  advance(runId: string, by?: string): Promise<Result<AppliesFrom>>;
   /**
    * Takes the arms that depend on a resource out of all runs in memory, and of those loaded later, from the next update
    * batch on that is not yet drawn; undefined: the resource is up again, and so are they.
    */
   maskArms(resource: string, reason: string | undefined): Promise<void>;
-  pause(runId: string): Promise<Result<AppliesFrom>>;
-  resume(runId: string): Promise<Result<AppliesFrom>>;
+  pause(runId: string, by?: string): Promise<Result<AppliesFrom>>;
+  resume(runId: string, by?: string): Promise<Result<AppliesFrom>>;
   /** The whole state, and the newest part of the history; not authenticated. */
   export(runId: string): Promise<Result<ExportedRun>>;
   /** Puts back what `export` gave, under its own id (runId undefined) or another one. */
-  import(state: Uint8Array, runId: string | undefined): Promise<Result<ImportedRun<Spec, Key>>>;
+  import(state: Uint8Array, runId: string | undefined, by?: string): Promise<Result<ImportedRun<Spec, Key>>>;
   /** The state now and after each change; ends when the run is deleted or `signal` aborts, and after a refusal. */
   watch(runId: string, signal: AbortSignal): Promise<Result<AsyncIterable<Result<StateView>>>>;
   /** From place `from` on; 0: from the start. */
@@ -131,9 +137,9 @@ function keeping<Spec, Key extends InstanceKey>(
     const atMs = clock.now();
     const created = { kind: "created", runId, incarnation: newIncarnation(), config, atMs } as const;
     const { state, events, records } = encodeChange(undefined, { events: [created] }, source, atMs);
-    const expiresAtMs = expiryMs(clock.wallNow(), config.timeToLiveMs);
+    const timeToLiveMs = keptMs(config.timeToLiveMs);
     const summary = encodeSummary(state, undefined);
-    const outcome = await store.create({ id: runId, expiresAtMs, events, records, summary });
+    const outcome = await store.create({ id: runId, timeToLiveMs, events, records, summary });
     const run = await read(registry, runId, runView<Spec, Key>);
     if (run.kind !== "ok") return run;
     const field = differingField(run.value.config, config);
@@ -141,10 +147,10 @@ function keeping<Spec, Key extends InstanceKey>(
     return { kind: "already_exists", field, message: `run "${runId}" exists with another ${field}` };
   };
 
-  const remove: All["remove"] = async (runId) => {
+  const remove: All["remove"] = async (runId, by) => {
     const row = await store.find(runId);
     if (row === undefined || !(await store.remove(row.key))) return notFound(runId);
-    log?.info({ run: runId }, "a run was deleted, as a caller asked");
+    log?.info({ run: runId, by }, "a run was deleted, as a caller asked");
     await registry.forget(row.key);
     return ok(null);
   };
@@ -229,17 +235,22 @@ function feedingBack<Spec, Key extends InstanceKey>(
         const { statuses, groups } = decideAdvantages(state, reports);
         return { events: groups.length > 0 ? [{ kind: "reported", groups }] : [], value: statuses };
       }),
-    closeGroups: (runId, refs, reason) =>
-      change(registry, runId, (state) => {
+    closeGroups: (runId, refs, reason, by) => {
+      const decide = (state: RunState<Spec, Key>) => {
         const { statuses, cursors } = decideClose(state, refs);
-        return { events: cursors.length > 0 ? [{ kind: "closed", cursors, reason }] : [], value: statuses };
-      }),
-    reopenGroups: (runId, refs) =>
-      change(registry, runId, (state) => {
+        const closed = { kind: "closed", cursors, reason } as const;
+        return { events: cursors.length > 0 ? [closed] : [], value: statuses };
+      };
+      return change(registry, runId, decide, by);
+    },
+    reopenGroups: (runId, refs, by) => {
+      const decide = (state: RunState<Spec, Key>) => {
         const { statuses, cursors } = decideReopen(state, refs);
-        const atMs = clock.now();
-        return { events: cursors.length > 0 ? [{ kind: "reopened", cursors, atMs }] : [], value: statuses };
-      }),
+        const reopened = { kind: "reopened", cursors, atMs: clock.now() } as const;
+        return { events: cursors.length > 0 ? [reopened] : [], value: statuses };
+      };
+      return change(registry, runId, decide, by);
+    },
     groups: (runId, request) => within(registry, runId, ({ run }) => getGroups(run, clock, request)),
   };
 }
@@ -258,37 +269,40 @@ function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: u
 function controlling<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
 ): Operations<Spec, Key, "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume" | "maskArms"> {
+  type Asked = readonly [runId: string, by: string | undefined];
   const control = (
-    runId: string,
+    [runId, by]: Asked,
     decide: (state: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[] | Refusal,
     withoutEffect: (state: RunState<Spec, Key>) => readonly string[] = ofAnyChange,
-  ): Promise<Result<AppliesFrom>> =>
-    change(registry, runId, (state) => {
+  ): Promise<Result<AppliesFrom>> => {
+    const decideAll = (state: RunState<Spec, Key>) => {
       const events = decide(state);
       if ("kind" in events) return events;
       return { events, value: { appliesFromCursor: state.cursor, noEffect: withoutEffect(state) } };
-    });
+    };
+    return change(registry, runId, decideAll, by);
+  };
   return {
-    updateShape: (runId, shape) =>
+    updateShape: (runId, shape, by) =>
       control(
-        runId,
+        [runId, by],
         (state) => {
           const decision = decideShape(state, shape);
           return decision.kind === "reshaped" ? [decision] : decision;
         },
         (state) => ofShape(state, shape),
       ),
-    updatePolicy: (runId, policy) =>
+    updatePolicy: (runId, policy, by) =>
       control(
-        runId,
+        [runId, by],
         ({ config, weights }) => checkPolicy({ config, policy, weights }) ?? [{ kind: "policyUpdated", policy }],
         (state) => ofPolicy(state, policy),
       ),
-    setWeights: (runId, changed) => {
+    setWeights: (runId, changed, by) => {
       const weightsIn = ({ config, weights: old }: RunState): readonly number[] =>
         config.arms.map((arm, i) => changed[arm.id] ?? old[i] ?? 0);
       return control(
-        runId,
+        [runId, by],
         (state) => {
           const { config, policy } = state;
           const weights = weightsIn(state);
@@ -298,10 +312,10 @@ function controlling<Spec, Key extends InstanceKey>(
         (state) => ofWeights(state, changed, weightsIn(state)),
       );
     },
-    advance: (runId) => control(runId, advanced),
+    advance: (runId, by) => control([runId, by], advanced),
     maskArms: (resource, reason) => registry.maskArms(resource, reason),
-    pause: (runId) => control(runId, (state) => (state.paused ? [] : [{ kind: "paused" }]), ofPause),
-    resume: (runId) => control(runId, (state) => (state.paused ? [{ kind: "resumed" }] : []), ofResume),
+    pause: (runId, by) => control([runId, by], (state) => (state.paused ? [] : [{ kind: "paused" }]), ofPause),
+    resume: (runId, by) => control([runId, by], (state) => (state.paused ? [{ kind: "resumed" }] : []), ofResume),
   };
 }
 
@@ -324,7 +338,7 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
         // Of a run that was deleted meanwhile the history is not there to be read: that export would have none of it.
         return (await run.refresh()) ? ok(exported) : gone;
       }),
-    import: (state, runId) => importRun(ports, registry, state, runId),
+    import: (state, runId, by) => importRun(ports, registry, state, { runId, by }),
     recent: async (limit) => (await registry.recent(limit)).map((run) => recentRun(run.state())),
     watch: async (runId, signal) => {
       const found = await read(registry, runId, () => null);

@@ -9,7 +9,6 @@ const DELAY_MAX_MS = 2 ** 31 - 1;
 /** Its timers keep no process alive. */
 export const systemClock: Clock = {
   now: () => Math.floor(performance.timeOrigin + performance.now()),
-  wallNow: () => Date.now(),
   setTimer: (delayMs, callback) => {
     let timer: NodeJS.Timeout;
     const wait = (leftMs: number): void => {

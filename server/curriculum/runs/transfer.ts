@@ -28,7 +28,7 @@ import { missingRecord } from "./history-page.ts";
 import { encodeChange, encodeSummary } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock, Ports } from "./ports.ts";
-import { expiryMs } from "./expiry.ts";
+import { keptMs } from "./expiry.ts";
 import type { Registry } from "./registry.ts";
 import { inTurns, nextTurn } from "./turns.ts";
 
@@ -172,6 +172,7 @@ async function inPlace<Spec, Key extends InstanceKey>(
   { clock, newIncarnation }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
   exported: Exported<Spec, Key>,
+  by: string | undefined,
 ): Promise<Result<ImportedRun<Spec, Key>> | "absent"> {
   const { runId } = exported.state;
   const outcome = await registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) => {
@@ -179,6 +180,7 @@ async function inPlace<Spec, Key extends InstanceKey>(
     const committed = await run.commit<{ readonly kind: "imported" } | Refusal>((here) => ({
       events: [importEvent(exported, names, here)],
       records: placed(exported, here),
+      by,
       value: { kind: "imported" },
     }));
     if (committed.kind !== "imported") return committed;
@@ -191,16 +193,21 @@ async function asNew<Spec, Key extends InstanceKey>(
   { store, clock, source, newIncarnation }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
   exported: Exported<Spec, Key>,
-  runId: string,
+  { runId, by }: { readonly runId: string; readonly by: string | undefined },
 ): Promise<Result<ImportedRun<Spec, Key>> | "taken"> {
   const atMs = clock.now();
   const event = importEvent(exported, { runId, incarnation: newIncarnation(), atMs }, undefined);
-  const { state, events, records } = encodeChange(undefined, { events: [event] }, source, atMs);
-  const expiresAtMs = expiryMs(clock.wallNow(), exported.state.config.timeToLiveMs);
+  const { state, events, records } = encodeChange(undefined, { events: [event], by }, source, atMs);
+  const timeToLiveMs = keptMs(exported.state.config.timeToLiveMs);
   const all = [...placed(exported, undefined), ...records];
   if (
-    (await store.create({ id: runId, expiresAtMs, events, records: all, summary: encodeSummary(state, undefined) })) ===
-    "exists"
+    (await store.create({
+      id: runId,
+      timeToLiveMs,
+      events,
+      records: all,
+      summary: encodeSummary(state, undefined),
+    })) === "exists"
   )
     return "taken";
   return registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) =>
@@ -208,21 +215,27 @@ async function asNew<Spec, Key extends InstanceKey>(
   );
 }
 
+/** Under which id, undefined: its own; and who asked for it. */
+interface Asked {
+  readonly runId: string | undefined;
+  readonly by: string | undefined;
+}
+
 /** In place where the id is the exported run's: as a change of the run that has it, or as a new one where none has. */
 export async function importRun<Spec, Key extends InstanceKey>(
   ports: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
   bytes: Uint8Array,
-  runId: string | undefined,
+  { runId, by }: Asked,
 ): Promise<Result<ImportedRun<Spec, Key>>> {
   const exported = await readExported(bytes, ports.clock, ports.source);
   if (isInvalid(exported)) return exported;
   const id = runId ?? exported.state.runId;
   const wrongId = checkRunId(id);
   if (wrongId !== undefined) return wrongId;
-  const replaced = id === exported.state.runId ? await inPlace(ports, registry, exported) : "absent";
+  const replaced = id === exported.state.runId ? await inPlace(ports, registry, exported, by) : "absent";
   if (replaced !== "absent") return replaced;
-  const made = await asNew(ports, registry, exported, id);
+  const made = await asNew(ports, registry, exported, { runId: id, by });
   if (made !== "taken") return made;
   return { kind: "already_exists", field: "run_id", message: `there is a run "${id}"` };
 }

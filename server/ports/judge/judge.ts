@@ -54,7 +54,7 @@ interface Asking {
   waiting: number;
 }
 
-export async function openJudge(config: JudgeConfig, { clock, warn }: PortOpening): Promise<OpenedPort> {
+export async function openJudge(config: JudgeConfig, { clock, warn, traceHeaders }: PortOpening): Promise<OpenedPort> {
   const { model } = config;
   const onTrust = (isTrusted: boolean, rightShare: number): void => {
     const message = isTrusted
@@ -62,7 +62,7 @@ export async function openJudge(config: JudgeConfig, { clock, warn }: PortOpenin
       : "the judge does not tell good texts from bad ones: look at the model, or change it";
     warn({ model, rightShare }, message);
   };
-  const port = createJudge(config, { clock, onTrust });
+  const port = createJudge({ ...config, headers: traceHeaders }, { clock, onTrust });
   return {
     kind: "opened",
     port,

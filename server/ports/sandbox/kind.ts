@@ -44,5 +44,6 @@ export const sandbox = {
     );
   },
   limits: ({ concurrency }: SandboxSettings) => ({ concurrencyMax: concurrency }),
-  open: async (config: SandboxSettings, { onFault }) => (await import("./open.ts")).openSandbox(config, onFault),
+  open: async (config: SandboxSettings, { onFault, traceHeaders }) =>
+    (await import("./open.ts")).openSandbox(config, onFault, traceHeaders),
 } as const satisfies PortKind<SandboxSettings>;

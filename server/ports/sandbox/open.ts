@@ -5,7 +5,7 @@ import { counted, type CountedSandbox, sandboxMetrics } from "./counts.ts";
 import { openEmbedded } from "./embedded.ts";
 import { probeRoom } from "./probe.ts";
 import { findPython } from "./python.ts";
-import { createRemote } from "./remote.ts";
+import { createRemote, type RemoteOptions } from "./remote.ts";
 import { noSandbox, type SandboxSettings } from "./settings.ts";
 
 const PROBE_MS_MAX = 60_000;
@@ -13,9 +13,14 @@ const PROBE_MS_MAX = 60_000;
 export async function openSandbox(
   settings: SandboxSettings,
   onFault: (why: string) => void = () => undefined,
+  headers?: RemoteOptions["headers"],
 ): Promise<OpenedPort<CountedSandbox>> {
   if (settings.kind === "remote") {
-    return openedAs(createRemote(settings), { url: settings.url }, async () => undefined);
+    return openedAs(
+      createRemote({ ...settings, ...(headers && { headers }) }),
+      { url: settings.url },
+      async () => undefined,
+    );
   }
   if (process.platform !== "linux") return missing(`programs are run on Linux, and this is ${process.platform}`);
   const python = await findPython(settings.python);

@@ -13,6 +13,7 @@ export type Posted =
 export interface PostOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 const ANSWER_BYTES_MAX = 16 * 1024 ** 2;
@@ -20,12 +21,16 @@ const TOO_MANY_REQUESTS = 429;
 const SERVER_ERROR = 500;
 
 /** Never rejects. */
-export async function postJson(url: string, body: unknown, { signal, timeoutMs }: PostOptions): Promise<Posted> {
+export async function postJson(
+  url: string,
+  body: unknown,
+  { signal, timeoutMs, headers }: PostOptions,
+): Promise<Posted> {
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify(body),
       signal: AbortSignal.any([signal, timeout]),
       redirect: "error",

@@ -15,7 +15,7 @@ import {
   type SandboxReply,
   type SandboxResult,
 } from "../../../envs/ports.ts";
-import { postJson } from "./post.ts";
+import { type Posted, postJson, type PostOptions } from "./post.ts";
 import { resultOfReply } from "./results.ts";
 import { PARTS_MAX, type ValueBudget } from "../../../envs/lib/python-values.ts";
 
@@ -24,6 +24,8 @@ export interface RemoteOptions {
   readonly url: string;
   /** Jobs that are asked for at once. */
   readonly concurrency: number;
+  /** What else each request bears; left out: nothing. */
+  readonly headers?: () => Readonly<Record<string, string>>;
 }
 
 /** What a program did over there. */
@@ -56,15 +58,22 @@ const TRANSPORT_MS_MAX = 30_000;
 /** It keeps no more than this of an output. */
 const OUTPUT_LENGTH_MAX = ROOM.outputBytesMax;
 
-export function createRemote({ url, concurrency }: RemoteOptions): Sandbox {
+export function createRemote({ url, concurrency, headers = () => ({}) }: RemoteOptions): Sandbox {
   const queue = new PQueue({ concurrency });
   const address = `${url.replace(/\/+$/, "").replace(/\/run_code$/, "")}/run_code`;
   return {
-    ask: (job, context) => queue.add(() => runJob(address, job, context)),
+    // Its turn comes while another's job ends: its headers are those of now.
+    ask: (job, context) => {
+      const post: Post = (body, options) => postJson(address, body, { ...options, headers: sent });
+      const sent = headers();
+      return queue.add(() => runJob(post, job, context));
+    },
   };
 }
 
-async function runJob(address: string, job: SandboxJob, context: AskContext): Promise<SandboxReply | Failed> {
+type Post = (body: unknown, options: Pick<PostOptions, "signal" | "timeoutMs">) => Promise<Posted>;
+
+async function runJob(post: Post, job: SandboxJob, context: AskContext): Promise<SandboxReply | Failed> {
   const budget = { partsLeft: PARTS_MAX };
   const results: SandboxResult[] = [];
   const allSeconds = secondsOf(JOB_FACTOR * job.cpuMsMax);
@@ -73,7 +82,7 @@ async function runJob(address: string, job: SandboxJob, context: AskContext): Pr
     job,
     budget,
     ask: async (code, stdin, seconds) => {
-      const ran = await ask(address, code, stdin, Math.min(seconds, secondsLeft), context);
+      const ran = await ask(post, code, stdin, Math.min(seconds, secondsLeft), context);
       if (ran.kind === "run") secondsLeft -= ran.seconds;
       return ran;
     },
@@ -143,7 +152,7 @@ async function runCalls(
 }
 
 async function ask(
-  address: string,
+  post: Post,
   code: string,
   stdin: string,
   seconds: number,
@@ -151,7 +160,7 @@ async function ask(
 ): Promise<Run | Failed> {
   const body = { language: "python", code, stdin, run_timeout: seconds, memory_limit_MB: MEMORY_MIB_MAX };
   const startedAtMs = performance.now();
-  const answer = await postJson(address, body, { signal, timeoutMs: seconds * 1000 + TRANSPORT_MS_MAX });
+  const answer = await post(body, { signal, timeoutMs: seconds * 1000 + TRANSPORT_MS_MAX });
   if (answer.kind === "failed") {
     const failure = failed(answer.why, answer.again);
     return answer.timedOut ? { ...failure, reason: "timeout", resource: undefined } : failure;

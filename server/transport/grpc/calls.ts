@@ -142,7 +142,7 @@ function answer(
     call.settle(failure.code);
   };
   try {
-    const response = handler(take(request, call), call);
+    const response = call.run(() => handler(take(request, call), call));
     if (response instanceof Promise) response.then(succeedInTurn).catch(fail);
     else send(write(response, call));
   } catch (thrown) {
@@ -158,7 +158,7 @@ function serverStreamCalls(
 ): handleServerStreamingCall<Request, Buffer> {
   return (incoming) =>
     void stream(incoming, begin(incoming), async (call) => {
-      await writeAnswers(incoming, handler(take(incoming.request, call), call), call, write);
+      await call.run(() => writeAnswers(incoming, handler(take(incoming.request, call), call), call, write));
     });
 }
 
@@ -170,7 +170,7 @@ function bidiCalls(
     void stream(incoming, begin(incoming), async (call) => {
       const requests = readRequests(incoming, call);
       try {
-        await writeAnswers(incoming, handler(requests, call), call, write);
+        await call.run(() => writeAnswers(incoming, handler(requests, call), call, write));
       } finally {
         requests.close();
       }

@@ -35,11 +35,20 @@ interface Stream {
 }
 type StreamHandler = (stream: Stream) => void;
 
-/** Adds grpc.health.v1 (for the whole server, the empty name, and for each service) and reflection v1 and v1alpha. */
+/** The service of whom a probe asks whether the process lives: it does while it answers, whatever of its store. */
+const LIVENESS = "liveness";
+
+/**
+ * Adds reflection v1 and v1alpha, and grpc.health.v1: whether calls are served, of the whole server (the empty name) and of
+ * each service, and as "readiness"; and "liveness".
+ */
 export function addCompanions(server: Server, services: readonly DescService[], context: TransportContext): Companions {
-  const names = ["", ...services.map((service) => service.typeName)];
+  const names = ["", "readiness", ...services.map((service) => service.typeName)];
   const first = context.health.problem() === undefined ? "SERVING" : "NOT_SERVING";
-  const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, first] as const)));
+  const health = new HealthImplementation({
+    ...Object.fromEntries(names.map((name) => [name, first] as const)),
+    [LIVENESS]: "SERVING",
+  });
   const methods: Method[] = [];
   const open = new Set<Stream>();
   const tracked =
@@ -94,9 +103,10 @@ export function readInTurns(stream: Omit<Stream, "metadata">, connection: Connec
   });
 }
 
-/** Its calls are counted, but leave no lines: a load balancer checks every second. */
+/** Its calls are counted, but leave no lines and no spans: a load balancer checks every second. */
 function quietMethod(context: TransportContext, { path, requestStream }: ServiceDefinition[string]): Method {
-  return methodAt({ ...context, maxMessageBytes: requestBytesMax }, path.slice(1), requestStream, "warn");
+  const of = { path: path.slice(1), role: "viewer", streamsRequests: requestStream } as const;
+  return methodAt({ ...context, maxMessageBytes: requestBytesMax, traces: undefined }, of, "warn");
 }
 
 /** Our descriptors and health's in the shape of @grpc/proto-loader's, of which reflection reads the files only. */

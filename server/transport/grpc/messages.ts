@@ -2,6 +2,7 @@
 import type { Metadata, ServerInterceptingCall, ServerInterceptor } from "@grpc/grpc-js";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Readable } from "node:stream";
+import { type Account, nobody } from "../admission.ts";
 import { Call, type Method, recordRefused, type TransportContext } from "../call.ts";
 import { toStatus } from "../errors.ts";
 import { type CodeName, codes, RpcError } from "../rpc.ts";
@@ -35,6 +36,12 @@ export function screened(serve: StreamListener, context: TransportContext, metho
 /** Health checks come from those who know neither token nor name: a load balancer asks by address. */
 const openToAll = "/grpc.health.v1.Health/";
 
+/** Whose the streams are that were let in with a token. */
+const accountOf = new WeakMap<ServerHttp2Stream, Account>();
+const withoutToken = nobody();
+/** Of a method that is none: who may call any is told so. */
+const unknownMethod = { path: "an unknown method", role: "viewer" } as const;
+
 /** Answers what is refused by its headers; gives those with which the others go on. */
 function screen(
   stream: ServerHttp2Stream,
@@ -44,9 +51,12 @@ function screen(
 ): IncomingHttpHeaders | undefined {
   const path = String(headers[":path"]);
   const { ":authority": host = headers.host, origin, authorization } = headers;
-  const refused = path.startsWith(openToAll)
-    ? undefined
-    : context.admission.refuseHeaders({ host, origin, authorization });
+  const method = methods.get(path);
+  const admitted = path.startsWith(openToAll)
+    ? withoutToken
+    : context.admission.admit({ host, origin, authorization }, method ?? unknownMethod);
+  const refused = admitted instanceof RpcError ? admitted : undefined;
+  if (!(admitted instanceof RpcError) && admitted.token !== undefined) accountOf.set(stream, admitted);
   const timeout = refused === undefined ? readTimeout(headers["grpc-timeout"]) : undefined;
   const error = refused ?? (timeout instanceof RpcError ? timeout : unreadable(headers["grpc-encoding"]));
   if (error === undefined) return typeof timeout === "string" ? { ...headers, "grpc-timeout": timeout } : headers;
@@ -55,7 +65,6 @@ function screen(
   const answer = { ":status": 200, "content-type": "application/grpc+proto", ...status };
   // Nothing reads the stream, so that Node resets it, and drops what comes of it.
   if (!stream.destroyed) stream.respond(answer, { endStream: true });
-  const method = methods.get(path);
   if (method !== undefined) recordRefused(method, headers["x-request-id"]?.toString(), error);
   return undefined;
 }
@@ -136,6 +145,7 @@ export class GrpcCall extends Call implements MessageDecoder {
   unsentBytes = 0;
   #unreadBytes = 0;
   readonly connection: Connection;
+  readonly account: Account;
   readonly #incoming: IncomingCall;
   readonly #deframer: Deframer;
   /** A handler was given the call. */
@@ -152,7 +162,10 @@ export class GrpcCall extends Call implements MessageDecoder {
     const requestId = incoming.metadata.get("x-request-id")[0]?.toString();
     super(method, requestId, deadline === Infinity ? undefined : deadline);
     this.#incoming = incoming;
+    this.account = accountOf.get(incoming.stream) ?? withoutToken;
     this.connection = method.turns(incoming.stream.session ?? this);
+    const { traces } = method;
+    if (traces !== undefined) this.trace(traces, (name) => incoming.metadata.get(name)[0]?.toString());
     const isEncoded = incoming.incomingEncoding !== "identity";
     this.#deframer = new Deframer(method.maxMessageBytes, isEncoded);
     incoming.stream.once("close", () => this.close());

@@ -50,7 +50,7 @@ function unaryCalls(handler: UnaryHandler<Message, Message>): Implementation {
     const call = begin(context);
     try {
       await call.turn();
-      const answer = await handler(context.values.get(messageKey) ?? request, call);
+      const answer = await call.run(() => handler(context.values.get(messageKey) ?? request, call));
       // Connect writes it as soon as it has it.
       await call.turn();
       call.settle("OK");

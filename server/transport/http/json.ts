@@ -12,6 +12,8 @@ export function jsonDecoderOf(schema: DescMessage): (bytes: Uint8Array) => Messa
   const check = jsonCheck(schema);
   return (bytes) => {
     check(bytes);
+    if (textOf(bytes).trim() === "")
+      throw new RpcError("INVALID_ARGUMENT", `the body is empty: a ${schema.name} without fields is sent as {}`);
     try {
       return fromJsonString(schema, textOf(bytes), { ignoreUnknownFields: false });
     } catch (error) {

@@ -3,6 +3,7 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Account } from "../admission.ts";
 import { Call, type Method } from "../call.ts";
 import { toConnectError } from "../errors.ts";
 import { type CodeName, RpcError } from "../rpc.ts";
@@ -33,6 +34,7 @@ const lingerMs = 2000;
 const measured = new WeakMap<Socket, { readonly read: number; readonly written: number }>();
 
 export class HttpCall extends Call {
+  readonly account: Account;
   readonly #exchange: Exchange;
   /** Of the body and, where it is compressed, of what has been made of it, until a handler has it. */
   #receivedBytes = 0;
@@ -40,9 +42,10 @@ export class HttpCall extends Call {
   /** Ends the reading of the body. */
   #stopReading: (error: RpcError) => void = () => undefined;
 
-  constructor(method: Method, exchange: Exchange) {
+  constructor(method: Method, exchange: Exchange, account: Account) {
     const requestId = exchange.request.headers["x-request-id"];
     super(method, Array.isArray(requestId) ? requestId[0] : requestId, undefined);
+    this.account = account;
     this.#exchange = exchange;
     exchange.response.once("close", () => this.#measureAndClose());
   }

@@ -1,4 +1,4 @@
-/** The HTTP port: Connect and gRPC-Web for curl and browsers, /metrics and /healthz. */
+/** The HTTP port: Connect and gRPC-Web for curl and browsers, /metrics and health checks; and a port for these two alone. */
 import type { DescMethod } from "@bufbuild/protobuf";
 import {
   cors,
@@ -18,16 +18,16 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createTlsServer } from "node:https";
 import type { Config } from "../../runtime/config.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
-import type { RequestHeaders } from "../admission.ts";
+import { nobody, type RequestHeaders } from "../admission.ts";
 import { type Method, methodOf, type TransportContext } from "../call.ts";
 import { toConnectError } from "../errors.ts";
-import type { Registration, RpcError } from "../rpc.ts";
+import { type Registration, RpcError } from "../rpc.ts";
 import { callKey, implementationOf, messageKey } from "./calls.ts";
 import { bodyReader, type ByteRequest, HttpCall } from "./messages.ts";
 
 // Which web pages may call the HTTP port.
 
-const ownHeaders = ["authorization", "x-request-id"] as const;
+const ownHeaders = ["authorization", "x-request-id", "traceparent", "tracestate"] as const;
 const allowedHeaders = [...cors.allowedHeaders, ...ownHeaders].join(", ");
 const exposedHeaders = [...cors.exposedHeaders, "retry-delay-ms"].join(", ");
 const allowedMethods = cors.allowedMethods.join(", ");
@@ -69,20 +69,41 @@ export async function startHttp(
   metrics: Metrics,
 ): Promise<HttpPort> {
   const server = createHttpServer(config, listener(config, routesOf(services, context), context, metrics));
+  return listening(server, config.host, config.httpPort);
+}
+
+/**
+ * The metrics port: /metrics and health checks for those who run the server, in plain HTTP and without a token, so that it
+ * is for the machine's own network.
+ */
+export function startMetrics(
+  { host, metricsPort }: { readonly host: string; readonly metricsPort: number },
+  context: TransportContext,
+  metrics: Metrics,
+): Promise<HttpPort> {
+  const server = createServer((request, response) => {
+    const path = request.url?.split("?", 1)[0] ?? "";
+    if (answerProbe(path, response, context)) return;
+    if (path === "/metrics") void answerMetrics(response, context, metrics);
+    else answerText(response, 404, notFound(path, []));
+  });
+  return listening(server, host, metricsPort);
+}
+
+async function listening(server: Server, host: string, port: number): Promise<HttpPort> {
   await new Promise<void>((resolve, reject) => {
     const refuse = ({ code, message }: NodeJS.ErrnoException) => {
-      const why = `cannot listen on ${config.host}:${config.httpPort}: ${code ?? message}`;
-      reject(Object.assign(new Error(why), { code }));
+      reject(Object.assign(new Error(`cannot listen on ${host}:${port}: ${code ?? message}`), { code }));
     };
     server.once("error", refuse);
-    server.listen(config.httpPort, config.host, () => {
+    server.listen(port, host, () => {
       server.off("error", refuse);
       resolve();
     });
   });
   const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : config.httpPort;
-  return { port, close: (graceMs) => close(server, graceMs) };
+  const bound = typeof address === "object" && address !== null ? address.port : port;
+  return { port: bound, close: (graceMs) => close(server, graceMs) };
 }
 
 function createHttpServer({ tls, requestTimeoutMs }: HttpConfig, onRequest: RequestListener): Server {
@@ -154,11 +175,11 @@ function headersOf(get: (name: "host" | "origin" | "authorization") => string | 
 function listener(config: HttpConfig, routes: Routes, context: TransportContext, metrics: Metrics): RequestListener {
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const path = request.url?.split("?", 1)[0] ?? "";
-    if (path === "/healthz") return answerHealth(response, context);
+    if (answerProbe(path, response, context)) return;
     if (answerCors(config.corsOrigins, request, response)) return;
     const route = routes.get(path);
     if (route !== undefined) void answerCall(route, request, response, context);
-    else if (path === "/metrics") void answerMetrics(request, response, context, metrics);
+    else if (path === "/metrics") answerScrape(request, response, context, metrics);
     else answerText(response, 404, notFound(path, [...routes.keys()]));
   };
   return (request, response) => {
@@ -172,7 +193,7 @@ async function answerCall(
   { method, read, handler }: Route,
   request: IncomingMessage,
   response: ServerResponse,
-  { admission, log }: TransportContext,
+  { admission, log, traces }: TransportContext,
 ): Promise<void> {
   if (!handler.allowedMethods.includes(request.method ?? "")) {
     // Its body is nobody's to read.
@@ -182,10 +203,15 @@ async function answerCall(
   }
   const wrongType = contentTypeProblem(method, handler, request.headers["content-type"]);
   if (wrongType !== undefined) return answerText(response, 415, wrongType);
-  const call = new HttpCall(method, { request, response });
+  // Before the body is read: nobody without a token makes us read it.
+  const admitted = admission.admit(
+    headersOf((name) => request.headers[name]),
+    method,
+  );
+  const refused = admitted instanceof RpcError ? admitted : undefined;
+  const call = new HttpCall(method, { request, response }, admitted instanceof RpcError ? nobody() : admitted);
+  if (refused === undefined && traces !== undefined) call.trace(traces, (name) => request.headers[name]?.toString());
   try {
-    // Before the body is read: nobody without the token makes us read it.
-    const refused = admission.refuseHeaders(headersOf((name) => request.headers[name]));
     const fill = refused === undefined ? await read(call, request.headers) : unread;
     // The caller has left.
     if (response.closed) return;
@@ -203,24 +229,40 @@ async function answerCall(
   }
 }
 
-function answerHealth(response: ServerResponse, { admission, health }: TransportContext): void {
+/** Whether it may be asked at all, and why not: a probe of readiness leaves out a server that drains or has no store. */
+function answerReadiness(response: ServerResponse, { admission, health }: TransportContext): void {
   if (admission.draining.aborted) answerText(response, 503, "draining");
   // Why is the log's to say: whoever asks is a stranger.
   else if (health.problem() !== undefined) answerText(response, 503, "the store cannot be used");
   else answerText(response, 200, "ok");
 }
 
-async function answerMetrics(
+/** Answers a health check; false: it is none. To be alive is to answer: a store that is away is no reason to be killed. */
+function answerProbe(path: string, response: ServerResponse, context: TransportContext): boolean {
+  if (path === "/livez") answerText(response, 200, "ok");
+  else if (path === "/readyz" || path === "/healthz") answerReadiness(response, context);
+  else return false;
+  return true;
+}
+
+const metricsAsked = { path: "/metrics", role: "viewer" } as const;
+
+/** On a port that callers share. */
+function answerScrape(
   request: IncomingMessage,
   response: ServerResponse,
-  { admission, log }: TransportContext,
+  context: TransportContext,
   metrics: Metrics,
-): Promise<void> {
-  const refused = admission.refuseHeaders(headersOf((name) => request.headers[name]));
-  if (refused !== undefined) {
-    answerText(response, refused.code === "UNAUTHENTICATED" ? 401 : 403, refused.message);
-    return;
-  }
+): void {
+  const admitted = context.admission.admit(
+    headersOf((name) => request.headers[name]),
+    metricsAsked,
+  );
+  if (!(admitted instanceof RpcError)) void answerMetrics(response, context, metrics);
+  else answerText(response, admitted.code === "UNAUTHENTICATED" ? 401 : 403, admitted.message);
+}
+
+async function answerMetrics(response: ServerResponse, { log }: TransportContext, metrics: Metrics): Promise<void> {
   try {
     answerText(response, 200, await metrics.text(), metrics.contentType);
   } catch (error) {
@@ -239,7 +281,7 @@ function contentTypeProblem({ path }: Method, handler: Handler, type: string | u
     return undefined;
   const got = type === undefined ? "and none came" : `not ${type.slice(0, 100)}`;
   if (handler.method.methodKind === "unary")
-    return `/${path} takes content-type application/json or application/proto, ${got}`;
+    return `/${path} takes content-type application/json or application/proto, ${got} (in JSON a request without fields is {})`;
   const message = `{"${handler.method.input.fields[0]?.jsonName}":"one"}`;
   const length = message.length.toString(8);
   return [
@@ -253,7 +295,7 @@ function contentTypeProblem({ path }: Method, handler: Handler, type: string | u
 
 function notFound(path: string, paths: readonly string[]): string {
   const shown = paths.map((known) => `  POST ${known}`).join("\n");
-  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /healthz\n  GET  /metrics\n${shown}`;
+  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n${shown}`;
 }
 
 async function close(server: Server, graceMs: number): Promise<void> {

@@ -60,7 +60,8 @@ const choices: Readonly<Record<string, Partial<RunChoice>>> = {
       ],
     },
   },
-  recommended: { policy: recommended([["easy"], ["hard"]]) },
+  frontier: { policy: { kind: "frontier" } },
+  recommended: { policy: recommended() },
 };
 
 test.each(Object.entries(table.runs))("a run: %s", async (name, spelledOut) => {

@@ -27,6 +27,7 @@ const ports = new Map<string, number>();
 const servers: Server[] = [];
 let gradus: TestServer;
 let secure: TestServer;
+let mutual: TestServer;
 
 async function listen(name: string, server: Server): Promise<void> {
   // What these servers think of the questions is not the test's; web servers themselves answer what is no HTTP/1.1.
@@ -47,8 +48,10 @@ beforeAll(async () => {
   gradus = await openServer();
   const files = { tlsCert: join(folder, "server.crt"), tlsKey: join(folder, "server.key") };
   secure = await openServer(files);
+  mutual = await openServer({ ...files, tlsClientCa: join(folder, "ca.crt") });
   ports.set("gradus grpc", portOf(gradus.address)).set("gradus http", portOf(gradus.http));
   ports.set("gradus grpc tls", portOf(secure.address)).set("gradus http tls", portOf(secure.http));
+  ports.set("gradus grpc mutual", portOf(mutual.address));
   await listen(
     "web",
     createServer((_request, response) => response.writeHead(404).end("not here")),
@@ -86,6 +89,7 @@ afterAll(async () => {
   }
   await gradus[Symbol.asyncDispose]();
   await secure[Symbol.asyncDispose]();
+  await mutual[Symbol.asyncDispose]();
 });
 
 async function failureOf(call: Promise<unknown>): Promise<GradusError> {
@@ -128,6 +132,20 @@ describe("a gRPC client says which mistake it is, without trying again until its
     expect(error.mistake).toBe(mistake);
     expect(error.message).toContain(`localhost:${ports.get(at)}`);
     expect(error.message).toContain(words);
+  });
+
+  test.each([
+    ["none", {}, "the server asks for a client's certificate ("],
+    [
+      "a stranger's",
+      { cert: pem("stranger.crt"), key: pem("stranger.key") },
+      "the server refuses this client's certificate",
+    ],
+  ])("a server that wants certificates is told of when the client shows %s", async (_name, shown, words) => {
+    const tls = { ca: pem("ca.crt"), ...shown };
+    const error = await overGrpc("gradus grpc mutual", "ours", { tls });
+    expect(error.message).toContain(words);
+    expect(error.mistake).toBe("certificate");
   });
 
   test.each(["closing", "silent"])(

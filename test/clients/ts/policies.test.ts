@@ -25,6 +25,10 @@ const choices: readonly { readonly choice: PolicyChoice; readonly config: object
     config: { cycle: { kind: "cycles", cycles: 3 }, instances: "SAME", stages: [{ weights: {} }, { weights }] },
   },
   {
+    choice: { kind: "frontier", measure: "solved", practiceScale: 64 },
+    config: { measure: "SOLVED", exploration: 0.1, practiceScale: 64 },
+  },
+  {
     choice: { kind: "competence", tiers: [{ a: 1 }, weights], step: "move_on", floor: 0.2 },
     config: { tiers: [{ a: 1 }, weights], step: "MOVE_ON", floor: 0.2, threshold: 0.7, window: 32 },
   },

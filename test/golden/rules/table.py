@@ -1,4 +1,4 @@
-"""Ten steps of each bandit rule, of learning progress, of rescaling and of competence, by the formulas of the contract
+"""Ten steps of each bandit rule, of learning progress, of rescaling, of competence and of the frontier, by the formulas of the contract
 (proto/gradus/v1/curriculum.proto) and in 60 decimal digits: knows nothing of the server's code.
 
     python3 test/golden/rules/table.py > test/golden/rules/table.json
@@ -208,6 +208,38 @@ def competence(made, tiers, step, threshold, window, floor, newest_share):
         yield [D(0)] * ARMS, p
 
 
+def frontier(made, scale, exploration):
+    """Signals are shares of success."""
+    arms = [{"A": D(0), "N": D(0), "S": D(0), "M": D(0), "V": D(0), "ref": None} for _ in range(ARMS)]
+    for groups in made:
+        for arm, q, w, _ in lessons(groups):
+            x = arms[arm]
+            x["A"] = (1 - D("0.1") * w) * x["A"] + w * q
+            x["N"] = (1 - D("0.1") * w) * x["N"] + w
+            x["S"] = (1 - D("0.02") * w) * x["S"] + w * q
+            x["M"] = (1 - D("0.02") * w) * x["M"] + w
+            x["V"] += w * q * (1 - q)
+            mean = (x["S"] + D("0.5")) / (x["M"] + 1)
+            if x["ref"] is None:
+                if x["M"] > 8:
+                    x["ref"] = mean
+            elif abs(mean - x["ref"]) > D("0.15"):
+                x["ref"], x["V"] = mean, D(0)
+        means, interest = [], []
+        for x in arms:
+            m = (x["A"] + D("0.15")) / (x["N"] + D("0.3"))
+            rise = D(1)
+            if x["N"] > 0:
+                rise = max(D(0), min(D(1), (x["A"] / x["N"] - x["S"] / x["M"]) / D("0.15")))
+            peak = (D(2) / 7) ** 2 * (D(5) / 7) ** 5
+            means.append(m if x["N"] > 0 else D(0))
+            w = m**2 * (1 - m) ** 5 / peak * (D("0.3") + D("0.7") * rise) / (1 + (x["V"] / scale) ** 2)
+            interest.append(w)
+        whole = max(sum(interest), D("0.1"))
+        rest = 1 - (1 - exploration) * sum(interest) / whole
+        yield means, [rest / ARMS + (1 - exploration) * w / whole for w in interest]
+
+
 def case(name, policy, seed, rows):
     return {
         "name": name,
@@ -258,6 +290,15 @@ def tables():
             policy["newestShare"] = newest
         rows = list(competence(batches(8), tiers, step, 0.55, 3, floor, newest))
         yield case(name, {"competence": policy}, 8, rows)
+
+
+    yield case("frontier", {"frontier": {}}, 9, list(frontier(batches(9), D(8), D("0.1"))))
+    yield case(
+        "frontier that wears off soon",
+        {"frontier": {"practiceScale": 0.5, "exploration": 0.25}},
+        10,
+        list(frontier(batches(10), D("0.5"), D("0.25"))),
+    )
 
 
 print(json.dumps(list(tables()), indent=1))

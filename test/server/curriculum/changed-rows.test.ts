@@ -19,6 +19,7 @@ import {
   savedState,
   freshTasks,
   runConfig,
+  type Runs,
   train,
   value,
 } from "./support.ts";
@@ -165,6 +166,37 @@ test.each([
   const { alpha, beta } = await seen(directory);
   expect(alpha).toMatch(/^refused: run "alpha" cannot be read/);
   if (name !== "the names of two runs") expect(beta).toBe(whole["beta"]);
+});
+
+test("an event of another course of the run is refused, though it was written at the same place", async () => {
+  const opened = async <T>(directory: string, work: (runs: Runs) => Promise<T>): Promise<T> => {
+    const store = await sqliteStore({ directory });
+    const { runs } = bench({ store });
+    const result = await work(runs);
+    runs.close();
+    await store.close();
+    return result;
+  };
+  const [one, other] = [changed(() => undefined), changed(() => undefined)];
+  for (const [directory, weight] of [
+    [one, 2],
+    [other, 3],
+  ] as const) {
+    await opened(directory, async (runs) => {
+      value(await runs.setWeights("alpha", { "real/T0": weight }));
+      value(await runs.pause("alpha"));
+    });
+  }
+  const db = new DatabaseSync(join(one, "runs.sqlite"));
+  db.exec(`ATTACH '${join(other, "runs.sqlite")}' AS other;
+    UPDATE events SET (body, hash) = (
+      SELECT body, hash FROM other.events AS there WHERE there.run = events.run AND there.version = events.version
+    ) WHERE ${ofAlpha} AND version = (SELECT version - 1 FROM runs WHERE id = 'alpha')`);
+  db.close();
+  const refusal = await opened(one, (runs) => runs.get("alpha"));
+  expect(refusal.kind === "ok" ? "it is taken" : refusal.message).toMatch(
+    /^run "alpha" cannot be read: event \d+ of its journal is not as it was written$/,
+  );
 });
 
 test.each([

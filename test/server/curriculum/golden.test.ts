@@ -21,6 +21,7 @@ import {
   type FakeClock,
   feedbackFor,
   forgettingPolicy,
+  frontierPolicy,
   freshTasks,
   made,
   replayPolicy,
@@ -124,6 +125,7 @@ const inPolicies: readonly { readonly name: string; readonly policy: Policy }[] 
   { name: "replay-fresh", policy: replayPolicy() },
   { name: "replay-same", policy: replayPolicy({ instances: "SAME", cycle: { kind: "tasks", tasks: 24 } }) },
   { name: "competence", policy: { ...competencePolicy({ floor: 0.1 }), filter } },
+  { name: "frontier", policy: frontierPolicy() },
   { name: "forgetting", policy: { ...forgettingPolicy(), filter } },
 ];
 

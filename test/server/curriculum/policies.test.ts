@@ -118,7 +118,7 @@ describe("parameters that cannot be read are refused by their field", () => {
     ["forgetting", { reversed: 1 }, "forgetting.reversed: wants true or false; got 1"],
     ["forgetting", { domains: [{ name: 1 }] }, "forgetting.domains[0].name: wants text; got 1"],
     ["stagd", {}, "named.name: there is no policy 'stagd'; did you mean 'staged'?"],
-    ["", {}, "named.name: it is required; there are mixture, staged, replay, competence, bandit, forgetting"],
+    ["", {}, "named.name: it is required; there are frontier, mixture, staged, replay, competence, bandit, forgetting"],
   ])("%s: %o", (name, parameters, message) => {
     const read = readPolicy({ name, parameters, ...bare });
     expect("field" in read && `${read.field}: ${read.message}`).toBe(`policy.${message}`);

@@ -4,6 +4,7 @@ import {
   banditPolicy,
   competencePolicy,
   forgettingPolicy,
+  frontierPolicy,
   mixturePolicy,
   replayPolicy,
   stage,
@@ -51,6 +52,12 @@ export const policyExamples: readonly { readonly name: string; readonly policy: 
   { name: "competence that widens", policy: competencePolicy() },
   { name: "competence that moves on", policy: competencePolicy({ step: "MOVE_ON", threshold: 0.4, window: 8 }) },
   { name: "competence with a floor", policy: competencePolicy({ floor: 0.2, newestShare: 0.5, window: 3 }) },
+  { name: "frontier", policy: frontierPolicy() },
+  {
+    name: "frontier of solved samples that wears off at once",
+    policy: frontierPolicy({ measure: "SOLVED", exploration: 1e-6, practiceScale: 0.5 }),
+  },
+  { name: "frontier of rewards", policy: frontierPolicy({ measure: "REWARD", exploration: 0.5 }) },
   { name: "forgetting", policy: forgettingPolicy() },
   { name: "forgetting, reversed", policy: forgettingPolicy({ reversed: true }) },
 ];

@@ -12,6 +12,7 @@ import {
   banditPolicy,
   bench,
   competencePolicy,
+  frontierPolicy,
   made,
   noConstraints,
   runConfig,
@@ -108,6 +109,7 @@ const floored = [
     policy: banditPolicy({ rule, epsilon: 0.2 }),
     floor: 0.2 / adscArms.length,
   })),
+  { name: "frontier", policy: frontierPolicy({ exploration: 0.2 }), floor: 0.2 / adscArms.length },
   // The least of the tiers' shares is that of real/T2 in the first, a tenth of its neighbours'.
   { name: "competence", policy: competencePolicy({ floor: 0.5, threshold: 1 }), floor: 0.5 / 4 / 21 },
 ];

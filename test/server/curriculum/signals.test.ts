@@ -40,7 +40,7 @@ describe("the absolute advantage of a group", () => {
 
 describe("signals of what was solved", () => {
   const of = (name: keyof typeof signals, count: number, solved: number | null) =>
-    signals[name]({ count, sum: 0, solved, deviation: null, advantage: null }, unit);
+    signals[name]({ count, sum: 0, solved, quality: undefined, deviation: null, advantage: null }, unit);
 
   test("p (1 − p), greatest at a half", () => {
     expect([0, 1, 2, 3, 4].map((solved) => of("SOLVED_VARIANCE", 4, solved))).toEqual([0, 3 / 16, 1 / 4, 3 / 16, 0]);

@@ -3,6 +3,7 @@ import { hashKey } from "../../../envs/lib/rng.ts";
 import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
 import { readList, readObject, readText, readNumber } from "../../../server/curriculum/core/json.ts";
 import type { CompetenceConfig } from "../../../server/curriculum/policies/competence.ts";
+import type { FrontierConfig } from "../../../server/curriculum/policies/frontier.ts";
 import type { ForgettingConfig } from "../../../server/curriculum/policies/forgetting.ts";
 import type { ReplayConfig } from "../../../server/curriculum/policies/replay.ts";
 import type { BanditConfig } from "../../../server/curriculum/policies/bandit/config.ts";
@@ -47,6 +48,8 @@ export type Made = ports.Made<Key>;
 export type Place = types.TaskPlace<Spec>;
 
 export interface FakeClock extends ports.Clock {
+  /** The time by the machine's clock, which may jump: the store's. */
+  readonly wallNow: () => number;
   /** Moves on, and fires the timers that are due, in their order. */
   advance(ms: number): Promise<void>;
   /** Sets the machine's clock by so much; no time passes. */
@@ -189,6 +192,11 @@ export function competencePolicy(more: Partial<CompetenceConfig> = {}): Policy {
   return { kind: "competence", config, constraints: noConstraints };
 }
 
+export function frontierPolicy(more: Partial<FrontierConfig> = {}): Policy {
+  const config: FrontierConfig = { measure: "QUALITY", exploration: 0.1, practiceScale: undefined, ...more };
+  return { kind: "frontier", config, constraints: noConstraints };
+}
+
 export function forgettingPolicy(more: Partial<ForgettingConfig> = {}): Policy {
   const config: ForgettingConfig = {
     domains: [
@@ -259,7 +267,8 @@ export function bench(
     log?: ports.Log;
   } = {},
 ): Bench {
-  const { source = freshTasks, store = memoryStore(), clock = fakeClock(), newIncarnation = incarnations() } = more;
+  const { source = freshTasks, clock = fakeClock(), newIncarnation = incarnations() } = more;
+  const { store = memoryStore(clock.wallNow) } = more;
   const { aheadMax = 0, log } = more;
   const ports = { store, source, clock, newIncarnation, aheadMax, ...(log && { log }) };
   return { runs: createRuns(ports), store, clock };

@@ -55,7 +55,7 @@ test("so many at once, so many waiting, and more is refused with a delay", async
   const outcomes = Array.from({ length: 7 }, () => run());
   await settled();
   expect(asked).toHaveLength(2);
-  expect(resources.load()).toEqual([{ name: "judge", running: 2, waiting: 3, heldBytes: 5 }]);
+  expect(resources.load()).toEqual([{ name: "judge", running: 2, waiting: 3, heldBytes: 5, down: false }]);
   const refused = await Promise.all(outcomes.slice(5));
   for (const outcome of refused)
     expect(outcome).toMatchObject({ kind: "failed", reason: "overloaded", retryable: true });
@@ -65,7 +65,7 @@ test("so many at once, so many waiting, and more is refused with a delay", async
     await settled();
   }
   expect(await Promise.all(outcomes.slice(0, 5))).toEqual(Array(5).fill(RIGHT));
-  expect(resources.load()).toEqual([{ name: "judge", running: 0, waiting: 0, heldBytes: 0 }]);
+  expect(resources.load()).toEqual([{ name: "judge", running: 0, waiting: 0, heldBytes: 0, down: false }]);
 });
 
 test("so many bytes are held; what is larger than all of them never fits", async () => {

@@ -94,7 +94,7 @@ describe("a refusal names the flag, the limit and what came", () => {
     [["--port", "65536"], "--port must be a whole number from 0 to 65535; got '65536'"],
     [["--port", "1e3"], "--port must be a whole number from 0 to 65535; got '1e3'"],
     [["--max-groups", "0"], "--max-groups must be a whole number from 1 to 65536; got '0'"],
-    [["--store", "postgres"], "--store must be one of sqlite, memory; got 'postgres'"],
+    [["--store", "postgres"], "--store must be sqlite, memory or the address of a database, postgres://user@host/database"],
     [
       ["--max-message-bytes", "1KB"],
       "--max-message-bytes must be a number of bytes from 4096 to 1073741824, e.g. 1048576 or 1MiB; got '1KB'",

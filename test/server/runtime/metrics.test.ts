@@ -14,17 +14,17 @@ function valuesOf(text: string, name: string): Readonly<Record<string, number>> 
 test("calls are counted by method and code, with their bytes", async () => {
   const metrics = createMetrics();
   const step = metrics.meter("S/Step");
-  for (const code of [0, 0, 3]) {
+  for (const code of ["OK", "OK", "INVALID_ARGUMENT"]) {
     step.started();
     step.finished(code, 0.002, 10, 5);
   }
   const text = await metrics.text();
   expect(valuesOf(text, "gradus_calls_total")).toEqual({
-    '{method="S/Step",code="0"}': 2,
-    '{method="S/Step",code="3"}': 1,
+    '{method="S/Step",code="OK"}': 2,
+    '{method="S/Step",code="INVALID_ARGUMENT"}': 1,
   });
-  expect(valuesOf(text, "gradus_request_bytes_total")['{method="S/Step",code="0"}']).toBe(20);
-  expect(valuesOf(text, "gradus_response_bytes_total")['{method="S/Step",code="3"}']).toBe(5);
+  expect(valuesOf(text, "gradus_request_bytes_total")['{method="S/Step",code="OK"}']).toBe(20);
+  expect(valuesOf(text, "gradus_response_bytes_total")['{method="S/Step",code="INVALID_ARGUMENT"}']).toBe(5);
 });
 
 test("durations fall into cumulative buckets, each bound included", async () => {
@@ -33,7 +33,7 @@ test("durations fall into cumulative buckets, each bound included", async () => 
   const seconds = [0.00005, 0.001, 0.0011, 4, 100];
   for (const duration of seconds) {
     meter.started();
-    meter.finished(0, duration, 0, 0);
+    meter.finished("OK", duration, 0, 0);
   }
   const text = await metrics.text();
   const buckets = valuesOf(text, "gradus_call_duration_seconds_bucket");
@@ -48,7 +48,7 @@ test("calls in progress go up and down, and one method has one meter", async () 
   const metrics = createMetrics();
   metrics.meter("S/M").started();
   metrics.meter("S/M").started();
-  metrics.meter("S/M").finished(0, 1, 0, 0);
+  metrics.meter("S/M").finished("OK", 1, 0, 0);
   expect(valuesOf(await metrics.text(), "gradus_calls_in_progress")).toEqual({ '{method="S/M"}': 1 });
 });
 

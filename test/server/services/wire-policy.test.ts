@@ -23,8 +23,8 @@ test("the parameters of a name may be left out, and be written as JSON does", ()
 });
 
 test.each<[JsonValue, string]>([
-  [{}, "config.policy.kind: it is required: set one of mixture, "],
-  [{ named: {} }, "config.policy.named.name: it is required; there are mixture, "],
+  [{}, "config.policy.kind: it is required: set one of frontier, mixture, "],
+  [{ named: {} }, "config.policy.named.name: it is required; there are frontier, mixture, "],
   [{ named: { name: "stagd" } }, "config.policy.named.name: there is no policy 'stagd'; did you mean 'staged'?"],
   [
     { named: { name: "competence", parameters: { treshold: 1 } } },

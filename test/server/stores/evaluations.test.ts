@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { EvaluationStore, StoredSample } from "../../../server/stores/evaluation-store.ts";
 import { memoryEvaluationStore } from "../../../server/stores/memory.ts";
 import { sqliteEvaluationStore } from "../../../server/stores/sqlite.ts";
+import { onPostgres } from "./postgres/support.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 
 const folders: ReturnType<typeof temporaryFolder>[] = [];
@@ -18,6 +19,7 @@ afterAll(() => folders.forEach((folder) => folder[Symbol.dispose]()));
 const stores: readonly { readonly name: string; readonly open: () => EvaluationStore | Promise<EvaluationStore> }[] = [
   { name: "memory", open: memoryEvaluationStore },
   { name: "sqlite", open: () => sqliteEvaluationStore({ directory: directory() }) },
+  { name: "postgres", open: async () => (await onPostgres()).evaluationStore },
 ];
 
 const sample = (ordinal: number, index: number, completion = "text"): StoredSample => ({

@@ -26,7 +26,7 @@ function killed(name: string, checkpointed: boolean): string {
   const { db } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
   const { methods } = runsIn(db, directory);
   const begin = (id: string): number => {
-    methods.create({ id, expiresAtMs: 1, events: [bytes("0")], records: [], summary });
+    methods.create({ id, timeToLiveMs: 3_600_000, events: [bytes("0")], records: [], summary });
     return methods.find(id)?.key ?? -1;
   };
   const grow = (key: number, events: number): void => {
@@ -92,9 +92,9 @@ test("what was in front of a log that began again is not taken for a loss", asyn
   const { db } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
   const { methods } = runsIn(db, directory);
   for (let i = 0; i < 20; i++)
-    methods.create({ id: `${i}`, expiresAtMs: 1, events: [bytes("0")], records: [], summary });
+    methods.create({ id: `${i}`, timeToLiveMs: 3_600_000, events: [bytes("0")], records: [], summary });
   db.exec("PRAGMA wal_checkpoint(RESTART)");
-  methods.create({ id: "last", expiresAtMs: 1, events: [bytes("0")], records: [], summary });
+  methods.create({ id: "last", timeToLiveMs: 3_600_000, events: [bytes("0")], records: [], summary });
   const left = join(root, "restarted-left");
   mkdirSync(left);
   for (const file of files) copyFileSync(join(directory, file), join(left, file));

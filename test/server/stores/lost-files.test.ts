@@ -20,7 +20,7 @@ const directory = (): string => {
 afterAll(() => directories.forEach((made) => rmSync(made, { recursive: true, force: true })));
 
 const summary = { state: "" };
-const run = (id: string) => ({ id, expiresAtMs: 1, events: [bytes("0")], records: [], summary });
+const run = (id: string) => ({ id, timeToLiveMs: 3_600_000, events: [bytes("0")], records: [], summary });
 const again = (version: number) => ({ expectedVersion: version, events: [bytes("e")], records: [], summary });
 
 /** A store, and what it says of itself, one after the other. */

@@ -40,7 +40,7 @@ function elsewhere(where: string, script: string) {
 test("what was written is copied from the log to the file once nobody writes", async () => {
   const [where, other] = [directory(), directory()];
   const store = await sqliteStore({ directory: where });
-  await store.create({ id: "run", expiresAtMs: 1, events: [bytes("0")], records: [], summary });
+  await store.create({ id: "run", timeToLiveMs: 3_600_000, events: [bytes("0")], records: [], summary });
   await eventually(() => {
     copyFileSync(join(where, "runs.sqlite"), join(other, "runs.sqlite"));
     const copy = new DatabaseSync(join(other, "runs.sqlite"));
@@ -57,7 +57,7 @@ test("survives kill -9: what was answered is there", async () => {
   const where = directory();
   const { child, lines, exited } = elsewhere(
     where,
-    `await store.create({ id: "run", expiresAtMs: 1, events: [Buffer.from("0")], records: [], summary });
+    `await store.create({ id: "run", timeToLiveMs: 3_600_000, events: [Buffer.from("0")], records: [], summary });
      const { key } = await store.find("run");
      for (let i = 1; ; i++) {
        await store.append(key, { expectedVersion: i, events: [Buffer.from(String(i))], records: [], summary });
@@ -85,7 +85,7 @@ test.each([
   const where = directory();
   const store = await sqliteStore({ directory: where });
   const events = ["0", "1", "2", "3", "4"].map(bytes);
-  for (const id of ["run", "other"]) await store.create({ id, expiresAtMs: 1, events, records: [], summary });
+  for (const id of ["run", "other"]) await store.create({ id, timeToLiveMs: 3_600_000, events, records: [], summary });
   const [run, other] = await Promise.all([store.find("run"), store.find("other")]);
   const db = new DatabaseSync(join(where, "runs.sqlite"));
   db.prepare("DELETE FROM events WHERE run = ? AND version = ?").run(run?.key ?? -1, version);
@@ -100,7 +100,7 @@ test("survives kill -9 in the middle of deleting a run: it is gone, and what is 
   const { child, lines, exited } = elsewhere(
     where,
     `const events = Array.from({ length: 30_000 }, (_, i) => Buffer.from(String(i)));
-     await store.create({ id: "run", expiresAtMs: 1, events, records: [], summary });
+     await store.create({ id: "run", timeToLiveMs: 3_600_000, events, records: [], summary });
      const { key } = await store.find("run");
      console.log(key);
      await store.remove(key);
@@ -128,7 +128,7 @@ test("may be opened by many processes at once, and counts each of their writes",
   const writers = [1, 2, 3, 4].map(() =>
     elsewhere(
       where,
-      `await store.create({ id: "run", expiresAtMs: 1, events: [Buffer.from("0")], records: [], summary });
+      `await store.create({ id: "run", timeToLiveMs: 3_600_000, events: [Buffer.from("0")], records: [], summary });
        const { key } = await store.find("run");
        for (let done = 0; done < 100; ) {
          const { version } = await store.find("run");
@@ -160,7 +160,7 @@ test("refuses a file whose key is not there, or is none, and makes no other", as
   const where = directory();
   const key = join(where, "runs.key");
   const store = await sqliteStore({ directory: where });
-  await store.create({ id: "run", expiresAtMs: 1, events: [bytes("0")], records: [], summary });
+  await store.create({ id: "run", timeToLiveMs: 3_600_000, events: [bytes("0")], records: [], summary });
   await store.close();
   const kept = readFileSync(key);
   rmSync(key);
@@ -181,7 +181,7 @@ test("refuses a file whose key is not there, or is none, and makes no other", as
 test("what another process's lock or a full disk keeps from being written can be written later", async () => {
   const where = directory();
   const store = await sqliteStore({ directory: where, busyTimeoutMs: 1 });
-  const run = { id: "run", expiresAtMs: 1, events: [bytes("created")], records: [], summary };
+  const run = { id: "run", timeToLiveMs: 3_600_000, events: [bytes("created")], records: [], summary };
   const other = new DatabaseSync(join(where, "runs.sqlite"));
   other.exec("BEGIN IMMEDIATE");
   await expect(store.create(run)).rejects.toThrow(StoreUnavailable);
@@ -203,7 +203,7 @@ test("a bug is not taken for a full disk", async () => {
 test("its files are for their owner only", async () => {
   const where = directory();
   const store = await sqliteStore({ directory: where });
-  await store.create({ id: "run", expiresAtMs: 1, events: [bytes("0")], records: [], summary });
+  await store.create({ id: "run", timeToLiveMs: 3_600_000, events: [bytes("0")], records: [], summary });
   const modes = readdirSync(where).map((name) => [name, statSync(join(where, name)).mode & 0o777] as const);
   await store.close();
   expect(new Map(modes)).toEqual(

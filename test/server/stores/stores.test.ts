@@ -8,6 +8,7 @@ import { memoryStore } from "../../../server/stores/memory.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import { LIST_CHARACTERS_MAX, type NewRun, type Store } from "../../../server/stores/store.ts";
 import { bytes } from "./bytes.ts";
+import { onPostgres } from "./postgres/support.ts";
 
 const directories: string[] = [];
 afterAll(() => directories.forEach((made) => rmSync(made, { recursive: true })));
@@ -18,15 +19,19 @@ function inDirectory(synchronous: "normal" | "full"): Promise<Store> {
   return sqliteStore({ directory, synchronous });
 }
 
-const stores: readonly { name: string; open: () => Store | Promise<Store> }[] = [
+/** `inOrder`: what is asked in one go takes effect in the order in which it was asked; else calls go side by side. */
+const stores: readonly { name: string; open: () => Store | Promise<Store>; inOrder?: false }[] = [
   { name: "memory", open: memoryStore },
   { name: "sqlite", open: () => inDirectory("normal") },
   { name: "sqlite, synchronous", open: () => inDirectory("full") },
+  { name: "postgres", open: async () => (await onPostgres()).store, inOrder: false },
 ];
+
+const HOUR_MS = 3_600_000;
 
 const newRun = (id: string, more: Partial<NewRun> = {}): NewRun => ({
   id,
-  expiresAtMs: 1000,
+  timeToLiveMs: HOUR_MS,
   events: [bytes("created")],
   records: [],
   summary: { head: `head of ${id}`, state: "created" },
@@ -35,7 +40,7 @@ const newRun = (id: string, more: Partial<NewRun> = {}): NewRun => ({
 
 const summary = { state: "later" };
 
-describe.each(stores)("the store: $name", ({ open }) => {
+describe.each(stores)("the store: $name", ({ open, inOrder = true }) => {
   let store: Store;
   const begin = async (...ids: string[]): Promise<number[]> => {
     store = await open();
@@ -158,6 +163,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
     await store.append(key, { expectedVersion: 1, events: many.map(bytes), records, summary });
     await store.saveSnapshot(key, { version: 3001, body: bytes("s") });
     const removed = store.remove(key);
+    if (!inOrder) await removed;
     const later = Promise.all([
       store.find("run"),
       store.read(key, 0),
@@ -198,16 +204,23 @@ describe.each(stores)("the store: $name", ({ open }) => {
     expect(await store.read(other, 0)).toEqual([bytes("created")]);
   });
 
-  test("removes runs that expired, unless they were touched", async () => {
-    const [a = -1, b = -1] = await begin("a", "b");
-    await store.touch(b, 2000);
-    await store.touch(b, 500);
-    expect(await store.removeExpired(1000)).toEqual([]);
-    const first = [{ id: "a", key: a, expiresAtMs: 1000 }];
-    expect([await store.expired(1001), await store.removeExpired(1001)]).toEqual([first, first]);
-    expect(await store.removeExpired(2001)).toEqual([{ id: "b", key: b, expiresAtMs: 2000 }]);
-    expect(await store.expired(3000)).toEqual([]);
-    expect(await store.list("", 10)).toEqual({ runs: [], more: false });
+  test("removes runs that expired by its own clock, unless they were touched", async () => {
+    store = await open();
+    for (const id of ["a", "b", "c"]) await store.create(newRun(id, { timeToLiveMs: -HOUR_MS }));
+    const [a, b, c] = await Promise.all(["a", "b", "c"].map(async (id) => (await store.find(id))?.key ?? -1));
+    await store.touch(b ?? -1, HOUR_MS);
+    await store.touch(b ?? -1, -2 * HOUR_MS);
+    await store.touch(c ?? -1, -HOUR_MS / 2);
+    const { nowMs, runs } = await store.expired();
+    expect(runs.map(({ id, key }) => [id, key])).toEqual([["a", a], ["c", c]]); // prettier-ignore
+    const agesMs = runs.map(({ expiresAtMs }) => Math.round((nowMs - expiresAtMs) / 60_000) * 60_000);
+    expect(agesMs).toEqual([HOUR_MS, HOUR_MS / 2]);
+    expect(await store.removeExpired(nowMs - 1.5 * HOUR_MS)).toEqual([]);
+    expect(await store.removeExpired(nowMs - 0.75 * HOUR_MS)).toEqual(runs.slice(0, 1));
+    expect(await store.removeExpired(nowMs)).toEqual(runs.slice(1));
+    expect((await store.expired()).runs).toEqual([]);
+    expect((await store.list("", 10)).runs.map(({ id }) => id)).toEqual(["b"]);
+    expect((await store.removeExpired(nowMs + 2 * HOUR_MS)).map(({ id }) => id)).toEqual(["b"]);
   });
 
   test("refuses a reader that knows of more events than there are", async () => {

@@ -4,7 +4,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";
 import { StreamStepsResponseSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { keepaliveTimeMs } from "../../../server/transport/grpc/server.ts";
-import { start, stopAll } from "./fixture.ts";
+import { type Handlers, start, stopAll } from "./fixture.ts";
+import { checkHealth } from "./grpc/health-client.ts";
 import { echo, echoAll, failureOf, idsOf, latch, requestsOf } from "./handlers.ts";
 import { until } from "../../support/patience.ts";
 
@@ -138,23 +139,32 @@ test("calls that outlast the drain timeout are aborted and told so", async () =>
   expect(server.lines().find(({ abandoned }) => abandoned === 1)).toBeDefined();
 });
 
-test("/healthz says 503 while draining", async () => {
+test("a server that drains is alive and not ready, on each of its ports", async () => {
   const hold = latch();
   const begun = latch();
-  const server = await start({
-    step: async (request) => {
-      begun.open();
-      await hold.opened;
-      return echo(request);
-    },
-  });
-  const health = () => fetch(`http://127.0.0.1:${server.httpPort}/healthz`);
-  expect(await (await health()).text()).toBe("ok\n");
+  const step: Handlers["step"] = async (request) => {
+    begun.open();
+    await hold.opened;
+    return echo(request);
+  };
+  const server = await start({ step }, { metricsPort: "0" });
+  const probe = async (path: string) => {
+    const ports = [server.httpPort, server.metricsPort];
+    const answers = await Promise.all(ports.map((port) => fetch(`http://127.0.0.1:${port}${path}`)));
+    return Promise.all(answers.map(async (answer) => [answer.status, await answer.text()]));
+  };
+  const ok = [200, "ok\n"];
+  const draining = [503, "draining\n"];
+  for (const path of ["/livez", "/readyz", "/healthz"]) expect(await probe(path)).toEqual([ok, ok]);
   const call = server.grpc().step({});
   await begun.opened;
   const drained = server.drain();
-  const response = await health();
-  expect([response.status, await response.text()]).toEqual([503, "draining\n"]);
+  for (const path of ["/readyz", "/healthz"]) expect(await probe(path)).toEqual([draining, draining]);
+  expect(await probe("/livez")).toEqual([ok, ok]);
+  const { grpcPort } = server;
+  for (const name of ["", "readiness", "gradus.v1.EnvironmentService"])
+    expect(await checkHealth(grpcPort, name)).toBe("NOT_SERVING");
+  expect(await checkHealth(grpcPort, "liveness")).toBe("SERVING");
   hold.open();
   await Promise.all([call, drained]);
 });

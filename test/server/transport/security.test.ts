@@ -42,14 +42,17 @@ test("streams want the token too", async () => {
   expect(await idsOf(server.grpc(authorized(`Bearer ${token}`)).streamSteps(requestsOf(3)))).toHaveLength(3);
 });
 
-test("health is open to all, metrics are not", async () => {
-  const server = await start(handlers, { token });
+test("health is open to all, metrics are not but on a port of their own", async () => {
+  const server = await start(handlers, { token, metricsPort: "0" });
   expect(await checkHealth(server.grpcPort)).toBe("SERVING");
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${server.httpPort}${path}`, { headers }).then(({ status }) => status);
   expect(await get("/healthz")).toBe(200);
   expect(await get("/metrics")).toBe(401);
   expect(await get("/metrics", { authorization: `Bearer ${token}` })).toBe(200);
+  const own = (path: string) => fetch(`http://127.0.0.1:${server.metricsPort}${path}`).then(({ status }) => status);
+  expect(await own("/metrics")).toBe(200);
+  expect(await own("/gradus.v1.EnvironmentService/Step")).toBe(404);
 });
 
 const folder = join(import.meta.dirname, "tls");

@@ -1,4 +1,4 @@
-/** The test environments as a module for `--environments`: for a server of its own. */
+/** The test environments as a module for `--environment-file`: for a server of its own. */
 import { flaky } from "./flaky.ts";
 import { graded } from "./graded.ts";
 import { rowsOnly } from "./rows.ts";

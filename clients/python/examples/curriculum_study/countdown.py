@@ -180,7 +180,9 @@ def _adsc() -> Policy:
 
 
 def _default() -> Policy:
-    return gradus.recommended([[f"real/{tier}"] for tier in TIERS])
+    tiers = [{f"real/{tier}": 1.0} for tier in TIERS]
+    every = {arm: 1.0 for tier in tiers for arm in tier}
+    return gradus.competence(*tiers, every, step="move_on", threshold=0.7, window=32, floor=0.25)
 
 
 CONDITIONS = (
@@ -214,7 +216,7 @@ CONDITIONS = (
     Condition("replay", "easy, medium, hard, three times, 5:4:1 (FORGE 3.3)", _replay, _real, "graded", papers="none"),
     Condition(
         "default",
-        "`recommended()`: what is mastered makes way for the next",
+        "what `recommended()` was then: what is mastered makes way for the next",
         _default,
         _real,
         "graded",

@@ -19,7 +19,7 @@ _START_SECONDS_MAX = 900
 def export_answers(environment: str, levels: Sequence[str], rows: int, out: Path) -> None:
     """The solver's answers to `rows` tasks of an environment's levels, made in the train split."""
     named = [each for level in levels for each in ("--level", level)]
-    task = ["--environment", environment, *named, "--count", str(rows), "--format", "answer_tag"]
+    task = ["--environment", environment, *named, "--count", str(rows), "--answer-format", "answer_tag"]
     subprocess.run([*_GRADUS, "export", "--solver", *task, "--out", str(out)], cwd=REPOSITORY, check=True)
 
 

@@ -19,6 +19,7 @@ import grpc
 
 from gradus import _fork
 from gradus._credentials import Tls
+from gradus._tracing import trace_context
 from gradus.errors import GradusError
 
 _MESSAGE_BYTES_MAX = 64 * 1024**2
@@ -77,8 +78,9 @@ class Address:
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
-        """What each call carries."""
-        return () if self.token is None else (("authorization", f"Bearer {self.token}"),)
+        """What a call that begins now carries: the token, and the trace that its caller has going on."""
+        token = () if self.token is None else (("authorization", f"Bearer {self.token}"),)
+        return (*token, *trace_context())
 
     def is_silent_since(self, began: float, error: GradusError) -> bool:
         """Whether a call that began then ran out of time and no server has said a word meanwhile.

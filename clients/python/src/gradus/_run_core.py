@@ -64,7 +64,7 @@ class RunCore:
         arms
             What the policy chooses between, see `gradus.arm`: 1 to 256.
         policy
-            How it chooses, see `gradus.recommended` and `gradus.bandit`.
+            How it chooses, see `gradus.recommended`.
         num_generations
             Completions of each prompt.
         prompts_per_update

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import contextvars
 import os
 import queue
 import threading
@@ -58,7 +59,9 @@ class ThreadWire:
 
     def feed(self, add: Callable[[CompletionGroup], None]) -> None:
         """Begins to read the groups, and adds them."""
-        threading.Thread(target=self._feed, args=(add,), daemon=True).start()
+        # In the caller's context, which says what trace the call that it opens is a part of.
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(self._feed, add), daemon=True).start()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

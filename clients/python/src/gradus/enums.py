@@ -18,6 +18,7 @@ AlikeOutcomes: TypeAlias = Literal["rewards", "solved"]
 BanditSignal: TypeAlias = Literal["absolute_advantage", "solved_variance", "learning_progress", "mixed_outcomes"]
 ReplayInstances: TypeAlias = Literal["fresh", "same"]
 CompetenceStep: TypeAlias = Literal["widen", "move_on"]
+SuccessMeasure: TypeAlias = Literal["quality", "solved", "reward"]
 Verdict: TypeAlias = Literal["malformed", "infeasible", "feasible", "graded"]
 Proof: TypeAlias = Literal["optimal", "bounded"]
 NoRewardReason: TypeAlias = Literal[

@@ -133,7 +133,7 @@ class BatchRecord(Value, message=cur.BatchRecord):
 
 @dataclass(frozen=True)
 class ControlRecord(Value, message=cur.ControlRecord):
-    """A change of the run: its kind ("policy", "weights", "pause", …), and what that kind brings."""
+    """A change of the run: its kind ("policy", "weights", "pause", …), and what that kind brings; `by`: whose token asked for it."""
 
     kind: str
     cursor: int
@@ -141,6 +141,7 @@ class ControlRecord(Value, message=cur.ControlRecord):
     weights: Mapping[str, float]
     reason: str
     arm_id: str
+    by: str
 
 
 def _kind(proto: cur.HistoryRecord) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from gradus._arguments import shown, suggesting, suggestion
-from gradus.enums import BanditSignal, CompetenceStep, ReplayInstances
+from gradus.enums import BanditSignal, CompetenceStep, ReplayInstances, SuccessMeasure
 from gradus.policy_values import (
     BackwardTransfer,
     BanditPolicy,
@@ -16,6 +16,7 @@ from gradus.policy_values import (
     EmaSoftmaxRule,
     Exp3SRule,
     ForgettingPolicy,
+    FrontierPolicy,
     LearningProgress,
     MixturePolicy,
     NamedPolicy,
@@ -232,6 +233,26 @@ def replay(
 
 
 @suggesting
+def frontier(
+    *,
+    measure: SuccessMeasure | None = None,
+    exploration: float | None = None,
+    practice_scale: float | None = None,
+    constraints: BatchConstraints | None = None,
+    task_filter: TaskFilter | None = None,
+) -> Policy:
+    """Where there is something to learn (ours): the default, which needs no order of levels.
+
+    `measure` is what success is: how good the answer is ("quality", the default: its ratio to an optimum, its grade, or
+    whether it is right), whether it is "solved", or its "reward" within the range of its scheme. `exploration` is the
+    share of each update batch that all arms have alike (None: 0.1), and `practice_scale` how many groups of practice
+    without progress halve an arm's share (None: prompts_per_update, at least 8).
+    """
+    made = FrontierPolicy(measure=measure, exploration=exploration, practice_scale=practice_scale)
+    return _checked(frontier=made, constraints=constraints, filter=task_filter)
+
+
+@suggesting
 def competence(
     *tiers: Mapping[str, float],
     step: CompetenceStep | None = None,
@@ -302,24 +323,9 @@ def named_policy(
 
 
 @suggesting
-def recommended(levels: Sequence[Sequence[str]], *, constraints: BatchConstraints | None = None) -> Policy:
-    """The policy to begin with: ids of arms by level, from the easiest.
+def recommended(*, constraints: BatchConstraints | None = None) -> Policy:
+    """The policy to begin with: `frontier` as it is. It needs to be told nothing of the arms.
 
-    It draws from a level until 0.7 of the samples of its last 32 groups are solved, then from the next, and from all
-    arms alike once the last is passed; a quarter of each batch is from all levels. Chosen by simulated students
-    (bench/curriculum). An arm that is never solved holds its level up, until `Run.advance` or a weight of 0.
+    Chosen by simulated students (bench/curriculum), of which none needed much more than with equal shares.
     """
-    if not levels or not all(levels) or any(isinstance(ids, str) for ids in levels):
-        raise ValueError("levels: want at least one level, and a list of at least one arm's id for each")
-    every = [arm_id for ids in levels for arm_id in ids]
-    tiers = [*levels, every] if len(levels) > 1 else levels
-    return Policy(
-        competence=CompetencePolicy(
-            tiers=tuple(Tier(dict.fromkeys(ids, 1.0)) for ids in tiers),
-            step="move_on",
-            threshold=0.7,
-            window=32,
-            floor=0.25,
-        ),
-        constraints=constraints,
-    )
+    return frontier(constraints=constraints)

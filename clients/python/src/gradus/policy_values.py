@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradus._values import Value
-from gradus.enums import BanditSignal, CompetenceStep, ReplayInstances
+from gradus.enums import BanditSignal, CompetenceStep, ReplayInstances, SuccessMeasure
 from gradus.v1 import curriculum_pb2 as cur
 
 
@@ -115,6 +115,15 @@ class ReplayPolicy(Value, message=cur.ReplayPolicy):
 
 
 @dataclass(frozen=True)
+class FrontierPolicy(Value, message=cur.FrontierPolicy):
+    """Where there is something to learn; see `gradus.frontier`."""
+
+    measure: SuccessMeasure | None = None
+    exploration: float | None = None
+    practice_scale: float | None = None
+
+
+@dataclass(frozen=True)
 class Tier(Value, message=cur.Tier):
     """Arms that are opened together, with their weights."""
 
@@ -197,5 +206,6 @@ class Policy(Value, message=cur.Policy):
     competence: CompetencePolicy | None = None
     forgetting: ForgettingPolicy | None = None
     named: NamedPolicy | None = None
+    frontier: FrontierPolicy | None = None
     constraints: BatchConstraints | None = None
     filter: TaskFilter | None = None

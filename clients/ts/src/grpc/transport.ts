@@ -15,12 +15,18 @@ import { connection } from "./connection.ts";
 import { explain, inPlainWords, isSuspicious } from "./mistakes.ts";
 import { fromServiceError } from "./service-error.ts";
 import { stepChannel } from "./steps.ts";
+import { traced } from "./tracing.ts";
 
 /** How a gRPC server is reached. */
 export interface GrpcOptions {
   readonly tls?: TlsOptions | undefined;
   /** Bearer token, where the server asks for one. */
   readonly token?: string | undefined;
+  /**
+   * Whether calls are a part of the trace that their caller has going on (W3C trace context), where @opentelemetry/api is
+   * installed; left out: true.
+   */
+  readonly tracing?: boolean | undefined;
 }
 
 const pathOf = (method: DescMethod): string => `/${method.parent.typeName}/${method.name}`;
@@ -36,7 +42,7 @@ function cancelOn(signal: AbortSignal | undefined, call: { cancel(): void }): ()
   return () => signal?.removeEventListener("abort", cancel);
 }
 
-function unary(client: Client, metadata: Metadata): Transport["unary"] {
+function unary(client: Client, metadata: () => Metadata): Transport["unary"] {
   return async (method, message, attempt) => {
     if (attempt.signal?.aborted) throw abortedError(attempt.signal);
     const bytes = bytesOf(method.input, message);
@@ -47,7 +53,7 @@ function unary(client: Client, metadata: Metadata): Transport["unary"] {
         asIs,
         read,
         bytes,
-        metadata,
+        metadata(),
         optionsOf(attempt),
         (error, reply) => {
           stop();
@@ -60,12 +66,12 @@ function unary(client: Client, metadata: Metadata): Transport["unary"] {
   };
 }
 
-function serverStream(client: Client, metadata: Metadata): Transport["serverStream"] {
+function serverStream(client: Client, metadata: () => Metadata): Transport["serverStream"] {
   return async function* (method, message, attempt) {
     if (attempt.signal?.aborted) throw abortedError(attempt.signal);
     const bytes = bytesOf(method.input, message);
     const read = reader(method.output);
-    const call = client.makeServerStreamRequest(pathOf(method), asIs, read, bytes, metadata, optionsOf(attempt));
+    const call = client.makeServerStreamRequest(pathOf(method), asIs, read, bytes, metadata(), optionsOf(attempt));
     // The end of a cancelled call has no reader.
     call.on("error", () => undefined);
     const stop = cancelOn(attempt.signal, call);
@@ -112,9 +118,10 @@ export function grpcTransport(address: string, options: GrpcOptions): Transport 
     const wanted = "address: want host:port of the server's gRPC port, e.g. localhost:50051";
     throw new GradusError("INVALID_ARGUMENT", `${wanted}; got '${address}': ${problem}`);
   }
-  const metadata = new Metadata();
+  const common = new Metadata();
   const token = tokenOf(options.token);
-  if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
+  if (token !== undefined) common.set("authorization", `Bearer ${token}`);
+  const metadata = options.tracing === false ? () => common : traced(common);
   const wire = connection(() => new Client(address, credentialsOf(options.tls), channelOptions(address, options.tls)));
   const { client } = wire;
   const { reached, failed } = explainer(address, options.tls, () => unary(client(), metadata));
@@ -144,7 +151,7 @@ export function grpcTransport(address: string, options: GrpcOptions): Transport 
     },
     openSteps: () => {
       const method = EnvironmentService.method.streamSteps;
-      const start = () => client().makeBidiStreamRequest(pathOf(method), asIs, reader(method.output), metadata);
+      const start = () => client().makeBidiStreamRequest(pathOf(method), asIs, reader(method.output), metadata());
       const channel = stepChannel(start);
       return {
         ...channel,

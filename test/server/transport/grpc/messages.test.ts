@@ -81,7 +81,9 @@ test("an over-long message is refused with the limit, logged and counted", async
   await eventually(() => expect(ended()).toEqual(["Step RESOURCE_EXHAUSTED", "StreamSteps RESOURCE_EXHAUSTED"]));
   const metrics = await (await fetch(`http://127.0.0.1:${server.httpPort}/metrics`)).text();
   for (const method of ["Step", "StreamSteps"]) {
-    expect(metrics).toMatch(new RegExp(`^gradus_calls_total\\{method="[^"]*/${method}",code="8"\\} 1$`, "m"));
+    expect(metrics).toMatch(
+      new RegExp(`^gradus_calls_total\\{method="[^"]*/${method}",code="RESOURCE_EXHAUSTED"\\} 1$`, "m"),
+    );
     expect(metrics).toMatch(new RegExp(`^gradus_calls_in_progress\\{method="[^"]*/${method}"\\} 0$`, "m"));
   }
 });

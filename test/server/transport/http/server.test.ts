@@ -89,6 +89,18 @@ test.each([
   expect(answer).toContain(words);
 });
 
+test("an empty body says that {} is what to send", async () => {
+  const { httpPort } = await start({ step });
+  const response = await fetch(`http://localhost:${httpPort}/gradus.v1.EnvironmentService/Step`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+  });
+  expect([response.status, await response.json()]).toEqual([
+    400,
+    { code: "invalid_argument", message: "the body is empty: a StepRequest without fields is sent as {}" },
+  ]);
+});
+
 test("/metrics counts calls on both ports", async () => {
   const server = await start({
     step: async (request) => {
@@ -103,9 +115,9 @@ test("/metrics counts calls on both ports", async () => {
   const response = await fetch(`http://127.0.0.1:${server.httpPort}/metrics`);
   expect(response.headers.get("content-type")).toContain("text/plain");
   const text = await response.text();
-  const labels = (code: number) => `{method="gradus.v1.EnvironmentService/Step",code="${code}"}`;
-  expect(text).toContain(`gradus_calls_total${labels(0)} 2\n`);
-  expect(text).toContain(`gradus_calls_total${labels(5)} 2\n`);
+  const labels = (code: string) => `{method="gradus.v1.EnvironmentService/Step",code="${code}"}`;
+  expect(text).toContain(`gradus_calls_total${labels("OK")} 2\n`);
+  expect(text).toContain(`gradus_calls_total${labels("NOT_FOUND")} 2\n`);
   expect(text).toContain("nodejs_eventloop_lag_seconds");
 });
 

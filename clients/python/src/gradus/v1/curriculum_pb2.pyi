@@ -111,6 +111,50 @@ later cycles count as repeats.
 """
 global___ReplayInstances = ReplayInstances
 
+class _SuccessMeasure:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _SuccessMeasureEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_SuccessMeasure.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    SUCCESS_MEASURE_UNSPECIFIED: _SuccessMeasure.ValueType  # 0
+    """Not said: SUCCESS_MEASURE_QUALITY."""
+    SUCCESS_MEASURE_QUALITY: _SuccessMeasure.ValueType  # 1
+    """How good the answer is: of an optimum its ratio to it, 0 where it is infeasible; of
+    a graded answer the component that it is judged by; of the others whether it is
+    solved. Under FEEDBACK_SOURCE_REPORTED, which says none of these, as
+    SUCCESS_MEASURE_REWARD.
+    """
+    SUCCESS_MEASURE_SOLVED: _SuccessMeasure.ValueType  # 2
+    """Whether it is solved: optimal, where there is something to optimise. Needs
+    FEEDBACK_SOURCE_STEP.
+    """
+    SUCCESS_MEASURE_REWARD: _SuccessMeasure.ValueType  # 3
+    """The reward, from the lowest (0) to the highest (1) that the arm's scheme can give.
+    Under FEEDBACK_SOURCE_REPORTED the reward_mean; groups without one count as none.
+    """
+
+class SuccessMeasure(_SuccessMeasure, metaclass=_SuccessMeasureEnumTypeWrapper):
+    """What a sample's success is, between 0 and 1."""
+
+SUCCESS_MEASURE_UNSPECIFIED: SuccessMeasure.ValueType  # 0
+"""Not said: SUCCESS_MEASURE_QUALITY."""
+SUCCESS_MEASURE_QUALITY: SuccessMeasure.ValueType  # 1
+"""How good the answer is: of an optimum its ratio to it, 0 where it is infeasible; of
+a graded answer the component that it is judged by; of the others whether it is
+solved. Under FEEDBACK_SOURCE_REPORTED, which says none of these, as
+SUCCESS_MEASURE_REWARD.
+"""
+SUCCESS_MEASURE_SOLVED: SuccessMeasure.ValueType  # 2
+"""Whether it is solved: optimal, where there is something to optimise. Needs
+FEEDBACK_SOURCE_STEP.
+"""
+SUCCESS_MEASURE_REWARD: SuccessMeasure.ValueType  # 3
+"""The reward, from the lowest (0) to the highest (1) that the arm's scheme can give.
+Under FEEDBACK_SOURCE_REPORTED the reward_mean; groups without one count as none.
+"""
+global___SuccessMeasure = SuccessMeasure
+
 class _CompetenceStep:
     ValueType = typing.NewType("ValueType", builtins.int)
     V: typing_extensions.TypeAlias = ValueType
@@ -760,6 +804,57 @@ class ReplayPolicy(google.protobuf.message.Message):
 global___ReplayPolicy = ReplayPolicy
 
 @typing.final
+class FrontierPolicy(google.protobuf.message.Message):
+    """Draws where there is something to learn: the default, for it needs no order of
+    levels and is never much worse than equal shares. Of each arm it keeps, over its
+    closed groups in cursor order, with q a group's mean success and ω what a late
+    group counts (else 1):
+      A ← (1 − .1ω) A + ωq, N ← (1 − .1ω) N + ω (fast);
+      S ← (1 − .02ω) S + ωq, M ← (1 − .02ω) M + ω (slow);
+      V ← V + ωq (1 − q) (practice); with m̃ = (S + .5) / (M + 1): once M > 8 the
+      reference is m̃, and whenever m̃ has moved from it by more than .15 the reference
+      is m̃ and V is 0.
+    At a draw, with m = (A + .15) / (N + .3), rise = (A/N − S/M) / .15 within [0, 1] (1
+    for an arm without groups), V₀ the practice_scale and ε the exploration:
+      w = m² (1 − m)⁵ / ((2/7)² (5/7)⁵) · (.3 + .7 rise) / (1 + (V/V₀)²);
+      p = E/n + (1 − ε) w / max(Σw, s), E what is left, s = .1 for up to 20 arms and
+      .005 for each of more.
+    n and Σw are over the arms with a weight above 0; other weights have no effect. The
+    rule is ours (docs/guides/curriculum.md).
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    MEASURE_FIELD_NUMBER: builtins.int
+    EXPLORATION_FIELD_NUMBER: builtins.int
+    PRACTICE_SCALE_FIELD_NUMBER: builtins.int
+    measure: global___SuccessMeasure.ValueType
+    """What success is; unset: SUCCESS_MEASURE_QUALITY."""
+    exploration: builtins.float
+    """The share of each update batch that all arms have alike whatever happens, in
+    (0, 1]; unset: 0.1.
+    """
+    practice_scale: builtins.float
+    """How much practice without progress halves an arm's share, in groups, above 0;
+    unset: prompts_per_update, at least 8.
+    """
+    def __init__(
+        self,
+        *,
+        measure: global___SuccessMeasure.ValueType = ...,
+        exploration: builtins.float | None = ...,
+        practice_scale: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_exploration", b"_exploration", "_practice_scale", b"_practice_scale", "exploration", b"exploration", "practice_scale", b"practice_scale"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_exploration", b"_exploration", "_practice_scale", b"_practice_scale", "exploration", b"exploration", "measure", b"measure", "practice_scale", b"practice_scale"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_exploration", b"_exploration"]) -> typing.Literal["exploration"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_practice_scale", b"_practice_scale"]) -> typing.Literal["practice_scale"] | None: ...
+
+global___FrontierPolicy = FrontierPolicy
+
+@typing.final
 class Tier(google.protobuf.message.Message):
     """Arms that are opened together."""
 
@@ -1074,6 +1169,7 @@ class Policy(google.protobuf.message.Message):
     COMPETENCE_FIELD_NUMBER: builtins.int
     FORGETTING_FIELD_NUMBER: builtins.int
     NAMED_FIELD_NUMBER: builtins.int
+    FRONTIER_FIELD_NUMBER: builtins.int
     CONSTRAINTS_FIELD_NUMBER: builtins.int
     FILTER_FIELD_NUMBER: builtins.int
     @property
@@ -1105,6 +1201,10 @@ class Policy(google.protobuf.message.Message):
         """A policy by its name."""
 
     @property
+    def frontier(self) -> global___FrontierPolicy:
+        """Where there is something to learn."""
+
+    @property
     def constraints(self) -> global___BatchConstraints:
         """Constraints on each update batch, for any kind; unset: none."""
 
@@ -1122,12 +1222,13 @@ class Policy(google.protobuf.message.Message):
         competence: global___CompetencePolicy | None = ...,
         forgetting: global___ForgettingPolicy | None = ...,
         named: global___NamedPolicy | None = ...,
+        frontier: global___FrontierPolicy | None = ...,
         constraints: global___BatchConstraints | None = ...,
         filter: global___TaskFilter | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["bandit", b"bandit", "competence", b"competence", "constraints", b"constraints", "filter", b"filter", "forgetting", b"forgetting", "kind", b"kind", "mixture", b"mixture", "named", b"named", "replay", b"replay", "staged", b"staged"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["bandit", b"bandit", "competence", b"competence", "constraints", b"constraints", "filter", b"filter", "forgetting", b"forgetting", "kind", b"kind", "mixture", b"mixture", "named", b"named", "replay", b"replay", "staged", b"staged"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["mixture", "bandit", "staged", "replay", "competence", "forgetting", "named"] | None: ...
+    def HasField(self, field_name: typing.Literal["bandit", b"bandit", "competence", b"competence", "constraints", b"constraints", "filter", b"filter", "forgetting", b"forgetting", "frontier", b"frontier", "kind", b"kind", "mixture", b"mixture", "named", b"named", "replay", b"replay", "staged", b"staged"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["bandit", b"bandit", "competence", b"competence", "constraints", b"constraints", "filter", b"filter", "forgetting", b"forgetting", "frontier", b"frontier", "kind", b"kind", "mixture", b"mixture", "named", b"named", "replay", b"replay", "staged", b"staged"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["mixture", "bandit", "staged", "replay", "competence", "forgetting", "named", "frontier"] | None: ...
 
 global___Policy = Policy
 
@@ -1381,10 +1482,11 @@ class ArmState(google.protobuf.message.Message):
     run, in the first.
     """
     value: builtins.float
-    """What a bandit thinks of it, after the last batch that was folded in: Q under
+    """What the policy thinks of it: what a bandit does, after the last batch that was folded in: Q under
     EMA-softmax, the logarithm of its weight over the mean weight under EXP3.S, the
-    discounted mean of its signals under Thompson sampling and UCB. 0 under other
-    policies.
+    discounted mean of its signals under Thompson sampling and UCB. Under a frontier
+    policy m, the success that is expected of it, and 0 before its first group. 0 under
+    other policies.
     """
     weight: builtins.float
     """Its weight as set."""
@@ -2954,6 +3056,7 @@ class ControlRecord(google.protobuf.message.Message):
     WEIGHTS_FIELD_NUMBER: builtins.int
     REASON_FIELD_NUMBER: builtins.int
     ARM_ID_FIELD_NUMBER: builtins.int
+    BY_FIELD_NUMBER: builtins.int
     kind: builtins.str
     """What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
     "resume", "close_groups", "reopen_groups", "shape" or "import".
@@ -2964,6 +3067,10 @@ class ControlRecord(google.protobuf.message.Message):
     """The reason given; else empty."""
     arm_id: builtins.str
     """The arm, for "mask" and "unmask"."""
+    by: builtins.str
+    """The name of the token of whoever asked for it; empty: the server did it by
+    itself, as it does mask an arm, or asks for no token.
+    """
     @property
     def policy(self) -> global___Policy:
         """The new policy, for "policy"."""
@@ -2981,9 +3088,10 @@ class ControlRecord(google.protobuf.message.Message):
         weights: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
         reason: builtins.str = ...,
         arm_id: builtins.str = ...,
+        by: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["policy", b"policy"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "cursor", b"cursor", "kind", b"kind", "policy", b"policy", "reason", b"reason", "weights", b"weights"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "by", b"by", "cursor", b"cursor", "kind", b"kind", "policy", b"policy", "reason", b"reason", "weights", b"weights"]) -> None: ...
 
 global___ControlRecord = ControlRecord
 

@@ -485,6 +485,13 @@ export declare type Sample = Message<"gradus.internal.v1.Sample"> & {
    * @generated from field: optional string reason = 7;
    */
   reason?: string | undefined;
+
+  /**
+   * How good the answer is, in [0, 1]; unset: 1 where it is solved, else 0.
+   *
+   * @generated from field: optional double quality = 8;
+   */
+  quality?: number | undefined;
 };
 
 /**
@@ -1985,6 +1992,13 @@ export declare type GroupOutcome = Message<"gradus.internal.v1.GroupOutcome"> & 
    * @generated from field: optional double advantage = 5;
    */
   advantage?: number | undefined;
+
+  /**
+   * How good the answers are, summed; unset: as many as are solved.
+   *
+   * @generated from field: optional double quality = 6;
+   */
+  quality?: number | undefined;
 };
 
 /**

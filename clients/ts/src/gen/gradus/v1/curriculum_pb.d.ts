@@ -614,6 +614,57 @@ export declare type ReplayPolicy = Message<"gradus.v1.ReplayPolicy"> & {
 export declare const ReplayPolicySchema: GenMessage<ReplayPolicy>;
 
 /**
+ * Draws where there is something to learn: the default, for it needs no order of
+ * levels and is never much worse than equal shares. Of each arm it keeps, over its
+ * closed groups in cursor order, with q a group's mean success and ω what a late
+ * group counts (else 1):
+ *   A ← (1 − .1ω) A + ωq, N ← (1 − .1ω) N + ω (fast);
+ *   S ← (1 − .02ω) S + ωq, M ← (1 − .02ω) M + ω (slow);
+ *   V ← V + ωq (1 − q) (practice); with m̃ = (S + .5) / (M + 1): once M > 8 the
+ *   reference is m̃, and whenever m̃ has moved from it by more than .15 the reference
+ *   is m̃ and V is 0.
+ * At a draw, with m = (A + .15) / (N + .3), rise = (A/N − S/M) / .15 within [0, 1] (1
+ * for an arm without groups), V₀ the practice_scale and ε the exploration:
+ *   w = m² (1 − m)⁵ / ((2/7)² (5/7)⁵) · (.3 + .7 rise) / (1 + (V/V₀)²);
+ *   p = E/n + (1 − ε) w / max(Σw, s), E what is left, s = .1 for up to 20 arms and
+ *   .005 for each of more.
+ * n and Σw are over the arms with a weight above 0; other weights have no effect. The
+ * rule is ours (docs/guides/curriculum.md).
+ *
+ * @generated from message gradus.v1.FrontierPolicy
+ */
+export declare type FrontierPolicy = Message<"gradus.v1.FrontierPolicy"> & {
+  /**
+   * What success is; unset: SUCCESS_MEASURE_QUALITY.
+   *
+   * @generated from field: gradus.v1.SuccessMeasure measure = 1;
+   */
+  measure: SuccessMeasure;
+
+  /**
+   * The share of each update batch that all arms have alike whatever happens, in
+   * (0, 1]; unset: 0.1.
+   *
+   * @generated from field: optional double exploration = 2;
+   */
+  exploration?: number | undefined;
+
+  /**
+   * How much practice without progress halves an arm's share, in groups, above 0;
+   * unset: prompts_per_update, at least 8.
+   *
+   * @generated from field: optional double practice_scale = 3;
+   */
+  practiceScale?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.FrontierPolicy.
+ * Use `create(FrontierPolicySchema)` to create a new message.
+ */
+export declare const FrontierPolicySchema: GenMessage<FrontierPolicy>;
+
+/**
  * Arms that are opened together.
  *
  * @generated from message gradus.v1.Tier
@@ -945,6 +996,14 @@ export declare type Policy = Message<"gradus.v1.Policy"> & {
      */
     value: NamedPolicy;
     case: "named";
+  } | {
+    /**
+     * Where there is something to learn.
+     *
+     * @generated from field: gradus.v1.FrontierPolicy frontier = 10;
+     */
+    value: FrontierPolicy;
+    case: "frontier";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -1253,10 +1312,11 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
   probability: number;
 
   /**
-   * What a bandit thinks of it, after the last batch that was folded in: Q under
+   * What the policy thinks of it: what a bandit does, after the last batch that was folded in: Q under
    * EMA-softmax, the logarithm of its weight over the mean weight under EXP3.S, the
-   * discounted mean of its signals under Thompson sampling and UCB. 0 under other
-   * policies.
+   * discounted mean of its signals under Thompson sampling and UCB. Under a frontier
+   * policy m, the success that is expected of it, and 0 before its first group. 0 under
+   * other policies.
    *
    * @generated from field: double value = 3;
    */
@@ -3101,6 +3161,14 @@ export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
    * @generated from field: string arm_id = 6;
    */
   armId: string;
+
+  /**
+   * The name of the token of whoever asked for it; empty: the server did it by
+   * itself, as it does mask an arm, or asks for no token.
+   *
+   * @generated from field: string by = 7;
+   */
+  by: string;
 };
 
 /**
@@ -3293,6 +3361,51 @@ export enum ReplayInstances {
  * Describes the enum gradus.v1.ReplayInstances.
  */
 export declare const ReplayInstancesSchema: GenEnum<ReplayInstances>;
+
+/**
+ * What a sample's success is, between 0 and 1.
+ *
+ * @generated from enum gradus.v1.SuccessMeasure
+ */
+export enum SuccessMeasure {
+  /**
+   * Not said: SUCCESS_MEASURE_QUALITY.
+   *
+   * @generated from enum value: SUCCESS_MEASURE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * How good the answer is: of an optimum its ratio to it, 0 where it is infeasible; of
+   * a graded answer the component that it is judged by; of the others whether it is
+   * solved. Under FEEDBACK_SOURCE_REPORTED, which says none of these, as
+   * SUCCESS_MEASURE_REWARD.
+   *
+   * @generated from enum value: SUCCESS_MEASURE_QUALITY = 1;
+   */
+  QUALITY = 1,
+
+  /**
+   * Whether it is solved: optimal, where there is something to optimise. Needs
+   * FEEDBACK_SOURCE_STEP.
+   *
+   * @generated from enum value: SUCCESS_MEASURE_SOLVED = 2;
+   */
+  SOLVED = 2,
+
+  /**
+   * The reward, from the lowest (0) to the highest (1) that the arm's scheme can give.
+   * Under FEEDBACK_SOURCE_REPORTED the reward_mean; groups without one count as none.
+   *
+   * @generated from enum value: SUCCESS_MEASURE_REWARD = 3;
+   */
+  REWARD = 3,
+}
+
+/**
+ * Describes the enum gradus.v1.SuccessMeasure.
+ */
+export declare const SuccessMeasureSchema: GenEnum<SuccessMeasure>;
 
 /**
  * How a competence policy goes on when a tier is passed.

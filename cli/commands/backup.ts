@@ -1,0 +1,56 @@
+/** gradus backup and restore: a server's data folder in one file, and back. */
+import type { Command } from "commander";
+import { addFolderOptions, configOf, type LocalFlags } from "../connection.ts";
+import { withOut } from "../out.ts";
+import { print, printJson } from "../print.ts";
+import { CliProblem } from "../problem.ts";
+
+type Flags = Pick<LocalFlags, "dataDir" | "keyFile"> & { readonly json?: boolean; readonly force?: boolean };
+
+export function addBackup(program: Command): void {
+  const command = program
+    .command("backup")
+    .description("write runs, evaluations and keys of a data folder to one file; a server may go on meanwhile")
+    .argument("<file>", "to write; it holds keys, so keep it secret");
+  addFolderOptions(command, "keyFile").action(async (file: string, flags: Flags) => {
+    const config = folderOf(flags);
+    const { keyFileOf } = await import("../../server/tasks/keyring.ts");
+    const { backUp } = await import("../../server/stores/backup.ts");
+    const held = await withOut("<file>", file, (path) => backUp(config.dataDir, keyFileOf(config), path)).catch(
+      asProblem,
+    );
+    if (flags.json) printJson({ file, ...held });
+    else print(`${file}: ${held.runs} runs, ${held.events} events, each checked; ${held.files.join(", ")}`);
+  });
+}
+
+export function addRestore(program: Command): void {
+  const command = program
+    .command("restore")
+    .description("put a backup into a data folder that no server has open, and check every event of its runs")
+    .argument("<file>", "from gradus backup")
+    .option("--force", "move away what the folder has, into a folder in it");
+  addFolderOptions(command).action(async (file: string, flags: Flags) => {
+    const { dataDir } = folderOf(flags);
+    const { restore } = await import("../../server/stores/backup.ts");
+    const restored = await restore(file, dataDir, flags.force === true).catch(asProblem);
+    if (flags.json) return printJson({ dataDir, ...restored });
+    print(`${dataDir}: ${restored.runs} runs, ${restored.events} events, each as it was written`);
+    if (restored.replaced !== undefined) print(`what was there is in ${restored.replaced}`);
+  });
+}
+
+function folderOf(flags: Flags): ReturnType<typeof configOf> {
+  const config = configOf(flags);
+  if (config.store === "sqlite") return config;
+  throw new CliProblem(
+    "usage",
+    `the runs of --store ${config.store} are not in the data folder (docs/guides/command-line.md)`,
+  );
+}
+
+async function asProblem(error: unknown): Promise<never> {
+  const { BackupProblem } = await import("../../server/stores/backup.ts");
+  if (!(error instanceof BackupProblem)) throw error;
+  throw new CliProblem(error.missing ? "missing" : "failure", error.message);
+}

@@ -1,0 +1,27 @@
+/** gradus completion: a script by which a shell completes this command line. */
+import { Argument, type Command } from "commander";
+import { completionScript, type Shell, shells } from "../completion.ts";
+import { print } from "../print.ts";
+
+/** `whole` makes the program with all of its commands, for the one that is run may have this one alone. */
+export function addCompletion(program: Command, whole: () => Promise<Command>): void {
+  program
+    .command("completion")
+    .description("print a script by which a shell completes commands, options, their values and files")
+    .addArgument(new Argument("<shell>", "which one").choices(shells))
+    .addHelpText(
+      "after",
+      `
+  bash  source <(gradus completion bash)                            in ~/.bashrc
+  zsh   source <(gradus completion zsh)                             in ~/.zshrc, after compinit
+  fish  gradus completion fish > ~/.config/fish/completions/gradus.fish`,
+    )
+    .action(async (shell: Shell) => {
+      const [{ environments }, { suiteDefinitions }] = await Promise.all([
+        import("../../envs/registry.ts"),
+        import("../../server/evaluation/suites.ts"),
+      ]);
+      const [environment, suite] = [environments, suiteDefinitions].map((all) => [...new Set(all.map(({ id }) => id))]);
+      print(completionScript(shell, await whole(), { environment: environment ?? [], suite: suite ?? [] }));
+    });
+}

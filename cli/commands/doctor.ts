@@ -1,0 +1,61 @@
+/** gradus doctor: what is missing on this machine, and how to get it. */
+import type { Command } from "commander";
+import { addServeOptions, readConfig } from "../../server/runtime/config.ts";
+import { addReachOptions, type ConnectionFlags, withClient } from "../connection.ts";
+import type { Check, State } from "../doctor.ts";
+import { inColour } from "../notes.ts";
+import { print, printJson } from "../print.ts";
+import { CliProblem, describe } from "../problem.ts";
+
+type Flags = ConnectionFlags & { readonly json?: boolean };
+
+export function addDoctor(program: Command): void {
+  const command = program
+    .command("doctor")
+    .description("say what a server with these flags would lack on this machine, and how to get it")
+    .option("--json", "print JSON")
+    .addHelpText(
+      "after",
+      "\nIt takes the flags and variables of gradus serve. It exits with 1 where something is missing.",
+    );
+  addReachOptions(addServeOptions(command)).action(async (flags: Flags) => {
+    const found: Check[] = [];
+    for await (const check of allChecks(flags)) {
+      found.push(check);
+      if (!flags.json) print(shown(check));
+    }
+    if (flags.json) printJson(found);
+    const missing = found.filter(({ state }) => state === "missing").map(({ name }) => name);
+    if (missing.length > 0) throw new CliProblem("failure", `missing: ${missing.join(", ")}`);
+  });
+}
+
+async function* allChecks(flags: Flags): AsyncGenerator<Check> {
+  const read = readConfig(flags as Readonly<Record<string, unknown>>, process.env);
+  const { checks } = await import("../doctor.ts");
+  if (read.kind === "ok") yield* checks(read.config);
+  else
+    yield {
+      name: "configuration",
+      state: "missing",
+      found: read.message,
+      remedy: "gradus serve --help lists the flags",
+    };
+  if (flags.server !== undefined) yield await reached(flags, flags.server);
+}
+
+async function reached(flags: Flags, server: string): Promise<Check> {
+  const { running } = await import("../doctor.ts");
+  try {
+    return await withClient(flags, (client) => running(client, server));
+  } catch (error) {
+    return { name: "server", state: "missing", found: describe(error).message, remedy: "gradus serve starts one" };
+  }
+}
+
+const styles = { ok: "green", warning: "yellow", missing: "red" } as const satisfies Record<State, string>;
+
+function shown({ name, state, found, remedy }: Check): string {
+  const line = `${inColour(styles[state], state.padEnd(7), process.stdout)}  ${name}: ${found}`;
+  return remedy === undefined ? line : `${line}\n         ${remedy}`;
+}

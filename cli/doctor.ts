@@ -1,0 +1,180 @@
+/** What gradus doctor looks at: whether a server with these flags would start here, and what it would lack. */
+import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname, join, resolve } from "node:path";
+import type { GradusClient } from "../clients/ts/src/public.ts";
+import type { EndpointOptions } from "../server/ports/chat-endpoint.ts";
+import type { SandboxSettings } from "../server/ports/sandbox/settings.ts";
+import type { Found } from "../server/ports/sandbox/zygote.ts";
+import type { Config } from "../server/runtime/config.ts";
+
+/** "warning": it works, and less than it could. "missing": a server does not start, or what was asked for does not work. */
+export type State = "ok" | "warning" | "missing";
+
+export interface Check {
+  readonly name: string;
+  readonly state: State;
+  readonly found: string;
+  /** How to get what is missing. */
+  readonly remedy?: string;
+}
+
+const ok = (name: string, found: string): Check => ({ name, state: "ok", found });
+
+/** Of a configuration that reads well. */
+export async function* checks(config: Config): AsyncGenerator<Check> {
+  yield node();
+  for (const warning of config.warnings) yield { name: "configuration", state: "warning", found: warning };
+  yield dataFolder(config.dataDir);
+  yield await keys(config);
+  yield clock(config.dataDir);
+  yield await port("gRPC port", "--port", config.host, config.port);
+  yield await port("HTTP port", "--http-port", config.host, config.httpPort);
+  if (config.metricsPort !== undefined)
+    yield await port("metrics port", "--metrics-port", config.host, config.metricsPort);
+  yield* sandbox(config.sandbox);
+  for (const name of ["judge", "teacher"] as const) yield await endpoint(name, config[name]);
+}
+
+const NODE_MAJOR_MIN = 24;
+
+function node(): Check {
+  const { node: version } = process.versions;
+  if (Number(version.split(".")[0]) >= NODE_MAJOR_MIN) return ok("Node", version);
+  return { name: "Node", state: "missing", found: version, remedy: `install Node ${NODE_MAJOR_MIN} or newer` };
+}
+
+/** The folder is made by a server, so it is enough that it could be. */
+function dataFolder(directory: string): Check {
+  let above = resolve(directory);
+  while (!existsSync(above)) above = dirname(above);
+  try {
+    accessSync(above, constants.W_OK | constants.X_OK);
+    if (statSync(above).isDirectory())
+      return ok("data folder", above === resolve(directory) ? directory : `${directory}, which will be made`);
+  } catch {
+    // As for a file in its place.
+  }
+  const remedy = "mend its owner and mode, or give another --data-dir";
+  return { name: "data folder", state: "missing", found: `${above} is no folder that can be written`, remedy };
+}
+
+async function keys(config: Config): Promise<Check> {
+  const name = "task keys";
+  const [{ keyFileOf, loadKeyring }, { keyName }] = await Promise.all([
+    import("../server/tasks/keyring.ts"),
+    import("../server/tasks/key-file.ts"),
+  ]);
+  const file = keyFileOf(config);
+  if (config.keyFile === undefined && !existsSync(file)) return ok(name, `none yet: a server makes ${file}`);
+  const loaded = loadKeyring({ ...config, keyFile: file });
+  if (loaded.kind === "invalid")
+    return { name, state: "missing", found: loaded.message, remedy: "give the --key-file that the other servers have" };
+  if (loaded.warning !== undefined) return { name, state: "warning", found: loaded.warning };
+  return ok(name, `${file}: ${loaded.keyring.map(keyName).join(", ")}`);
+}
+
+/** Clocks of machines differ by less. */
+const CLOCK_MS_MAX = 60_000;
+
+/** Runs expire by the clock. One that was set back shows by files that are newer than now. */
+function clock(directory: string): Check {
+  const files = existsSync(directory) ? readdirSync(directory) : [];
+  const newest = Math.max(
+    ...files.map((file) => statSync(join(directory, file), { throwIfNoEntry: false })?.mtimeMs ?? 0),
+  );
+  const now = new Date();
+  if (newest <= now.getTime() + CLOCK_MS_MAX) return ok("clock", now.toISOString());
+  const found = `${now.toISOString()}, and the data folder was written at ${new Date(newest).toISOString()}`;
+  return { name: "clock", state: "missing", found, remedy: "set the clock, e.g. by NTP: runs expire by it" };
+}
+
+async function port(name: string, flag: string, host: string, number: number): Promise<Check> {
+  if (number === 0) return ok(name, "any free one");
+  const problem = await new Promise<string | undefined>((done) => {
+    const server = createServer().once("error", (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
+    server.listen({ host, port: number }, () => server.close(() => done(undefined)));
+  });
+  if (problem === undefined) return ok(name, `${number} is free`);
+  if (problem === "EADDRINUSE") {
+    const remedy = `if that is no server of yours, give another ${flag}`;
+    return { name, state: "warning", found: `something listens on ${number} of ${host}`, remedy };
+  }
+  const remedy = `give another ${flag} or --host`;
+  return { name, state: "missing", found: `${host} port ${number} cannot be listened on (${problem})`, remedy };
+}
+
+const NO_CODE = "without it there is no code environment; --sandbox off says that none is wanted";
+
+async function* sandbox(settings: SandboxSettings | undefined): AsyncGenerator<Check> {
+  if (settings === undefined) {
+    yield ok("sandbox", "off: programs of models are not run");
+    return;
+  }
+  const { openSandbox } = await import("../server/ports/sandbox/open.ts");
+  const opened = await openSandbox(settings);
+  if (opened.kind === "missing") {
+    yield { name: "sandbox", state: "missing", found: opened.why, remedy: NO_CODE };
+    return;
+  }
+  await opened.close();
+  if (settings.kind === "remote") yield ok("sandbox", `${settings.url}, which is asked by the first program`);
+  else yield* roomOf(opened.found as unknown as Found);
+}
+
+const CHECK = "gradus sandbox check says what programs can do here";
+
+/** Each wall that a kernel gives, and what stands without it. */
+export function* roomOf(found: Found): Generator<Check> {
+  const { python, landlock, namespaces, noNamespaces, library, user } = found;
+  const wall = (name: string, has: boolean, yes: string, no: string, remedy: string): Check =>
+    has ? ok(name, yes) : { name, state: "warning", found: no, remedy };
+  yield ok("Python", `${python}, at least 3.10`);
+  yield ok("sandbox: seccomp", `an allow-list of system calls, as user ${user}`);
+  yield wall(
+    "sandbox: Landlock",
+    landlock > 0,
+    `version ${landlock}: files are kept from programs`,
+    "no: files are kept from programs by namespaces alone",
+    `a kernel of 5.13 or newer, with landlock in its lsm= list; ${CHECK}`,
+  );
+  yield wall(
+    "sandbox: namespaces",
+    namespaces,
+    "files, processes, network and shared memory of their own",
+    `no (${noNamespaces ?? "unknown"}): seccomp and Landlock alone hold programs in`,
+    `allow user namespaces (kernel.unprivileged_userns_clone, user.max_user_namespaces; in a container its profile); ${CHECK}`,
+  );
+  yield wall(
+    "sandbox: library",
+    library,
+    "programs can import all of Python's standard library",
+    "programs can import only what is imported ahead of them",
+    `let others read Python's standard library, for programs run as user ${user}`,
+  );
+}
+
+const ANSWER_MS_MAX = 15_000;
+
+/** One token is asked for: that shows the address, the key and the model's name. */
+async function endpoint(name: "judge" | "teacher", config: EndpointOptions | undefined): Promise<Check> {
+  if (config === undefined) return ok(name, `none: --${name}-url and --${name}-model name one`);
+  const { createEndpoint } = await import("../server/ports/chat-endpoint.ts");
+  const ask = createEndpoint({ ...config, timeoutMs: ANSWER_MS_MAX, outputTokensMax: 1 });
+  const reply = await ask([{ role: "user", content: "Say yes." }], AbortSignal.timeout(ANSWER_MS_MAX));
+  const at = `${config.model} at ${config.url}`;
+  if (reply.kind === "reply") return ok(name, at);
+  const found = `${at}: ${reply.message}`;
+  return {
+    name,
+    state: "missing",
+    found,
+    remedy: `mend --${name}-url, --${name}-model or GRADUS_${name.toUpperCase()}_KEY`,
+  };
+}
+
+/** A server that runs: that it answers, and takes the credentials. */
+export async function running(client: GradusClient, server: string): Promise<Check> {
+  const environments = await client.listEnvironments({});
+  return ok("server", `${server} answers, with ${environments.length} environments`);
+}

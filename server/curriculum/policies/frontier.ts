@@ -1,0 +1,189 @@
+/**
+ * The default: it draws where there is something to learn, and needs no order of levels (SPEC section 7, ours). An arm is
+ * of most interest at a share of success of 2/7; practice that moves nothing wears off; where nothing is worth practising
+ * all arms are drawn alike.
+ */
+import { type MeasureName, measures } from "../core/signals.ts";
+import { FormatError, type Json, readList, readNumber, readNumbers } from "../core/json.ts";
+import { fieldsOf } from "./fields.ts";
+import { first, type ObservedGroup, type PolicyDefinition, positive, type View } from "./policy.ts";
+
+const DEFAULT_EXPLORATION = 0.1;
+/** In groups: suits students that learn in tens of groups. */
+const PRACTICE_SCALE_MIN = 8;
+const PRACTICE_SCALE_MAX = 1e9;
+/** What is left after each group of the averages before it. */
+const FAST = 0.9;
+const SLOW = 0.98;
+/** What a fresh arm is taken for: half of .3 groups succeeded. */
+const PRIOR = 0.15;
+/** Groups of the slow average before practice is measured against it, and by how much it must move. */
+const SETTLED = 8;
+const MOVED = 0.15;
+/** Interest that is not yet worth a whole batch; for so many arms, and in proportion for more. */
+const INTEREST = 0.1;
+const INTEREST_ARMS = 20;
+/** Of m² (1 − m)⁵, at m = 2/7. */
+const PEAK = power(2 / 7, 2) * power(5 / 7, 5);
+
+export interface FrontierConfig {
+  /** What success is. */
+  readonly measure: MeasureName;
+  /** The share of each update batch that all arms have alike, whatever happens; in (0, 1]. */
+  readonly exploration: number;
+  /** How much practice without progress halves an arm's interest, in groups; undefined: see `scaleOf`. */
+  readonly practiceScale: number | undefined;
+}
+
+/** What is kept of an arm. Averages are sums beside the sums of their weights. */
+interface Practised {
+  /** The last ten groups or so: successes, and groups. */
+  readonly fast: number;
+  readonly fastCount: number;
+  /** The last fifty or so. */
+  readonly slow: number;
+  readonly slowCount: number;
+  /** Σ q (1 − q) since success last moved. */
+  readonly practice: number;
+  /** The slow average then; null: it is not settled. */
+  readonly reference: number | null;
+}
+
+export interface FrontierState {
+  /** By the arms' index. */
+  readonly arms: readonly Practised[];
+}
+
+const fresh: Practised = Object.freeze({
+  fast: 0,
+  fastCount: 0,
+  slow: 0,
+  slowCount: 0,
+  practice: 0,
+  reference: null,
+});
+
+/** By multiplication, so that every machine comes to the same bits. */
+function power(base: number, exponent: number): number {
+  let product = 1;
+  for (let i = 0; i < exponent; i++) product *= base;
+  return product;
+}
+
+/** After a group of success `q` that counts for `weight`. */
+function practised(arm: Practised, q: number, weight: number): Practised {
+  const { fast, fastCount, slow, slowCount, practice, reference } = arm;
+  const keptFast = 1 - (1 - FAST) * weight;
+  const keptSlow = 1 - (1 - SLOW) * weight;
+  const next = {
+    fast: keptFast * fast + weight * q,
+    fastCount: keptFast * fastCount + weight,
+    slow: keptSlow * slow + weight * q,
+    slowCount: keptSlow * slowCount + weight,
+    practice: practice + weight * q * (1 - q),
+    reference,
+  };
+  const settled = (next.slow + 0.5) / (next.slowCount + 1);
+  if (reference === null) return next.slowCount > SETTLED ? { ...next, reference: settled } : next;
+  return Math.abs(settled - reference) > MOVED ? { ...next, reference: settled, practice: 0 } : next;
+}
+
+function observe(_: FrontierConfig, state: FrontierState, groups: readonly ObservedGroup[]): FrontierState {
+  const arms = [...state.arms];
+  for (const { arm, signal, weight } of groups)
+    if (signal !== undefined) arms[arm] = practised(arms[arm] ?? fresh, signal, weight);
+  return { arms };
+}
+
+/** The share of success that is expected of an arm. */
+function expected({ fast, fastCount }: Practised): number {
+  return (fast + PRIOR) / (fastCount + 2 * PRIOR);
+}
+
+/** From 0, where success does not rise, to 1, where it does fast or nothing is known. */
+function riseOf({ fast, fastCount, slow, slowCount }: Practised): number {
+  if (fastCount === 0) return 1;
+  return Math.min(1, Math.max(0, (fast / fastCount - slow / slowCount) / MOVED));
+}
+
+function interestOf(arm: Practised, scale: number): number {
+  const m = expected(arm);
+  const worn = arm.practice / scale;
+  return ((power(m, 2) * power(1 - m, 5)) / PEAK) * ((0.3 + 0.7 * riseOf(arm)) / (1 + worn * worn));
+}
+
+/** Models move less with each group of a large batch than students of small ones do. */
+function scaleOf({ practiceScale }: FrontierConfig, promptsPerUpdate: number): number {
+  return practiceScale ?? Math.max(PRACTICE_SCALE_MIN, promptsPerUpdate);
+}
+
+function probabilities(config: FrontierConfig, { arms }: FrontierState, { arms: records, progress }: View) {
+  const { exploration } = config;
+  const scale = scaleOf(config, progress.size);
+  const interest = records.map(({ weight }, i) => (weight > 0 ? interestOf(arms[i] ?? fresh, scale) : 0));
+  const drawable = records.filter(({ weight }) => weight > 0).length;
+  let total = 0;
+  for (const each of interest) total += each;
+  const whole = Math.max(total, INTEREST * Math.max(1, drawable / INTEREST_ARMS));
+  const alike = 1 - ((1 - exploration) * total) / whole;
+  return records.map(({ weight }, i) =>
+    weight > 0 ? alike / drawable + ((1 - exploration) * (interest[i] ?? 0)) / whole : 0,
+  );
+}
+
+function encodeArm({ fast, fastCount, slow, slowCount, practice, reference }: Practised): Json {
+  return [fast, fastCount, slow, slowCount, practice, reference];
+}
+
+function decodeArm(json: Json): Practised {
+  const fields = readList(json);
+  const [fast, fastCount, slow, slowCount, practice] = readNumbers(fields.slice(0, 5)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const last = fields[5] ?? null;
+  if (fields.length !== 6) throw new FormatError("an arm of a frontier has six numbers");
+  return { fast, fastCount, slow, slowCount, practice, reference: last === null ? null : readNumber(last) };
+}
+
+export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
+  kind: "frontier",
+  read(parameters) {
+    const fields = fieldsOf(parameters, ["measure", "exploration", "practice_scale"]);
+    return {
+      measure: fields.choice("measure", measures, "SUCCESS_MEASURE_", "QUALITY"),
+      exploration: fields.number("exploration") ?? DEFAULT_EXPLORATION,
+      practiceScale: fields.number("practice_scale"),
+    };
+  },
+  write: ({ measure, exploration, practiceScale }) => ({
+    measure: `SUCCESS_MEASURE_${measure}`,
+    exploration,
+    ...(practiceScale !== undefined && { practice_scale: practiceScale }),
+  }),
+  check: ({ exploration, practiceScale }) =>
+    first([
+      () => positive("exploration", exploration, 1),
+      () => (practiceScale === undefined ? undefined : positive("practice_scale", practiceScale, PRACTICE_SCALE_MAX)),
+    ]),
+  takesFeedback: true,
+  signal: ({ measure }) => measure,
+  needsSolved: ({ measure }) => (measure === "SOLVED" ? "measure" : undefined),
+  initial: (_, armCount) => ({ arms: new Array<Practised>(armCount).fill(fresh) }),
+  /** What was practised does not depend on the configuration, but for what success is. */
+  inherit: (config, state, before) =>
+    config.measure === before.measure ? state : { arms: state.arms.map(() => fresh) },
+  resize: (_, { arms }, armCount) => ({ arms: Array.from({ length: armCount }, (__, i) => arms[i] ?? fresh) }),
+  state: {
+    encode: ({ arms }) => arms.map(encodeArm),
+    decode: (json) => ({ arms: readList(json).map(decodeArm) }),
+  },
+  probabilities,
+  sharing: () => [],
+  observe,
+  /** Of an arm without groups nothing is known yet. */
+  values: (_, { arms }) => arms.map((arm) => (arm.fastCount > 0 ? expected(arm) : 0)),
+};

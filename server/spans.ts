@@ -1,0 +1,67 @@
+/**
+ * What of a call's work is a span of its trace. The parts are wrapped where they are put together, so that they know of no
+ * traces, and without traces they are not wrapped at all.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Runs } from "./curriculum/runs/runs.ts";
+import type { InstanceKey } from "./curriculum/core/types.ts";
+import type { WorkerPool } from "./making/workers.ts";
+import type { Resources } from "./ports/resources.ts";
+import type { Traces } from "./runtime/traces.ts";
+import type { AsyncScorer } from "./scoring/async-scorer.ts";
+import type { Store } from "./stores/store.ts";
+
+export interface Spans {
+  store(store: Store): Store;
+  workers(workers: WorkerPool): WorkerPool;
+  resources(resources: Resources): Resources;
+  scorer(scorer: AsyncScorer): AsyncScorer;
+  runs<Spec, Key extends InstanceKey>(runs: Runs<Spec, Key>): Runs<Spec, Key>;
+}
+
+export function spansOf(traces: Traces | undefined): Spans {
+  if (traces === undefined) {
+    const asItIs = <Part>(part: Part): Part => part;
+    return { store: asItIs, workers: asItIs, resources: asItIs, scorer: asItIs, runs: asItIs };
+  }
+  const { within } = traces;
+  return {
+    store: (store) => ({
+      ...store,
+      create: (run) => within("store create", {}, () => store.create(run)),
+      append: (key, append) =>
+        within("store append", { "gradus.events": append.events.length }, () => store.append(key, append)),
+      find: (runId) => within("store find", {}, () => store.find(runId)),
+      read: (...args) => within("store read", {}, () => store.read(...args)),
+      remove: (key) => within("store remove", {}, () => store.remove(key)),
+    }),
+    workers: (workers) => ({
+      ...workers,
+      run: (job, signal) => within("worker", {}, () => workers.run(job, signal)),
+    }),
+    // From the way in: with the wait for a place. An attempt begins when another's has ended, and so in the other's call.
+    resources: (resources) => ({
+      ...resources,
+      run: (resource, job) =>
+        within(resource.name, { "gradus.bytes": job.bytes }, () => {
+          const attempt: typeof job.verify = (context) =>
+            within(`${resource.name} attempt`, { "gradus.attempt": context.attempt }, () => job.verify(context));
+          return resources.run(resource, { ...job, verify: AsyncLocalStorage.bind(attempt) });
+        }),
+    }),
+    scorer: (scorer) => ({
+      ...scorer,
+      score: (task, completion, caller, sample) =>
+        within("score", { "gradus.environment": task.token.environment }, () =>
+          scorer.score(task, completion, caller, sample),
+        ),
+    }),
+    runs: (runs) => ({
+      ...runs,
+      recordFeedback: (runId, items) =>
+        within("record feedback", { "gradus.run": runId, "gradus.samples": items.length }, () =>
+          runs.recordFeedback(runId, items),
+        ),
+    }),
+  };
+}

@@ -1,0 +1,275 @@
+/**
+ * A data folder in one file, and back. The file is an SQLite file too: the folder's files in pieces, each file with its
+ * SHA-256. A server may write meanwhile: of each of its SQLite files one state is copied, as a reader sees it.
+ */
+import { createHash } from "node:crypto";
+import { chmodSync, closeSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, readSync } from "node:fs";
+import { readdirSync, renameSync, rmdirSync, rmSync, statSync, writeSync } from "node:fs";
+import { basename, join } from "node:path";
+import { backup, DatabaseSync } from "node:sqlite";
+import { makeFolder } from "./folder.ts";
+import { evaluationSchema } from "./sqlite-evaluations.ts";
+import { isBusy, isDamage, transaction } from "./sqlite-file.ts";
+import { runSchema } from "./sqlite-runs.ts";
+import { sqliteEvaluationStore, sqliteStore } from "./sqlite.ts";
+import { StoreDamaged } from "./store.ts";
+import { CannotOpen } from "./thread.ts";
+
+/** What a backup holds. */
+export interface Held {
+  readonly runs: number;
+  /** Of all runs; the hash of each was checked. */
+  readonly events: number;
+  readonly files: readonly string[];
+}
+
+/** What the operator has to mend, in words. `missing`: there is no such file or folder. */
+export class BackupProblem extends Error {
+  readonly missing: boolean;
+
+  constructor(message: string, missing = false) {
+    super(message);
+    this.missing = missing;
+  }
+}
+
+const databases = [runSchema.file, evaluationSchema.file] as const;
+const RUNS_KEY = "runs.key";
+const TASK_KEYS = "task-keys";
+/** All that a backup may hold. Caches of pools are made again. */
+const names: readonly string[] = [...databases, RUNS_KEY, TASK_KEYS];
+
+/** "Grad", so that another SQLite file is told from a backup. */
+const APPLICATION_ID = 0x47726164;
+const VERSION = 1;
+const TABLES = `
+  CREATE TABLE files (name TEXT PRIMARY KEY, sha256 BLOB NOT NULL) STRICT;
+  CREATE TABLE pieces (name TEXT NOT NULL, place INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (name, place)) STRICT;
+  PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${VERSION};
+`;
+const PIECE_BYTES = 1024 ** 2;
+
+/** Makes a backup of a folder; `keyFile` holds the keys of its tasks. The file must be there, and is filled. */
+export async function backUp(directory: string, keyFile: string, file: string): Promise<Held> {
+  if (!existsSync(join(directory, runSchema.file)))
+    throw new BackupProblem(`there is no ${runSchema.file} in ${directory}: give the --data-dir of a server`, true);
+  // Keys are in it.
+  chmodSync(file, 0o600);
+  const staged = mkdtempSync(`${file}-`);
+  try {
+    for (const name of databases) await copyDatabase(join(directory, name), join(staged, name));
+    // After the runs, for it is made with the first of them.
+    for (const path of [join(directory, RUNS_KEY), keyFile])
+      if (existsSync(path)) copyFileSync(path, join(staged, path === keyFile ? TASK_KEYS : RUNS_KEY));
+    const held = await checked(staged);
+    pack(staged, file);
+    return held;
+  } finally {
+    rmSync(staged, { recursive: true });
+  }
+}
+
+/** All pages in one step: between steps what another process writes would have it begin again, for ever perhaps. */
+const ALL_PAGES = 2 ** 31 - 1;
+
+async function copyDatabase(from: string, to: string): Promise<void> {
+  if (!existsSync(from)) return;
+  // One that only reads does not tidy up behind the server, nor what a killed one left.
+  const db = new DatabaseSync(from, { readOnly: true, timeout: 5_000 });
+  try {
+    await backup(db, to, { rate: ALL_PAGES });
+  } finally {
+    db.close();
+  }
+}
+
+function pack(directory: string, file: string): void {
+  const db = new DatabaseSync(file);
+  try {
+    db.exec(TABLES);
+    const [addFile, addPiece] = [
+      db.prepare("INSERT INTO files VALUES (?, ?)"),
+      db.prepare("INSERT INTO pieces VALUES (?, ?, ?)"),
+    ];
+    transaction(db, () => {
+      for (const name of readdirSync(directory)) {
+        const hash = createHash("sha256");
+        let place = 0;
+        for (const piece of piecesOf(join(directory, name))) {
+          hash.update(piece);
+          addPiece.run(name, place++, piece);
+        }
+        addFile.run(name, hash.digest());
+      }
+    });
+  } finally {
+    db.close();
+  }
+}
+
+function* piecesOf(path: string): Generator<Uint8Array> {
+  const descriptor = openSync(path, "r");
+  try {
+    for (;;) {
+      const piece = new Uint8Array(PIECE_BYTES);
+      const length = readSync(descriptor, piece);
+      if (length === 0) return;
+      yield piece.subarray(0, length);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Where the files are that a restore took the place of; undefined: there were none. */
+export interface Restored extends Held {
+  readonly replaced: string | undefined;
+}
+
+/**
+ * Puts a backup into a folder that no server has open. What is there is refused, or with `replace` moved into a folder
+ * beside. Nothing is moved before the backup was unpacked and checked.
+ */
+export async function restore(file: string, directory: string, replace: boolean): Promise<Restored> {
+  if (!existsSync(file)) throw new BackupProblem(`there is no file ${file}`, true);
+  makeFolder(directory, 0o700);
+  const before = readdirSync(directory).filter((name) => names.some((each) => name === each || isBeside(name, each)));
+  if (before.length > 0 && !replace)
+    throw new BackupProblem(
+      `${directory} has ${before.join(", ")}: give an empty --data-dir, or --force to replace them`,
+    );
+  for (const name of databases) refuseOpen(join(directory, name));
+  const staged = mkdtempSync(join(directory, "restoring-"));
+  try {
+    unpack(file, staged);
+    const held = await checked(staged);
+    const replaced = before.length === 0 ? undefined : join(directory, `replaced-${basename(staged).slice(-6)}`);
+    if (replaced !== undefined) mkdirSync(replaced, { mode: 0o700 });
+    for (const name of before) renameSync(join(directory, name), join(replaced ?? "", name));
+    for (const name of readdirSync(staged)) renameSync(join(staged, name), join(directory, name));
+    rmdirSync(staged);
+    return { ...held, replaced };
+  } finally {
+    rmSync(staged, { recursive: true, force: true });
+  }
+}
+
+/** The log and the index that SQLite keeps beside a file. */
+function isBeside(name: string, database: string): boolean {
+  return name === `${database}-wal` || name === `${database}-shm`;
+}
+
+/** A server holds a lock of its files, whether it writes or not. */
+function refuseOpen(path: string): void {
+  if (!existsSync(path)) return;
+  const db = new DatabaseSync(path, { timeout: 0 });
+  try {
+    db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK");
+  } catch (error) {
+    if (isBusy(error)) throw new BackupProblem(`a server has ${path} open: stop it first`);
+    // A damaged one is what is to be replaced.
+    if (!isDamage(error)) throw error;
+  } finally {
+    db.close();
+  }
+}
+
+function unpack(file: string, directory: string): void {
+  const db = openBackup(file);
+  try {
+    const pieces = db.prepare("SELECT body FROM pieces WHERE name = ? ORDER BY place");
+    for (const { name, sha256 } of db.prepare("SELECT name, sha256 FROM files").all() as unknown as FileRow[]) {
+      if (!names.includes(name)) throw new BackupProblem(`${file} holds '${name}', which no backup does`);
+      const hash = createHash("sha256");
+      const descriptor = openSync(join(directory, name), "wx", 0o600);
+      for (const { body } of pieces.iterate(name) as unknown as Iterable<{ readonly body: Uint8Array }>) {
+        hash.update(body);
+        writeSync(descriptor, body);
+      }
+      closeSync(descriptor);
+      if (!hash.digest().equals(sha256)) throw new BackupProblem(`${file}: ${name} is not as it was backed up`);
+    }
+  } catch (error) {
+    throw isDamage(error) ? new BackupProblem(`${file} is damaged: ${(error as Error).message}`) : error;
+  } finally {
+    db.close();
+  }
+}
+
+interface FileRow {
+  readonly name: string;
+  readonly sha256: Uint8Array;
+}
+
+function openBackup(file: string): DatabaseSync {
+  const other = new BackupProblem(`${file} is no file of gradus backup`);
+  // Of what is no regular file SQLite says that the disk failed.
+  if (!statSync(file).isFile()) throw other;
+  const db = new DatabaseSync(file, { readOnly: true });
+  try {
+    const { application_id: application } = db.prepare("PRAGMA application_id").get() as { application_id: number };
+    const { user_version: version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
+    if (application !== APPLICATION_ID) throw other;
+    if (version !== VERSION)
+      throw new BackupProblem(
+        `${file} is a backup of format ${version}, and this is ${VERSION}: use the Gradus that made it`,
+      );
+    return db;
+  } catch (error) {
+    db.close();
+    throw isDamage(error) ? other : error;
+  }
+}
+
+/** Reads every event of every run by its hash, as a server that plays it back does. */
+async function checked(directory: string): Promise<Held> {
+  const files = readdirSync(directory);
+  try {
+    for (const name of databases) integrity(join(directory, name));
+    const losses: string[] = [];
+    const options = { directory, onLoss: (loss: string) => void losses.push(loss) };
+    const store = await sqliteStore(options);
+    const evaluations = await sqliteEvaluationStore(options);
+    try {
+      const [lost] = losses;
+      if (lost !== undefined) throw new BackupProblem(lost);
+      return { ...(await checkRuns(store)), files };
+    } finally {
+      await store.close();
+      await evaluations.close();
+    }
+  } catch (error) {
+    if (error instanceof CannotOpen || error instanceof StoreDamaged) throw new BackupProblem(error.message);
+    throw error;
+  }
+}
+
+function integrity(path: string): void {
+  if (!existsSync(path)) return;
+  const db = new DatabaseSync(path);
+  try {
+    const [found] = db
+      .prepare("PRAGMA integrity_check(1)")
+      .all()
+      .map((row) => String(row["integrity_check"]));
+    if (found !== "ok") throw new BackupProblem(`${basename(path)} is damaged: ${found}`);
+  } finally {
+    db.close();
+  }
+}
+
+const PAGE = 100;
+
+async function checkRuns(store: Awaited<ReturnType<typeof sqliteStore>>): Promise<Pick<Held, "runs" | "events">> {
+  let [runs, events, after] = [0, 0, ""];
+  for (;;) {
+    const page = await store.list(after, PAGE);
+    for (const { key, version } of page.runs) {
+      for (let at = 0; at < version;) at = await store.check(key, at, version);
+      runs++;
+      events += version;
+    }
+    if (!page.more) return { runs, events };
+    after = page.runs.at(-1)?.id ?? after;
+  }
+}

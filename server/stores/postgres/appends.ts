@@ -1,0 +1,377 @@
+/**
+ * Appends to runs. Those that wait are committed together, in one statement, each where its run is at the version that its
+ * caller has seen: that is the fence, whatever a process that was paused sends later. After a conflict a process waits for
+ * its turn, a lock of the run's row, which PostgreSQL gives in the order of asking.
+ *
+ * Each append has a name, its writer, which its first event keeps. Where the connection broke after a commit was sent, the
+ * append is tried again with the run's row locked, so that nothing that was sent before can come after it, and the writer
+ * tells whether it is there already: it is never written twice, and never said to be lost while it is there.
+ */
+import { randomBytes } from "node:crypto";
+import type { Chain } from "../chain.ts";
+import { rowsToWrite, type WrittenRows } from "../run-rows.ts";
+import { type Append, type Appended, StoreDamaged, type StoredRun, StoreUnavailable, type Turn } from "../store.ts";
+import { bytesOf, WAITING_BYTES_MAX } from "../thread.ts";
+import { type Connection, type Connections, failureOf, isBroken, lostRace } from "./database.ts";
+
+/** Bodies in one statement, which are sent in hex: with what stands beside them less than a mebibyte. */
+export const STATEMENT_BYTES = 384 * 1024;
+/** Of a text, of which one statement may have two. */
+const TEXT_BYTES_MAX = STATEMENT_BYTES / 2;
+/** What a row takes beside its body. */
+const ROW_BYTES = 64;
+/** Appends that are committed together at most. */
+const GROUP_MAX = 512;
+/** Runs whose ends are remembered. */
+const ENDS_MAX = 4096;
+
+/** Where a run ends: its last event, and that one's hash. */
+export interface End extends StoredRun {
+  readonly hash: Uint8Array;
+}
+
+/** What is to be written behind the end of a run. */
+export interface Writing {
+  readonly end: End;
+  readonly rows: WrittenRows;
+  readonly writer: Buffer;
+}
+
+/** What is sent. */
+interface Asked {
+  readonly key: number;
+  readonly append: Append;
+  readonly writer: Buffer;
+  readonly bytes: number;
+}
+
+interface Job extends Asked {
+  /** It may have been committed already. */
+  readonly isDoubtful: boolean;
+  readonly resolve: (outcome: Appended) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface Appends {
+  append(key: number, append: Append): Promise<Appended>;
+  turn(key: number): Promise<Turn>;
+  /** Takes in where a run ends, as somebody has read it. */
+  learn(end: End): void;
+  /** Waits for what was asked. */
+  close(): Promise<void>;
+}
+
+/** Names an append as no other. */
+export function newWriter(): Buffer {
+  return randomBytes(8);
+}
+
+/** A body in parts, none of which is too large for a statement. */
+export function partsOf(body: Uint8Array): readonly Uint8Array[] {
+  const count = Math.max(1, Math.ceil(body.length / STATEMENT_BYTES));
+  return Array.from({ length: count }, (_, i) => body.subarray(i * STATEMENT_BYTES, (i + 1) * STATEMENT_BYTES));
+}
+
+/** Throws where a text is larger than may be written. */
+export function textBytes(text: string, what: string): Buffer {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= TEXT_BYTES_MAX) return bytes;
+  throw new RangeError(`${what} has ${bytes.length} bytes, and at most ${TEXT_BYTES_MAX} are kept in a database`);
+}
+
+export type Row = readonly unknown[];
+
+/** Rows in stretches that fit in a statement each. */
+export function* stretches(rows: readonly Row[]): Generator<readonly Row[]> {
+  let [stretch, bytes]: [Row[], number] = [[], 0];
+  for (const row of rows) {
+    const more = ROW_BYTES + bytesOf(row);
+    if (stretch.length > 0 && bytes + more > STATEMENT_BYTES) {
+      yield stretch;
+      [stretch, bytes] = [[], 0];
+    }
+    stretch.push(row);
+    bytes += more;
+  }
+  if (stretch.length > 0) yield stretch;
+}
+
+/** As unnest takes rows. */
+export const columns = (rows: readonly Row[], count: number): readonly (readonly unknown[])[] =>
+  Array.from({ length: count }, (_, column) => rows.map((row) => row[column]));
+
+function eventRows({ end: { key }, rows, writer }: Writing): readonly Row[] {
+  return rows.events.flatMap(({ version, hash, body }, i) =>
+    partsOf(body).map((part, at): Row => {
+      const isFirst = at === 0;
+      return [key, version, at, isFirst && i === 0 ? writer : null, isFirst ? hash : null, part];
+    }),
+  );
+}
+
+function recordRows({ end: { key }, rows }: Writing): readonly Row[] {
+  // A statement writes a row once: of two records in one place the later one.
+  const bySeq = new Map(rows.records.map((record) => [record.seq, record]));
+  return [...bySeq.values()].map(({ seq, hash, body }) => [key, seq, hash, textBytes(body, "a record of the history")]);
+}
+
+function textRows(writings: readonly Writing[], part: "head" | "state"): readonly Row[] {
+  return writings.flatMap(({ end: { key }, rows }) => {
+    const text = rows[part];
+    return text === undefined ? [] : [[key, text.hash, textBytes(text.body, "the summary of a run")]];
+  });
+}
+
+/** What an append takes in statements. */
+export function sizeOf(append: Pick<Append, "events" | "records" | "summary">): number {
+  return bytesOf(append) + ROW_BYTES * (append.events.length + append.records.length);
+}
+
+export function isLarge(appends: readonly { readonly bytes: number }[]): boolean {
+  return appends.reduce((sum, { bytes }) => sum + bytes, 0) > STATEMENT_BYTES;
+}
+
+/**
+ * Writes behind the ends of runs, and gives the keys of those that were there. In one statement, or where that would be too
+ * large in several, which must be in a transaction.
+ */
+export async function write(
+  connection: Connection,
+  writings: readonly Writing[],
+  inSeveral: boolean,
+): Promise<ReadonlySet<number>> {
+  const [events, records] = [writings.flatMap(eventRows), writings.flatMap(recordRows)];
+  const runs = writings.map(({ end, rows: { run } }) => [
+    end.key,
+    end.version,
+    run?.version ?? end.version,
+    run?.hash ?? null,
+  ]);
+  const moved = await connection.query("append", [
+    ...columns(runs, 4),
+    ...columns(inSeveral ? [] : events, 6),
+    ...columns(inSeveral ? [] : records, 4),
+    ...columns(textRows(writings, "head"), 3),
+    ...columns(textRows(writings, "state"), 3),
+  ]);
+  const keys = new Set(moved.map(({ key }) => key as number));
+  if (!inSeveral || keys.size === 0) return keys;
+  for (const stretch of stretches(events)) await connection.query("appendEvents", columns(stretch, 6));
+  for (const stretch of stretches(records)) await connection.query("appendRecords", columns(stretch, 4));
+  return keys;
+}
+
+export function createAppends(commits: Connections, turns: Connections, chain: Chain): Appends {
+  const ends = rememberedEnds();
+  const tryAll = (connection: Connection, asked: readonly Asked[], isDoubtful: boolean) =>
+    attempt({ connection, chain, ends, isDoubtful }, asked);
+  const commit = (jobs: readonly Job[]): Promise<readonly Appended[]> =>
+    commits.work((connection, again) => {
+      const isDoubtful = again || jobs.some((job) => job.isDoubtful);
+      if (!isDoubtful && !isLarge(jobs)) return tryAll(connection, jobs, false);
+      return connection.transaction(async () => {
+        await connection.query("lockRuns", [jobs.map(({ key }) => key)]);
+        return tryAll(connection, jobs, isDoubtful);
+      });
+    });
+  const queue = createQueue(commit);
+
+  const turn = async (key: number): Promise<Turn> => {
+    const connection = await begin(turns, key);
+    let over = false;
+    return {
+      append: async (append) => {
+        over = true;
+        const asked = { key, append, writer: newWriter(), bytes: sizeOf(append) };
+        try {
+          const [outcome = "conflict"] = await tryAll(connection, [asked], false);
+          await connection.query("commit");
+          connection.give();
+          return outcome;
+        } catch (error) {
+          ends.forget(key);
+          await undo(connection, error);
+          if (lostRace(error)) return "conflict";
+          if (isBroken(error)) return queue.ask({ ...asked, isDoubtful: true });
+          throw failureOf(error);
+        }
+      },
+      release: async () => {
+        if (!over) await undo(connection, undefined);
+        over = true;
+      },
+    };
+  };
+
+  return {
+    append: (key, append) => queue.ask({ key, append, writer: newWriter(), bytes: sizeOf(append), isDoubtful: false }),
+    turn,
+    learn: ends.learn,
+    close: queue.close,
+  };
+}
+
+/** Appends that wait, and those that are committed together. */
+function createQueue(commit: (jobs: readonly Job[]) => Promise<readonly Appended[]>) {
+  const waiting: Job[] = [];
+  let bytesWaiting = 0;
+  let going: Promise<void> | undefined;
+
+  const settle = async (jobs: readonly Job[]): Promise<void> => {
+    try {
+      const outcomes = await commit(jobs);
+      jobs.forEach((job, i) => job.resolve(outcomes[i] ?? "conflict"));
+    } catch (error) {
+      if (jobs.length === 1 || error instanceof StoreUnavailable) for (const job of jobs) job.reject(error);
+      // One of them failed and nothing was written: each is tried alone, so that it fails alone.
+      else for (const job of jobs) await settle([job]);
+    }
+  };
+  const work = async (): Promise<void> => {
+    // With what is asked in the same go.
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const jobs = takeGroup(waiting);
+      bytesWaiting = waiting.reduce((sum, { bytes }) => sum + bytes, 0);
+      await settle(jobs);
+    }
+    going = undefined;
+  };
+  return {
+    ask: (asked: Asked & Pick<Job, "isDoubtful">): Promise<Appended> => {
+      if (waiting.length > 0 && bytesWaiting + asked.bytes > WAITING_BYTES_MAX) {
+        const message = `${bytesWaiting} bytes wait for the database, and ${WAITING_BYTES_MAX} may`;
+        return Promise.reject(new StoreUnavailable(message));
+      }
+      bytesWaiting += asked.bytes;
+      const { promise, resolve, reject } = Promise.withResolvers<Appended>();
+      waiting.push({ ...asked, resolve, reject });
+      going ??= work();
+      return promise;
+    },
+    close: async () => going,
+  };
+}
+
+interface Attempt {
+  readonly connection: Connection;
+  readonly chain: Chain;
+  readonly ends: ReturnType<typeof rememberedEnds>;
+  readonly isDoubtful: boolean;
+}
+
+/** Appends to runs, each once. What may be there already is in a transaction that has their rows locked. */
+async function attempt(
+  { connection, chain, ends, isDoubtful }: Attempt,
+  jobs: readonly Asked[],
+): Promise<readonly Appended[]> {
+  if (isDoubtful) for (const { key } of jobs) ends.forget(key);
+  await ends.look(connection, jobs);
+  const writings = jobs.flatMap(({ key, append, writer }) => {
+    const end = ends.of(key);
+    if (end?.version !== append.expectedVersion) return [];
+    if (end.version > 0 && end.hash.length === 0) throw journalEnds(end);
+    return [{ end, writer, rows: rowsToWrite(chain, end, end.hash, append) }];
+  });
+  const moved = writings.length > 0 ? await write(connection, writings, isLarge(jobs)) : new Set<number>();
+  for (const { end, rows } of writings) {
+    const { run, events } = rows;
+    if (!moved.has(end.key)) ends.forget(end.key);
+    else if (run !== undefined) ends.learn({ ...run, hash: events.at(-1)?.hash ?? end.hash });
+  }
+  const tried = new Set(writings.map(({ end }) => end.key));
+  const passedOver = jobs.filter(({ key }) => tried.has(key) && !moved.has(key));
+  await ends.look(connection, passedOver);
+  const outcomes: Appended[] = [];
+  for (const job of jobs) {
+    if (moved.has(job.key)) outcomes.push("appended");
+    else if (ends.of(job.key) === undefined) outcomes.push("gone");
+    else outcomes.push(isDoubtful && (await isThere(connection, job)) ? "appended" : "conflict");
+  }
+  return outcomes;
+}
+
+/** Takes a connection for a turn: a transaction that has the run's row locked. */
+async function begin(turns: Connections, key: number): ReturnType<Connections["take"]> {
+  const connection = await turns.take().catch((error: unknown) => {
+    throw failureOf(error);
+  });
+  try {
+    await connection.query("begin");
+    await connection.query("lockRuns", [[key]]);
+    return connection;
+  } catch (error) {
+    await undo(connection, error);
+    throw failureOf(error);
+  }
+}
+
+function journalEnds({ version }: End): StoreDamaged {
+  return new StoreDamaged(`event ${version} of its journal is missing`);
+}
+
+/** Ends a transaction that is not to be committed, and gives its connection back. */
+async function undo(connection: Connection & { give: (failure?: unknown) => void }, failure: unknown): Promise<void> {
+  if (failure !== undefined && isBroken(failure)) return connection.give(failure);
+  try {
+    await connection.query("rollback");
+    connection.give();
+  } catch (error) {
+    connection.give(error);
+  }
+}
+
+/** Whether an append of which nobody knows was committed. */
+async function isThere(connection: Connection, { key, append, writer }: Asked): Promise<boolean> {
+  if (append.events.length === 0) return false;
+  const [row] = await connection.query("writerOf", [key, append.expectedVersion + 1]);
+  return row !== undefined && writer.equals((row["writer"] as Buffer | null) ?? Buffer.alloc(0));
+}
+
+/** Takes the first append of each run, as many as are committed together; one that may be there already goes alone. */
+function takeGroup(waiting: Job[]): readonly Job[] {
+  const group: Job[] = [];
+  const keys = new Set<number>();
+  let bytes = 0;
+  for (const job of waiting) {
+    if (group.length === GROUP_MAX || (group.length > 0 && (job.isDoubtful || bytes + job.bytes > STATEMENT_BYTES)))
+      break;
+    if (keys.has(job.key)) continue;
+    keys.add(job.key);
+    group.push(job);
+    bytes += job.bytes;
+    if (job.isDoubtful) break;
+  }
+  const taken = new Set(group);
+  waiting.splice(0, waiting.length, ...waiting.filter((job) => !taken.has(job)));
+  return group;
+}
+
+/** Where runs end, as this process has seen it: whoever is wrong about it meets a conflict. */
+function rememberedEnds() {
+  const ends = new Map<number, End>();
+  const learn = (end: End): void => {
+    ends.delete(end.key);
+    ends.set(end.key, end);
+    for (const key of ends.keys()) {
+      if (ends.size <= ENDS_MAX) break;
+      ends.delete(key);
+    }
+  };
+  return {
+    of: (key: number) => ends.get(key),
+    learn,
+    forget: (key: number) => void ends.delete(key),
+    /** Asks for those that are not remembered at the version that is expected. */
+    look: async (connection: Connection, jobs: readonly Pick<Asked, "key" | "append">[]): Promise<void> => {
+      const asked = jobs.filter(({ key, append }) => ends.get(key)?.version !== append.expectedVersion);
+      if (asked.length === 0) return;
+      const keys = asked.map(({ key }) => key);
+      for (const key of keys) ends.delete(key);
+      const rows = (await connection.query("ends", [keys])) as unknown as readonly (Omit<End, "hash"> & {
+        readonly hash: Uint8Array | null;
+      })[];
+      for (const { hash, ...run } of rows) learn({ ...run, hash: hash ?? Buffer.alloc(0) });
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/** Evaluations in PostgreSQL. */
+import type {
+  EvaluationStore,
+  SamplePlace,
+  StoredEvaluation,
+  StoredFacts,
+  StoredSample,
+  StoredTask,
+} from "../evaluation-store.ts";
+import { columns, STATEMENT_BYTES, stretches } from "./appends.ts";
+import type { Connections, Rows } from "./database.ts";
+
+/** Rows of facts that one statement reads. */
+const FACTS_MAX = 4096;
+
+/** Of a completion with its outcome: with what stands beside it less than a mebibyte. */
+export const SAMPLE_BYTES_MAX = 2 * STATEMENT_BYTES;
+
+/** Bodies are bytes in the database, and texts here. */
+function texts<T>(rows: Rows): readonly T[] {
+  return rows.map((row) => {
+    const entries = Object.entries(row).map(([name, value]) => [
+      name,
+      Buffer.isBuffer(value) ? value.toString() : value,
+    ]);
+    return Object.fromEntries(entries) as T;
+  });
+}
+
+function bytes(...parts: readonly string[]): readonly Buffer[] {
+  const all = parts.map((part) => Buffer.from(part));
+  const length = all.reduce((sum, part) => sum + part.length, 0);
+  if (length <= SAMPLE_BYTES_MAX) return all;
+  throw new RangeError(`it has ${length} bytes, and at most ${SAMPLE_BYTES_MAX} are kept in a database`);
+}
+
+function isSame(one: StoredSample, other: StoredSample): boolean {
+  return one.completion === other.completion && one.result === other.result && one.facts === other.facts;
+}
+
+export function postgresEvaluations(calls: Connections): EvaluationStore {
+  const find = async (id: string): Promise<StoredEvaluation | undefined> =>
+    texts<StoredEvaluation>(await calls.query("findEvaluation", [id]))[0];
+  const addSample: EvaluationStore["addSample"] = (key, sample) =>
+    calls.work(async (connection, isDoubtful) => {
+      const { ordinal, index, facts, result, completion } = sample;
+      const added = await connection.query("addSample", [key, ordinal, index, ...bytes(facts, result, completion)]);
+      if (added.length > 0) return { kind: "added" };
+      const [there] = texts<StoredSample>(await connection.query("sample", [key, ordinal, index]));
+      if (there === undefined) throw new Error(`there is no evaluation of key ${key}`);
+      // One that is the same to the letter is the one that was sent before the connection broke.
+      return isDoubtful && isSame(there, sample) ? { kind: "added" } : { kind: "exists", sample: there };
+    });
+  return {
+    create: (id, body) =>
+      calls.work(async (connection, isDoubtful) => {
+        const made = await connection.query("createEvaluation", [id, ...bytes(body)]);
+        if (made.length > 0) return "created";
+        const [there] = texts<StoredEvaluation>(await connection.query("findEvaluation", [id]));
+        return isDoubtful && there?.body === body ? "created" : "exists";
+      }),
+    find,
+    saveTasks: async (suite, tasks) => {
+      const rows = tasks.map(({ ordinal, body }) => [ordinal, ...bytes(body)]);
+      for (const stretch of stretches(rows)) await calls.query("saveTasks", [suite, ...columns(stretch, 2)]);
+    },
+    tasks: async (suite, from, to) => texts<StoredTask>(await calls.query("tasks", [suite, from, to])),
+    addSample,
+    places: async (key, from, to) => (await calls.query("places", [key, from, to])) as unknown as SamplePlace[],
+    count: async (key) => ((await calls.query("count", [key]))[0]?.["count"] as number | undefined) ?? 0,
+    facts: async (key) => {
+      const all: StoredFacts[] = [];
+      for (let after: SamplePlace = { ordinal: -1, index: -1 }; ; after = all.at(-1) ?? after) {
+        const rows = await calls.query("facts", [key, after.ordinal, after.index, FACTS_MAX]);
+        all.push(...texts<StoredFacts>(rows));
+        if (rows.length < FACTS_MAX) return all;
+      }
+    },
+    samples: async (key, after, limit) =>
+      texts<StoredSample>(await calls.query("samples", [key, after.ordinal, after.index, limit])),
+    close: async () => undefined,
+  };
+}

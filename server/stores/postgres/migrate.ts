@@ -1,0 +1,98 @@
+/**
+ * Brings a database's tables to what this server reads, forward only, one server at a time: the others wait for a locked
+ * row, which is free again when whoever has it ends, however it ends.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runner, type RunnerOption } from "node-pg-migrate";
+import pg from "pg";
+import { CannotOpen } from "../thread.ts";
+import { statements } from "./statements.ts";
+
+/** Files of statements, in the order of their names. */
+export const MIGRATIONS = fileURLToPath(new URL("migrations", import.meta.url));
+
+const CONNECT_MS = 5000;
+const UNDEFINED_TABLE = "42P01";
+
+/** Does what must be done by one server at a time, with the tables as this server reads them. Rejects with CannotOpen. */
+export async function prepare(url: string, work: (client: pg.ClientBase) => Promise<void>): Promise<void> {
+  const clients = [0, 1].map(
+    () => new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, application_name: "gradus" }),
+  ) as [pg.Client, pg.Client];
+  const [locking, client] = clients;
+  for (const each of clients) each.on("error", () => undefined);
+  try {
+    await Promise.all(clients.map((each) => each.connect()));
+    await locking.query(statements.longLockTimeout);
+    await makeLock(client);
+    await locking.query(statements.begin);
+    await locking.query(statements.takeLock);
+    await migrate(client);
+    await work(client);
+    await locking.query(statements.commit);
+  } catch (error) {
+    if (error instanceof CannotOpen) throw error;
+    throw new CannotOpen(`cannot open the database: ${(error as Error).message}`, { cause: error });
+  } finally {
+    await Promise.allSettled(clients.map((each) => each.end()));
+  }
+}
+
+/** Two servers may do this at once, of which one fails: what it wanted is there. */
+async function makeLock(client: pg.Client): Promise<void> {
+  try {
+    await client.query(statements.fillLock);
+  } catch (error) {
+    if ((error as pg.DatabaseError).code !== UNDEFINED_TABLE) throw error;
+    await client.query(statements.makeLock).catch(() => undefined);
+    await client.query(statements.fillLock);
+  }
+}
+
+async function migrate(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ readonly schema: string }>(statements.schema);
+  const options: RunnerOption = {
+    dbClient: client,
+    dir: MIGRATIONS,
+    direction: "up",
+    migrationsTable: "migrations",
+    migrationsSchema: rows[0]?.schema ?? "public",
+    // Its lock is an advisory one, which other engines do not have.
+    noLock: true,
+    singleTransaction: false,
+    checkOrder: true,
+    migrationLoaderStrategies: [{ extensions: [".sql"], loader: (files) => Promise.resolve(files.map(unitOf)) }],
+    log: () => undefined,
+  };
+  await refuseNewer(client, options);
+  await runner(options);
+}
+
+/** Each statement by itself, and each may be done again: what a server that ended here has left is no harm. */
+function unitOf(path: string) {
+  const sql = readFileSync(path, "utf8").replaceAll(/^--.*$/gm, "");
+  const parts = sql.split(/;\s*$/m).filter((statement) => statement.trim() !== "");
+  const up = (builder: { noTransaction: () => void; sql: (sql: string) => void }): void => {
+    builder.noTransaction();
+    for (const statement of parts) builder.sql(statement);
+  };
+  return { id: path, filePaths: [path], actions: { up, down: false as const } };
+}
+
+async function refuseNewer(client: pg.Client, { dir }: RunnerOption): Promise<void> {
+  const done = await client.query<{ readonly name: string }>(statements.migrated).catch((error: unknown) => {
+    if ((error as pg.DatabaseError).code === UNDEFINED_TABLE) return { rows: [] };
+    throw error;
+  });
+  const known = readdirSync(String(dir))
+    .map((file) => basename(file, ".sql"))
+    .sort();
+  const [other] = done.rows.filter(({ name }) => !known.includes(name));
+  if (other === undefined) return;
+  const last = known.at(-1) ?? "none";
+  throw new CannotOpen(
+    `the database's tables are of a newer server (${other.name}), and this one knows them up to ${last}: use that server, or restore a backup from before`,
+  );
+}

@@ -1,0 +1,234 @@
+/** Runs in PostgreSQL. What is asked and answered is as in SQLite; how appends are committed: appends.ts. */
+import { type Chain, START } from "../chain.ts";
+import {
+  endsWell,
+  type EventRow,
+  isWholeSnapshot,
+  journalReader,
+  type RecordRow,
+  recordsOf,
+  rowsToWrite,
+  type RunRow,
+  snapshotHash,
+  summaryOf,
+} from "../run-rows.ts";
+import {
+  type ExpiredRun,
+  LIST_CHARACTERS_MAX,
+  type ListedRun,
+  type NewRun,
+  type RunPage,
+  type Snapshot,
+  type Store,
+  StoreDamaged,
+  type StoredRun,
+} from "../store.ts";
+import { type Appends, createAppends, isLarge, newWriter, partsOf, sizeOf, write } from "./appends.ts";
+import type { Connection, Connections, Database, Rows } from "./database.ts";
+import { createRemovals } from "./removals.ts";
+
+/** Connections for all but appends. */
+const CONNECTIONS = 4;
+/** Turns that a process has at a time. */
+const TURNS = 4;
+/** Events that one statement reads at most. */
+const EVENTS_MAX = 512;
+/** What is looked through in one go: a few milliseconds. */
+const CHECKED_BYTES = 256 * 1024;
+/** Runs that one statement lists at most. */
+const LISTED_MAX = 64;
+
+interface Parts {
+  readonly chain: Chain;
+  readonly calls: Connections;
+  readonly appends: Appends;
+}
+
+/** What callers get are bytes, and no Buffer, whose slices are other than theirs. */
+const bytesOf = ({ buffer, byteOffset, length }: Uint8Array): Uint8Array => new Uint8Array(buffer, byteOffset, length);
+
+const textOf = (body: unknown): string => (body as Buffer).toString();
+
+async function create({ calls, chain }: Parts, run: NewRun): Promise<"created" | "exists"> {
+  const writer = newWriter();
+  return calls.work((connection, isDoubtful) =>
+    connection.transaction(async () => {
+      const [made] = await connection.query("createRun", [run.id, run.timeToLiveMs]);
+      if (made === undefined) return isDoubtful && (await isCreator(connection, run.id, writer)) ? "created" : "exists";
+      const end = { key: made["key"] as number, id: run.id, version: 0, hash: START };
+      const rows = rowsToWrite(chain, end, START, run);
+      await write(connection, [{ end, rows, writer }], isLarge([{ bytes: sizeOf(run) }]));
+      return "created";
+    }),
+  );
+}
+
+async function isCreator(connection: Connection, id: string, writer: Buffer): Promise<boolean> {
+  const [row] = await connection.query("creatorOf", [id]);
+  return row !== undefined && writer.equals(row["writer"] as Buffer);
+}
+
+interface Stretch {
+  readonly events: readonly Uint8Array[];
+  /** There is no further event. */
+  readonly isEnd: boolean;
+}
+
+/** A run's row and what follows a version, as one statement sees them. */
+async function readStretch(
+  { calls, chain, appends }: Parts,
+  key: number,
+  fromVersion: number,
+  bytesMax: number,
+): Promise<Stretch | undefined> {
+  const values = [key, fromVersion, fromVersion + EVENTS_MAX, Math.min(bytesMax, Number.MAX_SAFE_INTEGER)];
+  const rows = await calls.query("read", values);
+  const found = rows.find(({ part }) => part === null);
+  if (found === undefined) return undefined;
+  const run = { key, id: found["id"] as string, version: found["version"] as number, hash: found["hash"] as Buffer };
+  const [first, ...rest] = eventsIn(rows);
+  const before = fromVersion === 0 ? START : first?.version === fromVersion ? first.hash : undefined;
+  const following =
+    fromVersion > 0 && first?.version === fromVersion ? rest : first === undefined ? [] : [first, ...rest];
+  const reader = journalReader(chain, run, fromVersion, before);
+  const events = following.map((row) => reader.take(row));
+  const reached = fromVersion + events.length;
+  const isWhole = events.reduce((sum, event) => sum + event.length, 0) < bytesMax;
+  const isEnd = events.length === 0 || (isWhole && reached < fromVersion + EVENTS_MAX);
+  if (isEnd) reader.end();
+  const last = following.at(-1)?.hash ?? before;
+  if (reached === run.version && last !== undefined) appends.learn({ ...run, hash: last });
+  return { events, isEnd };
+}
+
+/** Of parts, which are in the order of their events. */
+function eventsIn(rows: Rows): readonly EventRow[] {
+  const parts = (rows as unknown as readonly (EventRow & { readonly part: number | null })[])
+    .filter(({ part }) => part !== null)
+    .sort((a, b) => a.version - b.version || (a.part ?? 0) - (b.part ?? 0));
+  const byVersion = Map.groupBy(parts, ({ version }) => version);
+  return [...byVersion].map(([version, [first, ...others]]) => {
+    const body = first?.body ?? START;
+    const whole = others.length === 0 ? body : Buffer.concat([body, ...others.map((part) => part.body)]);
+    return { version, hash: first?.hash ?? START, body: bytesOf(whole) };
+  });
+}
+
+async function read(parts: Parts, key: number, fromVersion: number, bytesMax: number) {
+  const events: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const stretch = await readStretch(parts, key, fromVersion + events.length, bytesMax - bytes);
+    if (stretch === undefined) return undefined;
+    events.push(...stretch.events);
+    bytes = events.reduce((sum, event) => sum + event.length, 0);
+    if (stretch.isEnd || bytes >= bytesMax) return events;
+  }
+}
+
+async function list({ calls, chain }: Parts, afterId: string, limit: number): Promise<RunPage> {
+  const runs: ListedRun[] = [];
+  let characters = 0;
+  for (let after = afterId; ; after = runs.at(-1)?.id ?? after) {
+    // One more than asked for, to know whether there are more.
+    const wanted = Math.min(limit + 1 - runs.length, LISTED_MAX);
+    const rows = await calls.query("list", [after, wanted]);
+    for (const row of rows) {
+      if (runs.length === limit || characters >= LIST_CHARACTERS_MAX) return { runs, more: true };
+      const run = listed(chain, row);
+      runs.push(run);
+      characters += (run.summary?.head.length ?? 0) + (run.summary?.state.length ?? 0);
+    }
+    if (rows.length < wanted) return { runs, more: false };
+  }
+}
+
+function listed(chain: Chain, row: Rows[number]): ListedRun {
+  const { id, key, version, last, head, headHash, state, stateHash } = row as Record<string, Buffer | null> & StoredRun;
+  const run = row as unknown as RunRow;
+  if (head === null || state === null || headHash === null || stateHash === null || !endsWell(chain, run, last))
+    return { id, key, version, summary: undefined };
+  const texts = [
+    { hash: headHash as Buffer, body: textOf(head) },
+    { hash: stateHash as Buffer, body: textOf(state) },
+  ] as const;
+  return { id, key, version, summary: summaryOf(chain, key, ...texts) };
+}
+
+/** In parts, the first of them last: with it all are there. */
+async function saveSnapshot({ calls, chain }: Parts, key: number, { version, body }: Snapshot): Promise<void> {
+  const [event] = await calls.query("hash", [key, version]);
+  if (event === undefined) return;
+  const hash = snapshotHash(chain, key, version, event["hash"] as Buffer, body);
+  for (const [part, bytes] of [...partsOf(body).entries()].reverse())
+    await calls.query("savePart", [key, version, part, part === 0 ? hash : null, bytes]);
+  await calls.query("dropSnapshots", [key, version]);
+}
+
+async function snapshot({ calls, chain }: Parts, key: number): Promise<Snapshot | undefined> {
+  const [newest] = await calls.query("newestSnapshot", [key]);
+  if (newest === undefined) return undefined;
+  const version = newest["version"] as number;
+  const parts = [newest["body"] as Buffer];
+  for (;;) {
+    const [next] = await calls.query("snapshotPart", [key, version, parts.length]);
+    if (next === undefined) break;
+    parts.push(next["body"] as Buffer);
+  }
+  const row = { version, hash: newest["hash"] as Buffer, body: bytesOf(Buffer.concat(parts)) };
+  return isWholeSnapshot(chain, key, row, newest["event"]) ? { version, body: row.body } : undefined;
+}
+
+async function records({ calls, chain }: Parts, key: number, fromSeq: number, limit: number) {
+  const rows = await calls.query("records", [key, fromSeq, limit]);
+  const texts = rows.map((row) => ({ ...(row as unknown as RecordRow), body: textOf(row["body"]) }));
+  return recordsOf(chain, key, texts);
+}
+
+export function postgresRuns(database: Database, chain: Chain): Store {
+  const calls = database.connections(CONNECTIONS);
+  const appends = createAppends(database.connections(1), database.connections(TURNS), chain);
+  const removals = createRemovals(calls);
+  const parts = { chain, calls, appends };
+  return {
+    create: (run) => create(parts, run),
+    find: async (id) => (await calls.query("find", [id]))[0] as StoredRun | undefined,
+    list: (afterId, limit) => list(parts, afterId, limit),
+    append: (key, append) => appends.append(key, append),
+    turn: (key) => appends.turn(key),
+    read: (key, fromVersion, bytesMax = Infinity) => read(parts, key, fromVersion, bytesMax),
+    check: async (key, fromVersion, toVersion) => {
+      const stretch = await readStretch(parts, key, fromVersion, CHECKED_BYTES);
+      if (stretch === undefined || stretch.isEnd) return toVersion;
+      return Math.min(toVersion, fromVersion + stretch.events.length);
+    },
+    hash: async (key, version) => {
+      const [row] = await calls.query("hash", [key, version]);
+      return row && (row["hash"] as Buffer).toString("hex");
+    },
+    saveSnapshot: (key, taken) => saveSnapshot(parts, key, taken),
+    snapshot: (key) => snapshot(parts, key),
+    records: (key, fromSeq, limit) => records(parts, key, fromSeq, limit),
+    touch: async (key, timeToLiveMs) => void (await calls.query("touch", [key, timeToLiveMs])),
+    remove: (key) =>
+      removals.of(() =>
+        calls.work(async (connection, isDoubtful) => {
+          const removed = await connection.query("remove", [key]);
+          // After a doubt it is gone, as was asked.
+          return removed.length > 0 || isDoubtful;
+        }),
+      ),
+    expired: async () => {
+      const [now] = await calls.query("now");
+      if (now === undefined) throw new StoreDamaged("the database has no time");
+      const nowMs = now["nowMs"] as number;
+      return { nowMs, runs: (await calls.query("expired", [nowMs])) as unknown as readonly ExpiredRun[] };
+    },
+    removeExpired: (beforeMs) =>
+      removals.of(async () => (await calls.query("removeExpired", [beforeMs])) as unknown as readonly ExpiredRun[]),
+    close: async () => {
+      await appends.close();
+      await removals.close();
+    },
+  };
+}

@@ -1,0 +1,184 @@
+/**
+ * All SQL that is sent to PostgreSQL, by name; of migrations see their folder. Kept to what CockroachDB and YugabyteDB document
+ * as well (docs/decisions/0023-replicas.md), which a test holds it to. Each is one statement, so that an append that is not
+ * in a transaction of several takes effect whole or not at all.
+ */
+
+const MS = "interval '1 millisecond'";
+
+/** A time as milliseconds since the Unix epoch. */
+const ms = (time: string): string => `(extract(epoch FROM ${time}) * 1000)::int8`;
+
+/** Deletes some rows of a run that was removed: a few milliseconds. */
+const portion = (table: string, key: string): string =>
+  `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE run = $1 LIMIT 256) RETURNING run`;
+
+/** Texts of runs, each written in place of the old. */
+const keepTexts = (table: string, first: number): string => `
+  INSERT INTO ${table} (run, hash, body)
+  SELECT t.run, t.hash, t.body
+  FROM unnest($${first}::int8[], $${first + 1}::bytea[], $${first + 2}::bytea[]) AS t (run, hash, body)
+  JOIN moved ON moved.key = t.run
+  ON CONFLICT (run) DO UPDATE SET hash = excluded.hash, body = excluded.body`;
+
+const SAMPLE = `ordinal, "index", facts, result, completion`;
+const IN_ORDER = `ORDER BY ordinal, "index"`;
+
+export const statements = {
+  // Of a session.
+  isolation: "SET default_transaction_isolation = 'read committed'",
+  lockTimeout: "SET lock_timeout = '5s'",
+  // A process that is paused while it has a turn loses it, so that others go on.
+  idleTimeout: "SET idle_in_transaction_session_timeout = '2s'",
+  begin: "BEGIN",
+  commit: "COMMIT",
+  rollback: "ROLLBACK",
+  ask: "SELECT 1",
+  /** Writes something, so that it is known whether that can be done. */
+  probe: `INSERT INTO holds (name, holder, until) VALUES ('', '', now())
+    ON CONFLICT (name) DO UPDATE SET until = excluded.until`,
+
+  // Runs.
+  createRun: `INSERT INTO runs (id, version, hash, expires_at) VALUES ($1, 0, '', now() + $2::float8 * ${MS})
+    ON CONFLICT (id) DO NOTHING RETURNING key`,
+  /** Locks runs in the order of their keys, so that two that lock several do not wait for each other. */
+  lockRuns: "SELECT key FROM runs WHERE key = ANY($1::int8[]) ORDER BY key FOR UPDATE",
+  /** Where runs end. */
+  ends: `SELECT r.key, r.id, r.version, e.hash FROM runs r
+    LEFT JOIN events e ON e.run = r.key AND e.version = r.version AND e.part = 0 WHERE r.key = ANY($1::int8[])`,
+  /**
+   * Appends to many runs, to each if it is at the version that is expected. One that another session has locked is passed over:
+   * nobody waits here for a turn that another process has, and those that are locked here are in the order of their keys.
+   */
+  append: `WITH asked AS (
+      SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::bytea[]) AS a (key, expected, version, hash)
+    ), locked AS (
+      SELECT r.key, a.version, a.hash FROM runs r JOIN asked a ON a.key = r.key
+      WHERE r.version = a.expected ORDER BY r.key FOR UPDATE OF r SKIP LOCKED
+    ), moved AS (
+      UPDATE runs SET version = locked.version, hash = COALESCE(locked.hash, runs.hash)
+      FROM locked WHERE runs.key = locked.key RETURNING runs.key
+    ), new_events AS (
+      INSERT INTO events (run, version, part, writer, hash, body)
+      SELECT e.run, e.version, e.part, e.writer, e.hash, e.body
+      FROM unnest($5::int8[], $6::int8[], $7::int4[], $8::bytea[], $9::bytea[], $10::bytea[])
+        AS e (run, version, part, writer, hash, body)
+      JOIN moved ON moved.key = e.run
+    ), new_records AS (
+      INSERT INTO records (run, seq, hash, body)
+      SELECT t.run, t.seq, t.hash, t.body
+      FROM unnest($11::int8[], $12::int8[], $13::bytea[], $14::bytea[]) AS t (run, seq, hash, body)
+      JOIN moved ON moved.key = t.run
+      ON CONFLICT (run, seq) DO UPDATE SET hash = excluded.hash, body = excluded.body
+    ), new_heads AS (${keepTexts("heads", 15)}
+    ), new_summaries AS (${keepTexts("summaries", 18)}
+    )
+    SELECT key FROM moved`,
+  /** What does not fit in one statement with the rest. */
+  appendEvents: `INSERT INTO events (run, version, part, writer, hash, body)
+    SELECT * FROM unnest($1::int8[], $2::int8[], $3::int4[], $4::bytea[], $5::bytea[], $6::bytea[])`,
+  appendRecords: `INSERT INTO records (run, seq, hash, body)
+    SELECT * FROM unnest($1::int8[], $2::int8[], $3::bytea[], $4::bytea[])
+    ON CONFLICT (run, seq) DO UPDATE SET hash = excluded.hash, body = excluded.body`,
+  /** After a doubt. */
+  writerOf: "SELECT writer FROM events WHERE run = $1 AND version = $2 AND part = 0",
+  creatorOf: `SELECT e.writer FROM runs r JOIN events e ON e.run = r.key AND e.version = 1 AND e.part = 0
+    WHERE r.id = $1`,
+  find: "SELECT id, key, version FROM runs WHERE id = $1",
+  /**
+   * A run's row, without a part; the hash of the event at a version; and the parts of those after it, of whole events, until
+   * they reach so many bytes.
+   */
+  read: `SELECT id, version, NULL::int4 AS part, hash, NULL::bytea AS body FROM runs WHERE key = $1
+    UNION ALL
+    SELECT NULL, version, 0, hash, '' FROM events WHERE run = $1 AND version = $2 AND part = 0
+    UNION ALL
+    SELECT NULL, version, part, hash, body FROM (
+      SELECT version, part, hash, body, (sum(octet_length(body)) OVER (ORDER BY version))::int8 AS reached,
+        (sum(octet_length(body)) OVER (PARTITION BY version))::int8 AS own
+      FROM events WHERE run = $1 AND version > $2 AND version <= $3
+    ) AS next WHERE reached - own < $4`,
+  hash: "SELECT hash FROM events WHERE run = $1 AND version = $2 AND part = 0",
+  list: `SELECT r.id, r.key, r.version, r.hash, e.hash AS last, h.hash AS "headHash", h.body AS head,
+      s.hash AS "stateHash", s.body AS state
+    FROM runs r
+    LEFT JOIN events e ON e.run = r.key AND e.version = r.version AND e.part = 0
+    LEFT JOIN heads h ON h.run = r.key
+    LEFT JOIN summaries s ON s.run = r.key
+    WHERE r.id > $1 ORDER BY r.id LIMIT $2`,
+  savePart: `INSERT INTO snapshots (run, version, part, hash, body)
+    SELECT key, $2::int8, $3::int4, $4::bytea, $5::bytea FROM runs WHERE key = $1
+      AND NOT EXISTS (SELECT 1 FROM snapshots WHERE run = $1 AND version >= $2 AND part = 0)
+    ON CONFLICT DO NOTHING`,
+  dropSnapshots: "DELETE FROM snapshots WHERE run = $1 AND version < $2",
+  newestSnapshot: `SELECT s.version, s.hash, s.body, e.hash AS event FROM runs r
+    JOIN snapshots s ON s.run = r.key AND s.part = 0
+    LEFT JOIN events e ON e.run = r.key AND e.version = s.version AND e.part = 0
+    WHERE r.key = $1 ORDER BY s.version DESC LIMIT 1`,
+  snapshotPart: "SELECT body FROM snapshots WHERE run = $1 AND version = $2 AND part = $3",
+  records: `SELECT seq, hash, body FROM records
+    WHERE run = $1 AND seq >= $2 AND EXISTS (SELECT 1 FROM runs WHERE key = $1) ORDER BY seq LIMIT $3`,
+  touch: `UPDATE runs SET expires_at = now() + $2::float8 * ${MS}
+    WHERE key = $1 AND expires_at < now() + $2::float8 * ${MS}`,
+  now: `SELECT ${ms("now()")} AS "nowMs"`,
+  expired: `SELECT id, key, ${ms("expires_at")} AS "expiresAtMs" FROM runs
+    WHERE ${ms("expires_at")} < $1 ORDER BY key`,
+  remove: `WITH removed AS (DELETE FROM runs WHERE key = $1 RETURNING key)
+    INSERT INTO removals (run, removed_at) SELECT key, now() FROM removed RETURNING run`,
+  removeExpired: `WITH due AS (
+      SELECT key FROM runs WHERE ${ms("expires_at")} < $1 ORDER BY key FOR UPDATE SKIP LOCKED
+    ), removed AS (
+      DELETE FROM runs USING due WHERE runs.key = due.key RETURNING runs.id, runs.key, runs.expires_at
+    ), noted AS (
+      INSERT INTO removals (run, removed_at) SELECT key, now() FROM removed
+    )
+    SELECT id, key, ${ms("expires_at")} AS "expiresAtMs" FROM removed ORDER BY key`,
+  // What is being written for a run as it is removed comes within a minute.
+  nextRemoval: `SELECT run, removed_at < now() - interval '1 minute' AS "isOld" FROM removals
+    WHERE run > $1 ORDER BY run LIMIT 1`,
+  dropEvents: portion("events", "run, version, part"),
+  dropParts: portion("snapshots", "run, version, part"),
+  dropRecords: portion("records", "run, seq"),
+  dropHead: "DELETE FROM heads WHERE run = $1",
+  dropSummary: "DELETE FROM summaries WHERE run = $1",
+  removed: "DELETE FROM removals WHERE run = $1",
+
+  // Evaluations.
+  createEvaluation: "INSERT INTO evaluations (id, body) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING RETURNING key",
+  findEvaluation: "SELECT id, key, body FROM evaluations WHERE id = $1",
+  saveTasks: `INSERT INTO tasks (suite, ordinal, body)
+    SELECT $1, t.ordinal, t.body FROM unnest($2::int8[], $3::bytea[]) AS t (ordinal, body) ON CONFLICT DO NOTHING`,
+  tasks: "SELECT ordinal, body FROM tasks WHERE suite = $1 AND ordinal >= $2 AND ordinal < $3 ORDER BY ordinal",
+  addSample: `INSERT INTO samples (evaluation, ${SAMPLE}) VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT DO NOTHING RETURNING ordinal`,
+  sample: `SELECT ${SAMPLE} FROM samples WHERE evaluation = $1 AND ordinal = $2 AND "index" = $3`,
+  places: `SELECT ordinal, "index" FROM samples WHERE evaluation = $1 AND ordinal >= $2 AND ordinal < $3 ${IN_ORDER}`,
+  count: "SELECT count(*) AS count FROM samples WHERE evaluation = $1",
+  facts: `SELECT ordinal, "index", facts FROM samples
+    WHERE evaluation = $1 AND (ordinal, "index") > ($2, $3) ${IN_ORDER} LIMIT $4`,
+  samples: `SELECT ${SAMPLE} FROM samples
+    WHERE evaluation = $1 AND (ordinal, "index") > ($2, $3) ${IN_ORDER} LIMIT $4`,
+
+  // Holds.
+  hold: `INSERT INTO holds (name, holder, until) VALUES ($1, $2, now() + $3::float8 * ${MS})
+    ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
+      WHERE holds.until < now() OR holds.holder = excluded.holder
+    RETURNING name`,
+  keepHold: `UPDATE holds SET until = now() + $3::float8 * ${MS} WHERE name = $1 AND holder = $2 RETURNING name`,
+  release: "DELETE FROM holds WHERE name = $1 AND holder = $2",
+
+  // Secrets.
+  keys: "SELECT sealed_by, sealed FROM keys WHERE purpose = $1",
+  addKey: `INSERT INTO keys (purpose, sealed_by, sealed, made_at) VALUES ($1, $2, $3, now()) ON CONFLICT DO NOTHING`,
+  anyRun: "SELECT key FROM runs LIMIT 1",
+
+  // Migrations, which of a large database take minutes.
+  longLockTimeout: "SET lock_timeout = '600s'",
+  makeLock: "CREATE TABLE IF NOT EXISTS migration_lock (one bool PRIMARY KEY)",
+  fillLock: "INSERT INTO migration_lock (one) VALUES (true) ON CONFLICT DO NOTHING",
+  takeLock: "SELECT one FROM migration_lock FOR UPDATE",
+  schema: "SELECT current_schema() AS schema",
+  migrated: "SELECT name FROM migrations ORDER BY id",
+} as const satisfies Readonly<Record<string, string>>;
+
+export type StatementName = keyof typeof statements;

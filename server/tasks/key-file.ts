@@ -1,0 +1,89 @@
+/** Changes of the key file: a new key, and the end of an old one. Servers that have the file read it again by themselves. */
+import { randomBytes } from "node:crypto";
+import { closeSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { keyFileOf, type Keyring, type KeyPlace, loadKeyring, parseKeyring, SECRET_BYTES } from "./keyring.ts";
+import { readTextFile } from "../runtime/files.ts";
+
+export type Changed =
+  | { readonly kind: "changed"; readonly file: string; readonly keyring: Keyring }
+  /** There is no such file, or no such key in it. */
+  | { readonly kind: "missing"; readonly message: string }
+  | { readonly kind: "refused"; readonly message: string };
+
+/** The id of a key as people name it: 8 hex digits. */
+export function keyName({ id }: Keyring[number]): string {
+  return id.toString("hex");
+}
+
+/** Puts a new key before the others, which stay valid. */
+export function rotateKeys(place: KeyPlace): Changed {
+  return changed(place, (lines) => {
+    const first = lines.findIndex(isKey);
+    return lines.toSpliced(first, 0, randomBytes(SECRET_BYTES).toString("hex"));
+  });
+}
+
+/** Takes a key out, so that what it signed is refused from then on. The one that signs stays. */
+export function retireKey(place: KeyPlace, name: string): Changed {
+  return changed(place, (lines, keyring) => {
+    const at = keyring.findIndex((key) => keyName(key) === name.toLowerCase());
+    const names = keyring.map(keyName).join(", ");
+    if (at < 0) return { kind: "missing", message: `there is no key ${name} in it; there are: ${names}` };
+    if (at === 0)
+      return { kind: "refused", message: `${name} is the key that signs: gradus keys rotate puts another first` };
+    const keys = lines.flatMap((line, i) => (isKey(line) ? [i] : []));
+    return lines.toSpliced(keys[at] ?? -1, 1);
+  });
+}
+
+function isKey(line: string): boolean {
+  return line.trim() !== "" && !line.trim().startsWith("#");
+}
+
+type Refusal = Exclude<Changed, { kind: "changed" }>;
+
+function changed(
+  place: KeyPlace,
+  change: (lines: readonly string[], keyring: Keyring) => readonly string[] | Refusal,
+): Changed {
+  const named = keyFileOf(place);
+  if (statSync(named, { throwIfNoEntry: false }) === undefined)
+    return { kind: "missing", message: `there is no key file ${named}: a server makes it at its first start` };
+  const before = loadKeyring(place);
+  if (before.kind === "invalid") return { kind: "refused", message: before.message };
+  // What a link leads to is replaced, and not the link.
+  const file = realpathSync(named);
+  const said = (refusal: Refusal): Refusal => ({ ...refusal, message: `key file ${named}: ${refusal.message}` });
+  try {
+    return replaced(file, (text) => {
+      const lines = change(text.split("\n"), before.keyring);
+      return "kind" in lines ? said(lines) : lines.join("\n");
+    });
+  } catch (error) {
+    return said({ kind: "refused", message: (error as Error).message });
+  }
+}
+
+/** The draft is the lock too: of two commands at once the second is refused, for it would undo what the first did. */
+function replaced(file: string, change: (text: string) => string | Refusal): Changed {
+  const draft = `${file}.new`;
+  let descriptor: number;
+  try {
+    descriptor = openSync(draft, "wx", 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return { kind: "refused", message: `${draft} is there: another change is under way, or broke off; then delete it` };
+  }
+  try {
+    const text = change(readTextFile(file));
+    if (typeof text !== "string") return text;
+    const parsed = parseKeyring(text);
+    if (parsed.kind === "invalid") return { kind: "refused", message: parsed.message };
+    writeFileSync(descriptor, text, { flush: true });
+    renameSync(draft, file);
+    return { kind: "changed", file, keyring: parsed.keyring };
+  } finally {
+    closeSync(descriptor);
+    rmSync(draft, { force: true });
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * What the callers of each role may do: the one table of it. A method of the contract without a role does not compile.
+ * Health checks are open to all, and reflection is a viewer's.
+ */
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import type { CurriculumService } from "../gen/gradus/v1/curriculum_pb.js";
+import type { EnvironmentService } from "../gen/gradus/v1/environment_pb.js";
+import type { EvaluationService } from "../gen/gradus/v1/evaluation_pb.js";
+import type { Role } from "../runtime/tokens.ts";
+
+type RolesOf<Service extends DescService> = { readonly [Method in keyof Service["method"]]: Role };
+
+const environments: RolesOf<typeof EnvironmentService> = {
+  listEnvironments: "viewer",
+  getEnvironment: "viewer",
+  reset: "trainer",
+  batchReset: "trainer",
+  step: "trainer",
+  batchStep: "trainer",
+  streamSteps: "trainer",
+};
+
+const curriculum: RolesOf<typeof CurriculumService> = {
+  getRun: "viewer",
+  listRuns: "viewer",
+  watchRun: "viewer",
+  getHistory: "viewer",
+  getGroups: "viewer",
+  createRun: "trainer",
+  nextBatch: "trainer",
+  nextEvaluation: "trainer",
+  reportAdvantages: "trainer",
+  closeGroups: "trainer",
+  reopenGroups: "trainer",
+  // A trainer's checkpoint holds its run, which goes back there with it.
+  exportRun: "trainer",
+  importRun: "trainer",
+  updateShape: "operator",
+  updatePolicy: "operator",
+  setWeights: "operator",
+  advance: "operator",
+  pause: "operator",
+  resume: "operator",
+  deleteRun: "operator",
+};
+
+const evaluations: RolesOf<typeof EvaluationService> = {
+  listSuites: "viewer",
+  getEvaluation: "viewer",
+  listSamples: "viewer",
+  getReport: "viewer",
+  listPendingTasks: "viewer",
+  createEvaluation: "trainer",
+  holdEvaluation: "trainer",
+  submitCompletions: "trainer",
+  batchSubmitCompletions: "trainer",
+};
+
+const services: Readonly<Record<string, Readonly<Record<string, Role>>>> = {
+  "gradus.v1.EnvironmentService": environments,
+  "gradus.v1.CurriculumService": curriculum,
+  "gradus.v1.EvaluationService": evaluations,
+};
+
+/** Who may call a method, and all roles above; what the table does not name is an operator's. */
+export function roleOf({ parent, localName }: Pick<DescMethod, "parent" | "localName">): Role {
+  return services[parent.typeName]?.[localName] ?? "operator";
+}

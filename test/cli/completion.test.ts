@@ -1,0 +1,89 @@
+/** The scripts of gradus completion, run by the shells that they are for; a shell that is not there is passed over. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../support/server-process.ts";
+import { gradus } from "./gradus.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+const here = { cwd: folder.path };
+
+/** What each shell runs to say what it would offer after the words of a line, the last of which is begun. */
+const offers = {
+  bash: `source ./script
+COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _gradus 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  // Zsh completes in its line editor alone: what the function would tell it is printed.
+  zsh: `compdef() { }
+_describe() { local each; for each in "\${(@P)4}"; do print -r -- \${each%%:*}; done }
+_files() { print -rl -- *(N) }
+compadd() { print -rl -- \${(P)2} }
+compset() { }
+source ./script
+words=("$@"); CURRENT=$#; _gradus | grep -- "^\${\${words[CURRENT]}#*=}"`,
+  fish: `source script
+complete -C (string join " " -- $argv) | string replace -r "\\t.*" ""`,
+} as const;
+
+type Shell = keyof typeof offers;
+
+const isThere = (shell: string): boolean => spawnSync(shell, ["--version"]).status === 0;
+
+function offered(shell: Shell, line: readonly string[]): readonly string[] {
+  const args = shell === "fish" ? ["--no-config", "-c", offers.fish, ...line] : ["-c", offers[shell], shell, ...line];
+  const { stdout } = spawnSync(shell, args, { cwd: folder.path, encoding: "utf8" });
+  return stdout
+    .trim()
+    .split("\n")
+    .filter((word) => word !== "")
+    .toSorted();
+}
+
+describe.each(Object.keys(offers) as Shell[])("%s", (shell) => {
+  test.skipIf(!isThere(shell))("completes commands, options, their values and files", async () => {
+    const { code, out } = await gradus(here, "completion", shell);
+    expect(code).toBe(0);
+    writeFileSync(join(folder.path, "script"), out);
+    mkdirSync(join(folder.path, "there"), { recursive: true });
+    writeFileSync(join(folder.path, "there.yaml"), "");
+    for (const [line, words] of [
+      [
+        ["gradus", "res"],
+        ["reset", "restore"],
+      ],
+      [["gradus", "run", "sta"], ["start"]],
+      [["gradus", "pools", "s"], ["sample"]],
+      [["gradus", "reset", "--spl"], ["--split"]],
+      [
+        ["gradus", "reset", "--split", ""],
+        ["bench", "eval", "train"],
+      ],
+      [["gradus", "reset", "--split", "e"], ["eval"]],
+      [["gradus", "serve", "--store-durability", "f"], ["full"]],
+      [
+        ["gradus", "reset", "np/c"],
+        ["np/clique", "np/coloring"],
+      ],
+      [["gradus", "envs", "np/t"], ["np/tsp"]],
+      [["gradus", "eval", "--suite", "forge-b"], ["forge-bench"]],
+      [["gradus", "completion", "z"], ["zsh"]],
+    ] as const)
+      expect([line, offered(shell, line)]).toEqual([line, words]);
+    for (const line of [
+      ["run", "start", "ther"],
+      ["step", "id", "--file", "ther"],
+      ["serve", "--data-dir", "ther"],
+    ])
+      expect(offered(shell, ["gradus", ...line]).map((word) => word.replace(/\/$/, ""))).toContain("there");
+    // What follows is the person's to say.
+    expect(offered(shell, ["gradus", "reset", "--seed", ""])).toEqual([]);
+  });
+});
+
+test("bash takes what stands after an equals sign, and quotes hold no shell's words", async () => {
+  const { out } = await gradus(here, "completion", "bash");
+  writeFileSync(join(folder.path, "script"), out);
+  expect(offered("bash", ["gradus", "reset", "--split", "=", "b"])).toEqual(["bench"]);
+  expect(execFileSync("bash", ["-n", "script"], { cwd: folder.path, encoding: "utf8" })).toBe("");
+});

@@ -1,0 +1,122 @@
+/** The default policy in runs: what success is, what weights do, and what is left where there is nothing to learn. */
+import { describe, expect, test } from "vitest";
+import type { SampleResult } from "../../../server/curriculum/core/batches.ts";
+import type { MeasureName } from "../../../server/curriculum/core/signals.ts";
+import type { FrontierConfig } from "../../../server/curriculum/policies/frontier.ts";
+import { arm, ask, bench, feedbackFor, frontierPolicy, runConfig, type Runs, type Task, value } from "./support.ts";
+
+const GENERATIONS = 2;
+
+function configOf(ids: readonly string[], more: Partial<FrontierConfig> = {}, weights: readonly number[] = []) {
+  return runConfig({
+    arms: ids.map((id, i) => arm(id, { weight: weights[i] ?? 1, rewardRange: { min: -1, max: 1 } })),
+    policy: frontierPolicy(more),
+    numGenerations: GENERATIONS,
+    promptsPerUpdate: 2 * ids.length,
+    length: 0,
+    lag: { kind: "batches", count: 0 },
+  });
+}
+
+/** Draws a batch and answers it. */
+async function batch(runs: Runs, from: number, size: number, resultOf: (task: Task) => SampleResult): Promise<number> {
+  const { tasks } = value(await ask(runs, "run", from, size));
+  const items = tasks.flatMap((task) =>
+    Array.from({ length: GENERATIONS }, (_, sample) => ({ ...feedbackFor(task, sample), result: resultOf(task) })),
+  );
+  value(await runs.recordFeedback("run", items));
+  return from + tasks.length;
+}
+
+async function valuesAfter(measure: MeasureName, result: SampleResult): Promise<number | undefined> {
+  const { runs } = bench();
+  value(await runs.create("run", configOf(["only"], { measure })));
+  let cursor = 0;
+  for (let i = 0; i < 30; i++) cursor = await batch(runs, cursor, 2, () => result);
+  const { state } = value(await runs.get("run"));
+  return state.arms[0]?.value;
+}
+
+describe("success is", () => {
+  const near = { kind: "reward", reward: 0.2, solved: false, quality: 0.9 } as const;
+
+  test("how good the answers are: an optimum that is never hit is not hopeless", async () => {
+    expect(await valuesAfter("QUALITY", near)).toBeCloseTo(0.9, 1);
+    expect(await valuesAfter("SOLVED", near)).toBeCloseTo(0, 1);
+    expect(await valuesAfter("REWARD", near)).toBeCloseTo(0.6, 1);
+  });
+
+  test("whether it is solved, where no more is to be said", async () => {
+    expect(await valuesAfter("QUALITY", { kind: "reward", reward: 1, solved: true })).toBeCloseTo(1, 1);
+    expect(await valuesAfter("QUALITY", { kind: "reward", reward: 1, solved: false })).toBeCloseTo(0, 1);
+  });
+
+  test("of reported advantages the mean reward, and nothing where none is told", async () => {
+    const told = async (rewardMean: number | undefined): Promise<readonly number[]> => {
+      const { runs } = bench();
+      value(await runs.create("run", { ...configOf(["a", "b"]), feedbackSource: "reported" }));
+      for (let from = 0; from < 80; from += 4) {
+        const { tasks } = value(await ask(runs, "run", from, 4));
+        const means = tasks.map((task) => (task.arm === 0 ? rewardMean : rewardMean && -1));
+        value(
+          await runs.reportAdvantages(
+            "run",
+            tasks.map((task, i) => ({ ...task, advantages: [0.5, -0.5], rewardMean: means[i] })),
+          ),
+        );
+      }
+      return value(await runs.get("run")).state.arms.map(({ probability }) => probability);
+    };
+    const [a = 0, b = 0] = await told(-0.4);
+    expect(a).toBeGreaterThan(2 * b);
+    expect(await told(undefined)).toEqual([0.5, 0.5]);
+  });
+});
+
+/** The shares of arms after update batches in which each arm's samples come out as `chance` of it. */
+async function sharesAfter(
+  ids: readonly string[],
+  batches: number,
+  quality: readonly number[],
+  weights?: readonly number[],
+) {
+  const { runs } = bench();
+  value(await runs.create("run", configOf(ids, {}, weights)));
+  let cursor = 0;
+  for (let i = 0; i < batches; i++)
+    cursor = await batch(runs, cursor, 2 * ids.length, (task) => ({
+      kind: "reward",
+      reward: 0,
+      solved: false,
+      quality: quality[task.arm] ?? 0,
+    }));
+  return value(await runs.get("run")).state.arms.map(({ probability }) => probability);
+}
+
+test("where there is nothing to learn all arms are alike, however many", async () => {
+  const ids = Array.from({ length: 30 }, (_, i) => `arm-${i}`);
+  const shares = await sharesAfter(ids, 60, []);
+  for (const share of shares) expect(share).toBeCloseTo(1 / 30, 2);
+});
+
+test("what begins to be learnt is drawn, and no arm falls under its share of exploration", async () => {
+  const shares = await sharesAfter(["mastered", "frontier", "hopeless"], 6, [1, 0.25, 0]);
+  expect(shares[1]).toBeGreaterThan(0.8);
+  for (const share of shares) expect(share).toBeGreaterThanOrEqual(0.1 / 3 - 1e-12);
+});
+
+test("practice that moves nothing wears off", async () => {
+  const coin = async (batches: number): Promise<number | undefined> =>
+    (await sharesAfter(["coin", "hopeless", "mastered"], batches, [0.5, 0, 1]))[0];
+  const [early = 0, late = 1] = [await coin(10), await coin(300)];
+  expect(late).toBeLessThan(early / 1.5);
+});
+
+test("weights take arms out, and do nothing else", async () => {
+  const quality = [0.25, 0.25, 0];
+  const even = await sharesAfter(["a", "b", "c"], 8, quality);
+  expect(await sharesAfter(["a", "b", "c"], 8, quality, [5, 1, 0.1])).toEqual(even);
+  const [a = 0, b = 0, c] = await sharesAfter(["a", "b", "c"], 8, quality, [1, 1, 0]);
+  expect(c).toBe(0);
+  expect(a + b).toBeCloseTo(1, 12);
+});

@@ -1,0 +1,27 @@
+/** For vitest's globalSetup: stops the PostgreSQL server that test files share, if one of them has started it. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** A folder where the server's address is, once it has been started. */
+    readonly sharedPostgres: string;
+  }
+}
+
+export default function setup(project: TestProject): () => void {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-shared-"));
+  project.provide("sharedPostgres", folder);
+  return () => {
+    const started = join(folder, "started");
+    if (existsSync(started)) {
+      const { pid, folder: data } = JSON.parse(readFileSync(started, "utf8")) as { pid: number; folder: string };
+      // At once, with its processes: nothing of it is kept.
+      process.kill(pid, "SIGQUIT");
+      rmSync(data, { recursive: true, maxRetries: 50, retryDelay: 100 });
+    }
+    rmSync(folder, { recursive: true });
+  };
+}

@@ -1,0 +1,28 @@
+/** One PostgreSQL server for all test files: the first that asks for it starts it, which takes seconds. */
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { inject } from "vitest";
+import { until } from "./patience.ts";
+import { makeDatabase, startPostgres } from "./postgres.ts";
+
+/** Makes an empty database on it, and gives its address. */
+export async function sharedDatabase(): Promise<string> {
+  const folder = inject("sharedPostgres");
+  const started = join(folder, "started");
+  if (isFirst(join(folder, "starting"))) {
+    const postgres = await startPostgres();
+    writeFileSync(`${started}.draft`, JSON.stringify({ ...postgres, pid: postgres.pid() }));
+    renameSync(`${started}.draft`, started);
+  }
+  await until(() => existsSync(started));
+  return makeDatabase((JSON.parse(readFileSync(started, "utf8")) as { readonly url: string }).url);
+}
+
+function isFirst(path: string): boolean {
+  try {
+    mkdirSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
