@@ -1,8 +1,25 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 
 /** Long enough with many times the load that there are cores for: a guard against hanging and nothing else. */
 const PATIENCE_MS = 600_000;
+
+/**
+ * Each of these files has a process of its own. The others share two: to start one and to load the product again for each
+ * of three hundred files took a tenth of the time of all tests.
+ */
+const APART = [
+  // Processes that commands share are ended behind each file (test/cli/gradus.ts).
+  "test/cli/**/*.test.ts",
+  "test/clients/ts/fresh-project.test.ts",
+  "test/e2e/{domain-suites,environments}.test.ts",
+  // It puts another module in the place of one.
+  "test/server/curriculum/fixture-policy.test.ts",
+  // They take longest, and these begin first.
+  "test/docs/snippets.test.ts",
+  "test/e2e/{chaos,flight,hostile,kill,two-servers}.test.ts",
+  "test/simulation/*.test.ts",
+];
 
 export default defineConfig({
   test: {
@@ -10,10 +27,20 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/compiled", import.meta.url)) },
     // Of memory that something holds, tests leave out what nobody does any more.
     execArgv: ["--expose-gc"],
-    include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/shared-postgres-end.ts"],
-    // They want a browser: `make test-browser`.
-    exclude: ["test/browser/**"],
+    projects: [
+      { extends: true, test: { name: "apart", include: APART } },
+      {
+        extends: true,
+        test: {
+          name: "together",
+          include: ["test/**/*.test.ts"],
+          // What is in test/browser wants one: `make test-browser`.
+          exclude: [...configDefaults.exclude, "test/browser/**", ...APART],
+          isolate: false,
+        },
+      },
+    ],
     testTimeout: PATIENCE_MS,
     hookTimeout: PATIENCE_MS,
     teardownTimeout: PATIENCE_MS,

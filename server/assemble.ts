@@ -64,6 +64,9 @@ export interface Assembled {
   readonly close: () => Promise<void>;
 }
 
+/** Not the database's address, which may hold a password. */
+const storeKind = (store: string): string => (/^postgres(ql)?:/.test(store) ? "postgres" : store);
+
 /** Throws `problem` of why suites do not read. */
 export async function assemble(parts: Parts, problem: (message: string) => Error): Promise<Assembled> {
   const { config, registry, keyring, pools, opened, missingPorts, log, onFailure } = parts;
@@ -101,10 +104,9 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const sources = { pools, missingPorts };
   const { suites } = loaded;
   const evaluating = { store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites, sources };
-  const { store: storeKind, limits } = config;
-  const sizes = { messageBytesMax: limits.maxMessageBytes, completionBytesMax };
+  const sizes = { messageBytesMax: config.limits.maxMessageBytes, completionBytesMax };
   const deps: ServiceDeps = {
-    facts: { version, commit, store: storeKind, replicaId: randomUUID(), ...sizes },
+    facts: { version, commit, store: storeKind(config.store), replicaId: randomUUID(), ...sizes },
     keyring,
     registry,
     pools,

@@ -43,10 +43,7 @@ export function addRestore(program: Command): void {
 function folderOf(flags: Flags): ReturnType<typeof configOf> {
   const config = configOf(flags);
   if (config.store === "sqlite") return config;
-  throw new CliProblem(
-    "usage",
-    `the runs of --store ${config.store} are not in the data folder (docs/guides/command-line.md)`,
-  );
+  throw new CliProblem("usage", "the runs of this --store are not in the data folder (docs/guides/command-line.md)");
 }
 
 async function asProblem(error: unknown): Promise<never> {

@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { PATIENCE_MS } from "../support/patience.ts";
+import { sharedDatabase } from "../support/shared-postgres.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 
 const repository = resolve(import.meta.dirname, "../..");
@@ -187,6 +188,14 @@ client.close();
     writeFileSync(join(project, "client.mjs"), words);
     const [said, sandbox, reward, kind, tasks] = JSON.parse(await typed("node client.mjs", project)) as unknown[];
     expect([said, sandbox, reward, kind, tasks]).toEqual([version, "", 1, "scored", 2]);
+  });
+
+  test("gradus keeps runs in PostgreSQL, whose tables it makes by files of its own", async () => {
+    const env = { ...bare, GRADUS_DATA_DIR: join(project, "second"), GRADUS_STORE: await sharedDatabase() };
+    await using second = await serve(join(project, "node_modules/.bin/gradus"), [], project, env);
+    expect(await typed(`node_modules/.bin/gradus version --server ${second.grpc}`, project)).toMatch(
+      /^store +postgres$/m,
+    );
   });
 
   test("the start of a server says which build it is", () => {

@@ -102,27 +102,6 @@ describe("gradus eval", () => {
     await served.kill("SIGTERM");
   });
 
-  test("asks again for an empty reply, and leaves a prompt without another for a later run", async () => {
-    let silent = true;
-    await using server = await startChatServer((request, index) => {
-      const content = index < 3 || (silent && index % 2 === 0) ? "" : middlingAnswer(request, index);
-      return { kind: "answer", content };
-    });
-    const first = await gradus(here, ...flagsOf(server, "quiet", "--concurrency", "1"));
-    expect(first.code).toBe(0);
-    expect(figuresIn(first.out)["malformed_rate"]).toBeLessThan(1);
-    expect(server.requests.length).toBeGreaterThan(6);
-    silent = false;
-    await using mute = await startChatServer(() => ({ kind: "answer", content: "" }));
-    const never = await gradus(here, ...flagsOf(mute, "mute", "--concurrency", "6"));
-    expect([never.code, never.err]).toEqual([
-      1,
-      expect.stringContaining("the reply is empty (finish_reason stop), 4 times"),
-    ]);
-    const later = await gradus(here, ...flagsOf(server, "mute"));
-    expect([later.code, figuresIn(later.out)["malformed_rate"]]).toEqual([0, expect.any(Number)]);
-  });
-
   test("a reply that names no content type is read all the same", async () => {
     const body = '{"choices": [{"message": {"content": "1"}, "finish_reason": "length"}]}';
     await using server = await startChatServer(() => ({ kind: "raw", body, then: "end", contentType: "text/plain" }));
@@ -145,7 +124,29 @@ describe("gradus eval", () => {
     expect(server.requests).toHaveLength(3 + 6);
   });
 
-  test.each(["here", "on a server"])("two commands of one evaluation do not both ask, %s", async (where) => {
+  // The next three wait for most of their time: for another try, and for a command that was killed.
+  test.concurrent("asks again for an empty reply, and leaves a prompt without another for a later run", async () => {
+    let silent = true;
+    await using server = await startChatServer((request, index) => {
+      const content = index < 3 || (silent && index % 2 === 0) ? "" : middlingAnswer(request, index);
+      return { kind: "answer", content };
+    });
+    const first = await gradus(here, ...flagsOf(server, "quiet", "--concurrency", "1"));
+    expect(first.code).toBe(0);
+    expect(figuresIn(first.out)["malformed_rate"]).toBeLessThan(1);
+    expect(server.requests.length).toBeGreaterThan(6);
+    silent = false;
+    await using mute = await startChatServer(() => ({ kind: "answer", content: "" }));
+    const never = await gradus(here, ...flagsOf(mute, "mute", "--concurrency", "6"));
+    expect([never.code, never.err]).toEqual([
+      1,
+      expect.stringContaining("the reply is empty (finish_reason stop), 4 times"),
+    ]);
+    const later = await gradus(here, ...flagsOf(server, "mute"));
+    expect([later.code, figuresIn(later.out)["malformed_rate"]]).toEqual([0, expect.any(Number)]);
+  });
+
+  test.concurrent.each(["here", "on a server"])("two commands of one evaluation do not both ask, %s", async (where) => {
     // The first command's requests are never answered, and what comes after them is.
     await using server = await startChatServer((request, index) =>
       index < 2 ? { kind: "silence" } : { kind: "answer", content: middlingAnswer(request, index) },

@@ -118,44 +118,6 @@ describe("gradus eval", () => {
     expect(server.peak()).toBeLessThanOrEqual(4);
   });
 
-  test("a reply that breaks off, stops or holds no completion is tried again, said, and never scored", async () => {
-    const replies: readonly (readonly [Behaviour, words: string])[] = [
-      [{ kind: "raw", body: '{"choices": [{', then: "reset" }, "the reply broke off"],
-      [{ kind: "raw", body: '{"choices": [{', then: "silence" }, "no whole reply within 5 s"],
-      [{ kind: "raw", body: "{not JSON", then: "end" }, "the reply is no completion: {not JSON"],
-      [
-        { kind: "raw", body: "<html>\u001b[2J\nhello", then: "end" },
-        "the reply is no completion: <html>\\u{1b}[2J hello",
-      ],
-      [{ kind: "raw", body: '{"error": {"message": "full"}}', then: "end" }, '{"error": {"message": "full"}}'],
-      [{ kind: "raw", body: '{"choices": []}', then: "end" }, 'the reply is no completion: {"choices": []}'],
-      [{ kind: "raw", body: "null", then: "end" }, "the reply is no completion: null"],
-      [{ kind: "status", status: 204 }, "the reply is no completion"],
-    ];
-    await using server = await startChatServer(
-      (request, index) => replies[index]?.[0] ?? { kind: "answer", content: middlingAnswer(request, index) },
-    );
-    const flags = ["--timeout-ms", "5000", "--concurrency", "4", "--out", "broken"];
-    const { code, out, err } = await evaluate(server, "mini", ...flags);
-    expect([code, out]).toEqual([0, expect.stringMatching(/^overall +12 /m)]);
-    for (const [, words] of replies) expect(err).toContain(words);
-    expect(err).not.toMatch(/^ +at |\u001b/m);
-    // A good reply may be late too, where the machine has much else to do.
-    expect(server.requests.length).toBeGreaterThanOrEqual(12 + replies.length);
-    const late = await evaluate(
-      server,
-      "mini",
-      "--model",
-      "late",
-      "--deadline-ms",
-      "1000",
-      "--endpoint",
-      "http://127.0.0.1:1/",
-    );
-    expect(late.err).toContain("no completion within 1 s; the last attempt: connect ECONNREFUSED 127.0.0.1:1");
-    expect(late.code).toBe(1);
-  });
-
   test("when the endpoint refuses all, what is under way is not waited for", async () => {
     await using server = await startChatServer((_request, index) =>
       index === 0 ? { kind: "silence" } : { kind: "status", status: 404, message: "no such model" },
@@ -182,7 +144,49 @@ describe("gradus eval", () => {
     expect(existsSync(at("never/report.json"))).toBe(false);
   });
 
-  test("a prompt that gets no answer in time, or is refused, is left for another run", async () => {
+  // These two wait for most of their time.
+  test.concurrent(
+    "a reply that breaks off, stops or holds no completion is tried again, said, and never scored",
+    async () => {
+      const replies: readonly (readonly [Behaviour, words: string])[] = [
+        [{ kind: "raw", body: '{"choices": [{', then: "reset" }, "the reply broke off"],
+        [{ kind: "raw", body: '{"choices": [{', then: "silence" }, "no whole reply within 5 s"],
+        [{ kind: "raw", body: "{not JSON", then: "end" }, "the reply is no completion: {not JSON"],
+        [
+          { kind: "raw", body: "<html>\u001b[2J\nhello", then: "end" },
+          "the reply is no completion: <html>\\u{1b}[2J hello",
+        ],
+        [{ kind: "raw", body: '{"error": {"message": "full"}}', then: "end" }, '{"error": {"message": "full"}}'],
+        [{ kind: "raw", body: '{"choices": []}', then: "end" }, 'the reply is no completion: {"choices": []}'],
+        [{ kind: "raw", body: "null", then: "end" }, "the reply is no completion: null"],
+        [{ kind: "status", status: 204 }, "the reply is no completion"],
+      ];
+      await using server = await startChatServer(
+        (request, index) => replies[index]?.[0] ?? { kind: "answer", content: middlingAnswer(request, index) },
+      );
+      const flags = ["--timeout-ms", "5000", "--concurrency", "4", "--out", "broken"];
+      const { code, out, err } = await evaluate(server, "mini", ...flags);
+      expect([code, out]).toEqual([0, expect.stringMatching(/^overall +12 /m)]);
+      for (const [, words] of replies) expect(err).toContain(words);
+      expect(err).not.toMatch(/^ +at |\u001b/m);
+      // A good reply may be late too, where the machine has much else to do.
+      expect(server.requests.length).toBeGreaterThanOrEqual(12 + replies.length);
+      const late = await evaluate(
+        server,
+        "mini",
+        "--model",
+        "late",
+        "--deadline-ms",
+        "1000",
+        "--endpoint",
+        "http://127.0.0.1:1/",
+      );
+      expect(late.err).toContain("no completion within 1 s; the last attempt: connect ECONNREFUSED 127.0.0.1:1");
+      expect(late.code).toBe(1);
+    },
+  );
+
+  test.concurrent("a prompt that gets no answer in time, or is refused, is left for another run", async () => {
     let wellAgain = false;
     await using server = await startChatServer((request, index) => {
       if (!wellAgain && index === 3) return { kind: "silence" };

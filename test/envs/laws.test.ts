@@ -9,7 +9,7 @@ import { score } from "../../envs/score.ts";
 import { instanceHash } from "../../envs/splits.ts";
 import { fixtures } from "../support/environments/fixtures.ts";
 import { poolsOf, scoreTask } from "./every.ts";
-import { answerLaws, megabyteLaw } from "./laws/answer-laws.ts";
+import { answerLaws, longLaw } from "./laws/answer-laws.ts";
 import { hostileLaws } from "./laws/hostile-laws.ts";
 import { type Law, solved, type Subject, subjectsOf, TASKS } from "./laws/law.ts";
 import { taskLaws } from "./laws/task-laws.ts";
@@ -29,7 +29,7 @@ function holdTo<E extends Environment>(subjects: readonly Subject<E>[], all: rea
     describe(subject.title, () => {
       test.each(laws)("$title", (law) => law.check(subject));
       if (i === 0 && environment.resource === undefined)
-        test(megabyteLaw.title, () => megabyteLaw.check({ ...subject, environment }));
+        test(longLaw.title, () => longLaw.check({ ...subject, environment }));
     });
   }
 }

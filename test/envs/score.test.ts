@@ -53,7 +53,11 @@ test("a longer tour, under each scheme", () => {
     (name) => scoreTour(wrapAnswer("[1, 2, 3, 0]", "think_answer"), name).reward,
   );
   expect(rewards).toEqual([1 + 80 / 95, 2, 1, 1.5, 1]);
-  expect(scoreTour(wrapAnswer("[1, 2, 3, 0]", "think_answer"))).toMatchObject({ solved: false, ratio: 80 / 95, quality: 80 / 95 });
+  expect(scoreTour(wrapAnswer("[1, 2, 3, 0]", "think_answer"))).toMatchObject({
+    solved: false,
+    ratio: 80 / 95,
+    quality: 80 / 95,
+  });
 });
 
 test("an infeasible tour, an unreadable one, and none", () => {

@@ -94,7 +94,10 @@ describe("a refusal names the flag, the limit and what came", () => {
     [["--port", "65536"], "--port must be a whole number from 0 to 65535; got '65536'"],
     [["--port", "1e3"], "--port must be a whole number from 0 to 65535; got '1e3'"],
     [["--max-groups", "0"], "--max-groups must be a whole number from 1 to 65536; got '0'"],
-    [["--store", "postgres"], "--store must be sqlite, memory or the address of a database, postgres://user@host/database"],
+    [
+      ["--store", "postgres"],
+      "--store must be sqlite, memory or the address of a database, postgres://user@host/database",
+    ],
     [
       ["--max-message-bytes", "1KB"],
       "--max-message-bytes must be a number of bytes from 4096 to 1073741824, e.g. 1048576 or 1MiB; got '1KB'",
@@ -219,6 +222,20 @@ describe("secrets", () => {
     expect(printed).not.toContain("PRIVATE KEY");
     expect(printed).toContain('"token":"[redacted]"');
     expect(printed).toContain('"maxGroups":1024');
+  });
+
+  test("is printed without the password of a database", () => {
+    for (const store of [
+      "postgres://me:pass-of-mine@host/gradus",
+      "postgresql://me@host/gradus?password=pass-of-mine",
+    ]) {
+      const config = configOf(["--store", store]);
+      expect(config.store).toBe(store);
+      const printed = JSON.stringify(describeConfig(config));
+      expect(printed).not.toContain("pass-of-mine");
+      expect(printed).toContain("host/gradus");
+    }
+    expect(refusalOf(["--store", "postgres:pass-of-mine"])).not.toContain("pass-of-mine");
   });
 });
 

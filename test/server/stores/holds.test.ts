@@ -27,7 +27,8 @@ describe.each<readonly [name: string, holds: Holds]>([
 test("what a process held is free when it was killed", async () => {
   const module = new URL("../../../server/stores/holds.ts", import.meta.url).href;
   const program = `import { fileHolds } from ${JSON.stringify(module)};
-    await fileHolds(${JSON.stringify(folder.path)}).hold("killed");
+    // A hold that nothing refers to ends when its garbage is collected.
+    globalThis.release = await fileHolds(${JSON.stringify(folder.path)}).hold("killed");
     console.log("held");
     setInterval(() => undefined, 1000);`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", program], { stdio: "pipe" });

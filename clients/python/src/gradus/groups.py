@@ -133,7 +133,10 @@ class BatchRecord(Value, message=cur.BatchRecord):
 
 @dataclass(frozen=True)
 class ControlRecord(Value, message=cur.ControlRecord):
-    """A change of the run: its kind ("policy", "weights", "pause", …), and what that kind brings; `by`: whose token asked for it."""
+    """A change of the run: its kind ("policy", "weights", "pause", …), and what that kind brings.
+
+    `by`: the name of the token of whoever asked for it.
+    """
 
     kind: str
     cursor: int

@@ -1,7 +1,6 @@
 /** All the ways in which a program can sit: each ends by a limit of its own, and is no failure of ours. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { SandboxResult } from "../../../../envs/ports.ts";
-import type { Embedded } from "../../../../server/ports/sandbox/embedded.ts";
 import { openEmbedded } from "../../../../server/ports/sandbox/embedded.ts";
 import { findPython } from "../../../../server/ports/sandbox/python.ts";
 import { call, openTestSandbox, runIn, script } from "../../../support/sandbox.ts";
@@ -10,12 +9,6 @@ import { call, openTestSandbox, runIn, script } from "../../../support/sandbox.t
 const CPU_MS_MAX = 300;
 const SLEPT = { kind: "exceeded", limit: "more than 1,300 ms of waiting" };
 const WORKED = { kind: "exceeded", limit: "more than 300 ms of processor time" };
-
-let sandbox: Embedded | undefined;
-beforeAll(async () => {
-  sandbox = await openTestSandbox({ concurrency: 2 });
-});
-afterAll(() => sandbox?.close());
 
 const calls: Readonly<Record<string, readonly [program: string, ends: object]>> = {
   asleep: ["import time\ndef f(): time.sleep(1e6)", SLEPT],
@@ -84,21 +77,26 @@ describe.each([
   ["calls", calls, call("f")],
   ["scripts", scripts, script()],
 ] as const)("%s", (_kind, programs, one) => {
-  test.each(Object.entries(programs))("%s", async (_name, [program, ends]) => {
+  // They sit beside each other, each in a sandbox of its own, whose zygote says what a program has left behind.
+  test.concurrent.each(Object.entries(programs))("%s", async (_name, [program, ends]) => {
+    const sandbox = await openTestSandbox({ concurrency: 1 });
     if (sandbox === undefined) return;
     const [result] = await runIn(sandbox, program, [one], { cpuMsMax: CPU_MS_MAX });
     expect(result).toMatchObject(ends);
     const [zygote] = sandbox.zygotes();
     expect(await zygote?.figures()).toMatchObject({ children: 0 });
+    await sandbox.close();
   });
 });
 
-test("asleep in each of its tests, for less than each may be: all together have their limit", async () => {
+test.concurrent("asleep in each of its tests, for less than each may be: all together have their limit", async () => {
+  const sandbox = await openTestSandbox({ concurrency: 1 });
   if (sandbox === undefined) return;
   const program = "import time\ndef f(): time.sleep(0.9)";
   const results = await runIn(sandbox, program, Array(64).fill(call("f")), { cpuMsMax: CPU_MS_MAX });
   expect(results).toHaveLength(64);
   expect(results.at(-1)).toEqual({ kind: "exceeded", limit: "more than 4,000 ms for all tests together" });
+  await sandbox.close();
 });
 
 describe("threads", () => {
