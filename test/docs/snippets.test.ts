@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { readTokens } from "../../server/runtime/tokens.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 
@@ -62,7 +63,13 @@ function here(text: string): string {
 test("there are snippets in each language", () => {
   for (const language of ["sh", "python", "ts"]) expect(inLanguage(language), language).not.toHaveLength(0);
   // Diffs are applied and run by clients/python/tests_trainers/test_trl_diff.py, which has the trainer.
-  expect(new Set(snippets.map(({ language }) => language))).toEqual(new Set(["sh", "python", "ts", "diff"]));
+  expect(new Set(snippets.map(({ language }) => language))).toEqual(new Set(["sh", "python", "ts", "yaml", "diff"]));
+});
+
+test.each(inLanguage("yaml"))("$where (yaml) is a file of tokens", ({ text }) => {
+  const file = join(scratch, "tokens.yaml");
+  writeFileSync(file, text);
+  expect(readTokens(file).map(({ role }) => role)).toEqual(["viewer", "trainer", "operator"]);
 });
 
 /** The lines that a snippet says it prints. */

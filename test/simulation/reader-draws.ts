@@ -80,6 +80,11 @@ function checkDrawn(reader: Reader, cursor: number, task: ReadTask, restarts: bo
 }
 
 function valuesOf({ policy, arms }: ReadRun, policyState: Data): Data {
+  // Of the averages that a frontier keeps the first two: m, as the contract has it.
+  if (isOf(policy, "frontier"))
+    return (policyState as readonly (readonly [number, number])[]).map(([success, count]) =>
+      count > 0 ? (success + 0.15) / (count + 0.3) : 0,
+    );
   if (!isOf(policy, "bandit")) return arms.map(() => 0);
   return isAverages(policy) ? policyState : UNSAID;
 }

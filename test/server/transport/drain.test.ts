@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";
 import { StreamStepsResponseSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { version } from "../../../server/runtime/version.ts";
 import { keepaliveTimeMs } from "../../../server/transport/grpc/server.ts";
 import { type Handlers, start, stopAll } from "./fixture.ts";
 import { checkHealth } from "./grpc/health-client.ts";
@@ -153,14 +154,16 @@ test("a server that drains is alive and not ready, on each of its ports", async 
     const answers = await Promise.all(ports.map((port) => fetch(`http://127.0.0.1:${port}${path}`)));
     return Promise.all(answers.map(async (answer) => [answer.status, await answer.text()]));
   };
-  const ok = [200, "ok\n"];
+  const alive = [200, "ok\n"];
+  const ready = [200, `ok\ngradus ${version}\n`];
   const draining = [503, "draining\n"];
-  for (const path of ["/livez", "/readyz", "/healthz"]) expect(await probe(path)).toEqual([ok, ok]);
+  expect(await probe("/livez")).toEqual([alive, alive]);
+  for (const path of ["/readyz", "/healthz"]) expect(await probe(path)).toEqual([ready, ready]);
   const call = server.grpc().step({});
   await begun.opened;
   const drained = server.drain();
   for (const path of ["/readyz", "/healthz"]) expect(await probe(path)).toEqual([draining, draining]);
-  expect(await probe("/livez")).toEqual([ok, ok]);
+  expect(await probe("/livez")).toEqual([alive, alive]);
   const { grpcPort } = server;
   for (const name of ["", "readiness", "gradus.v1.EnvironmentService"])
     expect(await checkHealth(grpcPort, name)).toBe("NOT_SERVING");
