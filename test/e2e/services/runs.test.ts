@@ -106,7 +106,11 @@ describe("CreateRun", () => {
     ],
     ["config.arms[0].spec.split", { arms: [{ id: "a", spec: { ...arm?.spec, split: 2 } }] }, /SPLIT_TRAIN/],
     ["config.policy", { policy: undefined }, /it is required/],
-    ["config.policy.kind", { policy: {} }, /set one of frontier, mixture, staged, replay, competence, bandit, forgetting/],
+    [
+      "config.policy.kind",
+      { policy: {} },
+      /set one of frontier, mixture, staged, replay, competence, bandit, forgetting/,
+    ],
     [
       "config.policy.bandit.ema_softmax.alpha",
       { policy: bandit(softmax({ alpha: 0 })) },
