@@ -1,6 +1,7 @@
 /** The composition root: makes everything, and gives each part what it needs. */
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import { Gauge } from "prom-client";
 import type { Registry } from "../envs/registry.ts";
@@ -157,7 +158,7 @@ async function assembleAround(
     openStores: async () => {
       const { replicas, ...stores } = await openStores(config, keyring, log, health);
       if (replicas === undefined) return { ...stores, clock: systemClock };
-      fleet = await joinOthers(replicas, config, identityOf(made, keyring)).catch(async (error: unknown) => {
+      fleet = await joinOthers(replicas, config, identityOf(made, keyring), log).catch(async (error: unknown) => {
         for (const each of [replicas, stores.store, stores.evaluationStore]) await each.close();
         throw error;
       });
@@ -189,9 +190,21 @@ async function assembleAround(
 }
 
 /** Beside the servers that have the same stores, if it may be. */
-async function joinOthers(store: ReplicaStore, { drainOthers }: Config, identity: () => Identity): Promise<Fleet> {
-  const id = `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`;
-  const joined = await joinFleet({ store, id, identity, drainOthers, clock: systemClock });
+async function joinOthers(
+  store: ReplicaStore,
+  { drainOthers }: Config,
+  identity: () => Identity,
+  log: Log["log"],
+): Promise<Fleet> {
+  const joined = await joinFleet({
+    store,
+    id: `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`,
+    identity,
+    drainOthers,
+    clock: systemClock,
+    pause: (ms) => sleep(ms),
+    onWait: (reason) => log.warn({ reason }, "waiting to see whether another server is still there"),
+  });
   if (joined.kind === "refused") throw new StartError(joined.message);
   return joined.fleet;
 }

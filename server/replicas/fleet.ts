@@ -26,10 +26,7 @@ interface Told {
   readonly isReplaced: boolean;
 }
 
-interface Other extends Told {
-  readonly id: string;
-  readonly sinceMs: number;
-}
+interface Other extends Told, Omit<StoredReplica, "body"> {}
 
 export interface FleetOptions {
   readonly store: ReplicaStore;
@@ -40,6 +37,10 @@ export interface FleetOptions {
   readonly drainOthers: boolean;
   /** This machine's. */
   readonly clock: Clock;
+  /** Waits, with what keeps the process alive. */
+  readonly pause: (ms: number) => Promise<void>;
+  /** Told why this server may have to wait: who is in its way may have been killed a moment ago. */
+  readonly onWait?: (reason: string) => void;
 }
 
 export interface FleetListener {
@@ -71,27 +72,34 @@ export type Joined =
 
 function othersIn({ nowMs, replicas }: Meeting, ownId: string): readonly Other[] {
   const alive = ({ id, seenAtMs }: StoredReplica): boolean => id !== ownId && nowMs - seenAtMs <= ALIVE_MS;
-  return replicas.filter(alive).map(({ id, sinceMs, body }) => ({ ...(JSON.parse(body) as Told), id, sinceMs }));
+  return replicas.filter(alive).map(({ body, ...row }) => ({ ...(JSON.parse(body) as Told), ...row }));
 }
 
-/** Why this server may not serve beside those that came before it. */
-function refusal(identity: Identity, earlier: readonly Other[], drainOthers: boolean): string | undefined {
+/** Why this server may not serve beside those that came before it, and because of whom. */
+interface Refusal {
+  readonly by: Other;
+  readonly message: string;
+}
+
+function refusal(identity: Identity, earlier: readonly Other[], drainOthers: boolean): Refusal | undefined {
   const name = nameOf(identity);
   const replacing = earlier.find(({ replaces }) => replaces.includes(name));
   if (replacing !== undefined) {
     const differing = differences(identity, replacing.identity).join("; ");
-    return `replica ${replacing.id} is replacing servers like this one: ${differing}`;
+    return { by: replacing, message: `replica ${replacing.id} is replacing servers like this one: ${differing}` };
   }
   if (drainOthers) return undefined;
   const unlike = earlier
     .filter(({ isReplaced }) => !isReplaced)
     .flatMap((other) => {
       const found = differences(identity, other.identity);
-      return found.length === 0 ? [] : [`it differs from replica ${other.id}: ${found.join("; ")}`];
+      return found.length === 0 ? [] : [{ by: other, how: found.join("; ") }];
     });
   const [first] = unlike;
   if (first === undefined) return undefined;
-  return `${first}. Replicas of one store must be alike: mend it, or let this one replace the others by --drain-others`;
+  const { by, how } = first;
+  const remedy = "mend it, or let this one replace the others by --drain-others";
+  return { by, message: `it differs from replica ${by.id}: ${how}. Replicas of one store must be alike: ${remedy}` };
 }
 
 /** The resources that nobody can ask who takes calls, and why. */
@@ -182,9 +190,28 @@ function beats(clock: Clock, beat: () => Promise<void>) {
   };
 }
 
+/** What a server finds, and why it may not serve beside it: by who is there, and not by one whose row is all that is left. */
+async function firstLook(
+  { identity, drainOthers, pause, onWait }: FleetOptions,
+  meet: () => Promise<Met>,
+): Promise<{ readonly first: Met; readonly refused: Refusal | undefined }> {
+  const seen = new Map<string, number>();
+  for (let waitedMs = 0; ; waitedMs += BEAT_MS) {
+    const first = await meet();
+    const refused = refusal(identity(), first.earlier, drainOthers);
+    if (refused === undefined) return { first, refused };
+    const { id, seenAtMs } = refused.by;
+    const isThere = seenAtMs > (seen.get(id) ?? seenAtMs);
+    if (isThere || waitedMs > ALIVE_MS) return { first, refused };
+    if (waitedMs === 0) onWait?.(refused.message);
+    seen.set(id, seen.get(id) ?? seenAtMs);
+    await pause(BEAT_MS);
+  }
+}
+
 /** Writes this server's row and looks at the others, before it takes calls. Rejects where the store cannot be used. */
 export async function joinFleet(options: FleetOptions): Promise<Joined> {
-  const { store, id, identity, drainOthers, clock } = options;
+  const { store, id, clock } = options;
   const time = storeClock(clock);
   const own = member(options);
   const meet = async (): Promise<Met> => {
@@ -198,11 +225,10 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     return { others, earlier: others.filter(isEarlier) };
   };
 
-  const first = await meet();
-  const refused = refusal(identity(), first.earlier, drainOthers);
+  const { first, refused } = await firstLook(options, meet);
   if (refused !== undefined) {
     await store.leave(id);
-    return { kind: "refused", message: refused };
+    return { kind: "refused", message: refused.message };
   }
 
   let listener: FleetListener | undefined;

@@ -50,6 +50,7 @@ function world() {
       identity: () => ({ ...plain, ...identity }),
       drainOthers,
       clock: own,
+      pause: (ms) => clock.advance(ms),
     });
     await clock.advance(1);
     if (joined.kind === "refused") return { refused: joined.message };
@@ -72,6 +73,18 @@ function world() {
   };
   return { clock, store, join, joining };
 }
+
+test("one that was killed keeps no other out for longer than it counts, and one that is there does", async () => {
+  const { clock, join, joining } = world();
+  const identity = { ports: { judge: "open", teacher: "open" } };
+  const first = await joining("first", { identity });
+  expect((await join("second")).refused).toMatch(/^it differs from replica first: /);
+  first.kill();
+  const beforeMs = clock.now();
+  await joining("third");
+  expect(clock.now() - beforeMs).toBeGreaterThan(8_000);
+  expect(clock.now() - beforeMs).toBeLessThan(15_000);
+});
 
 test("a replica whose clock is two hours off goes by the store's time", async () => {
   const { clock, joining } = world();

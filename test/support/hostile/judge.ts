@@ -29,6 +29,7 @@ const NAMES_FAULT = [
   /^the request ended within a message, after \d+ bytes of it$/,
   /^gradus\.v1\.\w+\/\w+ takes one request message, and /,
   /^grpc-timeout must be /,
+  /^the body is empty: a \w+ without fields is sent as \{\}$/,
   // protobuf-es's, and connect-node's.
   /^cannot decode (?:field|message|enum) [\w.]+ from JSON/,
   /^protocol error: |^timeout \d+ms must be <= /,
