@@ -1,10 +1,11 @@
 /** gradus simulate, as its users start it. */
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../support/patience.ts";
-import { gradus, start } from "./gradus.ts";
+import { gradus, launcher } from "./gradus.ts";
 
 let cwd: string;
 beforeAll(() => {
@@ -104,13 +105,17 @@ test("a student of one's own is a file", async () => {
   expect(JSON.parse(out)).toMatchObject({ given: { rollouts: 5 * 16 * 8, lost: 0 }, ratio: { value: 1 } });
 });
 
-test("while students live, a log is told how far they are, and a launcher that is killed takes them with it", async () => {
+test("while students live, a log is told how far they are, and an npx that is killed takes them with it", async () => {
   const file = write("long", competence);
-  const child = start(["simulate", file, "--seeds", "1000", "--updates", "10000"], { cwd });
+  // By the name that npx has among processes.
+  const asNpx = `exec -a "npm exec gradus" bash -c '"$0" "$@"; true' "$0" "$@"`;
+  const command = [launcher, "simulate", file, "--seeds", "1000", "--updates", "10000"];
+  const child = spawn("bash", ["-c", asNpx, ...command], { cwd, stdio: "pipe" });
   let err = "";
   child.stderr?.on("data", (bytes: Buffer) => (err += bytes.toString()));
   await until(() => /^\d+\/2000 runs$/m.test(err));
   const [pid = ""] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").split(" ");
+  expect(Number(pid)).toBeGreaterThan(0);
   child.kill("SIGKILL");
   await until(() => !existsSync(`/proc/${pid}`));
 });

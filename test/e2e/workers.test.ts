@@ -92,7 +92,7 @@ describe("limits", () => {
   const environments = [new URL("../support/environments/endless.ts", import.meta.url).pathname];
   let wire: Wire;
   beforeAll(async () => {
-    wire = await openWire({ workers: "1", workerTimeLimitMs: "300", maxQueue: "8", environments });
+    wire = await openWire({ workers: "1", workerTimeLimitMs: "300", maxQueue: "8", environmentFile: environments });
   });
   afterAll(() => wire[Symbol.asyncDispose]());
 
