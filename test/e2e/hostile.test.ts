@@ -19,16 +19,17 @@ import { temporaryFolder } from "../support/server-process.ts";
 
 const ROUND = Number(process.env.HOSTILE_REQUESTS ?? 3_000);
 const SEEDS = (process.env.HOSTILE_SEEDS ?? "20261121,20261122").split(",").map(Number);
+const WARM_UP_SEED = 20261120;
 /** A round of 10,000 takes about 7 s on two cores of their own. */
-const TIMEOUT_MS = Math.max(240_000, SEEDS.length * ROUND * 10);
+const TIMEOUT_MS = Math.max(240_000, (1 + SEEDS.length) * ROUND * 10);
 /** Attacks under way at once, over one connection to the gRPC port and up to 32 to the HTTP port. */
 const AT_ONCE = 100;
 const SLOW_CONNECTIONS = 40;
 /** From one round to the next, of what is reachable on the event loop's side, where all state is. */
 const GROWTH_MAX = 1.05;
 /**
- * The same from the first round to any other. What the full cache of tasks holds and what V8 has compiled move it:
- * 47 to 52 MB in 24 rounds of which the first has 49. A leak goes on; 20 bytes of each request pass it in 24 rounds.
+ * The same from the first round to any other. What the full cache of tasks holds, series of metrics and what V8 has
+ * compiled move it: 66 to 72 MB in 24 rounds, of which the last eight add 0.4. A leak goes on.
  */
 const GROWTH_IN_ALL_MAX = 1.1;
 /** Of the process, which holds the garbage of the worker threads too, and what malloc keeps: 3 to 7% either way. */
@@ -64,6 +65,8 @@ test(
     const knowledge = await learn(client);
     await fillCaches(client);
     const held: NodeJS.MemoryUsage[] = [];
+    // A first round is not measured: the metrics of a method and a status are made when they first come together.
+    await attackWith(server, knowledge, WARM_UP_SEED);
     for (const seed of SEEDS) {
       await attackWith(server, knowledge, seed);
       // Runs are kept by design, within their limits: what is left when all are gone is a leak.

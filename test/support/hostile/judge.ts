@@ -22,7 +22,7 @@ const OURS: readonly number[] = [codes.INTERNAL, codes.UNKNOWN, codes.DATA_LOSS]
 /** What an INVALID_ARGUMENT begins with: the field, the message or the part of the protocol at fault. */
 const NAMES_FAULT = [
   // "groups[0].completions[1].sample_index: …", 'weights["x"]: …'
-  /^[a-z_][a-z0-9_]*(?:\["[^]*?"\]|\[\d+\]|\.[a-z0-9_]+)*: /,
+  /^[a-z_][a-z0-9_]*(?:\["[^]*?"\]|\[\d+\]|\.[A-Za-z0-9_]+)*: /,
   /are not a gradus\.v1\.\w+ message(?:: |$)/,
   // Of what stands around messages.
   /^a message (?:begins with the compression flag \d+|is compressed, and no header|is not valid (?:gzip|deflate|br)$)/,
