@@ -1,8 +1,10 @@
-/** The scripts of gradus completion, run by the shells that they are for; a shell that is not there is passed over. */
+/** The scripts of gradus completion, run by the shells that they are for. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { programOf } from "../support/debian.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { gradus } from "./gradus.ts";
 
@@ -28,8 +30,6 @@ complete -C (string join " " -- $argv) | string replace -r "\\t.*" ""`,
 
 type Shell = keyof typeof offers;
 
-const isThere = (shell: string): boolean => spawnSync(shell, ["--version"]).status === 0;
-
 function offered(shell: Shell, line: readonly string[]): readonly string[] {
   const args = shell === "fish" ? ["--no-config", "-c", offers.fish, ...line] : ["-c", offers[shell], shell, ...line];
   const { stdout } = spawnSync(shell, args, { cwd: folder.path, encoding: "utf8" });
@@ -41,7 +41,9 @@ function offered(shell: Shell, line: readonly string[]): readonly string[] {
 }
 
 describe.each(Object.keys(offers) as Shell[])("%s", (shell) => {
-  test.skipIf(!isThere(shell))("completes commands, options, their values and files", async () => {
+  beforeAll(() => void programOf([shell], shell), PATIENCE_MS);
+
+  test("completes commands, options, their values and files", async () => {
     const { code, out } = await gradus(here, "completion", shell);
     expect(code).toBe(0);
     writeFileSync(join(folder.path, "script"), out);

@@ -1,6 +1,7 @@
 /** What a server's /metrics holds, by Prometheus's own rules, and where it may be asked. */
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
+import { programOf } from "../support/debian.ts";
 import { openServer } from "../support/in-process.ts";
 
 /** Types by name, from the lines that say them. */
@@ -8,10 +9,11 @@ function typesOf(text: string): ReadonlyMap<string, string> {
   return new Map(Array.from(text.matchAll(/^# TYPE (\S+) (\S+)$/gm), ([, name = "", type = ""]) => [name, type]));
 }
 
-/** What `promtool check metrics` says; undefined: it is not installed. */
-function lint(text: string): string | undefined {
-  const { error, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], { input: text, encoding: "utf8" });
-  return error === undefined ? `${stdout}${stderr}` : undefined;
+/** What `promtool check metrics` says. */
+function lint(text: string): string {
+  const promtool = programOf(["promtool"], "prometheus");
+  const { stdout, stderr } = spawnSync(promtool, ["check", "metrics"], { input: text, encoding: "utf8" });
+  return `${stdout}${stderr}`;
 }
 
 test("metrics are named as their types say, and a status has its name", async () => {
@@ -34,6 +36,5 @@ test("metrics are named as their types say, and a status has its name", async ()
   // The sum of a histogram's times by the name that prom-client gives it.
   expect(misnamed.filter(([name]) => name.startsWith("gradus_"))).toEqual([]);
   expect(misnamed.filter(([, type]) => type === "gauge" && text.includes("_total{"))).toEqual([]);
-  const problems = lint(text);
-  if (problems !== undefined) expect(problems).toBe("");
+  expect(lint(text)).toBe("");
 });
