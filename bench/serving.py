@@ -20,7 +20,7 @@ def serving(checkout: Path = ROOT) -> Iterator[tuple[int, str]]:
     """A checkout's server, as its command starts it, with a data directory of its own: process and address."""
     with tempfile.TemporaryDirectory() as data:
         program = json.loads((checkout / "package.json").read_text())["bin"]["gradus"]
-        command = ["node_modules/.bin/node", program, "serve", "--port", "0", "--http-port", "0"]
+        command = [str(checkout / program), "serve", "--port", "0", "--http-port", "0"]
         flags = ["--data-dir", data, "--log-format", "json"]
         with subprocess.Popen(
             [*command, *flags], cwd=checkout, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
