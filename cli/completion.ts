@@ -113,6 +113,13 @@ function cases<T>(entries: Iterable<readonly [string, T]>, body: (value: T) => s
   return [...entries].map(([key, value]) => `    ${quoted(key)}) ${body(value)} ;;\n`).join("");
 }
 
+function atPlaces({ places }: Tree, body: (place: Place) => string): string {
+  return cases(
+    places.map((each) => [each.path, each]),
+    body,
+  );
+}
+
 function inPosix(values: Values): string {
   if (values.kind === "files") return "files=1";
   return values.kind === "words" ? `values=(${values.words.map(quoted).join(" ")})` : ":";
@@ -145,10 +152,7 @@ ${cases(tree.values, inPosix)}    *) known= ;;
   esac
   if [[ -z $known ]]; then
     case $at in
-${cases(
-  tree.places.map((each) => [each.path, each]),
-  place,
-)}    esac
+${atPlaces(tree, place)}    esac
     if [[ $cur == -* ]]; then files= values=(); fi
     if [[ $cur == -* || \${#values[@]} -eq 0 ]]; then values+=("\${words[@]}"); fi
   fi
@@ -185,10 +189,7 @@ ${cases(tree.values, inPosix)}    *) known= ;;
   esac
   if [[ -z $known ]]; then
     case $at in
-${cases(
-  tree.places.map((each) => [each.path, each]),
-  place,
-)}    esac
+${atPlaces(tree, place)}    esac
     if [[ $cur == -* ]]; then files= values=(); fi
     [[ \${#commands} -gt 0 ]] && _describe -t commands command commands
     [[ $cur == -* || ( -z $files && \${#values} -eq 0 ) ]] && _describe -t options option options

@@ -188,7 +188,7 @@ function examine<Instance>({ environment, instance }: ScoreTask<Instance>, text:
 /** Without the component that the answer is judged by there is no reward, where that is our fault. */
 function failureOf<Instance>({ environment }: AnyScoreTask<Instance>, findings: Findings): Failed | undefined {
   if (findings.kind !== "graded") return undefined;
-  const primary = findings.components.find(({ name }) => name === environment.grading?.primary);
+  const primary = primaryOf(environment, findings);
   return primary?.value === undefined ? primary?.failure : undefined;
 }
 
@@ -270,9 +270,12 @@ function ratioOf<Instance>(
 }
 
 /** The component that graded answers are judged by. */
-function gradeOf<Instance>({ environment }: AnyScoreTask<Instance>, { components }: GradedFacts): number {
-  const primary = components.find(({ name }) => name === environment.grading?.primary);
-  return Math.min(1, Math.max(0, primary?.value ?? 0));
+function primaryOf({ grading }: Pick<Environment, "grading">, { components }: GradedFacts) {
+  return components.find(({ name }) => name === grading?.primary);
+}
+
+function gradeOf<Instance>({ environment }: AnyScoreTask<Instance>, findings: GradedFacts): number {
+  return Math.min(1, Math.max(0, primaryOf(environment, findings)?.value ?? 0));
 }
 
 function violationOf(findings: Findings): string {

@@ -1,5 +1,4 @@
 /** What a server and a command without one have in common: each part of the services, given what it needs. */
-import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Ports } from "../envs/ports.ts";
 import type { Pool } from "../envs/pool.ts";
@@ -50,6 +49,8 @@ export interface Parts {
   readonly aheadMax?: number;
   readonly meter?: ServiceDeps["meter"];
   readonly log: Logger;
+  /** As the others of its store and its log know it; left out: it is a command, and serves nobody. */
+  readonly replicaId?: string;
   /** Left out: nobody wants traces. */
   readonly traces?: Traces | undefined;
   /** Told of each failure of ours that a client sees only as a reason, and what it was about. */
@@ -106,7 +107,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const evaluating = { store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites, sources };
   const sizes = { messageBytesMax: config.limits.maxMessageBytes, completionBytesMax };
   const deps: ServiceDeps = {
-    facts: { version, commit, store: storeKind(config.store), replicaId: randomUUID(), ...sizes },
+    facts: { version, commit, store: storeKind(config.store), replicaId: parts.replicaId ?? "", ...sizes },
     keyring,
     registry,
     pools,

@@ -96,7 +96,7 @@ export async function serve(
     throw startError(error);
   });
   const { grpcPort, httpPort, metricsPort } = transports;
-  log.info({ host: config.host, grpcPort, httpPort, metricsPort }, "listening");
+  log.info({ host: config.host, grpcPort, httpPort, metricsPort, replica: deps.facts.replicaId }, "listening");
   void parts.replaced.then(() => transports.quiesce());
   return {
     grpcPort,
@@ -146,9 +146,11 @@ async function assembleAround(
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
   const ports = portKinds.map(([name]) => name).filter((name) => opened.missing[name] === undefined);
   const made = { version, registry, environmentFiles: config.environmentFiles, pools, ports };
+  const replicaId = `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`;
   let fleet: Fleet | undefined;
   const parts = {
     config,
+    replicaId,
     registry,
     keyring,
     pools,
@@ -158,10 +160,12 @@ async function assembleAround(
     openStores: async () => {
       const { replicas, ...stores } = await openStores(config, keyring, log, health);
       if (replicas === undefined) return { ...stores, clock: systemClock };
-      fleet = await joinOthers(replicas, config, identityOf(made, keyring), log).catch(async (error: unknown) => {
-        for (const each of [replicas, stores.store, stores.evaluationStore]) await each.close();
-        throw error;
-      });
+      fleet = await joinOthers(replicas, replicaId, config, identityOf(made, keyring), log).catch(
+        async (error: unknown) => {
+          for (const each of [replicas, stores.store, stores.evaluationStore]) await each.close();
+          throw error;
+        },
+      );
       return { ...stores, clock: fleet.clock };
     },
     streamWindow: STREAM_WINDOW,
@@ -192,13 +196,14 @@ async function assembleAround(
 /** Beside the servers that have the same stores, if it may be. */
 async function joinOthers(
   store: ReplicaStore,
+  id: string,
   { drainOthers }: Config,
   identity: () => Identity,
   log: Log["log"],
 ): Promise<Fleet> {
   const joined = await joinFleet({
     store,
-    id: `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`,
+    id,
     identity,
     drainOthers,
     clock: systemClock,

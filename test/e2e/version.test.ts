@@ -31,7 +31,7 @@ test("a server says it in its log, its health, its metrics and when it is asked"
   const { length } = await client.listEnvironments();
   client.close();
   expect(info).toMatchObject({ version, commit: "", contract: "gradus.v1", environments: length, store: "sqlite" });
-  expect(info.replicaId).toMatch(/^[0-9a-f-]{36}$/);
+  expect(info.replicaId).toMatch(/^[^/]+\/\d+\/[0-9a-f]{8}$/);
   expect(info.limits?.groups).toBe(7);
   const missing = info.ports.map(({ name, missing: why }) => [name, why]);
   expect(missing).toEqual([

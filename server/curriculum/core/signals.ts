@@ -172,9 +172,10 @@ export const measures = {
 export type MeasureName = keyof typeof measures;
 export type SignalName = keyof typeof signals;
 
-/** Any of them, by its name. */
+const byName: Readonly<Record<SignalName | MeasureName, Signal>> = { ...signals, ...measures };
+
 export function signalNamed(name: SignalName | MeasureName): Signal {
-  return { ...signals, ...measures }[name];
+  return byName[name];
 }
 
 /** Whether a signal compares rewards of a group, so that one reward gives none. */
