@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Gauge } from "prom-client";
 import type { Registry } from "../envs/registry.ts";
 import { assemble } from "./assemble.ts";
+import { openStores } from "./open-stores.ts";
 import { systemClock } from "./curriculum/runs/system.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
@@ -27,15 +28,11 @@ import { type Identity, identityOf } from "./replicas/identity.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
 import { createEvaluationService } from "./services/evaluation-service.ts";
-import { fileHolds, memoryHolds } from "./stores/holds.ts";
-import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
-import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
 import type { ReplicaStore } from "./stores/replica-store.ts";
-import { sqliteReplicas } from "./stores/sqlite-replicas.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./making/environments.ts";
 import { keyName } from "./tasks/key-file.ts";
-import { followKeyring, type Keyring, loadKeyring } from "./tasks/keyring.ts";
+import { followKeyring, loadKeyring } from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./pools/pools.ts";
 import { reportOf } from "./pools/report.ts";
 import { portKinds } from "./ports/list.ts";
@@ -158,7 +155,9 @@ async function assembleAround(
     opened,
     missingPorts: opened.missing,
     openStores: async () => {
-      const { replicas, ...stores } = await openStores(config, keyring, log, health);
+      const { replicas, ...stores } = await openStores(config, keyring, log, health).catch((error: unknown) => {
+        throw error instanceof CannotOpen ? new StartError(error.message) : error;
+      });
       if (replicas === undefined) return { ...stores, clock: systemClock };
       fleet = await joinOthers(replicas, replicaId, config, identityOf(made, keyring), log).catch(
         async (error: unknown) => {
@@ -300,62 +299,6 @@ async function openPools(
   for (const [pool, failure] of loaded.failures)
     log.warn({ pool, unchecked: loaded.pools.get(pool)?.unchecked, failure }, "rows of a pool could not be checked");
   return loaded.pools;
-}
-
-async function openStores(config: Config, keys: Keyring, log: Log["log"], health: Health) {
-  const { store: kind, dataDir: directory, storeDurability: synchronous } = config;
-  if (kind === "memory")
-    return {
-      store: memoryStore(),
-      evaluationStore: memoryEvaluationStore(),
-      holds: memoryHolds(),
-      replicas: undefined,
-    };
-  const at = (part: string) => ({
-    directory,
-    synchronous,
-    onProblem: (problem: string | undefined) => {
-      if (problem === undefined) log.info({ store: part }, "the store can be used again");
-      else log.error({ store: part, problem }, "the store cannot be used");
-      health.set(part, problem);
-    },
-    onLoss: (loss: string) => log.error({ store: part, loss }, "the store was damaged when it was opened"),
-  });
-  if (kind !== "sqlite") return openDatabase(config, keys, at("database").onProblem);
-  try {
-    const store = await sqliteStore(at("runs"));
-    try {
-      const evaluationStore = await sqliteEvaluationStore(at("evaluations"));
-      return { store, evaluationStore, holds: fileHolds(directory), replicas: sqliteReplicas(directory) };
-    } catch (error) {
-      await store.close();
-      throw error;
-    }
-  } catch (error) {
-    if (!(error instanceof CannotOpen)) throw error;
-    throw new StartError(`${error.message}; mend it, or give another --data-dir`);
-  }
-}
-
-async function openDatabase(
-  { store: url, limits }: Config,
-  keys: Keyring,
-  onProblem: (problem: string | undefined) => void,
-) {
-  // Only servers that have a database load what it takes.
-  const { openPostgres } = await import("./stores/postgres/postgres.ts");
-  const { SAMPLE_BYTES_MAX } = await import("./stores/postgres/evaluations.ts");
-  const completionBytesMax = SAMPLE_BYTES_MAX / 2;
-  if (limits.maxCompletionBytes > completionBytesMax)
-    throw new StartError(
-      `--max-completion-bytes must be at most ${completionBytesMax} with a database; got ${limits.maxCompletionBytes}`,
-    );
-  try {
-    return await openPostgres({ url, keys, onProblem });
-  } catch (error) {
-    if (!(error instanceof CannotOpen)) throw error;
-    throw new StartError(`--store: ${error.message}`);
-  }
 }
 
 function registerGauges({ registry }: Metrics, workers: WorkerPool, dropped: Log["dropped"]): void {

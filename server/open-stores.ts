@@ -1,0 +1,68 @@
+/** Opens what runs and evaluations are kept in: memory, SQLite's files, or a PostgreSQL database. */
+import type { Config } from "./runtime/config.ts";
+import type { Health } from "./runtime/health.ts";
+import type { Log } from "./runtime/logging.ts";
+import { fileHolds, memoryHolds } from "./stores/holds.ts";
+import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
+import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
+import { sqliteReplicas } from "./stores/sqlite-replicas.ts";
+import { CannotOpen } from "./stores/thread.ts";
+import type { Keyring } from "./tasks/keyring.ts";
+
+/** Throws CannotOpen of what the operator has to mend. */
+export async function openStores(config: Config, keys: Keyring, log: Log["log"], health: Health) {
+  const { store: kind, dataDir: directory, storeDurability: synchronous } = config;
+  if (kind === "memory")
+    return {
+      store: memoryStore(),
+      evaluationStore: memoryEvaluationStore(),
+      holds: memoryHolds(),
+      replicas: undefined,
+    };
+  const at = (part: string) => ({
+    directory,
+    synchronous,
+    onProblem: (problem: string | undefined) => {
+      if (problem === undefined) log.info({ store: part }, "the store can be used again");
+      else log.error({ store: part, problem }, "the store cannot be used");
+      health.set(part, problem);
+    },
+    onLoss: (loss: string) => log.error({ store: part, loss }, "the store was damaged when it was opened"),
+  });
+  if (kind !== "sqlite") return openDatabase(config, keys, at("database").onProblem);
+  const opened: { close(): Promise<void> }[] = [];
+  const kept = <S extends { close(): Promise<void> }>(store: S): S => {
+    opened.push(store);
+    return store;
+  };
+  try {
+    const store = kept(await sqliteStore(at("runs")));
+    const evaluationStore = kept(await sqliteEvaluationStore(at("evaluations")));
+    return { store, evaluationStore, holds: fileHolds(directory), replicas: sqliteReplicas(directory) };
+  } catch (error) {
+    for (const each of opened) await each.close();
+    if (!(error instanceof CannotOpen)) throw error;
+    throw new CannotOpen(`${error.message}; mend it, or give another --data-dir`);
+  }
+}
+
+async function openDatabase(
+  { store: url, limits }: Config,
+  keys: Keyring,
+  onProblem: (problem: string | undefined) => void,
+) {
+  // Only servers that have a database load what it takes.
+  const { openPostgres } = await import("./stores/postgres/postgres.ts");
+  const { SAMPLE_BYTES_MAX } = await import("./stores/postgres/evaluations.ts");
+  const completionBytesMax = SAMPLE_BYTES_MAX / 2;
+  if (limits.maxCompletionBytes > completionBytesMax)
+    throw new CannotOpen(
+      `--max-completion-bytes must be at most ${completionBytesMax} with a database; got ${limits.maxCompletionBytes}`,
+    );
+  try {
+    return await openPostgres({ url, keys, onProblem });
+  } catch (error) {
+    if (!(error instanceof CannotOpen)) throw error;
+    throw new CannotOpen(`--store: ${error.message}`);
+  }
+}
