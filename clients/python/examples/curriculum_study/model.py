@@ -89,6 +89,7 @@ def _embeddings(p: Parameters) -> jnp.ndarray:
 
 
 def heads_of(x: jnp.ndarray, heads: int) -> jnp.ndarray:
+    """The last axis dealt out to heads: (…, heads, width of each)."""
     return x.reshape(*x.shape[:-1], heads, x.shape[-1] // heads)
 
 

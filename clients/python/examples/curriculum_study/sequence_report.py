@@ -121,7 +121,10 @@ def _hypotheses(every: Mapping[str, Results]) -> str:
         if len(found) > 1:
             rows.append((title, found))
             chances.append(float(stats.ttest_1samp(found, 0).pvalue))
-    lines = ["| difference of the area under the curve | mean, 95% interval | seeds | p, corrected (Holm) |", "| --- " * 4 + "|"]
+    lines = [
+        "| difference of the area under the curve | mean, 95% interval | seeds | p, corrected (Holm) |",
+        "| --- " * 4 + "|",
+    ]
     for (title, found), chance in zip(rows, holm(chances), strict=True):
         mean, half = interval(found)
         lines.append(f"| {title} | {mean:+.3f} ± {half:.3f} | {len(found)} | {chance:.2g} |")
@@ -139,7 +142,11 @@ def _part(part: Part, results: Results, folder: Path) -> str:
     ]
     if EQUAL in results:
         draw_measure(
-            folder / f"{stem}-areas.svg", part.name, "area", EQUAL, {n: [area(e) for e in s] for n, s in results.items()}
+            folder / f"{stem}-areas.svg",
+            part.name,
+            "area",
+            EQUAL,
+            {n: [area(e) for e in s] for n, s in results.items()},
         )
         parts += [f"![Areas under the curves]({stem}-areas.svg)"]
     # Under dynamic sampling evaluations lie elsewhere: those curves are in the table alone.
@@ -155,7 +162,15 @@ def _cut(seeds: Sequence[Figures], arms: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _table(results: Results) -> str:
-    titles = ("", "area", "less equal shares, paired", "final", "rollouts to reach (median)", "noise of evaluation", "seeds")
+    titles = (
+        "",
+        "area",
+        "less equal shares, paired",
+        "final",
+        "rollouts to reach (median)",
+        "noise of evaluation",
+        "seeds",
+    )
     lines = [f"| {' | '.join(titles)} |", "| --- " * len(titles) + "|"]
     goal = _REACHED * float(np.mean([final(each) for each in results[EQUAL]])) if EQUAL in results else float("nan")
     for name, seeds in results.items():

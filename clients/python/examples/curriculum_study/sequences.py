@@ -1,4 +1,4 @@
-"""The study of sequences: does the default curriculum help a policy that starts from nothing?
+"""The study of sequences, which asks whether the default curriculum helps a policy that starts from nothing.
 
     python sequences.py                                   # all of it, two trainings at a time, then the report
     python sequences.py --part cipher --only frontier --seeds 2
@@ -66,7 +66,9 @@ def drawn_by_needed(job: Job, results: Path) -> list[float]:
     paths = [Job(job.part, needed, seed).result(results) for seed in job.part.seeds]
     missing = [path.name for path in paths if not path.exists()]
     if missing:
-        raise SystemExit(f"sequences: '{job.condition}' needs all seeds of '{needed}', and these are not there: {missing}")
+        raise SystemExit(
+            f"sequences: '{job.condition}' needs all seeds of '{needed}', and these are not there: {missing}"
+        )
     return shares_of([json.loads(path.read_text())["drawn"] for path in paths])
 
 
@@ -114,7 +116,9 @@ def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int
 def main(arguments: Sequence[str] | None = None) -> int:
     """Reads the command line; 0 is success."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--part", action="append", choices=list(PARTS), help="may be given several times (default: all)")
+    parser.add_argument(
+        "--part", action="append", choices=list(PARTS), help="may be given several times (default: all)"
+    )
     parser.add_argument("--only", action="append", choices=list(CONDITIONS), help="a condition (default: all)")
     parser.add_argument("--seeds", type=int, help="the first so many of each condition (default: all)")
     parser.add_argument("--processes", type=int, default=2, help="trainings at a time (default: %(default)s)")

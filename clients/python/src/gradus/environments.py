@@ -35,6 +35,7 @@ class LevelInfo(Value, message=environment_pb2.LevelInfo):
         Refused for the split "train".
     small
         It has fewer than 1,000 instances, and all of them lie in every split.
+
     """
 
     name: str
