@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -39,7 +40,7 @@ def by_hand(tokens: list[int]) -> float:
     table = TABLE.tolist()
     found = [
         table[last][token] - math.log(sum(math.exp(each) for each in table[last]))
-        for last, token in zip(tokens, tokens[1:], strict=False)
+        for last, token in itertools.pairwise(tokens)
     ]
     return sum(found) / len(found)
 
@@ -77,7 +78,7 @@ def test_a_prefix_is_the_fewest_tokens_that_write_it() -> None:
 def test_a_trainer_that_does_not_know_of_it_is_refused() -> None:
     queue = PairQueue(Contrast())
     queue.put([])
-    with pytest.raises(ValueError, match="make it by spec.trainer"):
+    with pytest.raises(ValueError, match=r"make it by spec\.trainer"):
         queue.put([])
     with pytest.raises(ValueError, match="weight and beta must be above 0"):
         Contrast(weight=0)

@@ -39,8 +39,8 @@ class GradusSpec:
     patience
         How long tasks and scores are waited for, seconds: what a restart of the server may take.
     contrast
-        The loss of contrast pairs beside the trainer's own, for runs of the reward scheme `vcc`; the trainer is then made
-        by `trainer`. None: there is none.
+        The loss of contrast pairs beside the trainer's own, for runs of the reward scheme `vcc`; the trainer is then
+        made by `trainer`. None: there is none.
 
     Raises
     ------
