@@ -35,6 +35,7 @@ export interface Config extends PortConfigs {
   readonly dataDir: string;
   /** Keys of task ids; undefined: the data directory's own. */
   readonly keyFile: string | undefined;
+  readonly taskKeys: "file" | "store";
   /** "sqlite", "memory", or the address of a PostgreSQL database. */
   readonly store: string;
   readonly storeDurability: OptionValues["storeDurability"];
@@ -178,6 +179,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
   const {
     dataDir = defaultDataDir(env),
     keyFile,
+    taskKeys,
     store,
     storeDurability,
     drainOthers,
@@ -192,6 +194,8 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
   const listen = { host, port, httpPort, metricsPort, tls, token, tokensFile, insecure, corsOrigins, allowedHosts };
   if (processes > 1 && store === "memory")
     throw new ConfigProblem("--processes must be 1 with --store memory, for each process would have runs of its own");
+  if (taskKeys === "store" && (store === "memory" || store === "sqlite"))
+    throw new ConfigProblem(`--task-keys must be file with --store ${store}: only a database keeps keys`);
   const work = {
     processes,
     workers,
@@ -209,6 +213,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     ...readPorts(values),
     dataDir,
     keyFile,
+    taskKeys,
     store,
     storeDurability,
     drainOthers,

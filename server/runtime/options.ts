@@ -62,6 +62,13 @@ export const configOptions = {
     placeholder: "file",
     description: "keys that authenticate task ids, the same for all servers of a group; default: task-keys in data-dir",
   }),
+  taskKeys: choice({
+    flag: "task-keys",
+    description:
+      "where the keys are that sign task ids: in the key file, or in the store, a PostgreSQL database, sealed by the key file's",
+    choices: ["file", "store"],
+    defaultValue: "file",
+  }),
   store: storeAddress({
     flag: "store",
     description:
