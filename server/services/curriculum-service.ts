@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
+import { ARMS_MAX } from "../curriculum/core/config.ts";
 import type { FeedbackStatus, GroupRef } from "../curriculum/core/feedback.ts";
 import type { Wanted } from "../curriculum/core/groups.ts";
 import type { AppliesFrom } from "../curriculum/runs/runs.ts";
@@ -36,7 +37,6 @@ import { groupToWire, recordToWire, listedToWire, runToWire, stateToWire } from 
 
 const RUN_ID_BYTES_MAX = 128;
 const ARM_ID_BYTES_MAX = 64;
-const ARMS_MAX = 256;
 const GROUPS_MAX = 4096;
 const COUNT_MAX = 4096;
 /** Tasks of an evaluation arm, where nothing is said. */

@@ -4,7 +4,7 @@ import type { Environment } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { rowCount } from "../../envs/pool.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
-import { configProblems } from "../curriculum/core/config.ts";
+import { ARMS_MAX, configProblems, EVALUATION_ARMS_MAX } from "../curriculum/core/config.ts";
 import {
   type Arm,
   type DynamicSampling,
@@ -32,8 +32,6 @@ import { invalidAt } from "./refusal.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 import { policyFromWire } from "./wire-policy.ts";
 
-const ARMS_MAX = 256;
-const EVALUATION_ARMS_MAX = 32;
 const DEFAULT_LAG = 1;
 const TEMPLATE_BYTES_MAX = 16 * 1024;
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -2468,7 +2468,7 @@ class UpdateShapeRequest(google.protobuf.message.Message):
     @property
     def add_arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Arm]:
         """Arms to add, behind those there are; their ids are new to the run. A run has at
-        most 256 arms, those removed included.
+        most 1,024 arms, those removed included.
         """
 
     @property

@@ -2493,7 +2493,7 @@ export declare type UpdateShapeRequest = Message<"gradus.v1.UpdateShapeRequest">
 
   /**
    * Arms to add, behind those there are; their ids are new to the run. A run has at
-   * most 256 arms, those removed included.
+   * most 1,024 arms, those removed included.
    *
    * @generated from field: repeated gradus.v1.Arm add_arms = 2;
    */
