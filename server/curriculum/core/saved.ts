@@ -209,14 +209,15 @@ export function byArmFrom(message: wire.ByArm | undefined, before: readonly numb
 /** The policy's state after a draw: where the run has many arms, as it differs from that before. */
 function observedDraft({ batch, policyState }: Of<"drawn">, { policy, policyState: before, config }: RunState) {
   if (isWhole(batch) || !isMany(config.arms.length)) return { policyState: policyStateText(policy, policyState) };
-  const { encode } = definitionOf(policy).state;
-  return { policyState: "", policyChanges: JSON.stringify(differenceOf(encode(before), encode(policyState))) };
+  const { state } = definitionOf(policy);
+  const changes = differenceOf(state.encode(before), state.encode(policyState));
+  return { policyState: "", policyChanges: JSON.stringify(changes) };
 }
 
 function observedFrom({ policyState, policyChanges }: wire.Drawn, { policy, policyState: before }: RunState): unknown {
   if (policyChanges === "") return policyStateFrom(policy, policyState);
-  const { encode, decode } = definitionOf(policy).state;
-  return decode(withDifference(encode(before), parseJson(policyChanges)));
+  const { state } = definitionOf(policy);
+  return state.decode(withDifference(state.encode(before), parseJson(policyChanges)));
 }
 
 function drawnDraft(event: Of<"drawn">, before: RunState, { keys }: Codecs): Draft<wire.Drawn> {
