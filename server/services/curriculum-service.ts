@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
+import { ARMS_MAX, checkConfig } from "../curriculum/core/config.ts";
 import type { FeedbackStatus, GroupRef } from "../curriculum/core/feedback.ts";
 import type { Wanted } from "../curriculum/core/groups.ts";
 import type { AppliesFrom } from "../curriculum/runs/runs.ts";
@@ -28,7 +29,7 @@ import {
   toCount,
 } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { okOrThrow } from "./refusal.ts";
+import { errorOf, okOrThrow } from "./refusal.ts";
 import { evaluationToWire, issuedToWire } from "./run-task.ts";
 import { addedArms, runConfigFromWire, runConfigToWire } from "./run-config.ts";
 import { policyFromWire } from "./wire-policy.ts";
@@ -36,7 +37,6 @@ import { groupToWire, recordToWire, listedToWire, runToWire, stateToWire } from 
 
 const RUN_ID_BYTES_MAX = 128;
 const ARM_ID_BYTES_MAX = 64;
-const ARMS_MAX = 256;
 const GROUPS_MAX = 4096;
 const COUNT_MAX = 4096;
 /** Tasks of an evaluation arm, where nothing is said. */
@@ -69,13 +69,18 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const config = runConfigFromWire(required(request.config, "config"), deps);
       // What there is already was tried when it was made.
       const existing = await runs.get(runId);
-      if (existing.kind === "not_found") {
+      if (existing.kind === "not_found" || request.validateOnly) {
         const wanting = { caller: peerCaller(peer), signal };
         await checkArms(deps, config, wanting);
         const { evaluationArms: arms, seed } = config;
         await checkArms(deps, { arms, seed }, wanting, "config.evaluation_arms");
         await checkRows(deps, config, request.config?.trainOnEvaluated ?? false);
         for (const warning of await rowWarnings(deps, config)) log.warn({ runId, warning }, "rows of a run");
+      }
+      if (request.validateOnly) {
+        const refused = checkConfig(config);
+        if (refused !== undefined) throw errorOf(refused, "config.");
+        return create(wire.CreateRunResponseSchema, { run: { runId, config: runConfigToWire(config) } });
       }
       const { run, created } = okOrThrow(await runs.create(runId, config), "config.");
       return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });

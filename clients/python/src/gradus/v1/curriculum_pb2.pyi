@@ -243,7 +243,9 @@ class Arm(google.protobuf.message.Message):
     HARD_FIELD_NUMBER: builtins.int
     KL_COEFFICIENT_FIELD_NUMBER: builtins.int
     id: builtins.str
-    """Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required."""
+    """Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required, but
+    for a family, which has none.
+    """
     weight: builtins.float
     """At least 0; unset: 1. 0 takes the arm out, under every policy. Above that it
     multiplies the arm's share under a mixture, and in a stage; a bandit takes no
@@ -259,7 +261,12 @@ class Arm(google.protobuf.message.Message):
     @property
     def spec(self) -> gradus.v1.task_pb2.TaskSpec:
         """The family of tasks. Where it has no reward_scheme or answer_format, the
-        run's counts.
+        run's counts. An environment with "*", which stands for anything but "/", makes
+        the arm a family: "np/*" stands for an arm of each level of each environment
+        that matches and has a generator, named after both, e.g. "np/tsp/easy", with all
+        else as it is said here. A level of a family may have "*" too; unset: all but
+        those for evaluation only. What a run is created with, and what GetRun gives,
+        has families spelled out: those of arms that are listed behind the others.
         """
 
     def __init__(
@@ -1727,8 +1734,14 @@ class CreateRunRequest(google.protobuf.message.Message):
 
     RUN_ID_FIELD_NUMBER: builtins.int
     CONFIG_FIELD_NUMBER: builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Chosen by the client: 1 to 128 bytes of a-z A-Z 0-9 . _ - ; required."""
+    validate_only: builtins.bool
+    """Say only what would be made: all is checked as for a run of a new id, nothing is
+    created, and the answer has the configuration with families of arms spelled out,
+    and no state.
+    """
     @property
     def config(self) -> global___RunConfig:
         """What it is. Required."""
@@ -1738,9 +1751,10 @@ class CreateRunRequest(google.protobuf.message.Message):
         *,
         run_id: builtins.str = ...,
         config: global___RunConfig | None = ...,
+        validate_only: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["config", b"config"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["config", b"config", "run_id", b"run_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["config", b"config", "run_id", b"run_id", "validate_only", b"validate_only"]) -> None: ...
 
 global___CreateRunRequest = CreateRunRequest
 
@@ -2468,7 +2482,7 @@ class UpdateShapeRequest(google.protobuf.message.Message):
     @property
     def add_arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Arm]:
         """Arms to add, behind those there are; their ids are new to the run. A run has at
-        most 256 arms, those removed included.
+        most 1,024 arms, those removed included.
         """
 
     @property

@@ -22,7 +22,8 @@ export declare const file_gradus_v1_curriculum: GenFile;
  */
 export declare type Arm = Message<"gradus.v1.Arm"> & {
   /**
-   * Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required.
+   * Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required, but
+   * for a family, which has none.
    *
    * @generated from field: string id = 1;
    */
@@ -30,7 +31,12 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
 
   /**
    * The family of tasks. Where it has no reward_scheme or answer_format, the
-   * run's counts.
+   * run's counts. An environment with "*", which stands for anything but "/", makes
+   * the arm a family: "np/*" stands for an arm of each level of each environment
+   * that matches and has a generator, named after both, e.g. "np/tsp/easy", with all
+   * else as it is said here. A level of a family may have "*" too; unset: all but
+   * those for evaluation only. What a run is created with, and what GetRun gives,
+   * has families spelled out: those of arms that are listed behind the others.
    *
    * @generated from field: gradus.v1.TaskSpec spec = 2;
    */
@@ -1653,6 +1659,15 @@ export declare type CreateRunRequest = Message<"gradus.v1.CreateRunRequest"> & {
    * @generated from field: gradus.v1.RunConfig config = 2;
    */
   config?: RunConfig | undefined;
+
+  /**
+   * Say only what would be made: all is checked as for a run of a new id, nothing is
+   * created, and the answer has the configuration with families of arms spelled out,
+   * and no state.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
 };
 
 /**
@@ -2493,7 +2508,7 @@ export declare type UpdateShapeRequest = Message<"gradus.v1.UpdateShapeRequest">
 
   /**
    * Arms to add, behind those there are; their ids are new to the run. A run has at
-   * most 256 arms, those removed included.
+   * most 1,024 arms, those removed included.
    *
    * @generated from field: repeated gradus.v1.Arm add_arms = 2;
    */
