@@ -174,6 +174,8 @@ export interface RowReader<Instance> {
   levelOf(instance: Instance): string | undefined;
   /** What rows of a level and a split are ranked by. Left out: a pass rate or a difficulty that the file has, or nothing (pool-ranks.ts). */
   readonly difficulty?: {
+    /** As runs name it (RankRange.by), e.g. "solutions". */
+    readonly measure: string;
     /** In words, e.g. "the count of solutions". */
     readonly source: string;
     /** Greater for harder ones. May search. */

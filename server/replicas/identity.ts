@@ -44,7 +44,7 @@ function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Arra
 function poolHash({ environment, columns }: Pool): string {
   return hashOf(
     environment,
-    ...[columns.rows, columns.groups, columns.ranks, columns.ends, columns.bytes].map(bytesOf),
+    ...[columns.rows, columns.groups, columns.ranks, columns.difficulties, columns.ends, columns.bytes].map(bytesOf),
   );
 }
 

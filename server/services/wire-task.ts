@@ -42,9 +42,9 @@ export function environmentToWire(environment: Environment, { pools, teacher }: 
 
 function poolToWire(pool: Pool, shipped: boolean) {
   const { name, rejected, leftOut, unchecked, ranking } = pool;
-  const rankedBy = ranking.source ?? "";
+  const { source: rankedBy = "", measure: rankMeasure = "" } = ranking;
   const groups = groupCounts(pool).map(({ level, split, rows }) => ({ level, split: splits.toWire[split], rows }));
-  return { name, rows: { ...rowCounts(pool) }, groups, rejected, leftOut, unchecked, shipped, rankedBy };
+  return { name, rows: { ...rowCounts(pool) }, groups, rejected, leftOut, unchecked, shipped, rankedBy, rankMeasure };
 }
 
 function schemeToWire(environment: Environment, name: string) {

@@ -100,13 +100,13 @@ export function configDraft(config: RunConfig, specs: Codec<unknown>): Draft<wir
     ...config,
     policy: policyText(policy),
     lagBatches: lag.kind === "batches" ? lag.count : null,
-    arms: arms.map((arm) => ({ ...written(arm), klCoefficient: arm.klCoefficient })),
+    arms: arms.map((arm) => ({ ...written(arm), klCoefficient: arm.klCoefficient, rankGroup: arm.rankGroup })),
     evaluationArms: evaluationArms.map(written),
   };
 }
 
 function armFrom(message: wire.Arm, specs: Codec<unknown>): Arm {
-  const { klCoefficient, resource, rewardRange, ...arm } = bare(message);
+  const { klCoefficient, rankGroup, resource, rewardRange, ...arm } = bare(message);
   return {
     ...arm,
     spec: specs.decode(parseJson(arm.spec)),
@@ -114,6 +114,7 @@ function armFrom(message: wire.Arm, specs: Codec<unknown>): Arm {
     rewardRange: bare(required(rewardRange, "an arm's reward range")),
     resource,
     ...(klCoefficient !== undefined && { klCoefficient }),
+    ...(rankGroup !== undefined && { rankGroup }),
   };
 }
 

@@ -159,7 +159,9 @@ def _real_and_made() -> list[Arm]:
 
 def _staged() -> Policy:
     return gradus.staged(
-        gradus.stage(share=0.3, ranks=(0, 0.3)), gradus.stage(share=0.4, ranks=(0, 0.7)), gradus.stage(share=0.3)
+        gradus.stage(share=0.3, ranks=(0, 0.3, "solutions")),
+        gradus.stage(share=0.4, ranks=(0, 0.7, "solutions")),
+        gradus.stage(share=0.3, ranks=(0, 1, "solutions")),
     )
 
 

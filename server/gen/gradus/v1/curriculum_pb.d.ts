@@ -66,6 +66,15 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
    * @generated from field: optional double kl_coefficient = 5;
    */
   klCoefficient?: number | undefined;
+
+  /**
+   * Whose rows its own are ranked among, where the policy draws in a range of ranks
+   * (RankRange): those of all arms of the run that name the same group, at most 64
+   * bytes of a-z A-Z 0-9 . _ / - . Unset: those of all arms that name none.
+   *
+   * @generated from field: string rank_group = 6;
+   */
+  rankGroup: string;
 };
 
 /**
@@ -495,11 +504,13 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
   weights: { [key: string]: number };
 
   /**
-   * Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
-   * easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks of other
-   * sources; an arm of a pool whose rows have no ranks (PoolInfo.ranked_by) is
-   * refused. Other rows are passed over: an arm none of whose next 16,384 rows lies in
-   * the range ends the draw with FAILED_PRECONDITION.
+   * Only prompts whose rank among all of the run's lies in this range: {"max": 0.3} is
+   * the easiest 30% of them (Curriculum RLOO). Unset: all. An arm's probability is then
+   * in proportion to its rows in the range, times its weights; an arm without rows
+   * there is not drawn. Arms of other sources than real pools, and of pools whose rows
+   * have no ranks (PoolInfo.ranked_by), are refused, as is a range without rows. Other
+   * rows are passed over: an arm none of whose next 16,384 rows lies in the range ends
+   * the draw with FAILED_PRECONDITION.
    *
    * @generated from field: gradus.v1.RankRange ranks = 4;
    */
@@ -513,7 +524,10 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
 export declare const StageSchema: GenMessage<Stage>;
 
 /**
- * A slice of a ranked pool: from the easiest rows, at 0, to the hardest, at 1.
+ * A slice of the rows of a run, from the easiest, at 0, to the hardest, at 1. A row's
+ * rank is the share of the rows of all the run's arms, or of those of its rank_group,
+ * that are easier by one measure; of rows that are alike the one of the smaller hash
+ * counts as easier. Rows that two arms share count once.
  *
  * @generated from message gradus.v1.RankRange
  */
@@ -531,6 +545,25 @@ export declare type RankRange = Message<"gradus.v1.RankRange"> & {
    * @generated from field: optional double max = 2;
    */
   max?: number | undefined;
+
+  /**
+   * What rows are ranked by: "solutions" for countdown's count of solutions, or the
+   * column of the pools' files, e.g. "pass_rate" (PoolInfo.rank_measure). Pools that
+   * are ranked by something else are refused. Unset: what the pools of the arms are
+   * ranked by, which must be one thing; the run then says which. With it a range of all
+   * ranks has a meaning too: arms are drawn by their rows.
+   *
+   * @generated from field: string by = 3;
+   */
+  by: string;
+
+  /**
+   * The rows in the range, by arm that draws in it. The server says it, and takes no
+   * notice of what it is given.
+   *
+   * @generated from field: map<string, uint32> rows = 4;
+   */
+  rows: { [key: string]: number };
 };
 
 /**
@@ -891,7 +924,8 @@ export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
 
   /**
    * Only rows of real pools whose rank lies in this range, as in a stage; unset:
-   * all.
+   * all. Tasks of other sources pass, and shares are the policy's own, but that an arm
+   * of a pool without rows in the range is not drawn.
    *
    * @generated from field: gradus.v1.RankRange ranks = 3;
    */

@@ -1201,6 +1201,13 @@ export declare type Arm = Message<"gradus.internal.v1.Arm"> & {
    * @generated from field: optional double kl_coefficient = 9;
    */
   klCoefficient?: number | undefined;
+
+  /**
+   * Whose rows its own are ranked among; unset: all that name no group.
+   *
+   * @generated from field: optional string rank_group = 10;
+   */
+  rankGroup?: string | undefined;
 };
 
 /**
