@@ -31,6 +31,7 @@ import { createEvaluationService } from "./services/evaluation-service.ts";
 import type { ReplicaStore } from "./stores/replica-store.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./making/environments.ts";
+import { loadPolicies } from "./making/policies.ts";
 import { keyName } from "./tasks/key-file.ts";
 import { followKeyring, loadKeyring } from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./pools/pools.ts";
@@ -73,6 +74,8 @@ export async function serve(
   const metrics = createMetrics();
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw new StartError(environments.message);
+  const policies = await loadPolicies(config.policyFiles);
+  if (policies.kind === "invalid") throw new StartError(policies.message);
   const health = createHealth();
   const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, environments.registry, logTo);
   const { deps, fleet } = parts;
@@ -142,7 +145,14 @@ async function assembleAround(
   if (warning !== undefined) log.warn(warning);
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
   const ports = portKinds.map(([name]) => name).filter((name) => opened.missing[name] === undefined);
-  const made = { version, registry, environmentFiles: config.environmentFiles, pools, ports };
+  const made = {
+    version,
+    registry,
+    environmentFiles: config.environmentFiles,
+    policyFiles: config.policyFiles,
+    pools,
+    ports,
+  };
   const replicaId = `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`;
   let fleet: Fleet | undefined;
   const parts = {

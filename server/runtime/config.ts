@@ -56,6 +56,8 @@ export interface Config extends PortConfigs {
   readonly drainTimeoutMs: number;
   /** Modules of environments, beside Gradus's own. */
   readonly environmentFiles: readonly string[];
+  /** Modules of policies, beside Gradus's own. */
+  readonly policyFiles: readonly string[];
   readonly pools: OptionValues["pool"];
   readonly columns: OptionValues["column"];
   /** Files of suites, beside those that ship with the server. */
@@ -162,6 +164,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
   refuseOpenDoor(values, tls, token);
   const {
     environmentFile: environmentFiles,
+    policies: policyFiles,
     pool: pools,
     column: columns,
     suiteFile: suiteFiles,
@@ -199,6 +202,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     drainTimeoutMs,
     requestTimeoutMs,
     environmentFiles,
+    policyFiles,
     pools,
     columns,
     suiteFiles,

@@ -635,11 +635,19 @@ export declare const ReplayPolicySchema: GenMessage<ReplayPolicy>;
  */
 export declare type FrontierPolicy = Message<"gradus.v1.FrontierPolicy"> & {
   /**
-   * What success is; unset: SUCCESS_MEASURE_QUALITY.
+   * What success is; unset: SUCCESS_MEASURE_QUALITY, which goes by each arm's goal.
    *
    * @generated from field: gradus.v1.SuccessMeasure measure = 1;
    */
   measure: SuccessMeasure;
+
+  /**
+   * The same for some arms by themselves, by their id. In place of a policy with other
+   * measures the averages begin afresh.
+   *
+   * @generated from field: map<string, gradus.v1.SuccessMeasure> arm_measures = 4;
+   */
+  armMeasures: { [key: string]: SuccessMeasure };
 
   /**
    * The share of each update batch that all arms have alike whatever happens, in
@@ -3400,6 +3408,16 @@ export enum SuccessMeasure {
    * @generated from enum value: SUCCESS_MEASURE_REWARD = 3;
    */
   REWARD = 3,
+
+  /**
+   * How far the answer is from the trivial one (0) to the optimum (1), whatever the
+   * reward scheme; 0 where it is infeasible or no better than the trivial one. Where
+   * either is not known (no baseline, answers that are right or wrong, samples of before
+   * this policy was in force), as SUCCESS_MEASURE_QUALITY.
+   *
+   * @generated from enum value: SUCCESS_MEASURE_IMPROVEMENT = 4;
+   */
+  IMPROVEMENT = 4,
 }
 
 /**

@@ -133,6 +133,12 @@ class _SuccessMeasureEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper.
     """The reward, from the lowest (0) to the highest (1) that the arm's scheme can give.
     Under FEEDBACK_SOURCE_REPORTED the reward_mean; groups without one count as none.
     """
+    SUCCESS_MEASURE_IMPROVEMENT: _SuccessMeasure.ValueType  # 4
+    """How far the answer is from the trivial one (0) to the optimum (1), whatever the
+    reward scheme; 0 where it is infeasible or no better than the trivial one. Where
+    either is not known (no baseline, answers that are right or wrong, samples of before
+    this policy was in force), as SUCCESS_MEASURE_QUALITY.
+    """
 
 class SuccessMeasure(_SuccessMeasure, metaclass=_SuccessMeasureEnumTypeWrapper):
     """What a sample's success is, between 0 and 1."""
@@ -152,6 +158,12 @@ FEEDBACK_SOURCE_STEP.
 SUCCESS_MEASURE_REWARD: SuccessMeasure.ValueType  # 3
 """The reward, from the lowest (0) to the highest (1) that the arm's scheme can give.
 Under FEEDBACK_SOURCE_REPORTED the reward_mean; groups without one count as none.
+"""
+SUCCESS_MEASURE_IMPROVEMENT: SuccessMeasure.ValueType  # 4
+"""How far the answer is from the trivial one (0) to the optimum (1), whatever the
+reward scheme; 0 where it is infeasible or no better than the trivial one. Where
+either is not known (no baseline, answers that are right or wrong, samples of before
+this policy was in force), as SUCCESS_MEASURE_QUALITY.
 """
 global___SuccessMeasure = SuccessMeasure
 
@@ -825,11 +837,28 @@ class FrontierPolicy(google.protobuf.message.Message):
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    @typing.final
+    class ArmMeasuresEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        value: global___SuccessMeasure.ValueType
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: global___SuccessMeasure.ValueType = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
     MEASURE_FIELD_NUMBER: builtins.int
+    ARM_MEASURES_FIELD_NUMBER: builtins.int
     EXPLORATION_FIELD_NUMBER: builtins.int
     PRACTICE_SCALE_FIELD_NUMBER: builtins.int
     measure: global___SuccessMeasure.ValueType
-    """What success is; unset: SUCCESS_MEASURE_QUALITY."""
+    """What success is; unset: SUCCESS_MEASURE_QUALITY, which goes by each arm's goal."""
     exploration: builtins.float
     """The share of each update batch that all arms have alike whatever happens, in
     (0, 1]; unset: 0.1.
@@ -838,15 +867,22 @@ class FrontierPolicy(google.protobuf.message.Message):
     """How much practice without progress halves an arm's share, in groups, above 0;
     unset: prompts_per_update, at least 8.
     """
+    @property
+    def arm_measures(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, global___SuccessMeasure.ValueType]:
+        """The same for some arms by themselves, by their id. In place of a policy with other
+        measures the averages begin afresh.
+        """
+
     def __init__(
         self,
         *,
         measure: global___SuccessMeasure.ValueType = ...,
+        arm_measures: collections.abc.Mapping[builtins.str, global___SuccessMeasure.ValueType] | None = ...,
         exploration: builtins.float | None = ...,
         practice_scale: builtins.float | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_exploration", b"_exploration", "_practice_scale", b"_practice_scale", "exploration", b"exploration", "practice_scale", b"practice_scale"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_exploration", b"_exploration", "_practice_scale", b"_practice_scale", "exploration", b"exploration", "measure", b"measure", "practice_scale", b"practice_scale"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_exploration", b"_exploration", "_practice_scale", b"_practice_scale", "arm_measures", b"arm_measures", "exploration", b"exploration", "measure", b"measure", "practice_scale", b"practice_scale"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_exploration", b"_exploration"]) -> typing.Literal["exploration"] | None: ...
     @typing.overload
