@@ -113,7 +113,8 @@ const judgements = kinds.flatMap(({ name: kind, set: of }) => {
 const first = (judged.find(({ name }) => name === recommended.name) ?? judged[0])?.name ?? "";
 if (options.out !== undefined) {
   mkdirSync(options.out, { recursive: true });
-  const command = `node bench/curriculum/run.ts --set ${set}${quick ? " --quick" : ""}`;
+  const counts = quick ? "--quick" : `--seeds ${options.seeds} --seeds-others ${options["seeds-others"]}`;
+  const command = `node bench/curriculum/run.ts --set ${set} ${counts}`;
   const text = report({ judgements, candidates: judged, kinds, first, command });
   writeFileSync(join(options.out, "results.md"), text);
   writeFileSync(join(options.out, "ratios.svg"), ratios(judgements, first));

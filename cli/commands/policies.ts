@@ -31,7 +31,7 @@ A policy is tried with each of its examples, which are parameters, or with its d
 is tried in have eight arms: real/T0 to real/T3 and synthetic/T0 to synthetic/T3. It runs with the rights of this process.
 
 Example:
-  gradus policies check examples/policies/least-seen.ts`,
+  gradus policies check examples/policies/weakest-part.ts`,
     )
     .action(check);
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gradus._values import Value
@@ -119,6 +119,7 @@ class FrontierPolicy(Value, message=cur.FrontierPolicy):
     """Where there is something to learn; see `gradus.frontier`."""
 
     measure: SuccessMeasure | None = None
+    arm_measures: Mapping[str, SuccessMeasure] = field(default_factory=dict)
     exploration: float | None = None
     practice_scale: float | None = None
 
