@@ -26,7 +26,7 @@ import { seedSets, seedsOf } from "./setting.ts";
 import type { Job, Taught } from "./worker.ts";
 
 /** Students of one job: small enough that two threads end together. */
-const SEEDS_A_JOB = 20;
+const SEEDS_A_JOB = 10;
 const QUICK_SEEDS = 8;
 
 const { values: options } = parseArgs({
