@@ -18,7 +18,7 @@ export interface Subject {
 export interface PolicyLaw {
   readonly title: string;
   /** How it is broken, in words; undefined: it holds. */
-  broken(subject: Subject): string | undefined;
+  readonly broken: (subject: Subject) => string | undefined;
 }
 
 /** The arms that policies are tried with: those of ADSC, real and synthetic, of which T2 and T3 are hard. */

@@ -156,8 +156,16 @@ describe("no arm that can be drawn has less than ε/n", () => {
 });
 
 const blankGroup: ObservedGroup = {
-  ...{ arm: 0, armId: "", probability: 0, weight: 1, hash: "", rank: undefined, signal: undefined },
-  ...{ rewardMean: undefined, rewardDeviation: undefined, solvedShare: undefined },
+  arm: 0,
+  armId: "",
+  probability: 0,
+  weight: 1,
+  hash: "",
+  rank: undefined,
+  signal: undefined,
+  rewardMean: undefined,
+  rewardDeviation: undefined,
+  solvedShare: undefined,
 };
 
 function viewOf(weights: readonly number[]): View {

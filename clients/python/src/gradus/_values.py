@@ -248,11 +248,15 @@ def _write(descriptor: Any, place: str, hint: Any, value: Any) -> Any:
         return proto_of(value, hint, place)
     if descriptor.enum_type is not None:
         return value_in(descriptor.enum_type, value)
+    return value if descriptor.message_type is None else _write_message(descriptor, place, value)
+
+
+def _write_message(descriptor: Any, place: str, value: Any) -> Any:
     message = descriptor.message_type
-    named = None if message is None else _enum_of_map(message)
+    named = _enum_of_map(message)
     if named is not None:
         return {key: value_in(named, each) for key, each in dict(value).items()}
-    special = None if message is None else _SPECIAL.get(message.full_name)
+    special = _SPECIAL.get(message.full_name)
     if special is None:
         return value
     try:

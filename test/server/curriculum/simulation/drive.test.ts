@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { policyOf, candidates, recommended, uniform } from "../../../../bench/curriculum/policies.ts";
 import { places } from "../../../../bench/curriculum/setting.ts";
 import { drive } from "../../../../server/curriculum/simulation/drive.ts";
-import { lean } from "../../../../server/curriculum/simulation/lean.ts";
+import { lean, type LeanStep } from "../../../../server/curriculum/simulation/lean.ts";
 import { kinds } from "../../../../bench/curriculum/kinds/kinds.ts";
 import { configOf } from "../../../../server/curriculum/simulation/simulated-run.ts";
 import type { Student } from "../../../../server/curriculum/simulation/student.ts";
@@ -65,9 +65,9 @@ test.each(candidates)("$name: the same seed gives the same run, another another 
 test.each(candidates)("$name: a lean run is the same run", (candidate) => {
   const student = students[0]!.create("x/0", places);
   const config = configOf(places, policyOf(candidate, places, shape), { ...shape, lag: 2 }, "x/0");
-  const whole = [...drive(config, student, "x/0")].map(({ counts, probabilities, useful, score }) => ({
-    ...{ counts, probabilities, useful, score },
-  }));
+  const whole = [...drive(config, student, "x/0")].map(
+    ({ counts, probabilities, useful, score }): LeanStep => ({ counts, probabilities, useful, score }),
+  );
   expect([...lean(config, student, "x/0")]).toEqual(whole);
 });
 
