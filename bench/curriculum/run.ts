@@ -3,14 +3,15 @@
  *
  *   node bench/curriculum/run.ts [--quick] [--seeds 100] [--seeds-others 20] [--set reported|tuning|…] [--kinds tuned|all]
  *                                [--students FILE…] [--policies FILE] [--only NAME…] [--policy NAME…] [--jobs N]
- *                                [--out FOLDER] [--json]
+ *                                [--save FILE] [--from FILE…] [--out FOLDER] [--json]
  *
  * `seeds` is the number of students of each kind under the recommended policy, `seeds-others` under the others; `quick`
  * is 8 of each, without the slow ones. `kinds tuned` leaves out those that were set apart. `students` are files that
  * export `student`, judged beside ours; `policies` a file that exports `candidates`, in place of ours; `only` names
- * kinds, `policy` policies. `out` is where results.md and the plot go: none unless given.
+ * kinds, `policy` policies. `save` keeps what became of each student, and `from` takes files of it in place of playing, so
+ * that kinds can be played apart, and a run that was broken off goes on. `out` is where results.md and the plot go: none unless given.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -41,6 +42,8 @@ const { values: options } = parseArgs({
     only: { type: "string", multiple: true, default: [] },
     policy: { type: "string", multiple: true, default: [] },
     jobs: { type: "string", default: String(availableParallelism()) },
+    save: { type: "string" },
+    from: { type: "string", multiple: true, default: [] },
     out: { type: "string" },
     json: { type: "boolean", default: false },
   },
@@ -84,21 +87,34 @@ function jobsOf({ name: kind, places, shape }: JudgedKind): readonly Job[] {
   });
 }
 
-const pool = new Piscina<Job, readonly Taught[]>({
-  filename: new URL("worker.ts", import.meta.url).href,
-  maxThreads: Number(options.jobs),
-});
-const jobs = kinds.flatMap(jobsOf);
-const progress = createProgress("policies against students", jobs.length);
-const taught = await Promise.all(
-  jobs.map(async (job) => {
-    const students = await pool.run(job);
-    progress.step();
-    return { kind: job.kind, students };
-  }),
-);
-progress.stop();
-await pool.destroy();
+/** Students of a kind, and what became of them. */
+interface Lesson {
+  readonly kind: string;
+  readonly students: readonly Taught[];
+}
+
+async function lessons(): Promise<readonly Lesson[]> {
+  const pool = new Piscina<Job, readonly Taught[]>({
+    filename: new URL("worker.ts", import.meta.url).href,
+    maxThreads: Number(options.jobs),
+  });
+  const jobs = kinds.flatMap(jobsOf);
+  const progress = createProgress("policies against students", jobs.length);
+  const taught = await Promise.all(
+    jobs.map(async (job): Promise<Lesson> => {
+      const students = await pool.run(job);
+      progress.step();
+      return { kind: job.kind, students };
+    }),
+  );
+  progress.stop();
+  await pool.destroy();
+  return taught;
+}
+
+const read = (file: string): readonly Lesson[] => JSON.parse(readFileSync(file, "utf8")) as readonly Lesson[];
+const taught = options.from.length > 0 ? options.from.flatMap(read) : await lessons();
+if (options.save !== undefined) writeFileSync(options.save, JSON.stringify(taught));
 
 const judgements = kinds.flatMap(({ name: kind, set: of }) => {
   const students = taught.filter((each) => each.kind === kind).flatMap((each) => each.students);

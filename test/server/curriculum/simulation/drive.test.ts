@@ -65,9 +65,12 @@ test.each(candidates)("$name: the same seed gives the same run, another another 
 test.each(candidates)("$name: a lean run is the same run", (candidate) => {
   const student = students[0]!.create("x/0", places);
   const config = configOf(places, policyOf(candidate, places, shape), { ...shape, lag: 2 }, "x/0");
-  const whole = [...drive(config, student, "x/0")].map(
-    ({ counts, probabilities, useful, score }): LeanStep => ({ counts, probabilities, useful, score }),
-  );
+  const whole = [...drive(config, student, "x/0")].map(({ counts, probabilities, useful, score }): LeanStep => ({
+    counts,
+    probabilities,
+    useful,
+    score,
+  }));
   expect([...lean(config, student, "x/0")]).toEqual(whole);
 });
 
