@@ -32,6 +32,7 @@ import type { StoredTaskKeys } from "./stores/postgres/task-keys.ts";
 import type { ReplicaStore } from "./stores/replica-store.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./making/environments.ts";
+import { loadPolicies } from "./making/policies.ts";
 import { keyName } from "./tasks/key-file.ts";
 import {
   followKeyring,
@@ -82,6 +83,8 @@ export async function serve(
   const metrics = createMetrics();
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw new StartError(environments.message);
+  const policies = await loadPolicies(config.policyFiles);
+  if (policies.kind === "invalid") throw new StartError(policies.message);
   const health = createHealth();
   const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, environments.registry, logTo);
   const { deps, fleet } = parts;
@@ -152,7 +155,14 @@ async function assembleAround(
   if (warning !== undefined) log.warn(warning);
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
   const ports = portKinds.map(([name]) => name).filter((name) => opened.missing[name] === undefined);
-  const made = { version, registry, environmentFiles: config.environmentFiles, pools, ports };
+  const made = {
+    version,
+    registry,
+    environmentFiles: config.environmentFiles,
+    policyFiles: config.policyFiles,
+    pools,
+    ports,
+  };
   const replicaId = `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`;
   let fleet: Fleet | undefined;
   let storedKeys: StoredTaskKeys | undefined;

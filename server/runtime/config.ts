@@ -57,6 +57,8 @@ export interface Config extends PortConfigs {
   readonly drainTimeoutMs: number;
   /** Modules of environments, beside Gradus's own. */
   readonly environmentFiles: readonly string[];
+  /** Modules of policies, beside Gradus's own. */
+  readonly policyFiles: readonly string[];
   readonly pools: OptionValues["pool"];
   readonly columns: OptionValues["column"];
   /** Files of suites, beside those that ship with the server. */
@@ -163,6 +165,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
   refuseOpenDoor(values, tls, token);
   const {
     environmentFile: environmentFiles,
+    policies: policyFiles,
     pool: pools,
     column: columns,
     suiteFile: suiteFiles,
@@ -203,6 +206,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     drainTimeoutMs,
     requestTimeoutMs,
     environmentFiles,
+    policyFiles,
     pools,
     columns,
     suiteFiles,

@@ -238,6 +238,13 @@ export const configOptions = {
       "a module of environments of one's own, whose default export is a list of them; it runs with the server's rights; may be given several times",
     each: (path) => ({ kind: "value", value: path }),
   }),
+  policies: list({
+    flag: "policies",
+    placeholder: "file",
+    description:
+      "a module of policies of one's own, whose default export is a list of their definitions, for runs that name them; it runs with the server's rights, and `gradus policies check` tries it; may be given several times",
+    each: (path) => ({ kind: "value", value: path }),
+  }),
   pool: list({
     flag: "pool",
     placeholder: "name=path",

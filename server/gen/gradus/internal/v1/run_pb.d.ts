@@ -540,6 +540,13 @@ export declare type Sample = Message<"gradus.internal.v1.Sample"> & {
    * @generated from field: optional double quality = 8;
    */
   quality?: number | undefined;
+
+  /**
+   * What the run's policy reads beside the reward, by name.
+   *
+   * @generated from field: map<string, double> facts = 9;
+   */
+  facts: { [key: string]: number };
 };
 
 /**
@@ -2104,6 +2111,13 @@ export declare type GroupOutcome = Message<"gradus.internal.v1.GroupOutcome"> & 
    * @generated from field: optional double quality = 6;
    */
   quality?: number | undefined;
+
+  /**
+   * Means of what the run's policy reads beside, by name.
+   *
+   * @generated from field: map<string, double> facts = 7;
+   */
+  facts: { [key: string]: number };
 };
 
 /**
