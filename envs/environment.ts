@@ -26,6 +26,8 @@ export interface Level<Values extends Parameters = Parameters> {
   readonly parameters: Values;
   /** Refused for the train split. */
   readonly evaluationOnly?: boolean;
+  /** It has fewer instances than can be divided (SMALL in splits.ts), and all of them lie in every split. */
+  readonly small?: boolean;
 }
 
 /** The components of an environment whose answers are graded. */
@@ -305,6 +307,11 @@ interface Capabilities<Instance, Answer> {
    * decides the split. Left out: `canonical` is so.
    */
   invariant?(instance: Instance): string;
+  /**
+   * Whether instances like this one are so few (SMALL in splits.ts) that they lie in every split, for there would be next to
+   * nothing in the smaller ones. Its levels that have no others are `small`. Of generated instances only. Left out: none is.
+   */
+  inEverySplit?(instance: Instance): boolean;
   /**
    * A picture of the instance, with an answer if there is one, drawn so that a person sees why that is infeasible or short;
    * with a best answer to set against it, if there is one. Answers need not be feasible. Never throws; of bounded size.

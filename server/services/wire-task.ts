@@ -22,10 +22,11 @@ export function environmentToWire(environment: Environment, { pools, teacher }: 
     description: environment.description,
     category: environment.id.split("/")[0] ?? "",
     goal: goals.toWire[environment.goal],
-    levels: environment.levels.map(({ name, description, parameters, evaluationOnly }) => ({
+    levels: environment.levels.map(({ name, description, parameters, evaluationOnly, small }) => ({
       name,
       description,
       evaluationOnly: evaluationOnly ?? false,
+      small: small ?? false,
       parameters: { values: { ...parameters } },
     })),
     parameters: (environment.generator?.parameters ?? []).map((info) => ({ ...info })),
