@@ -895,6 +895,22 @@ export declare type HostStart = Message<"gradus.v1.HostStart"> & {
    * @generated from field: bytes secret = 6;
    */
   secret: Uint8Array;
+
+  /**
+   * Milliseconds of processor time that making one instance may take, where the
+   * environment's own limit is not lower. The kernel ends a worker that takes more, and
+   * WorkerEnded says TIMEOUT.
+   *
+   * @generated from field: uint32 generate_ms = 7;
+   */
+  generateMs: number;
+
+  /**
+   * The same for verifying one answer.
+   *
+   * @generated from field: uint32 verify_ms = 8;
+   */
+  verifyMs: number;
 };
 
 /**
@@ -999,7 +1015,7 @@ export declare type WorkerEnded = Message<"gradus.v1.WorkerEnded"> & {
   worker: number;
 
   /**
-   * CRASHED, or MEMORY where that is known.
+   * CRASHED; or TIMEOUT or MEMORY where a limit ended it.
    *
    * @generated from field: gradus.v1.ProviderFailureKind kind = 2;
    */
@@ -1023,8 +1039,8 @@ export declare const WorkerEndedSchema: GenMessage<WorkerEnded>;
  * One message between the server and a local host, or one of its workers: four bytes
  * of length, big-endian, without themselves, at most 64 MiB; then the message.
  *
- * The host is a process of its own: descriptor 0 brings it frames, and 1 takes its own:
- * HostStart to it, HostReady from it, then KillWorker to it and WorkerEnded from it.
+ * The host is a process of its own, `python -m gradus.serve.host`: descriptor 0 brings it
+ * frames, and 1 takes its own: HostStart to it, HostReady from it, then KillWorker to it and WorkerEnded from it.
  * It imports what it serves once, and forks its workers, each of which
  * connects to HostStart.socket. A worker takes one request at a time, and answers it whole
  * before the next: a GenerateRequest by one GenerateResponse for each seed, a

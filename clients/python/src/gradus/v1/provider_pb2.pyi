@@ -783,6 +783,8 @@ class HostStart(google.protobuf.message.Message):
     MEMORY_MIB_FIELD_NUMBER: builtins.int
     SOCKET_FIELD_NUMBER: builtins.int
     SECRET_FIELD_NUMBER: builtins.int
+    GENERATE_MS_FIELD_NUMBER: builtins.int
+    VERIFY_MS_FIELD_NUMBER: builtins.int
     target: builtins.str
     """What is mounted: a path of a Python file, or "reasoning-gym", "verifiers" and
     others with ":" and names after it.
@@ -797,6 +799,13 @@ class HostStart(google.protobuf.message.Message):
     """
     secret: builtins.bytes
     """Given back by each worker, so that nobody else is taken for one."""
+    generate_ms: builtins.int
+    """Milliseconds of processor time that making one instance may take, where the
+    environment's own limit is not lower. The kernel ends a worker that takes more, and
+    WorkerEnded says TIMEOUT.
+    """
+    verify_ms: builtins.int
+    """The same for verifying one answer."""
     @property
     def allow(self) -> global___HostAllowance:
         """What it may ask of the machine."""
@@ -810,9 +819,11 @@ class HostStart(google.protobuf.message.Message):
         memory_mib: builtins.int = ...,
         socket: builtins.str = ...,
         secret: builtins.bytes = ...,
+        generate_ms: builtins.int = ...,
+        verify_ms: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["allow", b"allow"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["allow", b"allow", "memory_mib", b"memory_mib", "secret", b"secret", "socket", b"socket", "target", b"target", "workers", b"workers"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["allow", b"allow", "generate_ms", b"generate_ms", "memory_mib", b"memory_mib", "secret", b"secret", "socket", b"socket", "target", b"target", "verify_ms", b"verify_ms", "workers", b"workers"]) -> None: ...
 
 global___HostStart = HostStart
 
@@ -899,7 +910,7 @@ class WorkerEnded(google.protobuf.message.Message):
     worker: builtins.int
     """WorkerHello.worker."""
     kind: global___ProviderFailureKind.ValueType
-    """CRASHED, or MEMORY where that is known."""
+    """CRASHED; or TIMEOUT or MEMORY where a limit ended it."""
     how: builtins.str
     """How, in words, e.g. "signal SIGSEGV"."""
     def __init__(
@@ -918,8 +929,8 @@ class ProviderFrame(google.protobuf.message.Message):
     """One message between the server and a local host, or one of its workers: four bytes
     of length, big-endian, without themselves, at most 64 MiB; then the message.
 
-    The host is a process of its own: descriptor 0 brings it frames, and 1 takes its own:
-    HostStart to it, HostReady from it, then KillWorker to it and WorkerEnded from it.
+    The host is a process of its own, `python -m gradus.serve.host`: descriptor 0 brings it
+    frames, and 1 takes its own: HostStart to it, HostReady from it, then KillWorker to it and WorkerEnded from it.
     It imports what it serves once, and forks its workers, each of which
     connects to HostStart.socket. A worker takes one request at a time, and answers it whole
     before the next: a GenerateRequest by one GenerateResponse for each seed, a
