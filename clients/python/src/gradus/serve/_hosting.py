@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from gradus.serve import _trial
 from gradus.serve._alone import kind_of_end
-from gradus.serve._catalogue import Catalogue, TargetError, folder_of, load
+from gradus.serve._catalogue import Catalogue, TargetError, folder_of, load, needs_of
 from gradus.serve._frames import read_frame, to_bytes, write_all
 from gradus.serve._served import in_words
 from gradus.serve._worker import UNSTARTED_STATUS, Terms, run_worker
@@ -34,10 +34,11 @@ def run(receiving: int, sending: int) -> None:
         write_all(sending, to_bytes(frame))
 
     try:
+        needs = needs_of(start.target)
         walls = Walls(
             own=folder_of(start.target),
-            read=list(start.allow.read),
-            network=bool(start.allow.net),
+            read=[*start.allow.read, *needs.read],
+            network=bool(start.allow.net) or needs.network,
             memory_mib=start.memory_mib or MEMORY_MIB,
         )
         walls.enter()
