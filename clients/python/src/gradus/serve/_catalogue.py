@@ -139,7 +139,10 @@ def environments_of(module: ModuleType) -> list[Environment]:
         listed = [
             each
             for each in vars(module).values()
-            if isinstance(each, type) and issubclass(each, Environment) and each.__module__ == module.__name__ and each.id
+            if isinstance(each, type)
+            and issubclass(each, Environment)
+            and each.__module__ == module.__name__
+            and each.id
         ]
     found: list[Environment] = []
     for each in listed:

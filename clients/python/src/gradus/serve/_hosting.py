@@ -27,7 +27,7 @@ def run(receiving: int, sending: int) -> None:
     """Serves what the first frame names."""
     frame = read_frame(lambda length: os.read(receiving, length))
     if frame is None:
-        return
+        return None
     start = frame.start
 
     def say(frame: pb.ProviderFrame) -> None:
@@ -54,6 +54,7 @@ def run(receiving: int, sending: int) -> None:
     say(pb.ProviderFrame(ready=pb.HostReady(described=catalogue.describe(), locked=walls.in_words())))
     terms = Terms(start.socket, start.secret, start.generate_ms, start.verify_ms)
     Workers(catalogue, walls, terms, max(1, start.workers), (receiving, sending)).run()
+    return None
 
 
 def settle() -> None:
@@ -130,4 +131,3 @@ class Workers:
         for _, pid in self._running.values():
             os.kill(pid, signal.SIGKILL)
         os._exit(0)
-

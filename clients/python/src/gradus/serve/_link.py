@@ -11,7 +11,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from gradus.serve._frames import LENGTH, to_bytes
 from gradus.serve.host import HASH_SEED, ONE_THREAD
 from gradus.v1 import provider_pb2 as pb
 
-START_SECONDS_MAX = 600
 GENERATE_MS = 30_000
 VERIFY_MS = 5_000
 # So much longer than its processor time a request may take, and so many times: for sleep, and on a busy machine.
@@ -41,6 +40,8 @@ class Terms:
     net: Sequence[str] = ()
     """Hosts that it may reach; any of them opens the network."""
     memory_mib: int = 1024
+    start_seconds: float = 600
+    """Longest that importing and trying everything may take."""
     generate_ms: int = GENERATE_MS
     verify_ms: int = VERIFY_MS
 
@@ -79,7 +80,7 @@ class Host:
 
     @classmethod
     async def start(cls, target: str, terms: Terms | None = None) -> Host:
-        """Starts a host for a file's path, or for "reasoning-gym:names" and the like. HostError says why it serves nothing."""
+        """Starts a host of a file, or of "reasoning-gym:names" and the like. HostError: why it serves nothing."""
         terms = terms or Terms()
         folder = Path(tempfile.mkdtemp(prefix="gradus-"))
         process = await asyncio.create_subprocess_exec(
@@ -92,7 +93,7 @@ class Host:
         )
         host = cls(process, terms, folder)
         try:
-            await asyncio.wait_for(host._begin(target), START_SECONDS_MAX)
+            await asyncio.wait_for(host._begin(target), terms.start_seconds)
         except BaseException:
             await host.close()
             raise
@@ -126,7 +127,7 @@ class Host:
                 yield made
 
     async def verify(self, request: pb.VerifyRequest) -> AsyncIterator[pb.VerifyResponse]:
-        """One response for each answer, in order. An answer that ends its worker has a failure, and those after it go on."""
+        """One response for each answer, in order. One that ends its worker has a failure, and the rest go on."""
         limit = self._wall_seconds(self._terms.verify_ms)
         answers = list(request.answers)
         done = 0
@@ -184,7 +185,7 @@ class Host:
         assert self._process.stdin is not None
         self._process.stdin.write(to_bytes(frame))
 
-    def _connected(self, secret: bytes) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], object]:
+    def _connected(self, secret: bytes) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
         async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             frame = await read_frame(reader)
             if frame is None or not secrets.compare_digest(frame.hello.secret, secret):
@@ -253,7 +254,8 @@ class Host:
     async def _late(self, worker: _Worker, limit: float) -> pb.ProviderFailure:
         await self._kill(worker)
         return pb.ProviderFailure(
-            kind=pb.PROVIDER_FAILURE_KIND_TIMEOUT, detail=f"nothing came of it in {limit:g} s, and its process was ended"
+            kind=pb.PROVIDER_FAILURE_KIND_TIMEOUT,
+            detail=f"nothing came of it in {limit:g} s, and its process was ended",
         )
 
     async def _died(self, worker: _Worker) -> pb.ProviderFailure:

@@ -196,7 +196,9 @@ class Served:
             made.baseline = _finite(best, "baseline")
             made.baseline_bound = _finite(bound, "baseline")
         if made.ByteSize() > BYTES_MAX:
-            raise MisshapenError(f"an instance of {made.ByteSize():,} bytes with its prompt; the limit is {BYTES_MAX:,}")
+            raise MisshapenError(
+                f"an instance of {made.ByteSize():,} bytes with its prompt; the limit is {BYTES_MAX:,}"
+            )
         return made
 
     def _await(self, found: Any) -> Any:
@@ -240,7 +242,9 @@ def seed_chance(seed: int) -> None:
 def facts_message(found: Any, components: Mapping[str, float]) -> provider_pb2.ProvidedFacts:
     """What `verify` gave, in the contract's words. MisshapenError says what is wrong with it."""
     facts = found if isinstance(found, Facts) else _facts_of(found, components)
-    message = provider_pb2.ProvidedFacts(verdict=_VERDICTS[facts.verdict], violation=facts.violation[:DETAIL_LENGTH_MAX])
+    message = provider_pb2.ProvidedFacts(
+        verdict=_VERDICTS[facts.verdict], violation=facts.violation[:DETAIL_LENGTH_MAX]
+    )
     if facts.objective is not None:
         message.objective = _finite(facts.objective, "objective")
     if facts.verdict == "graded":
@@ -348,9 +352,9 @@ def _components_of(environment: Environment) -> dict[str, float]:
     return {name: _share(float(weight), f"weight of {name}") for name, weight in found.items()}
 
 
-def _enum(enum: Any, prefix: str, name: str, what: str) -> int:
+def _enum(enum: Any, prefix: str, name: str, what: str) -> Any:
     full = prefix + name.upper().replace("-", "_")
-    if full not in enum.keys():
-        names = [key.removeprefix(prefix).lower() for key in enum.keys()][1:]
+    if full not in enum:
+        names = [key.removeprefix(prefix).lower() for key in enum][1:]
         raise MisshapenError(f"{what}: there is no '{name}'; there are {', '.join(names)}")
-    return int(enum.Value(full))
+    return enum.Value(full)

@@ -24,7 +24,9 @@ from gradus.v1 import outcome_pb2, provider_pb2
 SEEDS = (0x9E3779B97F4A7C15, 0x2545F4914F6CDD1D, 7)
 NONSENSE = "gradus-nonsense"
 CPU_SECONDS_MAX = 30
-WALL_SECONDS_MAX = 90
+# What has not come after so long, and works for less than this share of the time, sleeps. A busy machine takes longer.
+WALL_SECONDS_MAX = 60
+WORK_SHARE_MIN = 0.02
 # What takes longer is not made a second time.
 CHEAP_SECONDS = 0.2
 # Levels of one environment that end their process: what comes after them is not tried.
@@ -78,7 +80,9 @@ def _take(catalogue: Catalogue, trial: Trial) -> None:
     served.drop(list(bad))
     if not served.levels:
         del catalogue.served[served.id]
-        catalogue.left_out[served.id] = f"none of its levels can be served; of {next(iter(bad))}: {bad[next(iter(bad))]}"
+        catalogue.left_out[served.id] = (
+            f"none of its levels can be served; of {next(iter(bad))}: {bad[next(iter(bad))]}"
+        )
 
 
 class Trial:
@@ -96,6 +100,7 @@ class Trial:
         self._said = b""
         self._killed = ""
         self._since = time.monotonic()
+        self._used = 0.0
         self.pipe, sending = os.pipe2(os.O_CLOEXEC)
         left = self._levels[len(self.verdicts) :]
         self._pid = os.fork()
@@ -111,12 +116,17 @@ class Trial:
         for line in lines:
             self.verdicts.append(Verdict(**json.loads(line)))
             self._since = time.monotonic()
+            self._used = cpu_seconds(self._pid) or self._used
         return part != b""
 
     def watch(self) -> None:
         """Ends what sleeps."""
-        if time.monotonic() - self._since > WALL_SECONDS_MAX:
-            self._killed = f"nothing came of it in {WALL_SECONDS_MAX} s"
+        passed = time.monotonic() - self._since
+        if passed < WALL_SECONDS_MAX:
+            return
+        used = cpu_seconds(self._pid)
+        if used is not None and used - self._used < WORK_SHARE_MIN * passed:
+            self._killed = f"nothing came of it in {WALL_SECONDS_MAX} s, in which it slept"
             os.kill(self._pid, signal.SIGKILL)
 
     def restart(self) -> bool:
@@ -134,6 +144,14 @@ class Trial:
             return False
         self._start()
         return True
+
+
+def cpu_seconds(pid: int) -> float | None:
+    """Processor time that a process has taken, by the number of its clock; None: it has ended."""
+    try:
+        return time.clock_gettime(~pid << 3 | 2)
+    except OSError:
+        return None
 
 
 def _try_levels(served: Served, levels: list[str], walls: Walls, sending: int) -> None:
@@ -166,7 +184,9 @@ def try_level(served: Served, level: str) -> bool:
     if first is not None:
         again = make(served, level, first[0])
         if again.SerializeToString(deterministic=True) != first[1].SerializeToString(deterministic=True):
-            raise UnlawfulError("the same seed gave two tasks: it draws chance from elsewhere than `rng`, or keeps state")
+            raise UnlawfulError(
+                "the same seed gave two tasks: it draws chance from elsewhere than `rng`, or keeps state"
+            )
     return graded
 
 

@@ -40,7 +40,9 @@ class Target:
         low, high = float(self.options.get("low", 0)), float(self.options.get("high", 1))
         share = (reward - low) / (high - low)
         if not (math.isfinite(share) and 0 <= share <= 1):
-            raise ValueError(f"a reward of {reward:g} lies outside of [{low:g}, {high:g}]: give low= and high= at the mount")
+            raise ValueError(
+                f"a reward of {reward:g} lies outside of [{low:g}, {high:g}]: give low= and high= at the mount"
+            )
         return share
 
 

@@ -24,6 +24,8 @@ from gradus.serve._rows import read_rows
 from gradus.serve.adapters._target import Target, slug_of
 
 SECONDS_MAX = 60
+TOO_MANY = 429
+SERVER_ERROR = 500
 REPLY_BYTES_MAX = 16 * 1024**2
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 
@@ -38,7 +40,9 @@ def offer(rest: str) -> Offer:
     """One environment. TargetError says what of its rows cannot be mounted."""
     target = Target.parse(rest, ["rows", "name"])
     if not target.name.startswith(("http://", "https://")) or "rows" not in target.options:
-        raise TargetError("write nemo-gym:http://host:port,rows=file.jsonl: a server's address, and the rows it verifies")
+        raise TargetError(
+            "write nemo-gym:http://host:port,rows=file.jsonl: a server's address, and the rows it verifies"
+        )
     rows = read_rows(os.path.abspath(target.options["rows"]), Path())
     reasons = {index: reason for index, row in enumerate(rows) if (reason := refusal_of(row)) is not None}
     slug = "nemo-gym/" + slug_of(target.options.get("name") or Path(target.options["rows"]).resolve().parent.name)
@@ -48,7 +52,9 @@ def offer(rest: str) -> Offer:
         left_out[f"{slug}#rows"] = f"{len(reasons):,} of {len(rows):,} rows; row {first:,}: {reasons[first]}"
     kept = [row for index, row in enumerate(rows) if index not in reasons]
     if not kept:
-        raise TargetError(f"no row of {target.options['rows']} can be mounted; row 0: {reasons.get(0, 'there is none')}")
+        raise TargetError(
+            f"no row of {target.options['rows']} can be mounted; row 0: {reasons.get(0, 'there is none')}"
+        )
     return Offer([NemoGymServer(slug, target, kept)], left_out)
 
 
@@ -130,9 +136,11 @@ class NemoGymServer(Environment):
         except urllib.error.HTTPError as error:
             if is_optional and error.code in (404, 405):
                 return {}
-            if error.code >= 500 or error.code == 429:
+            if error.code >= SERVER_ERROR or error.code == TOO_MANY:
                 raise UnavailableError(f"{path} answered {error.code}: {error.reason}") from error
-            raise ValueError(f"{path} refuses the row: {error.code} {error.read(500).decode(errors='replace')}") from error
+            raise ValueError(
+                f"{path} refuses the row: {error.code} {error.read(500).decode(errors='replace')}"
+            ) from error
         except (OSError, http.client.HTTPException) as error:
             raise UnavailableError(f"{self._target.name} is not reached: {error}") from error
         return found if isinstance(found, dict) else {}

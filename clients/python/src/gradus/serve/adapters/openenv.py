@@ -1,8 +1,8 @@
 """OpenEnv: servers whose episodes are one step, from a seed.
 
 `openenv:http://127.0.0.1:8000`. A task is what `reset(seed)` shows; an answer is one `step`, whose reward counts. State
-is a connection's there, so every answer has a connection of its own, in which the same seed is reset first: what it then
-shows must be what the task was made of.
+is a connection's there, so every answer has a connection of its own, in which the same seed is reset first: what it
+then shows must be what the task was made of.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def field_of(schema: dict[str, Any]) -> str:
     texts = [name for name, each in fields.items() if each.get("type") == "string"]
     needed = [name for name in schema.get("required", []) if name in fields]
     if len(texts) == 1 and needed in ([], texts):
-        return texts[0]
+        return str(texts[0])
     if needed in ([name] for name in texts):
-        return needed[0]
+        return str(needed[0])
     return ""
 
 
@@ -127,8 +127,8 @@ class OpenEnvServer(Environment):
             raise TargetError(f"{self._target.name}: {error}") from error
         if not stepped.get("done"):
             raise TargetError(
-                f"{self._target.name}: an episode goes on after a step. Only episodes of one step can be mounted, for a "
-                "conversation's state would be in a connection, and not in the task"
+                f"{self._target.name}: an episode goes on after a step. Only episodes of one step can be mounted, "
+                "for a conversation's state would be in a connection, and not in the task"
             )
 
     def _action(self, answer: str) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class OpenEnvServer(Environment):
         with self._connected() as connection:
             shown = self._ask(connection, "reset", {"seed": instance["seed"]})
             if shown["observation"] != instance["observation"]:
-                raise ValueError("a reset with the same seed shows something else: its tasks do not follow from their seeds")
+                raise ValueError("a reset with the same seed shows something else: tasks do not follow from seeds")
             return self._ask(connection, "step", action)
 
     def _connected(self) -> Any:

@@ -30,13 +30,13 @@ def offer(rest: str) -> Offer:
         raise TargetError('verifiers is not installed: pip install "gradus-gym[verifiers]"') from error
     name, _, options = rest.partition(",")
     own = dict(part.partition("=")[::2] for part in options.split(",") if part)
-    given = {key: own.pop(key) for key in ("wrap", "low", "high") if key in own}
+    given: dict[str, str] = {key: own.pop(key) for key in ("wrap", "low", "high") if key in own}
     target = Target(name.strip(), given)
     try:
         config = taskset_config_type(target.name).model_validate({"id": target.name, **own})
         taskset = taskset_class(target.name)(config)
         toolsets = taskset.toolsets(config)
-    except Exception as error:  # noqa: BLE001  # Whatever loading it raises is the reason.
+    except Exception as error:  # Whatever loading it raises is the reason.
         raise TargetError(f"verifiers:{target.name} does not load: {type(error).__name__}: {error}") from error
     if toolsets:
         raise TargetError(f"verifiers:{target.name} has tools, so that its episodes have several turns")
@@ -61,26 +61,39 @@ def refusal_of(task: Any) -> str | None:
     from verifiers.v1.task import Task  # noqa: PLC0415
 
     cls = type(task)
-    if cls.NEEDS_CONTAINER or task.data.image:
-        return "it needs a container"
-    if cls.toolsets(task.config):
-        return "it has tools, so that its episode has several turns"
-    for hook in ("setup", "finalize", "stage_verifier"):
-        if getattr(cls, hook) is not getattr(Task, hook):
-            return f"its {hook} prepares a runtime"
-    for function in [*task.hooks("metric"), *task.hooks("reward")]:
-        runtime = inspect.signature(function).parameters.get("runtime")
-        if runtime is not None and runtime.default is inspect.Parameter.empty:
-            return f"its {function.__name__} needs a runtime"
-    if task.plugged_judges():
-        return "a judge scores it, which asks a model"
-    if task.data.prompt is None:
-        return "its user opens the conversation"
+    hooks = ("setup", "finalize", "stage_verifier")
+    prepared = next((hook for hook in hooks if getattr(cls, hook) is not getattr(Task, hook)), None)
+    asking = next((each.__name__ for each in scoring_of(task) if needs_runtime(each)), None)
+    reasons = {
+        "it needs a container": cls.NEEDS_CONTAINER or bool(task.data.image),
+        "it has tools, so that its episode has several turns": bool(cls.toolsets(task.config)),
+        f"its {prepared} prepares a runtime": prepared is not None,
+        f"its {asking} needs a runtime": asking is not None,
+        "a judge scores it, which asks a model": bool(task.config.judges),
+        "its user opens the conversation": task.data.prompt is None,
+        "its prompt has more than text": task.data.prompt is not None and not is_text(task.data),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), None)
+
+
+def scoring_of(task: Any) -> list[Any]:
+    """The functions that measure and reward it."""
+    return [*task.hooks("metric"), *task.hooks("reward")]
+
+
+def needs_runtime(function: Any) -> bool:
+    """Whether it cannot be called without one."""
+    runtime = inspect.signature(function).parameters.get("runtime")
+    return runtime is not None and runtime.default is inspect.Parameter.empty
+
+
+def is_text(data: Any) -> bool:
+    """Whether the prompt has nothing but text."""
     try:
-        messages_of(task.data)
-    except ValueError as error:
-        return str(error)
-    return None
+        messages_of(data)
+    except ValueError:
+        return False
+    return True
 
 
 def messages_of(data: Any) -> list[dict[str, str]]:
