@@ -19,6 +19,9 @@ from gradus.serve.walls import RefusedError, Walls
 from gradus.v1 import provider_pb2 as pb
 
 MEMORY_MIB = 1024
+# Of what one instance and one answer may take.
+TRIAL_FACTOR = 2
+TRIAL_SECONDS = 30
 # Workers in a row that cannot begin, as where the server's socket is gone.
 UNSTARTED_MAX = 10
 
@@ -44,7 +47,7 @@ def run(receiving: int, sending: int) -> None:
         walls.enter()
         catalogue = load(start.target)
         settle()
-        _trial.try_all(catalogue, walls, max(1, start.workers))
+        _trial.try_all(catalogue, walls, max(1, start.workers), trial_seconds(start))
         if not catalogue.served:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in catalogue.left_out.items())
             raise TargetError(f"nothing of {start.target} can be served: {reasons}")
@@ -55,6 +58,11 @@ def run(receiving: int, sending: int) -> None:
     terms = Terms(start.socket, start.secret, start.generate_ms, start.verify_ms)
     Workers(catalogue, walls, terms, max(1, start.workers), (receiving, sending)).run()
     return None
+
+
+def trial_seconds(start: pb.HostStart) -> float:
+    """Of processor time, in which a level makes up to four instances and verifies answers to them."""
+    return TRIAL_FACTOR * (start.generate_ms + start.verify_ms) / 1000 or TRIAL_SECONDS
 
 
 def settle() -> None:

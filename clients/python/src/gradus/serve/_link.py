@@ -75,6 +75,7 @@ class Host:
         self._connections = _Connections()
         self._calls = 0
         self._tasks: list[asyncio.Task[None]] = []
+        self._writers: set[asyncio.StreamWriter] = set()
         self._server: asyncio.Server | None = None
         self.ready = pb.HostReady()
 
@@ -108,6 +109,11 @@ class Host:
         if self._process.returncode is None:
             self._process.kill()
         await self._process.wait()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.close()
+        # What has been closed goes in the next turn of the loop.
+        await asyncio.sleep(0)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     async def generate(self, request: pb.GenerateRequest) -> AsyncIterator[pb.GenerateResponse]:
@@ -187,6 +193,7 @@ class Host:
 
     def _connected(self, secret: bytes) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
         async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self._writers.add(writer)
             frame = await read_frame(reader)
             if frame is None or not secrets.compare_digest(frame.hello.secret, secret):
                 writer.close()
@@ -208,6 +215,7 @@ class Host:
 
     async def _end_of(self, worker: _Worker) -> pb.WorkerEnded:
         worker.writer.close()
+        self._writers.discard(worker.writer)
         ended = await self._connections.end_of(worker.number)
         del self._connections.ended[worker.number]
         return ended

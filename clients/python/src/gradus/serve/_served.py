@@ -160,16 +160,18 @@ class Served:
 
         return find
 
-    def gives_number(self, instance: bytes, text: str) -> bool:
-        """Whether `verify` gives a number, and not True or False, of an answer that can be read."""
-        seed_chance(0)
-        try:
-            answer = self.environment.parse(text)
-        except ValueError:
-            return False
-        found = self.environment.verify(_json.load(instance), answer)
-        found = self._await(found) if hasattr(found, "__await__") else found
-        return isinstance(found, numbers.Real) and not isinstance(found, bool)
+    def gives_number(self, instance: bytes, texts: Sequence[str]) -> bool:
+        """Whether `verify` gives a number, and not True or False, of the first of these answers that can be read."""
+        for text in texts:
+            seed_chance(0)
+            try:
+                answer = self.environment.parse(text)
+                found = self.environment.verify(_json.load(instance), answer)
+                found = self._await(found) if hasattr(found, "__await__") else found
+            except Exception:
+                continue
+            return isinstance(found, numbers.Real) and not isinstance(found, bool)
+        return False
 
     def draw(self, instance: bytes, answer: str | None) -> str:
         """An SVG document."""
@@ -353,8 +355,9 @@ def _components_of(environment: Environment) -> dict[str, float]:
 
 
 def _enum(enum: Any, prefix: str, name: str, what: str) -> Any:
+    known = enum.DESCRIPTOR.values_by_name
     full = prefix + name.upper().replace("-", "_")
-    if full not in enum:
-        names = [key.removeprefix(prefix).lower() for key in enum][1:]
+    if full not in known:
+        names = [key.removeprefix(prefix).lower() for key in known][1:]
         raise MisshapenError(f"{what}: there is no '{name}'; there are {', '.join(names)}")
-    return enum.Value(full)
+    return known[full].number
