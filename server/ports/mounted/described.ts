@@ -32,6 +32,8 @@ const TAKEN = ["format", "format_strict", "tags"];
 
 /** A level, and what the provider is given for it. */
 export interface DescribedLevel {
+  /** Its place in the provider's table, which the digest covers: what stands for its parameters here. */
+  readonly number: number;
   readonly name: string;
   readonly description: string;
   readonly parametersJson: string;
@@ -176,7 +178,8 @@ function describedOf(wire: ProvidedEnvironment): Described {
     },
     description: wire.description,
     goal: GOALS[wire.goal] as Goal,
-    levels: wire.levels.map(({ name, description, parametersJson, rows, evaluationOnly }) => ({
+    levels: wire.levels.map(({ name, description, parametersJson, rows, evaluationOnly }, number) => ({
+      number,
       name,
       description,
       parametersJson: parametersJson === "" ? "{}" : parametersJson,
@@ -193,6 +196,14 @@ function describedOf(wire: ProvidedEnvironment): Described {
 }
 
 /** A level as the rest of the server sees it: the provider's parameters are the provider's, and its number stands for them. */
-export function levelOf({ name, description, evaluationOnly }: DescribedLevel, index: number): Level {
-  return { name, description, parameters: { level: index }, ...(evaluationOnly && { evaluationOnly }) };
+export function levelOf({ number, name, description, evaluationOnly }: DescribedLevel): Level {
+  return { name, description, parameters: { level: number }, ...(evaluationOnly && { evaluationOnly }) };
+}
+
+/** Why what a provider serves now is not what was mounted; undefined: it is. */
+export function changeBetween(before: DescribeResponse, now: DescribeResponse): string | undefined {
+  const digests = new Map(now.environments.map(({ id, version, digest }) => [`${id} version ${version}`, digest]));
+  const changed = before.environments.find(({ id, version, digest }) => digests.get(`${id} version ${version}`) !== digest);
+  if (changed === undefined) return undefined;
+  return `the sources of ${changed.id} changed since it was mounted, and its tasks are none of theirs: restart the server to serve what is there now`;
 }

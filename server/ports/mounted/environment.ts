@@ -7,7 +7,7 @@ import type { Failed } from "../../../envs/facts.ts";
 import { unavailable } from "../../../envs/facts.ts";
 import type { AnswerFormat, ChatMessage } from "../../../envs/prompt.ts";
 import { judge } from "./blame.ts";
-import { type Described, levelOf } from "./described.ts";
+import { type Described, type DescribedLevel, levelOf } from "./described.ts";
 import { carried, createInstances, type Instances, type MountedInstance, uncarried } from "./instances.ts";
 import type { Provider } from "./provider.ts";
 
@@ -28,13 +28,14 @@ const HELD_BYTES_MAX = 256 * 1024 ** 2;
 const TIME_LIMIT_MS = 300_000;
 
 /** What stands for a level's own parameters: its place in the table of levels, which the digest covers. */
-function levelNumber(levels: number): ParameterInfo {
+function levelNumber(levels: readonly DescribedLevel[]): ParameterInfo {
+  const numbers = levels.map(({ number }) => number);
   return {
     name: "level",
-    description: "which level, by its place in the list of levels",
-    min: 0,
-    max: levels - 1,
-    defaultValue: 0,
+    description: "which level, by its place in the provider's table of levels",
+    min: Math.min(...numbers),
+    max: Math.max(...numbers),
+    defaultValue: Math.min(...numbers),
     integer: true,
   };
 }
@@ -57,8 +58,10 @@ export function mountedEnvironment(described: Described, options: MountOptions):
     ...(described.verbatim && { verbatim: true }),
     asked: {
       digest,
-      parameters: [levelNumber(levels.length)],
+      parameters: [levelNumber(levels)],
       levels: levels.map(levelOf),
+      conflict: ({ level }) =>
+        levels.some(({ number }) => number === level) ? undefined : `${id} has no level number ${level} here`,
       make: (tasks, { signal }) => instances.make(tasks, signal),
       again: (place) => instances.again(place),
       carry: ({ bytes }) => bytes && carried(bytes),

@@ -167,7 +167,7 @@ export function createInstances(making: Making): Instances {
   const going = new Map<string, Promise<Result>>();
 
   const levelAt = ({ parameters }: Pick<AskedTasks, "parameters">): DescribedLevel => {
-    const level = levels[parameters["level"] ?? -1];
+    const level = levels.find(({ number }) => number === parameters["level"]);
     if (level === undefined) throw new Error(`${asked.id} has no level number ${parameters["level"]}`);
     return level;
   };

@@ -4,6 +4,7 @@
  */
 import type { DescribeResponse, ProviderFrame } from "../../gen/gradus/v1/provider_pb.js";
 import { type Host, type HostOptions, startHost, type Worker, type WorkerEnd } from "./host.ts";
+import { changeBetween } from "./described.ts";
 import { drawItem, generateItem, verifyItem } from "./items.ts";
 import { type Failure, failure, type Provider } from "./provider.ts";
 import { createQueue, type Item } from "./queue.ts";
@@ -247,12 +248,4 @@ class Local {
     await this.#host?.close();
     for (const item of this.#queue.drain()) item.settle(failure("unavailable", "the server stops"));
   }
-}
-
-/** Why what a host serves now is not what it served before; undefined: it is. */
-function changeBetween(before: DescribeResponse, now: DescribeResponse): string | undefined {
-  const digests = new Map(now.environments.map(({ id, version, digest }) => [`${id} version ${version}`, digest]));
-  const changed = before.environments.find(({ id, version, digest }) => digests.get(`${id} version ${version}`) !== digest);
-  if (changed === undefined) return undefined;
-  return `the sources of ${changed.id} changed since it was mounted, and its tasks are none of theirs: restart the server to serve what is there now`;
 }
