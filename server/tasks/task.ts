@@ -39,7 +39,8 @@ export function renderTask<Instance>(
   const prompt = environment.render(instance, format);
   const metadata = environment.metadata(instance);
   // What is inline stands in its origin.
-  const bytes = key.origin.kind === "inline" ? undefined : environment.inline?.encode(instance);
+  const isWhole = key.origin.kind === "inline";
+  const bytes = isWhole ? undefined : (environment.asked?.carry(instance) ?? environment.inline?.encode(instance));
   const isShared = environment.inEverySplit?.(instance) === true;
   const made: MadeTask = { key, prompt, metadata, ...(isShared && { inEverySplit: true }) };
   return bytes === undefined ? made : { ...made, inline: String.fromCharCode(...bytes) };

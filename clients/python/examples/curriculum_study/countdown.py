@@ -173,7 +173,9 @@ def _fixed() -> list[Arm]:
 def _staged() -> Policy:
     """In slices of each tier, for ranks are within a tier: every tier keeps its share."""
     return gradus.staged(
-        gradus.stage(share=0.3, ranks=(0, 0.3)), gradus.stage(share=0.4, ranks=(0, 0.7)), gradus.stage(share=0.3)
+        gradus.stage(share=0.3, ranks=(0, 0.3, "solutions")),
+        gradus.stage(share=0.4, ranks=(0, 0.7, "solutions")),
+        gradus.stage(share=0.3, ranks=(0, 1, "solutions")),
     )
 
 

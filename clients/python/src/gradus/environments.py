@@ -81,6 +81,8 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
         It ships with the environment.
     ranked_by
         What its rows are ranked by from easy to hard; "": they have no ranks.
+    rank_measure
+        The same as a range of ranks names it (`by`): "solutions", or a column's name.
 
     """
 
@@ -92,6 +94,7 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
     unchecked: int
     shipped: bool
     ranked_by: str
+    rank_measure: str
 
 
 @dataclass(frozen=True)

@@ -449,6 +449,14 @@ export declare type PoolInfo = Message<"gradus.v1.PoolInfo"> & {
    * @generated from field: string ranked_by = 8;
    */
   rankedBy: string;
+
+  /**
+   * The same as RankRange.by names it: "solutions", or the column's name. Empty: they
+   * have no ranks.
+   *
+   * @generated from field: string rank_measure = 9;
+   */
+  rankMeasure: string;
 };
 
 /**

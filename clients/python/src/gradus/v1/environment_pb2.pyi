@@ -394,6 +394,7 @@ class PoolInfo(google.protobuf.message.Message):
     UNCHECKED_FIELD_NUMBER: builtins.int
     SHIPPED_FIELD_NUMBER: builtins.int
     RANKED_BY_FIELD_NUMBER: builtins.int
+    RANK_MEASURE_FIELD_NUMBER: builtins.int
     name: builtins.str
     """Its name, at most 64 bytes."""
     rejected: builtins.int
@@ -412,6 +413,10 @@ class PoolInfo(google.protobuf.message.Message):
     """What its rows are ranked by from easy to hard, in words, e.g. "column pass_rate
     (a pass rate)". Empty: they have no ranks, and policies that ask for some are
     refused.
+    """
+    rank_measure: builtins.str
+    """The same as RankRange.by names it: "solutions", or the column's name. Empty: they
+    have no ranks.
     """
     @property
     def rows(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.int]:
@@ -436,8 +441,9 @@ class PoolInfo(google.protobuf.message.Message):
         unchecked: builtins.int = ...,
         shipped: builtins.bool = ...,
         ranked_by: builtins.str = ...,
+        rank_measure: builtins.str = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["groups", b"groups", "left_out", b"left_out", "name", b"name", "ranked_by", b"ranked_by", "rejected", b"rejected", "rows", b"rows", "shipped", b"shipped", "unchecked", b"unchecked"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["groups", b"groups", "left_out", b"left_out", "name", b"name", "rank_measure", b"rank_measure", "ranked_by", b"ranked_by", "rejected", b"rejected", "rows", b"rows", "shipped", b"shipped", "unchecked", b"unchecked"]) -> None: ...
 
 global___PoolInfo = PoolInfo
 
