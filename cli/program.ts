@@ -14,6 +14,7 @@ type Load = () => Promise<(program: Command) => void>;
 const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   "Tasks:": {
     envs: async () => (await import("./commands/envs.ts")).addEnvs,
+    env: async () => (await import("./commands/env.ts")).addEnv,
     reset: async () => (await import("./commands/reset.ts")).addReset,
     step: async () => (await import("./commands/step.ts")).addStep,
     solve: async () => (await import("./commands/solve.ts")).addSolve,

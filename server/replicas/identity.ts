@@ -9,7 +9,7 @@ import type { Keyring } from "../tasks/keyring.ts";
 export interface Identity {
   /** Of Gradus. */
   readonly version: string;
-  /** By id and version; of what the operator's modules bring, a hash of the module. */
+  /** By id and version, with the digest of what is mounted; of what the operator's modules bring, a hash of the module. */
   readonly environments: Readonly<Record<string, string>>;
   /** By the names of the operator's modules of policies: a hash of the module. Left out: there is none. */
   readonly policies?: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Arra
 function poolHash({ environment, columns }: Pool): string {
   return hashOf(
     environment,
-    ...[columns.rows, columns.groups, columns.ranks, columns.ends, columns.bytes].map(bytesOf),
+    ...[columns.rows, columns.groups, columns.ranks, columns.difficulties, columns.ends, columns.bytes].map(bytesOf),
   );
 }
 
@@ -58,7 +58,9 @@ export function identityOf(
 ): () => Identity {
   const hashed = (files: readonly string[]) =>
     files.map((file) => [`module ${file}`, hashOf(readFileSync(file))] as const);
-  const environments = registry.environments.map((each) => [`${each.id} version ${each.version}`, "known"] as const);
+  const environments = registry.environments.map(
+    ({ id, version: number, asked }) => [`${id} version ${number}`, asked?.digest ?? "known"] as const,
+  );
   const fixed = {
     version,
     environments: Object.fromEntries([...environments, ...hashed(environmentFiles)]),

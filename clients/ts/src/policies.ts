@@ -51,10 +51,12 @@ const steps = { widen: CompetenceStep.WIDEN, move_on: CompetenceStep.MOVE_ON } a
 /** By arm id. */
 export type ArmWeights = Readonly<Record<string, number>>;
 
-/** Rows of real pools from rank `min` (left out: 0, the easiest) to below `max` (left out: 1, which takes in all). */
+/** A run's rows from rank `min` (left out: 0, the easiest) to below `max` (left out: 1, which takes in all). */
 export interface RankChoice {
   readonly min?: number;
   readonly max?: number;
+  /** What they must be ranked by, e.g. "solutions", "pass_rate"; left out: what the pools of the arms are ranked by. */
+  readonly by?: string;
 }
 
 /** A part of a run with arms of its own. Lasts for a share of the length or for some tasks; left out: until advance(). */
@@ -63,7 +65,7 @@ export interface StageChoice {
   readonly weights?: ArmWeights;
   readonly share?: number;
   readonly tasks?: number;
-  /** A slice of a ranked pool (Curriculum RLOO); left out: all of it. */
+  /** A slice of the run's rows (Curriculum RLOO); left out: all of them. */
   readonly ranks?: RankChoice;
 }
 
@@ -241,7 +243,7 @@ function given<T extends object>(values: T): T {
 
 function ranksOf(ranks: RankChoice | undefined): Pick<Stage, "ranks"> {
   if (ranks === undefined) return {};
-  checkNames("ranks", ranks, fieldsOf(RankRangeSchema));
+  checkNames("ranks", ranks, ["min", "max", "by"]);
   return { ranks: create(RankRangeSchema, given(ranks)) };
 }
 

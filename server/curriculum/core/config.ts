@@ -20,7 +20,7 @@ import {
 export const REWARD_MAX = 1e9;
 /** The papers' are at most 0.04. */
 export const KL_COEFFICIENT_MAX = 100;
-export const ARMS_MAX = 256;
+export const ARMS_MAX = 1024;
 export const PROMPTS_PER_UPDATE_MAX = 4096;
 export const LAG_MAX = 64;
 export const OVERSAMPLE_MAX = 16;

@@ -4,7 +4,7 @@
  * function of its seed, its control changes and its feedback.
  */
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "./constraints.ts";
+import { armClasses, assignSlots, drawableProbabilities, drawnWeights, quotasOf } from "./constraints.ts";
 import { isIssued, isRecent } from "./issued-hashes.ts";
 import type { KnownTask, ObservedGroup, Progress } from "../policies/policy.ts";
 import { isWithin } from "../policies/ranks.ts";
@@ -126,7 +126,7 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
   const pass = definition.pass?.(policy.config, observed, view.progress);
   const policyState = pass?.state ?? observed;
   const p = definition.probabilities(policy.config, policyState, view);
-  const drawable = drawableProbabilities(policy, p, weights, masks);
+  const drawable = drawableProbabilities(policy, p, drawnWeights(policy, config.arms, weights), masks);
   if (drawable === undefined) return nothingToDraw(state);
   const { probabilities, possible } = drawable;
   const quotas = quotasOf(policy.constraints, batch, size);

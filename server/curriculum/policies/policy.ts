@@ -2,7 +2,7 @@
 import type { Rng } from "../../../envs/lib/rng.ts";
 import type { Codec, Json } from "../core/json.ts";
 import type { MeasureName, SignalName } from "../core/signals.ts";
-import { invalid, type Invalid, type Source } from "../core/types.ts";
+import { invalid, type Invalid, type RankRange, type Source } from "../core/types.ts";
 
 /** How far the run is when an update batch is drawn. */
 export interface Progress {
@@ -79,6 +79,7 @@ export interface RunShape {
 /** A range of ranks that a policy draws in, for the arms of a stage. */
 export interface RankUse {
   readonly field: string;
+  readonly range: RankRange;
   readonly draws: (armId: string) => boolean;
 }
 
@@ -155,6 +156,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   accepts?(config: Config, state: State, task: KnownTask, progress: Progress): boolean;
   /** The ranges of ranks that it draws in, and of which arms; left out: none. */
   ranked?(config: Config): readonly RankUse[];
+  /** The configuration with those ranges, in their order, in place of its own: their rows were counted. */
+  counted?(config: Config, ranges: readonly RankRange[]): Config;
   /** Moves on to what comes next, from the update batch at `progress` on. Left out: there is nothing to move on to. */
   advance?(config: Config, state: State, progress: Progress): Advance<State>;
 }

@@ -4,7 +4,7 @@
  */
 import { didYouMean } from "../../../envs/lib/text.ts";
 import { type Codec, FormatError, type Json, readObject, readText } from "../core/json.ts";
-import { type Constraints, invalid, type Invalid, isInvalid, type Policy } from "../core/types.ts";
+import { type Constraints, invalid, type Invalid, isInvalid, type Policy, type RankRange } from "../core/types.ts";
 import { bandit } from "./bandit/bandit.ts";
 import { competence } from "./competence.ts";
 import { fieldsOf, UnreadField } from "./fields.ts";
@@ -132,11 +132,22 @@ function underPolicy(kind: string, found: Invalid): Invalid {
   return { ...found, field: `policy.${kind}.${found.field}` };
 }
 
-/** Every range of ranks that a policy draws in, named from "policy" down. */
+/** Every range of ranks that a policy draws in, named from "policy" down; the filter's comes last. */
 export function rankUsesOf(policy: Policy): readonly RankUse[] {
   const own = definitionOf(policy).ranked?.(policy.config) ?? [];
-  const ranges = own.map(({ field, draws }) => ({ field: `policy.${policy.kind}.${field}`, draws }));
-  return policy.filter?.ranks === undefined ? ranges : [...ranges, { field: "policy.filter.ranks", draws: () => true }];
+  const uses = own.map(({ field, ...use }) => ({ ...use, field: `policy.${policy.kind}.${field}` }));
+  const range = policy.filter?.ranks;
+  return range === undefined ? uses : [...uses, { field: FILTER_RANKS, range, draws: () => true }];
+}
+
+/** The field of the range that passes over rows under any policy, and leaves the arms' shares as they are. */
+export const FILTER_RANKS = "policy.filter.ranks";
+
+/** The policy with its ranges of ranks, as rankUsesOf gives them, counted. */
+export function withRankRanges(policy: Policy, ranges: readonly RankRange[]): Policy {
+  const { filter } = policy;
+  const config = definitionOf(policy).counted?.(policy.config, ranges) ?? policy.config;
+  return { ...policy, config, ...(filter?.ranks && { filter: { ...filter, ranks: ranges.at(-1) } }) };
 }
 
 /** Names of the facts that it is told of beside each sample's reward. */

@@ -81,10 +81,21 @@ class BanditPolicy(Value, message=cur.BanditPolicy):
 
 @dataclass(frozen=True)
 class RankRange(Value, message=cur.RankRange):
-    """A slice of a ranked pool, from the easiest rows, at 0, to the hardest, at 1."""
+    """A slice of a run's rows, from the easiest, at 0, to the hardest, at 1.
+
+    Attributes
+    ----------
+    by
+        What they are ranked by; "": what the pools of the arms are ranked by. The run says which.
+    rows
+        How many the slice has of each arm, by its id: the server's to say.
+
+    """
 
     min: float | None
     max: float | None
+    by: str = ""
+    rows: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

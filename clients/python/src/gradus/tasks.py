@@ -212,6 +212,8 @@ class Task(Value, message=task_pb2.Task):
         The probability of its arm in that draw, before constraints: what an off-policy trainer weighs by.
     evaluation_round
         The round of evaluation that it was given out for; None: it is none of an evaluation arm.
+    in_every_split
+        There are fewer than 1,000 instances like it, so that they lie in every split: it may have been trained on.
 
     """
 
@@ -237,6 +239,7 @@ class Task(Value, message=task_pb2.Task):
     epoch: int
     arm_probability: float
     evaluation_round: int | None
+    in_every_split: bool
 
     def group(
         self,

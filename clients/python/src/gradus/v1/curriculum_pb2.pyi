@@ -254,8 +254,11 @@ class Arm(google.protobuf.message.Message):
     WEIGHT_FIELD_NUMBER: builtins.int
     HARD_FIELD_NUMBER: builtins.int
     KL_COEFFICIENT_FIELD_NUMBER: builtins.int
+    RANK_GROUP_FIELD_NUMBER: builtins.int
     id: builtins.str
-    """Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required."""
+    """Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required, but
+    for a family, which has none.
+    """
     weight: builtins.float
     """At least 0; unset: 1. 0 takes the arm out, under every policy. Above that it
     multiplies the arm's share under a mixture, and in a stage; a bandit takes no
@@ -268,10 +271,20 @@ class Arm(google.protobuf.message.Message):
     one for each kind of task), 0 to 100. The server makes no use of it: each task
     of the arm hands it to the trainer in its hints. Unset: the trainer's own.
     """
+    rank_group: builtins.str
+    """Whose rows its own are ranked among, where the policy draws in a range of ranks
+    (RankRange): those of all arms of the run that name the same group, at most 64
+    bytes of a-z A-Z 0-9 . _ / - . Unset: those of all arms that name none.
+    """
     @property
     def spec(self) -> gradus.v1.task_pb2.TaskSpec:
         """The family of tasks. Where it has no reward_scheme or answer_format, the
-        run's counts.
+        run's counts. An environment with "*", which stands for anything but "/", makes
+        the arm a family: "np/*" stands for an arm of each level of each environment
+        that matches and has a generator, named after both, e.g. "np/tsp/easy", with all
+        else as it is said here. A level of a family may have "*" too; unset: all but
+        those for evaluation only. What a run is created with, and what GetRun gives,
+        has families spelled out: those of arms that are listed behind the others.
         """
 
     def __init__(
@@ -282,9 +295,10 @@ class Arm(google.protobuf.message.Message):
         weight: builtins.float | None = ...,
         hard: builtins.bool = ...,
         kl_coefficient: builtins.float | None = ...,
+        rank_group: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_kl_coefficient", b"_kl_coefficient", "_weight", b"_weight", "kl_coefficient", b"kl_coefficient", "spec", b"spec", "weight", b"weight"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_kl_coefficient", b"_kl_coefficient", "_weight", b"_weight", "hard", b"hard", "id", b"id", "kl_coefficient", b"kl_coefficient", "spec", b"spec", "weight", b"weight"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_kl_coefficient", b"_kl_coefficient", "_weight", b"_weight", "hard", b"hard", "id", b"id", "kl_coefficient", b"kl_coefficient", "rank_group", b"rank_group", "spec", b"spec", "weight", b"weight"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_kl_coefficient", b"_kl_coefficient"]) -> typing.Literal["kl_coefficient"] | None: ...
     @typing.overload
@@ -707,11 +721,13 @@ class Stage(google.protobuf.message.Message):
 
     @property
     def ranks(self) -> global___RankRange:
-        """Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
-        easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks of other
-        sources; an arm of a pool whose rows have no ranks (PoolInfo.ranked_by) is
-        refused. Other rows are passed over: an arm none of whose next 16,384 rows lies in
-        the range ends the draw with FAILED_PRECONDITION.
+        """Only prompts whose rank among all of the run's lies in this range: {"max": 0.3} is
+        the easiest 30% of them (Curriculum RLOO). Unset: all. An arm's probability is then
+        in proportion to its rows in the range, times its weights; an arm without rows
+        there is not drawn. Arms of other sources than real pools, and of pools whose rows
+        have no ranks (PoolInfo.ranked_by), are refused, as is a range without rows. Other
+        rows are passed over: an arm none of whose next 16,384 rows lies in the range ends
+        the draw with FAILED_PRECONDITION.
         """
 
     def __init__(
@@ -730,24 +746,61 @@ global___Stage = Stage
 
 @typing.final
 class RankRange(google.protobuf.message.Message):
-    """A slice of a ranked pool: from the easiest rows, at 0, to the hardest, at 1."""
+    """A slice of the rows of a run, from the easiest, at 0, to the hardest, at 1. A row's
+    rank is the share of the rows of all the run's arms, or of those of its rank_group,
+    that are easier by one measure; of rows that are alike the one of the smaller hash
+    counts as easier. Rows that two arms share count once.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    @typing.final
+    class RowsEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        value: builtins.int
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: builtins.int = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
     MIN_FIELD_NUMBER: builtins.int
     MAX_FIELD_NUMBER: builtins.int
+    BY_FIELD_NUMBER: builtins.int
+    ROWS_FIELD_NUMBER: builtins.int
     min: builtins.float
     """Rank of the first row, in [0, 1); unset: 0."""
     max: builtins.float
     """Rank that the last row is below, in (min, 1]; unset: 1, which takes in all."""
+    by: builtins.str
+    """What rows are ranked by: "solutions" for countdown's count of solutions, or the
+    column of the pools' files, e.g. "pass_rate" (PoolInfo.rank_measure). Pools that
+    are ranked by something else are refused. Unset: what the pools of the arms are
+    ranked by, which must be one thing; the run then says which. With it a range of all
+    ranks has a meaning too: arms are drawn by their rows.
+    """
+    @property
+    def rows(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.int]:
+        """The rows in the range, by arm that draws in it. The server says it, and takes no
+        notice of what it is given.
+        """
+
     def __init__(
         self,
         *,
         min: builtins.float | None = ...,
         max: builtins.float | None = ...,
+        by: builtins.str = ...,
+        rows: collections.abc.Mapping[builtins.str, builtins.int] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_max", b"_max", "_min", b"_min", "max", b"max", "min", b"min"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_max", b"_max", "_min", b"_min", "max", b"max", "min", b"min"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_max", b"_max", "_min", b"_min", "by", b"by", "max", b"max", "min", b"min", "rows", b"rows"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_max", b"_max"]) -> typing.Literal["max"] | None: ...
     @typing.overload
@@ -1162,7 +1215,8 @@ class TaskFilter(google.protobuf.message.Message):
     @property
     def ranks(self) -> global___RankRange:
         """Only rows of real pools whose rank lies in this range, as in a stage; unset:
-        all.
+        all. Tasks of other sources pass, and shares are the policy's own, but that an arm
+        of a pool without rows in the range is not drawn.
         """
 
     def __init__(
@@ -1780,8 +1834,14 @@ class CreateRunRequest(google.protobuf.message.Message):
 
     RUN_ID_FIELD_NUMBER: builtins.int
     CONFIG_FIELD_NUMBER: builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Chosen by the client: 1 to 128 bytes of a-z A-Z 0-9 . _ - ; required."""
+    validate_only: builtins.bool
+    """Say only what would be made: all is checked as for a run of a new id, nothing is
+    created, and the answer has the configuration with families of arms spelled out,
+    and no state.
+    """
     @property
     def config(self) -> global___RunConfig:
         """What it is. Required."""
@@ -1791,9 +1851,10 @@ class CreateRunRequest(google.protobuf.message.Message):
         *,
         run_id: builtins.str = ...,
         config: global___RunConfig | None = ...,
+        validate_only: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["config", b"config"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["config", b"config", "run_id", b"run_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["config", b"config", "run_id", b"run_id", "validate_only", b"validate_only"]) -> None: ...
 
 global___CreateRunRequest = CreateRunRequest
 
@@ -2521,7 +2582,7 @@ class UpdateShapeRequest(google.protobuf.message.Message):
     @property
     def add_arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Arm]:
         """Arms to add, behind those there are; their ids are new to the run. A run has at
-        most 256 arms, those removed included.
+        most 1,024 arms, those removed included.
         """
 
     @property

@@ -22,7 +22,8 @@ export declare const file_gradus_v1_curriculum: GenFile;
  */
 export declare type Arm = Message<"gradus.v1.Arm"> & {
   /**
-   * Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required.
+   * Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required, but
+   * for a family, which has none.
    *
    * @generated from field: string id = 1;
    */
@@ -30,7 +31,12 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
 
   /**
    * The family of tasks. Where it has no reward_scheme or answer_format, the
-   * run's counts.
+   * run's counts. An environment with "*", which stands for anything but "/", makes
+   * the arm a family: "np/*" stands for an arm of each level of each environment
+   * that matches and has a generator, named after both, e.g. "np/tsp/easy", with all
+   * else as it is said here. A level of a family may have "*" too; unset: all but
+   * those for evaluation only. What a run is created with, and what GetRun gives,
+   * has families spelled out: those of arms that are listed behind the others.
    *
    * @generated from field: gradus.v1.TaskSpec spec = 2;
    */
@@ -60,6 +66,15 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
    * @generated from field: optional double kl_coefficient = 5;
    */
   klCoefficient?: number | undefined;
+
+  /**
+   * Whose rows its own are ranked among, where the policy draws in a range of ranks
+   * (RankRange): those of all arms of the run that name the same group, at most 64
+   * bytes of a-z A-Z 0-9 . _ / - . Unset: those of all arms that name none.
+   *
+   * @generated from field: string rank_group = 6;
+   */
+  rankGroup: string;
 };
 
 /**
@@ -496,11 +511,13 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
   weights: { [key: string]: number };
 
   /**
-   * Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
-   * easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks of other
-   * sources; an arm of a pool whose rows have no ranks (PoolInfo.ranked_by) is
-   * refused. Other rows are passed over: an arm none of whose next 16,384 rows lies in
-   * the range ends the draw with FAILED_PRECONDITION.
+   * Only prompts whose rank among all of the run's lies in this range: {"max": 0.3} is
+   * the easiest 30% of them (Curriculum RLOO). Unset: all. An arm's probability is then
+   * in proportion to its rows in the range, times its weights; an arm without rows
+   * there is not drawn. Arms of other sources than real pools, and of pools whose rows
+   * have no ranks (PoolInfo.ranked_by), are refused, as is a range without rows. Other
+   * rows are passed over: an arm none of whose next 16,384 rows lies in the range ends
+   * the draw with FAILED_PRECONDITION.
    *
    * @generated from field: gradus.v1.RankRange ranks = 4;
    */
@@ -514,7 +531,10 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
 export declare const StageSchema: GenMessage<Stage>;
 
 /**
- * A slice of a ranked pool: from the easiest rows, at 0, to the hardest, at 1.
+ * A slice of the rows of a run, from the easiest, at 0, to the hardest, at 1. A row's
+ * rank is the share of the rows of all the run's arms, or of those of its rank_group,
+ * that are easier by one measure; of rows that are alike the one of the smaller hash
+ * counts as easier. Rows that two arms share count once.
  *
  * @generated from message gradus.v1.RankRange
  */
@@ -532,6 +552,25 @@ export declare type RankRange = Message<"gradus.v1.RankRange"> & {
    * @generated from field: optional double max = 2;
    */
   max?: number | undefined;
+
+  /**
+   * What rows are ranked by: "solutions" for countdown's count of solutions, or the
+   * column of the pools' files, e.g. "pass_rate" (PoolInfo.rank_measure). Pools that
+   * are ranked by something else are refused. Unset: what the pools of the arms are
+   * ranked by, which must be one thing; the run then says which. With it a range of all
+   * ranks has a meaning too: arms are drawn by their rows.
+   *
+   * @generated from field: string by = 3;
+   */
+  by: string;
+
+  /**
+   * The rows in the range, by arm that draws in it. The server says it, and takes no
+   * notice of what it is given.
+   *
+   * @generated from field: map<string, uint32> rows = 4;
+   */
+  rows: { [key: string]: number };
 };
 
 /**
@@ -909,7 +948,8 @@ export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
 
   /**
    * Only rows of real pools whose rank lies in this range, as in a stage; unset:
-   * all.
+   * all. Tasks of other sources pass, and shares are the policy's own, but that an arm
+   * of a pool without rows in the range is not drawn.
    *
    * @generated from field: gradus.v1.RankRange ranks = 3;
    */
@@ -1678,6 +1718,15 @@ export declare type CreateRunRequest = Message<"gradus.v1.CreateRunRequest"> & {
    * @generated from field: gradus.v1.RunConfig config = 2;
    */
   config?: RunConfig | undefined;
+
+  /**
+   * Say only what would be made: all is checked as for a run of a new id, nothing is
+   * created, and the answer has the configuration with families of arms spelled out,
+   * and no state.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
 };
 
 /**
@@ -2518,7 +2567,7 @@ export declare type UpdateShapeRequest = Message<"gradus.v1.UpdateShapeRequest">
 
   /**
    * Arms to add, behind those there are; their ids are new to the run. A run has at
-   * most 256 arms, those removed included.
+   * most 1,024 arms, those removed included.
    *
    * @generated from field: repeated gradus.v1.Arm add_arms = 2;
    */
