@@ -56,9 +56,11 @@ export function addFolderOptions(command: Command, ...names: readonly OptionName
   return command.option("--json", "print JSON");
 }
 
+const MOUNTS = ["python", "mount", "mountTokenFile", "mountCa", "allow", "mountWorkers", "mountMemoryMib"] as const;
+
 /** Options of commands that need to know which environments there are. */
 export function addRegistryOptions(command: Command): Command {
-  return addHere(command, "dataDir", "environmentFile");
+  return addHere(command, "dataDir", "environmentFile", ...MOUNTS);
 }
 
 /** The columns of files of pools. */

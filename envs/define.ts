@@ -52,7 +52,13 @@ export function defineEnvironment<Instance, Answer>(
   };
 }
 
-function levelsOf<Instance, Answer>({ id, generator, rows }: EnvironmentDefinition<Instance, Answer>) {
+function levelsOf<Instance, Answer>({
+  id,
+  generator: own,
+  asked,
+  rows,
+}: EnvironmentDefinition<Instance, Answer>): readonly Level[] {
+  const generator = own ?? asked;
   if (generator === undefined) {
     if (rows === undefined) return [];
     return rows.levels?.map((level): Level => ({ ...level, parameters: {} })) ?? [ALL_ROWS];

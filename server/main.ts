@@ -1,4 +1,5 @@
 /** The composition root: makes everything, and gives each part what it needs. */
+import type { Logger } from "pino";
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -36,6 +37,7 @@ import { followKeyring, loadKeyring } from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./pools/pools.ts";
 import { reportOf } from "./pools/report.ts";
 import { portKinds } from "./ports/list.ts";
+import { openMounts, withMounts } from "./ports/mounted/open.ts";
 import { type OpenedPorts, openPorts } from "./ports/ports.ts";
 import type { Resources } from "./ports/resources.ts";
 import { createWorkerPool, type WorkerPool } from "./making/workers.ts";
@@ -74,7 +76,14 @@ export async function serve(
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw new StartError(environments.message);
   const health = createHealth();
-  const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, environments.registry, logTo);
+  const { mounts, registry } = await openTheMounts(config, environments.registry, log);
+  const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, registry, logTo).catch(
+    async (error: unknown) => {
+      // Hosts are processes of their own.
+      await mounts.close();
+      throw error;
+    },
+  );
   const { deps, fleet } = parts;
   await parts.ready;
   const transports = await startTransports({
@@ -90,6 +99,7 @@ export async function serve(
     ],
   }).catch(async (error: unknown) => {
     await parts.close();
+    await mounts.close();
     throw startError(error);
   });
   const { grpcPort, httpPort, metricsPort } = transports;
@@ -103,11 +113,30 @@ export async function serve(
       await fleet?.leave();
       await transports.drain();
       await parts.close();
+      await mounts.close();
       await traces?.stop();
       log.info("stopped");
       logTo.flush();
     },
   };
+}
+
+/** What is mounted, and the environments that are here with it. */
+async function openTheMounts({ mounted }: Config, registry: Registry, log: Logger) {
+  const opened = await openMounts(mounted, {
+    onMount: ({ refused, remarks, ...what }) => {
+      log.info(what, "mounted");
+      for (const each of refused) log.warn(each, "not served of what is mounted");
+      for (const remark of remarks) log.info({ remark }, "of what is mounted");
+    },
+    onFault: (mount, why) => log.error({ mount, problem: why }, "what is mounted failed"),
+  });
+  if (opened.kind === "invalid") throw new StartError(opened.message);
+  const { mounts } = opened;
+  const all = withMounts(registry, mounts);
+  if (typeof all !== "string") return { mounts, registry: all };
+  await mounts.close();
+  throw new StartError(all);
 }
 
 interface AssembleOptions {

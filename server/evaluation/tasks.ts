@@ -3,7 +3,7 @@ import type { TaskKey } from "../../envs/origin.ts";
 import { parseJson, readObject, readText } from "../curriculum/core/json.ts";
 import type { Result } from "../curriculum/core/types.ts";
 import type { EvaluationStore, StoredTask } from "../stores/evaluation-store.ts";
-import { type Maker, suiteCaller } from "../making/make.ts";
+import { type Maker, refusalOf, suiteCaller } from "../making/make.ts";
 import { decodeKey, encodeKey } from "../making/run-source.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { categoryOf, type OpenPart, partOf, seedOf, type Suite, walkSeedOf } from "./suite.ts";
@@ -86,24 +86,4 @@ function fromStored(suite: Suite, { ordinal, body }: StoredTask): SuiteTask {
   const part = partOf(suite, ordinal);
   const read = decodeKey(key, part.spec, seedOf(suite, part, ordinal));
   return { ordinal, part, category: readText(category), key: read };
-}
-
-/** How long a client waits before it asks again for tasks that took too long. */
-const TIMEOUT_RETRY_MS = 1000;
-
-function refusalOf(result: Exclude<MakeResult, { kind: "made" }>): Result<never> {
-  switch (result.kind) {
-    case "exhausted":
-      return { kind: "failed_precondition", message: result.message };
-    case "overloaded": {
-      const { retryDelayMs } = result;
-      return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
-    }
-    case "timeout":
-      return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
-    case "unavailable":
-      return result;
-    case "cancelled":
-      return { kind: "cancelled", message: "the caller is gone" };
-  }
 }

@@ -9,7 +9,7 @@ import type { Keyring } from "../tasks/keyring.ts";
 export interface Identity {
   /** Of Gradus. */
   readonly version: string;
-  /** By id and version; of what the operator's modules bring, a hash of the module. */
+  /** By id and version, with the digest of what is mounted; of what the operator's modules bring, a hash of the module. */
   readonly environments: Readonly<Record<string, string>>;
   /** By name: a hash of its rows. */
   readonly pools: Readonly<Record<string, string>>;
@@ -54,7 +54,9 @@ export function identityOf(
   keyring: Keyring,
 ): () => Identity {
   const modules = environmentFiles.map((file) => [`module ${file}`, hashOf(readFileSync(file))] as const);
-  const environments = registry.environments.map((each) => [`${each.id} version ${each.version}`, "known"] as const);
+  const environments = registry.environments.map(
+    ({ id, version: number, asked }) => [`${id} version ${number}`, asked?.digest ?? "known"] as const,
+  );
   const fixed = {
     version,
     environments: Object.fromEntries([...environments, ...modules]),

@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { defaultDataDir } from "./data-dir.ts";
 import { readTextFile } from "./files.ts";
-import { type PortConfigs, portKinds, readPorts } from "../ports/list.ts";
+import { describePorts, type OutsideConfig, readPorts } from "../ports/list.ts";
 import { configOptions, groupOf, type OptionName, type OptionValues, variableOf } from "./options.ts";
 import { readTls, type TlsConfig, tlsWarnings } from "./tls-config.ts";
 import { isToken, readTokens, TOKEN_WORDS, TokensProblem } from "./tokens.ts";
@@ -24,7 +24,7 @@ export type Limits = Pick<
   | "maxQueue"
 >;
 
-export interface Config extends PortConfigs {
+export interface Config extends OutsideConfig {
   readonly host: string;
   /** gRPC; 0: any free one. */
   readonly port: number;
@@ -112,12 +112,10 @@ export function describeConfig(config: Config): Readonly<Record<string, unknown>
   const { tls, token, warnings: _, ...open } = config;
   const clients = tls?.clientCa === undefined ? "on" : "on, clients must show a certificate";
   const hidden = (secret: string | undefined): string => (secret === undefined ? "none" : "[redacted]");
-  const portOf = (port: object | undefined): unknown =>
-    port && "key" in port ? { ...port, key: hidden(port.key as string | undefined) } : (port ?? "none");
   return {
     ...open,
     store: withoutPassword(open.store),
-    ...Object.fromEntries(portKinds.map(([name]) => [name, portOf(config[name])])),
+    ...describePorts(config),
     tls: tls === undefined ? "off" : clients,
     token: hidden(token),
   };

@@ -276,10 +276,11 @@ export type OptionValues = {
 
 /** Where an option stands in the help text: the first line whose beginning its flag has. */
 const GROUPS: readonly (readonly [title: string, flags: RegExp])[] = [
-  ["Who may call", /^(tls|token|role|insecure|cors|allowed|audit)/],
+  ["Who may call", /^(tls|token|role|insecure|cors|allowed-host|audit)/],
   ["What is kept", /^(data-dir|key-file|store)/],
   ["Tasks and suites", /^(environment|pool|column|suite)/],
-  ["Programs of models (sandbox)", /^(sandbox|python)/],
+  ["Environments in Python, and from elsewhere", /^(python|mount|allow$|reload)/],
+  ["Programs of models (sandbox)", /^sandbox/],
   ["Judge", /^judge/],
   ["Teacher", /^teacher/],
   ["Work and its limits", /^(max|worker|process|limit)/],

@@ -106,7 +106,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const waitMs = readWait(request.wait);
       const wanted = { cursor, count: count === 0 ? undefined : count, waitMs, signal };
       const { config, nextCursor, done, epoch, ...batch } = okOrThrow(await runs.nextBatch(runId, wanted));
-      const tasks = await inStretches(batch.tasks, (task) => issuedToWire(deps, runId, task, config));
+      const tasks = await issuedToWire(deps, runId, batch.tasks, config);
       return create(wire.NextBatchResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
     },
     async nextEvaluation(request, { signal }) {
@@ -116,7 +116,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const cursor = toCount(request.cursor, "cursor");
       const count = checkRange(request.count, 0, COUNT_MAX, "count") || EVALUATION_COUNT;
       const batch = okOrThrow(await runs.nextEvaluation(runId, { armId, round, cursor, count, signal }));
-      const tasks = await inStretches(batch.tasks, (task) => evaluationToWire(deps, runId, task, batch));
+      const tasks = await evaluationToWire(deps, runId, batch);
       const { nextCursor, done, epoch } = batch;
       return create(wire.NextEvaluationResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
     },
@@ -141,11 +141,10 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
       const waitMs = request.wait === undefined ? 0 : checkDuration(request.wait, 0, WAIT_MAX_MS, "wait");
       const found = okOrThrow(await runs.groups(runId, { wanted, from, limit: size, waitMs, signal }));
       const { config, next } = found;
-      const groups = await inStretches(found.groups, (view) =>
-        groupToWire(
-          ...([runId, view, config, pairsMaxOf(deps, config.arms[view.task.arm]?.spec)] as const),
-          request.tasks ? issuedToWire(deps, runId, view.task, config) : undefined,
-        ),
+      const issued = request.tasks ? found.groups.map(({ task }) => task) : [];
+      const tasks = await issuedToWire(deps, runId, issued, config);
+      const groups = await inStretches(found.groups, (view, i) =>
+        groupToWire(runId, view, config, pairsMaxOf(deps, config.arms[view.task.arm]?.spec), tasks[i]),
       );
       const nextPageToken = next === undefined ? "" : pageToken(String(next));
       const closed = found.groups.every((group) => group.closed);
@@ -291,7 +290,7 @@ function stateHandlers(deps: ServiceDeps): Handlers {
       if (opened.kind === "invalid")
         throw new RpcError("FAILED_PRECONDITION", `state: ${opened.detail}`, { field: "state" });
       const { run, config, outstanding } = okOrThrow(await runs.import(opened.payload, runId, caller));
-      const tasks = await inStretches(outstanding, (task) => issuedToWire(deps, run.runId, task, config));
+      const tasks = await issuedToWire(deps, run.runId, outstanding, config);
       return create(wire.ImportRunResponseSchema, { run: runToWire(run), outstanding: tasks });
     },
     watchRun: (request, context) => watch(deps, readRunId(request), context),

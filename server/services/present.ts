@@ -65,7 +65,7 @@ export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, r
 }
 
 function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, run: RunPlace | undefined): TaskToken {
-  const { environment, version, split, answerFormat, thinking, rewardScheme } = spec;
+  const { environment, version, split, answerFormat, thinking, rewardScheme, digest } = spec;
   return {
     environment,
     version,
@@ -77,6 +77,7 @@ function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, 
     rewardParameters: givenParameters(registry, spec),
     level: key.origin.kind === "generated" ? spec.level : "",
     ...(run && { run }),
+    ...(digest !== undefined && { digest }),
     ...(inline !== undefined && { inline: bytesOf(inline) }),
   };
 }

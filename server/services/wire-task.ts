@@ -28,11 +28,11 @@ export function environmentToWire(environment: Environment, { pools, teacher }: 
       evaluationOnly: evaluationOnly ?? false,
       parameters: { values: { ...parameters } },
     })),
-    parameters: (environment.generator?.parameters ?? []).map((info) => ({ ...info })),
+    parameters: ((environment.generator ?? environment.asked)?.parameters ?? []).map((info) => ({ ...info })),
     answerFormats: environment.answerFormats.map((format) => answerFormats.toWire[format]),
     rewardSchemes: environment.rewardSchemes.map((name) => schemeToWire(environment, name)),
     sources: [
-      ...(environment.generator === undefined ? [] : [Source.SYNTHETIC]),
+      ...((environment.generator ?? environment.asked) === undefined ? [] : [Source.SYNTHETIC]),
       ...(environment.rows === undefined ? [] : [Source.REAL]),
       ...(teacher !== undefined && takesTeachers(environment) ? [Source.TEACHER] : []),
     ],

@@ -37,7 +37,8 @@ export function renderTask<Instance>(
   const prompt = environment.render(instance, format);
   const metadata = environment.metadata(instance);
   // What is inline stands in its origin.
-  const bytes = key.origin.kind === "inline" ? undefined : environment.inline?.encode(instance);
+  const isWhole = key.origin.kind === "inline";
+  const bytes = isWhole ? undefined : (environment.asked?.carry(instance) ?? environment.inline?.encode(instance));
   const made = { key, prompt, metadata };
   return bytes === undefined ? made : { ...made, inline: String.fromCharCode(...bytes) };
 }
