@@ -21,6 +21,7 @@ import {
   checkBytes,
   checkCount,
   checkDuration,
+  checkId,
   checkRange,
   createReadings,
   invalid,
@@ -33,6 +34,7 @@ import { invalidAt } from "./refusal.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 import { policyFromWire } from "./wire-policy.ts";
 
+const RANK_GROUP_BYTES_MAX = 64;
 const DEFAULT_LAG = 1;
 const TEMPLATE_BYTES_MAX = 16 * 1024;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -170,6 +172,9 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
     resource: spec.source === "teacher" ? teacherResource(spec) : resourceOf(environment),
     removed: false,
     ...(arm.klCoefficient !== undefined && { klCoefficient: arm.klCoefficient }),
+    ...(arm.rankGroup !== "" && {
+      rankGroup: checkId(arm.rankGroup, RANK_GROUP_BYTES_MAX, `${field}.rank_group`, "/"),
+    }),
   };
 }
 

@@ -99,6 +99,8 @@ export interface ArmChoice extends TaskChoice {
   readonly hard?: boolean | undefined;
   /** The KL coefficient that its tasks carry for the trainer (`task.hints.klCoefficient`); left out: none. */
   readonly klCoefficient?: number | undefined;
+  /** Its rows are ranked among those of the arms that name the same; left out: of all that name none. */
+  readonly rankGroup?: string | undefined;
 }
 
 /** A set of tasks that a run is evaluated on beside training, see `nextEvaluation`. Left out, the split is "eval". */
@@ -253,11 +255,12 @@ function dynamicSamplingOf({ oversampleMax, alike = "rewards" }: DynamicSampling
 /** The message for an arm. */
 export function armOf(choice: ArmChoice | Arm): Arm {
   if (isMessage(choice, ArmSchema)) return choice;
-  const { id = "", weight, hard, klCoefficient, ...task } = choice;
+  const { id = "", weight, hard, klCoefficient, rankGroup, ...task } = choice;
   return create(ArmSchema, {
     id,
     spec: taskSpecOf(task),
     hard: hard ?? false,
+    rankGroup: rankGroup ?? "",
     ...(weight === undefined ? {} : { weight }),
     ...(klCoefficient === undefined ? {} : { klCoefficient }),
   });

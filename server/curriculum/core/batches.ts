@@ -11,6 +11,8 @@ export type SampleResult =
       readonly solved: boolean;
       /** How good the answer is, in [0, 1]; left out: 1 where it is solved, else 0. */
       readonly quality?: number;
+      /** What the run's policy reads beside (PolicyDefinition.reads), by name; left out: nothing. */
+      readonly facts?: Readonly<Record<string, number>>;
       /** Of the policy that wrote the completion; left out: not known. */
       readonly policyVersion?: number;
       /** What its group's contrast pairs are made of; left out: its scheme does not scan for commits, or nothing is known. */

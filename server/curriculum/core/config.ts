@@ -165,9 +165,11 @@ function checkSolvedKnown(policy: Policy, { feedbackSource }: RunConfig): Invali
 }
 
 /** A signal that compares the completions of a group has nothing to compare. */
-function checkSignalThere(policy: Policy, { feedbackSource, numGenerations }: RunConfig): Invalid | undefined {
-  const signal = definitionOf(policy).signal?.(policy.config);
-  if (numGenerations !== 1 || feedbackSource !== "step" || signal === undefined || !needsTwo(signal)) return undefined;
+function checkSignalThere(policy: Policy, { feedbackSource, numGenerations, arms }: RunConfig): Invalid | undefined {
+  if (numGenerations !== 1 || feedbackSource !== "step") return undefined;
+  const signals = arms.map(({ id }) => definitionOf(policy).signal?.(policy.config, id));
+  const signal = signals.find((name) => name !== undefined && needsTwo(name));
+  if (signal === undefined) return undefined;
   const remedy = "give more, or signal LEARNING_PROGRESS, which takes one";
   return invalid(
     "num_generations",

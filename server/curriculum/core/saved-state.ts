@@ -21,6 +21,7 @@ import {
   messageOf,
   otherFormat,
   policyFrom,
+  factsFrom,
   policyStateFrom,
   policyStateText,
   policyText,
@@ -97,7 +98,7 @@ function groupDraft(group: Group, keys: Codecs["keys"]): Draft<wire.Group> {
     task: taskMessage(group.task, keys),
     handedOutAtMs: group.handedOutAtMs,
     samples: sampleMessages(recordedOf(group)),
-    outcome: group.kind === "closed" ? group.outcome : null,
+    outcome: group.kind === "closed" ? { ...group.outcome, facts: group.outcome.facts ?? {} } : null,
     folded: group.kind === "closed" && group.folded,
   };
 }
@@ -115,7 +116,9 @@ function groupFrom(message: wire.Group, task: DrawnTask, numGenerations: number)
   const base = { task, handedOutAtMs: handedOutAtMs ?? null, ...known };
   if (outcome === undefined) return { kind: "open", ...base, missing: numGenerations - samples.length };
   const { deviation = null, advantage = null, quality } = outcome;
-  const cameTo = { ...sumsFrom(outcome), deviation, advantage, quality };
+  const { facts: all, ...sums } = sumsFrom(outcome);
+  const facts = factsFrom(all);
+  const cameTo = { ...sums, deviation, advantage, quality, ...(facts && { facts }) };
   return { kind: "closed", ...base, outcome: cameTo, folded };
 }
 

@@ -100,13 +100,13 @@ export function configDraft(config: RunConfig, specs: Codec<unknown>): Draft<wir
     ...config,
     policy: policyText(policy),
     lagBatches: lag.kind === "batches" ? lag.count : null,
-    arms: arms.map((arm) => ({ ...written(arm), klCoefficient: arm.klCoefficient })),
+    arms: arms.map((arm) => ({ ...written(arm), klCoefficient: arm.klCoefficient, rankGroup: arm.rankGroup })),
     evaluationArms: evaluationArms.map(written),
   };
 }
 
 function armFrom(message: wire.Arm, specs: Codec<unknown>): Arm {
-  const { klCoefficient, resource, rewardRange, ...arm } = bare(message);
+  const { klCoefficient, rankGroup, resource, rewardRange, ...arm } = bare(message);
   return {
     ...arm,
     spec: specs.decode(parseJson(arm.spec)),
@@ -114,6 +114,7 @@ function armFrom(message: wire.Arm, specs: Codec<unknown>): Arm {
     rewardRange: bare(required(rewardRange, "an arm's reward range")),
     resource,
     ...(klCoefficient !== undefined && { klCoefficient }),
+    ...(rankGroup !== undefined && { rankGroup }),
   };
 }
 
@@ -153,12 +154,19 @@ export function taskFrom(message: wire.DrawnTask, cursor: number, config: RunCon
 
 type Samples = Omit<GroupResults, "cursor">;
 
+const NO_FACTS: Readonly<Record<string, number>> = Object.freeze({});
+
+/** Of a message, where a map is empty that nobody set. */
+export function factsFrom(facts: Readonly<Record<string, number>>): Readonly<Record<string, number>> | undefined {
+  return Object.keys(facts).length === 0 ? undefined : facts;
+}
+
 export function sampleMessages({ indices, digests, results }: Samples): readonly wire.Sample[] {
   return results.map((result, i) => {
     const of = { $typeName: "gradus.internal.v1.Sample", index: indices[i] ?? 0, digest: digests[i] ?? "" } as const;
-    if (result.kind === "terminal") return { ...of, reason: result.reason };
-    const { reward, solved, quality, policyVersion, scan } = result;
-    return { ...of, reward, solved, quality, policyVersion, ...(scan && { scan: scanMessage(scan) }) };
+    if (result.kind === "terminal") return { ...of, reason: result.reason, facts: NO_FACTS };
+    const { reward, solved, quality, policyVersion, scan, facts = NO_FACTS } = result;
+    return { ...of, reward, solved, quality, policyVersion, facts, ...(scan && { scan: scanMessage(scan) }) };
   });
 }
 
@@ -166,13 +174,16 @@ function scanMessage({ length, commitEnd, goesOn }: SampleScan): wire.SampleScan
   return { $typeName: "gradus.internal.v1.SampleScan", length, commitEnd: commitEnd ?? undefined, goesOn };
 }
 
-function resultFrom({ reward, solved = false, quality, policyVersion, scan, reason }: wire.Sample): SampleResult {
+function resultFrom({ reward, solved = false, reason, ...more }: wire.Sample): SampleResult {
   if (reward === undefined) return { kind: "terminal", reason: required(reason, "a sample's result") };
   const result = { kind: "reward", reward, solved } as const;
-  if (quality === undefined && policyVersion === undefined && scan === undefined) return result;
+  const { quality, policyVersion, scan } = more;
+  const facts = factsFrom(more.facts);
+  if (quality === undefined && policyVersion === undefined && scan === undefined && facts === undefined) return result;
   return {
     ...result,
     ...(quality !== undefined && { quality }),
+    ...(facts && { facts }),
     ...(policyVersion !== undefined && { policyVersion }),
     ...(scan && { scan: { ...bare(scan), commitEnd: scan.commitEnd ?? null } }),
   };

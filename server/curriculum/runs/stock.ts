@@ -82,7 +82,7 @@ export function createStock<Spec, Key extends InstanceKey>(
     const on = shelves[arm];
     const spec = of.arms[arm];
     if (on === undefined || spec === undefined) throw new Error(`a draw is of arm ${arm}, and the run has none such`);
-    const places = ordinals.map((ordinal) => placeOf(spec, ordinal, of.seed));
+    const places = ordinals.map((ordinal) => placeOf(spec, ordinal, of.seed, of.arms));
     const making = source.make(places, signal, run.id);
     for (const ordinal of ordinals) on.pending.set(ordinal, making);
     try {

@@ -78,6 +78,7 @@ def arm(
     weight: float | None = None,
     hard: bool = False,
     kl_coefficient: float | None = None,
+    rank_group: str = "",
     parameters: Mapping[str, float] | None = None,
     pool: str = "",
     version: int = 0,
@@ -92,7 +93,8 @@ def arm(
     Without `source` tasks are made where the environment can make some, and else rows of a pool, as those of code, qa
     and writing are.
     `hard` says whether the constraint `hard_share_min` counts it. Each of its tasks carries `kl_coefficient` for the
-    trainer. Without `answer_format` and `reward_scheme` the run's count.
+    trainer. Where the policy draws in a range of ranks, its rows are ranked among those of all arms that name the same
+    `rank_group`; "": among those of all that name none. Without `answer_format` and `reward_scheme` the run's count.
     """
     spec = task_spec(
         environment,
@@ -107,7 +109,7 @@ def arm(
     # A family's arms are named by the server.
     own = "" if "*" in environment else "/".join(part for part in (environment, level, source) if part)
     name = arm_id or own
-    return Arm(name, spec, weight, hard, kl_coefficient)
+    return Arm(name, spec, weight, hard, kl_coefficient, rank_group)
 
 
 class EvaluationArmOptions(TypedDict, total=False):

@@ -540,6 +540,13 @@ export declare type Sample = Message<"gradus.internal.v1.Sample"> & {
    * @generated from field: optional double quality = 8;
    */
   quality?: number | undefined;
+
+  /**
+   * What the run's policy reads beside the reward, by name.
+   *
+   * @generated from field: map<string, double> facts = 9;
+   */
+  facts: { [key: string]: number };
 };
 
 /**
@@ -1201,6 +1208,13 @@ export declare type Arm = Message<"gradus.internal.v1.Arm"> & {
    * @generated from field: optional double kl_coefficient = 9;
    */
   klCoefficient?: number | undefined;
+
+  /**
+   * Whose rows its own are ranked among; unset: all that name no group.
+   *
+   * @generated from field: optional string rank_group = 10;
+   */
+  rankGroup?: string | undefined;
 };
 
 /**
@@ -2097,6 +2111,13 @@ export declare type GroupOutcome = Message<"gradus.internal.v1.GroupOutcome"> & 
    * @generated from field: optional double quality = 6;
    */
   quality?: number | undefined;
+
+  /**
+   * Means of what the run's policy reads beside, by name.
+   *
+   * @generated from field: map<string, double> facts = 7;
+   */
+  facts: { [key: string]: number };
 };
 
 /**

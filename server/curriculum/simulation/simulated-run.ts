@@ -1,22 +1,21 @@
-/** Plays runs of a policy over simulated students. */
+/** The configuration of a run over simulated students. */
 import { checkConfig } from "../core/config.ts";
 import type { Arm, Policy, RunConfig } from "../core/types.ts";
 import { deriveSeed } from "../../../envs/lib/rng.ts";
-import { drive } from "./drive.ts";
-import { type Life, lifeOf, lifeOfScores } from "./life.ts";
-import { oracle } from "./oracle.ts";
-import type { Family, Place } from "./student.ts";
+import type { Place } from "./student.ts";
 
 /** The shape of a run. */
 export interface Shape {
   readonly batches: number;
   readonly promptsPerUpdate: number;
   readonly numGenerations: number;
+  /** The feedback lag. */
+  readonly lag: number;
 }
 
 /** A run over arms that are places only: rewards of 0 and 1, each task another one. */
 export function configOf(places: readonly Place[], policy: Policy, shape: Shape, seed: string): RunConfig<null> {
-  const { batches, promptsPerUpdate, numGenerations } = shape;
+  const { batches, promptsPerUpdate, numGenerations, lag } = shape;
   const top = Math.max(...places.map(({ level }) => level));
   const arms = places.map(({ id, level }): Arm<null> => ({
     id,
@@ -35,7 +34,7 @@ export function configOf(places: readonly Place[], policy: Policy, shape: Shape,
     numGenerations,
     promptsPerUpdate,
     length: batches * promptsPerUpdate,
-    lag: { kind: "batches", count: 1 },
+    lag: { kind: "batches", count: lag },
     feedbackSource: "step",
     dynamicSampling: undefined,
     lateFeedback: undefined,
@@ -48,17 +47,4 @@ export function configOf(places: readonly Place[], policy: Policy, shape: Shape,
   const found = checkConfig(config);
   if (found !== undefined) throw new Error(`${found.field}: ${found.message}`);
   return config;
-}
-
-export function play(family: Family, places: readonly Place[], policy: Policy, shape: Shape, seed: string): Life {
-  const student = family.create(seed, places);
-  const steps = [...drive(configOf(places, policy, shape, seed), student, seed)];
-  return lifeOf(steps, student, shape.numGenerations);
-}
-
-export function playOracle(family: Family, places: readonly Place[], shape: Shape, seed: string): Life {
-  const student = family.create(seed, places);
-  const scores = oracle(student, seed, shape);
-  const rollouts = shape.promptsPerUpdate * shape.numGenerations;
-  return lifeOfScores(scores, student.target, (batch) => (batch + 1) * rollouts);
 }
