@@ -87,8 +87,8 @@ def arm(
 ) -> Arm:
     """An arm: what a policy chooses between. Its id is "environment/level/source", of what is given, unless set.
 
-    An environment with "*", which stands for anything but "/", makes it a family: `arm("np/*")` stands for an arm of each
-    level of each environment of the server that matches. `Run.check` says what it comes to.
+    An environment with "*", which stands for anything but "/", makes it a family: `arm("np/*")` stands for an arm of
+    each level of each environment of the server that matches. `Run.check` says what it comes to.
 
     Without `source` tasks are made where the environment can make some, and else rows of a pool, as those of code, qa
     and writing are.
