@@ -24,6 +24,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     run: async () => (await import("./commands/run.ts")).addRun,
     simulate: async () => (await import("./research/simulate/command.ts")).addSimulate,
     forgetting: async () => (await import("./research/forgetting/command.ts")).addForgetting,
+    policies: async () => (await import("./commands/policies.ts")).addPolicies,
   },
   "Models and data:": {
     eval: async () => (await import("./commands/eval.ts")).addEval,
