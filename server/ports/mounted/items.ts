@@ -60,7 +60,7 @@ export function generateItem(
     signal,
     lost: 0,
     seed,
-    settle: settle as Item["settle"],
+    settle,
     frameOf: (items) => ({
       case: "generate",
       value: {
@@ -93,7 +93,7 @@ export function verifyItem(
     signal,
     lost: 0,
     answer,
-    settle: settle as Item["settle"],
+    settle,
     frameOf: (items) => verifyFrame(environment, instance, items as readonly AnswerItem[]),
     read: (content, place) =>
       content.case === "verified" && content.value.index === place ? (verifiedOf(content.value) ?? EMPTY) : undefined,
@@ -131,7 +131,7 @@ export function drawItem(
       fresh: false,
       signal,
       lost: 0,
-      settle: settle as Item["settle"],
+      settle,
       frameOf: () => ({
         case: "draw",
         value: {
