@@ -16,6 +16,7 @@ import { createEvaluationService } from "../server/services/evaluation-service.t
 import { memoryEvaluationStore, memoryStore } from "../server/stores/memory.ts";
 import { fileHolds, memoryHolds } from "../server/stores/holds.ts";
 import { loadEnvironments } from "../server/making/environments.ts";
+import { loadPolicies } from "../server/making/policies.ts";
 import { runSlice } from "../server/making/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../server/tasks/keyring.ts";
 import { loadPools, type PoolsResult } from "../server/pools/pools.ts";
@@ -116,6 +117,8 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   if (keys.kind === "invalid") throw fileProblem(keys.message);
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw fileProblem(environments.message);
+  const policies = await loadPolicies(config.policyFiles);
+  if (policies.kind === "invalid") throw fileProblem(policies.message);
   const { mounts, registry } = await mountsOf(config, environments.registry);
   const loaded = await poolsOf(registry, config);
   if (loaded.kind === "invalid") throw fileProblem(loaded.message);

@@ -39,6 +39,8 @@ export function defineEnvironment<Instance, Answer>(
   const { rows, ...rest } = definition;
   const problem = definition.grading && gradingProblem(definition.grading);
   if (problem !== undefined) throw new Error(`${definition.id}: ${problem}`);
+  if (rows !== undefined && definition.inEverySplit !== undefined)
+    throw new Error(`${definition.id}: a row lies in one split, so an environment with rows has no inEverySplit`);
   const levels = levelsOf(definition);
   return {
     goal: "satisfy",

@@ -26,6 +26,8 @@ export interface Level<Values extends Parameters = Parameters> {
   readonly parameters: Values;
   /** Refused for the train split. */
   readonly evaluationOnly?: boolean;
+  /** It has fewer instances than can be divided (SMALL in splits.ts), and all of them lie in every split. */
+  readonly small?: boolean;
 }
 
 /** The components of an environment whose answers are graded. */
@@ -226,6 +228,8 @@ export interface RowReader<Instance> {
   levelOf(instance: Instance): string | undefined;
   /** What rows of a level and a split are ranked by. Left out: a pass rate or a difficulty that the file has, or nothing (pool-ranks.ts). */
   readonly difficulty?: {
+    /** As runs name it (RankRange.by), e.g. "solutions". */
+    readonly measure: string;
     /** In words, e.g. "the count of solutions". */
     readonly source: string;
     /** Greater for harder ones. May search. */
@@ -357,6 +361,11 @@ interface Capabilities<Instance, Answer> {
    * decides the split. Left out: `canonical` is so.
    */
   invariant?(instance: Instance): string;
+  /**
+   * Whether instances like this one are so few (SMALL in splits.ts) that they lie in every split, for there would be next to
+   * nothing in the smaller ones. Its levels that have no others are `small`. Of generated instances only. Left out: none is.
+   */
+  inEverySplit?(instance: Instance): boolean;
   /**
    * A picture of the instance, with an answer if there is one, drawn so that a person sees why that is infeasible or short;
    * with a best answer to set against it, if there is one. Answers need not be feasible. Never throws; of bounded size.

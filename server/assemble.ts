@@ -20,6 +20,7 @@ import type { Keyring } from "./tasks/keyring.ts";
 import { createMaker } from "./making/make.ts";
 import type { MissingPorts, OpenedPorts } from "./ports/ports.ts";
 import { createResources, type Resources } from "./ports/resources.ts";
+import { createRunRanks } from "./making/run-ranks.ts";
 import { createRunSource } from "./making/run-source.ts";
 import { createScorer } from "./scoring/scorer.ts";
 import { spansOf } from "./spans.ts";
@@ -88,11 +89,11 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   );
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, resources, teacher });
-  const { aheadMax } = parts;
+  const [ranks, { aheadMax }] = [createRunRanks(pools), parts];
   const runs = spans.runs(
     createRuns({
       store,
-      source: createRunSource(maker),
+      source: createRunSource(maker, ranks),
       clock,
       newIncarnation,
       log,
@@ -102,8 +103,8 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const scorers = createScorers(parts, { completionBytesMax, resources, runs });
   const { scorer } = scorers;
   const asyncScorer = spans.scorer(scorers.asyncScorer);
-  const sources = { pools, missingPorts };
   const { suites } = loaded;
+  const sources = { pools, missingPorts };
   const evaluating = { store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites, sources };
   const sizes = { messageBytesMax: config.limits.maxMessageBytes, completionBytesMax };
   const deps: ServiceDeps = {
@@ -111,6 +112,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     keyring,
     registry,
     pools,
+    ranks,
     maker,
     teacher,
     missingPorts,

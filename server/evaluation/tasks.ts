@@ -14,6 +14,8 @@ export interface SuiteTask {
   readonly part: OpenPart;
   readonly category: string;
   readonly key: TaskKey;
+  /** See MadeTask. */
+  readonly inEverySplit: boolean;
 }
 
 export interface SuiteTasks {
@@ -48,8 +50,9 @@ export function createSuiteTasks(deps: {
       : generate(suite, part, ordinals, signal));
     return results.map((result, i): Result<SuiteTask> => {
       if (result.kind !== "made") return refusalOf(result);
-      const { key, metadata } = result.task;
-      return { kind: "ok", value: { ordinal: ordinals[i] ?? -1, part, key, category: categoryOf(part, metadata) } };
+      const { key, metadata, inEverySplit = false } = result.task;
+      const category = categoryOf(part, metadata);
+      return { kind: "ok", value: { ordinal: ordinals[i] ?? -1, part, key, category, inEverySplit } };
     });
   };
 
@@ -77,13 +80,13 @@ export function createSuiteTasks(deps: {
   };
 }
 
-function toStored({ ordinal, category, key }: SuiteTask): StoredTask {
-  return { ordinal, body: JSON.stringify({ category, key: encodeKey(key) }) };
+function toStored({ ordinal, category, key, inEverySplit }: SuiteTask): StoredTask {
+  return { ordinal, body: JSON.stringify({ category, key: encodeKey(key), ...(inEverySplit && { inEverySplit }) }) };
 }
 
 function fromStored(suite: Suite, { ordinal, body }: StoredTask): SuiteTask {
-  const { category, key } = readObject(parseJson(body));
+  const { category, key, inEverySplit } = readObject(parseJson(body));
   const part = partOf(suite, ordinal);
   const read = decodeKey(key, part.spec, seedOf(suite, part, ordinal));
-  return { ordinal, part, category: readText(category), key: read };
+  return { ordinal, part, category: readText(category), key: read, inEverySplit: inEverySplit === true };
 }

@@ -56,6 +56,13 @@ export function peerParty(peer: string): Party {
   return { caller: peerCaller(peer), connection: peer };
 }
 
+interface Walk {
+  readonly seed: bigint;
+  readonly ordinal: number;
+  /** Left out: it has none. */
+  readonly rankAt?: ((place: number) => number) | undefined;
+}
+
 /** What is kept of a task: enough to have it again. */
 export interface Kept {
   readonly spec: TaskSpec;
@@ -65,8 +72,8 @@ export interface Kept {
 export interface Maker {
   /** One result for each seed, in order. */
   make(spec: TaskSpec, seeds: readonly bigint[], wanting: Wanting): Promise<readonly MakeResult[]>;
-  /** The ordinal-th row of a walk through the rows of a spec. */
-  makeRow(spec: TaskSpec, walk: { readonly seed: bigint; readonly ordinal: number }): MakeResult;
+  /** The ordinal-th row of a walk through the rows of a spec; `rankAt` gives the rank of the row at a place of its pool. */
+  makeRow(spec: TaskSpec, walk: Walk): MakeResult;
   /** One result for each place, in order: see Teacher. */
   fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
   /** Remembers a task that will be shown by its key, for a while. */
@@ -130,7 +137,8 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
       const job = { spec: { environment, version, parameters, split, answerFormat }, seeds, caller };
       return workers.run(job, signal);
     },
-    makeRow: (spec, { seed, ordinal }) => rendered(spec, rowAt(poolOf(spec), spec.level, spec.split, seed, ordinal)),
+    makeRow: (spec, { seed, ordinal, rankAt }) =>
+      rendered(spec, rowAt(poolOf(spec), spec.level, spec.split, seed, ordinal, rankAt)),
     keep: (task) => void kept.set(task.key, task),
     async again(wanted) {
       const begun: readonly (MakeResult | Promise<MakeResult>)[] = await inStretches(wanted, againOne);

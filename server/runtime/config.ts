@@ -35,6 +35,7 @@ export interface Config extends OutsideConfig {
   readonly dataDir: string;
   /** Keys of task ids; undefined: the data directory's own. */
   readonly keyFile: string | undefined;
+  readonly taskKeys: "file" | "store";
   /** "sqlite", "memory", or the address of a PostgreSQL database. */
   readonly store: string;
   readonly storeDurability: OptionValues["storeDurability"];
@@ -56,6 +57,8 @@ export interface Config extends OutsideConfig {
   readonly drainTimeoutMs: number;
   /** Modules of environments, beside Gradus's own. */
   readonly environmentFiles: readonly string[];
+  /** Modules of policies, beside Gradus's own. */
+  readonly policyFiles: readonly string[];
   readonly pools: OptionValues["pool"];
   readonly columns: OptionValues["column"];
   /** Files of suites, beside those that ship with the server. */
@@ -160,6 +163,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
   refuseOpenDoor(values, tls, token);
   const {
     environmentFile: environmentFiles,
+    policies: policyFiles,
     pool: pools,
     column: columns,
     suiteFile: suiteFiles,
@@ -176,6 +180,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
   const {
     dataDir = defaultDataDir(env),
     keyFile,
+    taskKeys,
     store,
     storeDurability,
     drainOthers,
@@ -190,6 +195,8 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
   const listen = { host, port, httpPort, metricsPort, tls, token, tokensFile, insecure, corsOrigins, allowedHosts };
   if (processes > 1 && store === "memory")
     throw new ConfigProblem("--processes must be 1 with --store memory, for each process would have runs of its own");
+  if (taskKeys === "store" && (store === "memory" || store === "sqlite"))
+    throw new ConfigProblem(`--task-keys must be file with --store ${store}: only a database keeps keys`);
   const work = {
     processes,
     workers,
@@ -197,6 +204,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     drainTimeoutMs,
     requestTimeoutMs,
     environmentFiles,
+    policyFiles,
     pools,
     columns,
     suiteFiles,
@@ -207,6 +215,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     ...readPorts(values),
     dataDir,
     keyFile,
+    taskKeys,
     store,
     storeDurability,
     drainOthers,

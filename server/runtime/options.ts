@@ -62,6 +62,13 @@ export const configOptions = {
     placeholder: "file",
     description: "keys that authenticate task ids, the same for all servers of a group; default: task-keys in data-dir",
   }),
+  taskKeys: choice({
+    flag: "task-keys",
+    description:
+      "where the keys are that sign task ids: in the key file, or in the store, a PostgreSQL database, sealed by the key file's",
+    choices: ["file", "store"],
+    defaultValue: "file",
+  }),
   store: storeAddress({
     flag: "store",
     description:
@@ -229,6 +236,13 @@ export const configOptions = {
     placeholder: "file",
     description:
       "a module of environments of one's own, whose default export is a list of them; it runs with the server's rights; may be given several times",
+    each: (path) => ({ kind: "value", value: path }),
+  }),
+  policies: list({
+    flag: "policies",
+    placeholder: "file",
+    description:
+      "a module of policies of one's own, whose default export is a list of their definitions, for runs that name them; it runs with the server's rights, and `gradus policies check` tries it; may be given several times",
     each: (path) => ({ kind: "value", value: path }),
   }),
   pool: list({

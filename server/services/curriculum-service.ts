@@ -1,11 +1,12 @@
 /** CurriculumService: contract in, domain, contract out. */
+import { isDeepStrictEqual } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
+import { ARMS_MAX, checkConfig } from "../curriculum/core/config.ts";
 import type { FeedbackStatus, GroupRef } from "../curriculum/core/feedback.ts";
 import type { Wanted } from "../curriculum/core/groups.ts";
 import type { AppliesFrom } from "../curriculum/runs/runs.ts";
-import type { RunConfig } from "../curriculum/core/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import { peerCaller } from "../making/make.ts";
 import { open, seal } from "../tasks/keyring.ts";
@@ -14,7 +15,8 @@ import { inStretches } from "../sharing/stretches.ts";
 import { feedbackToWire } from "./wire-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
 import { checkArms } from "./check-arms.ts";
-import { checkEvaluatedRows, checkRanks, rowWarnings } from "./check-rows.ts";
+import { checkEvaluatedRows, rowWarnings } from "./check-rows.ts";
+import { countRanks } from "./rank-ranges.ts";
 import {
   checkBytes,
   checkCount,
@@ -28,7 +30,7 @@ import {
   toCount,
 } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { okOrThrow } from "./refusal.ts";
+import { errorOf, okOrThrow } from "./refusal.ts";
 import { evaluationToWire, issuedToWire } from "./run-task.ts";
 import { addedArms, runConfigFromWire, runConfigToWire } from "./run-config.ts";
 import { policyFromWire } from "./wire-policy.ts";
@@ -36,7 +38,6 @@ import { groupToWire, recordToWire, listedToWire, runToWire, stateToWire } from 
 
 const RUN_ID_BYTES_MAX = 128;
 const ARM_ID_BYTES_MAX = 64;
-const ARMS_MAX = 256;
 const GROUPS_MAX = 4096;
 const COUNT_MAX = 4096;
 /** Tasks of an evaluation arm, where nothing is said. */
@@ -52,11 +53,6 @@ export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<type
 
 type Handlers = ServiceHandlers<typeof wire.CurriculumService>;
 
-async function checkRows(deps: ServiceDeps, config: RunConfig<TaskSpec>, isAllowed: boolean): Promise<void> {
-  checkRanks(deps.pools, config.policy, config.arms, "config.");
-  if (!isAllowed) await checkEvaluatedRows(deps, config, "config.arms");
-}
-
 function readRunId({ runId }: { readonly runId: string }): string {
   return checkId(runId, RUN_ID_BYTES_MAX, "run_id");
 }
@@ -66,16 +62,22 @@ function runHandlers(deps: ServiceDeps): Handlers {
   return {
     async createRun(request, { peer, signal, log }) {
       const runId = readRunId(request);
-      const config = runConfigFromWire(required(request.config, "config"), deps);
+      const given = runConfigFromWire(required(request.config, "config"), deps);
+      const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
       // What there is already was tried when it was made.
       const existing = await runs.get(runId);
-      if (existing.kind === "not_found") {
+      if (existing.kind === "not_found" || request.validateOnly) {
         const wanting = { caller: peerCaller(peer), signal };
         await checkArms(deps, config, wanting);
         const { evaluationArms: arms, seed } = config;
         await checkArms(deps, { arms, seed }, wanting, "config.evaluation_arms");
-        await checkRows(deps, config, request.config?.trainOnEvaluated ?? false);
+        if (!(request.config?.trainOnEvaluated ?? false)) await checkEvaluatedRows(deps, config, "config.arms");
         for (const warning of await rowWarnings(deps, config)) log.warn({ runId, warning }, "rows of a run");
+      }
+      if (request.validateOnly) {
+        const refused = checkConfig(config);
+        if (refused !== undefined) throw errorOf(refused, "config.");
+        return create(wire.CreateRunResponseSchema, { run: { runId, config: runConfigToWire(config) } });
       }
       const { run, created } = okOrThrow(await runs.create(runId, config), "config.");
       return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
@@ -227,14 +229,15 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       for (const [i, id] of request.removeArms.entries()) checkBytes(id, ARM_ID_BYTES_MAX, `remove_arms[${i}]`);
       const { numGenerations, promptsPerUpdate } = request;
       if (numGenerations !== undefined) checkRange(numGenerations, 1, deps.limits.completionsMax, "num_generations");
-      const policy = request.policy && policyFromWire(request.policy);
-      const { config } = okOrThrow(await runs.get(runId));
+      const { config, state } = okOrThrow(await runs.get(runId));
       const addArms = addedArms(request.addArms, config, deps);
       await checkArms(deps, { arms: addArms, seed: config.seed }, { caller: peerCaller(peer), signal }, "add_arms");
       const { removeArms } = request;
       const staying = config.arms.filter(({ id }) => !removeArms.includes(id));
-      if (policy !== undefined || addArms.length > 0)
-        checkRanks(deps.pools, policy ?? config.policy, [...staying, ...addArms]);
+      const given = request.policy && policyFromWire(request.policy);
+      const counted = countRanks(deps, given ?? state.policy, [...staying, ...addArms]);
+      // Ranks are among the arms' rows: of other arms the policy in force has other ones.
+      const policy = given === undefined && isDeepStrictEqual(counted, state.policy) ? undefined : counted;
       if (!runConfigToWire(config).trainOnEvaluated)
         await checkEvaluatedRows(deps, { arms: addArms, evaluationArms: config.evaluationArms }, "add_arms");
       const length = request.length === undefined ? undefined : toCount(request.length, "length");
@@ -243,8 +246,8 @@ function controlHandlers(deps: ServiceDeps): Handlers {
     },
     async updatePolicy(request, { caller }) {
       const runId = readRunId(request);
-      const policy = policyFromWire(request.policy);
-      checkRanks(deps.pools, policy, okOrThrow(await runs.get(runId)).config.arms);
+      const { config } = okOrThrow(await runs.get(runId));
+      const policy = countRanks(deps, policyFromWire(request.policy), config.arms);
       const applied = okOrThrow(await runs.updatePolicy(runId, policy, caller));
       return create(wire.UpdatePolicyResponseSchema, from(applied));
     },

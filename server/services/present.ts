@@ -60,6 +60,7 @@ export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, r
     updateBatch: BigInt(run?.batch ?? 0),
     epoch: run?.epoch ?? 0,
     armProbability: run?.probability ?? 0,
+    inEverySplit: made.inEverySplit ?? false,
     ...(run?.evaluationRound !== undefined && { evaluationRound: BigInt(run.evaluationRound) }),
   };
 }

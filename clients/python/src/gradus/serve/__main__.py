@@ -20,9 +20,7 @@ def main(arguments: Sequence[str]) -> int:
         return _new.new(_parser_of_new().parse_args(arguments[1:]).file)
     if arguments and arguments[0] == "check":
         asked = _parser_of_check().parse_args(arguments[1:])
-        return _check.check(
-            asked.target, terms_of(asked), levels=asked.level, seeds=asked.seeds, as_json=asked.json
-        )
+        return _check.check(asked.target, terms_of(asked), levels=asked.level, seeds=asked.seeds, as_json=asked.json)
     asked = _parser_of_serve().parse_args(arguments)
     access = _remote.Access(
         asked.address, token_of(asked), asked.tls_cert, asked.tls_key, asked.tls_client_ca, asked.insecure
@@ -42,7 +40,9 @@ def _parser_of_new() -> argparse.ArgumentParser:
 
 
 def _parser_of_check() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("gradus env check", description="Say what holds of an environment, level by level.")
+    parser = argparse.ArgumentParser(
+        "gradus env check", description="Say what holds of an environment, level by level."
+    )
     _add_target(parser)
     parser.add_argument("--level", action="append", default=[], help="only this level; may be given several times")
     parser.add_argument("--seeds", type=int, default=SEEDS, help=f"how many tasks of each level are made ({SEEDS})")
@@ -58,7 +58,9 @@ def _parser_of_serve() -> argparse.ArgumentParser:
     parser.add_argument("--tls-cert", default="", help="certificate in PEM")
     parser.add_argument("--tls-key", default="", help="the certificate's private key in PEM")
     parser.add_argument("--tls-client-ca", default="", help="callers must have a certificate of this authority")
-    parser.add_argument("--insecure", action="store_true", help="listen off loopback with neither a client CA nor a token")
+    parser.add_argument(
+        "--insecure", action="store_true", help="listen off loopback with neither a client CA nor a token"
+    )
     return parser
 
 

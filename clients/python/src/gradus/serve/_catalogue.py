@@ -31,6 +31,14 @@ class TargetError(Exception):
     """What is to be mounted cannot be: why, and what would help."""
 
 
+@dataclass(frozen=True)
+class Needs:
+    """What an adapter needs of the machine by the target itself."""
+
+    read: list[str] = field(default_factory=list)
+    network: bool = False
+
+
 @dataclass
 class Offer:
     """Environments, and what is not served, by name with the reason."""
@@ -62,6 +70,15 @@ def adapter_of(target: str) -> tuple[ModuleType, str] | None:
     """The adapter that a target names, and what follows the colon; None: it is a file's path."""
     name, _, rest = target.partition(":")
     return (import_module(ADAPTERS[name]), rest) if name in ADAPTERS else None
+
+
+def needs_of(target: str) -> Needs:
+    """What naming a target allows: the file and the address that stand in it."""
+    adapter = adapter_of(target)
+    if adapter is None or not hasattr(adapter[0], "needs"):
+        return Needs()
+    needs: Needs = adapter[0].needs(adapter[1])
+    return needs
 
 
 def folder_of(target: str) -> Path | None:
@@ -122,7 +139,10 @@ def environments_of(module: ModuleType) -> list[Environment]:
         listed = [
             each
             for each in vars(module).values()
-            if isinstance(each, type) and issubclass(each, Environment) and each.__module__ == module.__name__ and each.id
+            if isinstance(each, type)
+            and issubclass(each, Environment)
+            and each.__module__ == module.__name__
+            and each.id
         ]
     found: list[Environment] = []
     for each in listed:

@@ -61,7 +61,7 @@ async def _check_all(first: Host, second: Host, levels: list[str], seeds: int, a
         for name, reason in left_out.items():
             print(f"\nleft out  {name}: {reason}")
         print(f"\n{len(reports)} levels, {sum(1 for each in reports if each.broken)} of them break a law")
-    return 1 if broken or left_out and not reports else 0
+    return 1 if broken or (left_out and not reports) else 0
 
 
 def lines_of(report: Report) -> list[str]:

@@ -58,11 +58,11 @@ class Environment:
     levels: ClassVar[Mapping[str, Mapping[str, Any] | Level]] = {"default": {}}
     """Levels by name, easiest first, each with what `generate` is given."""
     rows: ClassVar[RowSource | Mapping[str, RowSource]] = None
-    """Rows instead of `generate`: each is an instance. An iterable of dicts, a `datasets.Dataset`, or the path of a file
-    of JSON lines or Parquet, relative to the environment's own; by level, where it is a dict of such."""
+    """Rows instead of `generate`: each is an instance. An iterable of dicts, a `datasets.Dataset`, or the path of a
+    file of JSON lines or Parquet, relative to the environment's own; by level, where it is a dict of such."""
     components: ClassVar[Mapping[str, float] | Iterable[str]] = ()
-    """Names of the components that graded answers have, with their weights in [0, 1]; the first says whether an answer is
-    right. Not needed where `verify` gives numbers: those are the component "score"."""
+    """Names of the components that graded answers have, with their weights in [0, 1]; the first says whether an answer
+    is right. Not needed where `verify` gives numbers: those are the component "score"."""
     goal: ClassVar[Literal["satisfy", "minimize", "maximize"]] = "satisfy"
     """What the objective of a feasible answer asks for."""
     answer_formats: ClassVar[Sequence[str]] = ()

@@ -44,10 +44,14 @@ class Facts:
         return cls("feasible", objective=objective)
 
     @classmethod
-    def graded(cls, components: Mapping[str, float | None], *, solved: bool | None = None, violation: str = "") -> Facts:
+    def graded(
+        cls, components: Mapping[str, float | None], *, solved: bool | None = None, violation: str = ""
+    ) -> Facts:
         """The answer is worth so much of each component. Unless told, it is solved where the first of them is 1."""
         first = next(iter(components.values()), None)
-        return cls("graded", violation=violation, components=components, solved=first == 1 if solved is None else solved)
+        return cls(
+            "graded", violation=violation, components=components, solved=first == 1 if solved is None else solved
+        )
 
 
 class UnavailableError(Exception):

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from gradus.serve import _trial
 from gradus.serve._alone import kind_of_end
-from gradus.serve._catalogue import Catalogue, TargetError, folder_of, load
+from gradus.serve._catalogue import Catalogue, TargetError, folder_of, load, needs_of
 from gradus.serve._frames import read_frame, to_bytes, write_all
 from gradus.serve._served import in_words
 from gradus.serve._worker import UNSTARTED_STATUS, Terms, run_worker
@@ -19,6 +19,9 @@ from gradus.serve.walls import RefusedError, Walls
 from gradus.v1 import provider_pb2 as pb
 
 MEMORY_MIB = 1024
+# Of what one instance and one answer may take.
+TRIAL_FACTOR = 2
+TRIAL_SECONDS = 30
 # Workers in a row that cannot begin, as where the server's socket is gone.
 UNSTARTED_MAX = 10
 
@@ -27,23 +30,24 @@ def run(receiving: int, sending: int) -> None:
     """Serves what the first frame names."""
     frame = read_frame(lambda length: os.read(receiving, length))
     if frame is None:
-        return
+        return None
     start = frame.start
 
     def say(frame: pb.ProviderFrame) -> None:
         write_all(sending, to_bytes(frame))
 
     try:
+        needs = needs_of(start.target)
         walls = Walls(
             own=folder_of(start.target),
-            read=list(start.allow.read),
-            network=bool(start.allow.net),
+            read=[*start.allow.read, *needs.read],
+            network=bool(start.allow.net) or needs.network,
             memory_mib=start.memory_mib or MEMORY_MIB,
         )
         walls.enter()
         catalogue = load(start.target)
         settle()
-        _trial.try_all(catalogue, walls, max(1, start.workers))
+        _trial.try_all(catalogue, walls, max(1, start.workers), trial_seconds(start))
         if not catalogue.served:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in catalogue.left_out.items())
             raise TargetError(f"nothing of {start.target} can be served: {reasons}")
@@ -53,6 +57,12 @@ def run(receiving: int, sending: int) -> None:
     say(pb.ProviderFrame(ready=pb.HostReady(described=catalogue.describe(), locked=walls.in_words())))
     terms = Terms(start.socket, start.secret, start.generate_ms, start.verify_ms)
     Workers(catalogue, walls, terms, max(1, start.workers), (receiving, sending)).run()
+    return None
+
+
+def trial_seconds(start: pb.HostStart) -> float:
+    """Of processor time, in which a level makes up to four instances and verifies answers to them."""
+    return TRIAL_FACTOR * (start.generate_ms + start.verify_ms) / 1000 or TRIAL_SECONDS
 
 
 def settle() -> None:
@@ -129,4 +139,3 @@ class Workers:
         for _, pid in self._running.values():
             os.kill(pid, signal.SIGKILL)
         os._exit(0)
-

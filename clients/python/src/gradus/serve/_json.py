@@ -1,4 +1,4 @@
-"""Instances as bytes: JSON, in which what JSON has no form for is written as an object with one key that begins with "$".
+"""Instances as bytes: JSON, in which what has no form there is an object with one key that begins with "$".
 
 What comes back is what was written, tuples and keys that are no strings included: a verifier that compares with a tuple
 would find a list otherwise, and score its own reference as wrong.
@@ -57,21 +57,34 @@ def _encode(value: Any, place: str) -> Any:
     return _encode_rare(value, place)
 
 
+def _encode_items(value: Any, place: str) -> list[Any]:
+    return [_encode(item, place) for item in value]
+
+
+def _encode_set(value: Any, place: str) -> list[Any]:
+    """Sorted, for its order is that of a process."""
+    return sorted(_encode_items(value, place), key=_write_sorted)
+
+
+# By type: the key, and what it holds of a value.
+_WRITERS: tuple[tuple[type, str, Callable[[Any, str], Any]], ...] = (
+    (tuple, "$tuple", _encode_items),
+    (frozenset, "$frozenset", _encode_set),
+    (set, "$set", _encode_set),
+    (bytes, "$bytes", lambda value, _: base64.b64encode(value).decode()),
+    (complex, "$complex", lambda value, _: [value.real, value.imag]),
+    (Decimal, "$decimal", lambda value, _: str(value)),
+    (Fraction, "$fraction", lambda value, _: str(value)),
+)
+_BASES: tuple[Callable[[Any], Any], ...] = (str, bool, int, float, list, dict)
+
+
 def _encode_rare(value: Any, place: str) -> Any:
-    if isinstance(value, tuple):
-        return {"$tuple": [_encode(item, place) for item in value]}
-    if isinstance(value, (set, frozenset)):
-        # Their order is that of a process.
-        items = sorted((_encode(item, place) for item in value), key=_write_sorted)
-        return {"$frozenset" if isinstance(value, frozenset) else "$set": items}
-    if isinstance(value, bytes):
-        return {"$bytes": base64.b64encode(value).decode()}
-    if isinstance(value, complex):
-        return {"$complex": [value.real, value.imag]}
-    if isinstance(value, (Decimal, Fraction)):
-        return {"$decimal" if isinstance(value, Decimal) else "$fraction": str(value)}
-    for base in (str, bool, int, float, list, dict):
-        if isinstance(value, base):
+    for kind, key, write in _WRITERS:
+        if isinstance(value, kind):
+            return {key: write(value, place)}
+    for base in _BASES:
+        if isinstance(value, base):  # type: ignore[arg-type]
             return _encode(base(value), place)
     plain = getattr(value, "tolist", None)  # numpy's arrays and scalars
     if callable(plain):

@@ -106,10 +106,10 @@ def words(response: pb.GenerateResponse | pb.VerifyResponse) -> str:
 
 def plain(response: pb.GenerateResponse | pb.VerifyResponse) -> bytes:
     """What came, without its place, to be compared."""
-    copy = type(response)()
-    copy.CopyFrom(response)
-    copy.index = 0
-    return copy.SerializeToString(deterministic=True)
+    place, response.index = response.index, 0
+    data = response.SerializeToString(deterministic=True)
+    response.index = place
+    return data
 
 
 async def check_level(asked: Asked, first: Host, second: Host, seed_count: int = SEEDS) -> Report:
@@ -123,7 +123,9 @@ async def check_level(asked: Asked, first: Host, second: Host, seed_count: int =
     differ = [seed for seed, one, other in zip(seeds, made, again, strict=True) if plain(one) != plain(other)]
     report.law(
         "pure in seed, order and process",
-        f"seed {differ[0]} gave another task in a second process, where seeds came in another order" if differ else None,
+        f"seed {differ[0]} gave another task in a second process, where seeds came in another order"
+        if differ
+        else None,
     )
     failures = [each for each in made if each.WhichOneof("result") == "failure"]
     report.law("makes an instance of each seed", words(failures[0]) if failures else None)
@@ -147,9 +149,9 @@ async def _check_answers(
         report.notes.append("no reference: whose fault a hang is cannot be told")
     low: str | None = None
     for each in references:
-        (found,) = await asked.verify(first, each.instance, [each.reference])
-        if not reaches_top(found.facts):
-            low = low or f"{each.reference[:60]!r} came to {words(found)}"
+        (answer,) = await asked.verify(first, each.instance, [each.reference])
+        if not reaches_top(answer.facts):
+            low = low or f"{each.reference[:60]!r} came to {words(answer)}"
     if references:
         report.law("the reference reaches the top", low)
     instance = instances[0].instance
@@ -163,9 +165,9 @@ async def _check_answers(
         if each.failure.kind in (pb.PROVIDER_FAILURE_KIND_RAISED, pb.PROVIDER_FAILURE_KIND_UNAVAILABLE)
     ]
     report.law("every answer is told of", raised[0] if raised else None)
-    for name, each in zip(HOSTILE, found, strict=True):
-        if each.WhichOneof("result") == "failure" and f"{name}: {words(each)}" not in raised:
-            report.notes.append(f"{name} is contained: {words(each)}")
+    for name, answer in zip(HOSTILE, found, strict=True):
+        if answer.WhichOneof("result") == "failure" and f"{name}: {words(answer)}" not in raised:
+            report.notes.append(f"{name} is contained: {words(answer)}")
     harmless = [text for text, each in zip(texts, found, strict=True) if each.WhichOneof("result") == "facts"]
     harmless += [instances[0].reference] if instances[0].HasField("reference") else []
     began = time.perf_counter()

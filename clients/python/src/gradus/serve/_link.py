@@ -11,7 +11,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from gradus.serve._frames import LENGTH, to_bytes
 from gradus.serve.host import HASH_SEED, ONE_THREAD
 from gradus.v1 import provider_pb2 as pb
 
-START_SECONDS_MAX = 600
 GENERATE_MS = 30_000
 VERIFY_MS = 5_000
 # So much longer than its processor time a request may take, and so many times: for sleep, and on a busy machine.
@@ -41,6 +40,8 @@ class Terms:
     net: Sequence[str] = ()
     """Hosts that it may reach; any of them opens the network."""
     memory_mib: int = 1024
+    start_seconds: float = 600
+    """Longest that importing and trying everything may take."""
     generate_ms: int = GENERATE_MS
     verify_ms: int = VERIFY_MS
 
@@ -74,12 +75,13 @@ class Host:
         self._connections = _Connections()
         self._calls = 0
         self._tasks: list[asyncio.Task[None]] = []
+        self._writers: set[asyncio.StreamWriter] = set()
         self._server: asyncio.Server | None = None
         self.ready = pb.HostReady()
 
     @classmethod
     async def start(cls, target: str, terms: Terms | None = None) -> Host:
-        """Starts a host for a file's path, or for "reasoning-gym:names" and the like. HostError says why it serves nothing."""
+        """Starts a host of a file, or of "reasoning-gym:names" and the like. HostError: why it serves nothing."""
         terms = terms or Terms()
         folder = Path(tempfile.mkdtemp(prefix="gradus-"))
         process = await asyncio.create_subprocess_exec(
@@ -92,7 +94,7 @@ class Host:
         )
         host = cls(process, terms, folder)
         try:
-            await asyncio.wait_for(host._begin(target), START_SECONDS_MAX)
+            await asyncio.wait_for(host._begin(target), terms.start_seconds)
         except BaseException:
             await host.close()
             raise
@@ -107,6 +109,11 @@ class Host:
         if self._process.returncode is None:
             self._process.kill()
         await self._process.wait()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.close()
+        # What has been closed goes in the next turn of the loop.
+        await asyncio.sleep(0)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     async def generate(self, request: pb.GenerateRequest) -> AsyncIterator[pb.GenerateResponse]:
@@ -126,7 +133,7 @@ class Host:
                 yield made
 
     async def verify(self, request: pb.VerifyRequest) -> AsyncIterator[pb.VerifyResponse]:
-        """One response for each answer, in order. An answer that ends its worker has a failure, and those after it go on."""
+        """One response for each answer, in order. One that ends its worker has a failure, and the rest go on."""
         limit = self._wall_seconds(self._terms.verify_ms)
         answers = list(request.answers)
         done = 0
@@ -184,8 +191,9 @@ class Host:
         assert self._process.stdin is not None
         self._process.stdin.write(to_bytes(frame))
 
-    def _connected(self, secret: bytes) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], object]:
+    def _connected(self, secret: bytes) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
         async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self._writers.add(writer)
             frame = await read_frame(reader)
             if frame is None or not secrets.compare_digest(frame.hello.secret, secret):
                 writer.close()
@@ -207,6 +215,7 @@ class Host:
 
     async def _end_of(self, worker: _Worker) -> pb.WorkerEnded:
         worker.writer.close()
+        self._writers.discard(worker.writer)
         ended = await self._connections.end_of(worker.number)
         del self._connections.ended[worker.number]
         return ended
@@ -253,7 +262,8 @@ class Host:
     async def _late(self, worker: _Worker, limit: float) -> pb.ProviderFailure:
         await self._kill(worker)
         return pb.ProviderFailure(
-            kind=pb.PROVIDER_FAILURE_KIND_TIMEOUT, detail=f"nothing came of it in {limit:g} s, and its process was ended"
+            kind=pb.PROVIDER_FAILURE_KIND_TIMEOUT,
+            detail=f"nothing came of it in {limit:g} s, and its process was ended",
         )
 
     async def _died(self, worker: _Worker) -> pb.ProviderFailure:

@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-TEMPLATE = '''"""An environment for Gradus: `gradus env check {file}` says what holds of it, `gradus serve --python {file}` serves it."""
+TEMPLATE = '''"""An environment for Gradus: see `gradus env check {file}` and `gradus serve --python {file}`."""
 
 from gradus.serve import Environment
 

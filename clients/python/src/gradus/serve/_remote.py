@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,30 +61,26 @@ class Access:
         return grpc.ssl_server_credentials([pair], roots, require_client_auth=roots is not None)
 
 
-class TokenCheck(grpc.aio.ServerInterceptor):  # type: ignore[misc, unused-ignore]
+class TokenCheck(grpc.aio.ServerInterceptor):
     """Refuses every call without the token, before anything of it is read."""
 
     def __init__(self, token: str) -> None:
         self._expected = f"Bearer {token}".encode()
 
-        async def refuse_one(_: Any, context: grpc.aio.ServicerContext) -> None:
+        async def refuse_one(_: Any, context: Any) -> None:
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, "the call has no token, or another one")
 
-        async def refuse_many(_: Any, context: grpc.aio.ServicerContext) -> AsyncIterator[Any]:
+        async def refuse_many(_: Any, context: Any) -> AsyncIterator[Any]:
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, "the call has no token, or another one")
             yield
 
-        self._refusals = {
+        self._refusals: dict[tuple[bool, bool], Any] = {
             (False, False): grpc.unary_unary_rpc_method_handler(refuse_one),
             (False, True): grpc.unary_stream_rpc_method_handler(refuse_many),
             (True, True): grpc.stream_stream_rpc_method_handler(refuse_many),
         }
 
-    async def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler]],
-        details: grpc.HandlerCallDetails,
-    ) -> grpc.RpcMethodHandler:
+    async def intercept_service(self, continuation: Any, details: Any) -> Any:
         """The call's handler, or one that refuses it."""
         handler = await continuation(details)
         sent = dict(details.invocation_metadata).get("authorization", "")
@@ -143,7 +139,8 @@ class Provider(rpc.EnvironmentProviderServicer):
         if environment is None or environment.version != version:
             there = f"version {environment.version}" if environment else ", ".join(self._environments)
             await context.abort(
-                grpc.StatusCode.NOT_FOUND, f"environment: there is no '{name}' of version {version}; there is {there}"[:2000]
+                grpc.StatusCode.NOT_FOUND,
+                f"environment: there is no '{name}' of version {version}; there is {there}"[:2000],
             )
             raise AssertionError("abort raises")
         if digest not in ("", environment.digest):

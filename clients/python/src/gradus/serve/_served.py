@@ -160,16 +160,18 @@ class Served:
 
         return find
 
-    def gives_number(self, instance: bytes, text: str) -> bool:
-        """Whether `verify` gives a number, and not True or False, of an answer that can be read."""
-        seed_chance(0)
-        try:
-            answer = self.environment.parse(text)
-        except ValueError:
-            return False
-        found = self.environment.verify(_json.load(instance), answer)
-        found = self._await(found) if hasattr(found, "__await__") else found
-        return isinstance(found, numbers.Real) and not isinstance(found, bool)
+    def gives_number(self, instance: bytes, texts: Sequence[str]) -> bool:
+        """Whether `verify` gives a number, and not True or False, of the first of these answers that can be read."""
+        for text in texts:
+            seed_chance(0)
+            try:
+                answer = self.environment.parse(text)
+                found = self.environment.verify(_json.load(instance), answer)
+                found = self._await(found) if hasattr(found, "__await__") else found
+            except Exception:
+                continue
+            return isinstance(found, numbers.Real) and not isinstance(found, bool)
+        return False
 
     def draw(self, instance: bytes, answer: str | None) -> str:
         """An SVG document."""
@@ -196,7 +198,9 @@ class Served:
             made.baseline = _finite(best, "baseline")
             made.baseline_bound = _finite(bound, "baseline")
         if made.ByteSize() > BYTES_MAX:
-            raise MisshapenError(f"an instance of {made.ByteSize():,} bytes with its prompt; the limit is {BYTES_MAX:,}")
+            raise MisshapenError(
+                f"an instance of {made.ByteSize():,} bytes with its prompt; the limit is {BYTES_MAX:,}"
+            )
         return made
 
     def _await(self, found: Any) -> Any:
@@ -240,7 +244,9 @@ def seed_chance(seed: int) -> None:
 def facts_message(found: Any, components: Mapping[str, float]) -> provider_pb2.ProvidedFacts:
     """What `verify` gave, in the contract's words. MisshapenError says what is wrong with it."""
     facts = found if isinstance(found, Facts) else _facts_of(found, components)
-    message = provider_pb2.ProvidedFacts(verdict=_VERDICTS[facts.verdict], violation=facts.violation[:DETAIL_LENGTH_MAX])
+    message = provider_pb2.ProvidedFacts(
+        verdict=_VERDICTS[facts.verdict], violation=facts.violation[:DETAIL_LENGTH_MAX]
+    )
     if facts.objective is not None:
         message.objective = _finite(facts.objective, "objective")
     if facts.verdict == "graded":
@@ -348,9 +354,10 @@ def _components_of(environment: Environment) -> dict[str, float]:
     return {name: _share(float(weight), f"weight of {name}") for name, weight in found.items()}
 
 
-def _enum(enum: Any, prefix: str, name: str, what: str) -> int:
+def _enum(enum: Any, prefix: str, name: str, what: str) -> Any:
+    known = enum.DESCRIPTOR.values_by_name
     full = prefix + name.upper().replace("-", "_")
-    if full not in enum.keys():
-        names = [key.removeprefix(prefix).lower() for key in enum.keys()][1:]
+    if full not in known:
+        names = [key.removeprefix(prefix).lower() for key in known][1:]
         raise MisshapenError(f"{what}: there is no '{name}'; there are {', '.join(names)}")
-    return int(enum.Value(full))
+    return known[full].number

@@ -13,7 +13,7 @@ _OURS = {"gradus", "gradus-gym", "grpcio", "protobuf", "pip", "setuptools"}
 
 
 def sources_of(folder: Path | None) -> dict[str, str]:
-    """By name: the digest of each module's file that lies in the folder, and the version of each package that is loaded.
+    """By name: the digest of each module's file that lies in the folder, and the version of each package that loaded.
 
     Python is among them by its first two numbers, for others change what `random` gives.
     """

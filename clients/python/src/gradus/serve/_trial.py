@@ -23,8 +23,11 @@ from gradus.v1 import outcome_pb2, provider_pb2
 
 SEEDS = (0x9E3779B97F4A7C15, 0x2545F4914F6CDD1D, 7)
 NONSENSE = "gradus-nonsense"
-CPU_SECONDS_MAX = 30
-WALL_SECONDS_MAX = 90
+# Answers of which some can be read almost anywhere.
+LIKELY = ("0", "a", "[]", "{}")
+# What has not come after so long, and works for less than this share of the time, sleeps. A busy machine takes longer.
+WALL_SECONDS_MAX = 60
+WORK_SHARE_MIN = 0.02
 # What takes longer is not made a second time.
 CHEAP_SECONDS = 0.2
 # Levels of one environment that end their process: what comes after them is not tried.
@@ -44,14 +47,14 @@ class Verdict:
     graded: bool
 
 
-def try_all(catalogue: Catalogue, walls: Walls, processes: int) -> None:
-    """Leaves out of a catalogue what cannot be served, so many environments at a time."""
+def try_all(catalogue: Catalogue, walls: Walls, processes: int, cpu_seconds_max: float) -> None:
+    """Leaves out of a catalogue what cannot be served, so many environments at a time, each level in so much time."""
     waiting = list(catalogue.served.values())
     running: dict[int, Trial] = {}
     poll = select.poll()
     while waiting or running:
         while waiting and len(running) < processes:
-            trial = Trial(waiting.pop(), walls)
+            trial = Trial(waiting.pop(), walls, cpu_seconds_max)
             running[trial.pipe] = trial
             poll.register(trial.pipe, select.POLLIN)
         for pipe, _ in poll.poll(1000):
@@ -78,14 +81,17 @@ def _take(catalogue: Catalogue, trial: Trial) -> None:
     served.drop(list(bad))
     if not served.levels:
         del catalogue.served[served.id]
-        catalogue.left_out[served.id] = f"none of its levels can be served; of {next(iter(bad))}: {bad[next(iter(bad))]}"
+        catalogue.left_out[served.id] = (
+            f"none of its levels can be served; of {next(iter(bad))}: {bad[next(iter(bad))]}"
+        )
 
 
 class Trial:
     """Of one environment: its levels one after the other, in a process that is replaced when a level ends it."""
 
-    def __init__(self, served: Served, walls: Walls) -> None:
+    def __init__(self, served: Served, walls: Walls, cpu_seconds_max: float) -> None:
         self.served = served
+        self._cpu_seconds_max = cpu_seconds_max
         self.verdicts: list[Verdict] = []
         self._walls = walls
         self._levels = list(served.levels)
@@ -96,11 +102,12 @@ class Trial:
         self._said = b""
         self._killed = ""
         self._since = time.monotonic()
+        self._used = 0.0
         self.pipe, sending = os.pipe2(os.O_CLOEXEC)
         left = self._levels[len(self.verdicts) :]
         self._pid = os.fork()
         if self._pid == 0:
-            _try_levels(self.served, left, self._walls, sending)
+            _try_levels(self.served, left, self._walls, sending, self._cpu_seconds_max)
         os.close(sending)
 
     def read(self) -> bool:
@@ -111,12 +118,17 @@ class Trial:
         for line in lines:
             self.verdicts.append(Verdict(**json.loads(line)))
             self._since = time.monotonic()
+            self._used = cpu_seconds(self._pid) or self._used
         return part != b""
 
     def watch(self) -> None:
         """Ends what sleeps."""
-        if time.monotonic() - self._since > WALL_SECONDS_MAX:
-            self._killed = f"nothing came of it in {WALL_SECONDS_MAX} s"
+        passed = time.monotonic() - self._since
+        if passed < WALL_SECONDS_MAX:
+            return
+        used = cpu_seconds(self._pid)
+        if used is not None and used - self._used < WORK_SHARE_MIN * passed:
+            self._killed = f"nothing came of it in {WALL_SECONDS_MAX} s, in which it slept"
             os.kill(self._pid, signal.SIGKILL)
 
     def restart(self) -> bool:
@@ -124,7 +136,7 @@ class Trial:
         status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
         if len(self.verdicts) == len(self._levels):
             return False
-        took = f"it took more than {CPU_SECONDS_MAX} s of processor time"
+        took = f"it took more than {self._cpu_seconds_max:g} s of processor time"
         why = self._killed or (took if status == -signal.SIGPROF else words_of_end(status))
         self._broken += 1
         left = self._levels[len(self.verdicts) :]
@@ -136,11 +148,19 @@ class Trial:
         return True
 
 
-def _try_levels(served: Served, levels: list[str], walls: Walls, sending: int) -> None:
+def cpu_seconds(pid: int) -> float | None:
+    """Processor time that a process has taken, by the number of its clock; None: it has ended."""
+    try:
+        return time.clock_gettime(~pid << 3 | 2)
+    except OSError:
+        return None
+
+
+def _try_levels(served: Served, levels: list[str], walls: Walls, sending: int, cpu_seconds_max: float) -> None:
     try:
         walls.lock_worker()
         for level in levels:
-            signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS_MAX)
+            signal.setitimer(signal.ITIMER_PROF, cpu_seconds_max)
             reason = None
             graded = False
             try:
@@ -166,7 +186,9 @@ def try_level(served: Served, level: str) -> bool:
     if first is not None:
         again = make(served, level, first[0])
         if again.SerializeToString(deterministic=True) != first[1].SerializeToString(deterministic=True):
-            raise UnlawfulError("the same seed gave two tasks: it draws chance from elsewhere than `rng`, or keeps state")
+            raise UnlawfulError(
+                "the same seed gave two tasks: it draws chance from elsewhere than `rng`, or keeps state"
+            )
     return graded
 
 
@@ -196,11 +218,17 @@ def try_answers(served: Served, made: provider_pb2.ProvidedInstance) -> bool:
     """Whether they are numbers: the reference must reach the top, and nonsense must not."""
     number = False
     if not served.components:
-        number = served.gives_number(made.instance, NONSENSE)
+        number = served.gives_number(made.instance, [NONSENSE, made.reference, *LIKELY])
         if number:
             served.grade()
     verify = served.verifier(made.instance)
-    if reaches_top(verify(NONSENSE)):
+    try:
+        nonsense = verify(NONSENSE)
+    except Exception as error:
+        raise UnlawfulError(
+            f"verify raised {in_words(error)} of '{NONSENSE}': what cannot be read is wrong, or Facts.malformed"
+        ) from error
+    if reaches_top(nonsense):
         raise UnlawfulError(f"'{NONSENSE}' is taken for a right answer")
     if made.HasField("reference"):
         facts = verify(made.reference)

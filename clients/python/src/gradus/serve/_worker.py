@@ -41,6 +41,7 @@ def run_worker(catalogue: Catalogue, walls: Walls, terms: Terms, number: int) ->
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.connect(terms.socket)
         walls.lock_worker(forks=any(served.environment.runs_answers for served in catalogue.served.values()))
+        _alone.keep_forks()
         hello = pb.ProviderFrame(hello=pb.WorkerHello(secret=terms.secret, worker=number))
         connection.sendall(to_bytes(hello))
         status = 1
@@ -60,6 +61,7 @@ class Worker:
         self._walls = walls
         self._terms = terms
         self._connection = connection
+        self._pid = os.getpid()
 
     def serve(self) -> None:
         """Request after request."""
@@ -73,6 +75,9 @@ class Worker:
                 self._draw(frame.call, frame.draw)
 
     def _send(self, frame: pb.ProviderFrame) -> None:
+        if os.getpid() != self._pid:
+            # Somebody's child, which must not answer in the worker's place.
+            os._exit(1)
         self._connection.sendall(to_bytes(frame))
 
     def _find(self, request: pb.GenerateRequest | pb.VerifyRequest) -> Served | pb.ProviderFailure:

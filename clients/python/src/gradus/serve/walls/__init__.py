@@ -68,7 +68,6 @@ class Walls:
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         rules = kernel.make_file_rules(self._version, self._readable, self._network)
         kernel.restrict_files(rules)
         os.close(rules)
@@ -83,6 +82,8 @@ class Walls:
         memory = pages * os.sysconf("SC_PAGE_SIZE") + self._memory_bytes
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES_MAX, OPEN_FILES_MAX))
+        # Not sooner: the host's own errors may go to a file.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         kernel.install_filter(self._parent if forks else self._strict)
 
     def lock_alone(self) -> None:
