@@ -141,7 +141,8 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
       rendered(spec, rowAt(poolOf(spec), spec.level, spec.split, seed, ordinal, rankAt)),
     keep: (task) => void kept.set(task.key, task),
     async again(wanted) {
-      const results = await Promise.all(await inStretches(wanted, againOne));
+      const begun: readonly (MakeResult | Promise<MakeResult>)[] = await inStretches(wanted, againOne);
+      const results = await Promise.all(begun.map((each) => Promise.resolve(each)));
       const refused = results.find((result) => result.kind !== "made");
       if (refused !== undefined) return refusalOf(refused);
       return ok(results.flatMap((result) => (result.kind === "made" ? [result.task] : [])));
