@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Environment } from "../../envs/environment.ts";
 import { restore } from "../../envs/instances.ts";
 import type { MakeResult as Instantiated, TaskKey } from "../../envs/origin.ts";
-import { pickRow, type Pool, rowAt } from "../../envs/pool.ts";
+import { nthRow, pickRow, type Pool, rowAt } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { Party } from "../sharing/fair-turns.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
@@ -54,6 +54,8 @@ export function peerParty(peer: string): Party {
 interface Walk {
   readonly seed: bigint;
   readonly ordinal: number;
+  /** The row itself, of those of its level and split in the file's order, whatever the walk; left out: the walk says it. */
+  readonly row?: number | undefined;
   /** Left out: it has none. */
   readonly rankAt?: ((place: number) => number) | undefined;
 }
@@ -109,8 +111,12 @@ export function createMaker({ workers, registry, pools, teacher }: MakerDeps): M
       const job = { spec: { environment, version, parameters, split, answerFormat }, seeds, caller };
       return workers.run(job, signal);
     },
-    makeRow: (spec, { seed, ordinal, rankAt }) =>
-      rendered(spec, rowAt(poolOf(spec), spec.level, spec.split, seed, ordinal, rankAt)),
+    makeRow(spec, { seed, ordinal, row, rankAt }) {
+      const [pool, { level, split }] = [poolOf(spec), spec];
+      const made =
+        row === undefined ? rowAt(pool, level, split, seed, ordinal, rankAt) : nthRow(pool, level, split, row);
+      return rendered(spec, made);
+    },
     keep: (task) => void kept.set(task.key, task),
     again(spec, key) {
       const known = kept.get(key);
