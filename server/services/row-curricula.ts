@@ -41,7 +41,7 @@ export function rowRuleFromWire(
     throw invalid(`${field}.count`, "it is required of generated tasks: how many of them are the arm's rows");
   const choice: RowRule["by"] =
     by.case === "target"
-      ? { kind: "target", from: by.value.from ?? 0.5, to: by.value.to ?? by.value.from ?? 0.5, width: by.value.width ?? 0.15 }
+      ? { kind: "target", from: by.value.start ?? 0.5, to: by.value.end ?? by.value.start ?? 0.5, width: by.value.width ?? 0.15 }
       : { kind: "learnability", sharpness: by.value?.sharpness ?? 6 };
   return {
     rows: pool === undefined ? count : rowCount(pool, spec.level, spec.split),

@@ -99,7 +99,7 @@ function checkRule(field: string, { rows, by, floor, kept }: NonNullable<Arm["ro
     wrong("rows", rows, 1, ROWS_MAX) ?? wrong("floor", floor, 0, 1) ?? wrong("kept", kept / 256, 0, 1);
   if (common !== undefined) return common;
   if (by.kind === "learnability") return wrong("learnability.sharpness", by.sharpness, 1, 16);
-  return wrong("target.from", by.from, 0, 1) ?? wrong("target.to", by.to, 0, 1) ?? wrong("target.width", by.width, 0.01, 1);
+  return wrong("target.start", by.from, 0, 1) ?? wrong("target.end", by.to, 0, 1) ?? wrong("target.width", by.width, 0.01, 1);
 }
 
 /** Whether a policy draws the same instances in each of several passes. */

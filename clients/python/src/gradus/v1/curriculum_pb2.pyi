@@ -389,30 +389,33 @@ global___RowLearnability = RowLearnability
 @typing.final
 class RowTarget(google.protobuf.message.Message):
     """Interest exp(-((p - t) / width)^2 / 2), with p the pass rate and t the target, which
-    moves in a line over the run's length; of a run without a length it stays at `from`.
+    moves in a line over the run's length; of a run without a length it stays at `start`.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
-    FROM_FIELD_NUMBER: builtins.int
-    TO_FIELD_NUMBER: builtins.int
+    START_FIELD_NUMBER: builtins.int
+    END_FIELD_NUMBER: builtins.int
     WIDTH_FIELD_NUMBER: builtins.int
-    to: builtins.float
-    """That of its last, in [0, 1]; unset: as `from`, a band that stands."""
+    start: builtins.float
+    """The target of the run's first draw, in [0, 1]; unset: 0.5."""
+    end: builtins.float
+    """That of its last, in [0, 1]; unset: as `start`, a band that stands."""
     width: builtins.float
     """In [0.01, 1]; unset: 0.15."""
     def __init__(
         self,
         *,
-        to: builtins.float | None = ...,
+        start: builtins.float | None = ...,
+        end: builtins.float | None = ...,
         width: builtins.float | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_from", b"_from", "_to", b"_to", "_width", b"_width", "from", b"from", "to", b"to", "width", b"width"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_from", b"_from", "_to", b"_to", "_width", b"_width", "from", b"from", "to", b"to", "width", b"width"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_end", b"_end", "_start", b"_start", "_width", b"_width", "end", b"end", "start", b"start", "width", b"width"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_end", b"_end", "_start", b"_start", "_width", b"_width", "end", b"end", "start", b"start", "width", b"width"]) -> None: ...
     @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_from", b"_from"]) -> typing.Literal["from"] | None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_end", b"_end"]) -> typing.Literal["end"] | None: ...
     @typing.overload
-    def WhichOneof(self, oneof_group: typing.Literal["_to", b"_to"]) -> typing.Literal["to"] | None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_start", b"_start"]) -> typing.Literal["start"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_width", b"_width"]) -> typing.Literal["width"] | None: ...
 

@@ -189,7 +189,7 @@ export declare const RowLearnabilitySchema: GenMessage<RowLearnability>;
 
 /**
  * Interest exp(-((p - t) / width)^2 / 2), with p the pass rate and t the target, which
- * moves in a line over the run's length; of a run without a length it stays at `from`.
+ * moves in a line over the run's length; of a run without a length it stays at `start`.
  *
  * @generated from message gradus.v1.RowTarget
  */
@@ -197,16 +197,16 @@ export declare type RowTarget = Message<"gradus.v1.RowTarget"> & {
   /**
    * The target of the run's first draw, in [0, 1]; unset: 0.5.
    *
-   * @generated from field: optional double from = 1;
+   * @generated from field: optional double start = 1;
    */
-  from?: number | undefined;
+  start?: number | undefined;
 
   /**
-   * That of its last, in [0, 1]; unset: as `from`, a band that stands.
+   * That of its last, in [0, 1]; unset: as `start`, a band that stands.
    *
-   * @generated from field: optional double to = 2;
+   * @generated from field: optional double end = 2;
    */
-  to?: number | undefined;
+  end?: number | undefined;
 
   /**
    * In [0.01, 1]; unset: 0.15.
