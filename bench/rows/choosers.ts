@@ -1,7 +1,7 @@
 /** Who chooses the rows of each update batch: equal draws, ours, and prime-rl's pools. */
 import { permuted, rngFor } from "../../envs/lib/rng.ts";
 import { chooseRows } from "../../server/curriculum/core/row-choice.ts";
-import { rowTable, withGroups, withRatings } from "../../server/curriculum/core/row-table.ts";
+import { rowTable, withGroups, withRates } from "../../server/curriculum/core/row-table.ts";
 import type { RowRule } from "../../server/curriculum/core/types.ts";
 import { SAMPLES, type World } from "./worlds.ts";
 
@@ -27,25 +27,25 @@ export const learnability: Omit<RowRule, "rows"> = {
   retireAfter: 0,
 };
 
-export const target: Omit<RowRule, "rows"> = { ...learnability, by: { kind: "target", from: 0.5, to: 0.5, width: 0.15 } };
+export const target: Omit<RowRule, "rows"> = {
+  ...learnability,
+  by: { kind: "target", from: 0.5, to: 0.5, width: 0.15 },
+};
 
 /** Samples that a rate of the column is worth: noise of .15 is that of so many at a rate of one half. */
 const COLUMN_SAMPLES = 8;
 
-export function ours(
-  world: World,
-  seed: number,
-  name: string,
-  rule: Omit<RowRule, "rows">,
-  isBegun: boolean,
-): Chooser {
+export function ours(world: World, seed: number, name: string, rule: Omit<RowRule, "rows">, isBegun: boolean): Chooser {
   const whole = { ...rule, rows: world.size };
   let table = rowTable(whole);
   if (isBegun)
-    table = withRatings(
-      table,
-      Array.from(world.column, (rate, row) => ({ row, rate, samples: COLUMN_SAMPLES })),
-    );
+    table = withRates(table, {
+      rows: [],
+      first: 0,
+      rateAt: (row) => world.column[row]!,
+      count: world.size,
+      samples: COLUMN_SAMPLES,
+    });
   let batch = 0;
   /** Of the update batch that is being sampled while the next one is drawn. */
   let flying: ReadonlySet<number> = new Set();
@@ -57,7 +57,11 @@ export function ours(
       return rows;
     },
     learn(groups) {
-      table = withGroups(table, groups.map((group) => ({ ...group, samples: SAMPLES })), whole.kept);
+      table = withGroups(
+        table,
+        groups.map((group) => ({ ...group, samples: SAMPLES })),
+        whole.kept,
+      );
     },
   };
 }

@@ -23,7 +23,7 @@ export interface World {
   /** What a column says of each row: its rate at first, with noise of a deviation of .15. */
   readonly column: Float64Array;
   /** How many of a group's samples are solved, at a draw counted from 0. */
-  group(row: number, draw: number): number;
+  readonly group: (row: number, draw: number) => number;
 }
 
 export function world(size: number, draws: number, seed: number): World {

@@ -1,4 +1,4 @@
-/** Pass rates of a pool's rows: as CSV, and as a picture of how many rows pass how often. */
+/** Pass rates of a pool's rows: from CSV, and as a picture of how many rows pass how often. */
 import { CliProblem } from "../problem.ts";
 
 /** By row: its number in the pool's file. */
@@ -6,11 +6,7 @@ export type Rates = ReadonlyMap<number, number>;
 
 const HEADER = "row,pass_rate";
 
-export function ratesCsv(rates: Rates): string {
-  return [HEADER, ...[...rates].map(([row, rate]) => `${row},${rate}`), ""].join("\n");
-}
-
-/** What ratesCsv wrote, or a person. */
+/** CSV with a header that names both columns, and no others need be there. */
 export function readRates(text: string, path: string): Rates {
   const [header = "", ...lines] = text.split(/\r?\n/);
   const columns = header.split(",").map((name) => name.trim());

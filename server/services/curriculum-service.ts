@@ -49,7 +49,13 @@ const WAIT_DEFAULT_MS = 10_000;
 const WAIT_MAX_MS = 60_000;
 
 export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<typeof wire.CurriculumService> {
-  return { ...runHandlers(deps), ...feedbackHandlers(deps), ...controlHandlers(deps), ...stateHandlers(deps), ...rowHandlers(deps) };
+  return {
+    ...runHandlers(deps),
+    ...feedbackHandlers(deps),
+    ...controlHandlers(deps),
+    ...stateHandlers(deps),
+    ...rowHandlers(deps),
+  };
 }
 
 type Handlers = ServiceHandlers<typeof wire.CurriculumService>;

@@ -41,7 +41,12 @@ export function rowRuleFromWire(
     throw invalid(`${field}.count`, "it is required of generated tasks: how many of them are the arm's rows");
   const choice: RowRule["by"] =
     by.case === "target"
-      ? { kind: "target", from: by.value.start ?? 0.5, to: by.value.end ?? by.value.start ?? 0.5, width: by.value.width ?? 0.15 }
+      ? {
+          kind: "target",
+          from: by.value.start ?? 0.5,
+          to: by.value.end ?? by.value.start ?? 0.5,
+          width: by.value.width ?? 0.15,
+        }
       : { kind: "learnability", sharpness: by.value?.sharpness ?? 6 };
   return {
     rows: pool === undefined ? count : rowCount(pool, spec.level, spec.split),
@@ -158,8 +163,7 @@ function ratingsOf(
     if (place < 0) throw invalid(`rows[${i}].row`, `${row} is no row of arm '${armId}'`);
     if (seen.has(place)) throw invalid(`rows[${i}].row`, `${row} is there twice`);
     seen.add(place);
-    if (!(passRate >= 0 && passRate <= 1))
-      throw invalid(`rows[${i}].pass_rate`, `must be in [0, 1], not ${passRate}`);
+    if (!(passRate >= 0 && passRate <= 1)) throw invalid(`rows[${i}].pass_rate`, `must be in [0, 1], not ${passRate}`);
     return place;
   });
   return { rows: places, rates: rows.map(({ passRate }) => passRate) };

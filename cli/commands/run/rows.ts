@@ -31,7 +31,7 @@ export function addRows(group: Command): void {
     .description("tell a run pass rates of rows, from the next update batch on")
     .argument("<run>", "its id")
     .argument("<arm>", "the arm's id")
-    .argument("<file>", "CSV with columns row and pass_rate, as gradus pools profile writes it; rows as in the pool's file")
+    .argument("<file>", "CSV with columns row and pass_rate; rows are numbered as in the pool's file")
     .option("--samples <n>", "how many samples each rate is worth (default: 8)", Number);
   addServerOptions(rate).action(async (id: string, arm: string, path: string, flags: Flags) => {
     const rates = readRates(readText(path), path);

@@ -130,12 +130,7 @@ export interface RunHandle {
    * Tells pass rates of rows of an arm, by row (of a pool its number in the file): what is known of them in place of what
    * the run knew, each worth `samples` (left out: 8). Gives the cursor that it applies from.
    */
-  rateRows(
-    armId: string,
-    rates: ReadonlyMap<number, number>,
-    samples?: number | undefined,
-    options?: CallOptions,
-  ): Promise<bigint>;
+  rateRows(armId: string, rates: ReadonlyMap<number, number>, samples?: number, options?: CallOptions): Promise<bigint>;
   /** Changes arms, generations, prompts or length; gives the cursor that it applies from. */
   updateShape(shape: ShapeChoice, options?: ControlOptions): Promise<bigint>;
   /** Puts a policy in place of the run's; gives the cursor that it applies from, as do the calls below. */

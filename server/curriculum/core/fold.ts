@@ -14,7 +14,13 @@ export type Fold =
   | { readonly kind: "groups"; readonly ranges: readonly Range[] };
 
 /** Whether draws wait for feedback that is due, and it is folded in: for the policy, its filter, or an arm's rows. */
-export function takesFeedback({ policy, config }: { readonly policy: Policy; readonly config: Pick<RunConfig, "arms"> }) {
+export function takesFeedback({
+  policy,
+  config,
+}: {
+  readonly policy: Policy;
+  readonly config: Pick<RunConfig, "arms">;
+}) {
   const { takesFeedback: learns } = definitionOf(policy);
   return learns || looksBack(policy.filter) || config.arms.some(({ rows }) => rows !== undefined);
 }

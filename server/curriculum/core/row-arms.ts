@@ -4,7 +4,7 @@ import type { ClosedGroup } from "./batches.ts";
 import { looksBack } from "../policies/filter.ts";
 import { definitionOf, rankUsesOf } from "../policies/registry.ts";
 import { chooseRows } from "./row-choice.ts";
-import { type RowGroup, rowTable, type RowTable, withGroups, withRatings } from "./row-table.ts";
+import { type RowGroup, rowTable, type RowTable, withGroups, withRates } from "./row-table.ts";
 import type { RunState } from "./state.ts";
 import { type Arm, invalid, type Invalid, type Policy, type RunConfig } from "./types.ts";
 
@@ -49,16 +49,32 @@ export function freshTable({ rows }: Pick<Arm, "rows">): RowTable | null {
 export function withRated(tables: RunState["rows"], { arm, rows, first, rates, samples }: RowsRated): RunState["rows"] {
   const table = tables[arm];
   if (table === undefined || table === null) throw new Error(`rows of arm ${arm} were rated, and it has none`);
-  const ratings = Array.from(rates, (rate, i) => ({ row: rows[i] ?? first + i, rate: rate / RATE_PARTS, samples }));
-  return tables.with(arm, withRatings(table, ratings));
+  const rateAt = (i: number): number => (rates[i] ?? 0) / RATE_PARTS;
+  return tables.with(arm, withRates(table, { rows, first, rateAt, count: rates.length, samples }));
 }
+
+/** A draw is planned, and its event applied, mostly on one state: what a fold comes to is made once for both. */
+const folds = new WeakMap<RunState["batches"], { readonly key: string; readonly after: RunState["rows"] }>();
 
 /** What is known of rows after a fold. Groups that nobody knows to be solved or not say nothing. */
 export function afterFold(
+  state: Pick<RunState, "rows" | "config" | "batches" | "version">,
+  updates: readonly (readonly ClosedGroup[])[],
+): RunState["rows"] {
+  if (state.rows.every((table) => table === null)) return state.rows;
+  const cursors = updates.map((groups) => `${groups[0]?.task.cursor} ${groups.length}`);
+  const key = [state.version, ...cursors].join();
+  const known = folds.get(state.batches);
+  if (known?.key === key) return known.after;
+  const after = folded(state, updates);
+  folds.set(state.batches, { key, after });
+  return after;
+}
+
+function folded(
   { rows: tables, config }: Pick<RunState, "rows" | "config">,
   updates: readonly (readonly ClosedGroup[])[],
 ): RunState["rows"] {
-  if (tables.every((table) => table === null)) return tables;
   const groups = tables.map((): RowGroup[] => []);
   for (const { task, outcome } of updates.flat()) {
     if (task.row === undefined || outcome.solved === null || outcome.count === 0) continue;
@@ -89,24 +105,25 @@ export function chosenRows(
     const rng = rngFor("rows", config.seed, config.arms[arm]?.id ?? "", batch);
     return chooseRows(rule, table, { count, share, taken: new Set(waiting) }, rng)[Symbol.iterator]();
   });
-  return slots.map((arm) => chosen[arm]?.next().value as number | undefined);
+  return slots.map((arm) => chosen[arm]?.next().value);
 }
 
 function checkRule(field: string, { rows, by, floor, kept }: NonNullable<Arm["rows"]>): Invalid | undefined {
   const wrong = (name: string, value: number, min: number, max: number): Invalid | undefined =>
     value >= min && value <= max ? undefined : invalid(`${field}.${name}`, `must be in [${min}, ${max}], not ${value}`);
-  const common =
-    wrong("rows", rows, 1, ROWS_MAX) ?? wrong("floor", floor, 0, 1) ?? wrong("kept", kept / 256, 0, 1);
+  const common = wrong("rows", rows, 1, ROWS_MAX) ?? wrong("floor", floor, 0, 1) ?? wrong("kept", kept / 256, 0, 1);
   if (common !== undefined) return common;
   if (by.kind === "learnability") return wrong("learnability.sharpness", by.sharpness, 1, 16);
-  return wrong("target.start", by.from, 0, 1) ?? wrong("target.end", by.to, 0, 1) ?? wrong("target.width", by.width, 0.01, 1);
+  return (
+    wrong("target.start", by.from, 0, 1) ?? wrong("target.end", by.to, 0, 1) ?? wrong("target.width", by.width, 0.01, 1)
+  );
 }
 
 /** Whether a policy draws the same instances in each of several passes. */
 function goesOverAgain(policy: Policy, armCount: number, length: number): boolean {
-  const { pass, initial } = definitionOf(policy);
-  const progress = { batch: 0, cursor: 0, length, size: 1 };
-  return pass?.(policy.config, initial(policy.config, armCount, 0), progress) !== undefined;
+  const definition = definitionOf(policy);
+  const begun = definition.initial(policy.config, armCount, 0);
+  return definition.pass?.(policy.config, begun, { batch: 0, cursor: 0, length, size: 1 }) !== undefined;
 }
 
 /** What does not go with rows that are chosen by their pass rates. */
@@ -120,11 +137,20 @@ export function checkRowArms({ arms, policy, feedbackSource, length }: RunConfig
       return invalid(field, "needs what was solved, which reported advantages do not say: take feedback_source STEP");
     const range = rankUsesOf(policy).find(({ draws }) => draws(id));
     if (range !== undefined)
-      return invalid(range.field, `arm "${id}" chooses its rows by their pass rates: a range of ranks is another choice`);
+      return invalid(
+        range.field,
+        `arm "${id}" chooses its rows by their pass rates: a range of ranks is another choice`,
+      );
     if (looksBack(policy.filter))
-      return invalid("policy.filter", `arm "${id}" chooses its rows by their pass rates: its rows.retire_after retires them`);
+      return invalid(
+        "policy.filter",
+        `arm "${id}" chooses its rows by their pass rates: its rows.retire_after retires them`,
+      );
     if (goesOverAgain(policy, arms.length, length))
-      return invalid("policy.replay.instances", `arm "${id}" chooses its rows by their pass rates, and not the same again`);
+      return invalid(
+        "policy.replay.instances",
+        `arm "${id}" chooses its rows by their pass rates, and not the same again`,
+      );
   }
   return undefined;
 }

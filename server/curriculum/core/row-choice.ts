@@ -1,6 +1,6 @@
 /** Which rows of an arm are drawn: by how much is learnt from rows of their pass rate, with a floor for all of them. */
 import type { Rng } from "../../../envs/lib/rng.ts";
-import { classOf, PAGE_ROWS, RATE_STEPS, rateOf, recordAt, RETIRED, type RowTable } from "./row-table.ts";
+import { classOf, nthOfClass, PAGE_ROWS, RATE_STEPS, rateOf, recordAt, RETIRED, type RowTable } from "./row-table.ts";
 import type { RowRule } from "./types.ts";
 
 /** Rows that are drawn again because they are taken, before the next one that is free is looked for. */
@@ -27,19 +27,32 @@ export function stepMasses(rule: RowRule, { counts }: RowTable, share: number): 
   const rows = counts.reduce((sum, count, step) => (step === RETIRED ? sum : sum + count), 0);
   if (rows === 0) return [...wanted.map(() => 0), 1];
   const floor = total > 0 ? rule.floor : 1;
-  return [...wanted.map((mass, step) => (total > 0 ? (1 - floor) * (mass / total) : 0) + (floor * counts[step]!) / rows), 0];
+  return [
+    ...wanted.map((mass, step) => (total > 0 ? (1 - floor) * (mass / total) : 0) + (floor * counts[step]!) / rows),
+    0,
+  ];
 }
 
-/** The n-th row of a class, in the rows' order. */
-function rowIn({ pages, retireAfter }: RowTable, of: number, n: number): number {
-  let left = n;
-  let place = 0;
-  while (left >= pages[place]!.counts[of]!) left -= pages[place++]!.counts[of]!;
-  const { seen, solved, streak } = pages[place]!;
-  for (let at = 0; ; at++) {
-    const found = classOf({ seen: seen[at]!, solved: solved[at]!, streak: streak[at]! }, retireAfter);
-    if (found === of && left-- === 0) return place * PAGE_ROWS + at;
-  }
+/** Finds the n-th row of a class, in the rows' order: the pages' counts are summed once for each class that is asked for. */
+function rowFinder({ pages, retireAfter }: RowTable): (of: number, n: number) => number {
+  const sums = new Map<number, Uint32Array>();
+  const sumsOf = (of: number): Uint32Array => {
+    const made = new Uint32Array(pages.length);
+    let total = 0;
+    for (let i = 0; i < pages.length; i++) made[i] = total += pages[i]!.counts[of]!;
+    sums.set(of, made);
+    return made;
+  };
+  return (of, n) => {
+    const ends = sums.get(of) ?? sumsOf(of);
+    let [from, to] = [0, ends.length - 1];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (ends[middle]! <= n) from = middle + 1;
+      else to = middle;
+    }
+    return from * PAGE_ROWS + nthOfClass(pages[from]!, of, n - (from === 0 ? 0 : ends[from - 1]!), retireAfter);
+  };
 }
 
 /** The first row from one on that is not taken and not retired; the row itself where there is none. */
@@ -60,6 +73,7 @@ export function chooseRows(
 ): readonly number[] {
   const masses = stepMasses(rule, table, share);
   const total = masses.reduce((sum, mass) => sum + mass, 0);
+  const find = rowFinder(table);
   const chosen = new Set<number>();
   const isTaken = (row: number): boolean => chosen.has(row) || taken.has(row);
   const one = (): number => {
@@ -72,7 +86,7 @@ export function chooseRows(
       }
       left -= mass;
     }
-    return rowIn(table, step, rng.int(0, table.counts[step]! - 1));
+    return find(step, rng.int(0, table.counts[step]! - 1));
   };
   return Array.from({ length: count }, () => {
     let row = one();

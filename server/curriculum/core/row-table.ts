@@ -52,10 +52,22 @@ export interface RowTable {
   readonly counts: readonly number[];
 }
 
-/** The step of a row's pass rate, or RETIRED. */
-export function classOf({ seen, solved, streak }: RowRecord, retireAfter: number): number {
+/** The step of a row's pass rate, or RETIRED. Of numbers, for draws look at thousands of rows. */
+function classIn(seen: number, solved: number, streak: number, retireAfter: number): number {
   if (retireAfter > 0 && streak >= retireAfter) return RETIRED;
   return Math.floor((RATE_STEPS * (solved + PRIOR_SOLVED)) / (seen + PRIOR_SEEN));
+}
+
+export function classOf({ seen, solved, streak }: RowRecord, retireAfter: number): number {
+  return classIn(seen, solved, streak, retireAfter);
+}
+
+/** The n-th row of a class in a page, which has so many. */
+export function nthOfClass({ seen, solved, streak }: RowPage, of: number, n: number, retireAfter: number): number {
+  let left = n;
+  for (let at = 0; at < seen.length; at++)
+    if (classIn(seen[at]!, solved[at]!, streak[at]!, retireAfter) === of && left-- === 0) return at;
+  throw new Error(`a page has not ${n + 1} rows of class ${of}`);
 }
 
 /** The pass rate that is expected of a row. */
@@ -112,7 +124,7 @@ export function withRecords(table: RowTable, changes: Iterable<readonly [row: nu
     }
     const page = pages[place] as RowPage;
     const at = row % PAGE_ROWS;
-    const before = classOf({ seen: page.seen[at]!, solved: page.solved[at]!, streak: page.streak[at]! }, table.retireAfter);
+    const before = classIn(page.seen[at]!, page.solved[at]!, page.streak[at]!, table.retireAfter);
     const after = classOf(record, table.retireAfter);
     [page.seen[at], page.solved[at], page.streak[at]] = [record.seen, record.solved, record.streak];
     page.counts[before]!--;
@@ -146,22 +158,35 @@ export function withGroups(table: RowTable, groups: readonly RowGroup[], kept: n
   return withRecords(table, records);
 }
 
-/** A pass rate of a row that somebody knows, and of how many samples it is worth. */
-export interface RowRating {
-  readonly row: number;
-  /** In [0, 1]. */
-  readonly rate: number;
-  /** Above 0. */
+/** Pass rates that somebody knows of rows, each worth so many samples. */
+export interface Rates {
+  /** Which rows; none: as many as there are rates, from the first on. */
+  readonly rows: readonly number[];
+  readonly first: number;
+  /** Of each row, in [0, 1]. */
+  readonly rateAt: (i: number) => number;
+  readonly count: number;
   readonly samples: number;
 }
 
-/** The table with what is told of some rows in place of what was known of them. */
-export function withRatings(table: RowTable, ratings: readonly RowRating[]): RowTable {
-  const told = ratings.map(({ row, rate, samples }): readonly [number, RowRecord] => {
-    const seen = Math.min(COUNT_MAX, Math.round(SAMPLE * samples));
-    return [row, { seen, solved: Math.round(seen * rate), streak: 0 }];
-  });
-  return withRecords(table, told);
+/** The table with what is told of some rows in place of what was known of them; there may be a million. */
+export function withRates(table: RowTable, { rows, first, rateAt, count, samples }: Rates): RowTable {
+  const told = Math.min(COUNT_MAX, Math.round(SAMPLE * samples));
+  const copies = new Map<number, Omit<RowPage, "counts">>();
+  for (let i = 0; i < count; i++) {
+    const row = rows[i] ?? first + i;
+    const [place, at] = [Math.floor(row / PAGE_ROWS), row % PAGE_ROWS];
+    let page = copies.get(place);
+    if (page === undefined) {
+      const { seen, solved, streak } = table.pages[place] as RowPage;
+      page = { seen: seen.slice(), solved: solved.slice(), streak: streak.slice() };
+      copies.set(place, page);
+    }
+    page.seen[at] = told;
+    page.solved[at] = Math.round(told * rateAt(i));
+    page.streak[at] = 0;
+  }
+  return withPages(table, copies);
 }
 
 /** A table whose pages were kept; the others are blank. */
@@ -178,7 +203,6 @@ export function withPages(
 
 function countsOf({ seen, solved, streak }: Pick<RowPage, "seen" | "solved" | "streak">, retireAfter: number) {
   const counts = new Uint32Array(CLASSES);
-  for (let i = 0; i < seen.length; i++)
-    counts[classOf({ seen: seen[i]!, solved: solved[i]!, streak: streak[i]! }, retireAfter)]!++;
+  for (let i = 0; i < seen.length; i++) counts[classIn(seen[i]!, solved[i]!, streak[i]!, retireAfter)]!++;
   return counts;
 }

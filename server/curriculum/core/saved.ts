@@ -17,7 +17,15 @@ import type { DrawnTask, GroupResults, SampleResult, SampleScan } from "./batche
 import type { RunEvent } from "./events.ts";
 import { type Codec, FormatError, type Json, parseJson } from "./json.ts";
 import type { Range, RunState } from "./state.ts";
-import { type Arm, type InstanceKey, placeOf, type Policy, type RowRule, type RunConfig, type TaskPlace } from "./types.ts";
+import {
+  type Arm,
+  type InstanceKey,
+  placeOf,
+  type Policy,
+  type RowRule,
+  type RunConfig,
+  type TaskPlace,
+} from "./types.ts";
 
 /** Of events and states alike. Another number: another server's, to be read by that one. */
 export const FORMAT = 5;
@@ -116,7 +124,9 @@ function ruleDraft({ by, ...rule }: RowRule): Draft<wire.RowRule> {
 function ruleFrom(message: wire.RowRule): RowRule {
   const { sharpness, from, to, width, ...rule } = bare(message);
   const by =
-    sharpness === undefined ? ({ kind: "target", from, to, width } as const) : ({ kind: "learnability", sharpness } as const);
+    sharpness === undefined
+      ? ({ kind: "target", from, to, width } as const)
+      : ({ kind: "learnability", sharpness } as const);
   return { ...rule, by };
 }
 
@@ -159,7 +169,14 @@ export function configFrom(message: wire.RunConfig | undefined, specs: Codec<unk
 
 export function taskMessage({ arm, ordinal, row, repeat, key }: DrawnTask, keys: Codecs["keys"]): wire.DrawnTask {
   const text = JSON.stringify(keys.encode(key));
-  return { $typeName: "gradus.internal.v1.DrawnTask", arm, ordinal, repeat, key: text, ...(row !== undefined && { row }) };
+  return {
+    $typeName: "gradus.internal.v1.DrawnTask",
+    arm,
+    ordinal,
+    repeat,
+    key: text,
+    ...(row !== undefined && { row }),
+  };
 }
 
 export function taskFrom(message: wire.DrawnTask, cursor: number, config: RunConfig, keys: Codecs["keys"]): DrawnTask {

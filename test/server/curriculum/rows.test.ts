@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { ratedEvent } from "../../../server/curriculum/core/row-arms.ts";
 import { chooseRows } from "../../../server/curriculum/core/row-choice.ts";
-import { expectedRate, recordAt, rowTable, withGroups, withRatings } from "../../../server/curriculum/core/row-table.ts";
+import { expectedRate, recordAt, rowTable, withGroups, withRates } from "../../../server/curriculum/core/row-table.ts";
 import type { RowRule } from "../../../server/curriculum/core/types.ts";
 import { arm, ask, bench, feedbackFor, made, runConfig, type Runs, sourceOf, type Task, value } from "./support.ts";
 
@@ -30,20 +30,16 @@ describe("what is known of a row", () => {
   });
 
   test("is counted by page and in all, whatever is told of it and in whatever order", () => {
-    const told = withRatings(rowTable(rule), [
-      { row: 0, rate: 0, samples: 8 },
-      { row: 2499, rate: 1, samples: 8 },
-    ]);
+    const told = withRates(rowTable(rule), { rows: [2499, 0], first: 0, rateAt: (i) => 1 - i, count: 2, samples: 8 });
+    expect([0, 2499].map((row) => recordAt(told, row).solved)).toEqual([0, 512]);
     expect(told.counts.reduce((sum, count) => sum + count, 0)).toBe(2500);
     expect(told.pages.map(({ counts }) => counts.reduce((sum, count) => sum + count, 0))).toEqual([1024, 1024, 452]);
   });
 });
 
 describe("rows are drawn", () => {
-  const rated = withRatings(
-    rowTable(rule),
-    Array.from({ length: 2500 }, (_, row) => ({ row, rate: row / 2499, samples: 16 })),
-  );
+  const rates = { rows: [], first: 0, rateAt: (row: number) => row / 2499, count: 2500, samples: 16 };
+  const rated = withRates(rowTable(rule), rates);
 
   test("near a half by learnability, near the target by a target, and each once in a batch", () => {
     const rows = draws({ ...rule, floor: 0 }, rated, 400);

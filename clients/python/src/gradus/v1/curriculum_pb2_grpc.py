@@ -242,7 +242,7 @@ class CurriculumServiceServicer(object):
 
     def RateRows(self, request, context):
         """Tells pass rates of rows of an arm with a RowCurriculum: what a person knows of them,
-        or a trainer, or `gradus pools profile`. They take the place of what the run knew of
+        or a trainer. They take the place of what the run knew of
         those rows, from the first update batch that is not drawn yet.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -124,7 +124,7 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.RateRowsResponse,
     ]
     """Tells pass rates of rows of an arm with a RowCurriculum: what a person knows of them,
-    or a trainer, or `gradus pools profile`. They take the place of what the run knew of
+    or a trainer. They take the place of what the run knew of
     those rows, from the first update batch that is not drawn yet.
     """
 
@@ -320,7 +320,7 @@ class CurriculumServiceAsyncStub:
         gradus.v1.curriculum_pb2.RateRowsResponse,
     ]
     """Tells pass rates of rows of an arm with a RowCurriculum: what a person knows of them,
-    or a trainer, or `gradus pools profile`. They take the place of what the run knew of
+    or a trainer. They take the place of what the run knew of
     those rows, from the first update batch that is not drawn yet.
     """
 
@@ -538,7 +538,7 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.RateRowsResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.RateRowsResponse]]:
         """Tells pass rates of rows of an arm with a RowCurriculum: what a person knows of them,
-        or a trainer, or `gradus pools profile`. They take the place of what the run knew of
+        or a trainer. They take the place of what the run knew of
         those rows, from the first update batch that is not drawn yet.
         """
 

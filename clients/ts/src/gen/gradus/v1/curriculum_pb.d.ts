@@ -4043,7 +4043,7 @@ export declare const CurriculumService: GenService<{
   },
   /**
    * Tells pass rates of rows of an arm with a RowCurriculum: what a person knows of them,
-   * or a trainer, or `gradus pools profile`. They take the place of what the run knew of
+   * or a trainer. They take the place of what the run knew of
    * those rows, from the first update batch that is not drawn yet.
    *
    * @generated from rpc gradus.v1.CurriculumService.RateRows
