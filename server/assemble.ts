@@ -88,7 +88,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     }),
   );
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
-  const maker = createMaker({ workers, registry, pools, teacher });
+  const maker = createMaker({ workers, registry, pools, resources, teacher });
   const [ranks, { aheadMax }] = [createRunRanks(pools), parts];
   const runs = spans.runs(
     createRuns({

@@ -18,6 +18,7 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
       evaluationStore: memoryEvaluationStore(),
       holds: memoryHolds(),
       replicas: undefined,
+      taskKeys: undefined,
     };
   const at = (part: string) => ({
     directory,
@@ -38,7 +39,13 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
   try {
     const store = kept(await sqliteStore(at("runs")));
     const evaluationStore = kept(await sqliteEvaluationStore(at("evaluations")));
-    return { store, evaluationStore, holds: fileHolds(directory), replicas: sqliteReplicas(directory) };
+    return {
+      store,
+      evaluationStore,
+      holds: fileHolds(directory),
+      replicas: sqliteReplicas(directory),
+      taskKeys: undefined,
+    };
   } catch (error) {
     for (const each of opened) await each.close();
     if (!(error instanceof CannotOpen)) throw error;
@@ -47,7 +54,7 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
 }
 
 async function openDatabase(
-  { store: url, limits }: Config,
+  { store: url, limits, taskKeys }: Config,
   keys: Keyring,
   onProblem: (problem: string | undefined) => void,
 ) {
@@ -60,7 +67,7 @@ async function openDatabase(
       `--max-completion-bytes must be at most ${completionBytesMax} with a database; got ${limits.maxCompletionBytes}`,
     );
   try {
-    return await openPostgres({ url, keys, onProblem });
+    return await openPostgres({ url, keys, withTaskKeys: taskKeys === "store", onProblem });
   } catch (error) {
     if (!(error instanceof CannotOpen)) throw error;
     throw new CannotOpen(`--store: ${error.message}`);

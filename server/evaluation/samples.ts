@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { TaskKey } from "../../envs/origin.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
-import type { Refusal, Result } from "../curriculum/core/types.ts";
+import { ok, type Refusal, type Result } from "../curriculum/core/types.ts";
 import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
 import type { Caller } from "../scoring/async-scorer.ts";
 import { asCut, isFinal, type OpenTask, type OpenToken, type SampleResult } from "../scoring/scorer.ts";
@@ -33,9 +33,19 @@ function specOf({ answerFormat, thinking }: OpenEvaluation, { part }: SuiteTask)
   return { ...part.spec, ...(answerFormat && { answerFormat }), ...(thinking && { thinking }) };
 }
 
-function shown({ maker }: Context, open: OpenEvaluation, task: SuiteTask): Pick<PendingTask, "spec" | "task"> {
-  const spec = specOf(open, task);
-  return { spec, task: maker.again(spec, task.key) };
+/** What is shown of a task: the same for all of its samples. */
+type Shown = Pick<PendingTask, "spec" | "task">;
+
+/** In the tasks' order. */
+async function shown(
+  { maker }: Context,
+  open: OpenEvaluation,
+  tasks: readonly SuiteTask[],
+): Promise<Result<readonly Shown[]>> {
+  const specs = tasks.map((task) => specOf(open, task));
+  const made = await maker.again(tasks.map(({ key }, i) => ({ spec: specs[i] as TaskSpec, key })));
+  if (made.kind !== "ok") return made;
+  return ok(made.value.map((task, i) => ({ spec: specs[i] as TaskSpec, task })));
 }
 
 export async function findPending(
@@ -54,9 +64,11 @@ export async function findPending(
   for (const { from, to } of runsOf(page.map(({ ordinal }) => ordinal))) {
     const made = await context.tasks.make(open.of, from, to, signal);
     if (made.kind !== "ok") return made;
-    for (const task of made.value) {
-      const indices = page.find(({ ordinal }) => ordinal === task.ordinal)?.indices ?? [];
-      tasks.push({ ordinal: task.ordinal, ...shown(context, open, task), indices });
+    const parts = await shown(context, open, made.value);
+    if (parts.kind !== "ok") return parts;
+    for (const [i, { ordinal }] of made.value.entries()) {
+      const indices = page.find((found) => found.ordinal === ordinal)?.indices ?? [];
+      tasks.push({ ordinal, ...(parts.value[i] as Shown), indices });
     }
   }
   return { kind: "ok", value: { tasks, next: found.length > limit ? page.at(-1)?.ordinal : undefined } };
@@ -99,18 +111,21 @@ export async function listSamples(
   for (const [ordinal, ofTask] of Map.groupBy(page, (sample) => sample.ordinal)) {
     const [task] = await context.tasks.made(open.of, ordinal, ordinal + 1);
     if (task === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
-    samples.push(...ofTask.map((sample) => shownSample(context, open, task, sample)));
+    const parts = await shown(context, open, [task]);
+    if (parts.kind !== "ok") return parts;
+    const [part] = parts.value as readonly [Shown];
+    samples.push(...ofTask.map((sample) => shownSample(task, part, sample)));
   }
   const last = page.at(-1);
   const next = found.length > limit && last ? { ordinal: last.ordinal, index: last.index } : undefined;
   return { kind: "ok", value: { samples, next } };
 }
 
-function shownSample(context: Context, open: OpenEvaluation, task: SuiteTask, sample: StoredSample): Sample {
+function shownSample(task: SuiteTask, of: Shown, sample: StoredSample): Sample {
   const { ordinal, index, completion } = sample;
   const { category, part } = task;
   const place = { ordinal, index, completion, category, part: part.name };
-  return { ...place, ...shown(context, open, task), result: resultOf(sample) };
+  return { ...place, ...of, result: resultOf(sample) };
 }
 
 // A completion comes in: it is scored, and kept if it is the first of its sample.

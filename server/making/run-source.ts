@@ -46,6 +46,7 @@ const specs: Codec<TaskSpec> = {
       pool: readText(from["pool"]),
       answerFormat: readName(from["answerFormat"], formatNumbers.toWire),
       thinking: readName(from["thinking"], thinkingNumbers.toWire),
+      ...(from["digest"] !== undefined && { digest: readText(from["digest"]) }),
       rewardScheme: readText(from["rewardScheme"]),
       rewardParameters: readNumberMap(from["rewardParameters"]),
     };

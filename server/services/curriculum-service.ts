@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
+import { ARMS_MAX, checkConfig } from "../curriculum/core/config.ts";
 import type { FeedbackStatus, GroupRef } from "../curriculum/core/feedback.ts";
 import type { Wanted } from "../curriculum/core/groups.ts";
 import type { AppliesFrom } from "../curriculum/runs/runs.ts";
@@ -30,7 +31,7 @@ import {
   toCount,
 } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { okOrThrow } from "./refusal.ts";
+import { errorOf, okOrThrow } from "./refusal.ts";
 import { evaluationToWire, issuedToWire } from "./run-task.ts";
 import { addedArms, runConfigFromWire, runConfigToWire } from "./run-config.ts";
 import { policyFromWire } from "./wire-policy.ts";
@@ -38,7 +39,6 @@ import { groupToWire, recordToWire, listedToWire, runToWire, stateToWire } from 
 
 const RUN_ID_BYTES_MAX = 128;
 const ARM_ID_BYTES_MAX = 64;
-const ARMS_MAX = 256;
 const GROUPS_MAX = 4096;
 const COUNT_MAX = 4096;
 /** Tasks of an evaluation arm, where nothing is said. */
@@ -73,7 +73,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
       // What there is already was tried when it was made.
       const existing = await runs.get(runId);
-      if (existing.kind === "not_found") {
+      if (existing.kind === "not_found" || request.validateOnly) {
         const wanting = { caller: peerCaller(peer), signal };
         await checkArms(deps, config, wanting);
         const { evaluationArms: arms, seed } = config;
@@ -82,6 +82,11 @@ function runHandlers(deps: ServiceDeps): Handlers {
         for (const warning of await rowWarnings(deps, config)) log.warn({ runId, warning }, "rows of a run");
       }
       const rated = begunRatings(deps, { arms: config.arms, from: 0 }, request.config?.arms ?? [], "config.arms");
+      if (request.validateOnly) {
+        const refused = checkConfig(config);
+        if (refused !== undefined) throw errorOf(refused, "config.");
+        return create(wire.CreateRunResponseSchema, { run: { runId, config: runConfigToWire(config) } });
+      }
       const { run, created } = okOrThrow(await runs.create(runId, config, rated), "config.");
       return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
     },
@@ -106,7 +111,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const waitMs = readWait(request.wait);
       const wanted = { cursor, count: count === 0 ? undefined : count, waitMs, signal };
       const { config, nextCursor, done, epoch, ...batch } = okOrThrow(await runs.nextBatch(runId, wanted));
-      const tasks = await inStretches(batch.tasks, (task) => issuedToWire(deps, runId, task, config));
+      const tasks = await issuedToWire(deps, runId, batch.tasks, config);
       return create(wire.NextBatchResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
     },
     async nextEvaluation(request, { signal }) {
@@ -116,7 +121,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const cursor = toCount(request.cursor, "cursor");
       const count = checkRange(request.count, 0, COUNT_MAX, "count") || EVALUATION_COUNT;
       const batch = okOrThrow(await runs.nextEvaluation(runId, { armId, round, cursor, count, signal }));
-      const tasks = await inStretches(batch.tasks, (task) => evaluationToWire(deps, runId, task, batch));
+      const tasks = await evaluationToWire(deps, runId, batch);
       const { nextCursor, done, epoch } = batch;
       return create(wire.NextEvaluationResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
     },
@@ -141,11 +146,10 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
       const waitMs = request.wait === undefined ? 0 : checkDuration(request.wait, 0, WAIT_MAX_MS, "wait");
       const found = okOrThrow(await runs.groups(runId, { wanted, from, limit: size, waitMs, signal }));
       const { config, next } = found;
-      const groups = await inStretches(found.groups, (view) =>
-        groupToWire(
-          ...([runId, view, config, pairsMaxOf(deps, config.arms[view.task.arm]?.spec)] as const),
-          request.tasks ? issuedToWire(deps, runId, view.task, config) : undefined,
-        ),
+      const issued = request.tasks ? found.groups.map(({ task }) => task) : [];
+      const tasks = await issuedToWire(deps, runId, issued, config);
+      const groups = await inStretches(found.groups, (view, i) =>
+        groupToWire(runId, view, config, pairsMaxOf(deps, config.arms[view.task.arm]?.spec), tasks[i]),
       );
       const nextPageToken = next === undefined ? "" : pageToken(String(next));
       const closed = found.groups.every((group) => group.closed);
@@ -293,7 +297,7 @@ function stateHandlers(deps: ServiceDeps): Handlers {
       if (opened.kind === "invalid")
         throw new RpcError("FAILED_PRECONDITION", `state: ${opened.detail}`, { field: "state" });
       const { run, config, outstanding } = okOrThrow(await runs.import(opened.payload, runId, caller));
-      const tasks = await inStretches(outstanding, (task) => issuedToWire(deps, run.runId, task, config));
+      const tasks = await issuedToWire(deps, run.runId, outstanding, config);
       return create(wire.ImportRunResponseSchema, { run: runToWire(run), outstanding: tasks });
     },
     watchRun: (request, context) => watch(deps, readRunId(request), context),

@@ -65,7 +65,8 @@ export function begunRatings(
   field: string,
 ): readonly RowsRated[] {
   return arms.flatMap((arm, i) => {
-    const { columnSamples } = given[i]?.rows ?? {};
+    // By their ids: arms of a family stand elsewhere than the family did.
+    const { columnSamples } = given.find(({ id }) => id === arm.id)?.rows ?? {};
     const pool = poolOf(deps, arm);
     if (arm.rows === undefined || columnSamples === 0) return [];
     const name = `${field}[${i}].rows.column_samples`;

@@ -70,12 +70,13 @@ export function reportToWire({ evaluation, suite, report }: EvaluationReport): w
   });
 }
 
-function rowToWire({ name, samples, samplesExpected, tasks, figures }: ReportRow) {
+function rowToWire({ name, samples, samplesExpected, tasks, tasksInEverySplit, figures }: ReportRow) {
   return create(wire.ReportRowSchema, {
     name,
     figures: { ...figures },
     samples: BigInt(samples),
     tasks: BigInt(tasks),
+    tasksInEverySplit: BigInt(tasksInEverySplit),
     samplesExpected: BigInt(samplesExpected),
   });
 }

@@ -89,8 +89,11 @@ export type Seed = bigint | number | string;
 
 /** What a run chooses between. Without an answer format and a reward scheme of its own the run's count. */
 export interface ArmChoice extends TaskChoice {
-  /** Unique within the run. */
-  readonly id: string;
+  /**
+   * Unique within the run. Left out of a family alone, an environment with "*" ("np/*"), which stands for an arm of each
+   * level of all that match: `check` says what it comes to.
+   */
+  readonly id?: string | undefined;
   /** Left out: 1. */
   readonly weight?: number | undefined;
   /** Whether a constraint's share of hard tasks counts this arm. */
@@ -255,7 +258,7 @@ function dynamicSamplingOf({ oversampleMax, alike = "rewards" }: DynamicSampling
 /** The message for an arm. */
 export function armOf(choice: ArmChoice | Arm): Arm {
   if (isMessage(choice, ArmSchema)) return choice;
-  const { id, weight, hard, klCoefficient, rankGroup, rows, ...task } = choice;
+  const { id = "", weight, hard, klCoefficient, rankGroup, rows, ...task } = choice;
   return create(ArmSchema, {
     id,
     spec: taskSpecOf(task),

@@ -9,8 +9,8 @@ import { isIssued, isRecent } from "./issued-hashes.ts";
 import type { KnownTask, ObservedGroup, Progress } from "../policies/policy.ts";
 import { isWithin } from "../policies/ranks.ts";
 import { definitionOf } from "../policies/registry.ts";
-import { signalNamed } from "./signals.ts";
 import type { Batch, ClosedGroup } from "./batches.ts";
+import { observedGroup, signalOf } from "./observed.ts";
 import { feedbackWeight, type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./fold.ts";
 import { afterFold, chosenRows } from "./row-arms.ts";
 import { batchAt, isDrawn, openGroups, openGroupsMax, type RunState, toRanges } from "./state.ts";
@@ -91,23 +91,17 @@ function dueFold(state: RunState): Fold {
 function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]): unknown {
   const { policy, policyState, config } = state;
   const definition = definitionOf(policy);
-  const signal = signalNamed(definition.signal?.(policy.config) ?? "ABSOLUTE_ADVANTAGE");
+  const signal = signalOf(definition, policy.config);
   const observed = ({ task, outcome }: ClosedGroup): ObservedGroup => {
-    const { count, sum, solved, deviation } = outcome;
-    const arm = config.arms[task.arm] as Arm;
     const batch = batchAt(state, task.cursor) as Batch;
-    return {
+    const place = {
       arm: task.arm,
-      armId: arm.id,
       hash: task.key.hash,
       rank: task.key.rank,
       weight: feedbackWeight(state, batch.index),
       probability: batch.probabilities[task.arm] ?? 0,
-      rewardMean: count > 0 ? sum / count : undefined,
-      rewardDeviation: count > 0 ? (deviation ?? undefined) : undefined,
-      solvedShare: count > 0 && solved !== null ? solved / count : undefined,
-      signal: signal(outcome, arm.rewardRange),
     };
+    return observedGroup(config.arms[task.arm] as Arm, place, outcome, signal);
   };
   return updates.reduce<unknown>(
     (now, groups) => definition.observe?.(policy.config, now, groups.map(observed)) ?? now,

@@ -58,6 +58,8 @@ export interface ObservedGroup {
   readonly solvedShare: number | undefined;
   /** The one that the policy asks for; undefined: the group gives none. */
   readonly signal: number | undefined;
+  /** Means of what the policy reads, by name, each over the samples that have it; left out: none has any. */
+  readonly facts?: Readonly<Record<string, number>> | undefined;
 }
 
 /** An instance that could be the next task of an arm. */
@@ -106,8 +108,14 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   check(config: Config, run: RunShape): Invalid | undefined;
   /** Whether a draw must wait for feedback that is due, and `observe` be told of it. */
   readonly takesFeedback: boolean;
-  /** What `observe` is given; left out: the absolute advantage. */
-  signal?(config: Config): SignalName | MeasureName;
+  /** What `observe` is given of a group of an arm; left out: the absolute advantage. */
+  signal?(config: Config, armId: string): SignalName | MeasureName;
+  /**
+   * Facts that it is told of beside (ObservedGroup.facts): "component:" with the name of a part of the reward, "metadata:"
+   * with that of a number that the environment says of its instances, or "improvement". Left out: none. They are kept in
+   * the run's journal from when the policy is in force. Under reported advantages there are none.
+   */
+  reads?(config: Config): readonly string[];
   /** The field that asks for what was solved, which reported advantages do not say. Left out: there is none. */
   needsSolved?(config: Config): string | undefined;
   /** The state before anything was observed. `cursor` is that of the first task that the policy will draw. */

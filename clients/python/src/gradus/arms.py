@@ -88,6 +88,9 @@ def arm(
 ) -> Arm:
     """An arm: what a policy chooses between. Its id is "environment/level/source", of what is given, unless set.
 
+    An environment with "*", which stands for anything but "/", makes it a family: `arm("np/*")` stands for an arm of each
+    level of each environment of the server that matches. `Run.check` says what it comes to.
+
     Without `source` tasks are made where the environment can make some, and else rows of a pool, as those of code, qa
     and writing are.
     `hard` says whether the constraint `hard_share_min` counts it. Each of its tasks carries `kl_coefficient` for the
@@ -105,7 +108,9 @@ def arm(
         answer_format=answer_format,
         reward_scheme=reward_scheme,
     )
-    name = arm_id or "/".join(part for part in (environment, level, source) if part)
+    # A family's arms are named by the server.
+    own = "" if "*" in environment else "/".join(part for part in (environment, level, source) if part)
+    name = arm_id or own
     return Arm(name, spec, weight, hard, kl_coefficient, rank_group, rows)
 
 

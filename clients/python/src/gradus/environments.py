@@ -27,12 +27,22 @@ class ParameterInfo(Value, message=environment_pb2.ParameterInfo):
 
 @dataclass(frozen=True)
 class LevelInfo(Value, message=environment_pb2.LevelInfo):
-    """A level: parameters with a name. `evaluation_only`: refused for the split "train"."""
+    """A level: parameters with a name.
+
+    Attributes
+    ----------
+    evaluation_only
+        Refused for the split "train".
+    small
+        It has fewer than 1,000 instances, and all of them lie in every split.
+
+    """
 
     name: str
     description: str
     parameters: Mapping[str, float]
     evaluation_only: bool
+    small: bool
 
 
 @dataclass(frozen=True)

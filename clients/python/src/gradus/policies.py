@@ -242,6 +242,7 @@ def replay(
 def frontier(
     *,
     measure: SuccessMeasure | None = None,
+    arm_measures: Mapping[str, SuccessMeasure] | None = None,
     exploration: float | None = None,
     practice_scale: float | None = None,
     constraints: BatchConstraints | None = None,
@@ -249,12 +250,16 @@ def frontier(
 ) -> Policy:
     """Where there is something to learn (ours): the default, which needs no order of levels.
 
-    `measure` is what success is: how good the answer is ("quality", the default: its ratio to an optimum, its grade, or
-    whether it is right), whether it is "solved", or its "reward" within the range of its scheme. `exploration` is the
-    share of each update batch that all arms have alike (None: 0.1), and `practice_scale` how many groups of practice
-    without progress halve an arm's share (None: prompts_per_update, at least 8).
+    `measure` is what success is: how good the answer is ("quality", the default, which goes by each arm's goal:
+    its ratio to an optimum, its grade, or whether it is right), whether it is "solved", its "reward" within the
+    range of its scheme, or its "improvement" from the trivial answer (0) to the optimum (1). `arm_measures`
+    gives some arms their own, by id. `exploration` is the share of each update batch that all arms have alike
+    (None: 0.1), and `practice_scale` how many groups of practice without progress halve an arm's share (None:
+    prompts_per_update, at least 8; more suits a model that is known to learn slowly).
     """
-    made = FrontierPolicy(measure=measure, exploration=exploration, practice_scale=practice_scale)
+    made = FrontierPolicy(
+        measure=measure, arm_measures=arm_measures or {}, exploration=exploration, practice_scale=practice_scale
+    )
     return _checked(frontier=made, constraints=constraints, filter=task_filter)
 
 

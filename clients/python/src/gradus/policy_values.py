@@ -130,6 +130,7 @@ class FrontierPolicy(Value, message=cur.FrontierPolicy):
     """Where there is something to learn; see `gradus.frontier`."""
 
     measure: SuccessMeasure | None = None
+    arm_measures: Mapping[str, SuccessMeasure] = field(default_factory=dict)
     exploration: float | None = None
     practice_scale: float | None = None
 

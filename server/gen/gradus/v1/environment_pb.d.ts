@@ -283,6 +283,14 @@ export declare type LevelInfo = Message<"gradus.v1.LevelInfo"> & {
    * @generated from field: bool evaluation_only = 4;
    */
   evaluationOnly: boolean;
+
+  /**
+   * It has fewer than 1,000 instances, and all of them lie in every split: what is
+   * evaluated may have been trained on.
+   *
+   * @generated from field: bool small = 5;
+   */
+  small: boolean;
 };
 
 /**

@@ -871,6 +871,14 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
    * @generated from field: uint64 samples_expected = 5;
    */
   samplesExpected: bigint;
+
+  /**
+   * Of these tasks, those that lie in every split, for there are fewer than 1,000
+   * like them: the model may have been trained on them.
+   *
+   * @generated from field: uint64 tasks_in_every_split = 6;
+   */
+  tasksInEverySplit: bigint;
 };
 
 /**

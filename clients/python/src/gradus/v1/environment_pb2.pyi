@@ -271,12 +271,17 @@ class LevelInfo(google.protobuf.message.Message):
     DESCRIPTION_FIELD_NUMBER: builtins.int
     PARAMETERS_FIELD_NUMBER: builtins.int
     EVALUATION_ONLY_FIELD_NUMBER: builtins.int
+    SMALL_FIELD_NUMBER: builtins.int
     name: builtins.str
     """Its name, e.g. "easy"."""
     description: builtins.str
     """What makes it what it is."""
     evaluation_only: builtins.bool
     """Refused for SPLIT_TRAIN."""
+    small: builtins.bool
+    """It has fewer than 1,000 instances, and all of them lie in every split: what is
+    evaluated may have been trained on.
+    """
     @property
     def parameters(self) -> gradus.v1.task_pb2.Parameters:
         """The parameters it stands for."""
@@ -288,9 +293,10 @@ class LevelInfo(google.protobuf.message.Message):
         description: builtins.str = ...,
         parameters: gradus.v1.task_pb2.Parameters | None = ...,
         evaluation_only: builtins.bool = ...,
+        small: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["parameters", b"parameters"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["description", b"description", "evaluation_only", b"evaluation_only", "name", b"name", "parameters", b"parameters"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["description", b"description", "evaluation_only", b"evaluation_only", "name", b"name", "parameters", b"parameters", "small", b"small"]) -> None: ...
 
 global___LevelInfo = LevelInfo
 
