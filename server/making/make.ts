@@ -14,21 +14,13 @@ import type { TaskSpec } from "../tasks/spec.ts";
 import type { Teacher, WantedOfTeacher } from "../ports/teacher/teacher.ts";
 import { teacher as teacherKind } from "../ports/teacher/kind.ts";
 import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "../tasks/task.ts";
-import { createAsker } from "./ask.ts";
+import { createAsker, type Wanting } from "./ask.ts";
 import type { WorkerPool } from "./workers.ts";
 
 /** Of the tasks that are kept because they will be shown, prompts and all: a thousand and more, which are made ahead. */
 const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
 /** About what a task takes beside its prompt. */
 const TASK_CHARACTERS = 2048;
-
-/** Who wants tasks. */
-export interface Wanting {
-  /** Whose share of the workers they come out of: runCaller and those beside it name it. */
-  readonly caller: string;
-  /** Aborted when nobody wants them any more. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 // Whose share of the workers some work comes out of. A server knows one token at most, so what tells callers apart is
 // what they ask for: a run has a share of its own, and so has the making of a suite; all else is shared by address, not
