@@ -103,7 +103,11 @@ function createLost(): (id: string, digest: string) => Resource {
     const name = `${id} ${digest}`;
     const resource = known.get(name) ?? {
       name,
-      ...{ concurrencyMax: 64, waitingMax: 4096, heldBytesMax: 0, timeLimitMs: 1000, attemptsMax: 1 },
+      concurrencyMax: 64,
+      waitingMax: 4096,
+      heldBytesMax: 0,
+      timeLimitMs: 1000,
+      attemptsMax: 1,
       probe: async () => changed({ name }, id),
     };
     known.set(name, resource);

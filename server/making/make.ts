@@ -4,7 +4,7 @@ import { askingOf } from "../../envs/asked.ts";
 import type { Environment } from "../../envs/environment.ts";
 import { restore } from "../../envs/instances.ts";
 import type { MakeResult as Instantiated, TaskKey } from "../../envs/origin.ts";
-import { pickRow, type Pool, rowAt } from "../../envs/pool.ts";
+import { nthRow, pickRow, type Pool, rowAt } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { Party } from "../sharing/fair-turns.ts";
 import { inStretches } from "../sharing/stretches.ts";
@@ -59,6 +59,8 @@ export function peerParty(peer: string): Party {
 interface Walk {
   readonly seed: bigint;
   readonly ordinal: number;
+  /** The row itself, of those of its level and split in the file's order, whatever the walk; left out: the walk says it. */
+  readonly row?: number | undefined;
   /** Left out: it has none. */
   readonly rankAt?: ((place: number) => number) | undefined;
 }
@@ -137,11 +139,16 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
       const job = { spec: { environment, version, parameters, split, answerFormat }, seeds, caller };
       return workers.run(job, signal);
     },
-    makeRow: (spec, { seed, ordinal, rankAt }) =>
-      rendered(spec, rowAt(poolOf(spec), spec.level, spec.split, seed, ordinal, rankAt)),
+    makeRow(spec, { seed, ordinal, row, rankAt }) {
+      const [pool, { level, split }] = [poolOf(spec), spec];
+      const made =
+        row === undefined ? rowAt(pool, level, split, seed, ordinal, rankAt) : nthRow(pool, level, split, row);
+      return rendered(spec, made);
+    },
     keep: (task) => void kept.set(task.key, task),
     async again(wanted) {
-      const results = await Promise.all(await inStretches(wanted, againOne));
+      const begun: readonly (MakeResult | Promise<MakeResult>)[] = await inStretches(wanted, againOne);
+      const results = await Promise.all(begun.map((each) => Promise.resolve(each)));
       const refused = results.find((result) => result.kind !== "made");
       if (refused !== undefined) return refusalOf(refused);
       return ok(results.flatMap((result) => (result.kind === "made" ? [result.task] : [])));

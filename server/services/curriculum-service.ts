@@ -17,6 +17,7 @@ import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "
 import { checkArms } from "./check-arms.ts";
 import { checkEvaluatedRows, rowWarnings } from "./check-rows.ts";
 import { countRanks } from "./rank-ranges.ts";
+import { begunRatings, rowHandlers } from "./row-curricula.ts";
 import {
   checkBytes,
   checkCount,
@@ -48,7 +49,13 @@ const WAIT_DEFAULT_MS = 10_000;
 const WAIT_MAX_MS = 60_000;
 
 export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<typeof wire.CurriculumService> {
-  return { ...runHandlers(deps), ...feedbackHandlers(deps), ...controlHandlers(deps), ...stateHandlers(deps) };
+  return {
+    ...runHandlers(deps),
+    ...feedbackHandlers(deps),
+    ...controlHandlers(deps),
+    ...stateHandlers(deps),
+    ...rowHandlers(deps),
+  };
 }
 
 type Handlers = ServiceHandlers<typeof wire.CurriculumService>;
@@ -74,12 +81,13 @@ function runHandlers(deps: ServiceDeps): Handlers {
         if (!(request.config?.trainOnEvaluated ?? false)) await checkEvaluatedRows(deps, config, "config.arms");
         for (const warning of await rowWarnings(deps, config)) log.warn({ runId, warning }, "rows of a run");
       }
+      const rated = begunRatings(deps, { arms: config.arms, from: 0 }, request.config?.arms ?? [], "config.arms");
       if (request.validateOnly) {
         const refused = checkConfig(config);
         if (refused !== undefined) throw errorOf(refused, "config.");
         return create(wire.CreateRunResponseSchema, { run: { runId, config: runConfigToWire(config) } });
       }
-      const { run, created } = okOrThrow(await runs.create(runId, config), "config.");
+      const { run, created } = okOrThrow(await runs.create(runId, config, rated), "config.");
       return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
     },
     async getRun(request) {
@@ -241,7 +249,8 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       if (!runConfigToWire(config).trainOnEvaluated)
         await checkEvaluatedRows(deps, { arms: addArms, evaluationArms: config.evaluationArms }, "add_arms");
       const length = request.length === undefined ? undefined : toCount(request.length, "length");
-      const shape = { addArms, removeArms, numGenerations, promptsPerUpdate, length, policy };
+      const rated = begunRatings(deps, { arms: addArms, from: config.arms.length }, request.addArms, "add_arms");
+      const shape = { addArms, removeArms, numGenerations, promptsPerUpdate, length, policy, rated };
       return create(wire.UpdateShapeResponseSchema, from(okOrThrow(await runs.updateShape(runId, shape, caller))));
     },
     async updatePolicy(request, { caller }) {

@@ -59,6 +59,7 @@ export type {
   StagedChoice,
 } from "./policies.ts";
 export { recommended } from "./recommended.ts";
+export type { ArmRows, RowChoice } from "./rows.ts";
 export type {
   BatchChoice,
   ControlOptions,
