@@ -121,7 +121,7 @@ function session(client: WebSocket, { request, socket, context, known, handlers 
   };
 
   const answer = async (raw: RawData): Promise<void> => {
-    const text = raw.toString();
+    const text = textOf(raw);
     const reply = await read(text)
       .then(({ kind, data }) => call(kind, data, text.length))
       .catch((error: unknown) => errorReply(error));
@@ -156,7 +156,10 @@ function session(client: WebSocket, { request, socket, context, known, handlers 
   });
 }
 
-const isClose = (raw: RawData): boolean => /^\s*\{\s*"type"\s*:\s*"close"\s*\}\s*$/.test(raw.toString());
+/** Messages come in one piece, for that is how the server is opened. */
+const textOf = (raw: RawData): string => (raw as Buffer).toString();
+
+const isClose = (raw: RawData): boolean => /^\s*\{\s*"type"\s*:\s*"close"\s*\}\s*$/.test(textOf(raw));
 
 async function read(text: string): Promise<{ readonly kind: Kind; readonly data: JsonObject }> {
   let message: unknown;

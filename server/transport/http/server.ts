@@ -81,12 +81,14 @@ export async function startHttp(
     // As Node answers where nobody upgrades: what is asked for is not to be had.
     socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
   });
-  const { port, close: closePort } = await listening(server, config.host, config.httpPort);
-  const close = (graceMs: number): Promise<void> => {
-    sessions.close();
-    return closePort(graceMs);
+  const port = await listening(server, config.host, config.httpPort);
+  return {
+    port: port.port,
+    close: (graceMs) => {
+      sessions.close();
+      return port.close(graceMs);
+    },
   };
-  return { port, close };
 }
 
 /**

@@ -66,7 +66,7 @@ test("an episode is a task by its seed, and one completion that is scored as a S
   expect(begun.data.observation).toMatchObject({
     environment: "countdown",
     level: "T0",
-    messages: task.prompt.map(({ content }) => expect.objectContaining({ content })),
+    messages: task.prompt.map(({ content }): unknown => expect.objectContaining({ content })),
   });
   const completion = "<think>no</think><answer>1 + 1</answer>";
   const stepped = await session.step({ completion });
