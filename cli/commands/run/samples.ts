@@ -1,9 +1,10 @@
 /** gradus run samples and delete-samples: completions that a run keeps. */
 import { type Command, Option } from "commander";
 import { type KeptSample, RunSampleSchema, type SampleFilterChoice } from "../../../clients/ts/src/public.ts";
+import { escaped } from "../../../envs/lib/words.ts";
 import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
 import { jsonOf, number, print, printed, printJson } from "../../print.ts";
-import { number as numberOption, wholeNumber } from "../../task-options.ts";
+import { anyNumber, wholeNumber } from "../../task-options.ts";
 
 interface Flags extends ConnectionFlags {
   readonly arm?: string;
@@ -31,8 +32,8 @@ export function addSamples(group: Command): void {
         .choices(["malformed", "infeasible", "feasible", "graded"]),
     )
     .option("--violation <words>", "only where the violation has these words")
-    .option("--reward-min <n>", "only with a reward of at least this", numberOption)
-    .option("--reward-max <n>", "only with a reward of at most this", numberOption)
+    .option("--reward-min <n>", "only with a reward of at least this", anyNumber)
+    .option("--reward-max <n>", "only with a reward of at most this", anyNumber)
     .option("--solved", "only those that are solved")
     .option("--no-solved", "only those that are not")
     .option("--text <words>", "only where the completion has these words")
@@ -77,5 +78,5 @@ function wordsOf({ number: name, armId, cursor, sampleIndex, outcome, completion
 
 /** What a model wrote must not command the terminal. */
 function harmless(text: string): string {
-  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\ufffd");
+  return text.split("\n").map(escaped).join("\n");
 }
