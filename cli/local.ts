@@ -8,12 +8,14 @@ import { GradusError } from "../clients/ts/src/errors.ts";
 import type { Attempt, Transport } from "../clients/ts/src/transport.ts";
 import type { Registry } from "../envs/registry.ts";
 import { assemble, type Stores } from "../server/assemble.ts";
+import { asideHere } from "../server/aside/here.ts";
 import { systemClock } from "../server/curriculum/runs/system.ts";
 import type { Config } from "../server/runtime/config.ts";
 import type { ServiceDeps } from "../server/services/deps.ts";
 import { createEnvironmentService } from "../server/services/environment-service.ts";
 import { createEvaluationService } from "../server/services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "../server/stores/memory.ts";
+import { memorySampleStore } from "../server/stores/memory-samples.ts";
 import { fileHolds, memoryHolds } from "../server/stores/holds.ts";
 import { loadEnvironments } from "../server/making/environments.ts";
 import { loadPolicies } from "../server/making/policies.ts";
@@ -131,6 +133,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     startWorkers: () => (needs === "runs" ? threads(config) : workHere(registry)),
     opened: { ...createLocalPorts(config, tell), limits: limitsOf(config) },
     missingPorts: needs === "evaluations" ? missingHere(config) : {},
+    openAside: asideHere,
     openStores: () => storesOf(config, needs),
     streamWindow: 1,
     log: silent,
@@ -154,7 +157,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
 /** Evaluations are kept, as by a server; runs end with the process. */
 async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<Stores> {
   const store = memoryStore();
-  const here = { store, clock: systemClock };
+  const here = { store, sampleStore: memorySampleStore(), clock: systemClock };
   if (needs !== "evaluations") return { ...here, evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
   const { sqliteEvaluationStore } = await import("../server/stores/sqlite.ts");
   const evaluationStore = await sqliteEvaluationStore({ directory, onLoss: (loss) => console.error(loss) });
@@ -162,7 +165,7 @@ async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<S
 }
 
 function contextOf({ signal }: Attempt): CallContext {
-  const caller = { peer: "local", caller: "", deadlineMs: undefined };
+  const caller = { peer: "local", caller: "", role: "operator", deadlineMs: undefined };
   return { signal: signal ?? neverAborted, draining: neverAborted, requestId: "local", log: silent, ...caller };
 }
 

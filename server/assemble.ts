@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Ports } from "../envs/ports.ts";
 import type { Pool } from "../envs/pool.ts";
 import type { Registry } from "../envs/registry.ts";
+import type { Aside } from "./aside/aside.ts";
 import type { Clock } from "./curriculum/runs/ports.ts";
 import { createRuns } from "./curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
@@ -12,8 +13,11 @@ import type { Config } from "./runtime/config.ts";
 import { commit, version } from "./runtime/version.ts";
 import type { Traces } from "./runtime/traces.ts";
 import type { ServiceDeps } from "./services/deps.ts";
+import { createNoRewards } from "./scoring/no-rewards.ts";
 import { recordItem } from "./services/feedback.ts";
 import type { EvaluationStore, Holds } from "./stores/evaluation-store.ts";
+import type { SampleStore } from "./stores/sample-store.ts";
+import { createSamples } from "./samples/samples.ts";
 import type { Store } from "./stores/store.ts";
 import { createAsyncScorer } from "./scoring/async-scorer.ts";
 import type { Keyring } from "./tasks/keyring.ts";
@@ -30,13 +34,15 @@ import type { WorkerPool } from "./making/workers.ts";
 export interface Stores {
   readonly store: Store;
   readonly evaluationStore: EvaluationStore;
+  /** Completions of runs. */
+  readonly sampleStore: SampleStore;
   readonly holds: Holds;
   /** The time of all processes that use these stores. */
   readonly clock: Clock;
 }
 
 export interface Parts {
-  readonly config: Pick<Config, "limits" | "store" | "suiteFiles" | "teacher">;
+  readonly config: Pick<Config, "limits" | "store" | "suiteFiles" | "teacher" | "keepSamples">;
   readonly registry: Registry;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
@@ -45,11 +51,15 @@ export interface Parts {
   readonly opened: { readonly ports: Ports; readonly limits: OpenedPorts["limits"]; close(): Promise<void> };
   readonly missingPorts: MissingPorts;
   readonly openStores: () => Promise<Stores>;
+  /** Given the environments that there are. */
+  readonly openAside: (registry: Registry) => Aside;
   readonly streamWindow: number;
   /** Tasks of a run that are made ahead of their draw at most. */
   readonly aheadMax?: number;
   readonly meter?: ServiceDeps["meter"];
   readonly log: Logger;
+  /** The servers of its store, and how long ago each was heard of; left out: it has no store that others may have. */
+  readonly replicas?: ServiceDeps["status"]["replicas"];
   /** As the others of its store and its log know it; left out: it is a command, and serves nobody. */
   readonly replicaId?: string;
   /** Left out: nobody wants traces. */
@@ -76,7 +86,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loaded.kind === "invalid") throw problem(loaded.message);
   const spans = spansOf(parts.traces);
-  const { evaluationStore, holds, clock, ...stores } = await parts.openStores();
+  const { evaluationStore, sampleStore, holds, clock, ...stores } = await parts.openStores();
   const store = spans.store(stores.store);
   const workers = spans.workers(await parts.startWorkers());
   const resources = spans.resources(
@@ -87,15 +97,22 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
       onFailure: (error, resource) => onFailure(error, "asking a resource threw", { resource }),
     }),
   );
+  const downs = new Map<string, string | undefined>();
+  resources.onChange((name, down) => downs.set(name, down));
+  const aside = parts.openAside(registry);
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, resources, teacher });
   const [ranks, { aheadMax }] = [createRunRanks(pools), parts];
+  const samples = createSamples({ store: sampleStore, clock: systemClock, log, ...config.keepSamples });
   const runs = spans.runs(
     createRuns({
       store,
       source: createRunSource(maker, ranks),
       clock,
       newIncarnation,
+      onRemoved: (runId) => {
+        samples.remove(runId).catch((err: unknown) => log.warn({ err, run: runId }, "a run's completions are left"));
+      },
       log,
       ...(aheadMax !== undefined && { aheadMax }),
     }),
@@ -105,10 +122,27 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const asyncScorer = spans.scorer(scorers.asyncScorer);
   const { suites } = loaded;
   const sources = { pools, missingPorts };
-  const evaluating = { store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites, sources };
+  const evaluating = {
+    store: evaluationStore,
+    holds,
+    maker,
+    scorer,
+    asyncScorer,
+    registry,
+    suites,
+    sources,
+    now: () => clock.now(),
+  };
   const sizes = { messageBytesMax: config.limits.maxMessageBytes, completionBytesMax };
   const deps: ServiceDeps = {
     facts: { version, commit, store: storeKind(config.store), replicaId: parts.replicaId ?? "", ...sizes },
+    status: {
+      startedAtMs: systemClock.now(),
+      queues: () => [{ name: "tasks", waitingMax: config.limits.maxQueue, ...workers.load() }, ...aside.load()],
+      ports: () => resources.load().map((load) => ({ ...load, down: downs.get(load.name) })),
+      replicas: parts.replicas ?? (() => []),
+    },
+    noRewards: createNoRewards(),
     keyring,
     registry,
     pools,
@@ -119,6 +153,8 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     scorer,
     asyncScorer,
     runs,
+    aside,
+    samples,
     evaluations: createEvaluations(evaluating),
     onFailure,
     limits: {
@@ -135,8 +171,11 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     runs.close();
     await opened.close();
     await workers.close();
+    await aside.close();
+    await samples.close();
     await store.close();
     await evaluationStore.close();
+    await sampleStore.close();
   };
   return { deps, resources, workers, close };
 }

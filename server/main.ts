@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import { Gauge } from "prom-client";
 import type { Registry } from "../envs/registry.ts";
+import { createAside } from "./aside/aside.ts";
 import { assemble } from "./assemble.ts";
 import { openStores } from "./open-stores.ts";
 import { systemClock } from "./curriculum/runs/system.ts";
@@ -198,6 +199,7 @@ async function assembleAround(
   const parts = {
     config,
     replicaId,
+    replicas: () => fleet?.members() ?? [],
     registry,
     keyring,
     pools,
@@ -216,12 +218,17 @@ async function assembleAround(
       if (replicas === undefined) return { ...stores, clock: systemClock };
       fleet = await joinOthers(replicas, replicaId, config, identityOf(made, keyring), log).catch(
         async (error: unknown) => {
-          for (const each of [replicas, stores.store, stores.evaluationStore]) await each.close();
+          for (const each of [replicas, stores.store, stores.evaluationStore, stores.sampleStore]) await each.close();
           throw error;
         },
       );
       return { ...stores, clock: fleet.clock };
     },
+    openAside: () =>
+      createAside({
+        environmentFiles: config.environmentFiles,
+        onError: (error) => log.warn({ err: error }, "a thread for people's pictures and simulations"),
+      }),
     streamWindow: STREAM_WINDOW,
     aheadMax: AHEAD_MAX,
     meter: createOutcomeMeter(metrics.registry),

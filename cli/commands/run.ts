@@ -7,6 +7,7 @@ import { addGroups } from "./run/groups.ts";
 import { addHistory } from "./run/history.ts";
 import { addLook } from "./run/look.ts";
 import { addRows } from "./run/rows.ts";
+import { addSamples } from "./run/samples.ts";
 import { addShape } from "./run/shape.ts";
 import { addStart } from "./run/start.ts";
 import { addState } from "./run/state.ts";
@@ -37,6 +38,7 @@ Examples:
     addShape,
     addGroups,
     addRows,
+    addSamples,
     addState,
   ])
     add(command);

@@ -8,7 +8,8 @@ import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
 import type { Caller } from "../scoring/async-scorer.ts";
 import { asCut, isFinal, type OpenTask, type OpenToken, type SampleResult } from "../scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
-import { nextTurn } from "../sharing/stretches.ts";
+import { isMeant, isOpen } from "../samples/filter.ts";
+import { scoreAlone } from "../scoring/score-alone.ts";
 import type {
   Context,
   EvaluationChoice,
@@ -17,6 +18,7 @@ import type {
   PendingTask,
   Sample,
   SamplePage,
+  SampleQuery,
 } from "./evaluation.ts";
 import { factsOf } from "./report.ts";
 import { type openSuite, partOf, seedOf, type Suite, type SuiteDefinition } from "./suite.ts";
@@ -99,26 +101,61 @@ function resultOf({ result }: StoredSample): SampleResult {
   return JSON.parse(result) as SampleResult;
 }
 
+/** Samples that are read from the store at a time, and UTF-16 units of completions that one call looks through. */
+const READ_SAMPLES = 256;
+const SCAN_LENGTH = 8 * 1024 ** 2;
+
 export async function listSamples(
   context: Context,
   open: OpenEvaluation,
-  after: SamplePlace,
-  limit: number,
+  query: SampleQuery,
 ): Promise<Result<SamplePage>> {
-  const found = await context.store.samples(open.key, after, limit + 1);
-  const page = found.slice(0, limit);
   const samples: Sample[] = [];
-  for (const [ordinal, ofTask] of Map.groupBy(page, (sample) => sample.ordinal)) {
-    const [task] = await context.tasks.made(open.of, ordinal, ordinal + 1);
-    if (task === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
-    const parts = await shown(context, open, [task]);
-    if (parts.kind !== "ok") return parts;
-    const [part] = parts.value as readonly [Shown];
-    samples.push(...ofTask.map((sample) => shownSample(task, part, sample)));
+  let [place, scanned] = [query.after, 0];
+  while (scanned < SCAN_LENGTH) {
+    // Where nothing is left out, no more is read than is given, and one to know whether there is more.
+    const wanted = isOpen(query.filter) ? Math.min(READ_SAMPLES, query.limit - samples.length + 1) : READ_SAMPLES;
+    const found = await context.store.samples(open.key, place, wanted);
+    for (const [ordinal, ofTask] of Map.groupBy(found, (sample) => sample.ordinal)) {
+      const meant = await meantOf(context, open, query, ordinal, ofTask);
+      if (meant.kind !== "ok") return meant;
+      for (const sample of meant.value) {
+        if (samples.length === query.limit) return { kind: "ok", value: { samples, next: placeOf(samples.at(-1)) } };
+        samples.push(sample);
+      }
+    }
+    if (found.length < wanted) return { kind: "ok", value: { samples, next: undefined } };
+    place = found.at(-1) ?? place;
+    scanned += found.reduce((sum, { completion }) => sum + completion.length, 0);
   }
-  const last = page.at(-1);
-  const next = found.length > limit && last ? { ordinal: last.ordinal, index: last.index } : undefined;
-  return { kind: "ok", value: { samples, next } };
+  return { kind: "ok", value: { samples, next: place } };
+}
+
+function placeOf(sample: SamplePlace | undefined): SamplePlace | undefined {
+  return sample && { ordinal: sample.ordinal, index: sample.index };
+}
+
+/** Those of one task's samples that are meant. */
+async function meantOf(
+  context: Context,
+  open: OpenEvaluation,
+  { filter, part, category, instanceHash }: SampleQuery,
+  ordinal: number,
+  ofTask: readonly StoredSample[],
+): Promise<Result<readonly Sample[]>> {
+  if (part !== "" && partOf(open.of, ordinal).name !== part) return ok([]);
+  const meant = isOpen(filter)
+    ? ofTask
+    : ofTask.filter((sample) => isMeant(filter, sample.completion, resultOf(sample)));
+  if (meant.length === 0) return ok([]);
+  const [task] = await context.tasks.made(open.of, ordinal, ordinal + 1);
+  if (task === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
+  if (category !== "" && task.category !== category) return ok([]);
+  if (instanceHash !== "" && task.key.hash !== instanceHash) return ok([]);
+  const parts = await shown(context, open, [task]);
+  if (parts.kind !== "ok") return parts;
+  const [of] = parts.value as readonly [Shown];
+  return ok(meant.map((sample) => shownSample(task, of, sample)));
 }
 
 function shownSample(task: SuiteTask, of: Shown, sample: StoredSample): Sample {
@@ -161,33 +198,15 @@ export async function submit(
   if (task.kind === "none") return notOfTheSuite(task.detail.replace(/^task_id:? /, ""));
   const ordinal = await ordinalOf(context, open, task);
   if (ordinal === undefined) return notOfTheSuite("it is not a task of this evaluation, in its answer format");
-  const result = await score(context, truncated ? asCut(task) : task, completion, caller, stepAside);
+  const result = await scoreAlone(context, truncated ? asCut(task) : task, completion, caller, stepAside);
   if (!isFinal(result)) return { kind: "ok", value: { result, status: "not_recorded" } };
   const facts = JSON.stringify(factsOf(result.kind === "score" ? result.score : result));
   const sample = { ordinal, index, completion, facts, result: JSON.stringify(result) };
   const added = await context.store.addSample(open.key, sample);
   if (added.kind === "added") return { kind: "ok", value: { result, status: "recorded" } };
+  if (added.kind === "gone") return { kind: "not_found", message: `evaluation "${open.id}" was deleted` };
   const status = added.sample.completion === completion ? "duplicate" : "conflicting_completion";
   return { kind: "ok", value: { result: resultOf(added.sample), status } };
-}
-
-/** UTF-16 units of a completion that is scored without waiting for a turn. */
-const UNITS_AT_ONCE_MAX = 16 * 1024;
-
-async function score(
-  { scorer, asyncScorer }: Context,
-  task: OpenTask,
-  completion: string,
-  caller: Caller,
-  stepAside: () => void,
-): Promise<SampleResult> {
-  if (task.kind === "sync") {
-    // Those of a batch come here together.
-    if (completion.length > UNITS_AT_ONCE_MAX) await nextTurn();
-    return scorer.score(task, completion);
-  }
-  stepAside();
-  return (await asyncScorer.score(task, completion, caller)).result;
 }
 
 function notOfTheSuite(message: string): Refusal {

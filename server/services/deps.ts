@@ -2,9 +2,11 @@
 import type { TaskKey } from "../../envs/origin.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
+import type { Aside, LaneLoad } from "../aside/aside.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
+import type { Samples } from "../samples/samples.ts";
 import type { AsyncScorer } from "../scoring/async-scorer.ts";
 import type { Maker } from "../making/make.ts";
 import type { RunRanks } from "../making/run-ranks.ts";
@@ -13,6 +15,7 @@ import type { TaskSpec } from "../tasks/spec.ts";
 import type { MissingPorts } from "../ports/ports.ts";
 import type { Teacher } from "../ports/teacher/teacher.ts";
 import type { GroupLimits } from "./check.ts";
+import type { NoRewards } from "../scoring/no-rewards.ts";
 
 /** Limits on what a request may hold; each is named in the error that it gives. */
 export interface RequestLimits extends GroupLimits {
@@ -46,8 +49,29 @@ export interface ServerFacts {
   readonly completionBytesMax: number;
 }
 
+/** What is the matter with a resource, and how much is asked of it. */
+export interface PortLoad {
+  readonly name: string;
+  readonly running: number;
+  readonly waiting: number;
+  /** Why it is not asked now; undefined: it is. */
+  readonly down: string | undefined;
+}
+
+/** What a process does at this moment; see ServerInfo in the contract. */
+export interface ServerStatus {
+  readonly startedAtMs: number;
+  readonly queues: () => readonly LaneLoad[];
+  readonly ports: () => readonly PortLoad[];
+  /** How long ago each was last heard of; none: the store is this process's own. */
+  readonly replicas: () => readonly { readonly id: string; readonly ageMs: number }[];
+}
+
 export interface ServiceDeps {
   readonly facts: ServerFacts;
+  readonly status: ServerStatus;
+  /** Samples that had no reward, since the process started. */
+  readonly noRewards: NoRewards;
   readonly keyring: Keyring;
   readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
@@ -60,6 +84,10 @@ export interface ServiceDeps {
   /** Ports that the server does not have: why, and what to do. Tasks that need one of them are refused. */
   readonly missingPorts?: MissingPorts;
   readonly runs: Runs<TaskSpec, TaskKey>;
+  /** Pictures, solutions and simulations. */
+  readonly aside: Aside;
+  /** Completions that runs keep. */
+  readonly samples: Samples;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;
   /** Undefined: outcomes are not counted. */

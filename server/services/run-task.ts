@@ -49,6 +49,21 @@ export function evaluationToWire(
   );
 }
 
+/** Tasks that were given out before, as far as their ids tell of them; undefined: this server cannot make it. */
+export async function keptToWire(
+  deps: ServiceDeps,
+  taskId: string,
+  { id: armId, spec }: { readonly id: string; readonly spec: TaskSpec },
+  config: RunConfig<TaskSpec>,
+): Promise<Task | undefined> {
+  const task = deps.scorer.open(taskId);
+  if (task.kind === "none" || task.token.run === undefined) return undefined;
+  const { key, run } = task.token;
+  const place = { ...run, armId, epoch: 0, batch: 0, probability: 0 };
+  const [made] = await shown(deps, [{ spec, key, place }], config);
+  return made;
+}
+
 interface PlacedTask extends Kept {
   readonly place: ArmPlace;
 }

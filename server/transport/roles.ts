@@ -14,11 +14,15 @@ const environments: RolesOf<typeof EnvironmentService> = {
   getServerInfo: "viewer",
   listEnvironments: "viewer",
   getEnvironment: "viewer",
+  drawTask: "viewer",
   reset: "trainer",
   batchReset: "trainer",
   step: "trainer",
   batchStep: "trainer",
   streamSteps: "trainer",
+  tryAnswer: "trainer",
+  // A trainer that could ask for answers would train on them.
+  solveTask: "operator",
 };
 
 const curriculum: RolesOf<typeof CurriculumService> = {
@@ -28,6 +32,9 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   getHistory: "viewer",
   getGroups: "viewer",
   listRows: "viewer",
+  listRunSamples: "viewer",
+  checkRun: "trainer",
+  simulateRun: "trainer",
   createRun: "trainer",
   nextBatch: "trainer",
   nextEvaluation: "trainer",
@@ -45,11 +52,13 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   pause: "operator",
   resume: "operator",
   deleteRun: "operator",
+  deleteRunSamples: "operator",
 };
 
 const evaluations: RolesOf<typeof EvaluationService> = {
   listSuites: "viewer",
   getEvaluation: "viewer",
+  listEvaluations: "viewer",
   listSamples: "viewer",
   getReport: "viewer",
   listPendingTasks: "viewer",
@@ -57,6 +66,7 @@ const evaluations: RolesOf<typeof EvaluationService> = {
   holdEvaluation: "trainer",
   submitCompletions: "trainer",
   batchSubmitCompletions: "trainer",
+  deleteEvaluation: "operator",
 };
 
 const services: Readonly<Record<string, Readonly<Record<string, Role>>>> = {

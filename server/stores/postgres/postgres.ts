@@ -4,6 +4,7 @@ import type pg from "pg";
 import { chainOf, KEY_BYTES } from "../chain.ts";
 import type { EvaluationStore, Holds } from "../evaluation-store.ts";
 import type { ReplicaStore } from "../replica-store.ts";
+import type { SampleStore } from "../sample-store.ts";
 import type { Store } from "../store.ts";
 import { CannotOpen } from "../thread.ts";
 import { type Connections, type DatabaseOptions, openDatabase } from "./database.ts";
@@ -12,6 +13,7 @@ import { postgresHolds } from "./holds.ts";
 import { prepare } from "./migrate.ts";
 import { postgresReplicas } from "./replicas.ts";
 import { postgresRuns } from "./runs.ts";
+import { postgresSamples } from "./samples.ts";
 import { secretFor, type SealingKeys } from "./secrets.ts";
 import { statements } from "./statements.ts";
 import { readTaskKeys, type StoredTaskKeys, taskKeysFor } from "./task-keys.ts";
@@ -26,6 +28,7 @@ export interface PostgresOptions extends DatabaseOptions {
 export interface PostgresStores {
   readonly store: Store;
   readonly evaluationStore: EvaluationStore;
+  readonly sampleStore: SampleStore;
   readonly holds: Holds;
   readonly replicas: ReplicaStore;
   /** For what else the servers of a database share. */
@@ -57,6 +60,7 @@ export async function openPostgres({ keys, withTaskKeys, ...options }: PostgresO
   return {
     store: { ...store, close },
     evaluationStore: { ...postgresEvaluations(calls), close },
+    sampleStore: { ...postgresSamples(calls), close },
     holds: postgresHolds(calls),
     replicas: postgresReplicas(calls),
     calls,

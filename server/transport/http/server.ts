@@ -28,6 +28,7 @@ import { openEnv } from "../gyms/openenv.ts";
 import { type Registration, RpcError } from "../rpc.ts";
 import { callKey, implementationOf, messageKey } from "./calls.ts";
 import { bodyReader, type ByteRequest, HttpCall } from "./messages.ts";
+import { createPage } from "./page.ts";
 
 // Which web pages may call the HTTP port.
 
@@ -203,6 +204,7 @@ function listener(
   context: TransportContext,
   metrics: Metrics,
 ): RequestListener {
+  const page = createPage();
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const path = request.url?.split("?", 1)[0] ?? "";
     if (answerProbe(path, response, context)) return;
@@ -212,7 +214,7 @@ function listener(
     if (route !== undefined) void answerCall(route, request, response, context);
     else if (ofNemo !== undefined) ofNemo(request, response);
     else if (path === "/metrics") answerScrape(request, response, context, metrics);
-    else answerText(response, 404, notFound(path, [...routes.keys()]));
+    else if (!page.answer(path, request, response)) answerText(response, 404, notFound(path, [...routes.keys()]));
   };
   return (request, response) => {
     context.turns(request.socket).begin(() => {
@@ -327,7 +329,7 @@ function contentTypeProblem({ path }: Method, handler: Handler, type: string | u
 
 function notFound(path: string, paths: readonly string[]): string {
   const shown = paths.map((known) => `  POST ${known}`).join("\n");
-  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws (OpenEnv)\n  POST /seed_session, /verify (NeMo Gym)\n${shown}`;
+  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws (OpenEnv)\n  POST /seed_session, /verify (NeMo Gym)\n${shown}`;
 }
 
 async function close(server: Server, graceMs: number): Promise<void> {

@@ -65,6 +65,7 @@ test("a task counts once, however many samples it has", () => {
     samplesExpected: 6,
     tasks: 0,
     figures: {},
+    standardErrors: {},
   });
 });
 
