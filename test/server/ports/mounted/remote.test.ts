@@ -72,8 +72,6 @@ test("two answers for one index end the call: the first stands, and what comes a
   for (const outcome of group?.outcomes ?? []) expect(detailOf(outcome)).toMatch(/^scored 0\.1$|index 0 twice/);
   expect(group?.outcomes).toHaveLength(2);
 });
-  expect(detailOf(second)).toMatch(/index 0 twice/);
-});
 
 test.each<[what: string, behaviour: Behaviour, words: RegExp]>([
   ["of another revision", { describe: () => ({ protocol: 2 }) }, /speaks revision 2/],
