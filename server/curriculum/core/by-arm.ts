@@ -24,7 +24,7 @@ export interface Told {
 export interface Changes {
   /** All of them; none: what follows tells them. */
   readonly all: Numbers;
-  /** What the others were is multiplied by this. */
+  /** What the others were is multiplied by this; 0 where all are told, so that it takes no room. */
   readonly scale: number;
   /** The arms that differ from that, and their numbers. */
   readonly at: readonly number[];
@@ -94,7 +94,7 @@ export function steadied(before: Numbers | undefined, now: Numbers, drawn: Reado
 
 /** `before`: null, or other arms: there is nothing to go on from. */
 export function changesOf(before: Numbers | null, now: Numbers): Changes {
-  if (before?.length !== now.length) return { all: now, scale: 1, at: [], to: [] };
+  if (before?.length !== now.length) return { all: now, scale: 0, at: [], to: [] };
   const scale = scaleOf(before, now);
   const at: number[] = [];
   for (let arm = 0; arm < now.length; arm++) if (!Object.is(scale * (before[arm] as number), now[arm])) at.push(arm);
