@@ -14,11 +14,15 @@ const environments: RolesOf<typeof EnvironmentService> = {
   getServerInfo: "viewer",
   listEnvironments: "viewer",
   getEnvironment: "viewer",
+  drawTask: "viewer",
   reset: "trainer",
   batchReset: "trainer",
   step: "trainer",
   batchStep: "trainer",
   streamSteps: "trainer",
+  tryAnswer: "trainer",
+  // A trainer that could ask for answers would train on them.
+  solveTask: "operator",
 };
 
 const curriculum: RolesOf<typeof CurriculumService> = {
@@ -27,6 +31,9 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   watchRun: "viewer",
   getHistory: "viewer",
   getGroups: "viewer",
+  listRunSamples: "viewer",
+  checkRun: "trainer",
+  simulateRun: "trainer",
   createRun: "trainer",
   nextBatch: "trainer",
   nextEvaluation: "trainer",
@@ -43,11 +50,13 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   pause: "operator",
   resume: "operator",
   deleteRun: "operator",
+  deleteRunSamples: "operator",
 };
 
 const evaluations: RolesOf<typeof EvaluationService> = {
   listSuites: "viewer",
   getEvaluation: "viewer",
+  listEvaluations: "viewer",
   listSamples: "viewer",
   getReport: "viewer",
   listPendingTasks: "viewer",
@@ -55,6 +64,7 @@ const evaluations: RolesOf<typeof EvaluationService> = {
   holdEvaluation: "trainer",
   submitCompletions: "trainer",
   batchSubmitCompletions: "trainer",
+  deleteEvaluation: "operator",
 };
 
 const services: Readonly<Record<string, Readonly<Record<string, Role>>>> = {

@@ -8,7 +8,7 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { AnswerFormat, RewardScheme, Task, TaskSpec } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
-import type { ContrastPair, Feedback, GroupStatistics } from "./outcome_pb.js";
+import type { ContrastPair, Feedback, GroupStatistics, Outcome, SampleFilter } from "./outcome_pb.js";
 
 /**
  * Describes the file gradus/v1/curriculum.proto.
@@ -1689,6 +1689,319 @@ export declare type CreateRunResponse = Message<"gradus.v1.CreateRunResponse"> &
 export declare const CreateRunResponseSchema: GenMessage<CreateRunResponse>;
 
 /**
+ * What to check.
+ *
+ * @generated from message gradus.v1.CheckRunRequest
+ */
+export declare type CheckRunRequest = Message<"gradus.v1.CheckRunRequest"> & {
+  /**
+   * Exactly one is set.
+   *
+   * @generated from oneof gradus.v1.CheckRunRequest.source
+   */
+  source: {
+    /**
+     * A run file, in YAML or JSON as `gradus run start` takes it; at most 256 KiB.
+     *
+     * @generated from field: string file = 1;
+     */
+    value: string;
+    case: "file";
+  } | {
+    /**
+     * A configuration.
+     *
+     * @generated from field: gradus.v1.RunConfig config = 2;
+     */
+    value: RunConfig;
+    case: "config";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message gradus.v1.CheckRunRequest.
+ * Use `create(CheckRunRequestSchema)` to create a new message.
+ */
+export declare const CheckRunRequestSchema: GenMessage<CheckRunRequest>;
+
+/**
+ * Something to say of a run's configuration.
+ *
+ * @generated from message gradus.v1.RunRemark
+ */
+export declare type RunRemark = Message<"gradus.v1.RunRemark"> & {
+  /**
+   * The field, e.g. "policy.bandit.epsilon"; empty: the whole.
+   *
+   * @generated from field: string field = 1;
+   */
+  field: string;
+
+  /**
+   * What is wrong with it, what it may be, and what was probably meant.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * Its line in the file, from 1; 0: there is no file.
+   *
+   * @generated from field: uint32 line = 3;
+   */
+  line: number;
+};
+
+/**
+ * Describes the message gradus.v1.RunRemark.
+ * Use `create(RunRemarkSchema)` to create a new message.
+ */
+export declare const RunRemarkSchema: GenMessage<RunRemark>;
+
+/**
+ * What was found.
+ *
+ * @generated from message gradus.v1.CheckRunResponse
+ */
+export declare type CheckRunResponse = Message<"gradus.v1.CheckRunResponse"> & {
+  /**
+   * What is wrong, in the order of the file. Empty: the run can be created.
+   *
+   * @generated from field: repeated gradus.v1.RunRemark problems = 1;
+   */
+  problems: RunRemark[];
+
+  /**
+   * What may be meant, and should be known.
+   *
+   * @generated from field: repeated gradus.v1.RunRemark warnings = 2;
+   */
+  warnings: RunRemark[];
+
+  /**
+   * The configuration as it was read, for CreateRun; unset where the file does not read.
+   *
+   * @generated from field: gradus.v1.RunConfig config = 3;
+   */
+  config?: RunConfig | undefined;
+
+  /**
+   * The run_id that the file gives; empty: none.
+   *
+   * @generated from field: string run_id = 4;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message gradus.v1.CheckRunResponse.
+ * Use `create(CheckRunResponseSchema)` to create a new message.
+ */
+export declare const CheckRunResponseSchema: GenMessage<CheckRunResponse>;
+
+/**
+ * What to simulate.
+ *
+ * @generated from message gradus.v1.SimulateRunRequest
+ */
+export declare type SimulateRunRequest = Message<"gradus.v1.SimulateRunRequest"> & {
+  /**
+   * What the run is. Required.
+   *
+   * @generated from field: gradus.v1.RunConfig config = 1;
+   */
+  config?: RunConfig | undefined;
+
+  /**
+   * The student's name, from ServerInfo.students; empty: the first.
+   *
+   * @generated from field: string student = 2;
+   */
+  student: string;
+
+  /**
+   * Which student of its kind, and its luck; every value is one, 0 too.
+   *
+   * @generated from field: fixed64 seed = 3;
+   */
+  seed: bigint;
+
+  /**
+   * Update batches, 1 to 2000; 0: the run's length, at most 500. Update batches times
+   * prompts_per_update times num_generations is at most 16,777,216, and times arms at
+   * most 131,072.
+   *
+   * @generated from field: uint32 updates = 4;
+   */
+  updates: number;
+
+  /**
+   * Points of the series, 1 to 200; 0: 100. Never more than update batches.
+   *
+   * @generated from field: uint32 points = 5;
+   */
+  points: number;
+};
+
+/**
+ * Describes the message gradus.v1.SimulateRunRequest.
+ * Use `create(SimulateRunRequestSchema)` to create a new message.
+ */
+export declare const SimulateRunRequestSchema: GenMessage<SimulateRunRequest>;
+
+/**
+ * What a policy came to.
+ *
+ * @generated from message gradus.v1.SimulatedOutcome
+ */
+export declare type SimulatedOutcome = Message<"gradus.v1.SimulatedOutcome"> & {
+  /**
+   * Rollouts up to the update batch after which the student first was at its target;
+   * unset: it never was.
+   *
+   * @generated from field: optional uint64 rollouts_to_target = 1;
+   */
+  rolloutsToTarget?: bigint | undefined;
+
+  /**
+   * Mean success over the arms that can be learnt, at the end, in [0, 1].
+   *
+   * @generated from field: double success = 2;
+   */
+  success: number;
+
+  /**
+   * The same, as a mean over the whole run.
+   *
+   * @generated from field: double success_mean = 3;
+   */
+  successMean: number;
+
+  /**
+   * Share of rollouts on arms that the student cannot learn, in [0, 1].
+   *
+   * @generated from field: double wasted = 4;
+   */
+  wasted: number;
+
+  /**
+   * Share of groups with some samples solved and some not, in [0, 1].
+   *
+   * @generated from field: double useful = 5;
+   */
+  useful: number;
+};
+
+/**
+ * Describes the message gradus.v1.SimulatedOutcome.
+ * Use `create(SimulatedOutcomeSchema)` to create a new message.
+ */
+export declare const SimulatedOutcomeSchema: GenMessage<SimulatedOutcome>;
+
+/**
+ * Successive update batches of a simulated run, as one.
+ *
+ * @generated from message gradus.v1.SimulatedPoint
+ */
+export declare type SimulatedPoint = Message<"gradus.v1.SimulatedPoint"> & {
+  /**
+   * The cursor of its first task.
+   *
+   * @generated from field: uint64 cursor = 1;
+   */
+  cursor: bigint;
+
+  /**
+   * Tasks sampled from each arm, in the configuration's order, as the next two.
+   *
+   * @generated from field: repeated uint32 counts = 2;
+   */
+  counts: number[];
+
+  /**
+   * Each arm's probability in the draw; means over the update batches.
+   *
+   * @generated from field: repeated double probabilities = 3;
+   */
+  probabilities: number[];
+
+  /**
+   * The student's success in each arm after the last of them, in [0, 1].
+   *
+   * @generated from field: repeated double success = 4;
+   */
+  success: number[];
+
+  /**
+   * Share of samples solved, in [0, 1].
+   *
+   * @generated from field: double solved_share = 5;
+   */
+  solvedShare: number;
+
+  /**
+   * Mean success over the arms that can be learnt, after the last of them, in [0, 1].
+   *
+   * @generated from field: double score = 6;
+   */
+  score: number;
+};
+
+/**
+ * Describes the message gradus.v1.SimulatedPoint.
+ * Use `create(SimulatedPointSchema)` to create a new message.
+ */
+export declare const SimulatedPointSchema: GenMessage<SimulatedPoint>;
+
+/**
+ * What would happen.
+ *
+ * @generated from message gradus.v1.SimulateRunResponse
+ */
+export declare type SimulateRunResponse = Message<"gradus.v1.SimulateRunResponse"> & {
+  /**
+   * In order.
+   *
+   * @generated from field: repeated gradus.v1.SimulatedPoint points = 1;
+   */
+  points: SimulatedPoint[];
+
+  /**
+   * What the configuration came to.
+   *
+   * @generated from field: gradus.v1.SimulatedOutcome outcome = 2;
+   */
+  outcome?: SimulatedOutcome | undefined;
+
+  /**
+   * What equal shares came to with the same student.
+   *
+   * @generated from field: gradus.v1.SimulatedOutcome equal_shares = 3;
+   */
+  equalShares?: SimulatedOutcome | undefined;
+
+  /**
+   * Ids of the arms, in the configuration's order.
+   *
+   * @generated from field: repeated string arm_ids = 4;
+   */
+  armIds: string[];
+
+  /**
+   * The mean success that counts as arrived, in (0, 1].
+   *
+   * @generated from field: double target = 5;
+   */
+  target: number;
+};
+
+/**
+ * Describes the message gradus.v1.SimulateRunResponse.
+ * Use `create(SimulateRunResponseSchema)` to create a new message.
+ */
+export declare const SimulateRunResponseSchema: GenMessage<SimulateRunResponse>;
+
+/**
  * Which run to get.
  *
  * @generated from message gradus.v1.GetRunRequest
@@ -2132,6 +2445,13 @@ export declare type CloseGroupsRequest = Message<"gradus.v1.CloseGroupsRequest">
    * @generated from field: string reason = 3;
    */
   reason: string;
+
+  /**
+   * Only says what the change would do, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
 };
 
 /**
@@ -2388,6 +2708,13 @@ export declare type RunGroup = Message<"gradus.v1.RunGroup"> & {
    * @generated from field: repeated gradus.v1.ContrastPair contrast_pairs = 12;
    */
   contrastPairs: ContrastPair[];
+
+  /**
+   * When its task was given out; unset: it is in a reserve that was not.
+   *
+   * @generated from field: google.protobuf.Timestamp issue_time = 13;
+   */
+  issueTime?: Timestamp | undefined;
 };
 
 /**
@@ -2535,6 +2862,13 @@ export declare type UpdateShapeRequest = Message<"gradus.v1.UpdateShapeRequest">
    * @generated from field: gradus.v1.Policy policy = 7;
    */
   policy?: Policy | undefined;
+
+  /**
+   * Only says what the change would do, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 8;
+   */
+  validateOnly: boolean;
 };
 
 /**
@@ -2597,6 +2931,13 @@ export declare type UpdatePolicyRequest = Message<"gradus.v1.UpdatePolicyRequest
    * @generated from field: gradus.v1.Policy policy = 2;
    */
   policy?: Policy | undefined;
+
+  /**
+   * Only says what the change would do, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
 };
 
 /**
@@ -2653,6 +2994,13 @@ export declare type SetWeightsRequest = Message<"gradus.v1.SetWeightsRequest"> &
    * @generated from field: map<string, double> weights = 2;
    */
   weights: { [key: string]: number };
+
+  /**
+   * Only says what the change would do, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
 };
 
 /**
@@ -2702,6 +3050,13 @@ export declare type AdvanceRequest = Message<"gradus.v1.AdvanceRequest"> & {
    * @generated from field: string run_id = 1;
    */
   runId: string;
+
+  /**
+   * Only says what the change would do, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 2;
+   */
+  validateOnly: boolean;
 };
 
 /**
@@ -2751,6 +3106,13 @@ export declare type PauseRequest = Message<"gradus.v1.PauseRequest"> & {
    * @generated from field: string run_id = 1;
    */
   runId: string;
+
+  /**
+   * Only says what the change would do, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 2;
+   */
+  validateOnly: boolean;
 };
 
 /**
@@ -2800,6 +3162,13 @@ export declare type ResumeRequest = Message<"gradus.v1.ResumeRequest"> & {
    * @generated from field: string run_id = 1;
    */
   runId: string;
+
+  /**
+   * Only says what the change would do, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 2;
+   */
+  validateOnly: boolean;
 };
 
 /**
@@ -3009,11 +3378,20 @@ export declare type GetHistoryRequest = Message<"gradus.v1.GetHistoryRequest"> &
   pageSize: number;
 
   /**
-   * next_page_token of the page before; empty: from the start.
+   * next_page_token or resume_token of an answer before; empty: from the start.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Merges so many successive update batches into one record, 2 to 65,536: those whose
+   * numbers divided by it, rounded down, are equal. For charts of long runs. 0 and 1:
+   * none are merged. Tokens belong to the number that they were given with.
+   *
+   * @generated from field: uint32 merge_batches = 4;
+   */
+  mergeBatches: number;
 };
 
 /**
@@ -3105,6 +3483,15 @@ export declare type BatchRecord = Message<"gradus.v1.BatchRecord"> & {
    * @generated from field: uint32 useful = 11;
    */
   useful: number;
+
+  /**
+   * How many update batches are merged in this record, see GetHistoryRequest; 0: it is
+   * one. batch, cursor and time are the first one's; counts, prompts, released and useful
+   * are sums; the others are means over those that have one; closed: all are.
+   *
+   * @generated from field: uint32 merged = 12;
+   */
+  merged: number;
 };
 
 /**
@@ -3263,6 +3650,22 @@ export declare type GetHistoryResponse = Message<"gradus.v1.GetHistoryResponse">
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * Given back later as page_token, it gives what has changed since: every record from
+   * the first one that was not settled on. Whoever draws a run drops that many records
+   * from the end of what it has (resume_records) and puts the answer there.
+   *
+   * @generated from field: string resume_token = 3;
+   */
+  resumeToken: string;
+
+  /**
+   * How many of this page's records, from its end, will be given again.
+   *
+   * @generated from field: uint32 resume_records = 4;
+   */
+  resumeRecords: number;
 };
 
 /**
@@ -3270,6 +3673,244 @@ export declare type GetHistoryResponse = Message<"gradus.v1.GetHistoryResponse">
  * Use `create(GetHistoryResponseSchema)` to create a new message.
  */
 export declare const GetHistoryResponseSchema: GenMessage<GetHistoryResponse>;
+
+/**
+ * Which completions to give.
+ *
+ * @generated from message gradus.v1.ListRunSamplesRequest
+ */
+export declare type ListRunSamplesRequest = Message<"gradus.v1.ListRunSamplesRequest"> & {
+  /**
+   * The run. Required.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * How many at most, 1 to 1000; 0: 100. Fewer where completions make the answer large.
+   *
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty: the newest. A page belongs to the filter
+   * that it was asked for with.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+
+  /**
+   * Only these; unset: all.
+   *
+   * @generated from field: gradus.v1.SampleFilter filter = 4;
+   */
+  filter?: SampleFilter | undefined;
+
+  /**
+   * Only of this arm of either kind; empty: of all. At most 64 bytes.
+   *
+   * @generated from field: string arm_id = 5;
+   */
+  armId: string;
+
+  /**
+   * Only of this group; empty: of all. At most 256 bytes.
+   *
+   * @generated from field: string group_id = 6;
+   */
+  groupId: string;
+
+  /**
+   * Whether to give the tasks, which are made anew for it.
+   *
+   * @generated from field: bool tasks = 7;
+   */
+  tasks: boolean;
+
+  /**
+   * Leaves out completions, for overviews of many samples.
+   *
+   * @generated from field: bool brief = 8;
+   */
+  brief: boolean;
+};
+
+/**
+ * Describes the message gradus.v1.ListRunSamplesRequest.
+ * Use `create(ListRunSamplesRequestSchema)` to create a new message.
+ */
+export declare const ListRunSamplesRequestSchema: GenMessage<ListRunSamplesRequest>;
+
+/**
+ * A completion that a run keeps.
+ *
+ * @generated from message gradus.v1.RunSample
+ */
+export declare type RunSample = Message<"gradus.v1.RunSample"> & {
+  /**
+   * Names it within the run, for good: newer ones have larger numbers.
+   *
+   * @generated from field: uint64 number = 1;
+   */
+  number: bigint;
+
+  /**
+   * Its task, for DrawTask, TryAnswer and SolveTask.
+   *
+   * @generated from field: string task_id = 2;
+   */
+  taskId: string;
+
+  /**
+   * Its group.
+   *
+   * @generated from field: string group_id = 3;
+   */
+  groupId: string;
+
+  /**
+   * Which completion of the group.
+   *
+   * @generated from field: uint32 sample_index = 4;
+   */
+  sampleIndex: number;
+
+  /**
+   * The id of its task's arm.
+   *
+   * @generated from field: string arm_id = 5;
+   */
+  armId: string;
+
+  /**
+   * Position of its task in the run, or in the set of an evaluation arm.
+   *
+   * @generated from field: uint64 cursor = 6;
+   */
+  cursor: bigint;
+
+  /**
+   * The round of evaluation; unset: it is of training.
+   *
+   * @generated from field: optional uint64 evaluation_round = 7;
+   */
+  evaluationRound?: bigint | undefined;
+
+  /**
+   * The completion.
+   *
+   * @generated from field: string completion = 8;
+   */
+  completion: string;
+
+  /**
+   * Its outcome. Its advantages are there once its group is whole, as long as the run
+   * knows the group, see NextBatchRequest.cursor.
+   *
+   * @generated from field: gradus.v1.Outcome outcome = 9;
+   */
+  outcome?: Outcome | undefined;
+
+  /**
+   * As it came with the completion; unset: it came without.
+   *
+   * @generated from field: optional uint32 policy_version = 10;
+   */
+  policyVersion?: number | undefined;
+
+  /**
+   * When it was scored.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 11;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * Its task, where tasks was set and this server can make it.
+   *
+   * @generated from field: gradus.v1.Task task = 12;
+   */
+  task?: Task | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.RunSample.
+ * Use `create(RunSampleSchema)` to create a new message.
+ */
+export declare const RunSampleSchema: GenMessage<RunSample>;
+
+/**
+ * Completions that a run keeps.
+ *
+ * @generated from message gradus.v1.ListRunSamplesResponse
+ */
+export declare type ListRunSamplesResponse = Message<"gradus.v1.ListRunSamplesResponse"> & {
+  /**
+   * The newest first. A filter that leaves out much makes a page that has fewer than
+   * asked for, and none, before the last.
+   *
+   * @generated from field: repeated gradus.v1.RunSample samples = 1;
+   */
+  samples: RunSample[];
+
+  /**
+   * For the next page, of older ones; empty: this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Whether this server keeps completions of runs; where it does not, samples are those
+   * that were kept before.
+   *
+   * @generated from field: bool kept = 3;
+   */
+  kept: boolean;
+};
+
+/**
+ * Describes the message gradus.v1.ListRunSamplesResponse.
+ * Use `create(ListRunSamplesResponseSchema)` to create a new message.
+ */
+export declare const ListRunSamplesResponseSchema: GenMessage<ListRunSamplesResponse>;
+
+/**
+ * Whose completions to delete.
+ *
+ * @generated from message gradus.v1.DeleteRunSamplesRequest
+ */
+export declare type DeleteRunSamplesRequest = Message<"gradus.v1.DeleteRunSamplesRequest"> & {
+  /**
+   * The run. Required.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+};
+
+/**
+ * Describes the message gradus.v1.DeleteRunSamplesRequest.
+ * Use `create(DeleteRunSamplesRequestSchema)` to create a new message.
+ */
+export declare const DeleteRunSamplesRequestSchema: GenMessage<DeleteRunSamplesRequest>;
+
+/**
+ * Deleted.
+ *
+ * @generated from message gradus.v1.DeleteRunSamplesResponse
+ */
+export declare type DeleteRunSamplesResponse = Message<"gradus.v1.DeleteRunSamplesResponse"> & {
+};
+
+/**
+ * Describes the message gradus.v1.DeleteRunSamplesResponse.
+ * Use `create(DeleteRunSamplesResponseSchema)` to create a new message.
+ */
+export declare const DeleteRunSamplesResponseSchema: GenMessage<DeleteRunSamplesResponse>;
 
 /**
  * What a bandit learns from: a number for each closed group with at least two
@@ -3535,6 +4176,31 @@ export declare const CurriculumService: GenService<{
     output: typeof CreateRunResponseSchema;
   },
   /**
+   * Says all that is wrong with a run's configuration, or with a run file, and makes no
+   * run. What is wrong is in the answer; an error is only what ends the call itself. A
+   * token of the role trainer may.
+   *
+   * @generated from rpc gradus.v1.CurriculumService.CheckRun
+   */
+  checkRun: {
+    methodKind: "unary";
+    input: typeof CheckRunRequestSchema;
+    output: typeof CheckRunResponseSchema;
+  },
+  /**
+   * Plays a run's configuration with a simulated student, off the event loop: what it
+   * would draw, and what the student would learn, beside equal shares. Figures compare
+   * policies; they do not foretell a model's success. RESOURCE_EXHAUSTED where too many
+   * are played. A token of the role trainer may.
+   *
+   * @generated from rpc gradus.v1.CurriculumService.SimulateRun
+   */
+  simulateRun: {
+    methodKind: "unary";
+    input: typeof SimulateRunRequestSchema;
+    output: typeof SimulateRunResponseSchema;
+  },
+  /**
    * Gives a run's configuration and state.
    *
    * @generated from rpc gradus.v1.CurriculumService.GetRun
@@ -3755,6 +4421,30 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof GetHistoryRequestSchema;
     output: typeof GetHistoryResponseSchema;
+  },
+  /**
+   * Gives completions that the run keeps with their scores: the newest ones that were
+   * recorded, as many as the server was told to keep (--keep-samples), and none where it
+   * was told nothing. Every replica shows the same, a second after they were scored at
+   * the latest. A token of the role viewer may.
+   *
+   * @generated from rpc gradus.v1.CurriculumService.ListRunSamples
+   */
+  listRunSamples: {
+    methodKind: "unary";
+    input: typeof ListRunSamplesRequestSchema;
+    output: typeof ListRunSamplesResponseSchema;
+  },
+  /**
+   * Deletes the completions that a run keeps. The run goes on, and keeps those that come.
+   * A token of the role operator may.
+   *
+   * @generated from rpc gradus.v1.CurriculumService.DeleteRunSamples
+   */
+  deleteRunSamples: {
+    methodKind: "unary";
+    input: typeof DeleteRunSamplesRequestSchema;
+    output: typeof DeleteRunSamplesResponseSchema;
   },
 }>;
 

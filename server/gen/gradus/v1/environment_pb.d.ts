@@ -6,8 +6,9 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { Baseline, GroupOutcome, NoRewardReason, Outcome } from "./outcome_pb.js";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import type { AnswerFormat, Parameters, Source, Split, Task, TaskSpec } from "./task_pb.js";
-import type { GroupOutcome, Outcome } from "./outcome_pb.js";
 
 /**
  * Describes the file gradus/v1/environment.proto.
@@ -33,6 +34,28 @@ export declare type PortInfo = Message<"gradus.v1.PortInfo"> & {
    * @generated from field: string missing = 2;
    */
   missing: string;
+
+  /**
+   * Why it is not asked now although this server has it: it failed too often lately.
+   * Empty: it is asked.
+   *
+   * @generated from field: string down = 3;
+   */
+  down: string;
+
+  /**
+   * What is asked of it at this moment.
+   *
+   * @generated from field: uint32 running = 4;
+   */
+  running: number;
+
+  /**
+   * What waits to be asked of it.
+   *
+   * @generated from field: uint32 waiting = 5;
+   */
+  waiting: number;
 };
 
 /**
@@ -40,6 +63,163 @@ export declare type PortInfo = Message<"gradus.v1.PortInfo"> & {
  * Use `create(PortInfoSchema)` to create a new message.
  */
 export declare const PortInfoSchema: GenMessage<PortInfo>;
+
+/**
+ * Work of one kind that a server does off its event loop.
+ *
+ * @generated from message gradus.v1.QueueInfo
+ */
+export declare type QueueInfo = Message<"gradus.v1.QueueInfo"> & {
+  /**
+   * "tasks": making tasks; "aside": drawing, solving and simulating for people.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Pieces of work in progress.
+   *
+   * @generated from field: uint32 running = 2;
+   */
+  running: number;
+
+  /**
+   * Pieces that wait.
+   *
+   * @generated from field: uint32 waiting = 3;
+   */
+  waiting: number;
+
+  /**
+   * How many may wait; more get RESOURCE_EXHAUSTED.
+   *
+   * @generated from field: uint32 waiting_max = 4;
+   */
+  waitingMax: number;
+};
+
+/**
+ * Describes the message gradus.v1.QueueInfo.
+ * Use `create(QueueInfoSchema)` to create a new message.
+ */
+export declare const QueueInfoSchema: GenMessage<QueueInfo>;
+
+/**
+ * Samples that had no reward.
+ *
+ * @generated from message gradus.v1.NoRewardCount
+ */
+export declare type NoRewardCount = Message<"gradus.v1.NoRewardCount"> & {
+  /**
+   * Why.
+   *
+   * @generated from field: gradus.v1.NoRewardReason reason = 1;
+   */
+  reason: NoRewardReason;
+
+  /**
+   * The resource that failed, as in NoReward; else empty.
+   *
+   * @generated from field: string resource = 2;
+   */
+  resource: string;
+
+  /**
+   * How many since this process started.
+   *
+   * @generated from field: uint64 count = 3;
+   */
+  count: bigint;
+};
+
+/**
+ * Describes the message gradus.v1.NoRewardCount.
+ * Use `create(NoRewardCountSchema)` to create a new message.
+ */
+export declare const NoRewardCountSchema: GenMessage<NoRewardCount>;
+
+/**
+ * A server process that has the same stores.
+ *
+ * @generated from message gradus.v1.ReplicaInfo
+ */
+export declare type ReplicaInfo = Message<"gradus.v1.ReplicaInfo"> & {
+  /**
+   * See ServerInfo.replica_id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * How long ago it was last heard of, by the store's clock.
+   *
+   * @generated from field: google.protobuf.Duration age = 2;
+   */
+  age?: Duration | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.ReplicaInfo.
+ * Use `create(ReplicaInfoSchema)` to create a new message.
+ */
+export declare const ReplicaInfoSchema: GenMessage<ReplicaInfo>;
+
+/**
+ * A simulated student; see CurriculumService.SimulateRun.
+ *
+ * @generated from message gradus.v1.StudentInfo
+ */
+export declare type StudentInfo = Message<"gradus.v1.StudentInfo"> & {
+  /**
+   * Its name, e.g. "fast".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * What it models, in a sentence.
+   *
+   * @generated from field: string models = 2;
+   */
+  models: string;
+};
+
+/**
+ * Describes the message gradus.v1.StudentInfo.
+ * Use `create(StudentInfoSchema)` to create a new message.
+ */
+export declare const StudentInfoSchema: GenMessage<StudentInfo>;
+
+/**
+ * Who asks, as the server sees it.
+ *
+ * @generated from message gradus.v1.CallerInfo
+ */
+export declare type CallerInfo = Message<"gradus.v1.CallerInfo"> & {
+  /**
+   * The name of the token that the caller brought; empty: the server asks for none.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * "viewer", "trainer" or "operator": each may do what those before it may. Where the
+   * server asks for no token, "operator".
+   *
+   * @generated from field: string role = 2;
+   */
+  role: string;
+};
+
+/**
+ * Describes the message gradus.v1.CallerInfo.
+ * Use `create(CallerInfoSchema)` to create a new message.
+ */
+export declare const CallerInfoSchema: GenMessage<CallerInfo>;
 
 /**
  * What a server takes at most. What exceeds one gets INVALID_ARGUMENT, or
@@ -153,6 +333,58 @@ export declare type ServerInfo = Message<"gradus.v1.ServerInfo"> & {
    * @generated from field: string replica_id = 8;
    */
   replicaId: string;
+
+  /**
+   * When this process started.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 9;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * What it does off its event loop.
+   *
+   * @generated from field: repeated gradus.v1.QueueInfo queues = 10;
+   */
+  queues: QueueInfo[];
+
+  /**
+   * Processes that serve the same stores, this one among them, by id. Empty where its
+   * store is its own, as one in memory is.
+   *
+   * @generated from field: repeated gradus.v1.ReplicaInfo replicas = 11;
+   */
+  replicas: ReplicaInfo[];
+
+  /**
+   * Samples without a reward, by reason and resource. Those that never occurred are left
+   * out.
+   *
+   * @generated from field: repeated gradus.v1.NoRewardCount no_rewards = 12;
+   */
+  noRewards: NoRewardCount[];
+
+  /**
+   * Bytes of completions and their scores that each run keeps, see ListRunSamples; 0:
+   * none.
+   *
+   * @generated from field: uint64 keep_samples_bytes = 13;
+   */
+  keepSamplesBytes: bigint;
+
+  /**
+   * How long they are kept at most; unset: none are kept.
+   *
+   * @generated from field: google.protobuf.Duration keep_samples_for = 14;
+   */
+  keepSamplesFor?: Duration | undefined;
+
+  /**
+   * Students for SimulateRun, the default first.
+   *
+   * @generated from field: repeated gradus.v1.StudentInfo students = 15;
+   */
+  students: StudentInfo[];
 };
 
 /**
@@ -187,6 +419,13 @@ export declare type GetServerInfoResponse = Message<"gradus.v1.GetServerInfoResp
    * @generated from field: gradus.v1.ServerInfo server = 1;
    */
   server?: ServerInfo | undefined;
+
+  /**
+   * Who asked, for programs that show only what their user may do.
+   *
+   * @generated from field: gradus.v1.CallerInfo caller = 2;
+   */
+  caller?: CallerInfo | undefined;
 };
 
 /**
@@ -899,6 +1138,248 @@ export declare type StepResponse = Message<"gradus.v1.StepResponse"> & {
 export declare const StepResponseSchema: GenMessage<StepResponse>;
 
 /**
+ * An answer to try.
+ *
+ * @generated from message gradus.v1.TryAnswerRequest
+ */
+export declare type TryAnswerRequest = Message<"gradus.v1.TryAnswerRequest"> & {
+  /**
+   * The task's id, of a run or not. Required.
+   *
+   * @generated from field: string task_id = 1;
+   */
+  taskId: string;
+
+  /**
+   * Exactly one is set.
+   *
+   * @generated from oneof gradus.v1.TryAnswerRequest.text
+   */
+  text: {
+    /**
+     * An answer alone, without its marks, e.g. "[0, 2, 1]": a completion in the task's
+     * format is made around it.
+     *
+     * @generated from field: string answer = 2;
+     */
+    value: string;
+    case: "answer";
+  } | {
+    /**
+     * A whole completion; see StepRequest.completion.
+     *
+     * @generated from field: string completion = 3;
+     */
+    value: string;
+    case: "completion";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * Why generation ended; unset: not known.
+   *
+   * @generated from field: gradus.v1.FinishReason finish_reason = 4;
+   */
+  finishReason: FinishReason;
+};
+
+/**
+ * Describes the message gradus.v1.TryAnswerRequest.
+ * Use `create(TryAnswerRequestSchema)` to create a new message.
+ */
+export declare const TryAnswerRequestSchema: GenMessage<TryAnswerRequest>;
+
+/**
+ * What it would be worth.
+ *
+ * @generated from message gradus.v1.TryAnswerResponse
+ */
+export declare type TryAnswerResponse = Message<"gradus.v1.TryAnswerResponse"> & {
+  /**
+   * What was scored: the completion that came, or that was made of the answer. The
+   * places of Score.spans are places in it.
+   *
+   * @generated from field: string completion = 1;
+   */
+  completion: string;
+
+  /**
+   * The outcome, without feedback.
+   *
+   * @generated from field: gradus.v1.Outcome outcome = 2;
+   */
+  outcome?: Outcome | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.TryAnswerResponse.
+ * Use `create(TryAnswerResponseSchema)` to create a new message.
+ */
+export declare const TryAnswerResponseSchema: GenMessage<TryAnswerResponse>;
+
+/**
+ * What to draw.
+ *
+ * @generated from message gradus.v1.DrawTaskRequest
+ */
+export declare type DrawTaskRequest = Message<"gradus.v1.DrawTaskRequest"> & {
+  /**
+   * The task's id. Required.
+   *
+   * @generated from field: string task_id = 1;
+   */
+  taskId: string;
+
+  /**
+   * At most one is set; neither: the task alone.
+   *
+   * @generated from oneof gradus.v1.DrawTaskRequest.text
+   */
+  text: {
+    /**
+     * An answer alone, without its marks.
+     *
+     * @generated from field: string answer = 2;
+     */
+    value: string;
+    case: "answer";
+  } | {
+    /**
+     * A completion that marks its answer; see StepRequest.completion.
+     *
+     * @generated from field: string completion = 3;
+     */
+    value: string;
+    case: "completion";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message gradus.v1.DrawTaskRequest.
+ * Use `create(DrawTaskRequestSchema)` to create a new message.
+ */
+export declare const DrawTaskRequestSchema: GenMessage<DrawTaskRequest>;
+
+/**
+ * A picture.
+ *
+ * @generated from message gradus.v1.DrawTaskResponse
+ */
+export declare type DrawTaskResponse = Message<"gradus.v1.DrawTaskResponse"> & {
+  /**
+   * An SVG document of its own: without scripts, without references to anything outside
+   * of it, and with what a model wrote as text.
+   *
+   * @generated from field: string svg = 1;
+   */
+  svg: string;
+};
+
+/**
+ * Describes the message gradus.v1.DrawTaskResponse.
+ * Use `create(DrawTaskResponseSchema)` to create a new message.
+ */
+export declare const DrawTaskResponseSchema: GenMessage<DrawTaskResponse>;
+
+/**
+ * What to solve.
+ *
+ * @generated from message gradus.v1.SolveTaskRequest
+ */
+export declare type SolveTaskRequest = Message<"gradus.v1.SolveTaskRequest"> & {
+  /**
+   * The task's id. Required.
+   *
+   * @generated from field: string task_id = 1;
+   */
+  taskId: string;
+
+  /**
+   * Whether to draw the solution.
+   *
+   * @generated from field: bool draw = 2;
+   */
+  draw: boolean;
+
+  /**
+   * With draw, an answer or a completion to draw the solution beside; at most one is set.
+   *
+   * @generated from oneof gradus.v1.SolveTaskRequest.beside
+   */
+  beside: {
+    /**
+     * An answer alone, without its marks.
+     *
+     * @generated from field: string answer = 3;
+     */
+    value: string;
+    case: "answer";
+  } | {
+    /**
+     * A completion that marks its answer; see StepRequest.completion.
+     *
+     * @generated from field: string completion = 4;
+     */
+    value: string;
+    case: "completion";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message gradus.v1.SolveTaskRequest.
+ * Use `create(SolveTaskRequestSchema)` to create a new message.
+ */
+export declare const SolveTaskRequestSchema: GenMessage<SolveTaskRequest>;
+
+/**
+ * A right answer, or the best one that the solver found.
+ *
+ * @generated from message gradus.v1.SolveTaskResponse
+ */
+export declare type SolveTaskResponse = Message<"gradus.v1.SolveTaskResponse"> & {
+  /**
+   * The answer, as a model would write it.
+   *
+   * @generated from field: string answer = 1;
+   */
+  answer: string;
+
+  /**
+   * A whole completion that gives it in the task's format.
+   *
+   * @generated from field: string completion = 2;
+   */
+  completion: string;
+
+  /**
+   * What answers are measured against; unset where an answer is right or not.
+   *
+   * @generated from field: gradus.v1.Baseline baseline = 3;
+   */
+  baseline?: Baseline | undefined;
+
+  /**
+   * Search nodes that the solver used; 0 where the solution is the row's own.
+   *
+   * @generated from field: uint64 nodes = 4;
+   */
+  nodes: bigint;
+
+  /**
+   * The picture, as in DrawTaskResponse, where draw was set and the environment draws
+   * pictures; else empty.
+   *
+   * @generated from field: string svg = 5;
+   */
+  svg: string;
+};
+
+/**
+ * Describes the message gradus.v1.SolveTaskResponse.
+ * Use `create(SolveTaskResponseSchema)` to create a new message.
+ */
+export declare const SolveTaskResponseSchema: GenMessage<SolveTaskResponse>;
+
+/**
  * One completion of a group.
  *
  * @generated from message gradus.v1.Completion
@@ -1262,6 +1743,44 @@ export declare const EnvironmentService: GenService<{
     methodKind: "unary";
     input: typeof StepRequestSchema;
     output: typeof StepResponseSchema;
+  },
+  /**
+   * Scores an answer as Step would, and tells no run of it: for people, who want to
+   * know what an answer would be worth. A token of the role trainer may.
+   *
+   * @generated from rpc gradus.v1.EnvironmentService.TryAnswer
+   */
+  tryAnswer: {
+    methodKind: "unary";
+    input: typeof TryAnswerRequestSchema;
+    output: typeof TryAnswerResponseSchema;
+  },
+  /**
+   * Draws a task, and an answer to it with what is wrong with it, as SVG. A best answer
+   * is drawn by SolveTask alone. FAILED_PRECONDITION where the environment draws no
+   * pictures, and for a task_id of a version or key that this server does not have. A
+   * token of the role viewer may.
+   *
+   * @generated from rpc gradus.v1.EnvironmentService.DrawTask
+   */
+  drawTask: {
+    methodKind: "unary";
+    input: typeof DrawTaskRequestSchema;
+    output: typeof DrawTaskResponseSchema;
+  },
+  /**
+   * Solves a task with its environment's solver, or gives its row's own solution.
+   * FAILED_PRECONDITION for tasks of SPLIT_BENCH, whoever asks, and where there is
+   * neither; DEADLINE_EXCEEDED where the solver takes longer than the server lets it.
+   * A token of the role operator may, for a trainer that could ask for answers would
+   * train on them.
+   *
+   * @generated from rpc gradus.v1.EnvironmentService.SolveTask
+   */
+  solveTask: {
+    methodKind: "unary";
+    input: typeof SolveTaskRequestSchema;
+    output: typeof SolveTaskResponseSchema;
   },
   /**
    * Scores groups of completions. One bad completion never harms another.

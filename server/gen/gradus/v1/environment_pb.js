@@ -5,6 +5,7 @@
 /* eslint-disable */
 
 import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_gradus_v1_outcome } from "./outcome_pb.js";
 import { file_gradus_v1_task } from "./task_pb.js";
 
@@ -12,7 +13,7 @@ import { file_gradus_v1_task } from "./task_pb.js";
  * Describes the file gradus/v1/environment.proto.
  */
 export const file_gradus_v1_environment = /*@__PURE__*/
-  fileDesc("ChtncmFkdXMvdjEvZW52aXJvbm1lbnQucHJvdG8SCWdyYWR1cy52MSIpCghQb3J0SW5mbxIMCgRuYW1lGAEgASgJEg8KB21pc3NpbmcYAiABKAkieQoMU2VydmVyTGltaXRzEhUKDW1lc3NhZ2VfYnl0ZXMYASABKAQSDgoGZ3JvdXBzGAIgASgNEhMKC2NvbXBsZXRpb25zGAMgASgNEhgKEGNvbXBsZXRpb25fYnl0ZXMYBCABKA0SEwoLYmF0Y2hfc2VlZHMYBSABKA0ixQEKClNlcnZlckluZm8SDwoHdmVyc2lvbhgBIAEoCRIOCgZjb21taXQYAiABKAkSEAoIY29udHJhY3QYAyABKAkSFAoMZW52aXJvbm1lbnRzGAQgASgNEiIKBXBvcnRzGAUgAygLMhMuZ3JhZHVzLnYxLlBvcnRJbmZvEicKBmxpbWl0cxgGIAEoCzIXLmdyYWR1cy52MS5TZXJ2ZXJMaW1pdHMSDQoFc3RvcmUYByABKAkSEgoKcmVwbGljYV9pZBgIIAEoCSIWChRHZXRTZXJ2ZXJJbmZvUmVxdWVzdCI+ChVHZXRTZXJ2ZXJJbmZvUmVzcG9uc2USJQoGc2VydmVyGAEgASgLMhUuZ3JhZHVzLnYxLlNlcnZlckluZm8idAoNUGFyYW1ldGVySW5mbxIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEgsKA21pbhgDIAEoARILCgNtYXgYBCABKAESFQoNZGVmYXVsdF92YWx1ZRgFIAEoARIPCgdpbnRlZ2VyGAYgASgIInIKCUxldmVsSW5mbxIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEikKCnBhcmFtZXRlcnMYAyABKAsyFS5ncmFkdXMudjEuUGFyYW1ldGVycxIXCg9ldmFsdWF0aW9uX29ubHkYBCABKAgiiwEKEFJld2FyZFNjaGVtZUluZm8SDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRISCgpyZXdhcmRfbWluGAMgASgBEhIKCnJld2FyZF9tYXgYBCABKAESLAoKcGFyYW1ldGVycxgFIAMoCzIYLmdyYWR1cy52MS5QYXJhbWV0ZXJJbmZvIkkKCVBvb2xHcm91cBINCgVsZXZlbBgBIAEoCRIfCgVzcGxpdBgCIAEoDjIQLmdyYWR1cy52MS5TcGxpdBIMCgRyb3dzGAMgASgNIvMBCghQb29sSW5mbxIMCgRuYW1lGAEgASgJEisKBHJvd3MYAiADKAsyHS5ncmFkdXMudjEuUG9vbEluZm8uUm93c0VudHJ5EiQKBmdyb3VwcxgDIAMoCzIULmdyYWR1cy52MS5Qb29sR3JvdXASEAoIcmVqZWN0ZWQYBCABKA0SEAoIbGVmdF9vdXQYBSABKA0SEQoJdW5jaGVja2VkGAYgASgNEg8KB3NoaXBwZWQYByABKAgSEQoJcmFua2VkX2J5GAggASgJGisKCVJvd3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBIvICCgtFbnZpcm9ubWVudBIKCgJpZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgNEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhAKCGNhdGVnb3J5GAQgASgJEh0KBGdvYWwYBSABKA4yDy5ncmFkdXMudjEuR29hbBIkCgZsZXZlbHMYBiADKAsyFC5ncmFkdXMudjEuTGV2ZWxJbmZvEiwKCnBhcmFtZXRlcnMYByADKAsyGC5ncmFkdXMudjEuUGFyYW1ldGVySW5mbxIvCg5hbnN3ZXJfZm9ybWF0cxgIIAMoDjIXLmdyYWR1cy52MS5BbnN3ZXJGb3JtYXQSMwoOcmV3YXJkX3NjaGVtZXMYCSADKAsyGy5ncmFkdXMudjEuUmV3YXJkU2NoZW1lSW5mbxIiCgdzb3VyY2VzGAogAygOMhEuZ3JhZHVzLnYxLlNvdXJjZRIiCgVwb29scxgLIAMoCzITLmdyYWR1cy52MS5Qb29sSW5mbyJSChdMaXN0RW52aXJvbm1lbnRzUmVxdWVzdBIQCghjYXRlZ29yeRgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCSJhChhMaXN0RW52aXJvbm1lbnRzUmVzcG9uc2USLAoMZW52aXJvbm1lbnRzGAEgAygLMhYuZ3JhZHVzLnYxLkVudmlyb25tZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI0ChVHZXRFbnZpcm9ubWVudFJlcXVlc3QSCgoCaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoDSJFChZHZXRFbnZpcm9ubWVudFJlc3BvbnNlEisKC2Vudmlyb25tZW50GAEgASgLMhYuZ3JhZHVzLnYxLkVudmlyb25tZW50Ij8KDFJlc2V0UmVxdWVzdBIhCgRzcGVjGAEgASgLMhMuZ3JhZHVzLnYxLlRhc2tTcGVjEgwKBHNlZWQYAiABKAYiLgoNUmVzZXRSZXNwb25zZRIdCgR0YXNrGAEgASgLMg8uZ3JhZHVzLnYxLlRhc2siRQoRQmF0Y2hSZXNldFJlcXVlc3QSIQoEc3BlYxgBIAEoCzITLmdyYWR1cy52MS5UYXNrU3BlYxINCgVzZWVkcxgCIAMoBiJFCgxSZXNldEZhaWx1cmUSDAoEY29kZRgBIAEoBRIPCgdtZXNzYWdlGAIgASgJEhYKDnJldHJ5X2RlbGF5X21zGAMgASgNInIKC1Jlc2V0UmVzdWx0EgwKBHNlZWQYASABKAYSHwoEdGFzaxgCIAEoCzIPLmdyYWR1cy52MS5UYXNrSAASKgoHZmFpbHVyZRgDIAEoCzIXLmdyYWR1cy52MS5SZXNldEZhaWx1cmVIAEIICgZyZXN1bHQiPQoSQmF0Y2hSZXNldFJlc3BvbnNlEicKB3Jlc3VsdHMYASADKAsyFi5ncmFkdXMudjEuUmVzZXRSZXN1bHQiugEKC1N0ZXBSZXF1ZXN0Eg8KB3Rhc2tfaWQYASABKAkSEAoIZ3JvdXBfaWQYAiABKAkSFAoMc2FtcGxlX2luZGV4GAMgASgNEhIKCmNvbXBsZXRpb24YBCABKAkSLgoNZmluaXNoX3JlYXNvbhgFIAEoDjIXLmdyYWR1cy52MS5GaW5pc2hSZWFzb24SGwoOcG9saWN5X3ZlcnNpb24YBiABKA1IAIgBAUIRCg9fcG9saWN5X3ZlcnNpb24iMwoMU3RlcFJlc3BvbnNlEiMKB291dGNvbWUYASABKAsyEi5ncmFkdXMudjEuT3V0Y29tZSKQAQoKQ29tcGxldGlvbhIUCgxzYW1wbGVfaW5kZXgYASABKA0SDAoEdGV4dBgCIAEoCRIuCg1maW5pc2hfcmVhc29uGAMgASgOMhcuZ3JhZHVzLnYxLkZpbmlzaFJlYXNvbhIbCg5wb2xpY3lfdmVyc2lvbhgEIAEoDUgAiAEBQhEKD19wb2xpY3lfdmVyc2lvbiJ5Cg9Db21wbGV0aW9uR3JvdXASDwoHdGFza19pZBgBIAEoCRIQCghncm91cF9pZBgCIAEoCRIqCgtjb21wbGV0aW9ucxgDIAMoCzIVLmdyYWR1cy52MS5Db21wbGV0aW9uEhcKD251bV9nZW5lcmF0aW9ucxgEIAEoDSI+ChBCYXRjaFN0ZXBSZXF1ZXN0EioKBmdyb3VwcxgBIAMoCzIaLmdyYWR1cy52MS5Db21wbGV0aW9uR3JvdXAiPAoRQmF0Y2hTdGVwUmVzcG9uc2USJwoGZ3JvdXBzGAEgAygLMhcuZ3JhZHVzLnYxLkdyb3VwT3V0Y29tZSJUChJTdHJlYW1TdGVwc1JlcXVlc3QSEgoKcmVxdWVzdF9pZBgBIAEoCRIqCgZncm91cHMYAiADKAsyGi5ncmFkdXMudjEuQ29tcGxldGlvbkdyb3VwIksKElN0cmVhbVN0ZXBzRmFpbHVyZRIMCgRjb2RlGAEgASgFEg8KB21lc3NhZ2UYAiABKAkSFgoOcmV0cnlfZGVsYXlfbXMYAyABKA0iggEKE1N0cmVhbVN0ZXBzUmVzcG9uc2USEgoKcmVxdWVzdF9pZBgBIAEoCRInCgZncm91cHMYAiADKAsyFy5ncmFkdXMudjEuR3JvdXBPdXRjb21lEi4KB2ZhaWx1cmUYAyABKAsyHS5ncmFkdXMudjEuU3RyZWFtU3RlcHNGYWlsdXJlKlQKBEdvYWwSFAoQR09BTF9VTlNQRUNJRklFRBAAEhAKDEdPQUxfU0FUSVNGWRABEhEKDUdPQUxfTUlOSU1JWkUQAhIRCg1HT0FMX01BWElNSVpFEAMqXwoMRmluaXNoUmVhc29uEh0KGUZJTklTSF9SRUFTT05fVU5TUEVDSUZJRUQQABIWChJGSU5JU0hfUkVBU09OX1NUT1AQARIYChRGSU5JU0hfUkVBU09OX0xFTkdUSBACMvYEChJFbnZpcm9ubWVudFNlcnZpY2USWwoQTGlzdEVudmlyb25tZW50cxIiLmdyYWR1cy52MS5MaXN0RW52aXJvbm1lbnRzUmVxdWVzdBojLmdyYWR1cy52MS5MaXN0RW52aXJvbm1lbnRzUmVzcG9uc2USUgoNR2V0U2VydmVySW5mbxIfLmdyYWR1cy52MS5HZXRTZXJ2ZXJJbmZvUmVxdWVzdBogLmdyYWR1cy52MS5HZXRTZXJ2ZXJJbmZvUmVzcG9uc2USVQoOR2V0RW52aXJvbm1lbnQSIC5ncmFkdXMudjEuR2V0RW52aXJvbm1lbnRSZXF1ZXN0GiEuZ3JhZHVzLnYxLkdldEVudmlyb25tZW50UmVzcG9uc2USOgoFUmVzZXQSFy5ncmFkdXMudjEuUmVzZXRSZXF1ZXN0GhguZ3JhZHVzLnYxLlJlc2V0UmVzcG9uc2USSQoKQmF0Y2hSZXNldBIcLmdyYWR1cy52MS5CYXRjaFJlc2V0UmVxdWVzdBodLmdyYWR1cy52MS5CYXRjaFJlc2V0UmVzcG9uc2USNwoEU3RlcBIWLmdyYWR1cy52MS5TdGVwUmVxdWVzdBoXLmdyYWR1cy52MS5TdGVwUmVzcG9uc2USRgoJQmF0Y2hTdGVwEhsuZ3JhZHVzLnYxLkJhdGNoU3RlcFJlcXVlc3QaHC5ncmFkdXMudjEuQmF0Y2hTdGVwUmVzcG9uc2USUAoLU3RyZWFtU3RlcHMSHS5ncmFkdXMudjEuU3RyZWFtU3RlcHNSZXF1ZXN0Gh4uZ3JhZHVzLnYxLlN0cmVhbVN0ZXBzUmVzcG9uc2UoATABYgZwcm90bzM", [file_gradus_v1_outcome, file_gradus_v1_task]);
+  fileDesc("ChtncmFkdXMvdjEvZW52aXJvbm1lbnQucHJvdG8SCWdyYWR1cy52MSJZCghQb3J0SW5mbxIMCgRuYW1lGAEgASgJEg8KB21pc3NpbmcYAiABKAkSDAoEZG93bhgDIAEoCRIPCgdydW5uaW5nGAQgASgNEg8KB3dhaXRpbmcYBSABKA0iUAoJUXVldWVJbmZvEgwKBG5hbWUYASABKAkSDwoHcnVubmluZxgCIAEoDRIPCgd3YWl0aW5nGAMgASgNEhMKC3dhaXRpbmdfbWF4GAQgASgNIlsKDU5vUmV3YXJkQ291bnQSKQoGcmVhc29uGAEgASgOMhkuZ3JhZHVzLnYxLk5vUmV3YXJkUmVhc29uEhAKCHJlc291cmNlGAIgASgJEg0KBWNvdW50GAMgASgEIkEKC1JlcGxpY2FJbmZvEgoKAmlkGAEgASgJEiYKA2FnZRgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiIrCgtTdHVkZW50SW5mbxIMCgRuYW1lGAEgASgJEg4KBm1vZGVscxgCIAEoCSIoCgpDYWxsZXJJbmZvEgwKBG5hbWUYASABKAkSDAoEcm9sZRgCIAEoCSJ5CgxTZXJ2ZXJMaW1pdHMSFQoNbWVzc2FnZV9ieXRlcxgBIAEoBBIOCgZncm91cHMYAiABKA0SEwoLY29tcGxldGlvbnMYAyABKA0SGAoQY29tcGxldGlvbl9ieXRlcxgEIAEoDRITCgtiYXRjaF9zZWVkcxgFIAEoDSLuAwoKU2VydmVySW5mbxIPCgd2ZXJzaW9uGAEgASgJEg4KBmNvbW1pdBgCIAEoCRIQCghjb250cmFjdBgDIAEoCRIUCgxlbnZpcm9ubWVudHMYBCABKA0SIgoFcG9ydHMYBSADKAsyEy5ncmFkdXMudjEuUG9ydEluZm8SJwoGbGltaXRzGAYgASgLMhcuZ3JhZHVzLnYxLlNlcnZlckxpbWl0cxINCgVzdG9yZRgHIAEoCRISCgpyZXBsaWNhX2lkGAggASgJEi4KCnN0YXJ0X3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiQKBnF1ZXVlcxgKIAMoCzIULmdyYWR1cy52MS5RdWV1ZUluZm8SKAoIcmVwbGljYXMYCyADKAsyFi5ncmFkdXMudjEuUmVwbGljYUluZm8SLAoKbm9fcmV3YXJkcxgMIAMoCzIYLmdyYWR1cy52MS5Ob1Jld2FyZENvdW50EhoKEmtlZXBfc2FtcGxlc19ieXRlcxgNIAEoBBIzChBrZWVwX3NhbXBsZXNfZm9yGA4gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEigKCHN0dWRlbnRzGA8gAygLMhYuZ3JhZHVzLnYxLlN0dWRlbnRJbmZvIhYKFEdldFNlcnZlckluZm9SZXF1ZXN0ImUKFUdldFNlcnZlckluZm9SZXNwb25zZRIlCgZzZXJ2ZXIYASABKAsyFS5ncmFkdXMudjEuU2VydmVySW5mbxIlCgZjYWxsZXIYAiABKAsyFS5ncmFkdXMudjEuQ2FsbGVySW5mbyJ0Cg1QYXJhbWV0ZXJJbmZvEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSCwoDbWluGAMgASgBEgsKA21heBgEIAEoARIVCg1kZWZhdWx0X3ZhbHVlGAUgASgBEg8KB2ludGVnZXIYBiABKAgicgoJTGV2ZWxJbmZvEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSKQoKcGFyYW1ldGVycxgDIAEoCzIVLmdyYWR1cy52MS5QYXJhbWV0ZXJzEhcKD2V2YWx1YXRpb25fb25seRgEIAEoCCKLAQoQUmV3YXJkU2NoZW1lSW5mbxIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEhIKCnJld2FyZF9taW4YAyABKAESEgoKcmV3YXJkX21heBgEIAEoARIsCgpwYXJhbWV0ZXJzGAUgAygLMhguZ3JhZHVzLnYxLlBhcmFtZXRlckluZm8iSQoJUG9vbEdyb3VwEg0KBWxldmVsGAEgASgJEh8KBXNwbGl0GAIgASgOMhAuZ3JhZHVzLnYxLlNwbGl0EgwKBHJvd3MYAyABKA0i8wEKCFBvb2xJbmZvEgwKBG5hbWUYASABKAkSKwoEcm93cxgCIAMoCzIdLmdyYWR1cy52MS5Qb29sSW5mby5Sb3dzRW50cnkSJAoGZ3JvdXBzGAMgAygLMhQuZ3JhZHVzLnYxLlBvb2xHcm91cBIQCghyZWplY3RlZBgEIAEoDRIQCghsZWZ0X291dBgFIAEoDRIRCgl1bmNoZWNrZWQYBiABKA0SDwoHc2hpcHBlZBgHIAEoCBIRCglyYW5rZWRfYnkYCCABKAkaKwoJUm93c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDToCOAEi8gIKC0Vudmlyb25tZW50EgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKA0SEwoLZGVzY3JpcHRpb24YAyABKAkSEAoIY2F0ZWdvcnkYBCABKAkSHQoEZ29hbBgFIAEoDjIPLmdyYWR1cy52MS5Hb2FsEiQKBmxldmVscxgGIAMoCzIULmdyYWR1cy52MS5MZXZlbEluZm8SLAoKcGFyYW1ldGVycxgHIAMoCzIYLmdyYWR1cy52MS5QYXJhbWV0ZXJJbmZvEi8KDmFuc3dlcl9mb3JtYXRzGAggAygOMhcuZ3JhZHVzLnYxLkFuc3dlckZvcm1hdBIzCg5yZXdhcmRfc2NoZW1lcxgJIAMoCzIbLmdyYWR1cy52MS5SZXdhcmRTY2hlbWVJbmZvEiIKB3NvdXJjZXMYCiADKA4yES5ncmFkdXMudjEuU291cmNlEiIKBXBvb2xzGAsgAygLMhMuZ3JhZHVzLnYxLlBvb2xJbmZvIlIKF0xpc3RFbnZpcm9ubWVudHNSZXF1ZXN0EhAKCGNhdGVnb3J5GAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJImEKGExpc3RFbnZpcm9ubWVudHNSZXNwb25zZRIsCgxlbnZpcm9ubWVudHMYASADKAsyFi5ncmFkdXMudjEuRW52aXJvbm1lbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKFUdldEVudmlyb25tZW50UmVxdWVzdBIKCgJpZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgNIkUKFkdldEVudmlyb25tZW50UmVzcG9uc2USKwoLZW52aXJvbm1lbnQYASABKAsyFi5ncmFkdXMudjEuRW52aXJvbm1lbnQiPwoMUmVzZXRSZXF1ZXN0EiEKBHNwZWMYASABKAsyEy5ncmFkdXMudjEuVGFza1NwZWMSDAoEc2VlZBgCIAEoBiIuCg1SZXNldFJlc3BvbnNlEh0KBHRhc2sYASABKAsyDy5ncmFkdXMudjEuVGFzayJFChFCYXRjaFJlc2V0UmVxdWVzdBIhCgRzcGVjGAEgASgLMhMuZ3JhZHVzLnYxLlRhc2tTcGVjEg0KBXNlZWRzGAIgAygGIkUKDFJlc2V0RmFpbHVyZRIMCgRjb2RlGAEgASgFEg8KB21lc3NhZ2UYAiABKAkSFgoOcmV0cnlfZGVsYXlfbXMYAyABKA0icgoLUmVzZXRSZXN1bHQSDAoEc2VlZBgBIAEoBhIfCgR0YXNrGAIgASgLMg8uZ3JhZHVzLnYxLlRhc2tIABIqCgdmYWlsdXJlGAMgASgLMhcuZ3JhZHVzLnYxLlJlc2V0RmFpbHVyZUgAQggKBnJlc3VsdCI9ChJCYXRjaFJlc2V0UmVzcG9uc2USJwoHcmVzdWx0cxgBIAMoCzIWLmdyYWR1cy52MS5SZXNldFJlc3VsdCK6AQoLU3RlcFJlcXVlc3QSDwoHdGFza19pZBgBIAEoCRIQCghncm91cF9pZBgCIAEoCRIUCgxzYW1wbGVfaW5kZXgYAyABKA0SEgoKY29tcGxldGlvbhgEIAEoCRIuCg1maW5pc2hfcmVhc29uGAUgASgOMhcuZ3JhZHVzLnYxLkZpbmlzaFJlYXNvbhIbCg5wb2xpY3lfdmVyc2lvbhgGIAEoDUgAiAEBQhEKD19wb2xpY3lfdmVyc2lvbiIzCgxTdGVwUmVzcG9uc2USIwoHb3V0Y29tZRgBIAEoCzISLmdyYWR1cy52MS5PdXRjb21lIoMBChBUcnlBbnN3ZXJSZXF1ZXN0Eg8KB3Rhc2tfaWQYASABKAkSEAoGYW5zd2VyGAIgASgJSAASFAoKY29tcGxldGlvbhgDIAEoCUgAEi4KDWZpbmlzaF9yZWFzb24YBCABKA4yFy5ncmFkdXMudjEuRmluaXNoUmVhc29uQgYKBHRleHQiTAoRVHJ5QW5zd2VyUmVzcG9uc2USEgoKY29tcGxldGlvbhgBIAEoCRIjCgdvdXRjb21lGAIgASgLMhIuZ3JhZHVzLnYxLk91dGNvbWUiUgoPRHJhd1Rhc2tSZXF1ZXN0Eg8KB3Rhc2tfaWQYASABKAkSEAoGYW5zd2VyGAIgASgJSAASFAoKY29tcGxldGlvbhgDIAEoCUgAQgYKBHRleHQiHwoQRHJhd1Rhc2tSZXNwb25zZRILCgNzdmcYASABKAkiYwoQU29sdmVUYXNrUmVxdWVzdBIPCgd0YXNrX2lkGAEgASgJEgwKBGRyYXcYAiABKAgSEAoGYW5zd2VyGAMgASgJSAASFAoKY29tcGxldGlvbhgEIAEoCUgAQggKBmJlc2lkZSJ6ChFTb2x2ZVRhc2tSZXNwb25zZRIOCgZhbnN3ZXIYASABKAkSEgoKY29tcGxldGlvbhgCIAEoCRIlCghiYXNlbGluZRgDIAEoCzITLmdyYWR1cy52MS5CYXNlbGluZRINCgVub2RlcxgEIAEoBBILCgNzdmcYBSABKAkikAEKCkNvbXBsZXRpb24SFAoMc2FtcGxlX2luZGV4GAEgASgNEgwKBHRleHQYAiABKAkSLgoNZmluaXNoX3JlYXNvbhgDIAEoDjIXLmdyYWR1cy52MS5GaW5pc2hSZWFzb24SGwoOcG9saWN5X3ZlcnNpb24YBCABKA1IAIgBAUIRCg9fcG9saWN5X3ZlcnNpb24ieQoPQ29tcGxldGlvbkdyb3VwEg8KB3Rhc2tfaWQYASABKAkSEAoIZ3JvdXBfaWQYAiABKAkSKgoLY29tcGxldGlvbnMYAyADKAsyFS5ncmFkdXMudjEuQ29tcGxldGlvbhIXCg9udW1fZ2VuZXJhdGlvbnMYBCABKA0iPgoQQmF0Y2hTdGVwUmVxdWVzdBIqCgZncm91cHMYASADKAsyGi5ncmFkdXMudjEuQ29tcGxldGlvbkdyb3VwIjwKEUJhdGNoU3RlcFJlc3BvbnNlEicKBmdyb3VwcxgBIAMoCzIXLmdyYWR1cy52MS5Hcm91cE91dGNvbWUiVAoSU3RyZWFtU3RlcHNSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSKgoGZ3JvdXBzGAIgAygLMhouZ3JhZHVzLnYxLkNvbXBsZXRpb25Hcm91cCJLChJTdHJlYW1TdGVwc0ZhaWx1cmUSDAoEY29kZRgBIAEoBRIPCgdtZXNzYWdlGAIgASgJEhYKDnJldHJ5X2RlbGF5X21zGAMgASgNIoIBChNTdHJlYW1TdGVwc1Jlc3BvbnNlEhIKCnJlcXVlc3RfaWQYASABKAkSJwoGZ3JvdXBzGAIgAygLMhcuZ3JhZHVzLnYxLkdyb3VwT3V0Y29tZRIuCgdmYWlsdXJlGAMgASgLMh0uZ3JhZHVzLnYxLlN0cmVhbVN0ZXBzRmFpbHVyZSpUCgRHb2FsEhQKEEdPQUxfVU5TUEVDSUZJRUQQABIQCgxHT0FMX1NBVElTRlkQARIRCg1HT0FMX01JTklNSVpFEAISEQoNR09BTF9NQVhJTUlaRRADKl8KDEZpbmlzaFJlYXNvbhIdChlGSU5JU0hfUkVBU09OX1VOU1BFQ0lGSUVEEAASFgoSRklOSVNIX1JFQVNPTl9TVE9QEAESGAoURklOSVNIX1JFQVNPTl9MRU5HVEgQAjLLBgoSRW52aXJvbm1lbnRTZXJ2aWNlElsKEExpc3RFbnZpcm9ubWVudHMSIi5ncmFkdXMudjEuTGlzdEVudmlyb25tZW50c1JlcXVlc3QaIy5ncmFkdXMudjEuTGlzdEVudmlyb25tZW50c1Jlc3BvbnNlElIKDUdldFNlcnZlckluZm8SHy5ncmFkdXMudjEuR2V0U2VydmVySW5mb1JlcXVlc3QaIC5ncmFkdXMudjEuR2V0U2VydmVySW5mb1Jlc3BvbnNlElUKDkdldEVudmlyb25tZW50EiAuZ3JhZHVzLnYxLkdldEVudmlyb25tZW50UmVxdWVzdBohLmdyYWR1cy52MS5HZXRFbnZpcm9ubWVudFJlc3BvbnNlEjoKBVJlc2V0EhcuZ3JhZHVzLnYxLlJlc2V0UmVxdWVzdBoYLmdyYWR1cy52MS5SZXNldFJlc3BvbnNlEkkKCkJhdGNoUmVzZXQSHC5ncmFkdXMudjEuQmF0Y2hSZXNldFJlcXVlc3QaHS5ncmFkdXMudjEuQmF0Y2hSZXNldFJlc3BvbnNlEjcKBFN0ZXASFi5ncmFkdXMudjEuU3RlcFJlcXVlc3QaFy5ncmFkdXMudjEuU3RlcFJlc3BvbnNlEkYKCVRyeUFuc3dlchIbLmdyYWR1cy52MS5UcnlBbnN3ZXJSZXF1ZXN0GhwuZ3JhZHVzLnYxLlRyeUFuc3dlclJlc3BvbnNlEkMKCERyYXdUYXNrEhouZ3JhZHVzLnYxLkRyYXdUYXNrUmVxdWVzdBobLmdyYWR1cy52MS5EcmF3VGFza1Jlc3BvbnNlEkYKCVNvbHZlVGFzaxIbLmdyYWR1cy52MS5Tb2x2ZVRhc2tSZXF1ZXN0GhwuZ3JhZHVzLnYxLlNvbHZlVGFza1Jlc3BvbnNlEkYKCUJhdGNoU3RlcBIbLmdyYWR1cy52MS5CYXRjaFN0ZXBSZXF1ZXN0GhwuZ3JhZHVzLnYxLkJhdGNoU3RlcFJlc3BvbnNlElAKC1N0cmVhbVN0ZXBzEh0uZ3JhZHVzLnYxLlN0cmVhbVN0ZXBzUmVxdWVzdBoeLmdyYWR1cy52MS5TdHJlYW1TdGVwc1Jlc3BvbnNlKAEwAWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_gradus_v1_outcome, file_gradus_v1_task]);
 
 /**
  * Describes the message gradus.v1.PortInfo.
@@ -22,207 +23,284 @@ export const PortInfoSchema = /*@__PURE__*/
   messageDesc(file_gradus_v1_environment, 0);
 
 /**
+ * Describes the message gradus.v1.QueueInfo.
+ * Use `create(QueueInfoSchema)` to create a new message.
+ */
+export const QueueInfoSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 1);
+
+/**
+ * Describes the message gradus.v1.NoRewardCount.
+ * Use `create(NoRewardCountSchema)` to create a new message.
+ */
+export const NoRewardCountSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 2);
+
+/**
+ * Describes the message gradus.v1.ReplicaInfo.
+ * Use `create(ReplicaInfoSchema)` to create a new message.
+ */
+export const ReplicaInfoSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 3);
+
+/**
+ * Describes the message gradus.v1.StudentInfo.
+ * Use `create(StudentInfoSchema)` to create a new message.
+ */
+export const StudentInfoSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 4);
+
+/**
+ * Describes the message gradus.v1.CallerInfo.
+ * Use `create(CallerInfoSchema)` to create a new message.
+ */
+export const CallerInfoSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 5);
+
+/**
  * Describes the message gradus.v1.ServerLimits.
  * Use `create(ServerLimitsSchema)` to create a new message.
  */
 export const ServerLimitsSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 1);
+  messageDesc(file_gradus_v1_environment, 6);
 
 /**
  * Describes the message gradus.v1.ServerInfo.
  * Use `create(ServerInfoSchema)` to create a new message.
  */
 export const ServerInfoSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 2);
+  messageDesc(file_gradus_v1_environment, 7);
 
 /**
  * Describes the message gradus.v1.GetServerInfoRequest.
  * Use `create(GetServerInfoRequestSchema)` to create a new message.
  */
 export const GetServerInfoRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 3);
+  messageDesc(file_gradus_v1_environment, 8);
 
 /**
  * Describes the message gradus.v1.GetServerInfoResponse.
  * Use `create(GetServerInfoResponseSchema)` to create a new message.
  */
 export const GetServerInfoResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 4);
+  messageDesc(file_gradus_v1_environment, 9);
 
 /**
  * Describes the message gradus.v1.ParameterInfo.
  * Use `create(ParameterInfoSchema)` to create a new message.
  */
 export const ParameterInfoSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 5);
+  messageDesc(file_gradus_v1_environment, 10);
 
 /**
  * Describes the message gradus.v1.LevelInfo.
  * Use `create(LevelInfoSchema)` to create a new message.
  */
 export const LevelInfoSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 6);
+  messageDesc(file_gradus_v1_environment, 11);
 
 /**
  * Describes the message gradus.v1.RewardSchemeInfo.
  * Use `create(RewardSchemeInfoSchema)` to create a new message.
  */
 export const RewardSchemeInfoSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 7);
+  messageDesc(file_gradus_v1_environment, 12);
 
 /**
  * Describes the message gradus.v1.PoolGroup.
  * Use `create(PoolGroupSchema)` to create a new message.
  */
 export const PoolGroupSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 8);
+  messageDesc(file_gradus_v1_environment, 13);
 
 /**
  * Describes the message gradus.v1.PoolInfo.
  * Use `create(PoolInfoSchema)` to create a new message.
  */
 export const PoolInfoSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 9);
+  messageDesc(file_gradus_v1_environment, 14);
 
 /**
  * Describes the message gradus.v1.Environment.
  * Use `create(EnvironmentSchema)` to create a new message.
  */
 export const EnvironmentSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 10);
+  messageDesc(file_gradus_v1_environment, 15);
 
 /**
  * Describes the message gradus.v1.ListEnvironmentsRequest.
  * Use `create(ListEnvironmentsRequestSchema)` to create a new message.
  */
 export const ListEnvironmentsRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 11);
+  messageDesc(file_gradus_v1_environment, 16);
 
 /**
  * Describes the message gradus.v1.ListEnvironmentsResponse.
  * Use `create(ListEnvironmentsResponseSchema)` to create a new message.
  */
 export const ListEnvironmentsResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 12);
+  messageDesc(file_gradus_v1_environment, 17);
 
 /**
  * Describes the message gradus.v1.GetEnvironmentRequest.
  * Use `create(GetEnvironmentRequestSchema)` to create a new message.
  */
 export const GetEnvironmentRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 13);
+  messageDesc(file_gradus_v1_environment, 18);
 
 /**
  * Describes the message gradus.v1.GetEnvironmentResponse.
  * Use `create(GetEnvironmentResponseSchema)` to create a new message.
  */
 export const GetEnvironmentResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 14);
+  messageDesc(file_gradus_v1_environment, 19);
 
 /**
  * Describes the message gradus.v1.ResetRequest.
  * Use `create(ResetRequestSchema)` to create a new message.
  */
 export const ResetRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 15);
+  messageDesc(file_gradus_v1_environment, 20);
 
 /**
  * Describes the message gradus.v1.ResetResponse.
  * Use `create(ResetResponseSchema)` to create a new message.
  */
 export const ResetResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 16);
+  messageDesc(file_gradus_v1_environment, 21);
 
 /**
  * Describes the message gradus.v1.BatchResetRequest.
  * Use `create(BatchResetRequestSchema)` to create a new message.
  */
 export const BatchResetRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 17);
+  messageDesc(file_gradus_v1_environment, 22);
 
 /**
  * Describes the message gradus.v1.ResetFailure.
  * Use `create(ResetFailureSchema)` to create a new message.
  */
 export const ResetFailureSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 18);
+  messageDesc(file_gradus_v1_environment, 23);
 
 /**
  * Describes the message gradus.v1.ResetResult.
  * Use `create(ResetResultSchema)` to create a new message.
  */
 export const ResetResultSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 19);
+  messageDesc(file_gradus_v1_environment, 24);
 
 /**
  * Describes the message gradus.v1.BatchResetResponse.
  * Use `create(BatchResetResponseSchema)` to create a new message.
  */
 export const BatchResetResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 20);
+  messageDesc(file_gradus_v1_environment, 25);
 
 /**
  * Describes the message gradus.v1.StepRequest.
  * Use `create(StepRequestSchema)` to create a new message.
  */
 export const StepRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 21);
+  messageDesc(file_gradus_v1_environment, 26);
 
 /**
  * Describes the message gradus.v1.StepResponse.
  * Use `create(StepResponseSchema)` to create a new message.
  */
 export const StepResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 22);
+  messageDesc(file_gradus_v1_environment, 27);
+
+/**
+ * Describes the message gradus.v1.TryAnswerRequest.
+ * Use `create(TryAnswerRequestSchema)` to create a new message.
+ */
+export const TryAnswerRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 28);
+
+/**
+ * Describes the message gradus.v1.TryAnswerResponse.
+ * Use `create(TryAnswerResponseSchema)` to create a new message.
+ */
+export const TryAnswerResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 29);
+
+/**
+ * Describes the message gradus.v1.DrawTaskRequest.
+ * Use `create(DrawTaskRequestSchema)` to create a new message.
+ */
+export const DrawTaskRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 30);
+
+/**
+ * Describes the message gradus.v1.DrawTaskResponse.
+ * Use `create(DrawTaskResponseSchema)` to create a new message.
+ */
+export const DrawTaskResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 31);
+
+/**
+ * Describes the message gradus.v1.SolveTaskRequest.
+ * Use `create(SolveTaskRequestSchema)` to create a new message.
+ */
+export const SolveTaskRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 32);
+
+/**
+ * Describes the message gradus.v1.SolveTaskResponse.
+ * Use `create(SolveTaskResponseSchema)` to create a new message.
+ */
+export const SolveTaskResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 33);
 
 /**
  * Describes the message gradus.v1.Completion.
  * Use `create(CompletionSchema)` to create a new message.
  */
 export const CompletionSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 23);
+  messageDesc(file_gradus_v1_environment, 34);
 
 /**
  * Describes the message gradus.v1.CompletionGroup.
  * Use `create(CompletionGroupSchema)` to create a new message.
  */
 export const CompletionGroupSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 24);
+  messageDesc(file_gradus_v1_environment, 35);
 
 /**
  * Describes the message gradus.v1.BatchStepRequest.
  * Use `create(BatchStepRequestSchema)` to create a new message.
  */
 export const BatchStepRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 25);
+  messageDesc(file_gradus_v1_environment, 36);
 
 /**
  * Describes the message gradus.v1.BatchStepResponse.
  * Use `create(BatchStepResponseSchema)` to create a new message.
  */
 export const BatchStepResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 26);
+  messageDesc(file_gradus_v1_environment, 37);
 
 /**
  * Describes the message gradus.v1.StreamStepsRequest.
  * Use `create(StreamStepsRequestSchema)` to create a new message.
  */
 export const StreamStepsRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 27);
+  messageDesc(file_gradus_v1_environment, 38);
 
 /**
  * Describes the message gradus.v1.StreamStepsFailure.
  * Use `create(StreamStepsFailureSchema)` to create a new message.
  */
 export const StreamStepsFailureSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 28);
+  messageDesc(file_gradus_v1_environment, 39);
 
 /**
  * Describes the message gradus.v1.StreamStepsResponse.
  * Use `create(StreamStepsResponseSchema)` to create a new message.
  */
 export const StreamStepsResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 29);
+  messageDesc(file_gradus_v1_environment, 40);
 
 /**
  * Describes the enum gradus.v1.Goal.

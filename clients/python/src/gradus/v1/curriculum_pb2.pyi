@@ -1770,6 +1770,260 @@ class CreateRunResponse(google.protobuf.message.Message):
 global___CreateRunResponse = CreateRunResponse
 
 @typing.final
+class CheckRunRequest(google.protobuf.message.Message):
+    """What to check."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    FILE_FIELD_NUMBER: builtins.int
+    CONFIG_FIELD_NUMBER: builtins.int
+    file: builtins.str
+    """A run file, in YAML or JSON as `gradus run start` takes it; at most 256 KiB."""
+    @property
+    def config(self) -> global___RunConfig:
+        """A configuration."""
+
+    def __init__(
+        self,
+        *,
+        file: builtins.str = ...,
+        config: global___RunConfig | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["config", b"config", "file", b"file", "source", b"source"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["config", b"config", "file", b"file", "source", b"source"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["source", b"source"]) -> typing.Literal["file", "config"] | None: ...
+
+global___CheckRunRequest = CheckRunRequest
+
+@typing.final
+class RunRemark(google.protobuf.message.Message):
+    """Something to say of a run's configuration."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    FIELD_FIELD_NUMBER: builtins.int
+    MESSAGE_FIELD_NUMBER: builtins.int
+    LINE_FIELD_NUMBER: builtins.int
+    field: builtins.str
+    """The field, e.g. "policy.bandit.epsilon"; empty: the whole."""
+    message: builtins.str
+    """What is wrong with it, what it may be, and what was probably meant."""
+    line: builtins.int
+    """Its line in the file, from 1; 0: there is no file."""
+    def __init__(
+        self,
+        *,
+        field: builtins.str = ...,
+        message: builtins.str = ...,
+        line: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["field", b"field", "line", b"line", "message", b"message"]) -> None: ...
+
+global___RunRemark = RunRemark
+
+@typing.final
+class CheckRunResponse(google.protobuf.message.Message):
+    """What was found."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    PROBLEMS_FIELD_NUMBER: builtins.int
+    WARNINGS_FIELD_NUMBER: builtins.int
+    CONFIG_FIELD_NUMBER: builtins.int
+    RUN_ID_FIELD_NUMBER: builtins.int
+    run_id: builtins.str
+    """The run_id that the file gives; empty: none."""
+    @property
+    def problems(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RunRemark]:
+        """What is wrong, in the order of the file. Empty: the run can be created."""
+
+    @property
+    def warnings(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RunRemark]:
+        """What may be meant, and should be known."""
+
+    @property
+    def config(self) -> global___RunConfig:
+        """The configuration as it was read, for CreateRun; unset where the file does not read."""
+
+    def __init__(
+        self,
+        *,
+        problems: collections.abc.Iterable[global___RunRemark] | None = ...,
+        warnings: collections.abc.Iterable[global___RunRemark] | None = ...,
+        config: global___RunConfig | None = ...,
+        run_id: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["config", b"config"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["config", b"config", "problems", b"problems", "run_id", b"run_id", "warnings", b"warnings"]) -> None: ...
+
+global___CheckRunResponse = CheckRunResponse
+
+@typing.final
+class SimulateRunRequest(google.protobuf.message.Message):
+    """What to simulate."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    CONFIG_FIELD_NUMBER: builtins.int
+    STUDENT_FIELD_NUMBER: builtins.int
+    SEED_FIELD_NUMBER: builtins.int
+    UPDATES_FIELD_NUMBER: builtins.int
+    POINTS_FIELD_NUMBER: builtins.int
+    student: builtins.str
+    """The student's name, from ServerInfo.students; empty: the first."""
+    seed: builtins.int
+    """Which student of its kind, and its luck; every value is one, 0 too."""
+    updates: builtins.int
+    """Update batches, 1 to 2000; 0: the run's length, at most 500. Update batches times
+    prompts_per_update times num_generations is at most 16,777,216, and times arms at
+    most 131,072.
+    """
+    points: builtins.int
+    """Points of the series, 1 to 200; 0: 100. Never more than update batches."""
+    @property
+    def config(self) -> global___RunConfig:
+        """What the run is. Required."""
+
+    def __init__(
+        self,
+        *,
+        config: global___RunConfig | None = ...,
+        student: builtins.str = ...,
+        seed: builtins.int = ...,
+        updates: builtins.int = ...,
+        points: builtins.int = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["config", b"config"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["config", b"config", "points", b"points", "seed", b"seed", "student", b"student", "updates", b"updates"]) -> None: ...
+
+global___SimulateRunRequest = SimulateRunRequest
+
+@typing.final
+class SimulatedOutcome(google.protobuf.message.Message):
+    """What a policy came to."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ROLLOUTS_TO_TARGET_FIELD_NUMBER: builtins.int
+    SUCCESS_FIELD_NUMBER: builtins.int
+    SUCCESS_MEAN_FIELD_NUMBER: builtins.int
+    WASTED_FIELD_NUMBER: builtins.int
+    USEFUL_FIELD_NUMBER: builtins.int
+    rollouts_to_target: builtins.int
+    """Rollouts up to the update batch after which the student first was at its target;
+    unset: it never was.
+    """
+    success: builtins.float
+    """Mean success over the arms that can be learnt, at the end, in [0, 1]."""
+    success_mean: builtins.float
+    """The same, as a mean over the whole run."""
+    wasted: builtins.float
+    """Share of rollouts on arms that the student cannot learn, in [0, 1]."""
+    useful: builtins.float
+    """Share of groups with some samples solved and some not, in [0, 1]."""
+    def __init__(
+        self,
+        *,
+        rollouts_to_target: builtins.int | None = ...,
+        success: builtins.float = ...,
+        success_mean: builtins.float = ...,
+        wasted: builtins.float = ...,
+        useful: builtins.float = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_rollouts_to_target", b"_rollouts_to_target", "rollouts_to_target", b"rollouts_to_target"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_rollouts_to_target", b"_rollouts_to_target", "rollouts_to_target", b"rollouts_to_target", "success", b"success", "success_mean", b"success_mean", "useful", b"useful", "wasted", b"wasted"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_rollouts_to_target", b"_rollouts_to_target"]) -> typing.Literal["rollouts_to_target"] | None: ...
+
+global___SimulatedOutcome = SimulatedOutcome
+
+@typing.final
+class SimulatedPoint(google.protobuf.message.Message):
+    """Successive update batches of a simulated run, as one."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    CURSOR_FIELD_NUMBER: builtins.int
+    COUNTS_FIELD_NUMBER: builtins.int
+    PROBABILITIES_FIELD_NUMBER: builtins.int
+    SUCCESS_FIELD_NUMBER: builtins.int
+    SOLVED_SHARE_FIELD_NUMBER: builtins.int
+    SCORE_FIELD_NUMBER: builtins.int
+    cursor: builtins.int
+    """The cursor of its first task."""
+    solved_share: builtins.float
+    """Share of samples solved, in [0, 1]."""
+    score: builtins.float
+    """Mean success over the arms that can be learnt, after the last of them, in [0, 1]."""
+    @property
+    def counts(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Tasks sampled from each arm, in the configuration's order, as the next two."""
+
+    @property
+    def probabilities(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.float]:
+        """Each arm's probability in the draw; means over the update batches."""
+
+    @property
+    def success(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.float]:
+        """The student's success in each arm after the last of them, in [0, 1]."""
+
+    def __init__(
+        self,
+        *,
+        cursor: builtins.int = ...,
+        counts: collections.abc.Iterable[builtins.int] | None = ...,
+        probabilities: collections.abc.Iterable[builtins.float] | None = ...,
+        success: collections.abc.Iterable[builtins.float] | None = ...,
+        solved_share: builtins.float = ...,
+        score: builtins.float = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["counts", b"counts", "cursor", b"cursor", "probabilities", b"probabilities", "score", b"score", "solved_share", b"solved_share", "success", b"success"]) -> None: ...
+
+global___SimulatedPoint = SimulatedPoint
+
+@typing.final
+class SimulateRunResponse(google.protobuf.message.Message):
+    """What would happen."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    POINTS_FIELD_NUMBER: builtins.int
+    OUTCOME_FIELD_NUMBER: builtins.int
+    EQUAL_SHARES_FIELD_NUMBER: builtins.int
+    ARM_IDS_FIELD_NUMBER: builtins.int
+    TARGET_FIELD_NUMBER: builtins.int
+    target: builtins.float
+    """The mean success that counts as arrived, in (0, 1]."""
+    @property
+    def points(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___SimulatedPoint]:
+        """In order."""
+
+    @property
+    def outcome(self) -> global___SimulatedOutcome:
+        """What the configuration came to."""
+
+    @property
+    def equal_shares(self) -> global___SimulatedOutcome:
+        """What equal shares came to with the same student."""
+
+    @property
+    def arm_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Ids of the arms, in the configuration's order."""
+
+    def __init__(
+        self,
+        *,
+        points: collections.abc.Iterable[global___SimulatedPoint] | None = ...,
+        outcome: global___SimulatedOutcome | None = ...,
+        equal_shares: global___SimulatedOutcome | None = ...,
+        arm_ids: collections.abc.Iterable[builtins.str] | None = ...,
+        target: builtins.float = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["equal_shares", b"equal_shares", "outcome", b"outcome"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["arm_ids", b"arm_ids", "equal_shares", b"equal_shares", "outcome", b"outcome", "points", b"points", "target", b"target"]) -> None: ...
+
+global___SimulateRunResponse = SimulateRunResponse
+
+@typing.final
 class GetRunRequest(google.protobuf.message.Message):
     """Which run to get."""
 
@@ -2140,10 +2394,13 @@ class CloseGroupsRequest(google.protobuf.message.Message):
     RUN_ID_FIELD_NUMBER: builtins.int
     GROUP_IDS_FIELD_NUMBER: builtins.int
     REASON_FIELD_NUMBER: builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run. Required."""
     reason: builtins.str
     """Why, for the journal; at most 256 bytes."""
+    validate_only: builtins.bool
+    """Only says what the change would do, and changes nothing."""
     @property
     def group_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """The groups, at most 4096."""
@@ -2154,8 +2411,9 @@ class CloseGroupsRequest(google.protobuf.message.Message):
         run_id: builtins.str = ...,
         group_ids: collections.abc.Iterable[builtins.str] | None = ...,
         reason: builtins.str = ...,
+        validate_only: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["group_ids", b"group_ids", "reason", b"reason", "run_id", b"run_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["group_ids", b"group_ids", "reason", b"reason", "run_id", b"run_id", "validate_only", b"validate_only"]) -> None: ...
 
 global___CloseGroupsRequest = CloseGroupsRequest
 
@@ -2306,6 +2564,7 @@ class RunGroup(google.protobuf.message.Message):
     USEFUL_FIELD_NUMBER: builtins.int
     SELECTED_FIELD_NUMBER: builtins.int
     CONTRAST_PAIRS_FIELD_NUMBER: builtins.int
+    ISSUE_TIME_FIELD_NUMBER: builtins.int
     group_id: builtins.str
     """The group."""
     cursor: builtins.int
@@ -2349,6 +2608,10 @@ class RunGroup(google.protobuf.message.Message):
         scan for commits.
         """
 
+    @property
+    def issue_time(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """When its task was given out; unset: it is in a reserve that was not."""
+
     def __init__(
         self,
         *,
@@ -2364,9 +2627,10 @@ class RunGroup(google.protobuf.message.Message):
         useful: builtins.bool = ...,
         selected: builtins.bool = ...,
         contrast_pairs: collections.abc.Iterable[gradus.v1.outcome_pb2.ContrastPair] | None = ...,
+        issue_time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["statistics", b"statistics", "task", b"task"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "closed", b"closed", "contrast_pairs", b"contrast_pairs", "cursor", b"cursor", "group_id", b"group_id", "missing", b"missing", "samples", b"samples", "selected", b"selected", "statistics", b"statistics", "task", b"task", "update_batch", b"update_batch", "useful", b"useful"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["issue_time", b"issue_time", "statistics", b"statistics", "task", b"task"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "closed", b"closed", "contrast_pairs", b"contrast_pairs", "cursor", b"cursor", "group_id", b"group_id", "issue_time", b"issue_time", "missing", b"missing", "samples", b"samples", "selected", b"selected", "statistics", b"statistics", "task", b"task", "update_batch", b"update_batch", "useful", b"useful"]) -> None: ...
 
 global___RunGroup = RunGroup
 
@@ -2457,6 +2721,7 @@ class UpdateShapeRequest(google.protobuf.message.Message):
     PROMPTS_PER_UPDATE_FIELD_NUMBER: builtins.int
     LENGTH_FIELD_NUMBER: builtins.int
     POLICY_FIELD_NUMBER: builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run. Required."""
     num_generations: builtins.int
@@ -2465,6 +2730,8 @@ class UpdateShapeRequest(google.protobuf.message.Message):
     """See RunConfig."""
     length: builtins.int
     """See RunConfig; at least what is issued. 0: no end."""
+    validate_only: builtins.bool
+    """Only says what the change would do, and changes nothing."""
     @property
     def add_arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Arm]:
         """Arms to add, behind those there are; their ids are new to the run. A run has at
@@ -2493,9 +2760,10 @@ class UpdateShapeRequest(google.protobuf.message.Message):
         prompts_per_update: builtins.int | None = ...,
         length: builtins.int | None = ...,
         policy: global___Policy | None = ...,
+        validate_only: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_length", b"_length", "_num_generations", b"_num_generations", "_prompts_per_update", b"_prompts_per_update", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompts_per_update", b"prompts_per_update"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_length", b"_length", "_num_generations", b"_num_generations", "_prompts_per_update", b"_prompts_per_update", "add_arms", b"add_arms", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompts_per_update", b"prompts_per_update", "remove_arms", b"remove_arms", "run_id", b"run_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_length", b"_length", "_num_generations", b"_num_generations", "_prompts_per_update", b"_prompts_per_update", "add_arms", b"add_arms", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompts_per_update", b"prompts_per_update", "remove_arms", b"remove_arms", "run_id", b"run_id", "validate_only", b"validate_only"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_length", b"_length"]) -> typing.Literal["length"] | None: ...
     @typing.overload
@@ -2540,8 +2808,11 @@ class UpdatePolicyRequest(google.protobuf.message.Message):
 
     RUN_ID_FIELD_NUMBER: builtins.int
     POLICY_FIELD_NUMBER: builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run. Required."""
+    validate_only: builtins.bool
+    """Only says what the change would do, and changes nothing."""
     @property
     def policy(self) -> global___Policy:
         """The whole policy, in place of the old one. One of another kind starts afresh;
@@ -2558,9 +2829,10 @@ class UpdatePolicyRequest(google.protobuf.message.Message):
         *,
         run_id: builtins.str = ...,
         policy: global___Policy | None = ...,
+        validate_only: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["policy", b"policy"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["policy", b"policy", "run_id", b"run_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["policy", b"policy", "run_id", b"run_id", "validate_only", b"validate_only"]) -> None: ...
 
 global___UpdatePolicyRequest = UpdatePolicyRequest
 
@@ -2615,8 +2887,11 @@ class SetWeightsRequest(google.protobuf.message.Message):
 
     RUN_ID_FIELD_NUMBER: builtins.int
     WEIGHTS_FIELD_NUMBER: builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run. Required."""
+    validate_only: builtins.bool
+    """Only says what the change would do, and changes nothing."""
     @property
     def weights(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.float]:
         """Arm id to weight, at least 0; arms left out keep theirs."""
@@ -2626,8 +2901,9 @@ class SetWeightsRequest(google.protobuf.message.Message):
         *,
         run_id: builtins.str = ...,
         weights: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
+        validate_only: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["run_id", b"run_id", "weights", b"weights"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["run_id", b"run_id", "validate_only", b"validate_only", "weights", b"weights"]) -> None: ...
 
 global___SetWeightsRequest = SetWeightsRequest
 
@@ -2665,14 +2941,18 @@ class AdvanceRequest(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     RUN_ID_FIELD_NUMBER: builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run. Required."""
+    validate_only: builtins.bool
+    """Only says what the change would do, and changes nothing."""
     def __init__(
         self,
         *,
         run_id: builtins.str = ...,
+        validate_only: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["run_id", b"run_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["run_id", b"run_id", "validate_only", b"validate_only"]) -> None: ...
 
 global___AdvanceRequest = AdvanceRequest
 
@@ -2710,14 +2990,18 @@ class PauseRequest(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     RUN_ID_FIELD_NUMBER: builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run. Required."""
+    validate_only: builtins.bool
+    """Only says what the change would do, and changes nothing."""
     def __init__(
         self,
         *,
         run_id: builtins.str = ...,
+        validate_only: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["run_id", b"run_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["run_id", b"run_id", "validate_only", b"validate_only"]) -> None: ...
 
 global___PauseRequest = PauseRequest
 
@@ -2755,14 +3039,18 @@ class ResumeRequest(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     RUN_ID_FIELD_NUMBER: builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run. Required."""
+    validate_only: builtins.bool
+    """Only says what the change would do, and changes nothing."""
     def __init__(
         self,
         *,
         run_id: builtins.str = ...,
+        validate_only: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["run_id", b"run_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["run_id", b"run_id", "validate_only", b"validate_only"]) -> None: ...
 
 global___ResumeRequest = ResumeRequest
 
@@ -2938,6 +3226,7 @@ class GetHistoryRequest(google.protobuf.message.Message):
     RUN_ID_FIELD_NUMBER: builtins.int
     PAGE_SIZE_FIELD_NUMBER: builtins.int
     PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    MERGE_BATCHES_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run. Required."""
     page_size: builtins.int
@@ -2945,15 +3234,21 @@ class GetHistoryRequest(google.protobuf.message.Message):
     runs with many arms, ends sooner: it has about half a megabyte.
     """
     page_token: builtins.str
-    """next_page_token of the page before; empty: from the start."""
+    """next_page_token or resume_token of an answer before; empty: from the start."""
+    merge_batches: builtins.int
+    """Merges so many successive update batches into one record, 2 to 65,536: those whose
+    numbers divided by it, rounded down, are equal. For charts of long runs. 0 and 1:
+    none are merged. Tokens belong to the number that they were given with.
+    """
     def __init__(
         self,
         *,
         run_id: builtins.str = ...,
         page_size: builtins.int = ...,
         page_token: builtins.str = ...,
+        merge_batches: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["merge_batches", b"merge_batches", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id"]) -> None: ...
 
 global___GetHistoryRequest = GetHistoryRequest
 
@@ -2974,6 +3269,7 @@ class BatchRecord(google.protobuf.message.Message):
     PROMPTS_FIELD_NUMBER: builtins.int
     RELEASED_FIELD_NUMBER: builtins.int
     USEFUL_FIELD_NUMBER: builtins.int
+    MERGED_FIELD_NUMBER: builtins.int
     batch: builtins.int
     """Its number, from 0."""
     cursor: builtins.int
@@ -2991,6 +3287,11 @@ class BatchRecord(google.protobuf.message.Message):
     useful: builtins.int
     """Closed groups that an update can learn from, as dynamic sampling counts them.
     Fewer than prompts in a closed batch: the reserve did not suffice.
+    """
+    merged: builtins.int
+    """How many update batches are merged in this record, see GetHistoryRequest; 0: it is
+    one. batch, cursor and time are the first one's; counts, prompts, released and useful
+    are sums; the others are means over those that have one; closed: all are.
     """
     @property
     def probabilities(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.float]:
@@ -3018,9 +3319,10 @@ class BatchRecord(google.protobuf.message.Message):
         prompts: builtins.int = ...,
         released: builtins.int = ...,
         useful: builtins.int = ...,
+        merged: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "reward_mean", b"reward_mean", "solved_share", b"solved_share"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "batch", b"batch", "closed", b"closed", "counts", b"counts", "cursor", b"cursor", "probabilities", b"probabilities", "prompts", b"prompts", "released", b"released", "reward_mean", b"reward_mean", "solved_share", b"solved_share", "useful", b"useful", "values", b"values"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "batch", b"batch", "closed", b"closed", "counts", b"counts", "cursor", b"cursor", "merged", b"merged", "probabilities", b"probabilities", "prompts", b"prompts", "released", b"released", "reward_mean", b"reward_mean", "solved_share", b"solved_share", "useful", b"useful", "values", b"values"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_reward_mean", b"_reward_mean"]) -> typing.Literal["reward_mean"] | None: ...
     @typing.overload
@@ -3155,8 +3457,17 @@ class GetHistoryResponse(google.protobuf.message.Message):
 
     RECORDS_FIELD_NUMBER: builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    RESUME_TOKEN_FIELD_NUMBER: builtins.int
+    RESUME_RECORDS_FIELD_NUMBER: builtins.int
     next_page_token: builtins.str
     """For the next page; empty: this is the last."""
+    resume_token: builtins.str
+    """Given back later as page_token, it gives what has changed since: every record from
+    the first one that was not settled on. Whoever draws a run drops that many records
+    from the end of what it has (resume_records) and puts the answer there.
+    """
+    resume_records: builtins.int
+    """How many of this page's records, from its end, will be given again."""
     @property
     def records(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___HistoryRecord]:
         """In the order they happened."""
@@ -3166,7 +3477,197 @@ class GetHistoryResponse(google.protobuf.message.Message):
         *,
         records: collections.abc.Iterable[global___HistoryRecord] | None = ...,
         next_page_token: builtins.str = ...,
+        resume_token: builtins.str = ...,
+        resume_records: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["next_page_token", b"next_page_token", "records", b"records"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["next_page_token", b"next_page_token", "records", b"records", "resume_records", b"resume_records", "resume_token", b"resume_token"]) -> None: ...
 
 global___GetHistoryResponse = GetHistoryResponse
+
+@typing.final
+class ListRunSamplesRequest(google.protobuf.message.Message):
+    """Which completions to give."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: builtins.int
+    PAGE_SIZE_FIELD_NUMBER: builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    FILTER_FIELD_NUMBER: builtins.int
+    ARM_ID_FIELD_NUMBER: builtins.int
+    GROUP_ID_FIELD_NUMBER: builtins.int
+    TASKS_FIELD_NUMBER: builtins.int
+    BRIEF_FIELD_NUMBER: builtins.int
+    run_id: builtins.str
+    """The run. Required."""
+    page_size: builtins.int
+    """How many at most, 1 to 1000; 0: 100. Fewer where completions make the answer large."""
+    page_token: builtins.str
+    """next_page_token of the page before; empty: the newest. A page belongs to the filter
+    that it was asked for with.
+    """
+    arm_id: builtins.str
+    """Only of this arm of either kind; empty: of all. At most 64 bytes."""
+    group_id: builtins.str
+    """Only of this group; empty: of all. At most 256 bytes."""
+    tasks: builtins.bool
+    """Whether to give the tasks, which are made anew for it."""
+    brief: builtins.bool
+    """Leaves out completions, for overviews of many samples."""
+    @property
+    def filter(self) -> gradus.v1.outcome_pb2.SampleFilter:
+        """Only these; unset: all."""
+
+    def __init__(
+        self,
+        *,
+        run_id: builtins.str = ...,
+        page_size: builtins.int = ...,
+        page_token: builtins.str = ...,
+        filter: gradus.v1.outcome_pb2.SampleFilter | None = ...,
+        arm_id: builtins.str = ...,
+        group_id: builtins.str = ...,
+        tasks: builtins.bool = ...,
+        brief: builtins.bool = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["filter", b"filter"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "brief", b"brief", "filter", b"filter", "group_id", b"group_id", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "tasks", b"tasks"]) -> None: ...
+
+global___ListRunSamplesRequest = ListRunSamplesRequest
+
+@typing.final
+class RunSample(google.protobuf.message.Message):
+    """A completion that a run keeps."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: builtins.int
+    TASK_ID_FIELD_NUMBER: builtins.int
+    GROUP_ID_FIELD_NUMBER: builtins.int
+    SAMPLE_INDEX_FIELD_NUMBER: builtins.int
+    ARM_ID_FIELD_NUMBER: builtins.int
+    CURSOR_FIELD_NUMBER: builtins.int
+    EVALUATION_ROUND_FIELD_NUMBER: builtins.int
+    COMPLETION_FIELD_NUMBER: builtins.int
+    OUTCOME_FIELD_NUMBER: builtins.int
+    POLICY_VERSION_FIELD_NUMBER: builtins.int
+    TIME_FIELD_NUMBER: builtins.int
+    TASK_FIELD_NUMBER: builtins.int
+    number: builtins.int
+    """Names it within the run, for good: newer ones have larger numbers."""
+    task_id: builtins.str
+    """Its task, for DrawTask, TryAnswer and SolveTask."""
+    group_id: builtins.str
+    """Its group."""
+    sample_index: builtins.int
+    """Which completion of the group."""
+    arm_id: builtins.str
+    """The id of its task's arm."""
+    cursor: builtins.int
+    """Position of its task in the run, or in the set of an evaluation arm."""
+    evaluation_round: builtins.int
+    """The round of evaluation; unset: it is of training."""
+    completion: builtins.str
+    """The completion."""
+    policy_version: builtins.int
+    """As it came with the completion; unset: it came without."""
+    @property
+    def outcome(self) -> gradus.v1.outcome_pb2.Outcome:
+        """Its outcome. Its advantages are there once its group is whole, as long as the run
+        knows the group, see NextBatchRequest.cursor.
+        """
+
+    @property
+    def time(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """When it was scored."""
+
+    @property
+    def task(self) -> gradus.v1.task_pb2.Task:
+        """Its task, where tasks was set and this server can make it."""
+
+    def __init__(
+        self,
+        *,
+        number: builtins.int = ...,
+        task_id: builtins.str = ...,
+        group_id: builtins.str = ...,
+        sample_index: builtins.int = ...,
+        arm_id: builtins.str = ...,
+        cursor: builtins.int = ...,
+        evaluation_round: builtins.int | None = ...,
+        completion: builtins.str = ...,
+        outcome: gradus.v1.outcome_pb2.Outcome | None = ...,
+        policy_version: builtins.int | None = ...,
+        time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        task: gradus.v1.task_pb2.Task | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_evaluation_round", b"_evaluation_round", "_policy_version", b"_policy_version", "evaluation_round", b"evaluation_round", "outcome", b"outcome", "policy_version", b"policy_version", "task", b"task", "time", b"time"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_evaluation_round", b"_evaluation_round", "_policy_version", b"_policy_version", "arm_id", b"arm_id", "completion", b"completion", "cursor", b"cursor", "evaluation_round", b"evaluation_round", "group_id", b"group_id", "number", b"number", "outcome", b"outcome", "policy_version", b"policy_version", "sample_index", b"sample_index", "task", b"task", "task_id", b"task_id", "time", b"time"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_evaluation_round", b"_evaluation_round"]) -> typing.Literal["evaluation_round"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_policy_version", b"_policy_version"]) -> typing.Literal["policy_version"] | None: ...
+
+global___RunSample = RunSample
+
+@typing.final
+class ListRunSamplesResponse(google.protobuf.message.Message):
+    """Completions that a run keeps."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SAMPLES_FIELD_NUMBER: builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    KEPT_FIELD_NUMBER: builtins.int
+    next_page_token: builtins.str
+    """For the next page, of older ones; empty: this is the last."""
+    kept: builtins.bool
+    """Whether this server keeps completions of runs; where it does not, samples are those
+    that were kept before.
+    """
+    @property
+    def samples(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RunSample]:
+        """The newest first. A filter that leaves out much makes a page that has fewer than
+        asked for, and none, before the last.
+        """
+
+    def __init__(
+        self,
+        *,
+        samples: collections.abc.Iterable[global___RunSample] | None = ...,
+        next_page_token: builtins.str = ...,
+        kept: builtins.bool = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["kept", b"kept", "next_page_token", b"next_page_token", "samples", b"samples"]) -> None: ...
+
+global___ListRunSamplesResponse = ListRunSamplesResponse
+
+@typing.final
+class DeleteRunSamplesRequest(google.protobuf.message.Message):
+    """Whose completions to delete."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: builtins.int
+    run_id: builtins.str
+    """The run. Required."""
+    def __init__(
+        self,
+        *,
+        run_id: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["run_id", b"run_id"]) -> None: ...
+
+global___DeleteRunSamplesRequest = DeleteRunSamplesRequest
+
+@typing.final
+class DeleteRunSamplesResponse(google.protobuf.message.Message):
+    """Deleted."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+global___DeleteRunSamplesResponse = DeleteRunSamplesResponse

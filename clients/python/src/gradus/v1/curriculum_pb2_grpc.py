@@ -29,6 +29,16 @@ class CurriculumServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.CreateRunRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_curriculum__pb2.CreateRunResponse.FromString,
                 )
+        self.CheckRun = channel.unary_unary(
+                '/gradus.v1.CurriculumService/CheckRun',
+                request_serializer=gradus_dot_v1_dot_curriculum__pb2.CheckRunRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_curriculum__pb2.CheckRunResponse.FromString,
+                )
+        self.SimulateRun = channel.unary_unary(
+                '/gradus.v1.CurriculumService/SimulateRun',
+                request_serializer=gradus_dot_v1_dot_curriculum__pb2.SimulateRunRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_curriculum__pb2.SimulateRunResponse.FromString,
+                )
         self.GetRun = channel.unary_unary(
                 '/gradus.v1.CurriculumService/GetRun',
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.GetRunRequest.SerializeToString,
@@ -124,6 +134,16 @@ class CurriculumServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.GetHistoryRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_curriculum__pb2.GetHistoryResponse.FromString,
                 )
+        self.ListRunSamples = channel.unary_unary(
+                '/gradus.v1.CurriculumService/ListRunSamples',
+                request_serializer=gradus_dot_v1_dot_curriculum__pb2.ListRunSamplesRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_curriculum__pb2.ListRunSamplesResponse.FromString,
+                )
+        self.DeleteRunSamples = channel.unary_unary(
+                '/gradus.v1.CurriculumService/DeleteRunSamples',
+                request_serializer=gradus_dot_v1_dot_curriculum__pb2.DeleteRunSamplesRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_curriculum__pb2.DeleteRunSamplesResponse.FromString,
+                )
 
 
 class CurriculumServiceServicer(object):
@@ -143,6 +163,25 @@ class CurriculumServiceServicer(object):
         """Creates a run. Calling it again with the same run_id and configuration gives
         the run as it is, so every rank may call it; with another configuration:
         ALREADY_EXISTS, naming the field that differs.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CheckRun(self, request, context):
+        """Says all that is wrong with a run's configuration, or with a run file, and makes no
+        run. What is wrong is in the answer; an error is only what ends the call itself. A
+        token of the role trainer may.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SimulateRun(self, request, context):
+        """Plays a run's configuration with a simulated student, off the event loop: what it
+        would draw, and what the student would learn, beside equal shares. Figures compare
+        policies; they do not foretell a model's success. RESOURCE_EXHAUSTED where too many
+        are played. A token of the role trainer may.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -313,6 +352,24 @@ class CurriculumServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListRunSamples(self, request, context):
+        """Gives completions that the run keeps with their scores: the newest ones that were
+        recorded, as many as the server was told to keep (--keep-samples), and none where it
+        was told nothing. Every replica shows the same, a second after they were scored at
+        the latest. A token of the role viewer may.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteRunSamples(self, request, context):
+        """Deletes the completions that a run keeps. The run goes on, and keeps those that come.
+        A token of the role operator may.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_CurriculumServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -320,6 +377,16 @@ def add_CurriculumServiceServicer_to_server(servicer, server):
                     servicer.CreateRun,
                     request_deserializer=gradus_dot_v1_dot_curriculum__pb2.CreateRunRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_curriculum__pb2.CreateRunResponse.SerializeToString,
+            ),
+            'CheckRun': grpc.unary_unary_rpc_method_handler(
+                    servicer.CheckRun,
+                    request_deserializer=gradus_dot_v1_dot_curriculum__pb2.CheckRunRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_curriculum__pb2.CheckRunResponse.SerializeToString,
+            ),
+            'SimulateRun': grpc.unary_unary_rpc_method_handler(
+                    servicer.SimulateRun,
+                    request_deserializer=gradus_dot_v1_dot_curriculum__pb2.SimulateRunRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_curriculum__pb2.SimulateRunResponse.SerializeToString,
             ),
             'GetRun': grpc.unary_unary_rpc_method_handler(
                     servicer.GetRun,
@@ -416,6 +483,16 @@ def add_CurriculumServiceServicer_to_server(servicer, server):
                     request_deserializer=gradus_dot_v1_dot_curriculum__pb2.GetHistoryRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_curriculum__pb2.GetHistoryResponse.SerializeToString,
             ),
+            'ListRunSamples': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRunSamples,
+                    request_deserializer=gradus_dot_v1_dot_curriculum__pb2.ListRunSamplesRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_curriculum__pb2.ListRunSamplesResponse.SerializeToString,
+            ),
+            'DeleteRunSamples': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteRunSamples,
+                    request_deserializer=gradus_dot_v1_dot_curriculum__pb2.DeleteRunSamplesRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_curriculum__pb2.DeleteRunSamplesResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'gradus.v1.CurriculumService', rpc_method_handlers)
@@ -450,6 +527,40 @@ class CurriculumService(object):
         return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/CreateRun',
             gradus_dot_v1_dot_curriculum__pb2.CreateRunRequest.SerializeToString,
             gradus_dot_v1_dot_curriculum__pb2.CreateRunResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def CheckRun(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/CheckRun',
+            gradus_dot_v1_dot_curriculum__pb2.CheckRunRequest.SerializeToString,
+            gradus_dot_v1_dot_curriculum__pb2.CheckRunResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def SimulateRun(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/SimulateRun',
+            gradus_dot_v1_dot_curriculum__pb2.SimulateRunRequest.SerializeToString,
+            gradus_dot_v1_dot_curriculum__pb2.SimulateRunResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 
@@ -773,5 +884,39 @@ class CurriculumService(object):
         return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/GetHistory',
             gradus_dot_v1_dot_curriculum__pb2.GetHistoryRequest.SerializeToString,
             gradus_dot_v1_dot_curriculum__pb2.GetHistoryResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def ListRunSamples(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/ListRunSamples',
+            gradus_dot_v1_dot_curriculum__pb2.ListRunSamplesRequest.SerializeToString,
+            gradus_dot_v1_dot_curriculum__pb2.ListRunSamplesResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def DeleteRunSamples(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/DeleteRunSamples',
+            gradus_dot_v1_dot_curriculum__pb2.DeleteRunSamplesRequest.SerializeToString,
+            gradus_dot_v1_dot_curriculum__pb2.DeleteRunSamplesResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)

@@ -40,6 +40,25 @@ class CurriculumServiceStub:
     ALREADY_EXISTS, naming the field that differs.
     """
 
+    CheckRun: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.CheckRunRequest,
+        gradus.v1.curriculum_pb2.CheckRunResponse,
+    ]
+    """Says all that is wrong with a run's configuration, or with a run file, and makes no
+    run. What is wrong is in the answer; an error is only what ends the call itself. A
+    token of the role trainer may.
+    """
+
+    SimulateRun: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.SimulateRunRequest,
+        gradus.v1.curriculum_pb2.SimulateRunResponse,
+    ]
+    """Plays a run's configuration with a simulated student, off the event loop: what it
+    would draw, and what the student would learn, beside equal shares. Figures compare
+    policies; they do not foretell a model's success. RESOURCE_EXHAUSTED where too many
+    are played. A token of the role trainer may.
+    """
+
     GetRun: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.GetRunRequest,
         gradus.v1.curriculum_pb2.GetRunResponse,
@@ -199,6 +218,24 @@ class CurriculumServiceStub:
     records and 16 MiB), and what an import undid stays in it, rolled_back.
     """
 
+    ListRunSamples: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.ListRunSamplesRequest,
+        gradus.v1.curriculum_pb2.ListRunSamplesResponse,
+    ]
+    """Gives completions that the run keeps with their scores: the newest ones that were
+    recorded, as many as the server was told to keep (--keep-samples), and none where it
+    was told nothing. Every replica shows the same, a second after they were scored at
+    the latest. A token of the role viewer may.
+    """
+
+    DeleteRunSamples: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.DeleteRunSamplesRequest,
+        gradus.v1.curriculum_pb2.DeleteRunSamplesResponse,
+    ]
+    """Deletes the completions that a run keeps. The run goes on, and keeps those that come.
+    A token of the role operator may.
+    """
+
 class CurriculumServiceAsyncStub:
     """One run for each training run. A run goes on in update batches of
     prompts_per_update tasks; its cursor counts tasks. Update batch k is drawn from
@@ -219,6 +256,25 @@ class CurriculumServiceAsyncStub:
     """Creates a run. Calling it again with the same run_id and configuration gives
     the run as it is, so every rank may call it; with another configuration:
     ALREADY_EXISTS, naming the field that differs.
+    """
+
+    CheckRun: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.CheckRunRequest,
+        gradus.v1.curriculum_pb2.CheckRunResponse,
+    ]
+    """Says all that is wrong with a run's configuration, or with a run file, and makes no
+    run. What is wrong is in the answer; an error is only what ends the call itself. A
+    token of the role trainer may.
+    """
+
+    SimulateRun: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.SimulateRunRequest,
+        gradus.v1.curriculum_pb2.SimulateRunResponse,
+    ]
+    """Plays a run's configuration with a simulated student, off the event loop: what it
+    would draw, and what the student would learn, beside equal shares. Figures compare
+    policies; they do not foretell a model's success. RESOURCE_EXHAUSTED where too many
+    are played. A token of the role trainer may.
     """
 
     GetRun: grpc.aio.UnaryUnaryMultiCallable[
@@ -380,6 +436,24 @@ class CurriculumServiceAsyncStub:
     records and 16 MiB), and what an import undid stays in it, rolled_back.
     """
 
+    ListRunSamples: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.ListRunSamplesRequest,
+        gradus.v1.curriculum_pb2.ListRunSamplesResponse,
+    ]
+    """Gives completions that the run keeps with their scores: the newest ones that were
+    recorded, as many as the server was told to keep (--keep-samples), and none where it
+    was told nothing. Every replica shows the same, a second after they were scored at
+    the latest. A token of the role viewer may.
+    """
+
+    DeleteRunSamples: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.DeleteRunSamplesRequest,
+        gradus.v1.curriculum_pb2.DeleteRunSamplesResponse,
+    ]
+    """Deletes the completions that a run keeps. The run goes on, and keeps those that come.
+    A token of the role operator may.
+    """
+
 class CurriculumServiceServicer(metaclass=abc.ABCMeta):
     """One run for each training run. A run goes on in update batches of
     prompts_per_update tasks; its cursor counts tasks. Update batch k is drawn from
@@ -402,6 +476,29 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         """Creates a run. Calling it again with the same run_id and configuration gives
         the run as it is, so every rank may call it; with another configuration:
         ALREADY_EXISTS, naming the field that differs.
+        """
+
+    @abc.abstractmethod
+    def CheckRun(
+        self,
+        request: gradus.v1.curriculum_pb2.CheckRunRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.curriculum_pb2.CheckRunResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.CheckRunResponse]]:
+        """Says all that is wrong with a run's configuration, or with a run file, and makes no
+        run. What is wrong is in the answer; an error is only what ends the call itself. A
+        token of the role trainer may.
+        """
+
+    @abc.abstractmethod
+    def SimulateRun(
+        self,
+        request: gradus.v1.curriculum_pb2.SimulateRunRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.curriculum_pb2.SimulateRunResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.SimulateRunResponse]]:
+        """Plays a run's configuration with a simulated student, off the event loop: what it
+        would draw, and what the student would learn, beside equal shares. Figures compare
+        policies; they do not foretell a model's success. RESOURCE_EXHAUSTED where too many
+        are played. A token of the role trainer may.
         """
 
     @abc.abstractmethod
@@ -599,6 +696,28 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         """Gives what WatchRun shows as a series, one record for each update batch and each
         round of evaluation, and the control changes. A history travels with an export (its newest 16,384
         records and 16 MiB), and what an import undid stays in it, rolled_back.
+        """
+
+    @abc.abstractmethod
+    def ListRunSamples(
+        self,
+        request: gradus.v1.curriculum_pb2.ListRunSamplesRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.curriculum_pb2.ListRunSamplesResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.ListRunSamplesResponse]]:
+        """Gives completions that the run keeps with their scores: the newest ones that were
+        recorded, as many as the server was told to keep (--keep-samples), and none where it
+        was told nothing. Every replica shows the same, a second after they were scored at
+        the latest. A token of the role viewer may.
+        """
+
+    @abc.abstractmethod
+    def DeleteRunSamples(
+        self,
+        request: gradus.v1.curriculum_pb2.DeleteRunSamplesRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.curriculum_pb2.DeleteRunSamplesResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.DeleteRunSamplesResponse]]:
+        """Deletes the completions that a run keeps. The run goes on, and keeps those that come.
+        A token of the role operator may.
         """
 
 def add_CurriculumServiceServicer_to_server(servicer: CurriculumServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

@@ -6,9 +6,11 @@ Environments: stateless tasks and their scores."""
 import builtins
 import collections.abc
 import google.protobuf.descriptor
+import google.protobuf.duration_pb2
 import google.protobuf.internal.containers
 import google.protobuf.internal.enum_type_wrapper
 import google.protobuf.message
+import google.protobuf.timestamp_pb2
 import gradus.v1.outcome_pb2
 import gradus.v1.task_pb2
 import sys
@@ -85,19 +87,160 @@ class PortInfo(google.protobuf.message.Message):
 
     NAME_FIELD_NUMBER: builtins.int
     MISSING_FIELD_NUMBER: builtins.int
+    DOWN_FIELD_NUMBER: builtins.int
+    RUNNING_FIELD_NUMBER: builtins.int
+    WAITING_FIELD_NUMBER: builtins.int
     name: builtins.str
     """E.g. "sandbox", "judge", "teacher"."""
     missing: builtins.str
     """Why this server has none, and what to do; empty: it has one."""
+    down: builtins.str
+    """Why it is not asked now although this server has it: it failed too often lately.
+    Empty: it is asked.
+    """
+    running: builtins.int
+    """What is asked of it at this moment."""
+    waiting: builtins.int
+    """What waits to be asked of it."""
     def __init__(
         self,
         *,
         name: builtins.str = ...,
         missing: builtins.str = ...,
+        down: builtins.str = ...,
+        running: builtins.int = ...,
+        waiting: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["missing", b"missing", "name", b"name"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["down", b"down", "missing", b"missing", "name", b"name", "running", b"running", "waiting", b"waiting"]) -> None: ...
 
 global___PortInfo = PortInfo
+
+@typing.final
+class QueueInfo(google.protobuf.message.Message):
+    """Work of one kind that a server does off its event loop."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: builtins.int
+    RUNNING_FIELD_NUMBER: builtins.int
+    WAITING_FIELD_NUMBER: builtins.int
+    WAITING_MAX_FIELD_NUMBER: builtins.int
+    name: builtins.str
+    """"tasks": making tasks; "aside": drawing, solving and simulating for people."""
+    running: builtins.int
+    """Pieces of work in progress."""
+    waiting: builtins.int
+    """Pieces that wait."""
+    waiting_max: builtins.int
+    """How many may wait; more get RESOURCE_EXHAUSTED."""
+    def __init__(
+        self,
+        *,
+        name: builtins.str = ...,
+        running: builtins.int = ...,
+        waiting: builtins.int = ...,
+        waiting_max: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["name", b"name", "running", b"running", "waiting", b"waiting", "waiting_max", b"waiting_max"]) -> None: ...
+
+global___QueueInfo = QueueInfo
+
+@typing.final
+class NoRewardCount(google.protobuf.message.Message):
+    """Samples that had no reward."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    REASON_FIELD_NUMBER: builtins.int
+    RESOURCE_FIELD_NUMBER: builtins.int
+    COUNT_FIELD_NUMBER: builtins.int
+    reason: gradus.v1.outcome_pb2.NoRewardReason.ValueType
+    """Why."""
+    resource: builtins.str
+    """The resource that failed, as in NoReward; else empty."""
+    count: builtins.int
+    """How many since this process started."""
+    def __init__(
+        self,
+        *,
+        reason: gradus.v1.outcome_pb2.NoRewardReason.ValueType = ...,
+        resource: builtins.str = ...,
+        count: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["count", b"count", "reason", b"reason", "resource", b"resource"]) -> None: ...
+
+global___NoRewardCount = NoRewardCount
+
+@typing.final
+class ReplicaInfo(google.protobuf.message.Message):
+    """A server process that has the same stores."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ID_FIELD_NUMBER: builtins.int
+    AGE_FIELD_NUMBER: builtins.int
+    id: builtins.str
+    """See ServerInfo.replica_id."""
+    @property
+    def age(self) -> google.protobuf.duration_pb2.Duration:
+        """How long ago it was last heard of, by the store's clock."""
+
+    def __init__(
+        self,
+        *,
+        id: builtins.str = ...,
+        age: google.protobuf.duration_pb2.Duration | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["age", b"age"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["age", b"age", "id", b"id"]) -> None: ...
+
+global___ReplicaInfo = ReplicaInfo
+
+@typing.final
+class StudentInfo(google.protobuf.message.Message):
+    """A simulated student; see CurriculumService.SimulateRun."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: builtins.int
+    MODELS_FIELD_NUMBER: builtins.int
+    name: builtins.str
+    """Its name, e.g. "fast"."""
+    models: builtins.str
+    """What it models, in a sentence."""
+    def __init__(
+        self,
+        *,
+        name: builtins.str = ...,
+        models: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["models", b"models", "name", b"name"]) -> None: ...
+
+global___StudentInfo = StudentInfo
+
+@typing.final
+class CallerInfo(google.protobuf.message.Message):
+    """Who asks, as the server sees it."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: builtins.int
+    ROLE_FIELD_NUMBER: builtins.int
+    name: builtins.str
+    """The name of the token that the caller brought; empty: the server asks for none."""
+    role: builtins.str
+    """"viewer", "trainer" or "operator": each may do what those before it may. Where the
+    server asks for no token, "operator".
+    """
+    def __init__(
+        self,
+        *,
+        name: builtins.str = ...,
+        role: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["name", b"name", "role", b"role"]) -> None: ...
+
+global___CallerInfo = CallerInfo
 
 @typing.final
 class ServerLimits(google.protobuf.message.Message):
@@ -149,6 +292,13 @@ class ServerInfo(google.protobuf.message.Message):
     LIMITS_FIELD_NUMBER: builtins.int
     STORE_FIELD_NUMBER: builtins.int
     REPLICA_ID_FIELD_NUMBER: builtins.int
+    START_TIME_FIELD_NUMBER: builtins.int
+    QUEUES_FIELD_NUMBER: builtins.int
+    REPLICAS_FIELD_NUMBER: builtins.int
+    NO_REWARDS_FIELD_NUMBER: builtins.int
+    KEEP_SAMPLES_BYTES_FIELD_NUMBER: builtins.int
+    KEEP_SAMPLES_FOR_FIELD_NUMBER: builtins.int
+    STUDENTS_FIELD_NUMBER: builtins.int
     version: builtins.str
     """E.g. "0.1.0", or "0.2.0-rc.1"."""
     commit: builtins.str
@@ -165,6 +315,10 @@ class ServerInfo(google.protobuf.message.Message):
     """What keeps runs and evaluations: "memory", "sqlite" or "postgres"."""
     replica_id: builtins.str
     """Made anew at each start, and another one for each process."""
+    keep_samples_bytes: builtins.int
+    """Bytes of completions and their scores that each run keeps, see ListRunSamples; 0:
+    none.
+    """
     @property
     def ports(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___PortInfo]:
         """All that it could ask outside, in the order of their names."""
@@ -172,6 +326,34 @@ class ServerInfo(google.protobuf.message.Message):
     @property
     def limits(self) -> global___ServerLimits:
         """What it takes at most."""
+
+    @property
+    def start_time(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """When this process started."""
+
+    @property
+    def queues(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___QueueInfo]:
+        """What it does off its event loop."""
+
+    @property
+    def replicas(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___ReplicaInfo]:
+        """Processes that serve the same stores, this one among them, by id. Empty where its
+        store is its own, as one in memory is.
+        """
+
+    @property
+    def no_rewards(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___NoRewardCount]:
+        """Samples without a reward, by reason and resource. Those that never occurred are left
+        out.
+        """
+
+    @property
+    def keep_samples_for(self) -> google.protobuf.duration_pb2.Duration:
+        """How long they are kept at most; unset: none are kept."""
+
+    @property
+    def students(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___StudentInfo]:
+        """Students for SimulateRun, the default first."""
 
     def __init__(
         self,
@@ -184,9 +366,16 @@ class ServerInfo(google.protobuf.message.Message):
         limits: global___ServerLimits | None = ...,
         store: builtins.str = ...,
         replica_id: builtins.str = ...,
+        start_time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        queues: collections.abc.Iterable[global___QueueInfo] | None = ...,
+        replicas: collections.abc.Iterable[global___ReplicaInfo] | None = ...,
+        no_rewards: collections.abc.Iterable[global___NoRewardCount] | None = ...,
+        keep_samples_bytes: builtins.int = ...,
+        keep_samples_for: google.protobuf.duration_pb2.Duration | None = ...,
+        students: collections.abc.Iterable[global___StudentInfo] | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["limits", b"limits"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["commit", b"commit", "contract", b"contract", "environments", b"environments", "limits", b"limits", "ports", b"ports", "replica_id", b"replica_id", "store", b"store", "version", b"version"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["keep_samples_for", b"keep_samples_for", "limits", b"limits", "start_time", b"start_time"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["commit", b"commit", "contract", b"contract", "environments", b"environments", "keep_samples_bytes", b"keep_samples_bytes", "keep_samples_for", b"keep_samples_for", "limits", b"limits", "no_rewards", b"no_rewards", "ports", b"ports", "queues", b"queues", "replica_id", b"replica_id", "replicas", b"replicas", "start_time", b"start_time", "store", b"store", "students", b"students", "version", b"version"]) -> None: ...
 
 global___ServerInfo = ServerInfo
 
@@ -209,17 +398,23 @@ class GetServerInfoResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     SERVER_FIELD_NUMBER: builtins.int
+    CALLER_FIELD_NUMBER: builtins.int
     @property
     def server(self) -> global___ServerInfo:
         """The server."""
+
+    @property
+    def caller(self) -> global___CallerInfo:
+        """Who asked, for programs that show only what their user may do."""
 
     def __init__(
         self,
         *,
         server: global___ServerInfo | None = ...,
+        caller: global___CallerInfo | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["server", b"server"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["server", b"server"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["caller", b"caller", "server", b"server"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["caller", b"caller", "server", b"server"]) -> None: ...
 
 global___GetServerInfoResponse = GetServerInfoResponse
 
@@ -819,6 +1014,186 @@ class StepResponse(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["outcome", b"outcome"]) -> None: ...
 
 global___StepResponse = StepResponse
+
+@typing.final
+class TryAnswerRequest(google.protobuf.message.Message):
+    """An answer to try."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    TASK_ID_FIELD_NUMBER: builtins.int
+    ANSWER_FIELD_NUMBER: builtins.int
+    COMPLETION_FIELD_NUMBER: builtins.int
+    FINISH_REASON_FIELD_NUMBER: builtins.int
+    task_id: builtins.str
+    """The task's id, of a run or not. Required."""
+    answer: builtins.str
+    """An answer alone, without its marks, e.g. "[0, 2, 1]": a completion in the task's
+    format is made around it.
+    """
+    completion: builtins.str
+    """A whole completion; see StepRequest.completion."""
+    finish_reason: global___FinishReason.ValueType
+    """Why generation ended; unset: not known."""
+    def __init__(
+        self,
+        *,
+        task_id: builtins.str = ...,
+        answer: builtins.str = ...,
+        completion: builtins.str = ...,
+        finish_reason: global___FinishReason.ValueType = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["answer", b"answer", "completion", b"completion", "text", b"text"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["answer", b"answer", "completion", b"completion", "finish_reason", b"finish_reason", "task_id", b"task_id", "text", b"text"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["text", b"text"]) -> typing.Literal["answer", "completion"] | None: ...
+
+global___TryAnswerRequest = TryAnswerRequest
+
+@typing.final
+class TryAnswerResponse(google.protobuf.message.Message):
+    """What it would be worth."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    COMPLETION_FIELD_NUMBER: builtins.int
+    OUTCOME_FIELD_NUMBER: builtins.int
+    completion: builtins.str
+    """What was scored: the completion that came, or that was made of the answer. The
+    places of Score.spans are places in it.
+    """
+    @property
+    def outcome(self) -> gradus.v1.outcome_pb2.Outcome:
+        """The outcome, without feedback."""
+
+    def __init__(
+        self,
+        *,
+        completion: builtins.str = ...,
+        outcome: gradus.v1.outcome_pb2.Outcome | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["outcome", b"outcome"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["completion", b"completion", "outcome", b"outcome"]) -> None: ...
+
+global___TryAnswerResponse = TryAnswerResponse
+
+@typing.final
+class DrawTaskRequest(google.protobuf.message.Message):
+    """What to draw."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    TASK_ID_FIELD_NUMBER: builtins.int
+    ANSWER_FIELD_NUMBER: builtins.int
+    COMPLETION_FIELD_NUMBER: builtins.int
+    task_id: builtins.str
+    """The task's id. Required."""
+    answer: builtins.str
+    """An answer alone, without its marks."""
+    completion: builtins.str
+    """A completion that marks its answer; see StepRequest.completion."""
+    def __init__(
+        self,
+        *,
+        task_id: builtins.str = ...,
+        answer: builtins.str = ...,
+        completion: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["answer", b"answer", "completion", b"completion", "text", b"text"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["answer", b"answer", "completion", b"completion", "task_id", b"task_id", "text", b"text"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["text", b"text"]) -> typing.Literal["answer", "completion"] | None: ...
+
+global___DrawTaskRequest = DrawTaskRequest
+
+@typing.final
+class DrawTaskResponse(google.protobuf.message.Message):
+    """A picture."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SVG_FIELD_NUMBER: builtins.int
+    svg: builtins.str
+    """An SVG document of its own: without scripts, without references to anything outside
+    of it, and with what a model wrote as text.
+    """
+    def __init__(
+        self,
+        *,
+        svg: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["svg", b"svg"]) -> None: ...
+
+global___DrawTaskResponse = DrawTaskResponse
+
+@typing.final
+class SolveTaskRequest(google.protobuf.message.Message):
+    """What to solve."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    TASK_ID_FIELD_NUMBER: builtins.int
+    DRAW_FIELD_NUMBER: builtins.int
+    ANSWER_FIELD_NUMBER: builtins.int
+    COMPLETION_FIELD_NUMBER: builtins.int
+    task_id: builtins.str
+    """The task's id. Required."""
+    draw: builtins.bool
+    """Whether to draw the solution."""
+    answer: builtins.str
+    """An answer alone, without its marks."""
+    completion: builtins.str
+    """A completion that marks its answer; see StepRequest.completion."""
+    def __init__(
+        self,
+        *,
+        task_id: builtins.str = ...,
+        draw: builtins.bool = ...,
+        answer: builtins.str = ...,
+        completion: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["answer", b"answer", "beside", b"beside", "completion", b"completion"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["answer", b"answer", "beside", b"beside", "completion", b"completion", "draw", b"draw", "task_id", b"task_id"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["beside", b"beside"]) -> typing.Literal["answer", "completion"] | None: ...
+
+global___SolveTaskRequest = SolveTaskRequest
+
+@typing.final
+class SolveTaskResponse(google.protobuf.message.Message):
+    """A right answer, or the best one that the solver found."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ANSWER_FIELD_NUMBER: builtins.int
+    COMPLETION_FIELD_NUMBER: builtins.int
+    BASELINE_FIELD_NUMBER: builtins.int
+    NODES_FIELD_NUMBER: builtins.int
+    SVG_FIELD_NUMBER: builtins.int
+    answer: builtins.str
+    """The answer, as a model would write it."""
+    completion: builtins.str
+    """A whole completion that gives it in the task's format."""
+    nodes: builtins.int
+    """Search nodes that the solver used; 0 where the solution is the row's own."""
+    svg: builtins.str
+    """The picture, as in DrawTaskResponse, where draw was set and the environment draws
+    pictures; else empty.
+    """
+    @property
+    def baseline(self) -> gradus.v1.outcome_pb2.Baseline:
+        """What answers are measured against; unset where an answer is right or not."""
+
+    def __init__(
+        self,
+        *,
+        answer: builtins.str = ...,
+        completion: builtins.str = ...,
+        baseline: gradus.v1.outcome_pb2.Baseline | None = ...,
+        nodes: builtins.int = ...,
+        svg: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["baseline", b"baseline"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["answer", b"answer", "baseline", b"baseline", "completion", b"completion", "nodes", b"nodes", "svg", b"svg"]) -> None: ...
+
+global___SolveTaskResponse = SolveTaskResponse
 
 @typing.final
 class Completion(google.protobuf.message.Message):

@@ -49,6 +49,21 @@ class EnvironmentServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_environment__pb2.StepRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_environment__pb2.StepResponse.FromString,
                 )
+        self.TryAnswer = channel.unary_unary(
+                '/gradus.v1.EnvironmentService/TryAnswer',
+                request_serializer=gradus_dot_v1_dot_environment__pb2.TryAnswerRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_environment__pb2.TryAnswerResponse.FromString,
+                )
+        self.DrawTask = channel.unary_unary(
+                '/gradus.v1.EnvironmentService/DrawTask',
+                request_serializer=gradus_dot_v1_dot_environment__pb2.DrawTaskRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_environment__pb2.DrawTaskResponse.FromString,
+                )
+        self.SolveTask = channel.unary_unary(
+                '/gradus.v1.EnvironmentService/SolveTask',
+                request_serializer=gradus_dot_v1_dot_environment__pb2.SolveTaskRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_environment__pb2.SolveTaskResponse.FromString,
+                )
         self.BatchStep = channel.unary_unary(
                 '/gradus.v1.EnvironmentService/BatchStep',
                 request_serializer=gradus_dot_v1_dot_environment__pb2.BatchStepRequest.SerializeToString,
@@ -111,6 +126,35 @@ class EnvironmentServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def TryAnswer(self, request, context):
+        """Scores an answer as Step would, and tells no run of it: for people, who want to
+        know what an answer would be worth. A token of the role trainer may.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DrawTask(self, request, context):
+        """Draws a task, and an answer to it with what is wrong with it, as SVG. A best answer
+        is drawn by SolveTask alone. FAILED_PRECONDITION where the environment draws no
+        pictures, and for a task_id of a version or key that this server does not have. A
+        token of the role viewer may.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SolveTask(self, request, context):
+        """Solves a task with its environment's solver, or gives its row's own solution.
+        FAILED_PRECONDITION for tasks of SPLIT_BENCH, whoever asks, and where there is
+        neither; DEADLINE_EXCEEDED where the solver takes longer than the server lets it.
+        A token of the role operator may, for a trainer that could ask for answers would
+        train on them.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def BatchStep(self, request, context):
         """Scores groups of completions. One bad completion never harms another.
         """
@@ -159,6 +203,21 @@ def add_EnvironmentServiceServicer_to_server(servicer, server):
                     servicer.Step,
                     request_deserializer=gradus_dot_v1_dot_environment__pb2.StepRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_environment__pb2.StepResponse.SerializeToString,
+            ),
+            'TryAnswer': grpc.unary_unary_rpc_method_handler(
+                    servicer.TryAnswer,
+                    request_deserializer=gradus_dot_v1_dot_environment__pb2.TryAnswerRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_environment__pb2.TryAnswerResponse.SerializeToString,
+            ),
+            'DrawTask': grpc.unary_unary_rpc_method_handler(
+                    servicer.DrawTask,
+                    request_deserializer=gradus_dot_v1_dot_environment__pb2.DrawTaskRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_environment__pb2.DrawTaskResponse.SerializeToString,
+            ),
+            'SolveTask': grpc.unary_unary_rpc_method_handler(
+                    servicer.SolveTask,
+                    request_deserializer=gradus_dot_v1_dot_environment__pb2.SolveTaskRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_environment__pb2.SolveTaskResponse.SerializeToString,
             ),
             'BatchStep': grpc.unary_unary_rpc_method_handler(
                     servicer.BatchStep,
@@ -284,6 +343,57 @@ class EnvironmentService(object):
         return grpc.experimental.unary_unary(request, target, '/gradus.v1.EnvironmentService/Step',
             gradus_dot_v1_dot_environment__pb2.StepRequest.SerializeToString,
             gradus_dot_v1_dot_environment__pb2.StepResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def TryAnswer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.EnvironmentService/TryAnswer',
+            gradus_dot_v1_dot_environment__pb2.TryAnswerRequest.SerializeToString,
+            gradus_dot_v1_dot_environment__pb2.TryAnswerResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def DrawTask(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.EnvironmentService/DrawTask',
+            gradus_dot_v1_dot_environment__pb2.DrawTaskRequest.SerializeToString,
+            gradus_dot_v1_dot_environment__pb2.DrawTaskResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def SolveTask(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.EnvironmentService/SolveTask',
+            gradus_dot_v1_dot_environment__pb2.SolveTaskRequest.SerializeToString,
+            gradus_dot_v1_dot_environment__pb2.SolveTaskResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

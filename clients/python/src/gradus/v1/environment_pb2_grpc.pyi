@@ -62,6 +62,35 @@ class EnvironmentServiceStub:
     ]
     """Scores one completion."""
 
+    TryAnswer: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.environment_pb2.TryAnswerRequest,
+        gradus.v1.environment_pb2.TryAnswerResponse,
+    ]
+    """Scores an answer as Step would, and tells no run of it: for people, who want to
+    know what an answer would be worth. A token of the role trainer may.
+    """
+
+    DrawTask: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.environment_pb2.DrawTaskRequest,
+        gradus.v1.environment_pb2.DrawTaskResponse,
+    ]
+    """Draws a task, and an answer to it with what is wrong with it, as SVG. A best answer
+    is drawn by SolveTask alone. FAILED_PRECONDITION where the environment draws no
+    pictures, and for a task_id of a version or key that this server does not have. A
+    token of the role viewer may.
+    """
+
+    SolveTask: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.environment_pb2.SolveTaskRequest,
+        gradus.v1.environment_pb2.SolveTaskResponse,
+    ]
+    """Solves a task with its environment's solver, or gives its row's own solution.
+    FAILED_PRECONDITION for tasks of SPLIT_BENCH, whoever asks, and where there is
+    neither; DEADLINE_EXCEEDED where the solver takes longer than the server lets it.
+    A token of the role operator may, for a trainer that could ask for answers would
+    train on them.
+    """
+
     BatchStep: grpc.UnaryUnaryMultiCallable[
         gradus.v1.environment_pb2.BatchStepRequest,
         gradus.v1.environment_pb2.BatchStepResponse,
@@ -120,6 +149,35 @@ class EnvironmentServiceAsyncStub:
         gradus.v1.environment_pb2.StepResponse,
     ]
     """Scores one completion."""
+
+    TryAnswer: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.environment_pb2.TryAnswerRequest,
+        gradus.v1.environment_pb2.TryAnswerResponse,
+    ]
+    """Scores an answer as Step would, and tells no run of it: for people, who want to
+    know what an answer would be worth. A token of the role trainer may.
+    """
+
+    DrawTask: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.environment_pb2.DrawTaskRequest,
+        gradus.v1.environment_pb2.DrawTaskResponse,
+    ]
+    """Draws a task, and an answer to it with what is wrong with it, as SVG. A best answer
+    is drawn by SolveTask alone. FAILED_PRECONDITION where the environment draws no
+    pictures, and for a task_id of a version or key that this server does not have. A
+    token of the role viewer may.
+    """
+
+    SolveTask: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.environment_pb2.SolveTaskRequest,
+        gradus.v1.environment_pb2.SolveTaskResponse,
+    ]
+    """Solves a task with its environment's solver, or gives its row's own solution.
+    FAILED_PRECONDITION for tasks of SPLIT_BENCH, whoever asks, and where there is
+    neither; DEADLINE_EXCEEDED where the solver takes longer than the server lets it.
+    A token of the role operator may, for a trainer that could ask for answers would
+    train on them.
+    """
 
     BatchStep: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.environment_pb2.BatchStepRequest,
@@ -191,6 +249,41 @@ class EnvironmentServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.environment_pb2.StepResponse, collections.abc.Awaitable[gradus.v1.environment_pb2.StepResponse]]:
         """Scores one completion."""
+
+    @abc.abstractmethod
+    def TryAnswer(
+        self,
+        request: gradus.v1.environment_pb2.TryAnswerRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.environment_pb2.TryAnswerResponse, collections.abc.Awaitable[gradus.v1.environment_pb2.TryAnswerResponse]]:
+        """Scores an answer as Step would, and tells no run of it: for people, who want to
+        know what an answer would be worth. A token of the role trainer may.
+        """
+
+    @abc.abstractmethod
+    def DrawTask(
+        self,
+        request: gradus.v1.environment_pb2.DrawTaskRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.environment_pb2.DrawTaskResponse, collections.abc.Awaitable[gradus.v1.environment_pb2.DrawTaskResponse]]:
+        """Draws a task, and an answer to it with what is wrong with it, as SVG. A best answer
+        is drawn by SolveTask alone. FAILED_PRECONDITION where the environment draws no
+        pictures, and for a task_id of a version or key that this server does not have. A
+        token of the role viewer may.
+        """
+
+    @abc.abstractmethod
+    def SolveTask(
+        self,
+        request: gradus.v1.environment_pb2.SolveTaskRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.environment_pb2.SolveTaskResponse, collections.abc.Awaitable[gradus.v1.environment_pb2.SolveTaskResponse]]:
+        """Solves a task with its environment's solver, or gives its row's own solution.
+        FAILED_PRECONDITION for tasks of SPLIT_BENCH, whoever asks, and where there is
+        neither; DEADLINE_EXCEEDED where the solver takes longer than the server lets it.
+        A token of the role operator may, for a trainer that could ask for answers would
+        train on them.
+        """
 
     @abc.abstractmethod
     def BatchStep(

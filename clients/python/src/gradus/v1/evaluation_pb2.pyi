@@ -8,6 +8,7 @@ import collections.abc
 import google.protobuf.descriptor
 import google.protobuf.internal.containers
 import google.protobuf.message
+import google.protobuf.timestamp_pb2
 import gradus.v1.environment_pb2
 import gradus.v1.outcome_pb2
 import gradus.v1.task_pb2
@@ -157,6 +158,8 @@ class Evaluation(google.protobuf.message.Message):
     MODEL_FIELD_NUMBER: builtins.int
     ANSWER_FORMAT_FIELD_NUMBER: builtins.int
     THINKING_FIELD_NUMBER: builtins.int
+    CREATE_TIME_FIELD_NUMBER: builtins.int
+    UNREADABLE_FIELD_NUMBER: builtins.int
     evaluation_id: builtins.str
     """Chosen by the client."""
     suite: builtins.str
@@ -175,6 +178,14 @@ class Evaluation(google.protobuf.message.Message):
     """How the answer is marked; unset: each environment's default."""
     thinking: gradus.v1.task_pb2.Thinking.ValueType
     """How much of its thinking a completion holds."""
+    unreadable: builtins.str
+    """Only in lists: why this server cannot read it (it has not its suite, or another one
+    of that version), in words. Empty: it can.
+    """
+    @property
+    def create_time(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """When it was created; unset: by a server that did not note it."""
+
     def __init__(
         self,
         *,
@@ -187,8 +198,11 @@ class Evaluation(google.protobuf.message.Message):
         model: builtins.str = ...,
         answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType = ...,
         thinking: gradus.v1.task_pb2.Thinking.ValueType = ...,
+        create_time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        unreadable: builtins.str = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "evaluation_id", b"evaluation_id", "model", b"model", "samples_per_task", b"samples_per_task", "samples_scored", b"samples_scored", "samples_total", b"samples_total", "suite", b"suite", "suite_version", b"suite_version", "thinking", b"thinking"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["create_time", b"create_time"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "create_time", b"create_time", "evaluation_id", b"evaluation_id", "model", b"model", "samples_per_task", b"samples_per_task", "samples_scored", b"samples_scored", "samples_total", b"samples_total", "suite", b"suite", "suite_version", b"suite_version", "thinking", b"thinking", "unreadable", b"unreadable"]) -> None: ...
 
 global___Evaluation = Evaluation
 
@@ -293,6 +307,86 @@ class GetEvaluationResponse(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["evaluation", b"evaluation"]) -> None: ...
 
 global___GetEvaluationResponse = GetEvaluationResponse
+
+@typing.final
+class ListEvaluationsRequest(google.protobuf.message.Message):
+    """Which evaluations to list."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    SUITE_FIELD_NUMBER: builtins.int
+    page_size: builtins.int
+    """How many at most, 1 to 1000; 0: 100."""
+    page_token: builtins.str
+    """next_page_token of the page before; empty: the first page."""
+    suite: builtins.str
+    """Only those of this suite; empty: all. At most 128 bytes."""
+    def __init__(
+        self,
+        *,
+        page_size: builtins.int = ...,
+        page_token: builtins.str = ...,
+        suite: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["page_size", b"page_size", "page_token", b"page_token", "suite", b"suite"]) -> None: ...
+
+global___ListEvaluationsRequest = ListEvaluationsRequest
+
+@typing.final
+class ListEvaluationsResponse(google.protobuf.message.Message):
+    """A page of evaluations."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    EVALUATIONS_FIELD_NUMBER: builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    next_page_token: builtins.str
+    """For the next page; empty: this is the last."""
+    @property
+    def evaluations(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Evaluation]:
+        """By id. With a suite a page may have fewer than asked for, and none, before the last."""
+
+    def __init__(
+        self,
+        *,
+        evaluations: collections.abc.Iterable[global___Evaluation] | None = ...,
+        next_page_token: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["evaluations", b"evaluations", "next_page_token", b"next_page_token"]) -> None: ...
+
+global___ListEvaluationsResponse = ListEvaluationsResponse
+
+@typing.final
+class DeleteEvaluationRequest(google.protobuf.message.Message):
+    """Which evaluation to delete."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    EVALUATION_ID_FIELD_NUMBER: builtins.int
+    evaluation_id: builtins.str
+    """Its id. Required."""
+    def __init__(
+        self,
+        *,
+        evaluation_id: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["evaluation_id", b"evaluation_id"]) -> None: ...
+
+global___DeleteEvaluationRequest = DeleteEvaluationRequest
+
+@typing.final
+class DeleteEvaluationResponse(google.protobuf.message.Message):
+    """Deleted."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+global___DeleteEvaluationResponse = DeleteEvaluationResponse
 
 @typing.final
 class HoldEvaluationRequest(google.protobuf.message.Message):
@@ -556,20 +650,45 @@ class ListSamplesRequest(google.protobuf.message.Message):
     EVALUATION_ID_FIELD_NUMBER: builtins.int
     PAGE_SIZE_FIELD_NUMBER: builtins.int
     PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    FILTER_FIELD_NUMBER: builtins.int
+    PART_FIELD_NUMBER: builtins.int
+    CATEGORY_FIELD_NUMBER: builtins.int
+    INSTANCE_HASH_FIELD_NUMBER: builtins.int
+    BRIEF_FIELD_NUMBER: builtins.int
     evaluation_id: builtins.str
     """The evaluation. Required."""
     page_size: builtins.int
     """How many at most, 1 to 1000; 0: 100."""
     page_token: builtins.str
-    """next_page_token of the page before; empty: the first page."""
+    """next_page_token of the page before; empty: the first page. A page belongs to the
+    filter that it was asked for with.
+    """
+    part: builtins.str
+    """Only of this part of the suite; empty: of all. At most 128 bytes."""
+    category: builtins.str
+    """Only of this category of the suite; empty: of all. At most 128 bytes."""
+    instance_hash: builtins.str
+    """Only of tasks whose instance has this hash, see Task.instance_hash; empty: of all."""
+    brief: builtins.bool
+    """Leaves out prompts and completions, for overviews of many samples."""
+    @property
+    def filter(self) -> gradus.v1.outcome_pb2.SampleFilter:
+        """Only these; unset: all."""
+
     def __init__(
         self,
         *,
         evaluation_id: builtins.str = ...,
         page_size: builtins.int = ...,
         page_token: builtins.str = ...,
+        filter: gradus.v1.outcome_pb2.SampleFilter | None = ...,
+        part: builtins.str = ...,
+        category: builtins.str = ...,
+        instance_hash: builtins.str = ...,
+        brief: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["evaluation_id", b"evaluation_id", "page_size", b"page_size", "page_token", b"page_token"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["filter", b"filter"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["brief", b"brief", "category", b"category", "evaluation_id", b"evaluation_id", "filter", b"filter", "instance_hash", b"instance_hash", "page_size", b"page_size", "page_token", b"page_token", "part", b"part"]) -> None: ...
 
 global___ListSamplesRequest = ListSamplesRequest
 
@@ -628,7 +747,9 @@ class ListSamplesResponse(google.protobuf.message.Message):
     """For the next page; empty: this is the last."""
     @property
     def samples(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Sample]:
-        """In the suite's order, then by sample_index."""
+        """In the suite's order, then by sample_index. A filter that leaves out much makes a page
+        that has fewer than asked for, and none, before the last.
+        """
 
     def __init__(
         self,
@@ -680,11 +801,28 @@ class ReportRow(google.protobuf.message.Message):
         ) -> None: ...
         def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
 
+    @typing.final
+    class StandardErrorsEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        value: builtins.float
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: builtins.float = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
     NAME_FIELD_NUMBER: builtins.int
     SAMPLES_FIELD_NUMBER: builtins.int
     FIGURES_FIELD_NUMBER: builtins.int
     TASKS_FIELD_NUMBER: builtins.int
     SAMPLES_EXPECTED_FIELD_NUMBER: builtins.int
+    STANDARD_ERRORS_FIELD_NUMBER: builtins.int
     name: builtins.str
     """Part, environment id, category or "overall"."""
     samples: builtins.int
@@ -721,6 +859,13 @@ class ReportRow(google.protobuf.message.Message):
         out.
         """
 
+    @property
+    def standard_errors(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.float]:
+        """The standard error of each figure, by the spread over its tasks: 95% intervals reach
+        about 1.96 of them to either side. Of the mean of categories, by those within them.
+        Left out where fewer than two tasks have the figure.
+        """
+
     def __init__(
         self,
         *,
@@ -729,8 +874,9 @@ class ReportRow(google.protobuf.message.Message):
         figures: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
         tasks: builtins.int = ...,
         samples_expected: builtins.int = ...,
+        standard_errors: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["figures", b"figures", "name", b"name", "samples", b"samples", "samples_expected", b"samples_expected", "tasks", b"tasks"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["figures", b"figures", "name", b"name", "samples", b"samples", "samples_expected", b"samples_expected", "standard_errors", b"standard_errors", "tasks", b"tasks"]) -> None: ...
 
 global___ReportRow = ReportRow
 

@@ -31,6 +31,16 @@ class EvaluationServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_evaluation__pb2.GetEvaluationRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_evaluation__pb2.GetEvaluationResponse.FromString,
                 )
+        self.ListEvaluations = channel.unary_unary(
+                '/gradus.v1.EvaluationService/ListEvaluations',
+                request_serializer=gradus_dot_v1_dot_evaluation__pb2.ListEvaluationsRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_evaluation__pb2.ListEvaluationsResponse.FromString,
+                )
+        self.DeleteEvaluation = channel.unary_unary(
+                '/gradus.v1.EvaluationService/DeleteEvaluation',
+                request_serializer=gradus_dot_v1_dot_evaluation__pb2.DeleteEvaluationRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_evaluation__pb2.DeleteEvaluationResponse.FromString,
+                )
         self.HoldEvaluation = channel.unary_stream(
                 '/gradus.v1.EvaluationService/HoldEvaluation',
                 request_serializer=gradus_dot_v1_dot_evaluation__pb2.HoldEvaluationRequest.SerializeToString,
@@ -87,6 +97,21 @@ class EvaluationServiceServicer(object):
 
     def GetEvaluation(self, request, context):
         """Gives an evaluation as it stands.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListEvaluations(self, request, context):
+        """Lists evaluations, by id.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteEvaluation(self, request, context):
+        """Deletes an evaluation with its samples; the tasks of its suite stay, for other
+        evaluations have the same. Whoever holds it loses it. NOT_FOUND where there is none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -156,6 +181,16 @@ def add_EvaluationServiceServicer_to_server(servicer, server):
                     servicer.GetEvaluation,
                     request_deserializer=gradus_dot_v1_dot_evaluation__pb2.GetEvaluationRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_evaluation__pb2.GetEvaluationResponse.SerializeToString,
+            ),
+            'ListEvaluations': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListEvaluations,
+                    request_deserializer=gradus_dot_v1_dot_evaluation__pb2.ListEvaluationsRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_evaluation__pb2.ListEvaluationsResponse.SerializeToString,
+            ),
+            'DeleteEvaluation': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteEvaluation,
+                    request_deserializer=gradus_dot_v1_dot_evaluation__pb2.DeleteEvaluationRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_evaluation__pb2.DeleteEvaluationResponse.SerializeToString,
             ),
             'HoldEvaluation': grpc.unary_stream_rpc_method_handler(
                     servicer.HoldEvaluation,
@@ -247,6 +282,40 @@ class EvaluationService(object):
         return grpc.experimental.unary_unary(request, target, '/gradus.v1.EvaluationService/GetEvaluation',
             gradus_dot_v1_dot_evaluation__pb2.GetEvaluationRequest.SerializeToString,
             gradus_dot_v1_dot_evaluation__pb2.GetEvaluationResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def ListEvaluations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.EvaluationService/ListEvaluations',
+            gradus_dot_v1_dot_evaluation__pb2.ListEvaluationsRequest.SerializeToString,
+            gradus_dot_v1_dot_evaluation__pb2.ListEvaluationsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def DeleteEvaluation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.EvaluationService/DeleteEvaluation',
+            gradus_dot_v1_dot_evaluation__pb2.DeleteEvaluationRequest.SerializeToString,
+            gradus_dot_v1_dot_evaluation__pb2.DeleteEvaluationResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

@@ -46,6 +46,20 @@ class EvaluationServiceStub:
     ]
     """Gives an evaluation as it stands."""
 
+    ListEvaluations: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.evaluation_pb2.ListEvaluationsRequest,
+        gradus.v1.evaluation_pb2.ListEvaluationsResponse,
+    ]
+    """Lists evaluations, by id."""
+
+    DeleteEvaluation: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.evaluation_pb2.DeleteEvaluationRequest,
+        gradus.v1.evaluation_pb2.DeleteEvaluationResponse,
+    ]
+    """Deletes an evaluation with its samples; the tasks of its suite stay, for other
+    evaluations have the same. Whoever holds it loses it. NOT_FOUND where there is none.
+    """
+
     HoldEvaluation: grpc.UnaryStreamMultiCallable[
         gradus.v1.evaluation_pb2.HoldEvaluationRequest,
         gradus.v1.evaluation_pb2.HoldEvaluationResponse,
@@ -116,6 +130,20 @@ class EvaluationServiceAsyncStub:
         gradus.v1.evaluation_pb2.GetEvaluationResponse,
     ]
     """Gives an evaluation as it stands."""
+
+    ListEvaluations: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.evaluation_pb2.ListEvaluationsRequest,
+        gradus.v1.evaluation_pb2.ListEvaluationsResponse,
+    ]
+    """Lists evaluations, by id."""
+
+    DeleteEvaluation: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.evaluation_pb2.DeleteEvaluationRequest,
+        gradus.v1.evaluation_pb2.DeleteEvaluationResponse,
+    ]
+    """Deletes an evaluation with its samples; the tasks of its suite stay, for other
+    evaluations have the same. Whoever holds it loses it. NOT_FOUND where there is none.
+    """
 
     HoldEvaluation: grpc.aio.UnaryStreamMultiCallable[
         gradus.v1.evaluation_pb2.HoldEvaluationRequest,
@@ -193,6 +221,24 @@ class EvaluationServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.evaluation_pb2.GetEvaluationResponse, collections.abc.Awaitable[gradus.v1.evaluation_pb2.GetEvaluationResponse]]:
         """Gives an evaluation as it stands."""
+
+    @abc.abstractmethod
+    def ListEvaluations(
+        self,
+        request: gradus.v1.evaluation_pb2.ListEvaluationsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.evaluation_pb2.ListEvaluationsResponse, collections.abc.Awaitable[gradus.v1.evaluation_pb2.ListEvaluationsResponse]]:
+        """Lists evaluations, by id."""
+
+    @abc.abstractmethod
+    def DeleteEvaluation(
+        self,
+        request: gradus.v1.evaluation_pb2.DeleteEvaluationRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.evaluation_pb2.DeleteEvaluationResponse, collections.abc.Awaitable[gradus.v1.evaluation_pb2.DeleteEvaluationResponse]]:
+        """Deletes an evaluation with its samples; the tasks of its suite stay, for other
+        evaluations have the same. Whoever holds it loses it. NOT_FOUND where there is none.
+        """
 
     @abc.abstractmethod
     def HoldEvaluation(

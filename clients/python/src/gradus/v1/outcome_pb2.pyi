@@ -652,3 +652,56 @@ class GroupOutcome(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["contrast_pairs", b"contrast_pairs", "group_id", b"group_id", "outcomes", b"outcomes", "statistics", b"statistics"]) -> None: ...
 
 global___GroupOutcome = GroupOutcome
+
+@typing.final
+class SampleFilter(google.protobuf.message.Message):
+    """Which samples are meant: those of which all that is set holds."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    VERDICTS_FIELD_NUMBER: builtins.int
+    VIOLATION_FIELD_NUMBER: builtins.int
+    REWARD_MIN_FIELD_NUMBER: builtins.int
+    REWARD_MAX_FIELD_NUMBER: builtins.int
+    SOLVED_FIELD_NUMBER: builtins.int
+    NO_REWARD_FIELD_NUMBER: builtins.int
+    TEXT_FIELD_NUMBER: builtins.int
+    violation: builtins.str
+    """Part of the violation's words, in any case of letters; at most 256 bytes."""
+    reward_min: builtins.float
+    """Smallest reward; leaves out samples without one."""
+    reward_max: builtins.float
+    """Largest reward; leaves out samples without one."""
+    solved: builtins.bool
+    """Whether the goal was reached."""
+    no_reward: builtins.bool
+    """Whether there is no reward."""
+    text: builtins.str
+    """Part of the completion, in any case of letters; at most 1,024 bytes."""
+    @property
+    def verdicts(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[global___Verdict.ValueType]:
+        """Any of these; empty: all. Samples without a reward have no verdict."""
+
+    def __init__(
+        self,
+        *,
+        verdicts: collections.abc.Iterable[global___Verdict.ValueType] | None = ...,
+        violation: builtins.str = ...,
+        reward_min: builtins.float | None = ...,
+        reward_max: builtins.float | None = ...,
+        solved: builtins.bool | None = ...,
+        no_reward: builtins.bool | None = ...,
+        text: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_no_reward", b"_no_reward", "_reward_max", b"_reward_max", "_reward_min", b"_reward_min", "_solved", b"_solved", "no_reward", b"no_reward", "reward_max", b"reward_max", "reward_min", b"reward_min", "solved", b"solved"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_no_reward", b"_no_reward", "_reward_max", b"_reward_max", "_reward_min", b"_reward_min", "_solved", b"_solved", "no_reward", b"no_reward", "reward_max", b"reward_max", "reward_min", b"reward_min", "solved", b"solved", "text", b"text", "verdicts", b"verdicts", "violation", b"violation"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_no_reward", b"_no_reward"]) -> typing.Literal["no_reward"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_reward_max", b"_reward_max"]) -> typing.Literal["reward_max"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_reward_min", b"_reward_min"]) -> typing.Literal["reward_min"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_solved", b"_solved"]) -> typing.Literal["solved"] | None: ...
+
+global___SampleFilter = SampleFilter

@@ -7,8 +7,9 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { AnswerFormat, Parameters, Split, Task, Thinking } from "./task_pb.js";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { FinishReason } from "./environment_pb.js";
-import type { Feedback, Outcome } from "./outcome_pb.js";
+import type { Feedback, Outcome, SampleFilter } from "./outcome_pb.js";
 
 /**
  * Describes the file gradus/v1/evaluation.proto.
@@ -247,6 +248,21 @@ export declare type Evaluation = Message<"gradus.v1.Evaluation"> & {
    * @generated from field: gradus.v1.Thinking thinking = 9;
    */
   thinking: Thinking;
+
+  /**
+   * When it was created; unset: by a server that did not note it.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 10;
+   */
+  createTime?: Timestamp | undefined;
+
+  /**
+   * Only in lists: why this server cannot read it (it has not its suite, or another one
+   * of that version), in words. Empty: it can.
+   *
+   * @generated from field: string unreadable = 11;
+   */
+  unreadable: string;
 };
 
 /**
@@ -376,6 +392,101 @@ export declare type GetEvaluationResponse = Message<"gradus.v1.GetEvaluationResp
  * Use `create(GetEvaluationResponseSchema)` to create a new message.
  */
 export declare const GetEvaluationResponseSchema: GenMessage<GetEvaluationResponse>;
+
+/**
+ * Which evaluations to list.
+ *
+ * @generated from message gradus.v1.ListEvaluationsRequest
+ */
+export declare type ListEvaluationsRequest = Message<"gradus.v1.ListEvaluationsRequest"> & {
+  /**
+   * How many at most, 1 to 1000; 0: 100.
+   *
+   * @generated from field: uint32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty: the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+
+  /**
+   * Only those of this suite; empty: all. At most 128 bytes.
+   *
+   * @generated from field: string suite = 3;
+   */
+  suite: string;
+};
+
+/**
+ * Describes the message gradus.v1.ListEvaluationsRequest.
+ * Use `create(ListEvaluationsRequestSchema)` to create a new message.
+ */
+export declare const ListEvaluationsRequestSchema: GenMessage<ListEvaluationsRequest>;
+
+/**
+ * A page of evaluations.
+ *
+ * @generated from message gradus.v1.ListEvaluationsResponse
+ */
+export declare type ListEvaluationsResponse = Message<"gradus.v1.ListEvaluationsResponse"> & {
+  /**
+   * By id. With a suite a page may have fewer than asked for, and none, before the last.
+   *
+   * @generated from field: repeated gradus.v1.Evaluation evaluations = 1;
+   */
+  evaluations: Evaluation[];
+
+  /**
+   * For the next page; empty: this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message gradus.v1.ListEvaluationsResponse.
+ * Use `create(ListEvaluationsResponseSchema)` to create a new message.
+ */
+export declare const ListEvaluationsResponseSchema: GenMessage<ListEvaluationsResponse>;
+
+/**
+ * Which evaluation to delete.
+ *
+ * @generated from message gradus.v1.DeleteEvaluationRequest
+ */
+export declare type DeleteEvaluationRequest = Message<"gradus.v1.DeleteEvaluationRequest"> & {
+  /**
+   * Its id. Required.
+   *
+   * @generated from field: string evaluation_id = 1;
+   */
+  evaluationId: string;
+};
+
+/**
+ * Describes the message gradus.v1.DeleteEvaluationRequest.
+ * Use `create(DeleteEvaluationRequestSchema)` to create a new message.
+ */
+export declare const DeleteEvaluationRequestSchema: GenMessage<DeleteEvaluationRequest>;
+
+/**
+ * Deleted.
+ *
+ * @generated from message gradus.v1.DeleteEvaluationResponse
+ */
+export declare type DeleteEvaluationResponse = Message<"gradus.v1.DeleteEvaluationResponse"> & {
+};
+
+/**
+ * Describes the message gradus.v1.DeleteEvaluationResponse.
+ * Use `create(DeleteEvaluationResponseSchema)` to create a new message.
+ */
+export declare const DeleteEvaluationResponseSchema: GenMessage<DeleteEvaluationResponse>;
 
 /**
  * Which evaluation to hold.
@@ -693,11 +804,47 @@ export declare type ListSamplesRequest = Message<"gradus.v1.ListSamplesRequest">
   pageSize: number;
 
   /**
-   * next_page_token of the page before; empty: the first page.
+   * next_page_token of the page before; empty: the first page. A page belongs to the
+   * filter that it was asked for with.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Only these; unset: all.
+   *
+   * @generated from field: gradus.v1.SampleFilter filter = 4;
+   */
+  filter?: SampleFilter | undefined;
+
+  /**
+   * Only of this part of the suite; empty: of all. At most 128 bytes.
+   *
+   * @generated from field: string part = 5;
+   */
+  part: string;
+
+  /**
+   * Only of this category of the suite; empty: of all. At most 128 bytes.
+   *
+   * @generated from field: string category = 6;
+   */
+  category: string;
+
+  /**
+   * Only of tasks whose instance has this hash, see Task.instance_hash; empty: of all.
+   *
+   * @generated from field: string instance_hash = 7;
+   */
+  instanceHash: string;
+
+  /**
+   * Leaves out prompts and completions, for overviews of many samples.
+   *
+   * @generated from field: bool brief = 8;
+   */
+  brief: boolean;
 };
 
 /**
@@ -768,7 +915,8 @@ export declare const SampleSchema: GenMessage<Sample>;
  */
 export declare type ListSamplesResponse = Message<"gradus.v1.ListSamplesResponse"> & {
   /**
-   * In the suite's order, then by sample_index.
+   * In the suite's order, then by sample_index. A filter that leaves out much makes a page
+   * that has fewer than asked for, and none, before the last.
    *
    * @generated from field: repeated gradus.v1.Sample samples = 1;
    */
@@ -871,6 +1019,15 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
    * @generated from field: uint64 samples_expected = 5;
    */
   samplesExpected: bigint;
+
+  /**
+   * The standard error of each figure, by the spread over its tasks: 95% intervals reach
+   * about 1.96 of them to either side. Of the mean of categories, by those within them.
+   * Left out where fewer than two tasks have the figure.
+   *
+   * @generated from field: map<string, double> standard_errors = 6;
+   */
+  standardErrors: { [key: string]: number };
 };
 
 /**
@@ -1001,6 +1158,27 @@ export declare const EvaluationService: GenService<{
     methodKind: "unary";
     input: typeof GetEvaluationRequestSchema;
     output: typeof GetEvaluationResponseSchema;
+  },
+  /**
+   * Lists evaluations, by id.
+   *
+   * @generated from rpc gradus.v1.EvaluationService.ListEvaluations
+   */
+  listEvaluations: {
+    methodKind: "unary";
+    input: typeof ListEvaluationsRequestSchema;
+    output: typeof ListEvaluationsResponseSchema;
+  },
+  /**
+   * Deletes an evaluation with its samples; the tasks of its suite stay, for other
+   * evaluations have the same. Whoever holds it loses it. NOT_FOUND where there is none.
+   *
+   * @generated from rpc gradus.v1.EvaluationService.DeleteEvaluation
+   */
+  deleteEvaluation: {
+    methodKind: "unary";
+    input: typeof DeleteEvaluationRequestSchema;
+    output: typeof DeleteEvaluationResponseSchema;
   },
   /**
    * Holds an evaluation for one client, for as long as the stream is open: the

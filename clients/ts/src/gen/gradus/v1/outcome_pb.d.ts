@@ -562,6 +562,68 @@ export declare type GroupOutcome = Message<"gradus.v1.GroupOutcome"> & {
 export declare const GroupOutcomeSchema: GenMessage<GroupOutcome>;
 
 /**
+ * Which samples are meant: those of which all that is set holds.
+ *
+ * @generated from message gradus.v1.SampleFilter
+ */
+export declare type SampleFilter = Message<"gradus.v1.SampleFilter"> & {
+  /**
+   * Any of these; empty: all. Samples without a reward have no verdict.
+   *
+   * @generated from field: repeated gradus.v1.Verdict verdicts = 1;
+   */
+  verdicts: Verdict[];
+
+  /**
+   * Part of the violation's words, in any case of letters; at most 256 bytes.
+   *
+   * @generated from field: string violation = 2;
+   */
+  violation: string;
+
+  /**
+   * Smallest reward; leaves out samples without one.
+   *
+   * @generated from field: optional double reward_min = 3;
+   */
+  rewardMin?: number | undefined;
+
+  /**
+   * Largest reward; leaves out samples without one.
+   *
+   * @generated from field: optional double reward_max = 4;
+   */
+  rewardMax?: number | undefined;
+
+  /**
+   * Whether the goal was reached.
+   *
+   * @generated from field: optional bool solved = 5;
+   */
+  solved?: boolean | undefined;
+
+  /**
+   * Whether there is no reward.
+   *
+   * @generated from field: optional bool no_reward = 6;
+   */
+  noReward?: boolean | undefined;
+
+  /**
+   * Part of the completion, in any case of letters; at most 1,024 bytes.
+   *
+   * @generated from field: string text = 7;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message gradus.v1.SampleFilter.
+ * Use `create(SampleFilterSchema)` to create a new message.
+ */
+export declare const SampleFilterSchema: GenMessage<SampleFilter>;
+
+/**
  * What the verifier found.
  *
  * @generated from enum gradus.v1.Verdict
