@@ -1,7 +1,7 @@
 /** What a view asks of the server, and what of it is here. */
 import { useEffect, useState } from "preact/hooks";
-import type { CallOptions, GradusClient } from "../../clients/ts/src/web.ts";
-import { gradus, noteFailure, returns } from "./session.ts";
+import type { CallOptions } from "../../clients/ts/src/caller.ts";
+import { type Gradus, gradus, noteFailure, returns } from "./session.ts";
 
 export interface Answer<T> {
   /** Undefined: not yet here. While another is on its way, the one before. */
@@ -17,7 +17,7 @@ interface Known<T> {
   readonly waiting: boolean;
 }
 
-export type Ask<T> = (client: GradusClient, options: Required<Pick<CallOptions, "signal">>) => Promise<T>;
+export type Ask<T> = (gradus: Gradus, options: Required<Pick<CallOptions, "signal">>) => Promise<T>;
 
 /** Asks, and again whenever an input changes, the server comes back or a token is given. Undefined: there is nothing to ask. */
 export function useAnswer<T>(ask: Ask<T> | undefined, inputs: readonly unknown[]): Answer<T> {

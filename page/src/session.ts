@@ -1,7 +1,9 @@
 /** Who calls: the client of the page's own server, the token it calls with, and whether the server is there. */
 import { computed, effect, signal } from "@preact/signals";
-import { createClient, GradusError } from "../../clients/ts/src/web.ts";
-import type { GradusClient } from "../../clients/ts/src/web.ts";
+import { type Caller, callerOver } from "../../clients/ts/src/caller.ts";
+import { clientOver, type GradusClient } from "../../clients/ts/src/client.ts";
+import { connectTransport } from "../../clients/ts/src/connect/transport.ts";
+import { GradusError } from "../../clients/ts/src/errors.ts";
 
 const TOKEN = "gradus.token";
 /** How often a server that went away is asked for, and one that is there. */
@@ -10,10 +12,16 @@ const LIVE_MS = 10_000;
 
 const token = signal(sessionStorage.getItem(TOKEN) ?? undefined);
 
+/** The client, and what calls of the contract that it has no words for are made with. */
+export type Gradus = GradusClient & Pick<Caller, "unary" | "follow">;
+
 /** Calls are not sent again by themselves: what is shown says that the server is away, and comes back with it. */
-export const gradus = computed<GradusClient>(() =>
-  createClient(location.origin, { token: token.value, onFeedback: "ignore", retry: false }),
-);
+export const gradus = computed<Gradus>(() => {
+  const transport = connectTransport(location.origin, { token: token.value });
+  const defaults = { onFeedback: "ignore", retry: false } as const;
+  const { unary, follow } = callerOver(transport, defaults);
+  return { ...clientOver(transport, defaults), unary, follow };
+});
 
 /** Why a token is wanted; undefined: none is. */
 export const tokenWanted = signal<string | undefined>(undefined);

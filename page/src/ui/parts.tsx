@@ -2,13 +2,17 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Answer } from "../answers.ts";
-import { GradusError } from "../../../clients/ts/src/web.ts";
+import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { lostSince } from "../session.ts";
 
 type Children = { readonly children?: ComponentChildren };
 
 /** The head of a view: its title, what it says of itself, and what can be done. */
-export function Heading({ title, note, children }: Children & { readonly title: ComponentChildren; readonly note?: ComponentChildren }) {
+export function Heading({
+  title,
+  note,
+  children,
+}: Children & { readonly title: ComponentChildren; readonly note?: ComponentChildren }) {
   return (
     <header class="heading">
       <div>
@@ -20,7 +24,12 @@ export function Heading({ title, note, children }: Children & { readonly title: 
   );
 }
 
-export function Panel({ title, note, wide, children }: Children & { readonly title: string; readonly note?: ComponentChildren; readonly wide?: boolean }) {
+export function Panel({
+  title,
+  note,
+  wide,
+  children,
+}: Children & { readonly title: string; readonly note?: ComponentChildren; readonly wide?: boolean }) {
   return (
     <section class={wide ? "panel wide" : "panel"} aria-label={title}>
       <h2>{title}</h2>
@@ -52,7 +61,13 @@ export function Failure({ error, again }: { readonly error: Error; readonly agai
 }
 
 /** What was answered, or why nothing is there. Of a server that is away what it said before stays. */
-export function Answered<T>({ answer, children }: { readonly answer: Answer<T>; readonly children: (value: T) => ComponentChildren }) {
+export function Answered<T>({
+  answer,
+  children,
+}: {
+  readonly answer: Answer<T>;
+  readonly children: (value: T) => ComponentChildren;
+}) {
   const { value, error, again } = answer;
   if (error !== undefined && (value === undefined || lostSince.value === undefined))
     return <Failure error={error} again={again} />;
@@ -117,7 +132,15 @@ export function Segments({ label, value, options, onChoose }: Choosing) {
   );
 }
 
-export function Search({ label, value, onType }: { readonly label: string; readonly value: string; readonly onType: (text: string) => void }) {
+export function Search({
+  label,
+  value,
+  onType,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onType: (text: string) => void;
+}) {
   return (
     <label class="field">
       <span>{label}</span>
@@ -155,7 +178,15 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, C
 }
 
 /** A share of a whole, as a bar with its figure. */
-export function Share({ value, label, tone = "best" }: { readonly value: number; readonly label: string; readonly tone?: Tone }) {
+export function Share({
+  value,
+  label,
+  tone = "best",
+}: {
+  readonly value: number;
+  readonly label: string;
+  readonly tone?: Tone;
+}) {
   return (
     <span class={`share ${tone}`}>
       <span class="track" aria-hidden="true">
@@ -167,7 +198,15 @@ export function Share({ value, label, tone = "best" }: { readonly value: number;
 }
 
 /** Some ways to look at one thing, each with an address. */
-export function Tabs({ label, tabs, current }: { readonly label: string; readonly tabs: readonly { readonly name: string; readonly text: string; readonly href: string }[]; readonly current: string }) {
+export function Tabs({
+  label,
+  tabs,
+  current,
+}: {
+  readonly label: string;
+  readonly tabs: readonly { readonly name: string; readonly text: string; readonly href: string }[];
+  readonly current: string;
+}) {
   return (
     <nav class="tabs" aria-label={label}>
       {tabs.map(({ name, text, href }) => (

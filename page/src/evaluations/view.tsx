@@ -1,0 +1,3 @@
+export function EvaluationsView() {
+  return <h1>Evaluations</h1>;
+}

@@ -1,0 +1,3 @@
+export function PlanView() {
+  return <h1>Plan</h1>;
+}

@@ -1,0 +1,3 @@
+export function RunsView() {
+  return <h1>Runs</h1>;
+}

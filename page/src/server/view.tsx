@@ -1,0 +1,3 @@
+export function ServerView() {
+  return <h1>Server</h1>;
+}
