@@ -1,0 +1,59 @@
+/** A chart of Observable Plot, drawn when its turn has come: many of them at once would hold up the reader's clicks. */
+import type * as PlotModule from "@observablehq/plot";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+export type PlotOptions = PlotModule.PlotOptions;
+
+/**
+ * Plot writes a style element into each chart, which the page's policy refuses; within a document that is not shown nobody
+ * reads it, and it is taken out (style/charts.css has what it says).
+ */
+const inert = document.implementation.createHTMLDocument("");
+
+let turn: Promise<void> = Promise.resolve();
+
+/** Runs one piece of work after the other, with room for the reader in between. */
+export function inTurn(work: () => void): void {
+  turn = turn.then(async () => {
+    work();
+    await new Promise((resolve) => setTimeout(resolve));
+  });
+}
+
+export interface ChartProps {
+  /** What is seen, for those who do not see it. */
+  readonly label: string;
+  readonly height: number;
+  readonly options: (plot: typeof PlotModule, width: number) => PlotOptions;
+  /** It is drawn again when one of these changes. */
+  readonly inputs: readonly unknown[];
+}
+
+export function Chart({ label, height, options, inputs }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = place.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setWidth(Math.floor(element.clientWidth)));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => {
+    if (width === 0) return undefined;
+    let left = false;
+    const draw = (plot: typeof PlotModule) => {
+      if (left) return;
+      const given = { ...options(plot, width), width, height, document: inert, className: "chart" };
+      const drawn = plot.plot(given);
+      for (const style of drawn.querySelectorAll("style")) style.remove();
+      drawn.setAttribute("aria-label", label);
+      place.current?.replaceChildren(drawn);
+    };
+    void import("@observablehq/plot").then((plot) => inTurn(() => draw(plot)));
+    return () => {
+      left = true;
+    };
+  }, [width, label, height, ...inputs]);
+  return <div class="chart-place" ref={place} style={{ minHeight: `${height}px` }} />;
+}
