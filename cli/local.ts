@@ -8,6 +8,7 @@ import { GradusError } from "../clients/ts/src/errors.ts";
 import type { Attempt, Transport } from "../clients/ts/src/transport.ts";
 import type { Registry } from "../envs/registry.ts";
 import { assemble, type Stores } from "../server/assemble.ts";
+import { asideHere } from "../server/aside/here.ts";
 import { systemClock } from "../server/curriculum/runs/system.ts";
 import type { Config } from "../server/runtime/config.ts";
 import type { ServiceDeps } from "../server/services/deps.ts";
@@ -111,6 +112,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     startWorkers: () => (needs === "runs" ? threads(config) : workHere(registry)),
     opened: { ...createLocalPorts(config, tell), limits: limitsOf(config) },
     missingPorts: needs === "evaluations" ? missingHere(config) : {},
+    openAside: asideHere,
     openStores: () => storesOf(config, needs),
     streamWindow: 1,
     log: silent,

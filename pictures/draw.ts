@@ -1,6 +1,6 @@
 /** Pictures of tasks and answers, as SVG documents. */
 import { locateAnswers, type Thinking } from "../envs/answers/locate.ts";
-import type { Baseline, Environment } from "../envs/environment.ts";
+import type { Baseline, Environment, Solution } from "../envs/environment.ts";
 import type { Facts, Parsed } from "../envs/facts.ts";
 import type { AnswerFormat } from "../envs/prompt.ts";
 import { assertNever } from "../envs/lib/assert-never.ts";
@@ -17,21 +17,32 @@ export interface Told {
   readonly info?: Readonly<Record<string, string>>;
 }
 
+/** What an answer is drawn with. */
+export interface DrawOptions {
+  /** Of an answer that only the outside can judge; left out: nothing is said of it. */
+  readonly told?: Told | undefined;
+  /**
+   * Left out: beside an answer that is not the best, the solver's is drawn, in grey. Given: none is, and the answer is
+   * measured against this; undefined: against nothing.
+   */
+  readonly against?: { readonly baseline: Baseline | undefined };
+}
+
 /**
  * The SVG of an instance, and of an answer to it if there is one; undefined: its environment draws no pictures. The answer
- * is its text as it stands between its marks, any text, and nothing is thrown for what it holds. Beside an answer that is
- * not the best, the solver's is drawn, in grey; the solver is asked only if there is an answer.
+ * is its text as it stands between its marks, any text, and nothing is thrown for what it holds. The solver is asked only
+ * if there is an answer to measure.
  */
 export function drawTask<Instance>(
   environment: Environment<Instance>,
   instance: Instance,
   answerText?: string,
-  told?: Told,
+  options: DrawOptions = {},
 ): string | undefined {
   const draw = drawingOf(environment);
   if (draw === undefined) return undefined;
   if (answerText === undefined) return framed(draw(instance), [titleOf(environment, instance)]);
-  return drawAnswer(environment, instance, parseAnswer(environment, answerText, instance), told);
+  return drawAnswer(environment, instance, parseAnswer(environment, answerText, instance), options);
 }
 
 /** The same for the answer that a completion marks in this format; any completion. */
@@ -41,23 +52,27 @@ export function drawCompletion<Instance>(
   format: AnswerFormat,
   completion: string,
   thinking?: Thinking,
-  told?: Told,
+  options: DrawOptions = {},
 ): string | undefined {
   const { answer, problem } = locateAnswers(completion, format, thinking);
-  if (answer !== undefined && problem === undefined) return drawTask(environment, instance, answer, told);
-  return drawAnswer(environment, instance, { kind: "malformed", reason: problem ?? "no answer" });
+  if (answer !== undefined && problem === undefined) return drawTask(environment, instance, answer, options);
+  return drawAnswer(environment, instance, { kind: "malformed", reason: problem ?? "no answer" }, options);
 }
+
+/** What is known of the best answer, and the answer itself where it may be shown. */
+type Known = Baseline & Partial<Pick<Solution<unknown>, "answer">>;
 
 function drawAnswer<Instance>(
   environment: Environment<Instance>,
   instance: Instance,
   parsed: Parsed<unknown>,
-  told?: Told,
+  { told, against }: DrawOptions,
 ): string | undefined {
   const draw = drawingOf(environment);
   if (draw === undefined) return undefined;
   const title = titleOf(environment, instance);
-  const solution = environment.solver?.solve(instance);
+  const solution: Known | undefined =
+    against === undefined ? environment.solver?.solve(instance) : against.baseline;
   if (parsed.kind === "malformed") {
     const headlines = [title, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
     return framed(draw(instance), headlines);

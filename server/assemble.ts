@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Ports } from "../envs/ports.ts";
 import type { Pool } from "../envs/pool.ts";
 import type { Registry } from "../envs/registry.ts";
+import type { Aside } from "./aside/aside.ts";
 import type { Clock } from "./curriculum/runs/ports.ts";
 import { createRuns } from "./curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
@@ -44,6 +45,8 @@ export interface Parts {
   readonly opened: { readonly ports: Ports; readonly limits: OpenedPorts["limits"]; close(): Promise<void> };
   readonly missingPorts: MissingPorts;
   readonly openStores: () => Promise<Stores>;
+  /** Given the environments that there are. */
+  readonly openAside: (registry: Registry) => Aside;
   readonly streamWindow: number;
   /** Tasks of a run that are made ahead of their draw at most. */
   readonly aheadMax?: number;
@@ -86,6 +89,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
       onFailure: (error, resource) => onFailure(error, "asking a resource threw", { resource }),
     }),
   );
+  const aside = parts.openAside(registry);
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, teacher });
   const { aheadMax } = parts;
@@ -117,6 +121,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     scorer,
     asyncScorer,
     runs,
+    aside,
     evaluations: createEvaluations(evaluating),
     onFailure,
     limits: {
@@ -133,6 +138,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     runs.close();
     await opened.close();
     await workers.close();
+    await aside.close();
     await store.close();
     await evaluationStore.close();
   };

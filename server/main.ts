@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import { Gauge } from "prom-client";
 import type { Registry } from "../envs/registry.ts";
+import { createAside } from "./aside/aside.ts";
 import { assemble } from "./assemble.ts";
 import { openStores } from "./open-stores.ts";
 import { systemClock } from "./curriculum/runs/system.ts";
@@ -167,6 +168,11 @@ async function assembleAround(
       );
       return { ...stores, clock: fleet.clock };
     },
+    openAside: () =>
+      createAside({
+        environmentFiles: config.environmentFiles,
+        onError: (error) => log.warn({ err: error }, "a thread for people's pictures and simulations"),
+      }),
     streamWindow: STREAM_WINDOW,
     aheadMax: AHEAD_MAX,
     meter: createOutcomeMeter(metrics.registry),

@@ -95,8 +95,8 @@ async function drawn(
   const told = await toldOf(local, taskId, task, whole ?? (text && wrapAnswer(text, format, "", thinking)));
   const svg =
     whole === undefined
-      ? drawTask(environment, instance, text, told)
-      : drawCompletion(environment, instance, format, whole, thinking, told);
+      ? drawTask(environment, instance, text, { told })
+      : drawCompletion(environment, instance, format, whole, thinking, { told });
   if (svg === undefined) throw new CliProblem("usage", `${environment.id} draws no pictures`);
   return svg;
 }

@@ -8,7 +8,7 @@ import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
 import type { Caller } from "../scoring/async-scorer.ts";
 import { asCut, isFinal, type OpenTask, type OpenToken, type SampleResult } from "../scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
-import { nextTurn } from "../sharing/stretches.ts";
+import { scoreAlone } from "../scoring/score-alone.ts";
 import type {
   Context,
   EvaluationChoice,
@@ -146,7 +146,7 @@ export async function submit(
   if (task.kind === "none") return notOfTheSuite(task.detail.replace(/^task_id:? /, ""));
   const ordinal = await ordinalOf(context, open, task);
   if (ordinal === undefined) return notOfTheSuite("it is not a task of this evaluation, in its answer format");
-  const result = await score(context, truncated ? asCut(task) : task, completion, caller, stepAside);
+  const result = await scoreAlone(context, truncated ? asCut(task) : task, completion, caller, stepAside);
   if (!isFinal(result)) return { kind: "ok", value: { result, status: "not_recorded" } };
   const facts = JSON.stringify(factsOf(result.kind === "score" ? result.score : result));
   const sample = { ordinal, index, completion, facts, result: JSON.stringify(result) };
@@ -154,25 +154,6 @@ export async function submit(
   if (added.kind === "added") return { kind: "ok", value: { result, status: "recorded" } };
   const status = added.sample.completion === completion ? "duplicate" : "conflicting_completion";
   return { kind: "ok", value: { result: resultOf(added.sample), status } };
-}
-
-/** UTF-16 units of a completion that is scored without waiting for a turn. */
-const UNITS_AT_ONCE_MAX = 16 * 1024;
-
-async function score(
-  { scorer, asyncScorer }: Context,
-  task: OpenTask,
-  completion: string,
-  caller: Caller,
-  stepAside: () => void,
-): Promise<SampleResult> {
-  if (task.kind === "sync") {
-    // Those of a batch come here together.
-    if (completion.length > UNITS_AT_ONCE_MAX) await nextTurn();
-    return scorer.score(task, completion);
-  }
-  stepAside();
-  return (await asyncScorer.score(task, completion, caller)).result;
 }
 
 function notOfTheSuite(message: string): Refusal {

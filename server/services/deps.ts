@@ -2,6 +2,7 @@
 import type { TaskKey } from "../../envs/origin.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
+import type { Aside } from "../aside/aside.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
@@ -58,6 +59,8 @@ export interface ServiceDeps {
   /** Ports that the server does not have: why, and what to do. Tasks that need one of them are refused. */
   readonly missingPorts?: MissingPorts;
   readonly runs: Runs<TaskSpec, TaskKey>;
+  /** Pictures, solutions and simulations. */
+  readonly aside: Aside;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;
   /** Undefined: outcomes are not counted. */

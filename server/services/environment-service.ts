@@ -37,6 +37,7 @@ import { mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { giveFeedback } from "./feedback.ts";
 import { makeError } from "./refusal.ts";
+import { showingHandlers } from "./showing.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 import { groupToWire } from "./wire-outcome.ts";
 import { environmentToWire } from "./wire-task.ts";
@@ -115,6 +116,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
   };
   return {
     ...createDirectory(deps),
+    ...showingHandlers(deps),
     async reset(request, context) {
       const spec = readSpec(request.spec, deps, "spec");
       const [result] = await deps.maker.make(spec, [request.seed], wantingOf(context));

@@ -65,7 +65,7 @@ function spanToWire({ start, end, verdict, solved, markedEnd = 0 }: ScoredSpan):
   return { $typeName: "gradus.v1.AnswerSpan", start, end, verdict: verdicts.toWire[verdict], solved, markedEnd };
 }
 
-function baselineToWire({ value, bound, proven }: Baseline): WireBaseline {
+export function baselineToWire({ value, bound, proven }: Baseline): WireBaseline {
   return { $typeName: "gradus.v1.Baseline", value, bound, proof: proven ? Proof.OPTIMAL : Proof.BOUNDED };
 }
 

@@ -87,9 +87,10 @@ async function simulate(path: string, flags: Flags): Promise<void> {
 }
 
 async function comparedOf(file: RunFile, { student, seeds, updates, target, difficulty, json, ...flags }: Flags) {
-  const [{ familyOf }, { placesOf }, { compare }, { CHART_STEPS_MAX }] = await Promise.all([
+  const [{ familyOf }, { placesOf }, { difficultiesOf }, { compare }, { CHART_STEPS_MAX }] = await Promise.all([
     import("./families.ts"),
-    import("./places.ts"),
+    import("../../../server/services/places.ts"),
+    import("./difficulties.ts"),
     import("./compare.ts"),
     import("../../runs/chart.ts"),
   ]);
@@ -109,7 +110,14 @@ async function comparedOf(file: RunFile, { student, seeds, updates, target, diff
         {
           config,
           family: found.family,
-          places: placesOf(config, local.deps.registry, difficulty),
+          places: placesOf(
+            config,
+            local.deps.registry,
+            difficultiesOf(
+              difficulty,
+              config.arms.map(({ id }) => id),
+            ),
+          ),
           seeds,
           target,
           updates: updates ?? (whole === 0 ? UPDATES_DEFAULT : whole),

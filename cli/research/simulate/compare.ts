@@ -1,9 +1,10 @@
 /** A run's configuration and the uniform mixture over the same simulated students. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { deriveSeed } from "../../../envs/lib/rng.ts";
-import { noConstraints, type RunConfig } from "../../../server/curriculum/core/types.ts";
+import type { RunConfig } from "../../../server/curriculum/core/types.ts";
 import { drive, type Step } from "../../../server/curriculum/simulation/drive.ts";
 import { type Life, lifeOf } from "../../../server/curriculum/simulation/life.ts";
+import { equalShares } from "../../../server/curriculum/simulation/play.ts";
 import { bootstrap, type Interval, mean, median } from "../../../server/curriculum/simulation/statistics.ts";
 import type { Family, Place } from "../../../server/curriculum/simulation/student.ts";
 import type { Series, Step as ChartStep } from "../../runs/series.ts";
@@ -59,12 +60,6 @@ function sideOf(lives: readonly Life[]): Side {
   };
 }
 
-/** All arms alike, and nothing that bounds a batch. */
-function uniformOf<Spec>(config: RunConfig<Spec>): RunConfig<Spec> {
-  const policy = { ...config.policy, kind: "mixture", config: null, constraints: noConstraints };
-  return { ...config, policy, arms: config.arms.map((arm) => ({ ...arm, weight: 1 })) };
-}
-
 /** The mean over students of what each update batch drew, a step for some batches. */
 function seriesOf<Spec>(
   { config, places }: Pick<Asked<Spec>, "config" | "places">,
@@ -118,7 +113,7 @@ export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number): Promi
     for (const name of names) lives.push(await live(of, name));
     return lives;
   };
-  const [given, uniform] = [await play(config), await play(uniformOf(config))];
+  const [given, uniform] = [await play(config), await play(equalShares(config))];
   const rolloutsAt = (runs: typeof given, at: readonly number[]): number =>
     median(at.map((i) => runs[i]?.life.rolloutsToTarget ?? Infinity));
   const ratio = (at: readonly number[]): number => rolloutsAt(given, at) / rolloutsAt(uniform, at);

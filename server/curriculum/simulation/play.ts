@@ -1,6 +1,6 @@
 /** Plays runs of a policy over simulated students. */
 import { checkConfig } from "../core/config.ts";
-import type { Arm, Policy, RunConfig } from "../core/types.ts";
+import { type Arm, noConstraints, type Policy, type RunConfig } from "../core/types.ts";
 import { deriveSeed } from "../../../envs/lib/rng.ts";
 import { drive } from "./drive.ts";
 import { type Life, lifeOf, lifeOfScores } from "./life.ts";
@@ -48,6 +48,12 @@ export function configOf(places: readonly Place[], policy: Policy, shape: Shape,
   const found = checkConfig(config);
   if (found !== undefined) throw new Error(`${found.field}: ${found.message}`);
   return config;
+}
+
+/** The same run with all arms alike, and nothing that bounds a batch. */
+export function equalShares<Spec>(config: RunConfig<Spec>): RunConfig<Spec> {
+  const policy = { ...config.policy, kind: "mixture", config: null, constraints: noConstraints };
+  return { ...config, policy, arms: config.arms.map((arm) => ({ ...arm, weight: 1 })) };
 }
 
 export function play(family: Family, places: readonly Place[], policy: Policy, shape: Shape, seed: string): Life {

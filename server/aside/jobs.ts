@@ -1,0 +1,105 @@
+/** What is done aside, for people: pictures, solutions and simulations. Apart from the threads that do it. */
+import type { Baseline, Environment } from "../../envs/environment.ts";
+import { wrapAnswer } from "../../envs/answers/wording.ts";
+import type { Thinking } from "../../envs/answers/locate.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
+import type { Registry } from "../../envs/registry.ts";
+import { drawCompletion, drawTask, type DrawOptions } from "../../pictures/draw.ts";
+import { simulate, type SimulateJob, type Simulated } from "./simulate.ts";
+
+/** A task, as it goes to a thread: its instance is plain data. */
+export interface AsideTask {
+  readonly environment: string;
+  readonly version: number;
+  readonly instance: unknown;
+  readonly format: AnswerFormat;
+  readonly thinking: Thinking;
+  /** Undefined: there is none. */
+  readonly baseline: Baseline | undefined;
+}
+
+/** What is drawn beside a task. */
+export type Text =
+  | { readonly kind: "none" }
+  /** Without its marks. */
+  | { readonly kind: "answer"; readonly text: string }
+  | { readonly kind: "completion"; readonly text: string };
+
+export interface DrawJob {
+  readonly kind: "draw";
+  readonly task: AsideTask;
+  readonly text: Text;
+}
+
+export interface SolveJob {
+  readonly kind: "solve";
+  readonly task: AsideTask;
+  /** Undefined: nothing is drawn. */
+  readonly drawBeside: Text | undefined;
+}
+
+export type AsideJob = DrawJob | SolveJob | SimulateJob;
+
+/** Undefined: the environment draws no pictures. */
+export type Drawn = string | undefined;
+
+/** A right answer, or the best one that was found. */
+export interface Solved {
+  /** As a model would write it. */
+  readonly answer: string;
+  /** A whole completion that gives it. */
+  readonly completion: string;
+  /** Undefined: an answer is right or not. */
+  readonly baseline: Baseline | undefined;
+  /** Search nodes; 0: it is the row's own. */
+  readonly nodes: number;
+  readonly svg: Drawn;
+}
+
+export interface ValueOf {
+  readonly draw: Drawn;
+  /** Undefined: there is neither a solver nor a solution of the row's. */
+  readonly solve: Solved | undefined;
+  readonly simulate: Simulated;
+}
+
+export function runJob<Kind extends AsideJob["kind"]>(
+  registry: Registry,
+  job: Extract<AsideJob, { readonly kind: Kind }>,
+): ValueOf[Kind];
+export function runJob(registry: Registry, job: AsideJob): ValueOf[AsideJob["kind"]] {
+  if (job.kind === "simulate") return simulate(job);
+  const environment = environmentOf(registry, job.task);
+  if (job.kind === "solve") return solve(environment, job);
+  const { baseline } = job.task;
+  return draw(environment, job.task, job.text, { against: { baseline } });
+}
+
+function environmentOf(registry: Registry, { environment, version }: AsideTask): Environment {
+  const found = registry.find(environment, version);
+  if (found.kind !== "found") throw new Error(found.message);
+  return found.environment;
+}
+
+function draw(environment: Environment, task: AsideTask, text: Text, options: DrawOptions): Drawn {
+  const { instance, format, thinking } = task;
+  if (text.kind === "completion") return drawCompletion(environment, instance, format, text.text, thinking, options);
+  return drawTask(environment, instance, text.kind === "answer" ? text.text : undefined, options);
+}
+
+function solve(environment: Environment, { task, drawBeside }: SolveJob): Solved | undefined {
+  const { instance, format, thinking } = task;
+  const { solver, goal } = environment;
+  const solution = solver?.solve(instance);
+  const answer = solution === undefined ? environment.reference?.(instance) : solver?.format(solution.answer);
+  if (answer === undefined) return undefined;
+  const { value = 0, bound = 0, proven = false, nodes = 0 } = solution ?? {};
+  const shown = drawBeside?.kind === "none" ? ({ kind: "answer", text: answer } as const) : drawBeside;
+  return {
+    answer,
+    completion: wrapAnswer(answer, format, "", thinking),
+    baseline: solution === undefined || goal === "satisfy" ? undefined : { value, bound, proven },
+    nodes,
+    svg: shown && draw(environment, task, shown, {}),
+  };
+}
