@@ -1,6 +1,5 @@
 /** What a view asks of the server, and what of it is here. */
 import { useEffect, useState } from "preact/hooks";
-import type { CallOptions } from "../../clients/ts/src/caller.ts";
 import { type Gradus, gradus, noteFailure, returns } from "./session.ts";
 
 export interface Answer<T> {
@@ -17,7 +16,7 @@ interface Known<T> {
   readonly waiting: boolean;
 }
 
-export type Ask<T> = (gradus: Gradus, options: Required<Pick<CallOptions, "signal">>) => Promise<T>;
+export type Ask<T> = (gradus: Gradus, options: { readonly signal: AbortSignal }) => Promise<T>;
 
 /** Asks, and again whenever an input changes, the server comes back or a token is given. Undefined: there is nothing to ask. */
 export function useAnswer<T>(ask: Ask<T> | undefined, inputs: readonly unknown[]): Answer<T> {

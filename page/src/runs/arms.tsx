@@ -72,7 +72,11 @@ function cellsOf({ arm, family }: Row, most: number, run: ReadRun) {
     <a href={taskHref(family, { level: levelOf(run.config, armId) })}>{family}</a>,
     <Share value={probability / most} label={percent(probability)} />,
     figure(value),
-    recentSolvedShare === undefined ? "–" : <Share value={recentSolvedShare} label={percent(recentSolvedShare)} tone="good" />,
+    recentSolvedShare === undefined ? (
+      "–"
+    ) : (
+      <Share value={recentSolvedShare} label={percent(recentSolvedShare)} tone="good" />
+    ),
     figure(recentRewardMean),
     figure(weight),
     count(issued),

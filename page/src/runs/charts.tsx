@@ -1,12 +1,11 @@
 /** The charts of a run over its rollouts. */
+import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
 import { Chart, type ChartProps } from "../ui/plot.tsx";
 import { lineColours } from "../ui/colours.ts";
 import { Panel } from "../ui/parts.tsx";
 import { count, percent } from "../words.ts";
 import type { Line, Point, Series } from "./series.ts";
-
-type Plot = Parameters<ChartProps["options"]>[0];
 
 const HEIGHT = 210;
 
@@ -17,10 +16,19 @@ interface Shown {
   readonly chosen: string | undefined;
 }
 
-export function RunCharts({ series, chosen, onChoose }: { readonly series: Series; readonly chosen: string | undefined; readonly onChoose: (name: string | undefined) => void }) {
+export function RunCharts({
+  series,
+  chosen,
+  onChoose,
+}: {
+  readonly series: Series;
+  readonly chosen: string | undefined;
+  readonly onChoose: (name: string | undefined) => void;
+}) {
   const { lines, points, evaluations } = series;
   const colours = useMemo(() => lineColours(lines.map(({ family }) => family)), [lines]);
-  if (points.length === 0) return <p class="empty">Nothing is drawn yet. The charts begin with the first update batch.</p>;
+  if (points.length === 0)
+    return <p class="empty">Nothing is drawn yet. The charts begin with the first update batch.</p>;
   const shown = { series, colours, chosen };
   const hasValues = points.some(({ values }) => values.some((value) => value !== 0));
   return (
@@ -38,7 +46,9 @@ export function RunCharts({ series, chosen, onChoose }: { readonly series: Serie
             <ArmChart {...shown} of={({ values }) => values} what="value" />
           </Panel>
         )}
-        <Panel title={evaluations.length === 0 ? "Solved, and useful groups" : "Solved, useful groups, and evaluations"}>
+        <Panel
+          title={evaluations.length === 0 ? "Solved, and useful groups" : "Solved, useful groups, and evaluations"}
+        >
           <SuccessChart series={series} />
         </Panel>
         <Panel title="Mean reward">
@@ -52,7 +62,12 @@ export function RunCharts({ series, chosen, onChoose }: { readonly series: Serie
   );
 }
 
-function Legend({ lines, colours, chosen, onChoose }: Omit<Shown, "series"> & { readonly lines: readonly Line[]; readonly onChoose: (name: string | undefined) => void }) {
+function Legend({
+  lines,
+  colours,
+  chosen,
+  onChoose,
+}: Omit<Shown, "series"> & { readonly lines: readonly Line[]; readonly onChoose: (name: string | undefined) => void }) {
   return (
     <ul class="legend" aria-label="Arms">
       {lines.map(({ name }, at) => (
@@ -73,7 +88,7 @@ function Legend({ lines, colours, chosen, onChoose }: Omit<Shown, "series"> & { 
 }
 
 /** Over rollouts, with the changes of operators as marks. */
-function overRollouts(plot: Plot, series: Series, y: object, marks: readonly unknown[]): ReturnType<ChartProps["options"]> {
+function overRollouts(series: Series, y: object, marks: readonly unknown[]): ReturnType<ChartProps["options"]> {
   return {
     marginLeft: 46,
     marginRight: 14,
@@ -81,8 +96,21 @@ function overRollouts(plot: Plot, series: Series, y: object, marks: readonly unk
     y: { grid: true, ticks: 5, ...y },
     marks: [
       ...(marks as []),
-      plot.ruleX(series.marks, { x: "rollouts", stroke: "var(--poor)", strokeDasharray: "3 3", tip: false, title: "words" }),
-      plot.text(series.marks, { x: "rollouts", text: "words", frameAnchor: "top", dy: -12, fontSize: 11, fill: "var(--poor)" }),
+      Plot.ruleX(series.marks, {
+        x: "rollouts",
+        stroke: "var(--poor)",
+        strokeDasharray: "3 3",
+        tip: false,
+        title: "words",
+      }),
+      Plot.text(series.marks, {
+        x: "rollouts",
+        text: "words",
+        frameAnchor: "top",
+        dy: -12,
+        fontSize: 11,
+        fill: "var(--poor)",
+      }),
     ],
   };
 }
@@ -119,17 +147,20 @@ function SharesChart(shown: Shown) {
       label="Stacked areas: the share of the tasks that each arm had, over rollouts"
       height={HEIGHT}
       inputs={[series, chosen]}
-      options={(plot) => ({
-        ...overRollouts(plot, series, { label: null, percent: true, domain: [0, 100] }, [
-          plot.areaY(longOf(series, ({ shares }) => shares), {
-            x: "rollouts",
-            y: "value",
-            z: "name",
-            fill: "name",
-            fillOpacity: faded(shown, 0.92),
-            order: series.lines.map(({ name }) => name),
-            curve: "step-after",
-          }),
+      options={() => ({
+        ...overRollouts(series, { label: null, percent: true, domain: [0, 100] }, [
+          Plot.areaY(
+            longOf(series, ({ shares }) => shares),
+            {
+              x: "rollouts",
+              y: "value",
+              z: "name",
+              fill: "name",
+              fillOpacity: faded(shown, 0.92),
+              order: series.lines.map(({ name }) => name),
+              curve: "step-after",
+            },
+          ),
         ]),
         color: colourScale(shown),
       })}
@@ -137,19 +168,39 @@ function SharesChart(shown: Shown) {
   );
 }
 
-function ArmChart({ of, what, isShare = false, ...shown }: Shown & { readonly of: (point: Point) => readonly number[]; readonly what: string; readonly isShare?: boolean }) {
+function ArmChart({
+  of,
+  what,
+  isShare = false,
+  ...shown
+}: Shown & { readonly of: (point: Point) => readonly number[]; readonly what: string; readonly isShare?: boolean }) {
   const { series, chosen } = shown;
   return (
     <Chart
       label={`Lines: the ${what} of each arm, over rollouts`}
       height={HEIGHT}
       inputs={[series, chosen]}
-      options={(plot) => {
+      options={() => {
         const long = longOf(series, of);
         return {
-          ...overRollouts(plot, series, { label: null, percent: isShare, zero: true }, [
-            plot.lineY(long, { x: "rollouts", y: "value", z: "name", stroke: "name", strokeWidth: 1.6, strokeOpacity: faded(shown, 1) }),
-            plot.tip(long, plot.pointer({ x: "rollouts", y: "value", title: ({ name, value }: Long) => `${name}\n${isShare ? percent(value) : String(Math.round(value * 1000) / 1000)}` })),
+          ...overRollouts(series, { label: null, percent: isShare, zero: true }, [
+            Plot.lineY(long, {
+              x: "rollouts",
+              y: "value",
+              z: "name",
+              stroke: "name",
+              strokeWidth: 1.6,
+              strokeOpacity: faded(shown, 1),
+            }),
+            Plot.tip(
+              long,
+              Plot.pointer({
+                x: "rollouts",
+                y: "value",
+                title: ({ name, value }: Long) =>
+                  `${name}\n${isShare ? percent(value) : String(Math.round(value * 1000) / 1000)}`,
+              }),
+            ),
           ]),
           color: colourScale(shown),
         };
@@ -176,11 +227,24 @@ function SuccessChart({ series }: { readonly series: Series }) {
         label="Lines: the share of samples solved, and of groups that an update learns from, over rollouts"
         height={HEIGHT}
         inputs={[series]}
-        options={(plot) =>
-          overRollouts(plot, series, { label: null, percent: true, domain: [0, 100] }, [
-            plot.lineY(long.filter(({ name }) => name === "solved"), { x: "rollouts", y: "value", stroke: "var(--best)", strokeWidth: 1.8 }),
-            plot.lineY(long.filter(({ name }) => name === "useful"), { x: "rollouts", y: "value", stroke: "var(--poor)", strokeWidth: 1.6, strokeDasharray: "5 3" }),
-            plot.dot(series.evaluations, { x: "rollouts", y: "solved", stroke: "var(--good)", fill: "var(--panel)", r: 3.5, title: "arm" }),
+        options={() =>
+          overRollouts(series, { label: null, percent: true, domain: [0, 100] }, [
+            Plot.lineY(
+              long.filter(({ name }) => name === "solved"),
+              { x: "rollouts", y: "value", stroke: "var(--best)", strokeWidth: 1.8 },
+            ),
+            Plot.lineY(
+              long.filter(({ name }) => name === "useful"),
+              { x: "rollouts", y: "value", stroke: "var(--poor)", strokeWidth: 1.6, strokeDasharray: "5 3" },
+            ),
+            Plot.dot(series.evaluations, {
+              x: "rollouts",
+              y: "solved",
+              stroke: "var(--good)",
+              fill: "var(--panel)",
+              r: 3.5,
+              title: "arm",
+            }),
           ])
         }
       />
@@ -188,16 +252,24 @@ function SuccessChart({ series }: { readonly series: Series }) {
   );
 }
 
-function OneLine({ series, of, what }: { readonly series: Series; readonly of: (point: Point) => number | undefined; readonly what: string }) {
+function OneLine({
+  series,
+  of,
+  what,
+}: {
+  readonly series: Series;
+  readonly of: (point: Point) => number | undefined;
+  readonly what: string;
+}) {
   const long = series.points.map((point) => ({ rollouts: point.rollouts, value: of(point) ?? Number.NaN }));
   return (
     <Chart
       label={`A line: ${what}, over rollouts`}
       height={HEIGHT}
       inputs={[series]}
-      options={(plot) =>
-        overRollouts(plot, series, { label: null, zero: true }, [
-          plot.lineY(long, { x: "rollouts", y: "value", stroke: "var(--best)", strokeWidth: 1.8 }),
+      options={() =>
+        overRollouts(series, { label: null, zero: true }, [
+          Plot.lineY(long, { x: "rollouts", y: "value", stroke: "var(--best)", strokeWidth: 1.8 }),
         ])
       }
     />

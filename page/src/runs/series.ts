@@ -93,8 +93,7 @@ export function seriesOf({ config }: Pick<ReadRun, "config">, lines: readonly Li
 function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "rollouts" | "seconds"> {
   const { counts, probabilities, values, closed, prompts, useful, rewardMean, solvedShare } = batch;
   const tasks = total(counts);
-  const sums = (of: readonly number[]) =>
-    lines.map(({ arms }) => arms.reduce((sum, arm) => sum + (of[arm] ?? 0), 0));
+  const sums = (of: readonly number[]) => lines.map(({ arms }) => arms.reduce((sum, arm) => sum + (of[arm] ?? 0), 0));
   return {
     shares: sums(counts).map((sum) => (tasks === 0 ? 0 : sum / tasks)),
     probabilities: sums(probabilities),

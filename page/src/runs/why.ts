@@ -15,7 +15,11 @@ export function mostDrawn(run: ReadRun): Why | undefined {
   if (first === undefined) return undefined;
   const { armId, probability } = first;
   if (others.every((other) => other.probability === probability) && others.length > 0)
-    return { armId, probability, words: `All arms are drawn alike, ${percent(probability)} each. ${reasonOf(run, first)}` };
+    return {
+      armId,
+      probability,
+      words: `All arms are drawn alike, ${percent(probability)} each. ${reasonOf(run, first)}`,
+    };
   return { armId, probability, words: reasonOf(run, first) };
 }
 

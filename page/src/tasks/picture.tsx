@@ -24,12 +24,7 @@ export function textOf(given: Given | undefined) {
 }
 
 /** The picture of a task, and of an answer to it; undefined: its environment draws none, or this server cannot. */
-export async function drawn(
-  gradus: Gradus,
-  taskId: string,
-  given: Given | undefined,
-  options: CallOptions,
-) {
+export async function drawn(gradus: Gradus, taskId: string, given: Given | undefined, options: CallOptions) {
   try {
     return (await gradus.unary(EnvironmentService.method.drawTask, { taskId, ...textOf(given) }, options)).svg;
   } catch (error) {

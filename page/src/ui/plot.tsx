@@ -1,14 +1,8 @@
 /** A chart of Observable Plot, drawn when its turn has come: many of them at once would hold up the reader's clicks. */
-import type * as PlotModule from "@observablehq/plot";
+import * as Plot from "@observablehq/plot";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-export type PlotOptions = PlotModule.PlotOptions;
-
-/**
- * Plot writes a style element into each chart, which the page's policy refuses; within a document that is not shown nobody
- * reads it, and it is taken out (style/charts.css has what it says).
- */
-const inert = document.implementation.createHTMLDocument("");
+export type PlotOptions = Plot.PlotOptions;
 
 let turn: Promise<void> = Promise.resolve();
 
@@ -24,7 +18,7 @@ export interface ChartProps {
   /** What is seen, for those who do not see it. */
   readonly label: string;
   readonly height: number;
-  readonly options: (plot: typeof PlotModule, width: number) => PlotOptions;
+  readonly options: (width: number) => PlotOptions;
   /** It is drawn again when one of these changes. */
   readonly inputs: readonly unknown[];
 }
@@ -42,15 +36,15 @@ export function Chart({ label, height, options, inputs }: ChartProps) {
   useEffect(() => {
     if (width === 0) return undefined;
     let left = false;
-    const draw = (plot: typeof PlotModule) => {
+    const draw = () => {
       if (left) return;
-      const given = { ...options(plot, width), width, height, document: inert, className: "chart" };
-      const drawn = plot.plot(given);
+      const drawn = Plot.plot({ ...options(width), width, height, className: "chart" });
+      // The page's policy refuses style elements; style/charts.css has what this one says.
       for (const style of drawn.querySelectorAll("style")) style.remove();
       drawn.setAttribute("aria-label", label);
       place.current?.replaceChildren(drawn);
     };
-    void import("@observablehq/plot").then((plot) => inTurn(() => draw(plot)));
+    inTurn(draw);
     return () => {
       left = true;
     };
