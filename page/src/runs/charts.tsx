@@ -91,7 +91,7 @@ function Legend({
 function overRollouts(series: Series, y: object, marks: readonly unknown[]): ReturnType<ChartProps["options"]> {
   return {
     marginLeft: 46,
-    marginRight: 14,
+    marginRight: 26,
     x: { label: "rollouts", tickFormat: (value: number) => short(value), nice: false },
     y: { grid: true, ticks: 5, ...y },
     marks: [

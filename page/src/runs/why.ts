@@ -9,18 +9,17 @@ export interface Why {
   readonly words: string;
 }
 
+/** Shares up to so much above an even one differ little. */
+const ALIKE = 1.25;
+
 export function mostDrawn(run: ReadRun): Why | undefined {
   const arms = run.state.arms.filter(({ removed }) => !removed);
   const [first, ...others] = [...arms].sort((a, b) => b.probability - a.probability);
   if (first === undefined) return undefined;
   const { armId, probability } = first;
-  if (others.every((other) => other.probability === probability) && others.length > 0)
-    return {
-      armId,
-      probability,
-      words: `All arms are drawn alike, ${percent(probability)} each. ${reasonOf(run, first)}`,
-    };
-  return { armId, probability, words: reasonOf(run, first) };
+  const alike = others.length > 0 && probability < ALIKE / arms.length;
+  const words = alike ? `All arms are drawn nearly alike. ${reasonOf(run, first)}` : reasonOf(run, first);
+  return { armId, probability, words };
 }
 
 function reasonOf({ state }: ReadRun, arm: ArmState): string {
