@@ -12,5 +12,4 @@ export function visible(text: string): string {
 }
 
 // Tab and line feed are layout; the others of C0 and C1, marks of direction, and what has no width.
-// eslint-disable-next-line no-control-regex
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;

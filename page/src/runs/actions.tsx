@@ -7,7 +7,7 @@ import { go, hrefOf } from "../address.ts";
 import { roleAtLeast } from "../caller.ts";
 import { gradus } from "../session.ts";
 import { counted } from "../words.ts";
-import { ChangeDialog } from "./change.tsx";
+import { type ActionProps, ChangeDialog } from "./change.tsx";
 import { Shape } from "./shape.tsx";
 import type { ReadRun } from "./state.ts";
 import { Weights } from "./weights.tsx";
@@ -15,12 +15,6 @@ import { Weights } from "./weights.tsx";
 const { method } = CurriculumService;
 
 type Opened = "pause" | "resume" | "advance" | "weights" | "policy" | "shape" | "delete";
-
-/** What each dialog is given. */
-export interface ActionProps {
-  readonly run: ReadRun;
-  readonly onClose: () => void;
-}
 
 export function Actions({ run }: { readonly run: ReadRun }) {
   const [opened, setOpened] = useState<Opened>();

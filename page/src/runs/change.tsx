@@ -5,6 +5,7 @@ import { noteFailure } from "../session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure, type Tone } from "../ui/parts.tsx";
 import { count } from "../words.ts";
+import type { ReadRun } from "./state.ts";
 
 export interface Effect {
   /** From when it applies; undefined: it does at once. */
@@ -16,6 +17,12 @@ export interface Effect {
 
 /** Makes a change, or only says what it would do. */
 export type Change = (validateOnly: boolean) => Promise<Effect>;
+
+/** What the dialog of an action is given. */
+export interface ActionProps {
+  readonly run: ReadRun;
+  readonly onClose: () => void;
+}
 
 interface ChangeProps {
   readonly title: string;

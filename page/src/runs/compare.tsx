@@ -9,9 +9,11 @@ import { readHistory, STEPS } from "./history.ts";
 import { type Point, seriesOf } from "./series.ts";
 import type { ReadRun } from "./state.ts";
 
+const solved = { text: "solved share", of: ({ solved: share }: Point) => share };
+
 const measures: Readonly<Record<string, { readonly text: string; readonly of: (point: Point) => number | undefined }>> =
   {
-    solved: { text: "solved share", of: ({ solved }) => solved },
+    solved,
     reward: { text: "mean reward", of: ({ reward }) => reward },
     useful: { text: "useful groups", of: ({ useful }) => useful },
   };
@@ -61,7 +63,7 @@ function Overlay({
   readonly measure: string;
 }) {
   const colours = lineColours(ids);
-  const { text, of } = measures[measure] ?? (measures["solved"] as (typeof measures)[string]);
+  const { text, of } = measures[measure] ?? solved;
   return (
     <>
       <ul class="legend" aria-label="Runs">

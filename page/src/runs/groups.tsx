@@ -76,34 +76,10 @@ function Listed({
       </div>
       <Rows
         label="Groups"
-        columns={["group", "arm", "", "cursor", "batch", "missing", "of", "open for", "mean reward"]}
+        columns={["group", "arm", "state", "cursor", "batch", "missing", "of", "open for", "mean reward"]}
         count={groups.length}
         keyOf={(at) => groups[at]?.groupId ?? at}
-        row={(at) => {
-          const group = groups[at] as RunGroup;
-          const { groupId, armId, closed, cursor, updateBatch, missing, samples, statistics, issueTime } = group;
-          const issued = issueTime === undefined ? undefined : Number(issueTime.seconds) * 1000;
-          return [
-            <label class="pick">
-              {may && (
-                <input
-                  type="checkbox"
-                  checked={chosen.includes(groupId)}
-                  onChange={(event) => pick(groupId, event.currentTarget.checked)}
-                />
-              )}
-              <a href={hrefOf(["runs", run.runId, "samples"], { group: groupId })}>{groupId.slice(-14)}</a>
-            </label>,
-            armId,
-            <Tag tone={closed ? "good" : "poor"}>{closed ? "closed" : "open"}</Tag>,
-            count(cursor),
-            count(updateBatch),
-            missing.length === 0 ? "none" : missing.join(" "),
-            String(missing.length + samples.length),
-            closed || issued === undefined ? "–" : span(now - issued),
-            figure(statistics?.mean),
-          ];
-        }}
+        row={(at) => cellsOf(groups[at] as RunGroup, { runId: run.runId, now, chosen, pick: may ? pick : undefined })}
       />
       {asked === "close" && (
         <ClosingDialog
@@ -121,6 +97,40 @@ function Listed({
       )}
     </>
   );
+}
+
+interface Shown {
+  readonly runId: string;
+  readonly now: number;
+  readonly chosen: readonly string[];
+  /** Undefined: whoever looks may do nothing to groups. */
+  readonly pick: ((groupId: string, on: boolean) => void) | undefined;
+}
+
+function cellsOf(group: RunGroup, { runId, now, chosen, pick }: Shown) {
+  const { groupId, armId, closed, cursor, updateBatch, missing, samples, statistics, issueTime } = group;
+  const issued = issueTime === undefined ? undefined : Number(issueTime.seconds) * 1000;
+  return [
+    <span class="pick">
+      {pick !== undefined && (
+        <input
+          type="checkbox"
+          aria-label={`Choose group ${groupId}`}
+          checked={chosen.includes(groupId)}
+          onChange={(event) => pick(groupId, event.currentTarget.checked)}
+        />
+      )}
+      <a href={hrefOf(["runs", runId, "samples"], { group: groupId })}>{groupId.slice(-14)}</a>
+    </span>,
+    armId,
+    <Tag tone={closed ? "good" : "poor"}>{closed ? "closed" : "open"}</Tag>,
+    count(cursor),
+    count(updateBatch),
+    missing.length === 0 ? "none" : missing.join(" "),
+    String(missing.length + samples.length),
+    closed || issued === undefined ? "–" : span(now - issued),
+    figure(statistics?.mean),
+  ];
 }
 
 function leave(setAsked: (asked: undefined) => void, again: () => void): void {

@@ -2,8 +2,7 @@
 import { useState } from "preact/hooks";
 import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
 import { gradus } from "../session.ts";
-import type { ActionProps } from "./actions.tsx";
-import { ChangeDialog } from "./change.tsx";
+import { type ActionProps, ChangeDialog } from "./change.tsx";
 
 const fields = [
   ["numGenerations", "Completions of each prompt"],

@@ -3,8 +3,7 @@ import { useState } from "preact/hooks";
 import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
 import { gradus } from "../session.ts";
 import { figure } from "../words.ts";
-import type { ActionProps } from "./actions.tsx";
-import { ChangeDialog } from "./change.tsx";
+import { type ActionProps, ChangeDialog } from "./change.tsx";
 
 /** As many as can be looked over at once; others are found by their names. */
 const SHOWN = 40;

@@ -3,13 +3,14 @@ import { useState } from "preact/hooks";
 import type { Environment } from "../../../clients/ts/src/public.ts";
 import { CopyButton, Panel, Segments } from "../ui/parts.tsx";
 import { Highlighted } from "../ui/highlighted.tsx";
-import { type Call, callsOf } from "./calls.ts";
+import { callsOf } from "./calls.ts";
 import type { ChosenTask } from "./choice.ts";
 
 export function AsACall({ chosen, environment }: { readonly chosen: ChosenTask; readonly environment: Environment }) {
   const [shown, setShown] = useState<string>("curl");
   const calls = callsOf({ ...chosen, level: chosen.level ?? environment.levels[0]?.name });
-  const call = calls.find(({ name }) => name === shown) ?? (calls[0] as Call);
+  const call = calls.find(({ name }) => name === shown) ?? calls[0];
+  if (call === undefined) return null;
   return (
     <Panel title="As a call">
       <Segments
