@@ -15,6 +15,7 @@ import type { ServiceDeps } from "../server/services/deps.ts";
 import { createEnvironmentService } from "../server/services/environment-service.ts";
 import { createEvaluationService } from "../server/services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "../server/stores/memory.ts";
+import { memorySampleStore } from "../server/stores/memory-samples.ts";
 import { fileHolds, memoryHolds } from "../server/stores/holds.ts";
 import { loadEnvironments } from "../server/making/environments.ts";
 import { runSlice } from "../server/making/jobs.ts";
@@ -136,7 +137,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
 /** Evaluations are kept, as by a server; runs end with the process. */
 async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<Stores> {
   const store = memoryStore();
-  const here = { store, clock: systemClock };
+  const here = { store, sampleStore: memorySampleStore(), clock: systemClock };
   if (needs !== "evaluations") return { ...here, evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
   const { sqliteEvaluationStore } = await import("../server/stores/sqlite.ts");
   const evaluationStore = await sqliteEvaluationStore({ directory, onLoss: (loss) => console.error(loss) });

@@ -1,10 +1,5 @@
-/**
- * Run files: a run's configuration in YAML or JSON. The fields are those of RunConfig in the contract (curriculum.proto),
- * as prompts_per_update or promptsPerUpdate, and run_id beside them; enums go without their prefix too, and times as 10m.
- * What is wrong names the file's line and the contract's field, whether it was found here or by a server.
- */
-import { fromJson, type JsonObject } from "@bufbuild/protobuf";
-import { isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from "yaml";
+/** Run files, as commands take them. */
+import { fromJson } from "@bufbuild/protobuf";
 import {
   CreateRunRequestSchema,
   type GradusCode,
@@ -12,9 +7,9 @@ import {
   type RunConfig,
   RunConfigSchema,
 } from "../clients/ts/src/public.ts";
+import { fieldIn, type LineProblem, lineIn, readRunText } from "../server/run-files/read.ts";
 import { readFileOf } from "./files.ts";
 import { CliProblem } from "./problem.ts";
-import { aliasesOf, NODES_MAX, type Problem, type Reading, readFields } from "./run-files/fields.ts";
 
 /** A run file that was read. */
 export interface RunFile {
@@ -32,6 +27,8 @@ export type RunFileResult =
   /** Each as "run.yaml:12: policy.bandit.epsilon: …", in the order of the file. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
+const fields = [CreateRunRequestSchema.field.runId, ...RunConfigSchema.fields];
+
 /** Reads the file that an option names; its problems come out as one that ends the command. */
 export function readRunFile(option: string, path: string): RunFile {
   const result = parseRunFile(path, readFileOf(option, path));
@@ -41,70 +38,18 @@ export function readRunFile(option: string, path: string): RunFile {
 
 /** Reads a run file's text; `path` is for messages. */
 export function parseRunFile(path: string, text: string): RunFileResult {
-  const lines = new LineCounter();
-  // Seeds have 64 bits.
-  const document = parseDocument(text, { lineCounter: lines, intAsBigInt: true, prettyErrors: false });
-  const lineAt = (offset: number): number => lines.linePos(offset).line;
-  const syntax = [...document.errors, ...document.warnings];
-  if (syntax.length > 0)
-    return { kind: "invalid", problems: syntax.map(({ pos: [at], message }) => `${path}:${lineAt(at)}: ${message}`) };
-  const reading: Reading = { aliases: aliasesOf(document), problems: [], offsets: new Map(), nodesLeft: NODES_MAX };
-  const json = readTop(reading, document.contents);
-  if (json === undefined || reading.problems.length > 0) {
-    const problems = reading.problems.toSorted((a, b) => a.offset - b.offset);
-    return {
-      kind: "invalid",
-      problems: problems.map((problem) => `${path}:${lineAt(problem.offset)}: ${said(problem)}`),
-    };
-  }
-  const { run_id: runId, ...config } = json;
-  const lineOf = (field: string): number => lineAt(nearestOffset(reading.offsets, field) ?? startOf(document.contents));
-  return {
-    kind: "read",
-    file: {
-      path,
-      runId: typeof runId === "string" ? runId : undefined,
-      config: fromJson(RunConfigSchema, config),
-      lineOf,
-    },
-  };
+  const result = readRunText(text, fields);
+  if (result.kind === "invalid")
+    return { kind: "invalid", problems: result.problems.map((problem) => lineOfProblem(path, problem)) };
+  const { runId, config } = result.text;
+  const lineOf = (field: string): number => lineIn(result.text, field);
+  return { kind: "read", file: { path, runId, config: fromJson(RunConfigSchema, config), lineOf } };
 }
 
-function said({ field, message }: Problem): string {
-  return field === "" ? message : `${field}: ${message}`;
+/** "run.yaml:12: policy.bandit.epsilon: …" */
+export function lineOfProblem(path: string, { line, field, message }: LineProblem): string {
+  return [`${path}:${line}`, ...(field === "" ? [] : [field]), message].join(": ");
 }
-
-const fields = [CreateRunRequestSchema.field.runId, ...RunConfigSchema.fields];
-
-function readTop(reading: Reading, contents: Node | null): JsonObject | undefined {
-  if (contents === null || (isScalar(contents) && contents.value === null)) {
-    reading.problems.push({ offset: 0, field: "", message: "there is nothing in it; a run file has arms, policy, …" });
-    return undefined;
-  }
-  return readFields(reading, fields, contents, { offset: startOf(contents), field: "" });
-}
-
-function startOf(contents: unknown): number {
-  if (!isNode(contents)) return 0;
-  // Of fields the first; the range of all begins there too, but for a comment before it.
-  const first = isMap(contents) ? contents.items[0]?.key : contents;
-  return (isNode(first) ? first : contents).range?.[0] ?? 0;
-}
-
-/** The last step of a path: ".alpha", "[3]" or the key of a map, which may hold any of these characters. */
-const LAST_STEP = /(?:\.?\w+|\[\d+\]|\["[^"]*"\])$/;
-
-function nearestOffset(offsets: ReadonlyMap<string, number>, field: string): number | undefined {
-  for (let path = field; path !== ""; path = path.replace(LAST_STEP, "")) {
-    const offset = offsets.get(path);
-    if (offset !== undefined) return offset;
-    if (!LAST_STEP.test(path)) return undefined;
-  }
-  return undefined;
-}
-
-/** Of what is handed in by CreateRun, UpdatePolicy and UpdateShape. */
-const OF_FILE = /^(?:config\.)?(\w+)((?:\.\w+|\[\d+\]|\["[^"]*"\])*): /;
 
 /** What a configuration may be refused with; else it is the server that fails. */
 const REFUSALS: readonly GradusCode[] = ["INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION"];
@@ -120,9 +65,8 @@ export function inRunFile(file: RunFile, error: unknown): unknown {
 }
 
 function placeIn({ path, lineOf }: RunFile, message: string): { readonly line?: number; readonly text: string } {
-  const [whole = "", first = "", rest = ""] = OF_FILE.exec(message) ?? [];
-  const top = first.replace(/^add_/, "");
-  if (!fields.some(({ name }) => name === top)) return { text: `${path}: ${message}` };
-  const line = lineOf(top + rest);
-  return { line, text: `${path}:${line}: ${top + rest}: ${message.slice(whole.length)}` };
+  const found = fieldIn(message, fields);
+  if (found === undefined) return { text: `${path}: ${message}` };
+  const line = lineOf(found.field);
+  return { line, text: lineOfProblem(path, { line, field: found.field, message: found.rest }) };
 }

@@ -15,6 +15,8 @@ import type { Traces } from "./runtime/traces.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { recordItem } from "./services/feedback.ts";
 import type { EvaluationStore, Holds } from "./stores/evaluation-store.ts";
+import type { SampleStore } from "./stores/sample-store.ts";
+import { createSamples } from "./samples/samples.ts";
 import type { Store } from "./stores/store.ts";
 import { createAsyncScorer } from "./scoring/async-scorer.ts";
 import type { Keyring } from "./tasks/keyring.ts";
@@ -30,13 +32,15 @@ import type { WorkerPool } from "./making/workers.ts";
 export interface Stores {
   readonly store: Store;
   readonly evaluationStore: EvaluationStore;
+  /** Completions of runs. */
+  readonly sampleStore: SampleStore;
   readonly holds: Holds;
   /** The time of all processes that use these stores. */
   readonly clock: Clock;
 }
 
 export interface Parts {
-  readonly config: Pick<Config, "limits" | "store" | "suiteFiles" | "teacher">;
+  readonly config: Pick<Config, "limits" | "store" | "suiteFiles" | "teacher" | "keepSamples">;
   readonly registry: Registry;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
@@ -78,7 +82,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loaded.kind === "invalid") throw problem(loaded.message);
   const spans = spansOf(parts.traces);
-  const { evaluationStore, holds, clock, ...stores } = await parts.openStores();
+  const { evaluationStore, sampleStore, holds, clock, ...stores } = await parts.openStores();
   const store = spans.store(stores.store);
   const workers = spans.workers(await parts.startWorkers());
   const resources = spans.resources(
@@ -93,12 +97,16 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, teacher });
   const { aheadMax } = parts;
+  const samples = createSamples({ store: sampleStore, clock: systemClock, log, ...config.keepSamples });
   const runs = spans.runs(
     createRuns({
       store,
       source: createRunSource(maker),
       clock,
       newIncarnation,
+      onRemoved: (runId) => {
+        samples.remove(runId).catch((err: unknown) => log.warn({ err, run: runId }, "a run's completions are left"));
+      },
       log,
       ...(aheadMax !== undefined && { aheadMax }),
     }),
@@ -108,7 +116,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const asyncScorer = spans.scorer(scorers.asyncScorer);
   const sources = { pools, missingPorts };
   const { suites } = loaded;
-  const evaluating = { store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites, sources };
+  const evaluating = { store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites, sources, now: () => clock.now() };
   const sizes = { messageBytesMax: config.limits.maxMessageBytes, completionBytesMax };
   const deps: ServiceDeps = {
     facts: { version, commit, store: storeKind(config.store), replicaId: parts.replicaId ?? "", ...sizes },
@@ -122,6 +130,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     asyncScorer,
     runs,
     aside,
+    samples,
     evaluations: createEvaluations(evaluating),
     onFailure,
     limits: {
@@ -139,8 +148,10 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     await opened.close();
     await workers.close();
     await aside.close();
+    await samples.close();
     await store.close();
     await evaluationStore.close();
+    await sampleStore.close();
   };
   return { deps, resources, workers, close };
 }

@@ -162,7 +162,7 @@ async function assembleAround(
       if (replicas === undefined) return { ...stores, clock: systemClock };
       fleet = await joinOthers(replicas, replicaId, config, identityOf(made, keyring), log).catch(
         async (error: unknown) => {
-          for (const each of [replicas, stores.store, stores.evaluationStore]) await each.close();
+          for (const each of [replicas, stores.store, stores.evaluationStore, stores.sampleStore]) await each.close();
           throw error;
         },
       );

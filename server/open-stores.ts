@@ -1,10 +1,14 @@
 /** Opens what runs and evaluations are kept in: memory, SQLite's files, or a PostgreSQL database. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "./runtime/config.ts";
 import type { Health } from "./runtime/health.ts";
 import type { Log } from "./runtime/logging.ts";
 import { fileHolds, memoryHolds } from "./stores/holds.ts";
 import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
-import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
+import { memorySampleStore } from "./stores/memory-samples.ts";
+import { sqliteEvaluationStore, sqliteSampleStore, sqliteStore } from "./stores/sqlite.ts";
+import { sampleSchema } from "./stores/sqlite-samples.ts";
 import { sqliteReplicas } from "./stores/sqlite-replicas.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import type { Keyring } from "./tasks/keyring.ts";
@@ -16,6 +20,7 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
     return {
       store: memoryStore(),
       evaluationStore: memoryEvaluationStore(),
+      sampleStore: memorySampleStore(),
       holds: memoryHolds(),
       replicas: undefined,
     };
@@ -38,7 +43,10 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
   try {
     const store = kept(await sqliteStore(at("runs")));
     const evaluationStore = kept(await sqliteEvaluationStore(at("evaluations")));
-    return { store, evaluationStore, holds: fileHolds(directory), replicas: sqliteReplicas(directory) };
+    // A server that keeps no completions has no file of them, unless one before it kept some.
+    const keeps = config.keepSamples.bytesMax > 0 || existsSync(join(directory, sampleSchema.file));
+    const sampleStore = kept(keeps ? await sqliteSampleStore(at("samples")) : memorySampleStore());
+    return { store, evaluationStore, sampleStore, holds: fileHolds(directory), replicas: sqliteReplicas(directory) };
   } catch (error) {
     for (const each of opened) await each.close();
     if (!(error instanceof CannotOpen)) throw error;

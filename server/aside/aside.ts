@@ -1,6 +1,6 @@
 /**
- * Keeps off the event loop, and apart from the making of tasks, what people ask for: pictures and solutions in one thread,
- * simulations in another. Threads start when they are first asked and end when nobody asks, so that a server of which
+ * Keeps off the event loop, and apart from the making of tasks, what people ask for: pictures, solutions and run files in
+ * one thread, simulations in another. Threads start when they are first asked and end when nobody asks, so that a server of which
  * nothing is asked loads none of it.
  */
 import { Piscina } from "piscina";
@@ -63,11 +63,11 @@ const NICE = 10;
 /** A simulation's states, or a large picture's text, many times over. */
 const HEAP_MB_MAX = 512;
 
-const laneOf = { draw: "pictures", solve: "pictures", simulate: "simulations" } as const;
+const laneOf = { draw: "aside", solve: "aside", read: "aside", simulate: "simulations" } as const;
 
 export function createAside(options: AsideOptions): Aside {
   const lanes = {
-    pictures: createLane("pictures", options),
+    aside: createLane("aside", options),
     simulations: createLane("simulations", options),
   };
   return {

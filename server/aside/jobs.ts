@@ -1,10 +1,12 @@
-/** What is done aside, for people: pictures, solutions and simulations. Apart from the threads that do it. */
+/** What is done aside, for people: pictures, solutions, run files, simulations. Apart from the threads that do it. */
 import type { Baseline, Environment } from "../../envs/environment.ts";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { drawCompletion, drawTask, type DrawOptions } from "../../pictures/draw.ts";
+import { runFields } from "../run-files/contract.ts";
+import { readRunText, type RunTextResult } from "../run-files/read.ts";
 import { simulate, type SimulateJob, type Simulated } from "./simulate.ts";
 
 /** A task, as it goes to a thread: its instance is plain data. */
@@ -38,7 +40,13 @@ export interface SolveJob {
   readonly drawBeside: Text | undefined;
 }
 
-export type AsideJob = DrawJob | SolveJob | SimulateJob;
+/** A run file, which may take seconds to read. */
+export interface ReadJob {
+  readonly kind: "read";
+  readonly text: string;
+}
+
+export type AsideJob = DrawJob | SolveJob | ReadJob | SimulateJob;
 
 /** Undefined: the environment draws no pictures. */
 export type Drawn = string | undefined;
@@ -60,6 +68,7 @@ export interface ValueOf {
   readonly draw: Drawn;
   /** Undefined: there is neither a solver nor a solution of the row's. */
   readonly solve: Solved | undefined;
+  readonly read: RunTextResult;
   readonly simulate: Simulated;
 }
 
@@ -69,6 +78,7 @@ export function runJob<Kind extends AsideJob["kind"]>(
 ): ValueOf[Kind];
 export function runJob(registry: Registry, job: AsideJob): ValueOf[AsideJob["kind"]] {
   if (job.kind === "simulate") return simulate(job);
+  if (job.kind === "read") return readRunText(job.text, runFields);
   const environment = environmentOf(registry, job.task);
   if (job.kind === "solve") return solve(environment, job);
   const { baseline } = job.task;

@@ -6,6 +6,7 @@ import type { EvaluationStore, Holds, SamplePlace } from "../stores/evaluation-s
 import type { AsyncScorer } from "../scoring/async-scorer.ts";
 import type { Maker } from "../making/make.ts";
 import type { SampleResult, Scorer } from "../scoring/scorer.ts";
+import type { SampleFilter } from "../samples/filter.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MadeTask } from "../tasks/task.ts";
 import type { Suite, SuiteDefinition, SuiteSources } from "./suite.ts";
@@ -26,13 +27,27 @@ export interface EvaluationChoice {
 
 export interface Evaluation extends EvaluationChoice {
   readonly id: string;
+  /** Undefined: by a server that did not note it. */
+  readonly createdAtMs: number | undefined;
   readonly samplesTotal: number;
   readonly samplesScored: number;
+}
+
+/** One of a list; one that this server cannot read stands there with why. */
+export type ListedEvaluation =
+  | { readonly kind: "evaluation"; readonly evaluation: Evaluation }
+  | { readonly kind: "unreadable"; readonly id: string; readonly choice: EvaluationChoice; readonly message: string };
+
+export interface EvaluationPage {
+  readonly items: readonly ListedEvaluation[];
+  /** The id after which the next page begins; undefined: this is the last. */
+  readonly next: string | undefined;
 }
 
 /** An evaluation and its suite, as operations on it need them. */
 export interface OpenEvaluation extends EvaluationChoice {
   readonly id: string;
+  readonly createdAtMs: number | undefined;
   readonly key: number;
   readonly of: Suite;
 }
@@ -60,6 +75,16 @@ export interface Sample extends SamplePlace {
   readonly category: string;
 }
 
+/** Which samples are meant; "": any. */
+export interface SampleQuery {
+  readonly after: SamplePlace;
+  readonly limit: number;
+  readonly filter: SampleFilter;
+  readonly part: string;
+  readonly category: string;
+  readonly instanceHash: string;
+}
+
 export interface SamplePage {
   readonly samples: readonly Sample[];
   readonly next: SamplePlace | undefined;
@@ -74,6 +99,8 @@ export interface EvaluationDeps {
   readonly registry: Registry;
   readonly sources?: SuiteSources;
   readonly suites: readonly SuiteDefinition[];
+  /** Milliseconds since the Unix epoch, for when an evaluation was created. */
+  readonly now: () => number;
 }
 
 /** What the parts of this module share. */

@@ -1,15 +1,18 @@
 /** Evaluations: a model's completions of a suite's tasks, and how good they are. Expected outcomes are values. */
 import type { Caller } from "../scoring/async-scorer.ts";
-import type { Result } from "../curriculum/core/types.ts";
-import type { Release, SamplePlace } from "../stores/evaluation-store.ts";
+import type { Refusal, Result } from "../curriculum/core/types.ts";
+import type { Release, StoredEvaluation } from "../stores/evaluation-store.ts";
 import type {
   Context,
   Evaluation,
   EvaluationChoice,
   EvaluationDeps,
+  EvaluationPage,
+  ListedEvaluation,
   OpenEvaluation,
   PendingPage,
   SamplePage,
+  SampleQuery,
 } from "./evaluation.ts";
 import { makeReport, type Report } from "./report.ts";
 import {
@@ -37,14 +40,33 @@ export interface Evaluations {
   /** Creates an evaluation, or gives it as it stands. */
   create(id: string, choice: EvaluationChoice): Promise<Result<Evaluation>>;
   get(id: string): Promise<Result<Evaluation>>;
+  /** By id; `afterId` "": from the first. Only those of a suite; "": all. */
+  list(afterId: string, limit: number, suite: string): Promise<EvaluationPage>;
+  /** Deletes it with its samples. */
+  remove(id: string): Promise<Result<null>>;
   /** Holds an evaluation that nobody holds; what it gives lets go of it. `onLost`: another may hold it now. */
   hold(id: string, onLost: () => void): Promise<Result<Release>>;
   /** Tasks with missing samples, after an ordinal (−1: from the start). */
   pending(id: string, after: number, limit: number, signal?: AbortSignal): Promise<Result<PendingPage>>;
   /** A caller that leaves takes along what waits for a resource; `stepAside` is told when it begins to wait for one. */
   submit(submission: Submission, caller: Caller, stepAside: () => void): Promise<Result<Submitted>>;
-  samples(id: string, after: SamplePlace, limit: number): Promise<Result<SamplePage>>;
+  samples(id: string, query: SampleQuery): Promise<Result<SamplePage>>;
   report(id: string): Promise<Result<EvaluationReport>>;
+}
+
+/** What the store keeps of an evaluation. */
+interface Body extends EvaluationChoice {
+  /** Of the suite as it was. */
+  readonly digest: string;
+  readonly createdAtMs?: number;
+}
+
+function bodyOf({ body }: StoredEvaluation): Body {
+  return JSON.parse(body) as Body;
+}
+
+export function noEvaluation(id: string): Refusal {
+  return { kind: "not_found", message: `there is no evaluation "${id}"` };
 }
 
 export function createEvaluations(deps: EvaluationDeps): Evaluations {
@@ -53,10 +75,8 @@ export function createEvaluations(deps: EvaluationDeps): Evaluations {
     definition,
     result: openSuite(deps.registry, definition, deps.sources),
   }));
-  const find = async (id: string): Promise<Result<OpenEvaluation>> => {
-    const stored = await deps.store.find(id);
-    if (stored === undefined) return { kind: "not_found", message: `there is no evaluation "${id}"` };
-    const { digest, ...choice } = JSON.parse(stored.body) as EvaluationChoice & { readonly digest: string };
+  const open = (stored: StoredEvaluation): Result<OpenEvaluation> => {
+    const { digest, createdAtMs, ...choice } = bodyOf(stored);
     const found = findSuite(opened, choice.suite, choice.suiteVersion);
     if (found.kind !== "ok") return found;
     if (found.value.digest !== digest)
@@ -64,15 +84,23 @@ export function createEvaluations(deps: EvaluationDeps): Evaluations {
         kind: "failed_precondition",
         message: `suite '${choice.suite}' is not what it was under version ${choice.suiteVersion}: give a changed suite another version`,
       };
-    return { kind: "ok", value: { ...choice, id, key: stored.key, of: found.value } };
+    return { kind: "ok", value: { ...choice, createdAtMs, id: stored.id, key: stored.key, of: found.value } };
+  };
+  const find = async (id: string): Promise<Result<OpenEvaluation>> => {
+    const stored = await deps.store.find(id);
+    return stored === undefined ? noEvaluation(id) : open(stored);
   };
   const withOpen = async <T>(id: string, work: (open: OpenEvaluation) => Promise<Result<T>>): Promise<Result<T>> => {
     const found = await find(id);
     return found.kind === "ok" ? work(found.value) : found;
   };
-  const stateOf = async (open: OpenEvaluation): Promise<Evaluation> => {
-    const { of, key, ...rest } = open;
-    return { ...rest, samplesTotal: of.tasks * open.samplesPerTask, samplesScored: await deps.store.count(key) };
+  const stateOf = async ({ of, key, ...rest }: OpenEvaluation): Promise<Evaluation> => {
+    return { ...rest, samplesTotal: of.tasks * rest.samplesPerTask, samplesScored: await deps.store.count(key) };
+  };
+  const listed = async (stored: StoredEvaluation): Promise<ListedEvaluation> => {
+    const opened = open(stored);
+    if (opened.kind === "ok") return { kind: "evaluation", evaluation: await stateOf(opened.value) };
+    return { kind: "unreadable", id: stored.id, choice: bodyOf(stored), message: opened.message };
   };
 
   return {
@@ -84,13 +112,26 @@ export function createEvaluations(deps: EvaluationDeps): Evaluations {
       const choice = { ...asked, suiteVersion: suite.definition.version };
       const wrong = formatProblem(suite, choice.answerFormat);
       if (wrong !== undefined) return wrong;
-      const created = await deps.store.create(id, JSON.stringify({ ...choice, digest: suite.digest }));
+      const body: Body = { ...choice, digest: suite.digest, createdAtMs: deps.now() };
+      const created = await deps.store.create(id, JSON.stringify(body));
       return withOpen(id, async (open) => {
         const other = created === "exists" ? difference(open, choice) : undefined;
         return other ?? { kind: "ok", value: await stateOf(open) };
       });
     },
     get: (id) => withOpen(id, async (open) => ({ kind: "ok", value: await stateOf(open) })),
+    list: async (afterId, limit, suite) => {
+      const found = await deps.store.list(afterId, limit + 1);
+      const page = found.slice(0, limit);
+      const items: ListedEvaluation[] = [];
+      for (const stored of page) if (suite === "" || bodyOf(stored).suite === suite) items.push(await listed(stored));
+      return { items, next: found.length > limit ? page.at(-1)?.id : undefined };
+    },
+    remove: async (id) => {
+      const stored = await deps.store.find(id);
+      if (stored === undefined || !(await deps.store.remove(stored.key))) return noEvaluation(id);
+      return { kind: "ok", value: null };
+    },
     hold: (id, onLost) =>
       withOpen(id, async () => {
         const release = await deps.holds.hold(id, onLost);
@@ -101,7 +142,7 @@ export function createEvaluations(deps: EvaluationDeps): Evaluations {
     pending: (id, after, limit, signal) => withOpen(id, (open) => findPending(context, open, after, limit, signal)),
     submit: (submission, caller, stepAside) =>
       withOpen(submission.evaluationId, (open) => submit(context, open, submission, caller, stepAside)),
-    samples: (id, after, limit) => withOpen(id, (open) => listSamples(context, open, after, limit)),
+    samples: (id, query) => withOpen(id, (open) => listSamples(context, open, query)),
     report: (id) =>
       withOpen(id, async (open) => {
         const [evaluation, report] = await Promise.all([stateOf(open), makeReport(context, open)]);

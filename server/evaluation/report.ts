@@ -105,6 +105,30 @@ export function meanFigures(all: readonly Figures[]): Figures {
   );
 }
 
+/** The standard error of the mean of each figure that at least two have: their spread over the root of their number. */
+function standardErrors(all: readonly Figures[]): Figures {
+  const names = new Set(all.flatMap((figures) => Object.keys(figures)));
+  const errors = [...names].flatMap((name) => {
+    const values = all.flatMap((figures) => figures[name] ?? []);
+    if (values.length < 2) return [];
+    const centre = mean(values);
+    const squares = values.reduce((sum, value) => sum + (value - centre) ** 2, 0);
+    return [[name, Math.sqrt(squares / (values.length - 1) / values.length)] as const];
+  });
+  return Object.fromEntries(errors);
+}
+
+/** The same of the mean of rows that are independent of each other: figures of which every row has an error. */
+function errorsOfMean(rows: readonly ReportRow[]): Figures {
+  const [first] = rows;
+  const errors = Object.keys(first?.standardErrors ?? {}).flatMap((name) => {
+    const all = rows.flatMap(({ standardErrors }) => standardErrors[name] ?? []);
+    if (all.length < rows.length) return [];
+    return [[name, Math.sqrt(all.reduce((sum, error) => sum + error ** 2, 0)) / rows.length] as const];
+  });
+  return Object.fromEntries(errors);
+}
+
 export interface ReportRow {
   readonly name: string;
   readonly samples: number;
@@ -112,6 +136,8 @@ export interface ReportRow {
   /** With at least one sample. */
   readonly tasks: number;
   readonly figures: Figures;
+  /** Of the figures that have one. */
+  readonly standardErrors: Figures;
 }
 
 export interface Report {
@@ -135,13 +161,20 @@ interface Counted extends ScoredTask {
   readonly figures: Figures;
 }
 
-function rowOf(name: string, tasks: readonly Counted[], samplesExpected: number, figures?: Figures): ReportRow {
+/** `of`: left out: the mean over the tasks. */
+function rowOf(
+  name: string,
+  tasks: readonly Counted[],
+  samplesExpected: number,
+  of?: Pick<ReportRow, "figures" | "standardErrors">,
+): ReportRow {
+  const byTask = tasks.map(({ figures }) => figures);
   return {
     name,
     samplesExpected,
     tasks: tasks.length,
     samples: tasks.reduce((sum, task) => sum + task.samples.length, 0),
-    figures: figures ?? meanFigures(tasks.map((task) => task.figures)),
+    ...(of ?? { figures: meanFigures(byTask), standardErrors: standardErrors(byTask) }),
   };
 }
 
@@ -161,7 +194,11 @@ export function reportOf(
     return [...expected].map(([name, count]) => rowOf(name, groups.get(name) ?? [], count * samplesPerTask));
   };
   const categoryRows = rows(({ category }) => category, categories);
-  const byCategory = meanFigures(categoryRows.filter(({ samples }) => samples > 0).map(({ figures }) => figures));
+  const sampled = categoryRows.filter(({ samples }) => samples > 0);
+  const byCategory = {
+    figures: meanFigures(sampled.map(({ figures }) => figures)),
+    standardErrors: errorsOfMean(sampled),
+  };
   return {
     parts: rows(({ part }) => part, new Map(suite.parts.map((part) => [part.name, part.tasks]))),
     environments: rows(({ environment }) => environment, tasksByEnvironment(suite)),

@@ -8,6 +8,7 @@ import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
 import type { Caller } from "../scoring/async-scorer.ts";
 import { asCut, isFinal, type OpenTask, type OpenToken, type SampleResult } from "../scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
+import { isMeant, isOpen } from "../samples/filter.ts";
 import { scoreAlone } from "../scoring/score-alone.ts";
 import type {
   Context,
@@ -17,6 +18,7 @@ import type {
   PendingTask,
   Sample,
   SamplePage,
+  SampleQuery,
 } from "./evaluation.ts";
 import { factsOf } from "./report.ts";
 import { type openSuite, partOf, seedOf, type Suite, type SuiteDefinition } from "./suite.ts";
@@ -87,23 +89,56 @@ function resultOf({ result }: StoredSample): SampleResult {
   return JSON.parse(result) as SampleResult;
 }
 
+/** Samples that are read from the store at a time, and UTF-16 units of completions that one call looks through. */
+const READ_SAMPLES = 256;
+const SCAN_LENGTH = 8 * 1024 ** 2;
+
 export async function listSamples(
   context: Context,
   open: OpenEvaluation,
-  after: SamplePlace,
-  limit: number,
+  query: SampleQuery,
 ): Promise<Result<SamplePage>> {
-  const found = await context.store.samples(open.key, after, limit + 1);
-  const page = found.slice(0, limit);
   const samples: Sample[] = [];
-  for (const [ordinal, ofTask] of Map.groupBy(page, (sample) => sample.ordinal)) {
-    const [task] = await context.tasks.made(open.of, ordinal, ordinal + 1);
-    if (task === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
-    samples.push(...ofTask.map((sample) => shownSample(context, open, task, sample)));
+  let [place, scanned] = [query.after, 0];
+  while (scanned < SCAN_LENGTH) {
+    // Where nothing is left out, no more is read than is given, and one to know whether there is more.
+    const wanted = isOpen(query.filter) ? Math.min(READ_SAMPLES, query.limit - samples.length + 1) : READ_SAMPLES;
+    const found = await context.store.samples(open.key, place, wanted);
+    for (const [ordinal, ofTask] of Map.groupBy(found, (sample) => sample.ordinal)) {
+      for (const sample of await meantOf(context, open, query, ordinal, ofTask)) {
+        if (samples.length === query.limit) return { kind: "ok", value: { samples, next: placeOf(samples.at(-1)) } };
+        samples.push(sample);
+      }
+    }
+    if (found.length < wanted) return { kind: "ok", value: { samples, next: undefined } };
+    place = found.at(-1) ?? place;
+    scanned += found.reduce((sum, { completion }) => sum + completion.length, 0);
   }
-  const last = page.at(-1);
-  const next = found.length > limit && last ? { ordinal: last.ordinal, index: last.index } : undefined;
-  return { kind: "ok", value: { samples, next } };
+  return { kind: "ok", value: { samples, next: place } };
+}
+
+function placeOf(sample: SamplePlace | undefined): SamplePlace | undefined {
+  return sample && { ordinal: sample.ordinal, index: sample.index };
+}
+
+/** Those of one task's samples that are meant. */
+async function meantOf(
+  context: Context,
+  open: OpenEvaluation,
+  { filter, part, category, instanceHash }: SampleQuery,
+  ordinal: number,
+  ofTask: readonly StoredSample[],
+): Promise<readonly Sample[]> {
+  if (part !== "" && partOf(open.of, ordinal).name !== part) return [];
+  const meant = isOpen(filter)
+    ? ofTask
+    : ofTask.filter((sample) => isMeant(filter, sample.completion, resultOf(sample)));
+  if (meant.length === 0) return [];
+  const [task] = await context.tasks.made(open.of, ordinal, ordinal + 1);
+  if (task === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
+  if (category !== "" && task.category !== category) return [];
+  if (instanceHash !== "" && task.key.hash !== instanceHash) return [];
+  return meant.map((sample) => shownSample(context, open, task, sample));
 }
 
 function shownSample(context: Context, open: OpenEvaluation, task: SuiteTask, sample: StoredSample): Sample {
@@ -152,6 +187,7 @@ export async function submit(
   const sample = { ordinal, index, completion, facts, result: JSON.stringify(result) };
   const added = await context.store.addSample(open.key, sample);
   if (added.kind === "added") return { kind: "ok", value: { result, status: "recorded" } };
+  if (added.kind === "gone") return { kind: "not_found", message: `evaluation "${open.id}" was deleted` };
   const status = added.sample.completion === completion ? "duplicate" : "conflicting_completion";
   return { kind: "ok", value: { result: resultOf(added.sample), status } };
 }

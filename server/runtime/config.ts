@@ -38,6 +38,8 @@ export interface Config extends PortConfigs {
   /** "sqlite", "memory", or the address of a PostgreSQL database. */
   readonly store: string;
   readonly storeDurability: OptionValues["storeDurability"];
+  /** Completions that each run keeps: bytes of UTF-8 (0: none), and milliseconds at most. */
+  readonly keepSamples: { readonly bytesMax: number; readonly keptMs: number };
   /** Whether replicas of the store that differ from this one are to make way for it. */
   readonly drainOthers: boolean;
   readonly tls: TlsConfig | undefined;
@@ -211,12 +213,20 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     keyFile,
     store,
     storeDurability,
+    keepSamples: keptOf(values),
     drainOthers,
     logLevel,
     logFormat,
     limits: limitsOf(values),
     warnings: [...warningsOf(values), ...tlsWarnings(values, tls, new Date())],
   });
+}
+
+const MIB = 1024 ** 2;
+const DAY_MS = 86_400_000;
+
+function keptOf({ keepSamples, keepSamplesDays }: OptionValues): Config["keepSamples"] {
+  return Object.freeze({ bytesMax: keepSamples * MIB, keptMs: keepSamplesDays * DAY_MS });
 }
 
 function checkPorts({ port, httpPort, metricsPort }: OptionValues): void {

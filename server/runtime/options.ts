@@ -74,6 +74,21 @@ export const configOptions = {
     choices: ["normal", "full"],
     defaultValue: "normal",
   }),
+  keepSamples: integer({
+    flag: "keep-samples",
+    description:
+      "megabytes of completions, with what they came to, that each run keeps for people to look at, the newest ones; 0: none",
+    min: 0,
+    max: 65_536,
+    defaultValue: 0,
+  }),
+  keepSamplesDays: integer({
+    flag: "keep-samples-days",
+    description: "how long completions of runs are kept at most, in days; they go with their run in any case",
+    min: 1,
+    max: 3652,
+    defaultValue: 7,
+  }),
   drainOthers: flag({
     flag: "drain-others",
     description:
@@ -277,7 +292,7 @@ export type OptionValues = {
 /** Where an option stands in the help text: the first line whose beginning its flag has. */
 const GROUPS: readonly (readonly [title: string, flags: RegExp])[] = [
   ["Who may call", /^(tls|token|role|insecure|cors|allowed|audit)/],
-  ["What is kept", /^(data-dir|key-file|store)/],
+  ["What is kept", /^(data-dir|key-file|store|keep)/],
   ["Tasks and suites", /^(environment|pool|column|suite)/],
   ["Programs of models (sandbox)", /^(sandbox|python)/],
   ["Judge", /^judge/],

@@ -2,10 +2,9 @@
 import { create } from "@bufbuild/protobuf";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
-import type { FeedbackStatus, GroupRef } from "../curriculum/core/feedback.ts";
+import type { FeedbackStatus } from "../curriculum/core/feedback.ts";
 import type { Wanted } from "../curriculum/core/groups.ts";
 import type { AppliesFrom } from "../curriculum/runs/runs.ts";
-import type { RunConfig } from "../curriculum/core/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import { peerCaller } from "../making/make.ts";
 import { open, seal } from "../tasks/keyring.ts";
@@ -13,6 +12,7 @@ import type { TaskSpec } from "../tasks/spec.ts";
 import { inStretches } from "../sharing/stretches.ts";
 import { feedbackToWire } from "./wire-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
+import { checkingHandlers, checkTasks } from "./checking.ts";
 import { checkArms } from "./check-arms.ts";
 import { checkEvaluatedRows, checkRanks, rowWarnings } from "./check-rows.ts";
 import {
@@ -28,38 +28,38 @@ import {
   toCount,
 } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
+import { historyResponse } from "./history.ts";
+import { keptSampleHandlers } from "./kept-samples.ts";
 import { okOrThrow } from "./refusal.ts";
 import { evaluationToWire, issuedToWire } from "./run-task.ts";
+import { readGroupId, readRunId } from "./run-ids.ts";
 import { addedArms, runConfigFromWire, runConfigToWire } from "./run-config.ts";
 import { policyFromWire } from "./wire-policy.ts";
-import { groupToWire, recordToWire, listedToWire, runToWire, stateToWire } from "./wire-run.ts";
+import { groupToWire, listedToWire, runToWire, stateToWire } from "./wire-run.ts";
 
-const RUN_ID_BYTES_MAX = 128;
 const ARM_ID_BYTES_MAX = 64;
 const ARMS_MAX = 256;
 const GROUPS_MAX = 4096;
 const COUNT_MAX = 4096;
 /** Tasks of an evaluation arm, where nothing is said. */
 const EVALUATION_COUNT = 256;
-const GROUP_ID_BYTES_MAX = 256;
 const REASON_BYTES_MAX = 256;
+const MERGE_MAX = 65_536;
 const WAIT_DEFAULT_MS = 10_000;
 const WAIT_MAX_MS = 60_000;
 
 export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<typeof wire.CurriculumService> {
-  return { ...runHandlers(deps), ...feedbackHandlers(deps), ...controlHandlers(deps), ...stateHandlers(deps) };
+  return {
+    ...runHandlers(deps),
+    ...feedbackHandlers(deps),
+    ...controlHandlers(deps),
+    ...stateHandlers(deps),
+    ...checkingHandlers(deps),
+    ...keptSampleHandlers(deps),
+  };
 }
 
 type Handlers = ServiceHandlers<typeof wire.CurriculumService>;
-
-async function checkRows(deps: ServiceDeps, config: RunConfig<TaskSpec>, isAllowed: boolean): Promise<void> {
-  checkRanks(deps.pools, config.policy, config.arms, "config.");
-  if (!isAllowed) await checkEvaluatedRows(deps, config, "config.arms");
-}
-
-function readRunId({ runId }: { readonly runId: string }): string {
-  return checkId(runId, RUN_ID_BYTES_MAX, "run_id");
-}
 
 function runHandlers(deps: ServiceDeps): Handlers {
   const { runs } = deps;
@@ -71,10 +71,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const existing = await runs.get(runId);
       if (existing.kind === "not_found") {
         const wanting = { caller: peerCaller(peer), signal };
-        await checkArms(deps, config, wanting);
-        const { evaluationArms: arms, seed } = config;
-        await checkArms(deps, { arms, seed }, wanting, "config.evaluation_arms");
-        await checkRows(deps, config, request.config?.trainOnEvaluated ?? false);
+        await checkTasks(deps, config, request.config?.trainOnEvaluated ?? false, wanting);
         for (const warning of await rowWarnings(deps, config)) log.warn({ runId, warning }, "rows of a run");
       }
       const { run, created } = okOrThrow(await runs.create(runId, config), "config.");
@@ -170,7 +167,7 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
       checkCount(request.groupIds.length, GROUPS_MAX, "group_ids");
       const reason = checkBytes(request.reason, REASON_BYTES_MAX, "reason");
       const refs = request.groupIds.map((groupId, i) => readGroupId(groupId, runId, `group_ids[${i}]`));
-      const statuses = okOrThrow(await runs.closeGroups(runId, refs, reason, caller));
+      const statuses = okOrThrow(await runs.closeGroups(runId, refs, reason, caller, request.validateOnly));
       return create(wire.CloseGroupsResponseSchema, { groups: groupFeedback(request.groupIds, statuses) });
     },
   };
@@ -195,17 +192,6 @@ function readWanted({ open, updateBatch, groupIds }: wire.GetGroupsRequest, runI
   if (updateBatch !== undefined) return { kind: "batch", batch: toCount(updateBatch, "update_batch") };
   const refs = groupIds.map((groupId, i) => readGroupId(groupId, runId, `group_ids[${i}]`));
   return { kind: "groups", refs };
-}
-
-/** The inverse of runGroupId. */
-function readGroupId(groupId: string, runId: string, field: string): GroupRef {
-  checkBytes(groupId, GROUP_ID_BYTES_MAX, field);
-  const [run, incarnation = "", cursor = "", ...rest] = groupId.split("/");
-  if (run === runId && cursor === "e")
-    throw invalid(field, "it is of an evaluation arm, whose groups take scores and nothing else");
-  if (run !== runId || rest.length > 0 || !/^\d{1,16}$/.test(cursor))
-    throw invalid(field, `it is not a group of run '${runId}': give back the task's group_id`);
-  return { incarnation, cursor: Number(cursor) };
 }
 
 function groupFeedback(groupIds: readonly string[], statuses: readonly FeedbackStatus[]): wire.GroupFeedback[] {
@@ -240,30 +226,34 @@ function controlHandlers(deps: ServiceDeps): Handlers {
         await checkEvaluatedRows(deps, { arms: addArms, evaluationArms: config.evaluationArms }, "add_arms");
       const length = request.length === undefined ? undefined : toCount(request.length, "length");
       const shape = { addArms, removeArms, numGenerations, promptsPerUpdate, length, policy };
-      return create(wire.UpdateShapeResponseSchema, from(okOrThrow(await runs.updateShape(runId, shape, caller))));
+      const applied = okOrThrow(await runs.updateShape(runId, shape, caller, request.validateOnly));
+      return create(wire.UpdateShapeResponseSchema, from(applied));
     },
     async updatePolicy(request, { caller }) {
       const runId = readRunId(request);
       const policy = policyFromWire(request.policy);
       checkRanks(deps.pools, policy, okOrThrow(await runs.get(runId)).config.arms);
-      const applied = okOrThrow(await runs.updatePolicy(runId, policy, caller));
+      const applied = okOrThrow(await runs.updatePolicy(runId, policy, caller, request.validateOnly));
       return create(wire.UpdatePolicyResponseSchema, from(applied));
     },
     async setWeights(request, { caller }) {
       for (const id of Object.keys(request.weights)) checkBytes(id, ARM_ID_BYTES_MAX, "weights");
       // An arm may be named "constructor": nothing must be found in the map but what was put there.
       const weights = Object.setPrototypeOf({ ...request.weights }, null) as typeof request.weights;
-      const applied = okOrThrow(await runs.setWeights(readRunId(request), weights, caller));
+      const applied = okOrThrow(await runs.setWeights(readRunId(request), weights, caller, request.validateOnly));
       return create(wire.SetWeightsResponseSchema, from(applied));
     },
     async advance(request, { caller }) {
-      return create(wire.AdvanceResponseSchema, from(okOrThrow(await runs.advance(readRunId(request), caller))));
+      const applied = okOrThrow(await runs.advance(readRunId(request), caller, request.validateOnly));
+      return create(wire.AdvanceResponseSchema, from(applied));
     },
     async pause(request, { caller }) {
-      return create(wire.PauseResponseSchema, from(okOrThrow(await runs.pause(readRunId(request), caller))));
+      const applied = okOrThrow(await runs.pause(readRunId(request), caller, request.validateOnly));
+      return create(wire.PauseResponseSchema, from(applied));
     },
     async resume(request, { caller }) {
-      return create(wire.ResumeResponseSchema, from(okOrThrow(await runs.resume(readRunId(request), caller))));
+      const applied = okOrThrow(await runs.resume(readRunId(request), caller, request.validateOnly));
+      return create(wire.ResumeResponseSchema, from(applied));
     },
   };
 }
@@ -293,10 +283,9 @@ function stateHandlers(deps: ServiceDeps): Handlers {
     async getHistory(request) {
       const { size, after } = readPage(request, 1000, 10_000);
       const start = after === undefined ? 0 : Number(after);
-      if (!Number.isSafeInteger(start)) throw invalid("page_token", "it is not one that this server gave");
-      const { items, next } = okOrThrow(await runs.history(readRunId(request), start, size));
-      const nextPageToken = next === undefined ? "" : pageToken(String(next));
-      return create(wire.GetHistoryResponseSchema, { records: items.map(recordToWire), nextPageToken });
+      if (!Number.isSafeInteger(start) || start < 0) throw invalid("page_token", "it is not one that this server gave");
+      const merge = checkRange(request.mergeBatches, 0, MERGE_MAX, "merge_batches") || 1;
+      return historyResponse(runs, readRunId(request), { from: start, size, merge });
     },
   };
 }

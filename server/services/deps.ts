@@ -6,6 +6,7 @@ import type { Aside } from "../aside/aside.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
+import type { Samples } from "../samples/samples.ts";
 import type { AsyncScorer } from "../scoring/async-scorer.ts";
 import type { Maker } from "../making/make.ts";
 import type { Scorer } from "../scoring/scorer.ts";
@@ -61,6 +62,8 @@ export interface ServiceDeps {
   readonly runs: Runs<TaskSpec, TaskKey>;
   /** Pictures, solutions and simulations. */
   readonly aside: Aside;
+  /** Completions that runs keep. */
+  readonly samples: Samples;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;
   /** Undefined: outcomes are not counted. */

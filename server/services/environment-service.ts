@@ -36,6 +36,7 @@ import { checkBytes, checkCount, checkGroups, invalid, pageOf, readPage } from "
 import { mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { giveFeedback } from "./feedback.ts";
+import { keepGroup } from "./kept-samples.ts";
 import { makeError } from "./refusal.ts";
 import { showingHandlers } from "./showing.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
@@ -221,7 +222,8 @@ function scoreAndFeed(
 ): GroupOutcome | Promise<GroupOutcome> {
   const done = (scored: ScoredGroup): GroupOutcome | Promise<GroupOutcome> => {
     tally(deps, task, scored);
-    return scored.feedback.kind === "none" ? groupToWire(group.groupId, scored) : feed(deps, group.groupId, scored);
+    if (scored.feedback.kind === "none" || task.kind === "none") return groupToWire(group.groupId, scored);
+    return feed(deps, task, group, scored);
   };
   const isCut = (place: number): boolean => group.completions[place]?.finishReason === FinishReason.LENGTH;
   const options = { statistics, isCut };
@@ -230,9 +232,16 @@ function scoreAndFeed(
   return done(scoreGroup(deps.scorer, task, group, options));
 }
 
-async function feed(deps: ServiceDeps, groupId: string, scored: ScoredGroup): Promise<GroupOutcome> {
+async function feed(
+  deps: ServiceDeps,
+  task: OpenTask,
+  group: CompletionGroup,
+  scored: ScoredGroup,
+): Promise<GroupOutcome> {
   const indices = scored.samples.map(({ sampleIndex }) => sampleIndex);
-  return groupToWire(groupId, scored, await giveFeedback(deps, scored.feedback, indices));
+  const feedback = await giveFeedback(deps, scored.feedback, indices);
+  keepGroup(deps, task, group, scored, feedback);
+  return groupToWire(group.groupId, scored, feedback);
 }
 
 function failureOf<Name extends string>($typeName: Name, error: RpcError) {

@@ -25,11 +25,15 @@ import {
 import { mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { okOrThrow } from "./refusal.ts";
-import { evaluationToWire, reportToWire, sampleToWire, suiteToWire } from "./wire-evaluation.ts";
+import { readFilter } from "./sample-filter.ts";
+import { inStretches } from "../sharing/stretches.ts";
+import { evaluationToWire, listedToWire, reportToWire, sampleToWire, suiteToWire } from "./wire-evaluation.ts";
 
 const ID_BYTES_MAX = 128;
 const SUITE_BYTES_MAX = 128;
 const MODEL_BYTES_MAX = 256;
+const PART_BYTES_MAX = 128;
+const HASH_BYTES_MAX = 64;
 const SAMPLES_PER_TASK_MAX = 1024;
 const SUBMISSIONS_MAX = 1024;
 const PAGE_DEFAULT = 100;
@@ -74,6 +78,17 @@ function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
       const evaluation = evaluationToWire(okOrThrow(await evaluations.get(readId(request))));
       return create(wire.GetEvaluationResponseSchema, { evaluation });
     },
+    async listEvaluations(request) {
+      const { size, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
+      const suite = checkBytes(request.suite, SUITE_BYTES_MAX, "suite");
+      const { items, next } = await evaluations.list(after ?? "", size, suite);
+      const nextPageToken = next === undefined ? "" : pageToken(next);
+      return create(wire.ListEvaluationsResponseSchema, { evaluations: items.map(listedToWire), nextPageToken });
+    },
+    async deleteEvaluation(request) {
+      okOrThrow(await evaluations.remove(readId(request)));
+      return create(wire.DeleteEvaluationResponseSchema);
+    },
     holdEvaluation: (request, context) => hold(evaluations, readId(request), context),
     async getReport(request) {
       const report = reportToWire(okOrThrow(await evaluations.report(readId(request))));
@@ -112,9 +127,18 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
       const id = readId(request);
       const { size, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
       const [ordinal = -1, index = -1] = readPlace(after, 2);
-      const { samples, next } = okOrThrow(await evaluations.samples(id, { ordinal, index }, size));
+      const { samples, next } = okOrThrow(
+        await evaluations.samples(id, {
+          after: { ordinal, index },
+          limit: size,
+          filter: readFilter(request.filter),
+          part: checkBytes(request.part, PART_BYTES_MAX, "part"),
+          category: checkBytes(request.category, PART_BYTES_MAX, "category"),
+          instanceHash: checkBytes(request.instanceHash, HASH_BYTES_MAX, "instance_hash"),
+        }),
+      );
       return create(wire.ListSamplesResponseSchema, {
-        samples: samples.map((sample) => sampleToWire(deps, sample)),
+        samples: await inStretches(samples, (sample) => sampleToWire(deps, sample, request.brief)),
         nextPageToken: next === undefined ? "" : pageToken(`${next.ordinal} ${next.index}`),
       });
     },

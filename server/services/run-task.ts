@@ -39,6 +39,19 @@ export function evaluationToWire(
   return shown(deps, arm.spec, key, config, { ...token, ...place, numGenerations: arm.numGenerations });
 }
 
+/** A task that was given out before, as far as its id tells of it; undefined: this server cannot make it. */
+export function keptToWire(
+  deps: ServiceDeps,
+  taskId: string,
+  { id: armId, spec }: { readonly id: string; readonly spec: TaskSpec },
+  config: RunConfig<TaskSpec>,
+): Task | undefined {
+  const task = deps.scorer.open(taskId);
+  if (task.kind === "none" || task.token.run === undefined) return undefined;
+  const { key, run } = task.token;
+  return shown(deps, spec, key, config, { ...run, armId, epoch: 0, batch: 0, probability: 0 });
+}
+
 function shown(
   deps: ServiceDeps,
   spec: TaskSpec,

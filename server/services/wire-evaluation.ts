@@ -1,6 +1,7 @@
 /** Domain to contract: suites, evaluations, samples and reports. */
 import { create } from "@bufbuild/protobuf";
-import type { Evaluation, Sample } from "../evaluation/evaluation.ts";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Evaluation, EvaluationChoice, ListedEvaluation, Sample } from "../evaluation/evaluation.ts";
 import type { EvaluationReport } from "../evaluation/evaluations.ts";
 import type { ReportRow } from "../evaluation/report.ts";
 import type { OpenPart, Suite } from "../evaluation/suite.ts";
@@ -28,29 +29,44 @@ function partToWire({ name, tasks, spec }: OpenPart) {
 }
 
 export function evaluationToWire(evaluation: Evaluation): wire.Evaluation {
-  const { id, suite, suiteVersion, samplesPerTask, model, samplesTotal, samplesScored } = evaluation;
-  const { answerFormat, thinking = "required" } = evaluation;
+  const { id, samplesTotal, samplesScored, createdAtMs } = evaluation;
   return create(wire.EvaluationSchema, {
-    evaluationId: id,
+    ...choiceToWire(id, evaluation),
+    samplesTotal: BigInt(samplesTotal),
+    samplesScored: BigInt(samplesScored),
+    ...(createdAtMs !== undefined && { createTime: timestampFromMs(createdAtMs) }),
+  });
+}
+
+/** One of a list. */
+export function listedToWire(item: ListedEvaluation): wire.Evaluation {
+  if (item.kind === "evaluation") return evaluationToWire(item.evaluation);
+  return create(wire.EvaluationSchema, { ...choiceToWire(item.id, item.choice), unreadable: item.message });
+}
+
+function choiceToWire(evaluationId: string, choice: EvaluationChoice) {
+  const { suite, suiteVersion, samplesPerTask, model, answerFormat, thinking = "required" } = choice;
+  return {
+    evaluationId,
     suite,
     suiteVersion,
     samplesPerTask,
     model,
-    samplesTotal: BigInt(samplesTotal),
-    samplesScored: BigInt(samplesScored),
     ...(answerFormat && { answerFormat: answerFormats.toWire[answerFormat] }),
     thinking: thinkings.toWire[thinking],
-  });
+  };
 }
 
 export function sampleToWire(
   deps: PresentDeps,
   { spec, task, index, completion, result, part, category }: Sample,
+  brief = false,
 ): wire.Sample {
+  const shown = presentTask(deps, spec, task);
   return create(wire.SampleSchema, {
-    task: presentTask(deps, spec, task),
+    task: brief ? { ...shown, prompt: [] } : shown,
     sampleIndex: index,
-    completion,
+    completion: brief ? "" : completion,
     part,
     category,
     outcome: outcomeToWire(index, result),
@@ -70,10 +86,11 @@ export function reportToWire({ evaluation, suite, report }: EvaluationReport): w
   });
 }
 
-function rowToWire({ name, samples, samplesExpected, tasks, figures }: ReportRow) {
+function rowToWire({ name, samples, samplesExpected, tasks, figures, standardErrors }: ReportRow) {
   return create(wire.ReportRowSchema, {
     name,
     figures: { ...figures },
+    standardErrors: { ...standardErrors },
     samples: BigInt(samples),
     tasks: BigInt(tasks),
     samplesExpected: BigInt(samplesExpected),

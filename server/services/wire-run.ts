@@ -105,7 +105,7 @@ function versionOf({ policyVersion }: { readonly policyVersion?: number }) {
 /** `task`: where it was asked for. */
 export function groupToWire(
   runId: string,
-  { task, closed, missing, samples, statistics, useful, selected }: GroupView<TaskKey>,
+  { task, closed, missing, samples, statistics, useful, selected, handedOutAtMs }: GroupView<TaskKey>,
   { arms }: RunConfig<TaskSpec>,
   pairsMax: number,
   shown: Task | undefined,
@@ -121,6 +121,7 @@ export function groupToWire(
     ...(shown && { task: shown }),
     closed,
     missing: [...missing],
+    ...(handedOutAtMs !== null && { issueTime: timestampFromMs(handedOutAtMs) }),
     useful,
     selected,
     samples: samples.map(({ index, result, rloo, grpo }) => ({

@@ -45,19 +45,25 @@ export interface Holds {
   hold(name: string, onLost?: () => void): Promise<Release | undefined>;
 }
 
+/** "exists": there was one in its place, and it stays; "gone": the evaluation was deleted. */
+export type AddedSample =
+  | { readonly kind: "added" }
+  | { readonly kind: "exists"; readonly sample: StoredSample }
+  | { readonly kind: "gone" };
+
 export interface EvaluationStore {
   /** "exists": the id is taken, and nothing was written. */
   create(id: string, body: string): Promise<"created" | "exists">;
   find(id: string): Promise<StoredEvaluation | undefined>;
+  /** Evaluations with ids after `afterId`, in the order of their ids' UTF-8 bytes. */
+  list(afterId: string, limit: number): Promise<readonly StoredEvaluation[]>;
+  /** Whether there was such an evaluation. It is gone at once; its samples may be deleted after that, a few at a time. */
+  remove(key: number): Promise<boolean>;
   /** Keeps tasks of a suite; what is there already stays. */
   saveTasks(suite: string, tasks: readonly StoredTask[]): Promise<void>;
   /** The tasks of a suite with ordinals in [from, to), as far as they are there, in order. */
   tasks(suite: string, from: number, to: number): Promise<readonly StoredTask[]>;
-  /** Keeps a sample; "exists": there is one in its place, and it stays. */
-  addSample(
-    key: number,
-    sample: StoredSample,
-  ): Promise<{ readonly kind: "added" } | { readonly kind: "exists"; readonly sample: StoredSample }>;
+  addSample(key: number, sample: StoredSample): Promise<AddedSample>;
   /** Places of samples that are there, for tasks with ordinals in [from, to), in order. */
   places(key: number, from: number, to: number): Promise<readonly SamplePlace[]>;
   /** Samples of an evaluation. */
@@ -71,6 +77,8 @@ export interface EvaluationStore {
 
 export const evaluationAccess: Access<EvaluationStore> = {
   create: "write",
+  remove: "write",
+  list: "read",
   saveTasks: "write",
   addSample: "write",
   find: "read",

@@ -137,18 +137,29 @@ const inOrder = (a: SamplePlace, b: SamplePlace): number => a.ordinal - b.ordina
 
 export function memoryEvaluationStore(): EvaluationStore {
   const evaluations = new Map<string, StoredEvaluation>();
+  let lastKey = 0;
   const samples = new Map<number, Map<string, StoredSample>>();
   const suites = new Map<string, Map<number, StoredTask>>();
   const sorted = (key: number): readonly StoredSample[] => [...(samples.get(key)?.values() ?? [])].sort(inOrder);
   return {
     create: async (id, body) => {
       if (evaluations.has(id)) return "exists";
-      const key = evaluations.size + 1;
+      const key = ++lastKey;
       evaluations.set(id, { id, key, body });
       samples.set(key, new Map());
       return "created";
     },
     find: async (id) => evaluations.get(id),
+    list: async (afterId, limit) => {
+      // Ids are ASCII, of which the order of characters is that of bytes.
+      const after = [...evaluations.values()].filter(({ id }) => id > afterId);
+      return after.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
+    },
+    remove: async (key) => {
+      const found = evaluations.values().find((each) => each.key === key);
+      samples.delete(key);
+      return found !== undefined && evaluations.delete(found.id);
+    },
     saveTasks: async (suite, tasks) => {
       const kept = suites.get(suite) ?? new Map<number, StoredTask>();
       suites.set(suite, kept);
@@ -160,7 +171,7 @@ export function memoryEvaluationStore(): EvaluationStore {
     },
     addSample: async (key, sample) => {
       const kept = samples.get(key);
-      if (kept === undefined) throw new Error(`there is no evaluation of key ${key}`);
+      if (kept === undefined) return { kind: "gone" };
       const first = kept.get(nameOf(sample));
       if (first !== undefined) return { kind: "exists", sample: first };
       kept.set(nameOf(sample), sample);

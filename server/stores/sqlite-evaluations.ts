@@ -37,7 +37,8 @@ const TABLES = `
 `;
 
 const CENSUS = `
-  SELECT id AS name, (SELECT COUNT(*) FROM samples WHERE evaluation = key) AS count FROM evaluations ORDER BY id
+  SELECT id AS name, (SELECT COUNT(*) FROM samples WHERE evaluation = key) AS count FROM evaluations
+  WHERE id NOT LIKE '/%' ORDER BY id
 `;
 
 export const evaluationSchema: Schema = {
@@ -54,12 +55,15 @@ function prepare(db: DatabaseSync) {
   return {
     create: db.prepare("INSERT INTO evaluations (id, body) VALUES (?, ?) ON CONFLICT DO NOTHING"),
     find: db.prepare("SELECT id, key, body FROM evaluations WHERE id = ?"),
+    list: db.prepare("SELECT id, key, body FROM evaluations WHERE id > ? AND id NOT LIKE '/%' ORDER BY id LIMIT ?"),
+    remove: db.prepare("UPDATE evaluations SET id = '/' || key WHERE key = ? AND id NOT LIKE '/%'"),
     addTask: db.prepare("INSERT INTO tasks (suite, ordinal, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
     tasks: db.prepare(
       "SELECT ordinal, body FROM tasks WHERE suite = ? AND ordinal >= ? AND ordinal < ? ORDER BY ordinal",
     ),
     addSample: db.prepare(
-      `INSERT INTO samples (evaluation, ${whole}) VALUES (?, ?, ?, ?, ?, ?)
+      `INSERT INTO samples (evaluation, ${whole})
+       SELECT key, ?, ?, ?, ?, ? FROM evaluations WHERE key = ? AND id NOT LIKE '/%'
        ON CONFLICT (evaluation, ordinal, "index") DO NOTHING`,
     ),
     sample: db.prepare(`SELECT ${whole} FROM samples WHERE evaluation = ? AND ordinal = ? AND "index" = ?`),
@@ -74,22 +78,53 @@ function prepare(db: DatabaseSync) {
   };
 }
 
+/** Samples deleted in one go: a few milliseconds. */
+const PORTION_ROWS = 256;
+
+/** A deleted evaluation has a name that no other has, until its samples are deleted and it with the last of them. */
+function removalsIn(db: DatabaseSync) {
+  const next = db.prepare("SELECT key FROM evaluations WHERE id LIKE '/%' LIMIT 1");
+  const portion = db.prepare(
+    `DELETE FROM samples WHERE rowid IN (SELECT rowid FROM samples WHERE evaluation = ? LIMIT ${PORTION_ROWS})`,
+  );
+  const done = db.prepare("DELETE FROM evaluations WHERE key = ?");
+  // The last process may have left some.
+  let due = true;
+  return {
+    due: () => due,
+    add: (): void => void (due = true),
+    portion: (): void => {
+      const key = next.get()?.["key"] as number | undefined;
+      if (key === undefined) due = false;
+      else if (portion.run(key).changes === 0) done.run(key);
+    },
+  };
+}
+
 export function evaluationsIn(db: DatabaseSync): InThread<EvaluationStore> {
   const sql = prepare(db);
+  const removals = removalsIn(db);
   return {
     access: evaluationAccess,
-    tidying: { due: () => false, portion: () => undefined },
+    tidying: removals,
     methods: {
       create: (id, body) => (sql.create.run(id, body).changes > 0 ? "created" : "exists"),
       find: (id) => sql.find.get(id) as StoredEvaluation | undefined,
+      list: (afterId, limit) => sql.list.all(afterId, limit) as unknown as StoredEvaluation[],
+      remove: (key) => {
+        const { changes } = sql.remove.run(key);
+        if (changes > 0) removals.add();
+        return changes > 0;
+      },
       saveTasks: (suite, tasks) => {
         for (const { ordinal, body } of tasks) sql.addTask.run(suite, ordinal, body);
       },
       tasks: (suite, from, to) => sql.tasks.all(suite, from, to) as unknown as StoredTask[],
       addSample: (key, { ordinal, index, facts, result, completion }) => {
-        const { changes } = sql.addSample.run(key, ordinal, index, facts, result, completion);
+        const { changes } = sql.addSample.run(ordinal, index, facts, result, completion, key);
         if (changes > 0) return { kind: "added" };
-        return { kind: "exists", sample: sql.sample.get(key, ordinal, index) as unknown as StoredSample };
+        const sample = sql.sample.get(key, ordinal, index) as unknown as StoredSample | undefined;
+        return sample === undefined ? { kind: "gone" } : { kind: "exists", sample };
       },
       places: (key, from, to) => sql.places.all(key, from, to) as unknown as SamplePlace[],
       count: (key) => (sql.count.get(key) as { count: number }).count,

@@ -15,8 +15,8 @@ export interface Schema {
   readonly tables: string;
   /** Whether a row goes with the one that it refers to. */
   readonly foreignKeys: boolean;
-  /** The table whose rows are looked for by their names. */
-  readonly named: string;
+  /** The table whose rows are looked for by their names; left out: there is none. */
+  readonly named?: string;
   /** What is told of the file where a part of it is lost. */
   readonly census: Census;
 }
@@ -53,7 +53,7 @@ export function openFile({ directory, ...options }: FileOptions, schema: Schema)
     if (!existsSync(path)) makePrivate(path);
     const damage = findDamage(path, schema.census);
     const db = open(path, options, schema);
-    const names = mendNames(db, schema.named);
+    const names = schema.named === undefined ? undefined : mendNames(db, schema.named);
     const lost = damage && lossOf(damage, census(db, schema.census), schema.census);
     // What is left of the log would be taken for a loss at the next start again.
     if (lost !== undefined) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");

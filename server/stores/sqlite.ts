@@ -1,5 +1,6 @@
 /** The embedded stores: SQLite files in a directory, shared by the processes of one machine, each with a thread. */
 import { evaluationAccess, type EvaluationStore } from "./evaluation-store.ts";
+import { sampleAccess, type SampleStore } from "./sample-store.ts";
 import { runAccess, type Store } from "./store.ts";
 import { openInThread, type ThreadData } from "./thread.ts";
 
@@ -37,4 +38,9 @@ export function sqliteStore(options: SqliteOptions): Promise<Store> {
 /** Opens evaluations.sqlite. Rejects with CannotOpen. */
 export function sqliteEvaluationStore(options: SqliteOptions): Promise<EvaluationStore> {
   return open("evaluations", evaluationAccess, options);
+}
+
+/** Opens samples.sqlite. Rejects with CannotOpen. */
+export function sqliteSampleStore(options: SqliteOptions): Promise<SampleStore> {
+  return open("samples", sampleAccess, options);
 }

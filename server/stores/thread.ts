@@ -8,7 +8,7 @@ import { type Access, StoreDamaged, StoreUnavailable } from "./store.ts";
 
 /** What a thread is started with. */
 export interface ThreadData {
-  readonly holds: "runs" | "evaluations";
+  readonly holds: "runs" | "evaluations" | "samples";
   readonly directory: string;
   readonly synchronous: "normal" | "full";
   readonly busyTimeoutMs: number;

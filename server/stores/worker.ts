@@ -1,10 +1,12 @@
 /** The storage thread: opens one file, and does what it is asked. */
 import { statfsSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { type Asked, commitQueue, type InThread } from "./commit-queue.ts";
 import { openFile, watchFile } from "./sqlite-file.ts";
 import { evaluationSchema, evaluationsIn } from "./sqlite-evaluations.ts";
 import { runSchema, runsIn } from "./sqlite-runs.ts";
+import { sampleSchema, samplesIn } from "./sqlite-samples.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread.ts";
 
 /** How often the file is looked for, its log copied to it, and one that cannot be written to tried again. */
@@ -15,9 +17,16 @@ const port = parentPort;
 const { holds, ...options } = workerData as ThreadData;
 const tell = (message: FromThread): void => port.postMessage(message);
 
+const kinds = {
+  runs: { schema: runSchema, storeIn: (db: DatabaseSync) => runsIn(db, options.directory) },
+  evaluations: { schema: evaluationSchema, storeIn: evaluationsIn },
+  samples: { schema: sampleSchema, storeIn: samplesIn },
+} as const;
+
 function open() {
-  const file = openFile(options, holds === "runs" ? runSchema : evaluationSchema);
-  const store: InThread<unknown> = holds === "runs" ? runsIn(file.db, options.directory) : evaluationsIn(file.db);
+  const { schema, storeIn } = kinds[holds];
+  const file = openFile(options, schema);
+  const store: InThread<unknown> = storeIn(file.db);
   return { ...file, store };
 }
 

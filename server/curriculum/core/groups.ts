@@ -24,6 +24,8 @@ export interface GroupView<Key extends InstanceKey> {
   readonly useful: boolean;
   /** One to train on. */
   readonly selected: boolean;
+  /** When its task was given out; null: it was not. */
+  readonly handedOutAtMs: number | null;
 }
 
 /** Which groups are meant. */
@@ -64,6 +66,7 @@ function groupView<Spec, Key extends InstanceKey>(
     statistics: found?.statistics,
     useful: closed && !isUseless(group, alikeOf(state)),
     selected: selected.has(group),
+    handedOutAtMs: group.handedOutAtMs,
   };
 }
 

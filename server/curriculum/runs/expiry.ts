@@ -26,7 +26,7 @@ export function keptMs(timeToLiveMs: number): number {
 
 /** Calls `onSweep` each time, and `forget` with the key of each run that was removed. What it returns ends that. */
 export function sweepExpired<Spec, Key extends InstanceKey>(
-  { store, clock, log }: Pick<Ports<Spec, Key>, "store" | "clock" | "log">,
+  { store, clock, onRemoved, log }: Pick<Ports<Spec, Key>, "store" | "clock" | "onRemoved" | "log">,
   onSweep: () => Promise<void>,
   forget: (key: number) => Promise<void>,
 ): () => void {
@@ -67,6 +67,7 @@ export function sweepExpired<Spec, Key extends InstanceKey>(
     for (const { id, key, expiresAtMs } of await store.removeExpired(nowMs)) {
       log?.info({ run: id, expiresAtMs }, "a run past its time to live was removed");
       await forget(key);
+      onRemoved?.(id);
     }
   };
   const schedule = (): void => {

@@ -45,6 +45,8 @@ export interface Ports<Spec, Key extends InstanceKey> {
   readonly newIncarnation: () => string;
   /** Tasks of a run that may be made ahead of their draw; left out: none are. */
   readonly aheadMax?: number;
+  /** Told of each run that is deleted or has expired, with its id. */
+  readonly onRemoved?: (runId: string) => void;
   /** Undefined: they are not told. */
   readonly log?: Log;
 }

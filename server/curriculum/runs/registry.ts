@@ -256,15 +256,24 @@ export function read<T, Spec, Key extends InstanceKey>(
   });
 }
 
-/** Changes a run; `by`: who asked for it. */
-export function change<T, Spec, Key extends InstanceKey>(
+/** What a change would do. */
+type Decide<T, Spec, Key extends InstanceKey> = (
+  state: RunState<Spec, Key>,
+) => { readonly events: readonly RunEvent<Spec, Key>[]; readonly value: T } | Refusal;
+
+/** Changes a run; `by`: who asked for it. `validateOnly`: only says what the change would do. */
+export async function change<T, Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
   runId: string,
-  decide: (
-    state: RunState<Spec, Key>,
-  ) => { readonly events: readonly RunEvent<Spec, Key>[]; readonly value: T } | Refusal,
+  decide: Decide<T, Spec, Key>,
   by?: string,
+  validateOnly = false,
 ): Promise<Result<T>> {
+  if (validateOnly) {
+    const decided = await read(registry, runId, decide);
+    if (decided.kind !== "ok") return decided;
+    return "kind" in decided.value ? decided.value : ok(decided.value.value);
+  }
   return within(registry, runId, ({ run }) =>
     run.commit<Result<T>>((state) => {
       const decision = decide(state);

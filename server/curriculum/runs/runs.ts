@@ -54,6 +54,13 @@ export interface Page<Item, Next> {
   readonly next: Next | undefined;
 }
 
+/** An entry of the history, and where it stands. */
+export type PlacedEntry = HistoryEntry & {
+  readonly seq: number;
+  /** It stays as it is, but for an import. */
+  readonly isSettled: boolean;
+};
+
 /** A run in memory. */
 export interface RecentRun extends StateView {
   /** Groups of the last closed update batch that a trainer learns from; undefined: none is known. */
@@ -79,11 +86,16 @@ export interface Runs<Spec, Key extends InstanceKey> {
     config: RunConfig<Spec>,
   ): Promise<Result<{ readonly run: RunView<Spec>; readonly created: boolean }>>;
   get(runId: string): Promise<Result<RunView<Spec>>>;
+  /** The names of its incarnations, the first of which no other run of its id has. */
+  incarnations(runId: string): Promise<Result<readonly string[]>>;
   /** By id; `afterId` "": from the first. */
   list(afterId: string, limit: number): Promise<Page<ListItem, string>>;
   /** As they stand in memory, so many of those that were asked for last, the last one first. They are not asked for by that. */
   recent(limit: number): Promise<readonly RecentRun[]>;
-  /** The last argument of what follows, `by`: the name of whoever asks for it, for the history; left out: none is known. */
+  /**
+   * The last arguments of what follows: `by`, the name of whoever asks for it, for the history; left out: none is known.
+   * `validateOnly`: it only says what it would do.
+   */
   remove(runId: string, by?: string): Promise<Result<null>>;
   nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch<Spec, Key>>>;
   /** Tasks of an evaluation arm. */
@@ -96,22 +108,28 @@ export interface Runs<Spec, Key extends InstanceKey> {
     groups: readonly GroupRef[],
     reason: string,
     by?: string,
+    validateOnly?: boolean,
   ): Promise<Result<readonly FeedbackStatus[]>>;
   reopenGroups(runId: string, groups: readonly GroupRef[], by?: string): Promise<Result<readonly FeedbackStatus[]>>;
   groups(runId: string, request: GroupsRequest): Promise<Result<Groups<Spec, Key>>>;
-  updateShape(runId: string, shape: NewShape<Spec>, by?: string): Promise<Result<AppliesFrom>>;
-  updatePolicy(runId: string, policy: Policy, by?: string): Promise<Result<AppliesFrom>>;
+  updateShape(runId: string, shape: NewShape<Spec>, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
+  updatePolicy(runId: string, policy: Policy, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
   /** By arm id; arms left out keep theirs. */
-  setWeights(runId: string, weights: Readonly<Record<string, number>>, by?: string): Promise<Result<AppliesFrom>>;
+  setWeights(
+    runId: string,
+    weights: Readonly<Record<string, number>>,
+    by?: string,
+    validateOnly?: boolean,
+  ): Promise<Result<AppliesFrom>>;
   /** Moves the policy on to what comes next, if it has that. */
-  advance(runId: string, by?: string): Promise<Result<AppliesFrom>>;
+  advance(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
   /**
    * Takes the arms that depend on a resource out of all runs in memory, and of those loaded later, from the next update
    * batch on that is not yet drawn; undefined: the resource is up again, and so are they.
    */
   maskArms(resource: string, reason: string | undefined): Promise<void>;
-  pause(runId: string, by?: string): Promise<Result<AppliesFrom>>;
-  resume(runId: string, by?: string): Promise<Result<AppliesFrom>>;
+  pause(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
+  resume(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
   /** The whole state, and the newest part of the history; not authenticated. */
   export(runId: string): Promise<Result<ExportedRun>>;
   /** Puts back what `export` gave, under its own id (runId undefined) or another one. */
@@ -119,7 +137,7 @@ export interface Runs<Spec, Key extends InstanceKey> {
   /** The state now and after each change; ends when the run is deleted or `signal` aborts, and after a refusal. */
   watch(runId: string, signal: AbortSignal): Promise<Result<AsyncIterable<Result<StateView>>>>;
   /** From place `from` on; 0: from the start. */
-  history(runId: string, from: number, limit: number): Promise<Result<Page<HistoryEntry, number>>>;
+  history(runId: string, from: number, limit: number): Promise<Result<Page<PlacedEntry, number>>>;
   /** Stops timers. The store is its owner's to close. */
   close(): void;
 }
@@ -127,9 +145,9 @@ export interface Runs<Spec, Key extends InstanceKey> {
 type Operations<Spec, Key extends InstanceKey, Names extends keyof Runs<Spec, Key>> = Pick<Runs<Spec, Key>, Names>;
 
 function keeping<Spec, Key extends InstanceKey>(
-  { store, clock, source, newIncarnation, log }: Ports<Spec, Key>,
+  { store, clock, source, newIncarnation, onRemoved, log }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
-): Operations<Spec, Key, "create" | "get" | "remove" | "history"> {
+): Operations<Spec, Key, "create" | "get" | "incarnations" | "remove" | "history"> {
   type All = Runs<Spec, Key>;
   const create: All["create"] = async (runId, config) => {
     const invalid = checkRunId(runId) ?? checkConfig(config);
@@ -152,6 +170,7 @@ function keeping<Spec, Key extends InstanceKey>(
     if (row === undefined || !(await store.remove(row.key))) return notFound(runId);
     log?.info({ run: runId, by }, "a run was deleted, as a caller asked");
     await registry.forget(row.key);
+    onRemoved?.(runId);
     return ok(null);
   };
 
@@ -163,13 +182,20 @@ function keeping<Spec, Key extends InstanceKey>(
       if (missing !== undefined && (await run.refresh())) throw recordMissing(missing);
       const open = openRecords(state);
       const items = placed.map(({ seq, body }) => {
-        const record = open(seq) ?? decodeRecord(body);
-        return { ...record, rolledBack: state.rolledBack.some(([first, last]) => first <= seq && seq <= last) };
+        const now = open(seq);
+        const rolledBack = state.rolledBack.some(([first, last]) => first <= seq && seq <= last);
+        return { ...(now ?? decodeRecord(body)), rolledBack, seq, isSettled: now === undefined };
       });
       return { items, next };
     });
 
-  return { create, get: (runId) => read(registry, runId, runView<Spec, Key>), remove, history };
+  return {
+    create,
+    get: (runId) => read(registry, runId, runView<Spec, Key>),
+    incarnations: (runId) => read(registry, runId, ({ incarnations }) => incarnations),
+    remove,
+    history,
+  };
 }
 
 /** Runs that are listed before others have their turn: a few milliseconds. */
@@ -235,13 +261,13 @@ function feedingBack<Spec, Key extends InstanceKey>(
         const { statuses, groups } = decideAdvantages(state, reports);
         return { events: groups.length > 0 ? [{ kind: "reported", groups }] : [], value: statuses };
       }),
-    closeGroups: (runId, refs, reason, by) => {
+    closeGroups: (runId, refs, reason, by, validateOnly) => {
       const decide = (state: RunState<Spec, Key>) => {
         const { statuses, cursors } = decideClose(state, refs);
         const closed = { kind: "closed", cursors, reason } as const;
         return { events: cursors.length > 0 ? [closed] : [], value: statuses };
       };
-      return change(registry, runId, decide, by);
+      return change(registry, runId, decide, by, validateOnly);
     },
     reopenGroups: (runId, refs, by) => {
       const decide = (state: RunState<Spec, Key>) => {
@@ -269,9 +295,9 @@ function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: u
 function controlling<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
 ): Operations<Spec, Key, "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume" | "maskArms"> {
-  type Asked = readonly [runId: string, by: string | undefined];
+  type Asked = readonly [runId: string, by: string | undefined, validateOnly: boolean | undefined];
   const control = (
-    [runId, by]: Asked,
+    [runId, by, validateOnly]: Asked,
     decide: (state: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[] | Refusal,
     withoutEffect: (state: RunState<Spec, Key>) => readonly string[] = ofAnyChange,
   ): Promise<Result<AppliesFrom>> => {
@@ -280,29 +306,29 @@ function controlling<Spec, Key extends InstanceKey>(
       if ("kind" in events) return events;
       return { events, value: { appliesFromCursor: state.cursor, noEffect: withoutEffect(state) } };
     };
-    return change(registry, runId, decideAll, by);
+    return change(registry, runId, decideAll, by, validateOnly);
   };
   return {
-    updateShape: (runId, shape, by) =>
+    updateShape: (runId, shape, by, validateOnly) =>
       control(
-        [runId, by],
+        [runId, by, validateOnly],
         (state) => {
           const decision = decideShape(state, shape);
           return decision.kind === "reshaped" ? [decision] : decision;
         },
         (state) => ofShape(state, shape),
       ),
-    updatePolicy: (runId, policy, by) =>
+    updatePolicy: (runId, policy, by, validateOnly) =>
       control(
-        [runId, by],
+        [runId, by, validateOnly],
         ({ config, weights }) => checkPolicy({ config, policy, weights }) ?? [{ kind: "policyUpdated", policy }],
         (state) => ofPolicy(state, policy),
       ),
-    setWeights: (runId, changed, by) => {
+    setWeights: (runId, changed, by, validateOnly) => {
       const weightsIn = ({ config, weights: old }: RunState): readonly number[] =>
         config.arms.map((arm, i) => changed[arm.id] ?? old[i] ?? 0);
       return control(
-        [runId, by],
+        [runId, by, validateOnly],
         (state) => {
           const { config, policy } = state;
           const weights = weightsIn(state);
@@ -312,10 +338,10 @@ function controlling<Spec, Key extends InstanceKey>(
         (state) => ofWeights(state, changed, weightsIn(state)),
       );
     },
-    advance: (runId, by) => control([runId, by], advanced),
+    advance: (runId, by, validateOnly) => control([runId, by, validateOnly], advanced),
     maskArms: (resource, reason) => registry.maskArms(resource, reason),
-    pause: (runId, by) => control([runId, by], (state) => (state.paused ? [] : [{ kind: "paused" }]), ofPause),
-    resume: (runId, by) => control([runId, by], (state) => (state.paused ? [{ kind: "resumed" }] : []), ofResume),
+    pause: (runId, by, validateOnly) => control([runId, by, validateOnly], (state) => (state.paused ? [] : [{ kind: "paused" }]), ofPause),
+    resume: (runId, by, validateOnly) => control([runId, by, validateOnly], (state) => (state.paused ? [{ kind: "resumed" }] : []), ofResume),
   };
 }
 

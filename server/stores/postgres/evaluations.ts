@@ -1,4 +1,5 @@
 /** Evaluations in PostgreSQL. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type {
   EvaluationStore,
   SamplePlace,
@@ -38,7 +39,22 @@ function isSame(one: StoredSample, other: StoredSample): boolean {
   return one.completion === other.completion && one.result === other.result && one.facts === other.facts;
 }
 
+/** Deletes what is left of evaluations that were removed. What fails here is tried again with the next one, or at the next start. */
+async function tidy(calls: Connections): Promise<void> {
+  try {
+    for (;;) {
+      const [next] = await calls.query("removedEvaluation");
+      if (next === undefined) return;
+      while ((await calls.query("dropSamples", [next["key"]])).length > 0) await sleep(1);
+      await calls.query("dropEvaluation", [next["key"]]);
+    }
+  } catch {
+    // A failure of the database is told where somebody waits for it.
+  }
+}
+
 export function postgresEvaluations(calls: Connections): EvaluationStore {
+  void tidy(calls);
   const find = async (id: string): Promise<StoredEvaluation | undefined> =>
     texts<StoredEvaluation>(await calls.query("findEvaluation", [id]))[0];
   const addSample: EvaluationStore["addSample"] = (key, sample) =>
@@ -47,7 +63,7 @@ export function postgresEvaluations(calls: Connections): EvaluationStore {
       const added = await connection.query("addSample", [key, ordinal, index, ...bytes(facts, result, completion)]);
       if (added.length > 0) return { kind: "added" };
       const [there] = texts<StoredSample>(await connection.query("sample", [key, ordinal, index]));
-      if (there === undefined) throw new Error(`there is no evaluation of key ${key}`);
+      if (there === undefined) return { kind: "gone" };
       // One that is the same to the letter is the one that was sent before the connection broke.
       return isDoubtful && isSame(there, sample) ? { kind: "added" } : { kind: "exists", sample: there };
     });
@@ -60,6 +76,13 @@ export function postgresEvaluations(calls: Connections): EvaluationStore {
         return isDoubtful && there?.body === body ? "created" : "exists";
       }),
     find,
+    list: async (afterId, limit) => texts<StoredEvaluation>(await calls.query("listEvaluations", [afterId, limit])),
+    remove: (key) =>
+      calls.work(async (connection, isDoubtful) => {
+        const removed = await connection.query("removeEvaluation", [key]);
+        void tidy(calls);
+        return removed.length > 0 || isDoubtful;
+      }),
     saveTasks: async (suite, tasks) => {
       const rows = tasks.map(({ ordinal, body }) => [ordinal, ...bytes(body)]);
       for (const stretch of stretches(rows)) await calls.query("saveTasks", [suite, ...columns(stretch, 2)]);

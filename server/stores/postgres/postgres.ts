@@ -5,6 +5,7 @@ import { chainOf, KEY_BYTES } from "../chain.ts";
 import type { EvaluationStore, Holds } from "../evaluation-store.ts";
 import { openSecret, sealSecret } from "../sealed.ts";
 import type { ReplicaStore } from "../replica-store.ts";
+import type { SampleStore } from "../sample-store.ts";
 import type { Store } from "../store.ts";
 import { CannotOpen } from "../thread.ts";
 import { type Connections, type DatabaseOptions, openDatabase } from "./database.ts";
@@ -13,6 +14,7 @@ import { postgresHolds } from "./holds.ts";
 import { prepare } from "./migrate.ts";
 import { postgresReplicas } from "./replicas.ts";
 import { postgresRuns } from "./runs.ts";
+import { postgresSamples } from "./samples.ts";
 import { statements } from "./statements.ts";
 
 /** A key of the servers' key file, and what names it. */
@@ -29,6 +31,7 @@ export interface PostgresOptions extends DatabaseOptions {
 export interface PostgresStores {
   readonly store: Store;
   readonly evaluationStore: EvaluationStore;
+  readonly sampleStore: SampleStore;
   readonly holds: Holds;
   readonly replicas: ReplicaStore;
   /** For what else the servers of a database share. */
@@ -56,6 +59,7 @@ export async function openPostgres({ keys, ...options }: PostgresOptions): Promi
   return {
     store: { ...store, close },
     evaluationStore: { ...postgresEvaluations(calls), close },
+    sampleStore: { ...postgresSamples(calls), close },
     holds: postgresHolds(calls),
     replicas: postgresReplicas(calls),
     calls,

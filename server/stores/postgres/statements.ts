@@ -155,10 +155,19 @@ export const statements = {
   // Evaluations.
   createEvaluation: "INSERT INTO evaluations (id, body) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING RETURNING key",
   findEvaluation: "SELECT id, key, body FROM evaluations WHERE id = $1",
+  listEvaluations: `SELECT id, key, body FROM evaluations WHERE id > $1 AND id NOT LIKE '/%' ORDER BY id LIMIT $2`,
+  /** What is left of it goes by a name that no evaluation has. */
+  removeEvaluation: "UPDATE evaluations SET id = '/' || key::text WHERE key = $1 AND id NOT LIKE '/%' RETURNING key",
+  removedEvaluation: "SELECT key FROM evaluations WHERE id LIKE '/%' ORDER BY key LIMIT 1",
+  dropSamples: `DELETE FROM samples WHERE (evaluation, ordinal, "index") IN (
+      SELECT evaluation, ordinal, "index" FROM samples WHERE evaluation = $1 LIMIT 256
+    ) RETURNING ordinal`,
+  dropEvaluation: "DELETE FROM evaluations WHERE key = $1",
   saveTasks: `INSERT INTO tasks (suite, ordinal, body)
     SELECT $1, t.ordinal, t.body FROM unnest($2::int8[], $3::bytea[]) AS t (ordinal, body) ON CONFLICT DO NOTHING`,
   tasks: "SELECT ordinal, body FROM tasks WHERE suite = $1 AND ordinal >= $2 AND ordinal < $3 ORDER BY ordinal",
-  addSample: `INSERT INTO samples (evaluation, ${SAMPLE}) VALUES ($1, $2, $3, $4, $5, $6)
+  addSample: `INSERT INTO samples (evaluation, ${SAMPLE})
+    SELECT key, $2::int8, $3::int8, $4::bytea, $5::bytea, $6::bytea FROM evaluations WHERE key = $1 AND id NOT LIKE '/%'
     ON CONFLICT DO NOTHING RETURNING ordinal`,
   sample: `SELECT ${SAMPLE} FROM samples WHERE evaluation = $1 AND ordinal = $2 AND "index" = $3`,
   places: `SELECT ordinal, "index" FROM samples WHERE evaluation = $1 AND ordinal >= $2 AND ordinal < $3 ${IN_ORDER}`,
@@ -167,6 +176,22 @@ export const statements = {
     WHERE evaluation = $1 AND (ordinal, "index") > ($2, $3) ${IN_ORDER} LIMIT $4`,
   samples: `SELECT ${SAMPLE} FROM samples
     WHERE evaluation = $1 AND (ordinal, "index") > ($2, $3) ${IN_ORDER} LIMIT $4`,
+
+  // Completions of runs.
+  keepSamples: `INSERT INTO run_samples (run, at, bytes, about, completion)
+    SELECT $1, now(), t.bytes, t.about, t.completion
+    FROM unnest($2::int8[], $3::bytea[], $4::bytea[]) AS t (bytes, about, completion)`,
+  newestSamples: `SELECT number, ${ms("at")} AS "atMs", about, completion FROM run_samples
+    WHERE run = $1 AND number < $2 ORDER BY number DESC LIMIT $3`,
+  trimSamples: `DELETE FROM run_samples WHERE run = $1 AND number <= (
+      SELECT max(number) FROM (
+        SELECT number, sum(bytes) OVER (ORDER BY number DESC) AS newer FROM run_samples WHERE run = $1
+      ) AS sums WHERE newer > $2
+    )`,
+  expireSamples: `DELETE FROM run_samples WHERE number IN (
+      SELECT number FROM run_samples WHERE at < now() - $1::float8 * ${MS} ORDER BY at LIMIT $2
+    ) RETURNING number`,
+  removeRunSamples: "DELETE FROM run_samples WHERE run = $1",
 
   // Holds.
   hold: `INSERT INTO holds (name, holder, until) VALUES ($1, $2, now() + $3::float8 * ${MS})

@@ -71,7 +71,7 @@ function setUp(store = memoryEvaluationStore(), suites = [tsp], refusal?: MakeRe
     onFailure,
   });
   return {
-    evaluations: createEvaluations({ store, holds: memoryHolds(), maker, scorer, asyncScorer, registry, suites }),
+    evaluations: createEvaluations({ store, holds: memoryHolds(), maker, scorer, asyncScorer, registry, suites, now: () => 0 }),
     made,
   };
 }

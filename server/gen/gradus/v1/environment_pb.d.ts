@@ -71,7 +71,8 @@ export declare const PortInfoSchema: GenMessage<PortInfo>;
  */
 export declare type QueueInfo = Message<"gradus.v1.QueueInfo"> & {
   /**
-   * "tasks": making tasks; "aside": drawing, solving and simulating for people.
+   * "tasks": making tasks; "aside": pictures, solutions and run files for people;
+   * "simulations".
    *
    * @generated from field: string name = 1;
    */

@@ -1171,7 +1171,7 @@ export declare const EvaluationService: GenService<{
   },
   /**
    * Deletes an evaluation with its samples; the tasks of its suite stay, for other
-   * evaluations have the same. Whoever holds it loses it. NOT_FOUND where there is none.
+   * evaluations have the same. Calls on it get NOT_FOUND from then on.
    *
    * @generated from rpc gradus.v1.EvaluationService.DeleteEvaluation
    */

@@ -1778,7 +1778,7 @@ class CheckRunRequest(google.protobuf.message.Message):
     FILE_FIELD_NUMBER: builtins.int
     CONFIG_FIELD_NUMBER: builtins.int
     file: builtins.str
-    """A run file, in YAML or JSON as `gradus run start` takes it; at most 256 KiB."""
+    """A run file, in YAML or JSON as `gradus run start` takes it; at most 64 KiB."""
     @property
     def config(self) -> global___RunConfig:
         """A configuration."""
@@ -3462,12 +3462,16 @@ class GetHistoryResponse(google.protobuf.message.Message):
     next_page_token: builtins.str
     """For the next page; empty: this is the last."""
     resume_token: builtins.str
-    """Given back later as page_token, it gives what has changed since: every record from
-    the first one that was not settled on. Whoever draws a run drops that many records
-    from the end of what it has (resume_records) and puts the answer there.
+    """Where to read on later, given back as page_token: from the first record of this page
+    that is not settled, or from behind it. A client that draws a run goes on with the
+    token of the first page with resume_records above 0, or else of the last; it drops
+    those records and all after them, for they come again, and with them what is new.
+    After an import (RunState.epoch is another) it begins again from the start.
     """
     resume_records: builtins.int
-    """How many of this page's records, from its end, will be given again."""
+    """How many of this page's records, from its end, will be given again: the first of
+    them is not settled.
+    """
     @property
     def records(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___HistoryRecord]:
         """In the order they happened."""

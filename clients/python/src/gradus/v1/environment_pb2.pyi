@@ -126,7 +126,9 @@ class QueueInfo(google.protobuf.message.Message):
     WAITING_FIELD_NUMBER: builtins.int
     WAITING_MAX_FIELD_NUMBER: builtins.int
     name: builtins.str
-    """"tasks": making tasks; "aside": drawing, solving and simulating for people."""
+    """"tasks": making tasks; "aside": pictures, solutions and run files for people;
+    "simulations".
+    """
     running: builtins.int
     """Pieces of work in progress."""
     waiting: builtins.int

@@ -111,7 +111,7 @@ class EvaluationServiceServicer(object):
 
     def DeleteEvaluation(self, request, context):
         """Deletes an evaluation with its samples; the tasks of its suite stay, for other
-        evaluations have the same. Whoever holds it loses it. NOT_FOUND where there is none.
+        evaluations have the same. Calls on it get NOT_FOUND from then on.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

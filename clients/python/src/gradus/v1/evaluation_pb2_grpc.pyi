@@ -57,7 +57,7 @@ class EvaluationServiceStub:
         gradus.v1.evaluation_pb2.DeleteEvaluationResponse,
     ]
     """Deletes an evaluation with its samples; the tasks of its suite stay, for other
-    evaluations have the same. Whoever holds it loses it. NOT_FOUND where there is none.
+    evaluations have the same. Calls on it get NOT_FOUND from then on.
     """
 
     HoldEvaluation: grpc.UnaryStreamMultiCallable[
@@ -142,7 +142,7 @@ class EvaluationServiceAsyncStub:
         gradus.v1.evaluation_pb2.DeleteEvaluationResponse,
     ]
     """Deletes an evaluation with its samples; the tasks of its suite stay, for other
-    evaluations have the same. Whoever holds it loses it. NOT_FOUND where there is none.
+    evaluations have the same. Calls on it get NOT_FOUND from then on.
     """
 
     HoldEvaluation: grpc.aio.UnaryStreamMultiCallable[
@@ -237,7 +237,7 @@ class EvaluationServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.evaluation_pb2.DeleteEvaluationResponse, collections.abc.Awaitable[gradus.v1.evaluation_pb2.DeleteEvaluationResponse]]:
         """Deletes an evaluation with its samples; the tasks of its suite stay, for other
-        evaluations have the same. Whoever holds it loses it. NOT_FOUND where there is none.
+        evaluations have the same. Calls on it get NOT_FOUND from then on.
         """
 
     @abc.abstractmethod

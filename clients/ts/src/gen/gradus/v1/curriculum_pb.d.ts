@@ -1701,7 +1701,7 @@ export declare type CheckRunRequest = Message<"gradus.v1.CheckRunRequest"> & {
    */
   source: {
     /**
-     * A run file, in YAML or JSON as `gradus run start` takes it; at most 256 KiB.
+     * A run file, in YAML or JSON as `gradus run start` takes it; at most 64 KiB.
      *
      * @generated from field: string file = 1;
      */
@@ -3652,16 +3652,19 @@ export declare type GetHistoryResponse = Message<"gradus.v1.GetHistoryResponse">
   nextPageToken: string;
 
   /**
-   * Given back later as page_token, it gives what has changed since: every record from
-   * the first one that was not settled on. Whoever draws a run drops that many records
-   * from the end of what it has (resume_records) and puts the answer there.
+   * Where to read on later, given back as page_token: from the first record of this page
+   * that is not settled, or from behind it. A client that draws a run goes on with the
+   * token of the first page with resume_records above 0, or else of the last; it drops
+   * those records and all after them, for they come again, and with them what is new.
+   * After an import (RunState.epoch is another) it begins again from the start.
    *
    * @generated from field: string resume_token = 3;
    */
   resumeToken: string;
 
   /**
-   * How many of this page's records, from its end, will be given again.
+   * How many of this page's records, from its end, will be given again: the first of
+   * them is not settled.
    *
    * @generated from field: uint32 resume_records = 4;
    */

@@ -1,0 +1,163 @@
+/** What is asked of a run's configuration before there is a run: what is wrong with it, and what it would draw. */
+import { create, fromJson } from "@bufbuild/protobuf";
+import { didYouMean } from "../../envs/lib/text.ts";
+import type { Simulated } from "../aside/simulate.ts";
+import type { RunConfig } from "../curriculum/core/types.ts";
+import type { Life } from "../curriculum/simulation/life.ts";
+import { students } from "../curriculum/simulation/students.ts";
+import * as wire from "../gen/gradus/v1/curriculum_pb.js";
+import { peerCaller, type Wanting } from "../making/make.ts";
+import { runFields } from "../run-files/contract.ts";
+import { fieldIn, lineIn, type RunText } from "../run-files/read.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
+import { type CallContext, type CodeName, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
+import { checkArms } from "./check-arms.ts";
+import { checkEvaluatedRows, checkRanks, rowWarnings } from "./check-rows.ts";
+import { checkBytes, checkRange, invalid, required } from "./check.ts";
+import type { ServiceDeps } from "./deps.ts";
+import { placesOf } from "./places.ts";
+import { invalidAt } from "./refusal.ts";
+import { runConfigFromWire } from "./run-config.ts";
+import { askingOf, doneOr } from "./showing.ts";
+import { checkConfig } from "../curriculum/core/config.ts";
+
+type Handlers = Pick<ServiceHandlers<typeof wire.CurriculumService>, "checkRun" | "simulateRun">;
+
+const FILE_BYTES_MAX = 64 * 1024;
+const STUDENT_BYTES_MAX = 64;
+const UPDATES_MAX = 2000;
+/** Of a run without an end, and of longer ones. */
+const UPDATES_DEFAULT = 500;
+const POINTS_MAX = 200;
+const POINTS_DEFAULT = 100;
+/** What a simulation may take: samples, and update batches by arm. */
+const SAMPLES_MAX = 2 ** 24;
+const ARM_BATCHES_MAX = 2 ** 17;
+
+/** What says that a configuration is wrong; other errors end the call. */
+const REFUSALS: readonly CodeName[] = ["INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION"];
+
+export function checkingHandlers(deps: ServiceDeps): Handlers {
+  return {
+    async checkRun({ source }, context) {
+      if (source.case === undefined) throw invalid("source", "either file or config is to be set");
+      if (source.case === "config") return responseOf(undefined, source.value, await foundIn(deps, source.value, context));
+      const job = { kind: "read", text: checkBytes(source.value, FILE_BYTES_MAX, "file") } as const;
+      const read = doneOr(await deps.aside.run<"read">(job, askingOf(context)));
+      if (read.kind === "invalid")
+        return create(wire.CheckRunResponseSchema, { problems: read.problems.map((problem) => ({ ...problem })) });
+      const config = fromJson(wire.RunConfigSchema, read.text.config);
+      return responseOf(read.text, config, await foundIn(deps, config, context));
+    },
+    async simulateRun(request, context) {
+      const config = runConfigFromWire(required(request.config, "config"), deps);
+      const wrong = checkConfig(config);
+      if (wrong !== undefined) throw invalidAt("config.", wrong);
+      checkRanks(deps.pools, config.policy, config.arms, "config.");
+      const updates = updatesOf(request.updates, config);
+      const job = {
+        kind: "simulate",
+        config: withoutSpecs(config),
+        places: placesOf(config, deps.registry),
+        student: studentOf(request.student),
+        seed: String(request.seed),
+        updates,
+        pointsMax: Math.min(updates, checkRange(request.points || POINTS_DEFAULT, 1, POINTS_MAX, "points")),
+      } as const;
+      return simulatedToWire(config, doneOr(await deps.aside.run<"simulate">(job, askingOf(context))));
+    },
+  };
+}
+
+/** Refuses a run whose arms give no tasks, or tasks that it must not train on. */
+export async function checkTasks(
+  deps: ServiceDeps,
+  config: RunConfig<TaskSpec>,
+  trainOnEvaluated: boolean,
+  wanting: Wanting,
+): Promise<void> {
+  await checkArms(deps, config, wanting);
+  const { evaluationArms: arms, seed, policy } = config;
+  await checkArms(deps, { arms, seed }, wanting, "config.evaluation_arms");
+  checkRanks(deps.pools, policy, config.arms, "config.");
+  if (!trainOnEvaluated) await checkEvaluatedRows(deps, config, "config.arms");
+}
+
+interface Found {
+  readonly problems: readonly RpcError[];
+  readonly warnings: readonly string[];
+}
+
+/** All that CreateRun would refuse, and what it would warn of. */
+async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, { peer, signal }: CallContext): Promise<Found> {
+  try {
+    const config = runConfigFromWire(wireConfig, deps);
+    const wrong = checkConfig(config);
+    if (wrong !== undefined) throw invalidAt("config.", wrong);
+    await checkTasks(deps, config, wireConfig.trainOnEvaluated, { caller: peerCaller(peer), signal });
+    return { problems: [], warnings: await rowWarnings(deps, config) };
+  } catch (error) {
+    if (!(error instanceof RpcError) || !REFUSALS.includes(error.code)) throw error;
+    return { problems: [error, ...error.others], warnings: [] };
+  }
+}
+
+function responseOf(text: RunText | undefined, config: wire.RunConfig, { problems, warnings }: Found) {
+  const remarks = problems.map(({ message }) => {
+    const { field = "", rest = message } = fieldIn(message, runFields) ?? {};
+    return { field, message: rest, line: text === undefined ? 0 : lineIn(text, field) };
+  });
+  return create(wire.CheckRunResponseSchema, {
+    problems: remarks.sort((a, b) => a.line - b.line),
+    warnings: warnings.map((message) => ({ message })),
+    config,
+    runId: text?.runId ?? "",
+  });
+}
+
+/** Simulated students know no tasks. */
+function withoutSpecs(config: RunConfig<TaskSpec>): RunConfig<null> {
+  return { ...config, arms: config.arms.map((arm) => ({ ...arm, spec: null })), evaluationArms: [] };
+}
+
+function studentOf(name: string): string {
+  const [first] = students;
+  if (name === "" && first !== undefined) return first.name;
+  const names = students.map((student) => student.name);
+  if (names.includes(checkBytes(name, STUDENT_BYTES_MAX, "student"))) return name;
+  throw invalid("student", `there is no student '${name}'${didYouMean(name, names)}; there are ${names.join(", ")}`);
+}
+
+function updatesOf(asked: number, { length, promptsPerUpdate, numGenerations, arms }: RunConfig): number {
+  const whole = Math.ceil(length / promptsPerUpdate) || UPDATES_DEFAULT;
+  const samples = promptsPerUpdate * numGenerations;
+  const most = Math.floor(Math.min(UPDATES_MAX, SAMPLES_MAX / samples, ARM_BATCHES_MAX / arms.length));
+  if (most === 0) throw invalid("config", `an update batch has ${samples} samples, and at most ${SAMPLES_MAX} are simulated`);
+  return asked === 0 ? Math.min(whole, UPDATES_DEFAULT, most) : checkRange(asked, 1, most, "updates");
+}
+
+function simulatedToWire({ arms }: RunConfig, { points, given, equalShares, target }: Simulated) {
+  return create(wire.SimulateRunResponseSchema, {
+    points: points.map(({ cursor, counts, probabilities, success, ...rest }) => ({
+      ...rest,
+      cursor: BigInt(cursor),
+      counts: [...counts],
+      probabilities: [...probabilities],
+      success: [...success],
+    })),
+    outcome: outcomeToWire(given),
+    equalShares: outcomeToWire(equalShares),
+    armIds: arms.map(({ id }) => id),
+    target,
+  });
+}
+
+function outcomeToWire({ rolloutsToTarget, final, mean, wasted, useful }: Life) {
+  return {
+    ...(rolloutsToTarget !== null && { rolloutsToTarget: BigInt(rolloutsToTarget) }),
+    success: final,
+    successMean: mean,
+    wasted,
+    useful,
+  };
+}

@@ -1,0 +1,42 @@
+/** Completions of runs in PostgreSQL. */
+import { bytesOfSample, reachingLength, type SampleStore, type StoredRunSample } from "../sample-store.ts";
+import { columns, stretches } from "./appends.ts";
+import type { Connections } from "./database.ts";
+
+/** Rows that one statement reads: of completions of 384 KiB, which are the longest here, some megabytes. */
+const ROWS_MAX = 16;
+
+/** Bodies are bytes in the database, and texts here. */
+function sampleOf(row: Readonly<Record<string, unknown>>): StoredRunSample {
+  const { number, atMs, about, completion } = row as Record<string, Buffer> & { number: number; atMs: number };
+  return { number, atMs, about: String(about), completion: String(completion) };
+}
+
+export function postgresSamples(calls: Connections): SampleStore {
+  const newest: SampleStore["newest"] = async (run, below = Number.MAX_SAFE_INTEGER, limit, lengthMax) => {
+    const found: StoredRunSample[] = [];
+    for (let before = below; found.length < limit; before = found.at(-1)?.number ?? 0) {
+      const wanted = Math.min(ROWS_MAX, limit - found.length);
+      const rows = await calls.query("newestSamples", [run, before, wanted]);
+      found.push(...rows.map(sampleOf));
+      const taken = reachingLength(found, lengthMax);
+      if (taken.length < found.length || rows.length < wanted) return taken;
+    }
+    return found;
+  };
+  return {
+    add: async (run, samples) => {
+      const rows = samples.map((sample) => [
+        bytesOfSample(sample),
+        Buffer.from(sample.about),
+        Buffer.from(sample.completion),
+      ]);
+      for (const stretch of stretches(rows)) await calls.query("keepSamples", [run, ...columns(stretch, 3)]);
+    },
+    newest,
+    trim: async (run, bytesMax) => void (await calls.query("trimSamples", [run, bytesMax])),
+    expire: async (olderThanMs, limit) => (await calls.query("expireSamples", [olderThanMs, limit])).length,
+    removeRun: async (run) => void (await calls.query("removeRunSamples", [run])),
+    close: async () => undefined,
+  };
+}

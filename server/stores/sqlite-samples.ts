@@ -1,0 +1,72 @@
+/** Completions of runs in an SQLite file of their own, as the storage thread reads and writes them. */
+import type { DatabaseSync } from "node:sqlite";
+import type { InThread } from "./commit-queue.ts";
+import { bytesOfSample, reachingLength, sampleAccess, type SampleStore, type StoredRunSample } from "./sample-store.ts";
+import type { Schema } from "./sqlite-file.ts";
+
+/** The index has the bytes too, so that trimming reads no texts. */
+const TABLES = `
+  CREATE TABLE samples (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    run TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    about TEXT NOT NULL,
+    completion TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX samples_of_run ON samples (run, number, bytes);
+  CREATE INDEX samples_by_time ON samples (at);
+`;
+
+const CENSUS = "SELECT run AS name, COUNT(*) AS count FROM samples GROUP BY run ORDER BY run";
+
+export const sampleSchema: Schema = {
+  file: "samples.sqlite",
+  version: 1,
+  tables: TABLES,
+  foreignKeys: false,
+  census: { of: "run", counted: "completions", sql: CENSUS },
+};
+
+const NOW_MS = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
+function prepare(db: DatabaseSync) {
+  return {
+    add: db.prepare(`INSERT INTO samples (run, at, bytes, about, completion) VALUES (?, ${NOW_MS}, ?, ?, ?)`),
+    newest: db.prepare(
+      `SELECT number, at AS atMs, about, completion FROM samples WHERE run = ? AND number < ?
+       ORDER BY number DESC LIMIT ?`,
+    ),
+    trim: db.prepare(
+      `DELETE FROM samples WHERE run = ?1 AND number <= (
+         SELECT MAX(number) FROM (
+           SELECT number, SUM(bytes) OVER (ORDER BY number DESC) AS newer FROM samples WHERE run = ?1
+         ) WHERE newer > ?2
+       )`,
+    ),
+    expire: db.prepare(
+      `DELETE FROM samples WHERE number IN (SELECT number FROM samples WHERE at < ${NOW_MS} - ? ORDER BY at LIMIT ?)`,
+    ),
+    removeRun: db.prepare("DELETE FROM samples WHERE run = ?"),
+  };
+}
+
+export function samplesIn(db: DatabaseSync): InThread<SampleStore> {
+  // What people wrote to a model, or it to them, is not to be read in the file once it is deleted.
+  db.exec("PRAGMA secure_delete = ON");
+  const sql = prepare(db);
+  return {
+    access: sampleAccess,
+    tidying: { due: () => false, portion: () => undefined },
+    methods: {
+      add: (run, samples) => {
+        for (const sample of samples) sql.add.run(run, bytesOfSample(sample), sample.about, sample.completion);
+      },
+      newest: (run, below = Number.MAX_SAFE_INTEGER, limit, lengthMax) =>
+        reachingLength(sql.newest.iterate(run, below, limit) as unknown as Iterable<StoredRunSample>, lengthMax),
+      trim: (run, bytesMax) => void sql.trim.run(run, bytesMax),
+      expire: (olderThanMs, limit) => Number(sql.expire.run(olderThanMs, limit).changes),
+      removeRun: (run) => void sql.removeRun.run(run),
+    },
+  };
+}
