@@ -19,7 +19,9 @@ effect(() => {
   const isNews = () => gradus.value === asked && returns.value === counted;
   asked.unary(EnvironmentService.method.getServerInfo, {}).then(
     ({ server, caller }) => {
-      if (isNews()) known.value = { server, name: caller?.name ?? "", role: caller?.role ?? "" };
+      if (isNews())
+        // A server of before roles were told shows all there is, and refuses what may not be done.
+        known.value = { server, name: caller?.name ?? "", role: caller?.role ?? "operator" };
     },
     (error: unknown) => {
       if (isNews()) known.value = { ...unknown, server: known.value.server };

@@ -91,6 +91,9 @@ function Row({ run, chosen, onChoose }: RowProps) {
           />
           <a href={hrefOf(["runs", runId])}>{runId}</a>
         </label>
+        <a class="aside" href={hrefOf(["runs", runId, "samples"])} aria-label={`Samples of ${runId}`}>
+          samples
+        </a>
       </th>
       <td class="words">
         <Tag tone={tone}>{word}</Tag>

@@ -33,11 +33,12 @@ export async function drawn(gradus: Gradus, taskId: string, given: Given | undef
   }
 }
 
-/** What the picture says of itself, for those who do not see it. */
+const ENTITIES: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
+
+/** What the picture says of itself, for those who do not see it. A parser would apply its style, which is refused. */
 function saidBy(svg: string): string {
-  const document = new DOMParser().parseFromString(svg, "image/svg+xml");
-  const words = ["title", "desc"].map((tag) => document.querySelector(`svg > ${tag}`)?.textContent ?? "");
-  return words.filter((text) => text !== "").join(" ");
+  const words = ["title", "desc"].map((tag) => new RegExp(`<${tag}>([^<]*)<`).exec(svg)?.[1] ?? "");
+  return words.join(" ").replace(/&(lt|gt|quot|amp);/g, (entity) => ENTITIES[entity] ?? entity);
 }
 
 export function Picture({ svg, decorative = false }: Drawn & { readonly decorative?: boolean }) {
@@ -65,7 +66,7 @@ export function TaskPicture({
     },
     [JSON.stringify({ ...task, seed: String(task.seed) })],
   );
-  if (answer.error !== undefined) return <p class="note">{answer.error.message}</p>;
+  if (answer.error !== undefined) return <p class="note excerpt">{answer.error.message}</p>;
   if (answer.value === undefined) return null;
   const { svg, prompt } = answer.value;
   if (svg === undefined) return <p class="note excerpt">{prompt.slice(0, 400)}</p>;
