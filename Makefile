@@ -51,7 +51,7 @@ demo: setup ## Start the server, train a small policy with its bandit, draw the 
 	$(NODE) scripts/demo.ts
 
 serve: node_modules/.package-lock.json page/dist/index.html ## Start the server on the loopback interface
-	cli/gradus serve
+	cli/gradus serve --keep-samples 64
 
 test: test-ts test-py ## Set up all and run all tests but those of test-trainers
 	@echo "Adapters are tested against real trainers (TRL, ...) by 'make test-trainers', which installs 6 GB of its own."

@@ -145,7 +145,7 @@ async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<S
 }
 
 function contextOf({ signal }: Attempt): CallContext {
-  const caller = { peer: "local", caller: "", deadlineMs: undefined };
+  const caller = { peer: "local", caller: "", role: "operator", deadlineMs: undefined };
   return { signal: signal ?? neverAborted, draining: neverAborted, requestId: "local", log: silent, ...caller };
 }
 

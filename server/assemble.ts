@@ -13,6 +13,7 @@ import type { Config } from "./runtime/config.ts";
 import { commit, version } from "./runtime/version.ts";
 import type { Traces } from "./runtime/traces.ts";
 import type { ServiceDeps } from "./services/deps.ts";
+import { createNoRewards } from "./scoring/no-rewards.ts";
 import { recordItem } from "./services/feedback.ts";
 import type { EvaluationStore, Holds } from "./stores/evaluation-store.ts";
 import type { SampleStore } from "./stores/sample-store.ts";
@@ -56,6 +57,8 @@ export interface Parts {
   readonly aheadMax?: number;
   readonly meter?: ServiceDeps["meter"];
   readonly log: Logger;
+  /** The servers of its store, and how long ago each was heard of; left out: it has no store that others may have. */
+  readonly replicas?: ServiceDeps["status"]["replicas"];
   /** As the others of its store and its log know it; left out: it is a command, and serves nobody. */
   readonly replicaId?: string;
   /** Left out: nobody wants traces. */
@@ -93,6 +96,8 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
       onFailure: (error, resource) => onFailure(error, "asking a resource threw", { resource }),
     }),
   );
+  const downs = new Map<string, string | undefined>();
+  resources.onChange((name, down) => downs.set(name, down));
   const aside = parts.openAside(registry);
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, teacher });
@@ -116,10 +121,27 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const asyncScorer = spans.scorer(scorers.asyncScorer);
   const sources = { pools, missingPorts };
   const { suites } = loaded;
-  const evaluating = { store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites, sources, now: () => clock.now() };
+  const evaluating = {
+    store: evaluationStore,
+    holds,
+    maker,
+    scorer,
+    asyncScorer,
+    registry,
+    suites,
+    sources,
+    now: () => clock.now(),
+  };
   const sizes = { messageBytesMax: config.limits.maxMessageBytes, completionBytesMax };
   const deps: ServiceDeps = {
     facts: { version, commit, store: storeKind(config.store), replicaId: parts.replicaId ?? "", ...sizes },
+    status: {
+      startedAtMs: systemClock.now(),
+      queues: () => [{ name: "tasks", waitingMax: config.limits.maxQueue, ...workers.load() }, ...aside.load()],
+      ports: () => resources.load().map((load) => ({ ...load, down: downs.get(load.name) })),
+      replicas: parts.replicas ?? (() => []),
+    },
+    noRewards: createNoRewards(),
     keyring,
     registry,
     pools,

@@ -149,6 +149,7 @@ async function assembleAround(
   const parts = {
     config,
     replicaId,
+    replicas: () => fleet?.members() ?? [],
     registry,
     keyring,
     pools,

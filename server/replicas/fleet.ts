@@ -54,6 +54,11 @@ export interface FleetListener {
   readonly onProblem: (error: unknown) => void;
 }
 
+export interface Member {
+  readonly id: string;
+  readonly ageMs: number;
+}
+
 export interface Fleet {
   /** The store's time. */
   readonly clock: Clock;
@@ -61,6 +66,8 @@ export interface Fleet {
   start(listener: FleetListener): void;
   /** Says that a resource of this server is down, and why; undefined: it is asked again. */
   tell(resource: string, down: string | undefined): void;
+  /** This server and the others, by id, and how long ago each was last heard of. */
+  members(): readonly Member[];
   /** No longer one of them; closes the store of replicas. */
   leave(): Promise<void>;
 }
@@ -231,11 +238,12 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     return { kind: "refused", message: refused.message };
   }
 
+  let met = first;
   let listener: FleetListener | undefined;
   let failing = false;
   const beating = beats(clock, async () => {
     try {
-      const met = await meet();
+      met = await meet();
       // After an outage the others' rows are as old as it was long: they are looked at when all have written theirs.
       if (!failing && listener !== undefined) own.look(met, listener);
       if (failing) listener?.onProblem(undefined);
@@ -258,6 +266,10 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
       if (reason === undefined) own.down.delete(resource);
       else own.down.set(resource, reason);
       beating.now();
+    },
+    members: () => {
+      const others = met.others.map((other) => ({ id: other.id, ageMs: time.clock.now() - other.seenAtMs }));
+      return [{ id, ageMs: 0 }, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
     },
     leave: async () => {
       await beating.end();

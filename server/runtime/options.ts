@@ -40,7 +40,7 @@ export const configOptions = {
   }),
   httpPort: integer({
     flag: "http-port",
-    description: "port of Connect, gRPC-Web, /metrics, /livez and /readyz; 0: any free one",
+    description: "port of the page, Connect, gRPC-Web, /metrics, /livez and /readyz; 0: any free one",
     min: 0,
     max: 65535,
     defaultValue: 8080,

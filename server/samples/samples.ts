@@ -162,7 +162,8 @@ function createWriter(store: SampleStore, log: Log, bytesMax: number) {
     },
     flush: (): Promise<void> => {
       const all = waiting;
-      if (lost > 0) log.warn({ samples: lost }, "completions of runs were not kept, for the store takes them too slowly");
+      if (lost > 0)
+        log.warn({ samples: lost }, "completions of runs were not kept, for the store takes them too slowly");
       [waiting, length, lost] = [new Map(), 0, 0];
       return (writing = writing.then(() => write(all)));
     },

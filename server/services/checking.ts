@@ -41,7 +41,8 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
   return {
     async checkRun({ source }, context) {
       if (source.case === undefined) throw invalid("source", "either file or config is to be set");
-      if (source.case === "config") return responseOf(undefined, source.value, await foundIn(deps, source.value, context));
+      if (source.case === "config")
+        return responseOf(undefined, source.value, await foundIn(deps, source.value, context));
       const job = { kind: "read", text: checkBytes(source.value, FILE_BYTES_MAX, "file") } as const;
       const read = doneOr(await deps.aside.run<"read">(job, askingOf(context)));
       if (read.kind === "invalid")
@@ -132,7 +133,8 @@ function updatesOf(asked: number, { length, promptsPerUpdate, numGenerations, ar
   const whole = Math.ceil(length / promptsPerUpdate) || UPDATES_DEFAULT;
   const samples = promptsPerUpdate * numGenerations;
   const most = Math.floor(Math.min(UPDATES_MAX, SAMPLES_MAX / samples, ARM_BATCHES_MAX / arms.length));
-  if (most === 0) throw invalid("config", `an update batch has ${samples} samples, and at most ${SAMPLES_MAX} are simulated`);
+  if (most === 0)
+    throw invalid("config", `an update batch has ${samples} samples, and at most ${SAMPLES_MAX} are simulated`);
   return asked === 0 ? Math.min(whole, UPDATES_DEFAULT, most) : checkRange(asked, 1, most, "updates");
 }
 

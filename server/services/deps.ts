@@ -2,7 +2,7 @@
 import type { TaskKey } from "../../envs/origin.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
-import type { Aside } from "../aside/aside.ts";
+import type { Aside, LaneLoad } from "../aside/aside.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
@@ -14,6 +14,7 @@ import type { TaskSpec } from "../tasks/spec.ts";
 import type { MissingPorts } from "../ports/ports.ts";
 import type { Teacher } from "../ports/teacher/teacher.ts";
 import type { GroupLimits } from "./check.ts";
+import type { NoRewards } from "../scoring/no-rewards.ts";
 
 /** Limits on what a request may hold; each is named in the error that it gives. */
 export interface RequestLimits extends GroupLimits {
@@ -47,8 +48,29 @@ export interface ServerFacts {
   readonly completionBytesMax: number;
 }
 
+/** What is the matter with a resource, and how much is asked of it. */
+export interface PortLoad {
+  readonly name: string;
+  readonly running: number;
+  readonly waiting: number;
+  /** Why it is not asked now; undefined: it is. */
+  readonly down: string | undefined;
+}
+
+/** What a process does at this moment; see ServerInfo in the contract. */
+export interface ServerStatus {
+  readonly startedAtMs: number;
+  readonly queues: () => readonly LaneLoad[];
+  readonly ports: () => readonly PortLoad[];
+  /** How long ago each was last heard of; none: the store is this process's own. */
+  readonly replicas: () => readonly { readonly id: string; readonly ageMs: number }[];
+}
+
 export interface ServiceDeps {
   readonly facts: ServerFacts;
+  readonly status: ServerStatus;
+  /** Samples that had no reward, since the process started. */
+  readonly noRewards: NoRewards;
   readonly keyring: Keyring;
   readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;

@@ -6,11 +6,8 @@ import {
   type CompletionGroup,
   type Environment as WireEnvironment,
   type EnvironmentService,
-  file_gradus_v1_environment,
   FinishReason,
   GetEnvironmentResponseSchema,
-  type GetServerInfoResponse,
-  GetServerInfoResponseSchema,
   type ListEnvironmentsResponse,
   ListEnvironmentsResponseSchema,
   ResetResponseSchema,
@@ -20,7 +17,6 @@ import {
   type StreamStepsResponse,
   StreamStepsResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
-import { portKinds } from "../ports/list.ts";
 import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Caller } from "../scoring/async-scorer.ts";
@@ -38,6 +34,7 @@ import type { ServiceDeps } from "./deps.ts";
 import { giveFeedback } from "./feedback.ts";
 import { keepGroup } from "./kept-samples.ts";
 import { makeError } from "./refusal.ts";
+import { serverInfo } from "./server-info.ts";
 import { showingHandlers } from "./showing.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 import { groupToWire } from "./wire-outcome.ts";
@@ -50,27 +47,6 @@ const LISTS_KEPT = 64;
 /** A space comes before all that an id may hold: "a" stands before "a-b". */
 function keyOf({ id, version }: WireEnvironment): string {
   return `${id} ${1e9 - version}`;
-}
-
-function serverInfo({ facts, registry, missingPorts = {}, limits }: ServiceDeps): GetServerInfoResponse {
-  const { messageBytesMax, completionBytesMax, ...own } = facts;
-  const { groupsMax, completionsMax, batchSeedsMax } = limits;
-  const ports = portKinds.map(([name]) => ({ name, missing: missingPorts[name] ?? "" }));
-  return create(GetServerInfoResponseSchema, {
-    server: {
-      ...own,
-      contract: file_gradus_v1_environment.proto.package,
-      environments: registry.environments.length,
-      ports: ports.sort((a, b) => (a.name < b.name ? -1 : 1)),
-      limits: {
-        messageBytes: BigInt(messageBytesMax),
-        groups: groupsMax,
-        completions: completionsMax,
-        completionBytes: completionBytesMax,
-        batchSeeds: batchSeedsMax,
-      },
-    },
-  });
 }
 
 /** Which environments there are, and what each is. Both stay what they are while the server runs. */
@@ -86,7 +62,7 @@ function createDirectory(
   /** Lists that were asked for lately: what is frozen the transport writes only once, for which it takes 2 ms. */
   const lists = new LRUCache<string, ListEnvironmentsResponse>({ max: LISTS_KEPT });
   return {
-    getServerInfo: () => serverInfo(deps),
+    getServerInfo: (_, context) => serverInfo(deps, context),
     listEnvironments({ category, pageSize, pageToken }) {
       checkBytes(category, CATEGORY_BYTES_MAX, "category");
       const asked = readPage({ pageSize, pageToken }, 100, 1000);
@@ -254,12 +230,19 @@ function failureOf<Name extends string>($typeName: Name, error: RpcError) {
 const sourceOf = { generated: "synthetic", row: "real", inline: "teacher" } as const;
 const unknown = Object.freeze({ environment: "", level: "", source: "" });
 
-function tally({ meter }: Pick<ServiceDeps, "meter">, task: OpenTask | NoReward, { samples }: ScoredGroup): void {
-  if (meter === undefined) return;
-  const counts = meter(task.kind === "none" ? unknown : kindOf(task));
+function tally(
+  { meter, noRewards }: Pick<ServiceDeps, "meter" | "noRewards">,
+  task: OpenTask | NoReward,
+  { samples }: ScoredGroup,
+): void {
+  const counts = meter?.(task.kind === "none" ? unknown : kindOf(task));
   for (const { result } of samples) {
-    if (result.kind === "score") counts.scored(result.score.verdict, result.score.reward, result.score.solved);
-    else counts.noReward(result.reason, result.resource ?? "");
+    if (result.kind === "score") {
+      counts?.scored(result.score.verdict, result.score.reward, result.score.solved);
+      continue;
+    }
+    noRewards.add(result);
+    counts?.noReward(result.reason, result.resource ?? "");
   }
 }
 

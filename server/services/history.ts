@@ -34,6 +34,7 @@ export async function historyResponse(
   let at: number | undefined = from;
   let next: number | undefined;
   let last: Told | undefined;
+  let end = from;
   while (at !== undefined && next === undefined) {
     const page: Page<PlacedEntry, number> = okOrThrow(await runs.history(runId, at, Math.max(size, merge)));
     for (const entry of page.items) {
@@ -46,6 +47,7 @@ export async function historyResponse(
       const one: Told = joins ? (last as Told) : { seq, first: entry, batches: [], isSettled: true };
       if (!joins) told.push(one);
       one.isSettled &&= isSettled;
+      end = seq + 1;
       const { kind } = recordToWire(entry);
       if (kind.case !== "batch") continue;
       one.batches.push(kind.value);
@@ -59,18 +61,12 @@ export async function historyResponse(
   if (next === undefined && last !== undefined && last.batches.length < merge) last.isSettled = false;
   const settled = told.findIndex(({ isSettled }) => !isSettled);
   const resumeRecords = settled < 0 ? 0 : told.length - settled;
-  const end = next ?? endOf(told, from);
   return create(GetHistoryResponseSchema, {
     records: told.map((each) => toRecord(each, merge)),
     nextPageToken: next === undefined ? "" : pageToken(String(next)),
     resumeToken: pageToken(String(told[settled]?.seq ?? end)),
     resumeRecords,
   });
-}
-
-function endOf(told: readonly Told[], from: number): number {
-  const last = told.at(-1);
-  return last === undefined ? from : last.seq + Math.max(1, last.batches.length);
 }
 
 function isSameGroup(one: HistoryEntry, other: HistoryEntry, merge: number): boolean {
@@ -89,8 +85,10 @@ function toRecord({ first, batches }: Told, merge: number): HistoryRecord {
 function merged(batches: readonly BatchRecord[]): BatchRecord {
   const [first] = batches as readonly [BatchRecord, ...BatchRecord[]];
   const arms = batches.reduce((most, { counts }) => Math.max(most, counts.length), 0);
-  const byArm = (of: (batch: BatchRecord) => readonly number[], join: (values: readonly number[]) => number): number[] =>
-    Array.from({ length: arms }, (_, arm) => join(batches.flatMap((batch) => of(batch)[arm] ?? [])));
+  const byArm = (
+    of: (batch: BatchRecord) => readonly number[],
+    join: (values: readonly number[]) => number,
+  ): number[] => Array.from({ length: arms }, (_, arm) => join(batches.flatMap((batch) => of(batch)[arm] ?? [])));
   const total = (of: (batch: BatchRecord) => number): number => sum(batches.map(of));
   const rewards = batches.flatMap(({ rewardMean }) => rewardMean ?? []);
   const solved = batches.flatMap(({ solvedShare }) => solvedShare ?? []);

@@ -43,7 +43,11 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
       const { environment, split } = task.token;
       if (split === "bench")
         throw new RpcError("FAILED_PRECONDITION", "the task is of the split bench, whose answers nobody is given");
-      const job = { kind: "solve", task: asideTask(task), drawBeside: draw ? textOf(deps, beside) : undefined } as const;
+      const job = {
+        kind: "solve",
+        task: asideTask(task),
+        drawBeside: draw ? textOf(deps, beside) : undefined,
+      } as const;
       const solved = doneOr(await aside.run<"solve">(job, askingOf(context)));
       if (solved === undefined)
         throw new RpcError("FAILED_PRECONDITION", `${environment} has no solver, and its row no solution`);

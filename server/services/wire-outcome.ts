@@ -23,7 +23,7 @@ import type { ScoredGroup } from "../scoring/score-group.ts";
 import type { NoReward, NoRewardReason, SampleResult } from "../scoring/scorer.ts";
 import { verdicts } from "./wire-enums.ts";
 
-const reasons: Readonly<Record<NoRewardReason, WireReason>> = {
+export const noRewardReasons: Readonly<Record<NoRewardReason, WireReason>> = {
   invalid_task_id: WireReason.INVALID_TASK_ID,
   too_large: WireReason.TOO_LARGE,
   timeout: WireReason.TIMEOUT,
@@ -52,7 +52,7 @@ export function feedbackToWire(status: DomainStatus): WireFeedback {
 // Plain literals from here on: `create` costs more than the scoring.
 
 function noRewardToWire({ reason, resource = "", detail, retryDelayMs }: NoReward): WireNoReward {
-  return { $typeName: "gradus.v1.NoReward", reason: reasons[reason], resource, detail, retryDelayMs };
+  return { $typeName: "gradus.v1.NoReward", reason: noRewardReasons[reason], resource, detail, retryDelayMs };
 }
 
 function componentToWire({ name, value, weight, reason = "" }: RewardComponent): WireComponent {

@@ -47,9 +47,7 @@ export interface Holds {
 
 /** "exists": there was one in its place, and it stays; "gone": the evaluation was deleted. */
 export type AddedSample =
-  | { readonly kind: "added" }
-  | { readonly kind: "exists"; readonly sample: StoredSample }
-  | { readonly kind: "gone" };
+  { readonly kind: "added" } | { readonly kind: "exists"; readonly sample: StoredSample } | { readonly kind: "gone" };
 
 export interface EvaluationStore {
   /** "exists": the id is taken, and nothing was written. */

@@ -137,6 +137,10 @@ export abstract class Call implements CallContext, OpenCall {
     return this.account.name;
   }
 
+  get role(): Role {
+    return this.account.token?.role ?? "operator";
+  }
+
   get draining(): AbortSignal {
     return this.method.admission.draining;
   }

@@ -28,6 +28,8 @@ export interface CallContext {
   readonly peer: string;
   /** The name of the caller's token, which the history of a run keeps; empty: the server asks for none. */
   readonly caller: string;
+  /** What the caller may do: "viewer", "trainer" or "operator"; the last where the server asks for no token. */
+  readonly role: string;
   /** When the caller gives up, milliseconds since the epoch; undefined: never. */
   readonly deadlineMs: number | undefined;
 }

@@ -2,10 +2,7 @@
 import { CliProblem } from "../../problem.ts";
 
 /** "a=2" of --difficulty, by arm; `ids` are the run's. */
-export function difficultiesOf(
-  levels: readonly string[] = [],
-  ids: readonly string[],
-): ReadonlyMap<string, number> {
+export function difficultiesOf(levels: readonly string[] = [], ids: readonly string[]): ReadonlyMap<string, number> {
   return new Map(
     levels.map((text) => {
       const [, id = "", level = ""] = /^(.+)=(\d{1,3})$/.exec(text) ?? [];

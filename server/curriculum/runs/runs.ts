@@ -340,8 +340,10 @@ function controlling<Spec, Key extends InstanceKey>(
     },
     advance: (runId, by, validateOnly) => control([runId, by, validateOnly], advanced),
     maskArms: (resource, reason) => registry.maskArms(resource, reason),
-    pause: (runId, by, validateOnly) => control([runId, by, validateOnly], (state) => (state.paused ? [] : [{ kind: "paused" }]), ofPause),
-    resume: (runId, by, validateOnly) => control([runId, by, validateOnly], (state) => (state.paused ? [{ kind: "resumed" }] : []), ofResume),
+    pause: (runId, by, validateOnly) =>
+      control([runId, by, validateOnly], (state) => (state.paused ? [] : [{ kind: "paused" }]), ofPause),
+    resume: (runId, by, validateOnly) =>
+      control([runId, by, validateOnly], (state) => (state.paused ? [{ kind: "resumed" }] : []), ofResume),
   };
 }
 

@@ -25,6 +25,7 @@ import { toConnectError } from "../errors.ts";
 import { type Registration, RpcError } from "../rpc.ts";
 import { callKey, implementationOf, messageKey } from "./calls.ts";
 import { bodyReader, type ByteRequest, HttpCall } from "./messages.ts";
+import { createPage } from "./page.ts";
 
 // Which web pages may call the HTTP port.
 
@@ -174,6 +175,7 @@ function headersOf(get: (name: "host" | "origin" | "authorization") => string | 
 }
 
 function listener(config: HttpConfig, routes: Routes, context: TransportContext, metrics: Metrics): RequestListener {
+  const page = createPage();
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const path = request.url?.split("?", 1)[0] ?? "";
     if (answerProbe(path, response, context)) return;
@@ -181,7 +183,7 @@ function listener(config: HttpConfig, routes: Routes, context: TransportContext,
     const route = routes.get(path);
     if (route !== undefined) void answerCall(route, request, response, context);
     else if (path === "/metrics") answerScrape(request, response, context, metrics);
-    else answerText(response, 404, notFound(path, [...routes.keys()]));
+    else if (!page.answer(path, request, response)) answerText(response, 404, notFound(path, [...routes.keys()]));
   };
   return (request, response) => {
     context.turns(request.socket).begin(() => {
@@ -296,7 +298,7 @@ function contentTypeProblem({ path }: Method, handler: Handler, type: string | u
 
 function notFound(path: string, paths: readonly string[]): string {
   const shown = paths.map((known) => `  POST ${known}`).join("\n");
-  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n${shown}`;
+  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n${shown}`;
 }
 
 async function close(server: Server, graceMs: number): Promise<void> {

@@ -71,7 +71,16 @@ function setUp(store = memoryEvaluationStore(), suites = [tsp], refusal?: MakeRe
     onFailure,
   });
   return {
-    evaluations: createEvaluations({ store, holds: memoryHolds(), maker, scorer, asyncScorer, registry, suites, now: () => 0 }),
+    evaluations: createEvaluations({
+      store,
+      holds: memoryHolds(),
+      maker,
+      scorer,
+      asyncScorer,
+      registry,
+      suites,
+      now: () => 0,
+    }),
     made,
   };
 }

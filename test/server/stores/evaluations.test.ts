@@ -81,6 +81,23 @@ describe.each(stores)("the store of evaluations: $name", ({ open }) => {
     expect([await store.count(one), await store.count(two)]).toEqual([4, 1]);
   });
 
+  test("lists evaluations by id, and deletes one with its samples", async () => {
+    const [one = -1, two = -1] = await begin("one", "two", "a.b", "a");
+    await store.addSample(one, sample(0, 0));
+    await store.addSample(two, sample(0, 0));
+    const ids = async (after: string, limit = 10) => (await store.list(after, limit)).map(({ id }) => id);
+    expect(await ids("")).toEqual(["a", "a.b", "one", "two"]);
+    expect(await ids("a", 2)).toEqual(["a.b", "one"]);
+    expect(await store.remove(one)).toBe(true);
+    expect(await store.remove(one)).toBe(false);
+    expect(await store.find("one")).toBeUndefined();
+    expect(await ids("")).toEqual(["a", "a.b", "two"]);
+    expect(await store.addSample(one, sample(5, 0))).toEqual({ kind: "gone" });
+    expect(await store.create("one", "again")).toBe("created");
+    const again = (await store.find("one"))?.key ?? -1;
+    expect([await store.count(again), await store.count(two)]).toEqual([0, 1]);
+  });
+
   test("keeps tasks of suites, the first of each place", async () => {
     await begin();
     const task = (ordinal: number, body: string) => ({ ordinal, body });
