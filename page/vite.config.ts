@@ -1,24 +1,27 @@
 /** Builds the page into page/dist: files that the HTTP port serves as they are, named by their content. */
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, gzip } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
 const brotli = promisify(brotliCompress);
-const zip = promisify<string | Uint8Array, { readonly level: number }, Uint8Array>(gzip);
+const zip = promisify<Uint8Array, { readonly level: number }, Uint8Array>(gzip);
 
 /** Each file once more as browsers take it, so that no server compresses the same again and again. */
 function compressed(): Plugin {
   return {
     name: "compressed",
     apply: "build",
-    enforce: "post",
-    async generateBundle(_, bundle) {
-      const emit = async (fileName: string, source: Promise<Uint8Array>) =>
-        this.emitFile({ type: "asset", fileName, source: await source });
+    // Of what lies there when all else is done.
+    async writeBundle({ dir = "" }, bundle) {
+      const write = async (fileName: string, ending: string, form: Promise<Uint8Array>) =>
+        writeFile(join(dir, `${fileName}${ending}`), await form);
       await Promise.all(
-        Object.entries(bundle).flatMap(([fileName, file]) => {
-          const source = file.type === "chunk" ? file.code : file.source;
-          return [emit(`${fileName}.br`, brotli(source)), emit(`${fileName}.gz`, zip(source, { level: 9 }))];
+        Object.keys(bundle).flatMap((fileName) => {
+          const source = readFileSync(join(dir, fileName));
+          return [write(fileName, ".br", brotli(source)), write(fileName, ".gz", zip(source, { level: 9 }))];
         }),
       );
     },
