@@ -195,14 +195,14 @@ test("each action says what it does before it is done, and leaves the record tha
     await dialog.getByRole("button", { name: "Close", exact: true }).click();
   };
   const nothing = async () => undefined;
-  await act("Weights", "Set weights", () => page.getByLabel("t0").fill("2"), "Set them");
+  await act("Weights", "Set weights", () => page.getByRole("spinbutton", { name: "t0" }).fill("2"), "Set them");
   await act("Pause", "Pause the run", nothing, "Pause");
   await act("Resume", "Resume the run", nothing, "Resume");
   await act("Advance", "Advance the policy", nothing, "Advance");
   await act(
     "Policy",
     "Change the policy",
-    () => page.getByLabel("The policy").fill('{"mixture": {}}'),
+    () => page.getByRole("textbox", { name: "The policy" }).fill('{"mixture": {}}'),
     "Put it in place",
   );
   await act("Shape", "Change the shape", () => page.getByLabel("Completions of each prompt").fill("8"), "Change it");
@@ -227,7 +227,7 @@ test("each action says what it does before it is done, and leaves the record tha
 test("a plan is checked as it is typed, played, and started", async () => {
   await using opened = await openView(browser, `${server.httpAddress}/#/plan?updates=20`);
   const { page } = opened;
-  const file = page.getByLabel("The run file");
+  const file = page.getByRole("textbox", { name: "The run file" });
   const text = await file.inputValue();
   await file.fill(text.replace("np/tsp", "np/tps"));
   await page.getByText(/did you mean .*np\/tsp/).waitFor();
