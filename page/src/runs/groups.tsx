@@ -19,6 +19,11 @@ export function Groups({ run }: { readonly run: ReadRun }) {
     (client, options) => client.run(run.runId).groups({ which: isNumber ? BigInt(batch) : "open" }, options),
     [run.runId, batch, String(run.state.version)],
   );
+  const [asked, setAsked] = useState<AskedFor>();
+  const leave = () => {
+    setAsked(undefined);
+    answer.again();
+  };
   return (
     <>
       <div class="toolbar">
@@ -31,28 +36,37 @@ export function Groups({ run }: { readonly run: ReadRun }) {
           />
         </label>
       </div>
-      <Answered answer={answer}>{(groups) => <Listed run={run} groups={groups} again={answer.again} />}</Answered>
+      <Answered answer={answer}>{(groups) => <Listed run={run} groups={groups} onAsk={setAsked} />}</Answered>
+      {asked?.what === "close" && <ClosingDialog run={run} groups={asked.groups} onClose={leave} />}
+      {asked?.what === "reopen" && <ReopeningDialog run={run} groups={asked.groups} onClose={leave} />}
     </>
   );
+}
+
+/** What is to be done, to those groups: as they were when it was asked for, whatever becomes of them meanwhile. */
+interface AskedFor {
+  readonly what: "close" | "reopen";
+  readonly groups: readonly RunGroup[];
 }
 
 function Listed({
   run,
   groups,
-  again,
+  onAsk,
 }: {
   readonly run: ReadRun;
   readonly groups: readonly RunGroup[];
-  readonly again: () => void;
+  readonly onAsk: (asked: AskedFor) => void;
 }) {
   const [chosen, setChosen] = useState<readonly string[]>([]);
-  const [asked, setAsked] = useState<"close" | "reopen">();
   const now = useNow();
   if (groups.length === 0) return <p class="empty">No group is open: the run waits for nothing.</p>;
   const may = roleAtLeast("trainer");
   const pick = (groupId: string, on: boolean) =>
     setChosen(on ? [...chosen, groupId] : chosen.filter((other) => other !== groupId));
   const there = groups.filter(({ groupId }) => chosen.includes(groupId));
+  const open = there.filter(({ closed }) => !closed);
+  const closedOnes = there.filter(({ closed }) => closed);
   return (
     <>
       <div class="toolbar">
@@ -65,10 +79,14 @@ function Listed({
             <button type="button" onClick={() => setChosen(groups.map(({ groupId }) => groupId))}>
               Choose all
             </button>
-            <button type="button" disabled={there.every(({ closed }) => closed)} onClick={() => setAsked("close")}>
+            <button type="button" disabled={open.length === 0} onClick={() => onAsk({ what: "close", groups: open })}>
               Close the chosen
             </button>
-            <button type="button" disabled={!there.some(({ closed }) => closed)} onClick={() => setAsked("reopen")}>
+            <button
+              type="button"
+              disabled={closedOnes.length === 0}
+              onClick={() => onAsk({ what: "reopen", groups: closedOnes })}
+            >
               Reopen the chosen
             </button>
           </>
@@ -81,20 +99,6 @@ function Listed({
         keyOf={(at) => groups[at]?.groupId ?? at}
         row={(at) => cellsOf(groups[at] as RunGroup, { runId: run.runId, now, chosen, pick: may ? pick : undefined })}
       />
-      {asked === "close" && (
-        <ClosingDialog
-          run={run}
-          groups={there.filter(({ closed }) => !closed)}
-          onClose={() => leave(setAsked, again)}
-        />
-      )}
-      {asked === "reopen" && (
-        <ReopeningDialog
-          run={run}
-          groups={there.filter(({ closed }) => closed)}
-          onClose={() => leave(setAsked, again)}
-        />
-      )}
     </>
   );
 }
@@ -131,11 +135,6 @@ function cellsOf(group: RunGroup, { runId, now, chosen, pick }: Shown) {
     closed || issued === undefined ? "–" : span(now - issued),
     figure(statistics?.mean),
   ];
-}
-
-function leave(setAsked: (asked: undefined) => void, again: () => void): void {
-  setAsked(undefined);
-  again();
 }
 
 function missingOf(groups: readonly RunGroup[]): number {

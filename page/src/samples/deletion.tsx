@@ -11,7 +11,7 @@ export function Deletion({ runId }: { readonly runId: string }) {
     return { words: ["All completions that the run keeps go. Its rewards and its state stay, and new ones are kept."] };
   };
   return (
-    <p class="below">
+    <p class="apart">
       <button type="button" aria-haspopup="dialog" onClick={() => setOpened(true)}>
         Delete the kept completions
       </button>

@@ -170,6 +170,7 @@ function Table({
     <Rows
       label="Samples"
       columns={["sample", kindName, "reward", "verdict", "what is wrong", noteName]}
+      words={[0, 1, 3, 4]}
       count={rows.length}
       keyOf={(at) => rows[at]?.key ?? at}
       row={(at) => {

@@ -4,6 +4,7 @@ import { Goal, Split } from "../../../clients/ts/src/public.ts";
 import type { Environment } from "../../../clients/ts/src/public.ts";
 import { address, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
+import { roleAtLeast } from "../caller.ts";
 import { Answered, Heading, Search, Select, Tag } from "../ui/parts.tsx";
 import { counted } from "../words.ts";
 import { taskHref } from "./choice.ts";
@@ -115,7 +116,7 @@ function Card({
     <li>
       <a class="card" href={taskHref(id, { level, split })} ref={place}>
         <div class="thumbnail">
-          {seen && (
+          {seen && roleAtLeast("trainer") && (
             <TaskPicture
               task={{ environment: id, level: level || undefined, split: asSplit(split), seed: 0n }}
               decorative

@@ -8,12 +8,14 @@ const ROW_PX = 35;
 interface RowsProps {
   readonly label: string;
   readonly columns: readonly string[];
+  /** Columns of words rather than of figures; left out: the first two. */
+  readonly words?: readonly number[];
   readonly count: number;
   readonly keyOf: (at: number) => string | number;
   readonly row: (at: number) => readonly ComponentChildren[];
 }
 
-export function Rows({ label, columns, count, keyOf, row }: RowsProps) {
+export function Rows({ label, columns, words = [0, 1], count, keyOf, row }: RowsProps) {
   const place = useRef<HTMLDivElement>(null);
   const [, redraw] = useReducer((times: number) => times + 1, 0);
   const options = {
@@ -39,7 +41,7 @@ export function Rows({ label, columns, count, keyOf, row }: RowsProps) {
         <thead>
           <tr>
             {columns.map((column, at) => (
-              <th key={column} scope="col" class={at < 2 ? "words" : ""}>
+              <th key={column} scope="col" class={words.includes(at) ? "words" : ""}>
                 {column === "" ? <span class="hidden">Notes</span> : column}
               </th>
             ))}
@@ -55,7 +57,7 @@ export function Rows({ label, columns, count, keyOf, row }: RowsProps) {
                     {cell}
                   </th>
                 ) : (
-                  <td key={at} class={at === 1 ? "words" : ""}>
+                  <td key={at} class={words.includes(at) ? "words" : ""}>
                     {cell}
                   </td>
                 ),
