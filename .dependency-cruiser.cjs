@@ -26,12 +26,25 @@ module.exports = {
     only("envs-are-pure", "^envs/", "^envs/", "Tasks know nothing of the server."),
     only("pictures-know-tasks-alone", "^pictures/", "^(pictures|envs)/", "A picture is of a task and an answer."),
     {
-      name: "servers-draw-nothing",
-      comment: "No call needs a picture.",
+      name: "servers-draw-aside",
+      comment: "Pictures are drawn in a thread of their own, and nothing else of a server loads them.",
       severity: "error",
-      from: { path: "^server/" },
+      from: { path: "^server/", pathNot: "^server/aside/jobs\\.ts$" },
       to: { path: "^pictures/" },
     },
+    only(
+      "aside-knows-no-run",
+      "^server/aside/",
+      "^(server/(aside|curriculum|making|run-files|sharing)/|pictures/|envs/)",
+      "What people ask for, in threads of its own.",
+    ),
+    only("run-files-are-text", "^server/run-files/", "^(server/(run-files|gen)/|envs/lib/)", "A run file's text, read."),
+    only(
+      "samples-know-no-contract",
+      "^server/samples/",
+      "^(server/(samples|scoring|sharing)/|server/stores/sample-store\\.ts$|server/curriculum/runs/ports\\.ts$|envs/)",
+      "Completions that runs keep.",
+    ),
     only("stores-are-a-leaf", "^server/stores/", "^server/stores/", "A store keeps bytes."),
     only(
       "runtime-is-a-leaf",
@@ -103,13 +116,13 @@ module.exports = {
     only(
       "evaluation-is-a-core",
       "^server/evaluation/",
-      "^(server/(evaluation|tasks|making|scoring|pools|ports|sharing)/|server/stores/evaluation-store\\.ts$|server/runtime/files\\.ts$|server/curriculum/|envs/)",
+      "^(server/(evaluation|samples|tasks|making|scoring|pools|ports|sharing)/|server/stores/evaluation-store\\.ts$|server/runtime/files\\.ts$|server/curriculum/|envs/)",
       "Evaluations know no contract and no transport.",
     ),
     only(
       "services-know-no-transport",
       "^server/services/",
-      "^(server/(services|curriculum|evaluation|tasks|making|scoring|pools|ports|sharing|gen)/|server/transport/rpc\\.ts$|envs/)",
+      "^(server/(services|aside|run-files|samples|curriculum|evaluation|tasks|making|scoring|pools|ports|sharing|gen)/|server/transport/rpc\\.ts$|envs/)",
       "Handlers are transport-free: of the transports they know what a handler is.",
     ),
     only(

@@ -2,14 +2,15 @@
 import type { Command } from "commander";
 import type { Solution } from "../envs/environment.ts";
 import type { AnyScoreTask } from "../envs/score.ts";
-import { addLocalOptions } from "./connection.ts";
-import type { LocalFlags } from "./connection.ts";
+import type { GradusClient } from "../clients/ts/src/public.ts";
+import { addConnectionOptions } from "./connection.ts";
+import type { ConnectionFlags } from "./connection.ts";
 import type { Local } from "./local.ts";
 import { CliProblem, problemOf } from "./problem.ts";
 import { addTaskOptions, taskChoiceOf } from "./task-options.ts";
 import type { TaskFlags } from "./task-options.ts";
 
-export interface LocalTaskFlags extends LocalFlags, TaskFlags {
+export interface LocalTaskFlags extends ConnectionFlags, TaskFlags {
   readonly taskId?: string;
 }
 
@@ -18,12 +19,12 @@ export function addLocalTaskOptions(command: Command): Command {
   command
     .argument("[environment]", "e.g. np/tsp; left out with --task-id")
     .option("--task-id <id>", "a task from gradus reset, in place of an environment and a seed");
-  return addLocalOptions(addTaskOptions(command));
+  return addConnectionOptions(addTaskOptions(command));
 }
 
 /** The id of the task that was chosen. */
 export async function taskIdOf(
-  { client }: Local,
+  { client }: { readonly client: GradusClient },
   environment: string | undefined,
   flags: LocalTaskFlags,
 ): Promise<string> {

@@ -46,9 +46,9 @@ export function parseRunFile(path: string, text: string): RunFileResult {
   return { kind: "read", file: { path, runId, config: fromJson(RunConfigSchema, config), lineOf } };
 }
 
-/** "run.yaml:12: policy.bandit.epsilon: …" */
+/** "run.yaml:12: policy.bandit.epsilon: …"; line 0: it is not known. */
 export function lineOfProblem(path: string, { line, field, message }: LineProblem): string {
-  return [`${path}:${line}`, ...(field === "" ? [] : [field]), message].join(": ");
+  return [line === 0 ? path : `${path}:${line}`, ...(field === "" ? [] : [field]), message].join(": ");
 }
 
 /** What a configuration may be refused with; else it is the server that fails. */

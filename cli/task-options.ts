@@ -38,6 +38,12 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+export function anyNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError("Want a number.");
+}
+
 export function thinkingOption(): Option {
   const words = "how much of its thinking a completion holds, as the chat template leaves it (default required)";
   return new Option("--thinking <how>", words).choices(thinkingNames);

@@ -1,6 +1,7 @@
 /**
- * gradus draw: a picture of a task and of an answer to it. Always here: it may show the solver's answer. On a terminal
- * the picture goes to a file, whose path is printed; into a pipe or a file it goes as it is.
+ * gradus draw: a picture of a task and of an answer to it. Here it shows the solver's answer beside one that is not the
+ * best; a server shows that to operators, with --solve. On a terminal the picture goes to a file, whose path is printed;
+ * into a pipe or a file it goes as it is.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { drawCompletion, drawTask, type Told } from "../../pictures/draw.ts";
 import type { AnyScoreTask } from "../../envs/score.ts";
 import { completionIn } from "../files.ts";
-import { localOf } from "../connection.ts";
+import { localOf, withClient } from "../connection.ts";
 import type { Local } from "../local.ts";
 import { addLocalTaskOptions, openTask, solutionOf, taskIdOf } from "../local-task.ts";
 import type { LocalTaskFlags } from "../local-task.ts";
@@ -47,13 +48,11 @@ export function addDraw(program: Command): void {
     const terminal = process.stdout.isTTY;
     if (open && out === undefined && !terminal)
       throw new CliProblem("usage", "--open needs --out, for standard output is no terminal and takes the picture");
-    const local = await localOf(flags);
-    const taskId = await taskIdOf(local, environment, flags);
-    const task = openTask(local, taskId);
-    const svg = await drawn(local, taskId, task, flags).finally(() => local.client.close());
-    if (json) return printDrawing(taskId, task, svg, out);
+    const drawing = flags.server === undefined ? await drawnHere(environment, flags) : await drawnThere(environment, flags);
+    const { svg } = drawing;
+    if (json) return printDrawing(drawing, out);
     if (out === undefined && !terminal) return print(svg);
-    const path = out ?? (await pathOf(task, taskId));
+    const path = out ?? (await pathOf(drawing));
     await writeOut("--out", path, `${svg}\n`);
     if (terminal || open) print(path);
     if (!(open ?? isShown(terminal, process.env, process.platform))) return;
@@ -65,22 +64,44 @@ export function addDraw(program: Command): void {
   });
 }
 
-async function printDrawing(
-  taskId: string,
-  { environment }: AnyScoreTask,
-  svg: string,
-  out: string | undefined,
-): Promise<void> {
+/** A picture, and what it is of. */
+interface Drawing {
+  readonly taskId: string;
+  /** Left out by a server, which is not asked. */
+  readonly environment?: string;
+  readonly version?: number;
+  readonly svg: string;
+}
+
+async function printDrawing({ svg, ...of }: Drawing, out: string | undefined): Promise<void> {
   if (out !== undefined) await writeOut("--out", out, `${svg}\n`);
-  const of = { taskId, environment: environment.id, version: environment.version };
   printJson(out === undefined ? { ...of, svg } : { ...of, file: out });
 }
 
 /** A name under out/ that says the environment, and is the same for the same task. */
-async function pathOf({ environment }: AnyScoreTask, taskId: string): Promise<string> {
+async function pathOf({ environment = "task", taskId }: Drawing): Promise<string> {
   makeDirectory("--out", "out");
   const hash = createHash("sha256").update(taskId).digest("hex").slice(0, 8);
-  return join("out", `${environment.id.replaceAll("/", "-")}-${hash}.svg`);
+  return join("out", `${environment.replaceAll("/", "-")}-${hash}.svg`);
+}
+
+async function drawnHere(environment: string | undefined, flags: Flags): Promise<Drawing> {
+  const local = await localOf(flags);
+  const taskId = await taskIdOf(local, environment, flags);
+  const task = openTask(local, taskId);
+  const svg = await drawn(local, taskId, task, flags).finally(() => local.client.close());
+  return { taskId, environment: task.environment.id, version: task.environment.version, svg };
+}
+
+function drawnThere(environment: string | undefined, flags: Flags): Promise<Drawing> {
+  const { answer, completion, file, solve } = flags;
+  return withClient(flags, async (client) => {
+    const taskId = await taskIdOf({ client }, environment, flags);
+    if (solve) return { taskId, svg: (await client.solveTask({ taskId }, { draw: true })).svg };
+    const whole = file === undefined ? completion : await completionIn(file);
+    const text = whole === undefined ? (answer === undefined ? undefined : { answer }) : { completion: whole };
+    return { taskId, svg: await client.drawTask({ taskId }, text) };
+  });
 }
 
 async function drawn(

@@ -1,6 +1,7 @@
 /** gradus eval: a model behind an OpenAI-compatible endpoint on a suite. What was done is kept, so it can be resumed. */
 import { type Command, InvalidArgumentError } from "commander";
 import { createHash } from "node:crypto";
+import { addEvaluations } from "./eval/look.ts";
 import { join } from "node:path";
 import {
   type AnswerFormatName,
@@ -89,13 +90,13 @@ export function addEval(program: Command): void {
   const command = program
     .command("eval")
     .description("evaluate a model behind an OpenAI-compatible endpoint; the same command again resumes")
-    .requiredOption("--suite <id>", "e.g. forge-bench or countdown")
-    .requiredOption(
+    .option("--suite <id>", "e.g. forge-bench or countdown; required")
+    .option(
       "--endpoint <url>",
-      "base URL, e.g. http://localhost:8000/v1; the key comes from OPENAI_API_KEY",
+      "base URL, e.g. http://localhost:8000/v1; the key comes from OPENAI_API_KEY; required",
       httpUrl,
     )
-    .requiredOption("--model <name>", "the model's name at the endpoint", someName)
+    .option("--model <name>", "the model's name at the endpoint; required", someName)
     .option("--samples <n>", "completions of each task", wholeNumber(1, 1024), 1)
     .option("--concurrency <n>", "completions under way at once", wholeNumber(1, 4096), 16)
     .option("--temperature <t>", "sampling temperature (default: the endpoint's)", numberFrom0)
@@ -115,7 +116,13 @@ export function addEval(program: Command): void {
     .option("--json", "print report.json, and no progress");
   addSuiteOptions(addConnectionOptions(command))
     .addHelpText("after", VERIFIERS_HELP)
-    .action((flags: Flags) => withClient(flags, (client) => evaluate(client, flags), "evaluations"));
+    .action((flags: Flags) => {
+      // Not by commander, which would ask for them with the commands below too.
+      for (const name of ["suite", "endpoint", "model"] as const)
+        if ((flags as Partial<Flags>)[name] === undefined) throw new CliProblem("usage", `--${name} is required`);
+      return withClient(flags, (client) => evaluate(client, flags), "evaluations");
+    });
+  addEvaluations(command);
 }
 
 /** What decides on the completions, and so on the default id. */

@@ -1,7 +1,8 @@
-/** gradus solve: the answer that the environment's solver gives. Always here: no answer ever goes over the wire. */
+/** gradus solve: the answer that the environment's solver gives, here or by a server whose operator asks. */
 import { type Command, Option } from "commander";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
-import { localOf } from "../connection.ts";
+import { Proof } from "../../clients/ts/src/public.ts";
+import { localOf, withClient } from "../connection.ts";
 import { addLocalTaskOptions, type LocalTaskFlags, openTask, solutionOf, taskIdOf } from "../local-task.ts";
 import type { Local } from "../local.ts";
 import { baselineText, fields, print, printJson } from "../print.ts";
@@ -14,8 +15,9 @@ interface Flags extends LocalTaskFlags {
 /** What was found, in plain values. */
 interface Solved {
   readonly taskId: string;
-  readonly environment: string;
-  readonly version: number;
+  /** Left out by a server, which is not asked. */
+  readonly environment?: string;
+  readonly version?: number;
   /** As a model would write it. */
   readonly answer: string;
   /** A whole completion that gives the answer in the task's format. */
@@ -29,7 +31,7 @@ interface Solved {
 export function addSolve(program: Command): void {
   const command = program
     .command("solve")
-    .description("solve a task with the environment's own solver, in this process")
+    .description("solve a task with the environment's own solver; with --server, as an operator, and no task of a benchmark")
     .addOption(
       new Option("--as-completion", "print only a completion that gives the answer, e.g. for gradus step").conflicts(
         "json",
@@ -37,11 +39,24 @@ export function addSolve(program: Command): void {
     )
     .option("--json", "print JSON");
   addLocalTaskOptions(command).action(async (environment: string | undefined, flags: Flags) => {
-    const local = await localOf(flags);
-    const taskId = await taskIdOf(local, environment, flags);
-    const solved = solve(local, taskId);
+    const solved = flags.server === undefined ? await solvedHere(environment, flags) : await solvedThere(environment, flags);
     if (flags.json) printJson(solved);
     else print(flags.asCompletion ? solved.completion : shown(solved));
+  });
+}
+
+async function solvedHere(environment: string | undefined, flags: Flags): Promise<Solved> {
+  const local = await localOf(flags);
+  return solve(local, await taskIdOf(local, environment, flags));
+}
+
+/** By a server, for an operator. */
+function solvedThere(environment: string | undefined, flags: Flags): Promise<Solved> {
+  return withClient(flags, async (client) => {
+    const taskId = await taskIdOf({ client }, environment, flags);
+    const { answer, completion, baseline, nodes } = await client.solveTask({ taskId });
+    const known = baseline && { value: baseline.value, bound: baseline.bound, proven: baseline.proof === Proof.OPTIMAL };
+    return { taskId, answer, completion, nodes: Number(nodes), ...(known && { baseline: known }) };
   });
 }
 
@@ -62,7 +77,7 @@ function solve(local: Local, taskId: string): Solved {
 
 function shown({ taskId, environment, version, answer, baseline, nodes }: Solved): string {
   return fields([
-    ["environment", `${environment}, version ${version}`],
+    ["environment", environment === undefined ? undefined : `${environment}, version ${version}`],
     ["task id", taskId],
     ["answer", answer],
     ["baseline", baseline === undefined ? undefined : baselineText(baseline)],

@@ -7,18 +7,27 @@ import { portKinds } from "../../../server/ports/list.ts";
 import { rowWarnings } from "../../../server/services/check-rows.ts";
 import { readPoolPath } from "../../../server/pools/selection.ts";
 import { contradictionLine, rejectionLines } from "../../../server/pools/report.ts";
-import { addLocalOptions, addSuiteOptions, ANY_TEACHER, configOf, type LocalFlags, localOf } from "../../connection.ts";
+import {
+  addConnectionOptions,
+  addSuiteOptions,
+  ANY_TEACHER,
+  configOf,
+  type ConnectionFlags,
+  localOf,
+  withClient,
+} from "../../connection.ts";
+import { readFileOf } from "../../files.ts";
 import type { Local } from "../../local.ts";
 import { warn } from "../../notes.ts";
 import { print, printJson } from "../../print.ts";
 import { CliProblem, problemOf } from "../../problem.ts";
-import { readRunFile, type RunFile } from "../../run-file.ts";
+import { lineOfProblem, readRunFile, type RunFile } from "../../run-file.ts";
 import { createdOf } from "./create.ts";
 
 export function addCheck(group: Command): void {
   const command = group
     .command("check")
-    .description("say all that is wrong with run files, each with its line, without a server")
+    .description("say all that is wrong with run files, each with its line; with --server, what that server would say")
     .argument("<files...>", "e.g. examples/*.yaml")
     .option("--json", "print JSON: problems and warnings of each file")
     .addHelpText(
@@ -26,7 +35,33 @@ export function addCheck(group: Command): void {
       `
 Rows of --pool that hold no task, and what a server must have for a file (a judge, a sandbox, a teacher), are warnings.`,
     );
-  addSuiteOptions(addLocalOptions(command)).action(check);
+  addSuiteOptions(addConnectionOptions(command)).action((paths: readonly string[], flags: Flags) =>
+    flags.server === undefined ? check(paths, flags) : checkThere(paths, flags),
+  );
+}
+
+interface Flags extends ConnectionFlags {
+  readonly json?: boolean;
+}
+
+/** By a server, which knows its pools, and what it can ask. */
+async function checkThere(paths: readonly string[], flags: Flags): Promise<void> {
+  const files = await withClient(flags, async (client) => {
+    const checked: Checked[] = [];
+    for (const file of paths) {
+      const { problems, warnings } = await client.checkRun({ file: readFileOf("<files...>", file) });
+      const said = (remarks: typeof problems) => remarks.map((remark) => lineOfProblem(file, remark));
+      checked.push({ file, problems: said(problems), warnings: said(warnings) });
+    }
+    return checked;
+  });
+  if (flags.json) printJson({ files });
+  for (const { file, problems, warnings } of flags.json ? [] : files) {
+    if (problems.length === 0) print(`${file}: can be created`);
+    warnings.forEach(warn);
+  }
+  const wrong = files.flatMap(({ problems }) => problems);
+  if (wrong.length > 0) throw new CliProblem("usage", wrong.join("\n"));
 }
 
 /** What is said of a file; without problems it can be created. */
@@ -36,10 +71,7 @@ interface Checked {
   readonly warnings: readonly string[];
 }
 
-async function check(
-  paths: readonly string[],
-  { json, ...flags }: LocalFlags & { readonly json?: boolean },
-): Promise<void> {
+async function check(paths: readonly string[], { json, ...flags }: Flags): Promise<void> {
   const asked = { ...ANY_TEACHER, ...flags };
   const local = await localOf(asked, "runs");
   const problems: CliProblem[] = [];

@@ -11,10 +11,12 @@ import type { Run } from "./gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
 import type { Environment, ResetResult, ServerInfo } from "./gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
-import type { Suite } from "./gen/gradus/v1/evaluation_pb.js";
+import type { Evaluation, Suite } from "./gen/gradus/v1/evaluation_pb.js";
 import type { Task } from "./gen/gradus/v1/task_pb.js";
 import { groupOutcomeOf, outcomeOf } from "./outcomes.ts";
 import type { GroupOutcome, Outcome } from "./outcomes.ts";
+import { peopleCalls } from "./people.ts";
+import type { PeopleCalls } from "./people.ts";
 import { allPages, present } from "./reply.ts";
 import { runHandle } from "./run.ts";
 import type { RunHandle } from "./run.ts";
@@ -24,7 +26,7 @@ import type { Transport } from "./transport.ts";
 import type { Items } from "./windowed.ts";
 
 /** A client of one server. Its connection is made by the first call. */
-export interface GradusClient {
+export interface GradusClient extends PeopleCalls {
   /** Which server this is: its version, its ports and limits. */
   getServerInfo(options?: CallOptions): Promise<ServerInfo>;
   /** All environments of the server, by id; those of one category if given. */
@@ -58,6 +60,8 @@ export interface GradusClient {
   listRuns(options?: CallOptions): Promise<readonly Run[]>;
   /** The evaluation of this id, which need not be there yet. */
   evaluation(evaluationId: string): EvaluationHandle;
+  /** All evaluations of the server, by id; those of one suite if given. */
+  listEvaluations(filter?: { readonly suite?: string }, options?: CallOptions): Promise<readonly Evaluation[]>;
   /** All suites of the server, by id. */
   listSuites(options?: CallOptions): Promise<readonly Suite[]>;
   /** Ends the connection; calls that are under way fail. */
@@ -105,6 +109,7 @@ export function clientOver(transport: Transport, defaults: ClientDefaults): Grad
   const caller = callerOver(transport, defaults);
   return {
     ...environmentCalls(caller),
+    ...peopleCalls(caller),
     streamSteps: (groups, options) => streamSteps(caller, groups, options),
     feedbackCounts: () => caller.feedback.counts(),
     run: (runId) => runHandle(caller, runId),
@@ -114,6 +119,11 @@ export function clientOver(transport: Transport, defaults: ClientDefaults): Grad
         (page) => page.runs,
       ),
     evaluation: (evaluationId) => evaluationHandle(caller, evaluationId),
+    listEvaluations: ({ suite = "" } = {}, options) =>
+      allPages(
+        (pageToken) => caller.unary(EvaluationService.method.listEvaluations, { suite, pageToken }, options),
+        (page) => page.evaluations,
+      ),
     listSuites: (options) =>
       allPages(
         (pageToken) => caller.unary(EvaluationService.method.listSuites, { pageToken }, options),

@@ -17,6 +17,9 @@ import type { Task } from "./gen/gradus/v1/task_pb.js";
 import { feedbackOf, outcomeOf } from "./outcomes.ts";
 import type { Feedback, Outcome } from "./outcomes.ts";
 import { eachOfPages, present } from "./reply.ts";
+import { asked } from "./retry.ts";
+import { filterOf } from "./samples.ts";
+import type { SampleFilterChoice } from "./samples.ts";
 
 /** What to evaluate. */
 export interface EvaluationChoice {
@@ -48,6 +51,18 @@ export interface CompletionChoice {
 export interface ListOptions extends CallOptions {
   /** Items that one call asks for; left out: 100. */
   readonly pageSize?: number | undefined;
+}
+
+/** Which samples to give. */
+export interface SamplesChoice extends SampleFilterChoice, ListOptions {
+  /** Only of this part of the suite. */
+  readonly part?: string | undefined;
+  /** Only of this category of the suite. */
+  readonly category?: string | undefined;
+  /** Only of tasks whose instance has this hash. */
+  readonly instanceHash?: string | undefined;
+  /** Leaves out prompts and completions. */
+  readonly brief?: boolean | undefined;
 }
 
 /** What became of a completion: an outcome, or why it was not taken. */
@@ -92,8 +107,10 @@ export interface EvaluationHandle {
   pending(options?: ListOptions): AsyncGenerator<PendingTask, void, undefined>;
   /** Has completions scored, at most 1024; what became of each, in their order. */
   submit(completions: readonly CompletionChoice[], options?: CallOptions): Promise<readonly Submitted[]>;
-  /** What was submitted, with its outcomes, in the suite's order. */
-  samples(options?: ListOptions): AsyncGenerator<Sample, void, undefined>;
+  /** Deletes it with its samples. */
+  delete(options?: CallOptions): Promise<void>;
+  /** What was submitted, with its outcomes, in the suite's order; that of a filter if one is given. */
+  samples(options?: SamplesChoice): AsyncGenerator<Sample, void, undefined>;
   /** The report so far. */
   report(options?: CallOptions): Promise<Report>;
 }
@@ -136,11 +153,17 @@ export function evaluationHandle({ unary, transport }: Caller, evaluationId: str
       });
       return (await unary(method.batchSubmitCompletions, { completions: items }, options)).results.map(submittedOf);
     },
-    samples: ({ pageSize = 0, ...options } = {}) =>
-      eachOfPages(
-        (pageToken) => unary(method.listSamples, { evaluationId, pageSize, pageToken }, options),
+    // Sent again only where the server says that it did nothing: after a lost reply it would answer NOT_FOUND.
+    delete: async (options) => void (await unary(method.deleteEvaluation, { evaluationId }, options, asked)),
+    samples: (choice = {}) => {
+      const { pageSize = 0, part = "", category = "", instanceHash = "", brief = false, ...rest } = choice;
+      const { deadlineMs, signal, ...filter } = rest;
+      const request = { evaluationId, pageSize, part, category, instanceHash, brief, filter: filterOf(filter) };
+      return eachOfPages(
+        (pageToken) => unary(method.listSamples, { ...request, pageToken }, { deadlineMs, signal }),
         (page) => page.samples.map(sampleOf),
-      ),
+      );
+    },
     report: async (options) => present((await unary(method.getReport, { evaluationId }, options)).report, "report"),
   };
 }

@@ -26,6 +26,7 @@ export type {
   Hold,
   ListOptions,
   Sample,
+  SamplesChoice,
   Submitted,
 } from "./evaluation.ts";
 export { GradusError } from "./errors.ts";
@@ -58,6 +59,7 @@ export type {
   StageChoice,
   StagedChoice,
 } from "./policies.ts";
+export type { PeopleCalls, SimulationChoice, SolveChoice, TextChoice, TriedAnswer } from "./people.ts";
 export { recommended } from "./recommended.ts";
 export type {
   BatchChoice,
@@ -68,6 +70,7 @@ export type {
   RunHandle,
   ShapeChoice,
 } from "./run.ts";
+export type { RunSamplesChoice, RunSample as KeptSample, SampleFilterChoice } from "./samples.ts";
 export type { StepResult, StreamOptions } from "./stream-steps.ts";
 export type { Items } from "./windowed.ts";
 export * from "./gen/gradus/v1/curriculum_pb.js";

@@ -25,8 +25,10 @@ import type {
 } from "./gen/gradus/v1/curriculum_pb.js";
 import { feedbackOf } from "./outcomes.ts";
 import type { Feedback } from "./outcomes.ts";
-import { allPages, present } from "./reply.ts";
+import { allPages, eachOfPages, present } from "./reply.ts";
 import { asked } from "./retry.ts";
+import { filterOf, runSampleOf } from "./samples.ts";
+import type { RunSample, RunSamplesChoice } from "./samples.ts";
 
 /** Which tasks to give. */
 export interface BatchChoice {
@@ -81,6 +83,8 @@ export interface ShapeChoice {
 export interface ControlOptions extends CallOptions {
   /** Told what of the change changes nothing that is drawn, a sentence each; of a change that does all it says, nothing. */
   readonly onNoEffect?: ((words: readonly string[]) => void) | undefined;
+  /** Only says what the change would do, and changes nothing. */
+  readonly validateOnly?: boolean | undefined;
 }
 
 /** One training run. */
@@ -144,6 +148,13 @@ export interface RunHandle {
   import(state: Uint8Array, options?: CallOptions): Promise<ImportRunResponse>;
   /** The state now and after each change, until the run is deleted. */
   watch(options?: CallOptions): AsyncGenerator<RunState, void, undefined>;
+  /**
+   * Completions that the run keeps, the newest first; none where the server keeps none (--keep-samples). Each page is asked
+   * for when it is wanted.
+   */
+  samples(choice?: RunSamplesChoice): AsyncGenerator<RunSample, void, undefined>;
+  /** Deletes the completions that the run keeps. */
+  deleteSamples(options?: CallOptions): Promise<void>;
   /** All update batches and control changes, in the order they happened. */
   history(options?: CallOptions): Promise<readonly HistoryRecord[]>;
 }
@@ -153,7 +164,7 @@ const { method } = CurriculumService;
 type Tasks = Pick<RunHandle, "create" | "get" | "delete" | "nextBatch" | "batches" | "nextEvaluation">;
 type FeedbackCalls = Pick<RunHandle, "reportAdvantages" | "closeGroups" | "groups" | "reopenGroups">;
 type Control = Pick<RunHandle, "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume">;
-type Records = Pick<RunHandle, "export" | "import" | "watch" | "history">;
+type Records = Pick<RunHandle, "export" | "import" | "watch" | "samples" | "deleteSamples" | "history">;
 
 function tasks({ unary }: Caller, runId: string): Tasks {
   const get: RunHandle["get"] = async (options) => present((await unary(method.getRun, { runId }, options)).run, "run");
@@ -240,6 +251,8 @@ function wanted(which: GroupsChoice["which"]) {
   return typeof which === "bigint" ? { updateBatch: which } : { groupIds: [...which] };
 }
 
+const only = ({ validateOnly = false }: ControlOptions = {}) => ({ validateOnly });
+
 function control({ unary }: Caller, runId: string): Control {
   const from = async (
     reply: Promise<{ readonly appliesFromCursor: bigint; readonly noEffect: readonly string[] }>,
@@ -253,16 +266,16 @@ function control({ unary }: Caller, runId: string): Control {
     // Sent again only where the server says that it did nothing: after a lost reply its arms would be there already.
     updateShape: ({ addArms = [], removeArms = [], policy, ...numbers }, options) => {
       const arms = { addArms: addArms.map(armOf), removeArms: [...removeArms] };
-      const shape = { runId, ...arms, ...numbers, ...(policy && { policy: policyOf(policy) }) };
+      const shape = { runId, ...arms, ...numbers, ...(policy && { policy: policyOf(policy) }), ...only(options) };
       return from(unary(method.updateShape, shape, options, asked), options);
     },
     updatePolicy: (policy, options) =>
-      from(unary(method.updatePolicy, { runId, policy: policyOf(policy) }, options), options),
+      from(unary(method.updatePolicy, { runId, policy: policyOf(policy), ...only(options) }, options), options),
     setWeights: (weights, options) =>
-      from(unary(method.setWeights, { runId, weights: { ...weights } }, options), options),
-    advance: (options) => from(unary(method.advance, { runId }, options, asked), options),
-    pause: (options) => from(unary(method.pause, { runId }, options), options),
-    resume: (options) => from(unary(method.resume, { runId }, options), options),
+      from(unary(method.setWeights, { runId, weights: { ...weights }, ...only(options) }, options), options),
+    advance: (options) => from(unary(method.advance, { runId, ...only(options) }, options, asked), options),
+    pause: (options) => from(unary(method.pause, { runId, ...only(options) }, options), options),
+    resume: (options) => from(unary(method.resume, { runId, ...only(options) }, options), options),
   };
 }
 
@@ -275,6 +288,16 @@ function records({ unary, follow }: Caller, runId: string): Records {
     async *watch(options) {
       for await (const { state } of follow(method.watchRun, { runId }, options)) yield present(state, "state");
     },
+    samples: (choice = {}) => {
+      const { armId = "", groupId = "", tasks = false, brief = false, pageSize = 0, ...rest } = choice;
+      const { deadlineMs, signal, ...filter } = rest;
+      const request = { runId, armId, groupId, tasks, brief, pageSize, filter: filterOf(filter) };
+      return eachOfPages(
+        (pageToken) => unary(method.listRunSamples, { ...request, pageToken }, { deadlineMs, signal }),
+        (page) => page.samples.map(runSampleOf),
+      );
+    },
+    deleteSamples: async (options) => void (await unary(method.deleteRunSamples, { runId }, options)),
     history: (options) =>
       allPages(
         (pageToken) => unary(method.getHistory, { runId, pageToken }, options),

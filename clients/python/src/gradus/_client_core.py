@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from gradus._arguments import CallOptions, call_options, check_text, listed
 from gradus._call import Call, curriculum_call, environment_call, evaluation_call, paged
-from gradus._call_maker import CallMaker
 from gradus._op import Each, Item, Op
+from gradus._plan_core import PlanCore
 from gradus._stream import Event, Reply, StepStream
 from gradus._values import message_of, proto_of
 from gradus.arms import SpecOptions, task_spec
 from gradus.enums import FinishReason
 from gradus.environments import Environment, ResetResult, ServerInfo
-from gradus.evaluations import Suite
+from gradus.evaluations import EvaluationInfo, Suite
 from gradus.outcomes import GroupOutcome, Outcome, Reward, StreamResult, rewards_of
 from gradus.runs import RunInfo
 from gradus.tasks import CompletionGroup, Task, TaskSpec, check_group, finish_reason_value, task_id_of
@@ -31,7 +31,7 @@ class ResetOptions(SpecOptions, CallOptions, total=False):
     """See `SpecOptions` and `CallOptions`."""
 
 
-class ClientCore(CallMaker):
+class ClientCore(PlanCore):
     """The operations of a client."""
 
     def list_environments(self, category: str = "", **options: Unpack[CallOptions]) -> Op[list[Environment]]:
@@ -264,6 +264,15 @@ class ClientCore(CallMaker):
         def page(token: str) -> Call[tuple[list[RunInfo], str]]:
             request = message_of(curriculum_pb2.ListRunsRequest, page_token=token)
             return curriculum_call("ListRuns", request, paged("runs", RunInfo))
+
+        return self.whole(page, options)
+
+    def list_evaluations(self, suite: str = "", **options: Unpack[CallOptions]) -> Op[list[EvaluationInfo]]:
+        """Lists the evaluations of the server, by id; those of one suite if given."""
+
+        def page(token: str) -> Call[tuple[list[EvaluationInfo], str]]:
+            request = message_of(evaluation_pb2.ListEvaluationsRequest, suite=suite, page_token=token)
+            return evaluation_call("ListEvaluations", request, paged("evaluations", EvaluationInfo))
 
         return self.whole(page, options)
 

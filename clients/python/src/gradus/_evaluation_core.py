@@ -12,6 +12,7 @@ from gradus._op import Each, Op
 from gradus._values import message_of
 from gradus.enums import AnswerFormat, FinishReason, Thinking
 from gradus.evaluations import EvaluationInfo, PendingTask, Report, Sample, Submitted
+from gradus.samples import SampleFilter, filter_proto
 from gradus.tasks import Task, finish_reason_value, task_id_of
 from gradus.v1 import evaluation_pb2 as ev
 
@@ -31,6 +32,19 @@ class EvaluationOptions(TypedDict, total=False):
 
 class CreateEvaluationOptions(EvaluationOptions, CallOptions, total=False):
     """See `EvaluationOptions` and `CallOptions`."""
+
+
+class SampleChoice(TypedDict, total=False):
+    """Only of this part or category of the suite, or of tasks with this instance hash; `brief` leaves out texts."""
+
+    part: str
+    category: str
+    instance_hash: str
+    brief: bool
+
+
+class SamplesOptions(SampleChoice, SampleFilter, CallOptions, total=False):
+    """See `SampleChoice`, `SampleFilter` and `CallOptions`."""
 
 
 class EvaluationCore:
@@ -143,16 +157,29 @@ class EvaluationCore:
             options,
         )
 
-    def samples(self, page_size: int = 0, **options: Unpack[CallOptions]) -> Each[Sample]:
-        """What was submitted, with its outcomes, in the suite's order."""
+    def samples(self, page_size: int = 0, **options: Unpack[SamplesOptions]) -> Each[Sample]:
+        """What was submitted, with its outcomes, in the suite's order; of a `SampleFilter`, a part or a category."""
+        wanted = {name: options[name] for name in SampleChoice.__annotations__ if name in options}  # type: ignore[literal-required]
+        filtered = filter_proto(options)
 
         def page(token: str) -> Call[tuple[list[Sample], str]]:
             request = message_of(
-                ev.ListSamplesRequest, evaluation_id=self.evaluation_id, page_size=page_size, page_token=token
+                ev.ListSamplesRequest,
+                evaluation_id=self.evaluation_id,
+                page_size=page_size,
+                page_token=token,
+                filter=filtered,
+                **wanted,
             )
             return evaluation_call("ListSamples", request, paged("samples", Sample))
 
-        return self.client.pages(page, options)
+        return self.client.pages(page, call_options(options))
+
+    def delete(self, **options: Unpack[CallOptions]) -> Op[None]:
+        """Deletes it with its samples."""
+        request = message_of(ev.DeleteEvaluationRequest, evaluation_id=self.evaluation_id)
+        call = evaluation_call("DeleteEvaluation", request, lambda _: None, repeatable=False)
+        return self.client.call(call, options)
 
     def report(self, **options: Unpack[CallOptions]) -> Op[Report]:
         """The report so far."""

@@ -10,7 +10,7 @@ from gradus._arguments import CallOptions, call_options, check_seconds, listed, 
 from gradus._call import Call, curriculum_call, paged
 from gradus._op import Each, Op
 from gradus._run_core import RunCore
-from gradus._run_options import ShapeOptions
+from gradus._run_options import RunSampleChoice, RunSamplesOptions, ShapeOptions
 from gradus._values import duration, message_of, proto_of
 from gradus.enums import FeedbackStatus, name_in
 from gradus.errors import NoEffectWarning
@@ -18,6 +18,7 @@ from gradus.groups import GroupAdvantages, HistoryRecord, RunGroup
 from gradus.outcomes import GroupOutcome
 from gradus.policy_values import Policy
 from gradus.runs import Arm, ImportedRun, RunState
+from gradus.samples import RunSample, filter_proto
 from gradus.tasks import CompletionGroup, Task
 from gradus.v1 import curriculum_pb2 as cur
 from gradus.v1 import outcome_pb2
@@ -203,6 +204,39 @@ class WholeRunCore(RunCore):
         request = message_of(cur.WatchRunRequest, run_id=self.run_id)
         method = "/gradus.v1.CurriculumService/WatchRun"
         return self.client.replies(method, request, cur.WatchRunResponse, lambda got: RunState.from_proto(got.state))
+
+    def samples(self, page_size: int = 0, **options: Unpack[RunSamplesOptions]) -> Each[RunSample]:
+        """Completions that the run keeps, the newest first; none where the server keeps none (--keep-samples).
+
+        Parameters
+        ----------
+        page_size
+            How many one call asks for; 0: 100.
+        **options
+            A `SampleFilter`'s; `arm_id` and `group_id`; `tasks`: with their prompts; `brief`: without completions; and
+            `timeout` (seconds) and `retries`.
+
+        """
+        wanted = {name: options[name] for name in RunSampleChoice.__annotations__ if name in options}  # type: ignore[literal-required]
+        filtered = filter_proto(options)
+
+        def page(token: str) -> Call[tuple[list[RunSample], str]]:
+            request = message_of(
+                cur.ListRunSamplesRequest,
+                run_id=self.run_id,
+                page_size=page_size,
+                page_token=token,
+                filter=filtered,
+                **wanted,
+            )
+            return curriculum_call("ListRunSamples", request, paged("samples", RunSample))
+
+        return self.client.pages(page, call_options(options))
+
+    def delete_samples(self, **options: Unpack[CallOptions]) -> Op[None]:
+        """Deletes the completions that the run keeps; the run goes on."""
+        request = message_of(cur.DeleteRunSamplesRequest, run_id=self.run_id)
+        return self.call(curriculum_call("DeleteRunSamples", request, lambda _: None), options)
 
     def history(self, **options: Unpack[CallOptions]) -> Each[HistoryRecord]:
         """Update batches, rounds of evaluation and control changes, in the order they happened."""

@@ -8,6 +8,7 @@ from typing import TypedDict
 from gradus._arguments import CallOptions
 from gradus.enums import AnswerFormat, FeedbackSource
 from gradus.policy_values import Policy
+from gradus.samples import SampleFilter
 from gradus.runs import Arm, DynamicSampling, EvaluationArm, FeedbackLag, LateFeedback, PromptTemplate
 from gradus.tasks import RewardScheme
 
@@ -53,3 +54,16 @@ class ShapeOptions(CallOptions, total=False):
     prompts_per_update: int
     length: int
     policy: Policy
+
+
+class RunSampleChoice(TypedDict, total=False):
+    """Only of this arm or group; with their tasks, or without their texts."""
+
+    arm_id: str
+    group_id: str
+    tasks: bool
+    brief: bool
+
+
+class RunSamplesOptions(RunSampleChoice, SampleFilter, CallOptions, total=False):
+    """See `RunSampleChoice`, `SampleFilter` and `CallOptions`."""

@@ -53,6 +53,8 @@ class Run(RunHandle):
     import_state = blocking(WholeRunCore.import_state)
     watch = blocking_each(WholeRunCore.watch)
     history = blocking_each(WholeRunCore.history)
+    samples = blocking_each(WholeRunCore.samples)
+    delete_samples = blocking(WholeRunCore.delete_samples)
 
 
 class Evaluation(EvaluationHandle):
@@ -67,6 +69,7 @@ class Evaluation(EvaluationHandle):
     submit = blocking(EvaluationCore.submit)
     samples = blocking_each(EvaluationCore.samples)
     report = blocking(EvaluationCore.report)
+    delete = blocking(EvaluationCore.delete)
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -125,6 +128,12 @@ class Client(ClientHandle):
     batch_step = blocking(ClientCore.batch_step)
     list_runs = blocking(ClientCore.list_runs)
     list_suites = blocking(ClientCore.list_suites)
+    list_evaluations = blocking(ClientCore.list_evaluations)
+    try_answer = blocking(ClientCore.try_answer)
+    draw_task = blocking(ClientCore.draw_task)
+    solve_task = blocking(ClientCore.solve_task)
+    check_run = blocking(ClientCore.check_run)
+    simulate_run = blocking(ClientCore.simulate_run)
 
     @suggesting
     def __init__(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated
 
 from gradus._values import Derived, Named, Value
-from gradus.enums import AnswerFormat, Goal, Source, Split
+from gradus.enums import AnswerFormat, Goal, NoRewardReason, Source, Split
 from gradus.errors import GradusError, failure_in
 from gradus.tasks import Task
 from gradus.v1 import environment_pb2
@@ -114,10 +115,52 @@ class Environment(Value, message=environment_pb2.Environment):
 
 @dataclass(frozen=True)
 class PortInfo(Value, message=environment_pb2.PortInfo):
-    """Something outside that verifiers and generators ask. `missing`: why the server has none; "": it has one."""
+    """Something outside that verifiers and generators ask.
+
+    `missing`: why the server has none; "": it has one. `down`: why it is not asked now; "": it is. `running`, `waiting`:
+    what is asked of it.
+    """
 
     name: str
     missing: str
+    down: str
+    running: int
+    waiting: int
+
+
+@dataclass(frozen=True)
+class QueueInfo(Value, message=environment_pb2.QueueInfo):
+    """Work that a server does off its event loop, in pieces; more than `waiting_max` are refused."""
+
+    name: str
+    running: int
+    waiting: int
+    waiting_max: int
+
+
+@dataclass(frozen=True)
+class NoRewardCount(Value, message=environment_pb2.NoRewardCount):
+    """Samples without a reward since the process started. `resource`: what failed; "": none."""
+
+    reason: NoRewardReason
+    resource: str
+    count: int
+
+
+@dataclass(frozen=True)
+class ReplicaInfo(Value, message=environment_pb2.ReplicaInfo):
+    """A process that serves the same stores, and how many seconds ago it was heard of."""
+
+    replica_id: Annotated[str, Named("id")]
+    age: float
+
+
+@dataclass(frozen=True)
+class StudentInfo(Value, message=environment_pb2.StudentInfo):
+    """A simulated student, see `Client.simulate_run`."""
+
+    name: str
+    models: str
 
 
 @dataclass(frozen=True)
@@ -147,6 +190,14 @@ class ServerInfo(Value, message=environment_pb2.ServerInfo):
         What keeps runs: "memory", "sqlite" or "postgres".
     replica_id
         Made anew at each start, and another one for each process.
+    start_time
+        When the process started.
+    replicas
+        Processes of the same stores; none: the store is the process's own.
+    no_rewards
+        Samples without a reward, by reason and resource.
+    keep_samples_bytes, keep_samples_for
+        What each run keeps of completions, and for how many seconds; 0 and None: none.
 
     """
 
@@ -158,6 +209,13 @@ class ServerInfo(Value, message=environment_pb2.ServerInfo):
     limits: ServerLimits
     store: str
     replica_id: str
+    start_time: datetime
+    queues: tuple[QueueInfo, ...]
+    replicas: tuple[ReplicaInfo, ...]
+    no_rewards: tuple[NoRewardCount, ...]
+    keep_samples_bytes: int
+    keep_samples_for: float | None
+    students: tuple[StudentInfo, ...]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated
 
 from gradus._values import Derived, Named, Value
@@ -40,7 +41,10 @@ class Suite(Value, message=evaluation_pb2.Suite):
 
 @dataclass(frozen=True)
 class EvaluationInfo(Value, message=evaluation_pb2.Evaluation):
-    """What an evaluation is of, and how many of its completions are scored."""
+    """What an evaluation is of, and how many of its completions are scored.
+
+    `create_time` None: it was not noted. `unreadable`: only in lists, why the server cannot read it.
+    """
 
     evaluation_id: str
     suite: str
@@ -51,6 +55,8 @@ class EvaluationInfo(Value, message=evaluation_pb2.Evaluation):
     model: str
     answer_format: AnswerFormat | None
     thinking: Thinking | None
+    create_time: datetime | None = None
+    unreadable: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,8 @@ class ReportRow(Value, message=evaluation_pb2.ReportRow):
     """Figures of a part, an environment, a category or the whole suite.
 
     `figures` are shares or means by name, e.g. {"success_rate": 0.7, "pass@1": 0.4}; evaluation.proto says what each
-    is. A task counts once however many samples it has; tasks without one are left out.
+    is. A task counts once however many samples it has; tasks without one are left out. `standard_errors` are by the
+    spread over the tasks.
     """
 
     name: str
@@ -109,6 +116,7 @@ class ReportRow(Value, message=evaluation_pb2.ReportRow):
     samples: int
     samples_expected: int
     figures: Mapping[str, float]
+    standard_errors: Mapping[str, float]
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,8 @@ class RunGroup(Value, message=cur.RunGroup):
         Of the rewards; None while the group is open, and where there are none.
     useful, selected
         An update learns something from it; it is one to train on (see `DynamicSampling`).
+    issue_time
+        When its task was given out.
 
     """
 
@@ -103,6 +105,7 @@ class RunGroup(Value, message=cur.RunGroup):
     useful: bool
     selected: bool
     contrast_pairs: tuple[ContrastPair, ...]
+    issue_time: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,8 @@ class BatchRecord(Value, message=cur.BatchRecord):
         Tasks to train on, tasks that may be given out (with those of a reserve), and closed groups to learn from.
     reward_mean, solved_share
         Over its samples so far; None: none yet.
+    merged
+        How many update batches the record stands for; 0: one.
 
     """
 
@@ -129,6 +134,7 @@ class BatchRecord(Value, message=cur.BatchRecord):
     closed: bool
     reward_mean: float | None
     solved_share: float | None
+    merged: int = 0
 
 
 @dataclass(frozen=True)

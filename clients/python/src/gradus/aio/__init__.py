@@ -53,6 +53,8 @@ class Run(RunHandle):
     import_state = awaiting(WholeRunCore.import_state)
     watch = awaiting_each(WholeRunCore.watch)
     history = awaiting_each(WholeRunCore.history)
+    samples = awaiting_each(WholeRunCore.samples)
+    delete_samples = awaiting(WholeRunCore.delete_samples)
 
 
 class Evaluation(EvaluationHandle):
@@ -64,6 +66,7 @@ class Evaluation(EvaluationHandle):
     submit = awaiting(EvaluationCore.submit)
     samples = awaiting_each(EvaluationCore.samples)
     report = awaiting(EvaluationCore.report)
+    delete = awaiting(EvaluationCore.delete)
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:
@@ -88,6 +91,12 @@ class Client(ClientHandle):
     batch_step = awaiting(ClientCore.batch_step)
     list_runs = awaiting(ClientCore.list_runs)
     list_suites = awaiting(ClientCore.list_suites)
+    list_evaluations = awaiting(ClientCore.list_evaluations)
+    try_answer = awaiting(ClientCore.try_answer)
+    draw_task = awaiting(ClientCore.draw_task)
+    solve_task = awaiting(ClientCore.solve_task)
+    check_run = awaiting(ClientCore.check_run)
+    simulate_run = awaiting(ClientCore.simulate_run)
 
     @suggesting
     def __init__(

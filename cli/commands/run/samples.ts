@@ -1,0 +1,82 @@
+/** gradus run samples and delete-samples: completions that a run keeps. */
+import { type Command, Option } from "commander";
+import { type KeptSample, RunSampleSchema, type SampleFilterChoice } from "../../../clients/ts/src/public.ts";
+import { escaped } from "../../../envs/lib/words.ts";
+import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
+import { jsonOf, number, print, printed, printJson } from "../../print.ts";
+import { anyNumber, wholeNumber } from "../../task-options.ts";
+
+interface Flags extends ConnectionFlags {
+  readonly arm?: string;
+  readonly group?: string;
+  readonly verdict?: NonNullable<SampleFilterChoice["verdicts"]>;
+  readonly violation?: string;
+  readonly rewardMin?: number;
+  readonly rewardMax?: number;
+  readonly text?: string;
+  readonly solved?: boolean;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+export function addSamples(group: Command): void {
+  const list = group
+    .command("samples")
+    .description("show completions that a run keeps, the newest first; a server keeps some with --keep-samples")
+    .argument("<run>", "its id")
+    .option("--arm <id>", "only of this arm")
+    .option("--group <id>", "only of this group")
+    .addOption(
+      new Option("--verdict <verdict>", "only of this verdict; may be given several times")
+        .argParser(collect)
+        .choices(["malformed", "infeasible", "feasible", "graded"]),
+    )
+    .option("--violation <words>", "only where the violation has these words")
+    .option("--reward-min <n>", "only with a reward of at least this", anyNumber)
+    .option("--reward-max <n>", "only with a reward of at most this", anyNumber)
+    .option("--solved", "only those that are solved")
+    .option("--no-solved", "only those that are not")
+    .option("--text <words>", "only where the completion has these words")
+    .option("--limit <n>", "how many", wholeNumber(1, 1_000_000), 20)
+    .option("--json", "print JSON, one of the contract's RunSample a line");
+  addServerOptions(list).action(samples);
+
+  const remove = group
+    .command("delete-samples")
+    .description("delete the completions that a run keeps; the run goes on")
+    .argument("<run>", "its id")
+    .option("--json", "print JSON");
+  addServerOptions(remove).action(async (id: string, flags: Flags) => {
+    await withServer(flags, (client) => client.run(id).deleteSamples());
+    if (flags.json) printJson({ deleted: id });
+    else print(`the completions of ${id} are deleted`);
+  });
+}
+
+async function samples(id: string, flags: Flags): Promise<void> {
+  const { arm: armId, group: groupId, verdict: verdicts, limit, json } = flags;
+  const { violation, rewardMin, rewardMax, solved, text } = flags;
+  const filter = { armId, groupId, verdicts, violation, rewardMin, rewardMax, solved, text };
+  await withServer(flags, async (client) => {
+    let shown = 0;
+    for await (const sample of client.run(id).samples({ ...filter, pageSize: Math.min(limit, 100) })) {
+      await printed(json ? `${JSON.stringify(jsonOf(RunSampleSchema, sample.message))}\n` : `${wordsOf(sample)}\n\n`);
+      if (++shown === limit) return;
+    }
+    if (shown === 0 && !json) print("no completions: a server keeps them with --keep-samples");
+  });
+}
+
+function wordsOf({ number: name, armId, cursor, sampleIndex, outcome, completion }: KeptSample): string {
+  const head = [`#${name}`, armId, `task ${cursor}`, `sample ${sampleIndex}`];
+  if (outcome?.kind === "scored") head.push(`reward ${number(outcome.reward)}`, outcome.verdict);
+  if (outcome?.kind === "scored" && outcome.violation !== "") head.push(outcome.violation);
+  if (outcome?.kind === "unscored") head.push("no reward", outcome.detail);
+  if (outcome?.grpoAdvantage !== undefined) head.push(`advantage ${number(outcome.grpoAdvantage)}`);
+  return `${head.join(" · ")}\n${harmless(completion).replaceAll(/^/gm, "  ")}`;
+}
+
+/** What a model wrote must not command the terminal. */
+function harmless(text: string): string {
+  return text.split("\n").map(escaped).join("\n");
+}

@@ -1,0 +1,146 @@
+"""What people ask of a server, without I/O: answers, pictures, solutions, and runs before there are any."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradus._arguments import CallOptions
+from gradus._call import curriculum_call, environment_call
+from gradus._call_maker import CallMaker
+from gradus._op import Op
+from gradus._values import message_of, proto_of
+from gradus.plans import CheckedRun, SimulatedRun, Solution, TriedAnswer
+from gradus.runs import RunConfig
+from gradus.tasks import Task, task_id_of
+from gradus.v1 import curriculum_pb2, environment_pb2
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class PlanCore(CallMaker):
+    """The operations that tell no run of anything."""
+
+    def try_answer(
+        self,
+        task: Task | str,
+        *,
+        answer: str | None = None,
+        completion: str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Op[TriedAnswer]:
+        """Scores an answer as `step` would, and tells no run of it.
+
+        Parameters
+        ----------
+        task
+            The task, or its id.
+        answer, completion
+            One of them: an answer alone, without its marks, or a whole completion.
+        **options
+            `timeout` in seconds and `retries`, in place of the client's.
+
+        """
+        request = message_of(environment_pb2.TryAnswerRequest, task_id=task_id_of(task), **_text(answer, completion))
+        return self.call(environment_call("TryAnswer", request, TriedAnswer.from_proto), options)
+
+    def draw_task(
+        self,
+        task: Task | str,
+        *,
+        answer: str | None = None,
+        completion: str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Op[str]:
+        """An SVG of a task, and of an answer to it; a best answer is drawn by `solve_task` alone."""
+        request = message_of(environment_pb2.DrawTaskRequest, task_id=task_id_of(task), **_text(answer, completion))
+        return self.call(environment_call("DrawTask", request, lambda got: got.svg), options)
+
+    def solve_task(
+        self,
+        task: Task | str,
+        *,
+        draw: bool = False,
+        answer: str | None = None,
+        completion: str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Op[Solution]:
+        """A right answer, or the best that the solver found. For operators, and never of a benchmark's task.
+
+        Parameters
+        ----------
+        task
+            The task, or its id.
+        draw
+            Whether to draw the solution, beside `answer` or `completion` if one is given.
+        answer, completion
+            See `try_answer`.
+        **options
+            `timeout` in seconds and `retries`, in place of the client's.
+
+        Raises
+        ------
+        FailedPreconditionError
+            If the task is a benchmark's, or has no solution.
+        GradusError
+            With PERMISSION_DENIED, if the token is not an operator's.
+
+        """
+        text = _text(answer, completion)
+        request = message_of(environment_pb2.SolveTaskRequest, task_id=task_id_of(task), draw=draw, **text)
+        return self.call(environment_call("SolveTask", request, Solution.from_proto), options)
+
+    def check_run(
+        self, config: RunConfig | None = None, *, file: str | None = None, **options: Unpack[CallOptions]
+    ) -> Op[CheckedRun]:
+        """All that is wrong with a run's configuration, or with the text of a run file; makes no run."""
+        given: dict[str, Any] = {"file": file}
+        if config is not None:
+            given = {"config": proto_of(config, RunConfig, "config")}
+        request = message_of(curriculum_pb2.CheckRunRequest, **given)
+        return self.call(curriculum_call("CheckRun", request, CheckedRun.from_proto), options)
+
+    def simulate_run(
+        self,
+        config: RunConfig,
+        *,
+        student: str = "",
+        seed: int = 0,
+        updates: int = 0,
+        points: int = 0,
+        **options: Unpack[CallOptions],
+    ) -> Op[SimulatedRun]:
+        """What a run would draw with a simulated student, beside equal shares.
+
+        Parameters
+        ----------
+        config
+            What the run is.
+        student
+            From `ServerInfo.students`; "": the first.
+        seed
+            Which student of its kind, and its luck, in [0, 2**64).
+        updates
+            Update batches, 1 to 2,000; 0: the run's length, at most 500.
+        points
+            Of the series, 1 to 200; 0: 100.
+        **options
+            `timeout` in seconds and `retries`, in place of the client's.
+
+        """
+        request = message_of(
+            curriculum_pb2.SimulateRunRequest,
+            config=proto_of(config, RunConfig, "config"),
+            student=student,
+            seed=seed,
+            updates=updates,
+            points=points,
+        )
+        return self.call(curriculum_call("SimulateRun", request, SimulatedRun.from_proto), options)
+
+
+def _text(answer: str | None, completion: str | None) -> dict[str, Any]:
+    """One of them, or neither."""
+    if answer is not None and completion is not None:
+        raise ValueError("give answer or completion, not both")
+    return {"answer": answer} if completion is None else {"completion": completion}

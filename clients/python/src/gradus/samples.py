@@ -1,0 +1,75 @@
+"""Completions that runs keep, and which of them, or of an evaluation's, are meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, TypedDict
+
+from gradus._values import Derived, Named, Value, message_of
+from gradus.enums import Verdict, value_in
+from gradus.outcomes import Outcome
+from gradus.tasks import Task
+from gradus.v1 import curriculum_pb2, outcome_pb2
+
+
+class SampleFilter(TypedDict, total=False):
+    """All that is given must hold.
+
+    `verdicts`: any of these. `violation`, `text`: part of the violation's words (256 bytes) and of the completion (1,024
+    bytes), in any case of letters. `reward_min`, `reward_max`: leave out samples without a reward. `solved`, `no_reward`:
+    whether the goal was reached, and whether there is no reward.
+    """
+
+    verdicts: Iterable[Verdict]
+    violation: str
+    reward_min: float
+    reward_max: float
+    solved: bool
+    no_reward: bool
+    text: str
+
+
+def filter_proto(options: Any) -> outcome_pb2.SampleFilter:
+    """The message of those options that are a filter's."""
+    given = {name: options[name] for name in SampleFilter.__annotations__ if options.get(name) is not None}
+    given["verdicts"] = [value_in(outcome_pb2.Verdict.DESCRIPTOR, name) for name in given.get("verdicts", ())]
+    return message_of(outcome_pb2.SampleFilter, **given)
+
+
+def _outcome(proto: curriculum_pb2.RunSample) -> Outcome:
+    return Outcome.from_proto(proto.outcome)
+
+
+@dataclass(frozen=True)
+class RunSample(Value, message=curriculum_pb2.RunSample):
+    """A completion that a run keeps.
+
+    Attributes
+    ----------
+    sample_number
+        Names it within the run; newer ones have larger numbers.
+    cursor
+        Position of its task in the run, or in the set of an evaluation arm.
+    evaluation_round
+        None: it is of training.
+    time
+        When it was scored.
+    task
+        Where it was asked for.
+
+    """
+
+    sample_number: Annotated[int, Named("number")]
+    task_id: str
+    group_id: str
+    sample_index: int
+    arm_id: str
+    cursor: int
+    evaluation_round: int | None
+    completion: str
+    outcome: Annotated[Outcome, Derived(_outcome, "outcome")]
+    policy_version: int | None
+    time: datetime
+    task: Task | None
