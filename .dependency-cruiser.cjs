@@ -1,10 +1,10 @@
-// Dependencies point one way: transport → services → tasks, curriculum, evaluation → envs; pictures → envs. See CONTRIBUTING.md.
+// Dependencies point one way: transport → services → tasks, curriculum, evaluation → envs; pictures → envs; page → clients/ts. See CONTRIBUTING.md.
 const only = (name, from, allowed, comment) => ({
   name,
   comment,
   severity: "error",
   from: { path: from },
-  to: { path: "^(envs|pictures|server|cli|clients|test|bench)/", pathNot: allowed },
+  to: { path: "^(envs|pictures|server|cli|clients|page|test|bench)/", pathNot: allowed },
 });
 
 module.exports = {
@@ -20,7 +20,7 @@ module.exports = {
       name: "no-orphans",
       comment: "Delete what is no longer used.",
       severity: "error",
-      from: { orphan: true, path: "^(envs|pictures|server|cli)/", pathNot: "\\.d\\.ts$|^server/gen/" },
+      from: { orphan: true, path: "^(envs|pictures|server|cli|page)/", pathNot: "\\.d\\.ts$|^server/gen/|^page/dist/" },
       to: {},
     },
     only("envs-are-pure", "^envs/", "^envs/", "Tasks know nothing of the server."),
@@ -142,6 +142,12 @@ module.exports = {
       "^server/transport/",
       "^(server/(transport|gen|runtime)/|server/stores/store\\.ts$|envs/lib/)",
       "Transports carry calls to handlers that they are given.",
+    ),
+    only(
+      "the-page-is-a-client",
+      "^page/",
+      "^(page/|clients/ts/|cli/colours\\.ts$)",
+      "The page knows a server by the contract alone; its charts have the colours of the command line's.",
     ),
     only("clients-know-the-contract", "^clients/ts/", "^clients/ts/", "A client is published without the server."),
   ],

@@ -39,12 +39,18 @@ $(TRAINERS)/.installed: clients/python/pyproject.toml clients/python/requirement
 	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e clients/python
 	@touch $@
 
-setup: node_modules/.package-lock.json $(VENV)/.installed ## Install all that is needed, inside this folder
+# What the page is made of: its own source, the client's and the colours of charts.
+PAGE_SOURCES := $(shell find page clients/ts/src cli/colours.ts -type f -not -path 'page/dist/*')
+
+page/dist/index.html: node_modules/.package-lock.json $(PAGE_SOURCES)
+	$(NODE) node_modules/vite/bin/vite.js build page --logLevel warn
+
+setup: node_modules/.package-lock.json $(VENV)/.installed page/dist/index.html ## Install all that is needed, inside this folder
 
 demo: setup ## Start the server, train a small policy with its bandit, draw the plots (under 5 minutes)
 	$(NODE) scripts/demo.ts
 
-serve: node_modules/.package-lock.json ## Start the server on the loopback interface
+serve: node_modules/.package-lock.json page/dist/index.html ## Start the server on the loopback interface
 	cli/gradus serve --keep-samples 64
 
 test: test-ts test-py ## Set up all and run all tests but those of test-trainers
@@ -56,7 +62,7 @@ test-ts: setup
 test-py: setup
 	$(PY) -m pytest clients/python/tests
 
-test-browser: setup ## Test the client in Chromium, which Debian's package brings where there is none
+test-browser: setup ## Test the page and the client in Chromium, which Debian's package brings where there is none
 	$(NODE) node_modules/vitest/vitest.mjs run --config test/browser/vitest.config.ts
 
 test-trainers: node_modules/.package-lock.json $(TRAINERS)/.installed ## Test the adapters against real trainers, in an environment of 6 GB
@@ -95,10 +101,10 @@ bench: setup ## Run the benchmarks (see bench/README.md)
 release: setup ## Make all that is published into out/release: packages, clients, the image's content, checksums
 	$(NODE) scripts/artefacts/release.ts
 
-image: node_modules/.package-lock.json ## Lay what the image holds in out/image, for docker build
+image: node_modules/.package-lock.json page/dist/index.html ## Lay what the image holds in out/image, for docker build
 	$(NODE) scripts/artefacts/package.ts
 	npm pack --silent --pack-destination out out/package
 	$(NODE) scripts/artefacts/image.ts out/gradus-*.tgz
 
 clean: ## Remove what was installed and made
-	rm -rf node_modules $(VENV) $(TRAINERS) .data .cache out clients/ts/dist
+	rm -rf node_modules $(VENV) $(TRAINERS) .data .cache out clients/ts/dist page/dist

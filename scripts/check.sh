@@ -57,11 +57,12 @@ run "generated code" generated
 check "lint (eslint)" eslint . --max-warnings 0
 check "format (prettier)" prettier --check --log-level warn .
 check "types (tsc)" tsc -p .
-check "import rules (dependency-cruiser)" depcruise envs pictures server cli clients/ts/src --config .dependency-cruiser.cjs
+check "types of the page (tsc)" tsc -p page --noEmit
+check "import rules (dependency-cruiser)" depcruise envs pictures server cli clients/ts/src page/src --config .dependency-cruiser.cjs
 check "contract format (buf)" buf format --diff --exit-code
 check "contract lint (buf)" buf lint
 check "contract breaking (buf)" breaking
-check "copy and paste (jscpd)" jscpd --silent envs pictures server cli clients scripts
+check "copy and paste (jscpd)" jscpd --silent envs pictures server cli clients page scripts
 check "documents name what is there" node scripts/documents.ts
 check "calls pass the files that docs/walks.md lists" node scripts/walks.ts
 check "python format (ruff)" .venv/bin/python -m ruff format --check clients/python

@@ -137,6 +137,7 @@ async function lay(folder: string): Promise<void> {
     metafile: true,
   });
   for (const file of globSync(READ_AT_RUN_TIME, { cwd: repository })) cpSync(join(repository, file), join(dist, file));
+  cpSync(join(repository, "page/dist"), join(dist, "page/dist"), { recursive: true });
   for (const file of ["README.md", "CHANGELOG.md", "LICENSE", "cli/gradus", "cli/node-flags.json"])
     cpSync(join(repository, file), join(folder, file));
   writeFileSync(join(folder, "LICENSES-OF-LIBRARIES"), licencesOf(metafile));

@@ -132,7 +132,7 @@ function headerCheck(config: AdmissionConfig, tokens: Tokens | undefined): Admis
   const origins = corsOrigins.includes("*") ? undefined : new Set(corsOrigins);
   const accountOf = accounts(tokens);
   return ({ host, origin, authorization }, { path, role }) => {
-    if (origin !== undefined && origins?.has(origin) === false) return unlistedOrigin(origin);
+    if (origin !== undefined && origins?.has(origin) === false && !isOwn(origin, host)) return unlistedOrigin(origin);
     if (hosts !== undefined && !isAllowedHost(host, hosts)) return unlistedHost(host);
     const account = accountOf(authorization);
     if (account === undefined) return unauthenticated();
@@ -168,6 +168,11 @@ const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 function isAllowedHost(host: string | undefined, allowed: ReadonlySet<string>): boolean {
   const [, name] = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host?.toLowerCase() ?? "") ?? [];
   return name !== undefined && (allowed.has(name) || isLoopback(name.replace(/^\[(.*)\]$/, "$1")));
+}
+
+/** Whether a page comes from where it calls: the server's own. Whose name that may be is looked at apart. */
+function isOwn(origin: string, host: string | undefined): boolean {
+  return host !== undefined && /^https?:\/\//.test(origin) && origin.replace(/^https?:\/\//, "") === host.toLowerCase();
 }
 
 function unlistedHost(host: string | undefined): RpcError {

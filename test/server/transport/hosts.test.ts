@@ -71,6 +71,14 @@ describe("a server that asks for no credentials", () => {
     expect((await send(httpPort, ["GET /metrics HTTP/1.1", "host: localhost"]))[0]).toBe(200);
   });
 
+  test("is called by its own page, and by none of another port", async () => {
+    const { httpPort } = await start(handlers);
+    const host = `127.0.0.1:${httpPort}`;
+    expect((await step(httpPort, `host: ${host}`, `origin: http://${host}`))[0]).toBe(200);
+    expect((await step(httpPort, `host: ${host}`, "origin: http://127.0.0.1:1"))[0]).toBe(403);
+    expect((await step(httpPort, `host: ${host}`, `origin: ${host}`))[0]).toBe(403);
+  });
+
   test("is called by a name that a flag adds, or by any", async () => {
     const named = await start(handlers, { allowedHost: ["Gym.example", "[2001:db8::1]"] });
     for (const host of ["gym.example", "gym.example:8080", "[2001:db8::1]:8080", "localhost"]) {

@@ -1,0 +1,154 @@
+/** The frame: where one can go, who one is, whether the server is there, and the view that the address names. */
+import { Component, type ComponentType } from "preact";
+import { lazy, Suspense } from "preact/compat";
+import { useEffect, useRef } from "preact/hooks";
+import { address, hrefOf } from "./address.ts";
+import { forgetToken, hasToken, lostSince } from "./session.ts";
+import { caller, roleAtLeast } from "./caller.ts";
+import { TokenDialog } from "./ui/token.tsx";
+import { Failure, Waiting } from "./ui/parts.tsx";
+import { clock } from "./words.ts";
+import { TasksView } from "./tasks/view.tsx";
+
+interface View {
+  readonly name: string;
+  readonly title: string;
+  readonly Shown: ComponentType;
+  readonly role?: "viewer" | "trainer";
+}
+
+const views: readonly View[] = [
+  { name: "tasks", title: "Tasks", Shown: TasksView },
+  { name: "runs", title: "Runs", Shown: lazy(async () => (await import("./runs/view.tsx")).RunsView) },
+  {
+    name: "evaluations",
+    title: "Evaluations",
+    Shown: lazy(async () => (await import("./evaluations/view.tsx")).EvaluationsView),
+  },
+  { name: "plan", title: "Plan", Shown: lazy(async () => (await import("./plan/view.tsx")).PlanView), role: "trainer" },
+  { name: "server", title: "Server", Shown: lazy(async () => (await import("./server/view.tsx")).ServerView) },
+];
+
+export function App() {
+  const { path } = address.value;
+  const view = views.find(({ name }) => name === (path[0] ?? "tasks"));
+  const place = path.join("/");
+  const main = useRef<HTMLElement>(null);
+  const moved = useRef(false);
+  useEffect(() => {
+    document.title = `${[...path].reverse().join(" · ") || "Tasks"} · Gradus`;
+    // Who cannot see that the view changed is told by where the focus is.
+    if (moved.current) main.current?.querySelector("h1")?.focus();
+    moved.current = true;
+  }, [place]);
+  return (
+    <div class="frame">
+      <a class="skip" href={location.hash} onClick={(event) => skip(event, main.current)}>
+        Skip to the content
+      </a>
+      <Rail current={view?.name} />
+      <div>
+        <Lost />
+        <main ref={main} tabIndex={-1}>
+          <Guard key={place}>
+            <Suspense fallback={<Waiting />}>{view === undefined ? <Nowhere /> : <view.Shown />}</Suspense>
+          </Guard>
+        </main>
+      </div>
+      <TokenDialog />
+    </div>
+  );
+}
+
+function skip(event: Event, main: HTMLElement | null): void {
+  event.preventDefault();
+  main?.focus();
+}
+
+function Rail({ current }: { readonly current: string | undefined }) {
+  const shown = views.filter(({ role }) => role === undefined || roleAtLeast(role));
+  return (
+    <div class="rail">
+      <a class="brand" href={hrefOf(["tasks"])}>
+        <Mark /> Gradus
+      </a>
+      <nav aria-label="Views">
+        <ul>
+          {shown.map(({ name, title }) => (
+            <li key={name}>
+              <a href={hrefOf([name])} aria-current={name === current ? "page" : undefined}>
+                {title}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <Who />
+    </div>
+  );
+}
+
+function Mark() {
+  return (
+    <svg viewBox="0 0 32 32" aria-hidden="true">
+      <path fill="var(--best)" d="M3 23h8v6H3z" />
+      <path fill="#3aa6a0" d="M12 14h8v15h-8z" />
+      <path fill="#d9983a" d="M21 4h8v25h-8z" />
+    </svg>
+  );
+}
+
+function Who() {
+  const { name, role } = caller.value;
+  if (!hasToken.value && name === "") return null;
+  return (
+    <div class="who">
+      {name === "" ? "a token" : name}
+      {role !== "" && `, ${role}`}
+      {hasToken.value && (
+        <div>
+          <button type="button" class="quiet" onClick={forgetToken}>
+            Forget the token
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Lost() {
+  const since = lostSince.value;
+  return (
+    <div role="status">
+      {since !== undefined && (
+        <p class="lost">Not live since {clock(since)}: the server does not answer. The page comes back with it.</p>
+      )}
+    </div>
+  );
+}
+
+function Nowhere() {
+  return (
+    <>
+      <h1>Nothing is here</h1>
+      <p>
+        The address names no view. Begin with the <a href={hrefOf(["tasks"])}>tasks</a>.
+      </p>
+    </>
+  );
+}
+
+/** A fault of a view leaves the frame standing. */
+class Guard extends Component<object, { readonly error: Error | undefined }> {
+  override state = { error: undefined };
+
+  static override getDerivedStateFromError(error: unknown) {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+
+  override render() {
+    const { error } = this.state;
+    if (error === undefined) return this.props.children;
+    return <Failure error={error} again={() => this.setState({ error: undefined })} />;
+  }
+}

@@ -1,0 +1,129 @@
+/** Models in columns, the parts of their suite in rows, each figure with its interval. */
+import type { Report, ReportRow } from "../../../clients/ts/src/public.ts";
+import { address, hrefOf, refine } from "../address.ts";
+import { useAnswer } from "../answers.ts";
+import { Answered, Panel, Select } from "../ui/parts.tsx";
+
+/** Of a normal distribution 95% lie so many standard deviations around its mean. */
+const Z = 1.96;
+
+/** What reports are looked at for first. */
+const FIRST = ["success_rate", "exact_rate", "quality_ratio", "pass@1", "mean_score", "mean_reward"];
+
+export function Compared({ ids }: { readonly ids: readonly string[] }) {
+  const answer = useAnswer(
+    (gradus, options) => Promise.all(ids.map((id) => gradus.evaluation(id).report(options))),
+    [ids.join()],
+  );
+  return (
+    <Panel title={ids.length === 1 ? "The report" : "Side by side"}>
+      <Answered answer={answer}>
+        {(reports) => <Reports ids={ids.slice(0, reports.length)} reports={reports} />}
+      </Answered>
+    </Panel>
+  );
+}
+
+export function Reports({ ids, reports }: { readonly ids: readonly string[]; readonly reports: readonly Report[] }) {
+  const names = [
+    ...new Set(
+      reports.flatMap(({ overall, parts }) => [overall, ...parts].flatMap((row) => Object.keys(row?.figures ?? {}))),
+    ),
+  ];
+  const ordered = [
+    ...FIRST.filter((name) => names.includes(name)),
+    ...names.filter((name) => !FIRST.includes(name)).sort(),
+  ];
+  const { figure = ordered[0] ?? "" } = address.value.query;
+  const parts = reports[0]?.parts ?? [];
+  const [one, two] = ids;
+  return (
+    <>
+      <div class="toolbar">
+        <Select
+          label="Figure"
+          value={figure}
+          options={ordered.map((name) => ({ value: name, text: name.replaceAll("_", " ") }))}
+          onChoose={(value) => refine({ figure: value })}
+        />
+        {ids.length === 2 && one !== undefined && two !== undefined && (
+          <a class="button" href={hrefOf(["evaluations", one, "against", two])}>
+            Task by task
+          </a>
+        )}
+        <p class="note">{reports[0]?.baseline}</p>
+      </div>
+      <div class="wide-table" tabIndex={0} role="region" aria-label="Figures, a table">
+        <table class="report">
+          <thead>
+            <tr>
+              <th scope="col" class="words">
+                part
+              </th>
+              {reports.map(({ evaluation }, at) => (
+                <th key={ids[at]} scope="col">
+                  {evaluation?.model || ids[at]}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {parts.map(({ name }) => (
+              <Figures
+                key={name}
+                name={name}
+                rows={reports.map((report) => report.parts.find((row) => row.name === name))}
+                figure={figure}
+                ids={ids}
+              />
+            ))}
+            <Figures name="overall" rows={reports.map(({ overall }) => overall)} figure={figure} ids={ids} />
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+interface FiguresProps {
+  readonly name: string;
+  readonly rows: readonly (ReportRow | undefined)[];
+  readonly figure: string;
+  readonly ids: readonly string[];
+}
+
+function Figures({ name, rows, figure, ids }: FiguresProps) {
+  return (
+    <tr class={name === "overall" ? "overall" : ""}>
+      <th scope="row">{name}</th>
+      {rows.map((row, at) => (
+        <td key={ids[at]}>
+          <Interval row={row} figure={figure} />
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** A figure with its 95% interval, drawn and in digits. */
+function Interval({ row, figure }: { readonly row: ReportRow | undefined; readonly figure: string }) {
+  const value = row?.figures[figure];
+  if (value === undefined) return <>–</>;
+  const half = Z * (row?.standardErrors[figure] ?? 0);
+  const isShare = value >= 0 && value <= 1;
+  const at = (end: number) => `${100 * Math.min(1, Math.max(0, end))}%`;
+  return (
+    <span class="interval">
+      {isShare && (
+        <span class="range" aria-hidden="true">
+          <span style={{ left: at(value - half), right: at(1 - Math.min(1, value + half)) }} />
+          <i style={{ left: at(value) }} />
+        </span>
+      )}
+      <span>
+        {value.toFixed(3)}
+        {half > 0 && <small> ± {half.toFixed(3)}</small>}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,168 @@
+/** One evaluation: its report, and its completions. */
+import { useState } from "preact/hooks";
+import { EvaluationService, type Report, type Sample } from "../../../clients/ts/src/gen/gradus/v1/evaluation_pb.js";
+import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
+import { present } from "../../../clients/ts/src/reply.ts";
+import { address, go, hrefOf } from "../address.ts";
+import { useAnswer } from "../answers.ts";
+import { roleAtLeast } from "../caller.ts";
+import { ChangeDialog } from "../runs/change.tsx";
+import { Group } from "../samples/group.tsx";
+import { type Load, Samples } from "../samples/list.tsx";
+import { gradus } from "../session.ts";
+import { Answered, Facts, Heading, Panel, Tabs } from "../ui/parts.tsx";
+import { count } from "../words.ts";
+import { Reports } from "./compare.tsx";
+
+const { method } = EvaluationService;
+
+export function EvaluationPage({ id }: { readonly id: string }) {
+  const { path, query } = address.value;
+  const current = path[2] ?? "report";
+  const report = useAnswer((client, options) => client.evaluation(id).report(options), [id]);
+  return (
+    <>
+      <p class="crumbs">
+        <a href={hrefOf(["evaluations"])}>Evaluations</a> /
+      </p>
+      <Heading title={id}>{roleAtLeast("operator") && <Deletion id={id} />}</Heading>
+      <Answered answer={report}>
+        {(found) => (
+          <>
+            <About report={found} />
+            <Tabs
+              label="Of this evaluation"
+              current={current}
+              tabs={["report", "samples"].map((name) => ({
+                name,
+                text: name === "report" ? "Report" : "Samples",
+                href: hrefOf(["evaluations", id, name]),
+              }))}
+            />
+            {current === "report" && (
+              <Panel title="The report">
+                <Reports ids={[id]} reports={[found]} />
+              </Panel>
+            )}
+            {current === "samples" && query["instance"] === undefined && <All id={id} report={found} />}
+            {current === "samples" && query["instance"] !== undefined && (
+              <OneTask id={id} instanceHash={query["instance"]} part={query["part"] ?? ""} />
+            )}
+          </>
+        )}
+      </Answered>
+    </>
+  );
+}
+
+function About({ report: { evaluation } }: { readonly report: Report }) {
+  if (evaluation === undefined) return null;
+  const { model, suite, suiteVersion, samplesPerTask, samplesScored, samplesTotal } = evaluation;
+  return (
+    <div class="progress">
+      <Facts
+        facts={[
+          ["model", model === "" ? "not said" : model],
+          ["suite", `${suite}, version ${suiteVersion}`],
+          ["samples of a task", samplesPerTask],
+          ["scored", `${count(samplesScored)} of ${count(samplesTotal)}`],
+        ]}
+      />
+    </div>
+  );
+}
+
+/** The samples of one task of an evaluation. */
+export function taskSamplesHref(id: string, part: string, instance: string, sample?: string): string {
+  return hrefOf(["evaluations", id, "samples"], { part, instance, sample });
+}
+
+function rowOf(id: string, { task, sampleIndex, outcome, part }: Sample) {
+  const instance = task?.instanceHash ?? "";
+  return {
+    key: `${part} ${instance} ${sampleIndex}`,
+    name: `${instance.slice(0, 8)}.${sampleIndex}`,
+    href: taskSamplesHref(id, part, instance, String(sampleIndex)),
+    kind: part,
+    outcome: outcomeOf(present(outcome, "outcome")),
+    note: task?.level ?? "",
+  };
+}
+
+function All({ id, report }: { readonly id: string; readonly report: Report }) {
+  const load: Load = async (client, filter, part, pageToken, signal) => {
+    const asked = { evaluationId: id, filter, part, pageToken, pageSize: 50, brief: true };
+    const { samples, nextPageToken } = await client.unary(method.listSamples, asked, { signal });
+    return { rows: samples.map((sample) => rowOf(id, sample)), next: nextPageToken };
+  };
+  return (
+    <Samples
+      load={load}
+      of={id}
+      kindName="part"
+      kinds={report.parts.map(({ name }) => name)}
+      noteName="level"
+      empty="None are like this."
+    />
+  );
+}
+
+function OneTask({
+  id,
+  instanceHash,
+  part,
+}: {
+  readonly id: string;
+  readonly instanceHash: string;
+  readonly part: string;
+}) {
+  const answer = useAnswer(
+    async (client, options) =>
+      (await client.unary(method.listSamples, { evaluationId: id, instanceHash, part, pageSize: 1000 }, options))
+        .samples,
+    [id, instanceHash, part],
+  );
+  return (
+    <Answered answer={answer}>
+      {(samples) => (
+        <Group
+          title={`task ${instanceHash}`}
+          task={samples[0]?.task}
+          samples={samples.map(({ sampleIndex, completion, outcome, task }) => ({
+            sampleIndex,
+            taskId: task?.taskId ?? "",
+            completion,
+            outcome: outcomeOf(present(outcome, "outcome")),
+          }))}
+        />
+      )}
+    </Answered>
+  );
+}
+
+function Deletion({ id }: { readonly id: string }) {
+  const [opened, setOpened] = useState(false);
+  const change = async (validateOnly: boolean) => {
+    if (validateOnly) return { words: ["All of its completions and scores go, and cannot be brought back."] };
+    await gradus.value.unary(method.deleteEvaluation, { evaluationId: id });
+    go(hrefOf(["evaluations"]));
+    return { words: [`${id} is deleted.`] };
+  };
+  return (
+    <>
+      <button type="button" aria-haspopup="dialog" onClick={() => setOpened(true)}>
+        Delete
+      </button>
+      {opened && (
+        <ChangeDialog
+          title="Delete the evaluation"
+          words="gradus export keeps its samples first."
+          verb="Delete it"
+          tone="bad"
+          change={change}
+          onClose={() => setOpened(false)}
+        />
+      )}
+    </>
+  );
+}

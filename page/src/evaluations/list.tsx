@@ -1,0 +1,110 @@
+/** The evaluations of the server, and those that are chosen beside each other. */
+import type { Evaluation } from "../../../clients/ts/src/public.ts";
+import { EvaluationService } from "../../../clients/ts/src/gen/gradus/v1/evaluation_pb.js";
+import { allPages } from "../../../clients/ts/src/reply.ts";
+import { address, hrefOf, refine } from "../address.ts";
+import { useAnswer } from "../answers.ts";
+import { Answered, Heading, Share } from "../ui/parts.tsx";
+import { clock, count } from "../words.ts";
+import { Compared } from "./compare.tsx";
+
+export function EvaluationList() {
+  const answer = useAnswer(
+    (gradus, options) =>
+      allPages(
+        (pageToken) => gradus.unary(EvaluationService.method.listEvaluations, { pageToken }, options),
+        (page) => page.evaluations,
+      ),
+    [],
+  );
+  return (
+    <>
+      <Heading
+        title="Evaluations"
+        note="A model's completions of a fixed suite. Choose some of one suite to see them side by side."
+      />
+      <Answered answer={answer}>{(evaluations) => <Listed evaluations={evaluations} />}</Answered>
+    </>
+  );
+}
+
+function Listed({ evaluations }: { readonly evaluations: readonly Evaluation[] }) {
+  const chosen = (address.value.query["show"] ?? "").split(",").filter((id) => id !== "");
+  if (evaluations.length === 0) return <p class="empty">There are none yet: gradus eval run makes one.</p>;
+  const first = evaluations.find(({ evaluationId }) => evaluationId === chosen[0]);
+  const choose = (id: string, on: boolean) =>
+    refine({ show: (on ? [...chosen, id] : chosen.filter((other) => other !== id)).join(",") });
+  return (
+    <>
+      {first !== undefined && <Compared ids={chosen} />}
+      <div class="wide-table" tabIndex={0} role="region" aria-label="Evaluations, a table">
+        <table>
+          <thead>
+            <tr>
+              {["evaluation", "model", "suite", "samples", "created"].map((name, at) => (
+                <th key={name} scope="col" class={at < 3 ? "words" : ""}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {evaluations.map((evaluation) => (
+              <Row
+                key={evaluation.evaluationId}
+                evaluation={evaluation}
+                chosen={chosen.includes(evaluation.evaluationId)}
+                fits={first === undefined || first.suite === evaluation.suite}
+                onChoose={choose}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+interface RowProps {
+  readonly evaluation: Evaluation;
+  readonly chosen: boolean;
+  /** Whether it is of the suite of those that are chosen. */
+  readonly fits: boolean;
+  readonly onChoose: (id: string, on: boolean) => void;
+}
+
+function Row({ evaluation, chosen, fits, onChoose }: RowProps) {
+  const {
+    evaluationId: id,
+    model,
+    suite,
+    suiteVersion,
+    samplesScored,
+    samplesTotal,
+    createTime,
+    unreadable,
+  } = evaluation;
+  const scored = Number(samplesScored) / Math.max(1, Number(samplesTotal));
+  return (
+    <tr>
+      <th scope="row">
+        <label class="pick">
+          <input
+            type="checkbox"
+            aria-label={`Show ${id} beside the others`}
+            checked={chosen}
+            disabled={!fits || unreadable !== ""}
+            onChange={(event) => onChoose(id, event.currentTarget.checked)}
+          />
+          <a href={hrefOf(["evaluations", id])}>{id}</a>
+        </label>
+      </th>
+      <td class="words">{model}</td>
+      <td class="words">{unreadable === "" ? `${suite}, version ${suiteVersion}` : unreadable}</td>
+      <td>
+        <Share value={scored} label={`${count(samplesScored)} of ${count(samplesTotal)}`} />
+      </td>
+      <td>{createTime === undefined ? "–" : clock(new Date(Number(createTime.seconds) * 1000))}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,12 @@
+/** Evaluations: the list with models beside each other, one evaluation, or two task by task. */
+import { address } from "../address.ts";
+import { Against } from "./against.tsx";
+import { EvaluationList } from "./list.tsx";
+import { EvaluationPage } from "./evaluation.tsx";
+
+export function EvaluationsView() {
+  const [, id, part, other] = address.value.path;
+  if (id === undefined) return <EvaluationList />;
+  if (part === "against" && other !== undefined) return <Against ids={[id, other]} />;
+  return <EvaluationPage key={id} id={id} />;
+}

@@ -1,0 +1,90 @@
+/** The arms of a run: however many, searched, sorted, and only those in sight laid out. */
+import { useMemo } from "preact/hooks";
+import type { ArmState } from "../../../clients/ts/src/public.ts";
+import { address, hrefOf, refine } from "../address.ts";
+import { Search, Select, Share, Tag } from "../ui/parts.tsx";
+import { Rows } from "../ui/rows.tsx";
+import { count, counted, figure, percent } from "../words.ts";
+import { taskHref } from "../tasks/choice.ts";
+import { levelOf } from "./run-config.tsx";
+import { familiesOf, type ReadRun } from "./state.ts";
+
+interface Row {
+  readonly arm: ArmState;
+  readonly family: string;
+}
+
+const orders: Readonly<Record<string, { readonly text: string; readonly of: (row: Row) => number }>> = {
+  probability: { text: "probability", of: ({ arm }) => arm.probability },
+  value: { text: "value", of: ({ arm }) => arm.value },
+  solved: { text: "solved share", of: ({ arm }) => arm.recentSolvedShare ?? -1 },
+  reward: { text: "mean reward", of: ({ arm }) => arm.recentRewardMean ?? Number.NEGATIVE_INFINITY },
+  issued: { text: "tasks issued", of: ({ arm }) => Number(arm.issued) },
+};
+
+export function Arms({ run }: { readonly run: ReadRun }) {
+  const { q = "", sort = "probability" } = address.value.query;
+  const families = useMemo(() => familiesOf(run), [run]);
+  const rows = run.state.arms.map((arm, at) => ({ arm, family: families[at] ?? "" }));
+  const wanted = q.toLowerCase();
+  const found = rows.filter(({ arm, family }) => `${arm.armId} ${family}`.toLowerCase().includes(wanted));
+  const order = orders[sort];
+  const sorted = order === undefined ? grouped(found) : [...found].sort((a, b) => order.of(b) - order.of(a));
+  const most = Math.max(...rows.map(({ arm }) => arm.probability), 1e-9);
+  return (
+    <>
+      <div class="toolbar" role="search">
+        <Search label="Search arms" value={q} onType={(text) => refine({ q: text })} />
+        <Select
+          label="Order"
+          value={order === undefined ? "environment" : sort}
+          options={[
+            ...Object.entries(orders).map(([value, { text }]) => ({ value, text })),
+            { value: "environment", text: "environment" },
+          ]}
+          onChoose={(value) => refine({ sort: value })}
+        />
+        <p class="note" role="status">
+          {counted(sorted.length, "arm")}
+        </p>
+      </div>
+      <Rows
+        label="Arms"
+        columns={["arm", "environment", "probability", "value", "solved", "reward", "weight", "issued", "groups", ""]}
+        count={sorted.length}
+        keyOf={(at) => sorted[at]?.arm.armId ?? at}
+        row={(at) => cellsOf(sorted[at] as Row, most, run)}
+      />
+    </>
+  );
+}
+
+/** Environment by environment, in the configuration's order. */
+function grouped(rows: readonly Row[]): readonly Row[] {
+  const names = [...new Set(rows.map(({ family }) => family))];
+  return names.flatMap((name) => rows.filter(({ family }) => family === name));
+}
+
+function cellsOf({ arm, family }: Row, most: number, run: ReadRun) {
+  const { armId, probability, value, weight, issued, groups, recentSolvedShare, recentRewardMean } = arm;
+  return [
+    <a href={hrefOf(["runs", run.runId, "samples"], { arm: armId })}>{armId}</a>,
+    <a href={taskHref(family, { level: levelOf(run.config, armId) })}>{family}</a>,
+    <Share value={probability / most} label={percent(probability)} />,
+    figure(value),
+    recentSolvedShare === undefined ? (
+      "–"
+    ) : (
+      <Share value={recentSolvedShare} label={percent(recentSolvedShare)} tone="good" />
+    ),
+    figure(recentRewardMean),
+    figure(weight),
+    count(issued),
+    count(groups),
+    <>
+      {arm.removed && <Tag>removed</Tag>}
+      {!arm.removed && weight === 0 && <Tag tone="poor">weight 0</Tag>}
+      {arm.maskedReason !== undefined && <Tag tone="bad">{`masked: ${arm.maskedReason}`}</Tag>}
+    </>,
+  ];
+}

@@ -1,0 +1,125 @@
+/** A change of a run: what it would do is asked of the server first, and shown before it is done. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { noteFailure } from "../session.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Failure, type Tone } from "../ui/parts.tsx";
+import { count } from "../words.ts";
+import type { ReadRun } from "./state.ts";
+
+export interface Effect {
+  /** From when it applies; undefined: it does at once. */
+  readonly appliesFromCursor?: bigint;
+  readonly noEffect?: readonly string[];
+  /** What else it would do, in sentences. */
+  readonly words?: readonly string[];
+}
+
+/** Makes a change, or only says what it would do. */
+export type Change = (validateOnly: boolean) => Promise<Effect>;
+
+/** What the dialog of an action is given. */
+export interface ActionProps {
+  readonly run: ReadRun;
+  readonly onClose: () => void;
+}
+
+interface ChangeProps {
+  readonly title: string;
+  readonly words: string;
+  /** What the button says. */
+  readonly verb: string;
+  /** Undefined: what was given is not yet a change. */
+  readonly change: Change | undefined;
+  /** The effect is asked for again when it changes. */
+  readonly given?: string;
+  readonly tone?: Tone;
+  readonly children?: ComponentChildren;
+  readonly onClose: () => void;
+}
+
+const TYPING_MS = 250;
+
+export function ChangeDialog({ title, words, verb, change, given = "", tone, children, onClose }: ChangeProps) {
+  const [effect, setEffect] = useState<Effect>();
+  const [error, setError] = useState<Error>();
+  const [done, setDone] = useState<Effect>();
+  const [busy, setBusy] = useState(false);
+  const failed = (thrown: unknown) => {
+    noteFailure(thrown);
+    setError(thrown instanceof Error ? thrown : new Error(String(thrown)));
+  };
+  useEffect(() => {
+    setEffect(undefined);
+    setError(undefined);
+    if (change === undefined || done !== undefined) return undefined;
+    let left = false;
+    const look = () =>
+      void change(true).then(
+        (told) => left || setEffect(told),
+        (thrown: unknown) => left || failed(thrown),
+      );
+    const timer = setTimeout(look, given === "" ? 0 : TYPING_MS);
+    return () => {
+      left = true;
+      clearTimeout(timer);
+    };
+  }, [given, change === undefined, done]);
+  const act = async (event: Event) => {
+    event.preventDefault();
+    if (change === undefined) return;
+    setBusy(true);
+    try {
+      setDone(await change(false));
+      setError(undefined);
+    } catch (thrown) {
+      failed(thrown);
+    }
+    setBusy(false);
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={(event) => void act(event)}>
+        <p class="note">{words}</p>
+        {done === undefined && children}
+        <div role="status">
+          {done === undefined && effect !== undefined && <EffectWords effect={effect} />}
+          {done !== undefined && <EffectWords effect={done} done />}
+        </div>
+        {error !== undefined && <Failure error={error} />}
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            {done === undefined ? "Leave it" : "Close"}
+          </button>
+          {done === undefined && (
+            <button type="submit" class={tone === "bad" ? "danger" : "main"} disabled={busy || effect === undefined}>
+              {verb}
+            </button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function EffectWords({ effect, done = false }: { readonly effect: Effect; readonly done?: boolean }) {
+  const { appliesFromCursor, noEffect = [], words = [] } = effect;
+  const from = appliesFromCursor === undefined ? undefined : `From task ${count(appliesFromCursor)} on.`;
+  const said = [from, ...words].filter((sentence) => sentence !== undefined);
+  return (
+    <>
+      {said.length > 0 && (
+        <p class="effect">
+          <b>{done ? "Done. " : "What it does: "}</b>
+          {said.join(" ")}
+        </p>
+      )}
+      {noEffect.length > 0 && (
+        <p class="effect poor">
+          <b>No effect: </b>
+          {noEffect.join(" ")}
+        </p>
+      )}
+    </>
+  );
+}

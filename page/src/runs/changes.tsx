@@ -1,0 +1,51 @@
+/** What operators, and the server by itself, changed of a run. */
+import type { ControlRecord, HistoryRecord } from "../../../clients/ts/src/public.ts";
+import { Tag } from "../ui/parts.tsx";
+import { clock, count, figure } from "../words.ts";
+import { policyName } from "./state.ts";
+
+export function Changes({ records }: { readonly records: readonly HistoryRecord[] }) {
+  const changes = records.filter(({ kind }) => kind.case === "control").reverse();
+  if (changes.length === 0) return <p class="empty">Nothing was changed since the run was created.</p>;
+  return (
+    <div class="wide-table" tabIndex={0} role="region" aria-label="Changes, a table">
+      <table>
+        <thead>
+          <tr>
+            {["change", "what", "from task", "when", "by"].map((name, at) => (
+              <th key={name} scope="col" class={at < 2 ? "words" : ""}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {changes.map(({ kind, time, rolledBack }, at) => {
+            const control = kind.value as ControlRecord;
+            return (
+              <tr key={at}>
+                <th scope="row">{control.kind.replaceAll("_", " ")}</th>
+                <td class="words">
+                  {detailOf(control)} {rolledBack && <Tag tone="poor">undone by an import</Tag>}
+                </td>
+                <td>{count(control.cursor)}</td>
+                <td>{time === undefined ? "" : clock(new Date(Number(time.seconds) * 1000))}</td>
+                <td>{control.by === "" ? "the server" : control.by}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function detailOf({ policy, weights, reason, armId }: ControlRecord): string {
+  const parts = [
+    policy === undefined ? "" : policyName(policy),
+    ...Object.entries(weights).map(([arm, weight]) => `${arm} = ${figure(weight)}`),
+    armId,
+    reason,
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}

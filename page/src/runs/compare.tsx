@@ -1,0 +1,100 @@
+/** Runs laid over each other: one figure of each, over their rollouts. */
+import * as Plot from "@observablehq/plot";
+import { address, refine } from "../address.ts";
+import { useAnswer } from "../answers.ts";
+import { lineColours } from "../ui/colours.ts";
+import { Answered, Panel, Segments } from "../ui/parts.tsx";
+import { Chart } from "../ui/plot.tsx";
+import { readHistory, STEPS } from "./history.ts";
+import { type Point, seriesOf } from "./series.ts";
+import type { ReadRun } from "./state.ts";
+
+const solved = { text: "solved share", of: ({ solved: share }: Point) => share };
+
+const measures: Readonly<Record<string, { readonly text: string; readonly of: (point: Point) => number | undefined }>> =
+  {
+    solved,
+    reward: { text: "mean reward", of: ({ reward }) => reward },
+    useful: { text: "useful groups", of: ({ useful }) => useful },
+  };
+
+/** Runs are told apart by their lines as well as by their colours. */
+const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
+
+export function Compared({ runs }: { readonly runs: readonly ReadRun[] }) {
+  const ids = runs.map(({ runId }) => runId);
+  const answer = useAnswer(
+    (gradus, { signal }) =>
+      Promise.all(
+        runs.map(async (run) => {
+          const batchesDrawn = Number(run.state.batchesDrawn);
+          const history = await readHistory(gradus, undefined, {
+            runId: run.runId,
+            steps: STEPS,
+            batchesDrawn,
+            signal,
+          });
+          return seriesOf(run, [], history).points;
+        }),
+      ),
+    [ids.join()],
+  );
+  const { measure = "solved" } = address.value.query;
+  return (
+    <Panel title="Laid over each other">
+      <Segments
+        label="Figure"
+        value={measure in measures ? measure : "solved"}
+        options={Object.entries(measures).map(([value, { text }]) => ({ value, text }))}
+        onChoose={(value) => refine({ measure: value })}
+      />
+      <Answered answer={answer}>{(points) => <Overlay ids={ids} points={points} measure={measure} />}</Answered>
+    </Panel>
+  );
+}
+
+function Overlay({
+  ids,
+  points,
+  measure,
+}: {
+  readonly ids: readonly string[];
+  readonly points: readonly (readonly Point[])[];
+  readonly measure: string;
+}) {
+  const colours = lineColours(ids);
+  const { text, of } = measures[measure] ?? solved;
+  return (
+    <>
+      <ul class="legend" aria-label="Runs">
+        {ids.map((id, at) => (
+          <li key={id}>
+            <i style={{ background: colours[at] ?? "" }} /> {id}
+          </li>
+        ))}
+      </ul>
+      <Chart
+        label={`Lines: ${text} of each run, over rollouts`}
+        height={280}
+        inputs={[points, measure]}
+        options={() => ({
+          marginLeft: 46,
+          x: { label: "rollouts" },
+          y: { label: null, grid: true, zero: true },
+          marks: points.map((line, at) =>
+            Plot.lineY(
+              line.map((point) => ({ rollouts: point.rollouts, value: of(point) ?? Number.NaN })),
+              {
+                x: "rollouts",
+                y: "value",
+                stroke: colours[at] ?? "currentColor",
+                strokeWidth: 1.8,
+                strokeDasharray: DASHES[at % DASHES.length] ?? "",
+              },
+            ),
+          ),
+        })}
+      />
+    </>
+  );
+}

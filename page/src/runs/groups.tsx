@@ -1,0 +1,224 @@
+/** Groups of a run: what it waits for, since when; and those of an update batch. */
+import { useEffect, useState } from "preact/hooks";
+import { FeedbackStatus, type RunGroup } from "../../../clients/ts/src/public.ts";
+import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import { address, hrefOf, refine } from "../address.ts";
+import { useAnswer } from "../answers.ts";
+import { roleAtLeast } from "../caller.ts";
+import { gradus } from "../session.ts";
+import { Answered, Tag } from "../ui/parts.tsx";
+import { Rows } from "../ui/rows.tsx";
+import { count, counted, figure, span } from "../words.ts";
+import { ChangeDialog } from "./change.tsx";
+import type { ReadRun } from "./state.ts";
+
+export function Groups({ run }: { readonly run: ReadRun }) {
+  const { batch = "" } = address.value.query;
+  const isNumber = /^\d{1,15}$/.test(batch);
+  const answer = useAnswer(
+    (client, options) => client.run(run.runId).groups({ which: isNumber ? BigInt(batch) : "open" }, options),
+    [run.runId, batch, String(run.state.version)],
+  );
+  const [asked, setAsked] = useState<AskedFor>();
+  const leave = () => {
+    setAsked(undefined);
+    answer.again();
+  };
+  return (
+    <>
+      <div class="toolbar">
+        <label class="field">
+          <span>Update batch; empty: all open groups</span>
+          <input
+            inputMode="numeric"
+            value={batch}
+            onChange={(event) => refine({ batch: event.currentTarget.value.trim() })}
+          />
+        </label>
+      </div>
+      <Answered answer={answer}>{(groups) => <Listed run={run} groups={groups} onAsk={setAsked} />}</Answered>
+      {asked?.what === "close" && <ClosingDialog run={run} groups={asked.groups} onClose={leave} />}
+      {asked?.what === "reopen" && <ReopeningDialog run={run} groups={asked.groups} onClose={leave} />}
+    </>
+  );
+}
+
+/** What is to be done, to those groups: as they were when it was asked for, whatever becomes of them meanwhile. */
+interface AskedFor {
+  readonly what: "close" | "reopen";
+  readonly groups: readonly RunGroup[];
+}
+
+function Listed({
+  run,
+  groups,
+  onAsk,
+}: {
+  readonly run: ReadRun;
+  readonly groups: readonly RunGroup[];
+  readonly onAsk: (asked: AskedFor) => void;
+}) {
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const now = useNow();
+  if (groups.length === 0) return <p class="empty">No group is open: the run waits for nothing.</p>;
+  const may = roleAtLeast("trainer");
+  const pick = (groupId: string, on: boolean) =>
+    setChosen(on ? [...chosen, groupId] : chosen.filter((other) => other !== groupId));
+  const there = groups.filter(({ groupId }) => chosen.includes(groupId));
+  const open = there.filter(({ closed }) => !closed);
+  const closedOnes = there.filter(({ closed }) => closed);
+  return (
+    <>
+      <div class="toolbar">
+        <p class="note" role="status">
+          {counted(groups.filter(({ closed }) => !closed).length, "open group")}, {counted(missingOf(groups), "sample")}{" "}
+          missing
+        </p>
+        {may && (
+          <>
+            <button type="button" onClick={() => setChosen(groups.map(({ groupId }) => groupId))}>
+              Choose all
+            </button>
+            <button type="button" disabled={open.length === 0} onClick={() => onAsk({ what: "close", groups: open })}>
+              Close the chosen
+            </button>
+            <button
+              type="button"
+              disabled={closedOnes.length === 0}
+              onClick={() => onAsk({ what: "reopen", groups: closedOnes })}
+            >
+              Reopen the chosen
+            </button>
+          </>
+        )}
+      </div>
+      <Rows
+        label="Groups"
+        columns={["group", "arm", "state", "cursor", "batch", "missing", "of", "open for", "mean reward"]}
+        count={groups.length}
+        keyOf={(at) => groups[at]?.groupId ?? at}
+        row={(at) => cellsOf(groups[at] as RunGroup, { runId: run.runId, now, chosen, pick: may ? pick : undefined })}
+      />
+    </>
+  );
+}
+
+interface Shown {
+  readonly runId: string;
+  readonly now: number;
+  readonly chosen: readonly string[];
+  /** Undefined: whoever looks may do nothing to groups. */
+  readonly pick: ((groupId: string, on: boolean) => void) | undefined;
+}
+
+function cellsOf(group: RunGroup, { runId, now, chosen, pick }: Shown) {
+  const { groupId, armId, closed, cursor, updateBatch, missing, samples, statistics, issueTime } = group;
+  const issued = issueTime === undefined ? undefined : Number(issueTime.seconds) * 1000;
+  return [
+    <span class="pick">
+      {pick !== undefined && (
+        <input
+          type="checkbox"
+          aria-label={`Choose group ${groupId}`}
+          checked={chosen.includes(groupId)}
+          onChange={(event) => pick(groupId, event.currentTarget.checked)}
+        />
+      )}
+      <a href={hrefOf(["runs", runId, "samples"], { group: groupId })}>{groupId.slice(-14)}</a>
+    </span>,
+    armId,
+    <Tag tone={closed ? "good" : "poor"}>{closed ? "closed" : "open"}</Tag>,
+    count(cursor),
+    count(updateBatch),
+    missing.length === 0 ? "none" : missing.join(" "),
+    String(missing.length + samples.length),
+    closed || issued === undefined ? "–" : span(now - issued),
+    figure(statistics?.mean),
+  ];
+}
+
+function missingOf(groups: readonly RunGroup[]): number {
+  return groups.reduce((sum, { missing }) => sum + missing.length, 0);
+}
+
+/** The time, every second. */
+function useNow(): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+interface Chosen {
+  readonly run: ReadRun;
+  readonly groups: readonly RunGroup[];
+  readonly onClose: () => void;
+}
+
+function ClosingDialog({ run: { runId }, groups, onClose }: Chosen) {
+  const [reason, setReason] = useState("");
+  const groupIds = groups.map(({ groupId }) => groupId);
+  const few = groups.filter(({ samples }) => samples.filter(({ reward }) => reward !== undefined).length < 2).length;
+  const change = async (validateOnly: boolean) => {
+    const { groups: became } = await gradus.value.unary(CurriculumService.method.closeGroups, {
+      runId,
+      groupIds,
+      reason,
+      validateOnly,
+    });
+    const noEffect = became.flatMap(({ groupId, feedback }) =>
+      feedback?.status === FeedbackStatus.RECORDED
+        ? []
+        : [`${groupId.slice(-14)}: ${feedback?.detail || "it is closed"}.`],
+    );
+    return { noEffect, words: wordsOf(groups.length, missingOf(groups), few) };
+  };
+  return (
+    <ChangeDialog
+      title={`Close ${counted(groups.length, "group")}`}
+      words="Samples that are missing will not be waited for."
+      verb="Close them"
+      change={change}
+      onClose={onClose}
+    >
+      <label class="field">
+        <span>Why, for the history</span>
+        <input value={reason} maxLength={200} onInput={(event) => setReason(event.currentTarget.value)} />
+      </label>
+    </ChangeDialog>
+  );
+}
+
+function wordsOf(groups: number, missing: number, few: number): readonly string[] {
+  return [
+    `${counted(groups, "group")} closed: ${counted(missing, "sample")} that are missing will not count any more.`,
+    ...(few > 0
+      ? [`${counted(few, "group")} of them with fewer than two rewards: the policy learns nothing from these.`]
+      : []),
+  ];
+}
+
+function ReopeningDialog({ run: { runId }, groups, onClose }: Chosen) {
+  const groupIds = groups.map(({ groupId }) => groupId);
+  const change = async (validateOnly: boolean) => {
+    if (validateOnly)
+      return {
+        words: [
+          `Missing samples of ${counted(groups.length, "group")} are waited for again, but for groups that are whole or folded in.`,
+        ],
+      };
+    const { groups: became } = await gradus.value.unary(CurriculumService.method.reopenGroups, { runId, groupIds });
+    return { words: became.map(({ groupId, feedback }) => `${groupId.slice(-14)}: ${feedback?.detail || "open"}.`) };
+  };
+  return (
+    <ChangeDialog
+      title={`Reopen ${counted(groups.length, "group")}`}
+      words="Their tasks and ids are the same."
+      verb="Reopen them"
+      change={change}
+      onClose={onClose}
+    />
+  );
+}

@@ -1,0 +1,155 @@
+/** The runs of the server: how each stands, and how it went. */
+import type { Run } from "../../../clients/ts/src/public.ts";
+import { address, hrefOf, refine } from "../address.ts";
+import { useAnswer } from "../answers.ts";
+import { Answered, Heading, Search, Share, Tag } from "../ui/parts.tsx";
+import { count, counted, percent } from "../words.ts";
+import { Compared } from "./compare.tsx";
+import { readHistory } from "./history.ts";
+import { Sparkline } from "./sparkline.tsx";
+import { policyName, type ReadRun, readRun, standingOf } from "./state.ts";
+
+export function RunList() {
+  const answer = useAnswer((gradus, options) => gradus.listRuns(options), []);
+  return (
+    <>
+      <Heading title="Runs" note="What trainers are taught by: which task comes next, and why.">
+        <button type="button" onClick={answer.again}>
+          Look again
+        </button>
+      </Heading>
+      <Answered answer={answer}>{(runs) => <Listed runs={runs} />}</Answered>
+    </>
+  );
+}
+
+function Listed({ runs }: { readonly runs: readonly Run[] }) {
+  const { q = "", compare = "" } = address.value.query;
+  const compared = compare.split(",").filter((id) => id !== "");
+  if (runs.length === 0)
+    return (
+      <p class="empty">
+        There are no runs yet. A <a href={hrefOf(["plan"])}>plan</a> begins one, and so do trainers.
+      </p>
+    );
+  const found = runs.filter(({ runId }) => runId.toLowerCase().includes(q.toLowerCase()));
+  const choose = (runId: string, on: boolean) =>
+    refine({ compare: (on ? [...compared, runId] : compared.filter((other) => other !== runId)).join(",") });
+  const read = runs.map(readRun).filter((run) => run !== undefined);
+  const chosen = read.filter(({ runId }) => compared.includes(runId));
+  return (
+    <>
+      <div class="toolbar" role="search">
+        <Search label="Search runs" value={q} onType={(text) => refine({ q: text })} />
+        <p class="note" role="status">
+          {counted(found.length, "run")}. Choose some to lay their charts over each other.
+        </p>
+      </div>
+      {chosen.length > 0 && <Compared runs={chosen} />}
+      <div class="wide-table" tabIndex={0} role="region" aria-label="Runs, a table">
+        <table class="runs">
+          <thead>
+            <tr>
+              {["run", "state", "policy", "tasks", "arms", "solved", "over time", "open groups"].map((name, at) => (
+                <th key={name} scope="col" class={at < 3 ? "words" : ""}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {found.map((run) => (
+              <Row key={run.runId} run={run} chosen={compared.includes(run.runId)} onChoose={choose} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+interface RowProps {
+  readonly run: Run;
+  readonly chosen: boolean;
+  readonly onChoose: (runId: string, on: boolean) => void;
+}
+
+function Row({ run, chosen, onChoose }: RowProps) {
+  const { runId, unreadable } = run;
+  const read = readRun(run);
+  const { word, tone } = standingOf(read?.state);
+  return (
+    <tr>
+      <th scope="row">
+        <label class="pick">
+          <input
+            type="checkbox"
+            aria-label={`Lay ${runId} over the others`}
+            checked={chosen}
+            disabled={read === undefined}
+            onChange={(event) => onChoose(runId, event.currentTarget.checked)}
+          />
+          <a href={hrefOf(["runs", runId])}>{runId}</a>
+        </label>
+        <a class="aside" href={hrefOf(["runs", runId, "samples"])} aria-label={`Samples of ${runId}`}>
+          samples
+        </a>
+      </th>
+      <td class="words">
+        <Tag tone={tone}>{word}</Tag>
+      </td>
+      {read === undefined ? (
+        <td colSpan={6} class="words">
+          {unreadable}
+        </td>
+      ) : (
+        <Cells run={read} />
+      )}
+    </tr>
+  );
+}
+
+function Cells({ run }: { readonly run: ReadRun }) {
+  const { config, state } = run;
+  const { solved, groups } = state.arms.reduce(
+    (sum, arm) => ({
+      solved: sum.solved + (arm.recentSolvedShare ?? 0) * Number(arm.groups),
+      groups: sum.groups + Number(arm.groups),
+    }),
+    { solved: 0, groups: 0 },
+  );
+  const { length } = config;
+  return (
+    <>
+      <td class="words">{policyName(state.policy)}</td>
+      <td>
+        {length === 0n ? (
+          count(state.cursor)
+        ) : (
+          <Share value={Number(state.cursor) / Number(length)} label={`${count(state.cursor)} of ${count(length)}`} />
+        )}
+      </td>
+      <td>{count(state.arms.length)}</td>
+      <td>{groups === 0 ? "–" : percent(solved / groups)}</td>
+      <td>
+        <SolvedLine run={run} />
+      </td>
+      <td>{count(state.groupsOutstanding)}</td>
+    </>
+  );
+}
+
+const STEPS = 40;
+
+function SolvedLine({ run: { runId, state } }: { readonly run: ReadRun }) {
+  const batchesDrawn = Number(state.batchesDrawn);
+  const answer = useAnswer(
+    async (gradus, { signal }) =>
+      (await readHistory(gradus, undefined, { runId, steps: STEPS, batchesDrawn, signal })).records,
+    [runId, batchesDrawn],
+  );
+  const values = (answer.value ?? []).flatMap(({ kind, rolledBack }) =>
+    kind.case === "batch" && !rolledBack ? [kind.value.solvedShare ?? Number.NaN] : [],
+  );
+  return <Sparkline values={values} label={`The share of samples solved in ${runId}, over time`} />;
+}

@@ -1,0 +1,143 @@
+/** One run, live. */
+import { useMemo } from "preact/hooks";
+import { address, hrefOf, refine } from "../address.ts";
+import { SamplesOfRun } from "../samples/of-run.tsx";
+import { lostSince } from "../session.ts";
+import { Facts, Failure, Heading, Search, Share, Tabs, Tag, Waiting } from "../ui/parts.tsx";
+import { count, counted, percent } from "../words.ts";
+import { Actions } from "./actions.tsx";
+import { Arms } from "./arms.tsx";
+import { Changes } from "./changes.tsx";
+import { RunCharts } from "./charts.tsx";
+import { type Followed, useRun } from "./follow.ts";
+import { Groups } from "./groups.tsx";
+import { Configuration } from "./run-config.tsx";
+import { ARMS_APART, linesOf, seriesOf } from "./series.ts";
+import { policyName, type ReadRun, standingOf } from "./state.ts";
+import { mostDrawn } from "./why.ts";
+
+const tabs = [
+  ["charts", "Charts"],
+  ["arms", "Arms"],
+  ["groups", "Groups"],
+  ["samples", "Samples"],
+  ["changes", "Changes"],
+  ["configuration", "Configuration"],
+] as const;
+
+export function RunPage({ runId }: { readonly runId: string }) {
+  const followed = useRun(runId);
+  const { run, error } = followed;
+  const current = address.value.path[2] ?? "charts";
+  return (
+    <>
+      <p class="crumbs">
+        <a href={hrefOf(["runs"])}>Runs</a> /
+      </p>
+      <Heading title={runId} note={run && <Standing run={run} />}>
+        {run && <Actions run={run} />}
+      </Heading>
+      {error !== undefined && lostSince.value === undefined && <Failure error={error} />}
+      {run === undefined && error === undefined && <Waiting />}
+      {run !== undefined && (
+        <>
+          <Progress run={run} />
+          <Tabs
+            label="Of this run"
+            current={current}
+            tabs={tabs.map(([name, text]) => ({ name, text, href: hrefOf(["runs", runId, name]) }))}
+          />
+          <Tab name={current} run={run} followed={followed} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Tab({ name, run, followed }: { readonly name: string; readonly run: ReadRun; readonly followed: Followed }) {
+  switch (name) {
+    case "charts":
+      return <Charts run={run} followed={followed} />;
+    case "arms":
+      return <Arms run={run} />;
+    case "groups":
+      return <Groups run={run} />;
+    case "samples":
+      return <SamplesOfRun run={run} />;
+    case "changes":
+      return <Changes records={followed.history?.records ?? []} />;
+    case "configuration":
+      return <Configuration run={run} />;
+    default:
+      return <p class="empty">A run has no view of this name.</p>;
+  }
+}
+
+function Standing({ run: { state } }: { readonly run: ReadRun }) {
+  const { word, tone } = standingOf(state);
+  return (
+    <>
+      <Tag tone={tone}>{word}</Tag> <Tag>{policyName(state.policy)}</Tag>
+    </>
+  );
+}
+
+function Progress({ run: { config, state } }: { readonly run: ReadRun }) {
+  const { cursor, batchesDrawn, batchesClosed, groupsOutstanding, samplesRecorded } = state;
+  const share = config.length === 0n ? undefined : Number(cursor) / Number(config.length);
+  return (
+    <div class="progress">
+      <Facts
+        facts={[
+          [
+            "tasks",
+            share === undefined ? (
+              count(cursor)
+            ) : (
+              <Share value={share} label={`${count(cursor)} of ${count(config.length)} (${percent(share)})`} />
+            ),
+          ],
+          ["update batches", `${count(batchesDrawn)} drawn, ${count(batchesClosed)} closed`],
+          ["samples", count(samplesRecorded)],
+          ["open groups", count(groupsOutstanding)],
+        ]}
+      />
+    </div>
+  );
+}
+
+function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonly followed: Followed }) {
+  const { q = "", arm } = address.value.query;
+  const wanted = q.toLowerCase();
+  const ids = run.state.arms.map(({ armId }) => armId).join("\n");
+  // States come many times a second; lines change with the arms alone, and the charts with the history.
+  const lines = useMemo(() => linesOf(run, (armId) => armId.toLowerCase().includes(wanted)), [ids, wanted]);
+  const series = useMemo(() => (history === undefined ? undefined : seriesOf(run, lines, history)), [history, lines]);
+  const why = mostDrawn(run);
+  return (
+    <>
+      {why !== undefined && (
+        <section class="why" aria-label="Drawn most now">
+          <h2>
+            Drawn most now: <a href={hrefOf(["runs", run.runId, "arms"])}>{why.armId}</a> ({percent(why.probability)})
+          </h2>
+          <p>{why.words}</p>
+        </section>
+      )}
+      {run.state.arms.length > ARMS_APART && (
+        <div class="toolbar" role="search">
+          <Search label="Arms to show" value={q} onType={(text) => refine({ q: text })} />
+          <p class="note">
+            {counted(run.state.arms.length, "arm")}: where more than {ARMS_APART} are shown, those of one environment
+            are one line.
+          </p>
+        </div>
+      )}
+      {series === undefined ? (
+        <Waiting />
+      ) : (
+        <RunCharts series={series} chosen={arm} onChoose={(name) => refine({ arm: name })} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,109 @@
+/** What a run's charts show, from its history: points over its rollouts, for each arm or each kind of arm. */
+import type { BatchRecord } from "../../../clients/ts/src/public.ts";
+import type { History } from "./history.ts";
+import { familiesOf, type ReadRun } from "./state.ts";
+
+/** Arms that are told apart as lines; of more those of one environment are one. */
+export const ARMS_APART = 30;
+
+export interface Line {
+  /** An arm's id, or what arms have in common. */
+  readonly name: string;
+  readonly family: string;
+  /** Places of its arms in the run's configuration. */
+  readonly arms: readonly number[];
+}
+
+/** At a step, for each line in order. */
+export interface Point {
+  readonly rollouts: number;
+  readonly shares: readonly number[];
+  readonly probabilities: readonly number[];
+  /** Means over its arms. */
+  readonly values: readonly number[];
+  readonly solved: number | undefined;
+  readonly reward: number | undefined;
+  /** Groups that an update learns something from, of those that it was to train on; of closed batches. */
+  readonly useful: number | undefined;
+  /** Seconds for an update batch, from one drawn to the next. */
+  readonly seconds: number | undefined;
+}
+
+export interface Mark {
+  readonly rollouts: number;
+  readonly words: string;
+}
+
+export interface Evaluated {
+  readonly arm: string;
+  readonly rollouts: number;
+  readonly solved: number | undefined;
+}
+
+export interface Series {
+  readonly lines: readonly Line[];
+  readonly points: readonly Point[];
+  readonly marks: readonly Mark[];
+  readonly evaluations: readonly Evaluated[];
+}
+
+/** What happens by itself, often, and changes nothing that is drawn. */
+const PASSED_OVER = ["close_groups", "reopen_groups"];
+
+export function linesOf(run: Pick<ReadRun, "config" | "state">, only: (armId: string) => boolean): readonly Line[] {
+  const families = familiesOf(run);
+  const arms = run.state.arms
+    .map(({ armId }, at) => ({ name: armId, family: families[at] ?? armId, arms: [at] }))
+    .filter(({ name }) => only(name));
+  if (arms.length <= ARMS_APART) return arms;
+  const names = [...new Set(arms.map(({ family }) => family))];
+  const joined = names.map((family) => {
+    const members = arms.filter((line) => line.family === family);
+    return { name: `${family} (${members.length} arms)`, family, arms: members.flatMap((line) => line.arms) };
+  });
+  if (joined.length <= ARMS_APART) return joined;
+  const rest = joined.slice(ARMS_APART - 1).flatMap((line) => line.arms);
+  return [...joined.slice(0, ARMS_APART - 1), { name: `others (${rest.length} arms)`, family: "others", arms: rest }];
+}
+
+export function seriesOf({ config }: Pick<ReadRun, "config">, lines: readonly Line[], history: History): Series {
+  const { numGenerations } = config;
+  const points: Point[] = [];
+  const marks: Mark[] = [];
+  const evaluations: Evaluated[] = [];
+  let before: { readonly at: number; readonly batches: number } | undefined;
+  for (const { kind, rolledBack, time } of history.records) {
+    if (rolledBack) continue;
+    const rollouts = (cursor: bigint) => Number(cursor) * numGenerations;
+    if (kind.case === "batch") {
+      const at = Number(time?.seconds ?? 0n) + (time?.nanos ?? 0) / 1e9;
+      const seconds = before === undefined ? undefined : (at - before.at) / before.batches;
+      before = { at, batches: Math.max(1, kind.value.merged) };
+      points.push({ rollouts: rollouts(kind.value.cursor), seconds, ...pointOf(kind.value, lines) });
+    } else if (kind.case === "control" && !PASSED_OVER.includes(kind.value.kind)) {
+      marks.push({ rollouts: rollouts(kind.value.cursor), words: kind.value.kind.replaceAll("_", " ") });
+    } else if (kind.case === "evaluation") {
+      const { armId, cursor, solvedShare } = kind.value;
+      evaluations.push({ arm: armId, rollouts: rollouts(cursor), solved: solvedShare });
+    }
+  }
+  return { lines, points, marks, evaluations };
+}
+
+function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "rollouts" | "seconds"> {
+  const { counts, probabilities, values, closed, prompts, useful, rewardMean, solvedShare } = batch;
+  const tasks = total(counts);
+  const sums = (of: readonly number[]) => lines.map(({ arms }) => arms.reduce((sum, arm) => sum + (of[arm] ?? 0), 0));
+  return {
+    shares: sums(counts).map((sum) => (tasks === 0 ? 0 : sum / tasks)),
+    probabilities: sums(probabilities),
+    values: sums(values).map((sum, at) => sum / Math.max(1, lines[at]?.arms.length ?? 1)),
+    solved: solvedShare,
+    reward: rewardMean,
+    useful: closed && prompts > 0 ? Math.min(1, useful / prompts) : undefined,
+  };
+}
+
+function total(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,65 @@
+/** The shape of a run: generations, prompts, length, and arms that are to go. */
+import { useState } from "preact/hooks";
+import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import { gradus } from "../session.ts";
+import { type ActionProps, ChangeDialog } from "./change.tsx";
+
+const fields = [
+  ["numGenerations", "Completions of each prompt"],
+  ["promptsPerUpdate", "Prompts of an update batch"],
+  ["length", "Length, in tasks; 0: no end"],
+] as const;
+
+type Field = (typeof fields)[number][0];
+
+export function Shape({ run: { runId, config, state }, onClose }: ActionProps) {
+  const [typed, setTyped] = useState<Readonly<Partial<Record<Field, string>>>>({});
+  const [removed, setRemoved] = useState<readonly string[]>([]);
+  const numbers = Object.entries(typed).filter((entry): entry is [Field, string] => entry[1].trim() !== "");
+  const isChange = numbers.every(([, text]) => /^\d{1,15}$/.test(text)) && numbers.length + removed.length > 0;
+  const shape = () => ({
+    runId,
+    removeArms: [...removed],
+    ...Object.fromEntries(numbers.map(([field, text]) => [field, field === "length" ? BigInt(text) : Number(text)])),
+  });
+  return (
+    <ChangeDialog
+      title="Change the shape"
+      words="What stays empty stays as it is. Arms are added by a run file: gradus run update-shape."
+      verb="Change it"
+      given={JSON.stringify([typed, removed])}
+      change={
+        isChange
+          ? (validateOnly) => gradus.value.unary(CurriculumService.method.updateShape, { ...shape(), validateOnly })
+          : undefined
+      }
+      onClose={onClose}
+    >
+      {fields.map(([field, text]) => (
+        <label key={field} class="field">
+          <span>{text}</span>
+          <input
+            inputMode="numeric"
+            placeholder={String(config[field])}
+            value={typed[field] ?? ""}
+            onInput={(event) => setTyped({ ...typed, [field]: event.currentTarget.value })}
+          />
+        </label>
+      ))}
+      <label class="field">
+        <span>Arms to remove; no weight brings them back</span>
+        <select
+          multiple
+          size={Math.min(6, state.arms.length)}
+          onChange={(event) => setRemoved([...event.currentTarget.selectedOptions].map(({ value }) => value))}
+        >
+          {state.arms
+            .filter((arm) => !arm.removed)
+            .map(({ armId }) => (
+              <option key={armId}>{armId}</option>
+            ))}
+        </select>
+      </label>
+    </ChangeDialog>
+  );
+}

@@ -1,0 +1,39 @@
+/** A run's state in words. */
+import type { Policy, Run, RunConfig, RunState } from "../../../clients/ts/src/public.ts";
+import type { Tone } from "../ui/parts.tsx";
+
+export interface Standing {
+  readonly word: string;
+  readonly tone: Tone;
+}
+
+export function standingOf(state: RunState | undefined): Standing {
+  if (state === undefined) return { word: "unreadable", tone: "bad" };
+  if (state.done) return { word: "done", tone: "good" };
+  if (state.paused) return { word: "paused", tone: "poor" };
+  if (state.cursor === 0n) return { word: "new", tone: "plain" };
+  return { word: "running", tone: "best" };
+}
+
+export function policyName(policy: Policy | undefined): string {
+  const kind = policy?.kind;
+  if (kind === undefined || kind.case === undefined) return "none";
+  return kind.case === "named" ? kind.value.name : kind.case;
+}
+
+export interface ReadRun {
+  readonly runId: string;
+  readonly config: RunConfig;
+  readonly state: RunState;
+}
+
+/** Undefined: the server cannot read it. */
+export function readRun({ runId, config, state }: Run): ReadRun | undefined {
+  return config === undefined || state === undefined ? undefined : { runId, config, state };
+}
+
+/** Of which environment each arm is: of those added later the id says it. */
+export function familiesOf({ config, state }: Pick<ReadRun, "config" | "state">): readonly string[] {
+  const environments = new Map(config.arms.map(({ id, spec }) => [id, spec?.environment]));
+  return state.arms.map(({ armId }) => environments.get(armId) ?? armId.replace(/\/[^/]*$/, ""));
+}

@@ -1,0 +1,95 @@
+/** The completions of one task side by side: what was asked, and what became of each. */
+import { useEffect, useRef } from "preact/hooks";
+import type { Task } from "../../../clients/ts/src/public.ts";
+import type { Outcome } from "../../../clients/ts/src/outcomes.ts";
+import { address, hrefOf, refine } from "../address.ts";
+import { useAnswer } from "../answers.ts";
+import { OutcomeShown } from "../outcomes/outcome.tsx";
+import { visible } from "../outcomes/visible.ts";
+import { taskHref } from "../tasks/choice.ts";
+import { drawn, Picture } from "../tasks/picture.tsx";
+import { Panel } from "../ui/parts.tsx";
+
+export interface GroupSample {
+  readonly sampleIndex: number;
+  readonly taskId: string;
+  readonly completion: string;
+  readonly outcome: Outcome;
+  readonly note?: string;
+}
+
+interface GroupProps {
+  readonly title: string;
+  readonly task: Task | undefined;
+  readonly samples: readonly GroupSample[];
+}
+
+export function Group({ title, task, samples }: GroupProps) {
+  const { path, query } = address.value;
+  const { group: _group, sample, instance: _instance, model: _model, ...rest } = query;
+  return (
+    <>
+      <p class="crumbs">
+        <a href={hrefOf(path, rest)}>All samples</a> / {title}
+      </p>
+      {task !== undefined && <Asked task={task} />}
+      <ol class="side-by-side">
+        {samples.map((one) => (
+          <Side key={one.sampleIndex} sample={one} isMeant={String(one.sampleIndex) === sample} />
+        ))}
+      </ol>
+      {samples.length === 0 && <p class="empty">None of its completions are kept.</p>}
+    </>
+  );
+}
+
+function Asked({ task }: { readonly task: Task }) {
+  return (
+    <details class="panel asked">
+      <summary>
+        What was asked: {task.environment} {task.level}
+      </summary>
+      <ol class="messages">
+        {task.prompt.map(({ role, content }, at) => (
+          <li key={at}>
+            <h3>{role}</h3>
+            <pre tabIndex={0}>{visible(content)}</pre>
+          </li>
+        ))}
+      </ol>
+      <p>
+        <a href={taskHref(task.environment, { level: task.level })}>Other tasks of its kind</a>
+      </p>
+    </details>
+  );
+}
+
+function Side({ sample, isMeant }: { readonly sample: GroupSample; readonly isMeant: boolean }) {
+  const { sampleIndex, taskId, completion, outcome, note } = sample;
+  const place = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isMeant) place.current?.scrollIntoView({ block: "nearest", inline: "start" });
+  }, [isMeant]);
+  return (
+    <li ref={place} class={isMeant ? "meant" : ""}>
+      <Panel title={`Sample ${sampleIndex}`} note={note}>
+        <OutcomeShown outcome={outcome} completion={completion} />
+        <AnswerPicture taskId={taskId} completion={completion} />
+        <button
+          type="button"
+          class="quiet"
+          aria-pressed={isMeant}
+          onClick={() => refine({ sample: String(sampleIndex) })}
+        >
+          Link to this one
+        </button>
+      </Panel>
+    </li>
+  );
+}
+
+/** The answer as it would lie in the instance; nothing where it cannot be drawn. */
+function AnswerPicture({ taskId, completion }: { readonly taskId: string; readonly completion: string }) {
+  const answer = useAnswer((gradus, options) => drawn(gradus, taskId, { completion }, options), [taskId, completion]);
+  return answer.value === undefined ? null : <Picture svg={answer.value} />;
+}

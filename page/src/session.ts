@@ -1,0 +1,87 @@
+/** Who calls: the client of the page's own server, the token it calls with, and whether the server is there. */
+import { computed, effect, signal } from "@preact/signals";
+import { type Caller, callerOver } from "../../clients/ts/src/caller.ts";
+import { clientOver, type GradusClient } from "../../clients/ts/src/client.ts";
+import { connectTransport } from "../../clients/ts/src/connect/transport.ts";
+import { GradusError } from "../../clients/ts/src/errors.ts";
+
+const TOKEN = "gradus.token";
+/** How often a server that went away is asked for, and one that is there. */
+const LOST_MS = 1_000;
+const LIVE_MS = 10_000;
+
+const token = signal(sessionStorage.getItem(TOKEN) ?? undefined);
+
+/** The client, and what calls of the contract that it has no words for are made with. */
+export type Gradus = GradusClient & Pick<Caller, "unary" | "follow">;
+
+/** Calls are not sent again by themselves: what is shown says that the server is away, and comes back with it. */
+export const gradus = computed<Gradus>(() => {
+  const transport = connectTransport(location.origin, { token: token.value });
+  const defaults = { onFeedback: "ignore", retry: false } as const;
+  const { unary, follow } = callerOver(transport, defaults);
+  return { ...clientOver(transport, defaults), unary, follow };
+});
+
+/** Why a token is wanted; undefined: none is. */
+export const tokenWanted = signal<string | undefined>(undefined);
+
+export function giveToken(given: string): void {
+  sessionStorage.setItem(TOKEN, given);
+  token.value = given;
+  tokenWanted.value = undefined;
+}
+
+export function forgetToken(): void {
+  sessionStorage.removeItem(TOKEN);
+  token.value = undefined;
+}
+
+export const hasToken = computed(() => token.value !== undefined);
+
+/** Since when the server does not answer; undefined: it does. */
+export const lostSince = signal<Date | undefined>(undefined);
+
+/** Counts the server's returns: what was asked before is asked again. */
+export const returns = signal(0);
+
+async function isThere(): Promise<boolean> {
+  try {
+    return (await fetch("readyz", { cache: "no-store" })).ok;
+  } catch {
+    return false;
+  }
+}
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Asks whether the server is there, now and then every so often while the page is looked at. */
+async function look(): Promise<void> {
+  clearTimeout(timer);
+  const there = await isThere();
+  if (!there) lostSince.value ??= new Date();
+  else if (lostSince.value !== undefined) {
+    lostSince.value = undefined;
+    returns.value++;
+  }
+  clearTimeout(timer);
+  if (!document.hidden) timer = setTimeout(() => void look(), there ? LIVE_MS : LOST_MS);
+}
+
+/** Begins to watch over the connection. */
+export function watchConnection(): void {
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) void look();
+  });
+  effect(() => {
+    if (gradus.value !== undefined) void look();
+  });
+}
+
+/** What a failed call says of the session, before its view shows it. */
+export function noteFailure(error: unknown): void {
+  if (!(error instanceof GradusError)) return;
+  if (error.code === "UNAUTHENTICATED") tokenWanted.value = error.message;
+  // It may be one thing that the server asks, e.g. a teacher, rather than the server.
+  if (error.code === "UNAVAILABLE") void look();
+}

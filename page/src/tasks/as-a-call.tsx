@@ -1,0 +1,28 @@
+/** The same task, asked for by a program. */
+import { useState } from "preact/hooks";
+import type { Environment } from "../../../clients/ts/src/public.ts";
+import { CopyButton, Panel, Segments } from "../ui/parts.tsx";
+import { Highlighted } from "../ui/highlighted.tsx";
+import { callsOf } from "./calls.ts";
+import type { ChosenTask } from "./choice.ts";
+
+export function AsACall({ chosen, environment }: { readonly chosen: ChosenTask; readonly environment: Environment }) {
+  const [shown, setShown] = useState<string>("curl");
+  const calls = callsOf({ ...chosen, level: chosen.level ?? environment.levels[0]?.name });
+  const call = calls.find(({ name }) => name === shown) ?? calls[0];
+  if (call === undefined) return null;
+  return (
+    <Panel title="As a call">
+      <Segments
+        label="Language"
+        value={call.name}
+        options={calls.map(({ name }) => ({ value: name, text: name }))}
+        onChoose={setShown}
+      />
+      <div class="copied">
+        <Highlighted code={call.text} language={call.language} />
+        <CopyButton text={call.text} what={`the call in ${call.name}`} />
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,127 @@
+/** Try an answer: scored at once, told no run of. And the best one, where that may be known. */
+import { useState } from "preact/hooks";
+import type { SolveTaskResponse, Task } from "../../../clients/ts/src/public.ts";
+import { EnvironmentService, Split } from "../../../clients/ts/src/public.ts";
+import { type Outcome, outcomeOf } from "../../../clients/ts/src/outcomes.ts";
+import { present } from "../../../clients/ts/src/reply.ts";
+import { roleAtLeast } from "../caller.ts";
+import { OutcomeShown } from "../outcomes/outcome.tsx";
+import { visible } from "../outcomes/visible.ts";
+import { gradus, noteFailure } from "../session.ts";
+import { Facts, Failure, Panel, Segments } from "../ui/parts.tsx";
+import { figure } from "../words.ts";
+import { drawn, type Given, Picture, textOf } from "./picture.tsx";
+
+interface Tried {
+  readonly given: Given;
+  readonly completion: string;
+  readonly outcome: Outcome;
+  readonly svg: string | undefined;
+}
+
+const kinds = [
+  { value: "answer", text: "Just the answer" },
+  { value: "completion", text: "A whole completion" },
+] as const;
+
+function givenOf(kind: string, text: string): Given {
+  return kind === "answer" ? { answer: text } : { completion: text };
+}
+
+/** What is under way, or went wrong. */
+type State = { readonly busy?: boolean; readonly error?: Error };
+
+export function Attempt({ task }: { readonly task: Task }) {
+  const [kind, setKind] = useState<string>("answer");
+  const [text, setText] = useState("");
+  const [tried, setTried] = useState<Tried>();
+  const [best, setBest] = useState<SolveTaskResponse>();
+  const [state, setState] = useState<State>({});
+  const doing = async (work: () => Promise<void>) => {
+    setState({ busy: true });
+    try {
+      await work();
+      setState({});
+    } catch (error) {
+      noteFailure(error);
+      setState({ error: error instanceof Error ? error : new Error(String(error)) });
+    }
+  };
+  const score = () => doing(async () => setTried(await tryOf(task, givenOf(kind, text))));
+  const reveal = () => doing(async () => setBest(await bestOf(task, tried?.given)));
+  const maySolve = roleAtLeast("operator") && task.split !== Split.BENCH;
+  return (
+    <Panel title="Try an answer" note="Scored as a model's would be; no run is told.">
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void score();
+        }}
+      >
+        <Segments label="What you give" value={kind} options={kinds} onChoose={setKind} />
+        <textarea
+          aria-label={kind === "answer" ? "Your answer" : "Your completion"}
+          placeholder={kind === "answer" ? "e.g. [0, 2, 1]" : "<think>…</think>\n<answer>…</answer>"}
+          spellcheck={false}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void score();
+          }}
+        />
+        <div class="actions">
+          <button type="submit" class="main" disabled={state.busy === true || !roleAtLeast("trainer")}>
+            Score it
+          </button>
+          {maySolve && (
+            <button type="button" disabled={state.busy === true} onClick={() => void reveal()}>
+              Reveal the best
+            </button>
+          )}
+        </div>
+        {!roleAtLeast("trainer") && <p class="note">To try answers takes a token with the role trainer.</p>}
+      </form>
+      {state.error !== undefined && <Failure error={state.error} />}
+      {tried !== undefined && (
+        <div class="result" role="status" aria-label="Its score">
+          <OutcomeShown outcome={tried.outcome} completion={tried.completion} />
+          {tried.svg !== undefined && best?.svg === undefined && <Picture svg={tried.svg} />}
+        </div>
+      )}
+      {best !== undefined && <Best best={best} />}
+    </Panel>
+  );
+}
+
+async function tryOf(task: Task, given: Given): Promise<Tried> {
+  const { unary } = gradus.value;
+  const { taskId } = task;
+  const { completion, outcome } = await unary(EnvironmentService.method.tryAnswer, { taskId, ...textOf(given) });
+  const svg = await drawn(gradus.value, taskId, { completion }, { signal: AbortSignal.timeout(60_000) });
+  return { given, completion, outcome: outcomeOf(present(outcome, "outcome")), svg };
+}
+
+function bestOf({ taskId }: Task, given: Given | undefined): Promise<SolveTaskResponse> {
+  const { text } = textOf(given);
+  const beside = text === undefined ? {} : { beside: text };
+  return gradus.value.unary(EnvironmentService.method.solveTask, { taskId, draw: true, ...beside });
+}
+
+function Best({ best: { answer, baseline, svg } }: { readonly best: SolveTaskResponse }) {
+  return (
+    <section class="result" aria-label="A best answer">
+      <h3>A best answer</h3>
+      <pre tabIndex={0}>{visible(answer)}</pre>
+      {baseline !== undefined && (
+        <Facts
+          facts={[
+            ["value", figure(baseline.value)],
+            ["known as", baseline.value === baseline.bound ? "proven optimal" : `at best ${figure(baseline.bound)}`],
+          ]}
+        />
+      )}
+      {svg !== "" && <Picture svg={svg} />}
+    </section>
+  );
+}

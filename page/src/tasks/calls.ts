@@ -1,0 +1,69 @@
+/** A task's calls as programs write them. */
+import type { ChosenTask } from "./choice.ts";
+
+export interface Call {
+  readonly name: string;
+  readonly language: "bash" | "python" | "typescript";
+  readonly text: string;
+}
+
+/** In the order of the contract's fields; what is left out takes the server's default. */
+function specOf({ environment, level, split, source, pool, answerFormat }: ChosenTask) {
+  const given = { environment, level, split, source, pool, answerFormat };
+  return Object.entries(given).filter((entry): entry is [keyof typeof given, string] => entry[1] !== undefined);
+}
+
+/** JSON has the contract's own names, e.g. SPLIT_EVAL. */
+const prefixes: Readonly<Record<string, string>> = { split: "SPLIT", source: "SOURCE", answerFormat: "ANSWER_FORMAT" };
+
+function curl(chosen: ChosenTask, origin: string): string {
+  const spec = specOf(chosen).map(([name, value]) => {
+    const prefix = prefixes[name];
+    return [name, prefix === undefined ? value : `${prefix}_${value.toUpperCase()}`];
+  });
+  const body = JSON.stringify({ spec: Object.fromEntries(spec) as object, seed: String(chosen.seed) }, undefined, 2);
+  return [
+    `curl ${origin}/gradus.v1.EnvironmentService/Reset \\`,
+    `  -H 'content-type: application/json' \\`,
+    `  -d '${body.replaceAll("'", "'\\''")}'`,
+  ].join("\n");
+}
+
+function python(chosen: ChosenTask, host: string): string {
+  const named = specOf(chosen)
+    .slice(1)
+    .map(([name, value]) => {
+      return `${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}=${JSON.stringify(value)}`;
+    });
+  return [
+    "import gradus",
+    "",
+    `with gradus.connect("${host}:50051") as client:`,
+    `    task = client.reset(${[JSON.stringify(chosen.environment), ...named, `seed=${chosen.seed}`].join(", ")})`,
+    '    outcome = client.step(task, "<answer>…</answer>")',
+    "    print(outcome.reward)",
+  ].join("\n");
+}
+
+function typescript(chosen: ChosenTask, origin: string): string {
+  const fields = specOf(chosen).map(([name, value]) => `  ${name}: ${JSON.stringify(value)},`);
+  return [
+    'import { createClient, rewardOf } from "@gradus/client/web";',
+    "",
+    `const gradus = createClient(${JSON.stringify(origin)});`,
+    "const task = await gradus.reset({",
+    ...fields,
+    `  seed: ${chosen.seed}n,`,
+    "});",
+    'const outcome = await gradus.step(task, "<answer>…</answer>");',
+    "console.log(rewardOf(outcome));",
+  ].join("\n");
+}
+
+export function callsOf(chosen: ChosenTask): readonly Call[] {
+  return [
+    { name: "curl", language: "bash", text: curl(chosen, location.origin) },
+    { name: "Python", language: "python", text: python(chosen, location.hostname) },
+    { name: "TypeScript", language: "typescript", text: typescript(chosen, location.origin) },
+  ];
+}

@@ -1,0 +1,38 @@
+/** Which task an address names, and which address names a task. */
+import type { AnswerFormatName, SourceName, SplitName, TaskChoice } from "../../../clients/ts/src/choices.ts";
+import { answerFormatNames, sourceNames, splitNames } from "../../../clients/ts/src/choices.ts";
+import { hrefOf } from "../address.ts";
+import type { Query } from "../address.ts";
+
+export interface ChosenTask extends TaskChoice {
+  readonly seed: bigint;
+}
+
+const SEED_MAX = 2n ** 64n - 1n;
+
+/** A seed that is none is 0. */
+export function seedOf(text: string | undefined): bigint {
+  if (text === undefined || !/^\d{1,20}$/.test(text)) return 0n;
+  const seed = BigInt(text);
+  return seed > SEED_MAX ? SEED_MAX : seed;
+}
+
+function named<Name extends string>(names: readonly Name[], value: string | undefined): Name | undefined {
+  return names.find((name) => name === value);
+}
+
+export function chosenTask(environment: string, query: Query): ChosenTask {
+  return {
+    environment,
+    level: query["level"],
+    seed: seedOf(query["seed"]),
+    split: named<SplitName>(splitNames, query["split"]),
+    source: named<SourceName>(sourceNames, query["source"]),
+    pool: query["pool"],
+    answerFormat: named<AnswerFormatName>(answerFormatNames, query["format"]),
+  };
+}
+
+export function taskHref(environment: string, query: Query = {}): string {
+  return hrefOf(["tasks", environment], query);
+}

@@ -1,0 +1,157 @@
+/** One task: as the model sees it, what an answer to it is worth, and how a program asks for it. */
+import type { Environment, Task } from "../../../clients/ts/src/public.ts";
+import { AnswerFormat, Source } from "../../../clients/ts/src/public.ts";
+import { answerFormatNames } from "../../../clients/ts/src/choices.ts";
+import { address, hrefOf, refine } from "../address.ts";
+import { useAnswer } from "../answers.ts";
+import { Answered, Facts, Failure, Heading, Panel, Segments, Select, Waiting } from "../ui/parts.tsx";
+import { visible } from "../outcomes/visible.ts";
+import { formatWords } from "../words.ts";
+import { AsACall } from "./as-a-call.tsx";
+import { Attempt } from "./attempt.tsx";
+import { type ChosenTask, chosenTask } from "./choice.ts";
+import { goalWords } from "./gallery.tsx";
+import { TaskPicture } from "./picture.tsx";
+import { Stepper } from "./stepper.tsx";
+
+const formatNames: Readonly<Record<number, string>> = {
+  [AnswerFormat.THINK_ANSWER]: "think_answer",
+  [AnswerFormat.ANSWER_LINE]: "answer_line",
+  [AnswerFormat.ANSWER_TAG]: "answer_tag",
+  [AnswerFormat.BOXED]: "boxed",
+};
+
+export function TaskPage({ environment: id }: { readonly environment: string }) {
+  const environment = useAnswer((gradus, options) => gradus.getEnvironment(id, 0, options), [id]);
+  return (
+    <>
+      <p class="crumbs">
+        <a href={hrefOf(["tasks"])}>Tasks</a> /
+      </p>
+      <Answered answer={environment}>{(found) => <OfEnvironment environment={found} />}</Answered>
+    </>
+  );
+}
+
+function OfEnvironment({ environment }: { readonly environment: Environment }) {
+  const { id, description, goal } = environment;
+  const { query } = address.value;
+  const chosen = chosenTask(id, query);
+  const task = useAnswer((gradus, options) => gradus.reset(chosen, options), [id, JSON.stringify(query)]);
+  return (
+    <>
+      <Heading title={id} note={`${description} (${goalWords[goal]})`} />
+      <Chooser environment={environment} chosen={chosen} />
+      {task.error !== undefined && <Failure error={task.error} again={task.again} />}
+      {task.error === undefined && task.value === undefined && <Waiting />}
+      {task.error === undefined && task.value !== undefined && (
+        <div class="halves">
+          <div class="stack">
+            <Prompt task={task.value} environment={environment} />
+            <AsACall chosen={chosen} environment={environment} />
+          </div>
+          <div class="stack">
+            <Attempt key={task.value.taskId} task={task.value} />
+            <Panel title="The instance">
+              <TaskPicture task={chosen} />
+              <TaskFacts task={task.value} />
+            </Panel>
+          </div>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Chooser({ environment, chosen }: { readonly environment: Environment; readonly chosen: ChosenTask }) {
+  const { levels, pools, sources } = environment;
+  const level = chosen.level ?? levels[0]?.name ?? "";
+  const hasBoth = sources.includes(Source.REAL) && sources.includes(Source.SYNTHETIC);
+  return (
+    <div class="toolbar">
+      <Select
+        label="Level"
+        value={level}
+        options={levels.map(({ name, evaluationOnly }) => ({
+          value: name,
+          text: evaluationOnly ? `${name} (evaluation)` : name,
+        }))}
+        onChoose={(value) => refine({ level: value, ...(onlyEvaluated(environment, value) && { split: "eval" }) })}
+      />
+      <Select
+        label="Split"
+        value={chosen.split ?? "train"}
+        options={["train", "eval", "bench"].map((name) => ({
+          value: name,
+          text: name,
+          disabled: name === "train" && onlyEvaluated(environment, level),
+        }))}
+        onChoose={(value) => refine({ split: value })}
+      />
+      {hasBoth && (
+        <Select
+          label="From"
+          value={chosen.source ?? "synthetic"}
+          options={[
+            { value: "synthetic", text: "the generator" },
+            { value: "real", text: "rows" },
+          ]}
+          onChoose={(value) => refine({ source: value, pool: undefined })}
+        />
+      )}
+      {pools.length > 1 && chosen.source === "real" && (
+        <Select
+          label="Pool"
+          value={chosen.pool ?? ""}
+          options={pools.map(({ name }) => ({ value: name, text: name }))}
+          onChoose={(value) => refine({ pool: value })}
+        />
+      )}
+      <Stepper seed={chosen.seed} />
+    </div>
+  );
+}
+
+function onlyEvaluated({ levels }: Environment, level: string): boolean {
+  return levels.find(({ name }) => name === level)?.evaluationOnly ?? false;
+}
+
+function Prompt({ task, environment }: { readonly task: Task; readonly environment: Environment }) {
+  const offered = answerFormatNames.filter((name) =>
+    environment.answerFormats.some((format) => formatNames[format] === name),
+  );
+  return (
+    <Panel title="The prompt, as the model sees it">
+      {offered.length > 1 && (
+        <Segments
+          label="Answer format"
+          value={formatNames[task.answerFormat] ?? ""}
+          options={offered.map((name) => ({ value: name, text: formatWords[name] ?? name }))}
+          onChoose={(value) => refine({ format: value })}
+        />
+      )}
+      <ol class="messages">
+        {task.prompt.map(({ role, content }, at) => (
+          <li key={at}>
+            <h3>{role}</h3>
+            <pre tabIndex={0}>{visible(content)}</pre>
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}
+
+function TaskFacts({ task }: { readonly task: Task }) {
+  const metadata = Object.entries(task.hints?.metadata ?? {});
+  return (
+    <Facts
+      facts={[
+        ...metadata.map(([name, value]) => [name.replaceAll("_", " "), visible(value)] as const),
+        ["version", task.version],
+        ["instance", <code>{task.instanceHash}</code>],
+        ...(task.hints?.stop.length ? [["stops at", <code>{task.hints.stop.join(" ")}</code>] as const] : []),
+      ]}
+    />
+  );
+}

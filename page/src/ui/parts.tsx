@@ -1,0 +1,219 @@
+/** What all views are made of. */
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { Answer } from "../answers.ts";
+import { GradusError } from "../../../clients/ts/src/errors.ts";
+import { lostSince } from "../session.ts";
+
+type Children = { readonly children?: ComponentChildren };
+
+/** The head of a view: its title, what it says of itself, and what can be done. */
+export function Heading({
+  title,
+  note,
+  children,
+}: Children & { readonly title: ComponentChildren; readonly note?: ComponentChildren }) {
+  return (
+    <header class="heading">
+      <div>
+        <h1 tabIndex={-1}>{title}</h1>
+        {note !== undefined && <p>{note}</p>}
+      </div>
+      {children !== undefined && <div class="actions">{children}</div>}
+    </header>
+  );
+}
+
+export function Panel({
+  title,
+  note,
+  wide,
+  children,
+}: Children & { readonly title: string; readonly note?: ComponentChildren; readonly wide?: boolean }) {
+  return (
+    <section class={wide ? "panel wide" : "panel"} aria-label={title}>
+      <h2>{title}</h2>
+      {note !== undefined && <p class="note">{note}</p>}
+      {children}
+    </section>
+  );
+}
+
+export type Tone = "good" | "bad" | "poor" | "plain" | "best";
+
+/** A word that says how something stands. */
+export function Tag({ tone = "plain", children }: Children & { readonly tone?: Tone }) {
+  return <span class={`tag ${tone}`}>{children}</span>;
+}
+
+export function Failure({ error, again }: { readonly error: Error; readonly again?: () => void }) {
+  const code = error instanceof GradusError ? error.code.toLowerCase().replaceAll("_", " ") : "error";
+  return (
+    <div class="failure" role="alert">
+      <b>{code}</b> <span>{error.message}</span>
+      {again !== undefined && (
+        <button type="button" onClick={again}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** What was answered, or why nothing is there. Of a server that is away what it said before stays. */
+export function Answered<T>({
+  answer,
+  children,
+}: {
+  readonly answer: Answer<T>;
+  readonly children: (value: T) => ComponentChildren;
+}) {
+  const { value, error, again } = answer;
+  if (error !== undefined && (value === undefined || lostSince.value === undefined))
+    return <Failure error={error} again={again} />;
+  if (value === undefined) return <Waiting />;
+  return <>{children(value)}</>;
+}
+
+export function Waiting() {
+  return (
+    <p class="waiting" role="status">
+      Loading…
+    </p>
+  );
+}
+
+export interface Option {
+  readonly value: string;
+  readonly text: string;
+  readonly disabled?: boolean;
+}
+
+type Choosing = {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly Option[];
+  readonly onChoose: (value: string) => void;
+};
+
+export function Select({ label, value, options, onChoose }: Choosing) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <select value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} disabled={option.disabled}>
+            {option.text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** A few choices side by side, one of which holds. */
+export function Segments({ label, value, options, onChoose }: Choosing) {
+  return (
+    <fieldset class="segments">
+      <legend>{label}</legend>
+      {options.map((option) => (
+        <label key={option.value} class={option.value === value ? "chosen" : ""}>
+          <input
+            type="radio"
+            name={label}
+            value={option.value}
+            checked={option.value === value}
+            onChange={() => onChoose(option.value)}
+          />
+          {option.text}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+export function Search({
+  label,
+  value,
+  onType,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly onType: (text: string) => void;
+}) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input type="search" value={value} onInput={(event) => onType(event.currentTarget.value)} />
+    </label>
+  );
+}
+
+export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2000);
+  };
+  return (
+    <button type="button" class="quiet" aria-label={`Copy ${what}`} onClick={() => void copy()}>
+      {copied ? "Copied" : "Copy"}
+    </button>
+  );
+}
+
+/** Names with their values. */
+export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A share of a whole, as a bar with its figure. */
+export function Share({
+  value,
+  label,
+  tone = "best",
+}: {
+  readonly value: number;
+  readonly label: string;
+  readonly tone?: Tone;
+}) {
+  return (
+    <span class={`share ${tone}`}>
+      <span class="track" aria-hidden="true">
+        <span style={{ width: `${100 * Math.min(1, Math.max(0, value))}%` }} />
+      </span>
+      <span>{label}</span>
+    </span>
+  );
+}
+
+/** Some ways to look at one thing, each with an address. */
+export function Tabs({
+  label,
+  tabs,
+  current,
+}: {
+  readonly label: string;
+  readonly tabs: readonly { readonly name: string; readonly text: string; readonly href: string }[];
+  readonly current: string;
+}) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map(({ name, text, href }) => (
+        <a key={name} href={href} aria-current={name === current ? "page" : undefined}>
+          {text}
+        </a>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,82 @@
+/** A table of which only the rows in sight are laid out. */
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
+
+const ROW_PX = 35;
+
+interface RowsProps {
+  readonly label: string;
+  readonly columns: readonly string[];
+  /** Columns of words rather than of figures; left out: the first two. */
+  readonly words?: readonly number[];
+  readonly count: number;
+  readonly keyOf: (at: number) => string | number;
+  readonly row: (at: number) => readonly ComponentChildren[];
+}
+
+export function Rows({ label, columns, words = [0, 1], count, keyOf, row }: RowsProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const [, redraw] = useReducer((times: number) => times + 1, 0);
+  const options = {
+    count,
+    getScrollElement: () => place.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    onChange: () => redraw(undefined),
+  };
+  const [virtual] = useState(() => new Virtualizer<HTMLDivElement, Element>(options));
+  virtual.setOptions(options);
+  useEffect(() => virtual._didMount(), []);
+  useLayoutEffect(() => virtual._willUpdate());
+  const items = virtual.getVirtualItems();
+  const above = items[0]?.start ?? 0;
+  const below = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
+  return (
+    <div class="rows" ref={place} tabIndex={0} role="region" aria-label={`${label}, a table`}>
+      <table aria-rowcount={count + 1}>
+        <thead>
+          <tr>
+            {columns.map((column, at) => (
+              <th key={column} scope="col" class={words.includes(at) ? "words" : ""}>
+                {column === "" ? <span class="hidden">Notes</span> : column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Blank height={above} span={columns.length} />
+          {items.map(({ index }) => (
+            <tr key={keyOf(index)} aria-rowindex={index + 2}>
+              {row(index).map((cell, at) =>
+                at === 0 ? (
+                  <th key={at} scope="row">
+                    {cell}
+                  </th>
+                ) : (
+                  <td key={at} class={words.includes(at) ? "words" : ""}>
+                    {cell}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+          <Blank height={below} span={columns.length} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The room of the rows that are not laid out. */
+function Blank({ height, span }: { readonly height: number; readonly span: number }) {
+  if (height <= 0) return null;
+  return (
+    <tr aria-hidden="true">
+      <td colSpan={span} style={{ height: `${height}px`, padding: 0 }} />
+    </tr>
+  );
+}

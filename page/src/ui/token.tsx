@@ -1,0 +1,42 @@
+/** Asks for the token once; it is kept for as long as the tab is open. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { giveToken, tokenWanted } from "../session.ts";
+
+export function TokenDialog() {
+  const why = tokenWanted.value;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState("");
+  useEffect(() => {
+    if (why === undefined) dialog.current?.close();
+    else if (dialog.current?.open === false) dialog.current.showModal();
+  }, [why]);
+  const give = (event: Event) => {
+    event.preventDefault();
+    giveToken(text.trim());
+    setText("");
+  };
+  return (
+    <dialog ref={dialog} aria-labelledby="token-title" onCancel={(event) => event.preventDefault()}>
+      <form onSubmit={give}>
+        <h2 id="token-title">This server asks for a token</h2>
+        <p class="note">{why}</p>
+        <label class="field">
+          <span>Token</span>
+          <input
+            type="password"
+            autocomplete="off"
+            required
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+        <p class="note">It is kept for this tab alone, until the tab is closed.</p>
+        <div class="actions">
+          <button type="submit" class="main">
+            Use it
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
