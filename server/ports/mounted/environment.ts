@@ -53,7 +53,9 @@ export function mountedEnvironment(described: Described, options: MountOptions):
     goal,
     resource,
     ...(primary && { grading: { primary: primary.name, components } }),
-    ...(primary === undefined && { rewardSchemes: goal === "satisfy" ? ["graded"] : ["quality", "binary", "optimal_only"] }),
+    ...(primary === undefined && {
+      rewardSchemes: goal === "satisfy" ? ["graded"] : ["quality", "binary", "optimal_only"],
+    }),
     ...(described.answerFormats.length > 0 && { answerFormats: described.answerFormats }),
     ...(described.verbatim && { verbatim: true }),
     asked: {
@@ -78,7 +80,8 @@ export function mountedEnvironment(described: Described, options: MountOptions):
             kind: "malformed",
             reason: `the answer has ${text.length} characters, and the limit is ${answerLengthMax}`,
           },
-    verify: (instance, answer, { signal }) => verify({ ...options, described, resource, instances }, instance, answer, signal),
+    verify: (instance, answer, { signal }) =>
+      verify({ ...options, described, resource, instances }, instance, answer, signal),
   });
   const instances = createInstances({
     described,

@@ -53,8 +53,7 @@ function whyNone(results: readonly Generated[]): string {
 type Judged = { readonly kind: "verdict"; readonly isRight: boolean } | { readonly kind: "none"; readonly why: string };
 
 function verdictOf(described: Described, verified: Verified): Judged {
-  if (verified.kind === "failure")
-    return { kind: "none", why: `${verified.failure}: ${onOneLine(verified.detail)}` };
+  if (verified.kind === "failure") return { kind: "none", why: `${verified.failure}: ${onOneLine(verified.detail)}` };
   const read = readFacts(described, verified.facts);
   if (read.kind === "wrong") return { kind: "none", why: read.why };
   const { facts } = read;

@@ -100,9 +100,7 @@ function baselineOf({ baseline: value, baselineBound: bound = value }: ProvidedI
 
 function metadataOf(wire: ProvidedInstance["metadata"]): Readonly<Record<string, string>> {
   const entries = Object.entries(wire).slice(0, METADATA_MAX);
-  return Object.fromEntries(
-    entries.map(([name, text]) => [name.slice(0, 64), text.slice(0, METADATA_LENGTH_MAX)]),
-  );
+  return Object.fromEntries(entries.map(([name, text]) => [name.slice(0, 64), text.slice(0, METADATA_LENGTH_MAX)]));
 }
 
 // Making.
@@ -234,7 +232,13 @@ export function createInstances(making: Making): Instances {
       const level = levelAt(tasks);
       const why = broken.get(level.name);
       if (why !== undefined) return tasks.seeds.map(() => ({ kind: "exhausted", message: why }));
-      const searches = tasks.seeds.map((seed): Search => ({ seed, attempt: 0, failures: 0, last: "", result: undefined }));
+      const searches = tasks.seeds.map((seed): Search => ({
+        seed,
+        attempt: 0,
+        failures: 0,
+        last: "",
+        result: undefined,
+      }));
       for (;;) {
         const open = searches.filter(({ result }) => result === undefined);
         if (open.length === 0) return searches.map(({ result }) => result as Result);

@@ -72,9 +72,7 @@ export function generateItem(
       },
     }),
     read: (content, place) =>
-      content.case === "generated" && content.value.index === place
-        ? (generatedOf(content.value) ?? EMPTY)
-        : undefined,
+      content.case === "generated" && content.value.index === place ? (generatedOf(content.value) ?? EMPTY) : undefined,
   });
 }
 
@@ -106,11 +104,7 @@ interface AnswerItem extends Item {
   readonly answer: string;
 }
 
-function verifyFrame(
-  environment: AskedEnvironment,
-  instance: Uint8Array,
-  items: readonly AnswerItem[],
-): FrameContent {
+function verifyFrame(environment: AskedEnvironment, instance: Uint8Array, items: readonly AnswerItem[]): FrameContent {
   return {
     case: "verify",
     value: {

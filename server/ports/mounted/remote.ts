@@ -34,8 +34,7 @@ import {
 import type { RemoteMount } from "./settings.ts";
 
 export type OpenedRemote =
-  | { readonly kind: "opened"; readonly provider: Provider }
-  | { readonly kind: "failed"; readonly why: string };
+  { readonly kind: "opened"; readonly provider: Provider } | { readonly kind: "failed"; readonly why: string };
 
 const DESCRIBE_MS_MAX = 30_000;
 const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
@@ -286,4 +285,3 @@ function writerOf(method: DescMethod): (message: unknown) => Buffer {
 function readerOf<M extends Method>(method: M): (bytes: Buffer) => MessageShape<M["output"]> {
   return (bytes) => fromBinary(method.output, bytes) as MessageShape<M["output"]>;
 }
-

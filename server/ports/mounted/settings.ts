@@ -53,7 +53,8 @@ function readMount(given: string): Parsed<Given> {
   if (TARGET.test(given)) return { kind: "value", value: { kind: "host", target: given } };
   return {
     kind: "refused",
-    expected: "name=host:port, name=grpcs://host:port, or something to mount, such as reasoning-gym or reasoning-gym:basic_arithmetic",
+    expected:
+      "name=host:port, name=grpcs://host:port, or something to mount, such as reasoning-gym or reasoning-gym:basic_arithmetic",
   };
 }
 
@@ -134,7 +135,8 @@ export function readMounts(values: ValuesOf<typeof mountOptions>): MountSettings
   const mounts = [...files, ...mount.map((given) => mountOf(given, values))];
   const names = mounts.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) throw new ConfigProblem(`--mount and --python must name each thing once; got '${twice}' twice`);
+  if (twice !== undefined)
+    throw new ConfigProblem(`--mount and --python must name each thing once; got '${twice}' twice`);
   for (const [option, named] of [
     ["mount-token-file", values.mountTokenFile],
     ["mount-ca", values.mountCa],
