@@ -38,7 +38,12 @@ module.exports = {
       "^(server/(aside|curriculum|making|run-files|sharing)/|pictures/|envs/)",
       "What people ask for, in threads of its own.",
     ),
-    only("run-files-are-text", "^server/run-files/", "^(server/(run-files|gen)/|envs/lib/)", "A run file's text, read."),
+    only(
+      "run-files-are-text",
+      "^server/run-files/",
+      "^(server/(run-files|gen)/|envs/lib/)",
+      "A run file's text, read.",
+    ),
     only(
       "samples-know-no-contract",
       "^server/samples/",
