@@ -16,7 +16,7 @@ STUDY := .venv-study
 STUDY_FOLDER := clients/python/examples/curriculum_study
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers study check format generate bench clean
+.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers study study-sequences check format generate bench clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -77,6 +77,9 @@ $(STUDY)/.installed: $(STUDY_FOLDER)/requirements.txt
 study: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of curricula where it is not trained yet (hours), write its tables and plots
 	$(STUDY)/bin/python $(STUDY_FOLDER)/study.py countdown
 	$(STUDY)/bin/python $(STUDY_FOLDER)/study.py packing
+
+study-sequences: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of sequences where it is not trained yet (three hours of one core), write its report
+	$(STUDY)/bin/python $(STUDY_FOLDER)/sequences.py
 
 check: setup ## Format, lint, types, import rules, contract, generated code, copy and paste
 	bash scripts/check.sh

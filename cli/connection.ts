@@ -14,6 +14,7 @@ import { CliProblem, fileProblem, problemOf } from "./problem.ts";
 export interface RegistryFlags {
   readonly dataDir?: string;
   readonly environmentFile?: readonly string[];
+  readonly policies?: readonly string[];
 }
 
 /** Options of every command that asks for environments or tasks. */
@@ -56,9 +57,11 @@ export function addFolderOptions(command: Command, ...names: readonly OptionName
   return command.option("--json", "print JSON");
 }
 
+const MOUNTS = ["python", "mount", "mountTokenFile", "mountCa", "allow", "mountWorkers", "mountMemoryMib"] as const;
+
 /** Options of commands that need to know which environments there are. */
 export function addRegistryOptions(command: Command): Command {
-  return addHere(command, "dataDir", "environmentFile");
+  return addHere(command, "dataDir", "environmentFile", ...MOUNTS);
 }
 
 /** The columns of files of pools. */
@@ -68,7 +71,7 @@ export function addColumnOption(command: Command): Command {
 
 /** Options for work in this process. */
 export function addLocalOptions(command: Command): Command {
-  return addHere(addRegistryOptions(command), "keyFile", "pool", "column", "teacherUrl", "teacherModel");
+  return addHere(addRegistryOptions(command), "policies", "keyFile", "pool", "column", "teacherUrl", "teacherModel");
 }
 
 /** Of commands that score completions: what verifiers may ask, which no flag of theirs says. */

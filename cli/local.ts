@@ -18,6 +18,7 @@ import { memoryEvaluationStore, memoryStore } from "../server/stores/memory.ts";
 import { memorySampleStore } from "../server/stores/memory-samples.ts";
 import { fileHolds, memoryHolds } from "../server/stores/holds.ts";
 import { loadEnvironments } from "../server/making/environments.ts";
+import { loadPolicies } from "../server/making/policies.ts";
 import { runSlice } from "../server/making/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../server/tasks/keyring.ts";
 import { loadPools, type PoolsResult } from "../server/pools/pools.ts";
@@ -95,13 +96,32 @@ async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult>
   });
 }
 
+/** What the command mounts, as a server would. */
+async function mountsOf({ mounted }: Config, registry: Registry) {
+  if (mounted.mounts.length === 0) return { mounts: { environments: [], close: async () => undefined }, registry };
+  const { openMounts, withMounts } = await import("../server/ports/mounted/open.ts");
+  const opened = await openMounts(mounted, {
+    onMount: ({ refused }) => {
+      for (const { name, reason } of refused) console.error(`gradus: ${name} is not served: ${reason}`);
+    },
+    onFault: (mount, why) => console.error(`gradus: ${mount} failed: ${why}`),
+  });
+  if (opened.kind === "invalid") throw fileProblem(opened.message);
+  const { mounts } = opened;
+  const all = withMounts(registry, mounts);
+  if (typeof all === "string") throw fileProblem(all);
+  return { mounts, registry: all };
+}
+
 /** Makes the handlers' parts. The keys are made if the data directory has none, as by a server. */
 export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const keys = keysOf(config, needs);
   if (keys.kind === "invalid") throw fileProblem(keys.message);
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw fileProblem(environments.message);
-  const { registry } = environments;
+  const policies = await loadPolicies(config.policyFiles);
+  if (policies.kind === "invalid") throw fileProblem(policies.message);
+  const { mounts, registry } = await mountsOf(config, environments.registry);
   const loaded = await poolsOf(registry, config);
   if (loaded.kind === "invalid") throw fileProblem(loaded.message);
   // The server's runs are not here: a task of one is scored, and its outcome says that nothing was recorded.
@@ -127,7 +147,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   };
   return {
     client: clientOver(
-      transportTo(handlers, () => void close()),
+      transportTo(handlers, () => void close().then(mounts.close)),
       { retry: false },
     ),
     deps,

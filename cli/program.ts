@@ -14,6 +14,7 @@ type Load = () => Promise<(program: Command) => void>;
 const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   "Tasks:": {
     envs: async () => (await import("./commands/envs.ts")).addEnvs,
+    env: async () => (await import("./commands/env.ts")).addEnv,
     reset: async () => (await import("./commands/reset.ts")).addReset,
     step: async () => (await import("./commands/step.ts")).addStep,
     solve: async () => (await import("./commands/solve.ts")).addSolve,
@@ -23,6 +24,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     run: async () => (await import("./commands/run.ts")).addRun,
     simulate: async () => (await import("./research/simulate/command.ts")).addSimulate,
     forgetting: async () => (await import("./research/forgetting/command.ts")).addForgetting,
+    policies: async () => (await import("./commands/policies.ts")).addPolicies,
   },
   "Models and data:": {
     eval: async () => (await import("./commands/eval.ts")).addEval,

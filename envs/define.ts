@@ -39,6 +39,8 @@ export function defineEnvironment<Instance, Answer>(
   const { rows, ...rest } = definition;
   const problem = definition.grading && gradingProblem(definition.grading);
   if (problem !== undefined) throw new Error(`${definition.id}: ${problem}`);
+  if (rows !== undefined && definition.inEverySplit !== undefined)
+    throw new Error(`${definition.id}: a row lies in one split, so an environment with rows has no inEverySplit`);
   const levels = levelsOf(definition);
   return {
     goal: "satisfy",
@@ -52,7 +54,13 @@ export function defineEnvironment<Instance, Answer>(
   };
 }
 
-function levelsOf<Instance, Answer>({ id, generator, rows }: EnvironmentDefinition<Instance, Answer>) {
+function levelsOf<Instance, Answer>({
+  id,
+  generator: own,
+  asked,
+  rows,
+}: EnvironmentDefinition<Instance, Answer>): readonly Level[] {
+  const generator = own ?? asked;
   if (generator === undefined) {
     if (rows === undefined) return [];
     return rows.levels?.map((level): Level => ({ ...level, parameters: {} })) ?? [ALL_ROWS];

@@ -26,6 +26,8 @@ export interface Level<Values extends Parameters = Parameters> {
   readonly parameters: Values;
   /** Refused for the train split. */
   readonly evaluationOnly?: boolean;
+  /** It has fewer instances than can be divided (SMALL in splits.ts), and all of them lie in every split. */
+  readonly small?: boolean;
 }
 
 /** The components of an environment whose answers are graded. */
@@ -99,11 +101,17 @@ export interface SearchWork {
   nodesLeft: number;
 }
 
-/** Makes instances. Written with `defineGenerator` (define.ts), which gives `generate` its parameters by their names. */
-export interface Generator<Instance> {
+/** What can be made, however it is. */
+interface Makeable {
   readonly parameters: readonly ParameterInfo[];
   /** Easiest first, and at least one. */
   readonly levels: readonly Level[];
+  /** What is wrong with parameters that are each in range, but not together; undefined: nothing. */
+  conflict?(parameters: Parameters): string | undefined;
+}
+
+/** Makes instances. Written with `defineGenerator` (define.ts), which gives `generate` its parameters by their names. */
+export interface Generator<Instance> extends Makeable {
   /**
    * A candidate; undefined: this stream of randomness gives none. It must be cheap, for it is repeated at every step that
    * restores the instance.
@@ -114,8 +122,54 @@ export interface Generator<Instance> {
    * visits from `work`, and ends, with any answer, when none is left. Left out: each one is.
    */
   accepts?(instance: Instance, parameters: Parameters, work?: SearchWork): boolean;
-  /** What is wrong with parameters that are each in range, but not together; undefined: nothing. */
-  conflict?(parameters: Parameters): string | undefined;
+}
+
+/** Tasks that are asked for: a seed for each. */
+export interface AskedTasks {
+  /** Complete. */
+  readonly parameters: Parameters;
+  readonly split: Split;
+  readonly seeds: readonly bigint[];
+}
+
+/** Where a task that was asked for comes from, and the hash that its instance has when it is asked for again. */
+export interface AskedPlace {
+  readonly parameters: Parameters;
+  readonly seed: bigint;
+  /** Which of the seed's attempts. */
+  readonly attempt: number;
+  /** 16 hex digits (splits.ts). */
+  readonly hash: string;
+}
+
+/** What asking for a task came to. */
+export type AskedResult<Instance = unknown> =
+  | {
+      readonly kind: "made";
+      readonly instance: Instance;
+      readonly attempt: number;
+      /** Left out: there is nothing to optimise. */
+      readonly baseline?: Baseline;
+    }
+  /** There is no such instance, and asking again does not help. */
+  | { readonly kind: "exhausted"; readonly message: string }
+  | Failed;
+
+/**
+ * Has something outside of this process make instances, e.g. a program in another language. What a seed has is a function
+ * of the seed here too, but it takes asking, and there may be no answer.
+ */
+export interface AskedGenerator<Instance> extends Makeable {
+  /** Of all that decides what it makes and how it is verified, 16 hex digits: tasks of another one are none of its. */
+  readonly digest: string;
+  /** One result for each seed, in order. */
+  make(tasks: AskedTasks, context: AskContext): Promise<readonly AskedResult<Instance>[]>;
+  /** The instance of a task that it made before, whole, so that it can be rendered. */
+  again(place: AskedPlace): Promise<AskedResult<Instance>>;
+  /** The instance as a few bytes that travel in a task id, so that no step asks for it; undefined: it takes too many. */
+  carry(instance: Instance): Uint8Array | undefined;
+  /** What stands for a task's instance where its answers are verified: `carried` came with its id, if anything did. */
+  refer(place: AskedPlace, carried: Uint8Array | undefined): Instance;
 }
 
 /** Finds best answers, or right ones. */
@@ -174,6 +228,8 @@ export interface RowReader<Instance> {
   levelOf(instance: Instance): string | undefined;
   /** What rows of a level and a split are ranked by. Left out: a pass rate or a difficulty that the file has, or nothing (pool-ranks.ts). */
   readonly difficulty?: {
+    /** As runs name it (RankRange.by), e.g. "solutions". */
+    readonly measure: string;
     /** In words, e.g. "the count of solutions". */
     readonly source: string;
     /** Greater for harder ones. May search. */
@@ -270,6 +326,8 @@ interface AsyncVerification<Instance, Answer> {
 /** What some environments can do, and others cannot: whoever uses one of these asks first whether it is there. */
 interface Capabilities<Instance, Answer> {
   readonly generator?: Generator<Instance>;
+  /** In place of a generator. */
+  readonly asked?: AskedGenerator<Instance>;
   readonly solver?: Solver<Instance, Answer>;
   /** An answer that needs no search, as a model would write it, such as a row's own; undefined: the instance has none. */
   reference?(instance: Instance): string | undefined;
@@ -303,6 +361,11 @@ interface Capabilities<Instance, Answer> {
    * decides the split. Left out: `canonical` is so.
    */
   invariant?(instance: Instance): string;
+  /**
+   * Whether instances like this one are so few (SMALL in splits.ts) that they lie in every split, for there would be next to
+   * nothing in the smaller ones. Its levels that have no others are `small`. Of generated instances only. Left out: none is.
+   */
+  inEverySplit?(instance: Instance): boolean;
   /**
    * A picture of the instance, with an answer if there is one, drawn so that a person sees why that is infeasible or short;
    * with a best answer to set against it, if there is one. Answers need not be feasible. Never throws; of bounded size.

@@ -4,7 +4,7 @@ import { assertNever } from "./lib/assert-never.ts";
 import { keyOf, type Rng, rngForKey } from "./lib/rng.ts";
 import { madeOf, type MakeResult, type Origin } from "./origin.ts";
 import { findRow, type Pool } from "./pool.ts";
-import { instanceHash, sharesRows, splitOf } from "./splits.ts";
+import { instanceHash, liesIn, sharesRows } from "./splits.ts";
 
 export type Restored<Instance = unknown> =
   { readonly kind: "ok"; readonly instance: Instance } | { readonly kind: "invalid"; readonly message: string };
@@ -69,7 +69,7 @@ export function searchGenerated<Instance>(
     if (instance === undefined) continue;
     instances++;
     // The split is cheap, while accepting may take a search.
-    if (splitOf(environment, instance) !== split) continue;
+    if (!liesIn(environment, instance, split)) continue;
     ofSplit++;
     if (generator.accepts?.(instance, parameters, work) === false) continue;
     // A search that ran out of nodes has not told.

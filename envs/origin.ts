@@ -28,7 +28,7 @@ export interface TaskKey {
   readonly hash: string;
   /** Unset: the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
-  /** Of a row: the share of its level and split in its pool that is easier, in [0, 1). Left out: not known. */
+  /** Of a run's row: the share of the rows of its run that is easier, in [0, 1). Left out: not known. */
   readonly rank?: number;
   /** Of a row that a walk through its pool came to: how often it had gone through all. Left out: 0. */
   readonly epoch?: number;

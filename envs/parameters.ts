@@ -158,7 +158,8 @@ export function findLevel(environment: Environment, name: string): FoundLevel {
 }
 
 /** A generator's parameters, complete: defaults filled in, each in its range, and none at odds with another. */
-export function resolveParameters({ id, generator }: Environment, values: Given): FilledParameters {
+export function resolveParameters({ id, generator: own, asked }: Environment, values: Given): FilledParameters {
+  const generator = own ?? asked;
   if (generator === undefined) {
     return { kind: "invalid", field: "parameters", message: `${id} has no generator, and so takes no parameters` };
   }

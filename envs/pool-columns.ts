@@ -85,6 +85,8 @@ export interface PoolColumns {
   readonly groups: Uint8Array<ArrayBuffer>;
   /** How many rows of its group are easier; empty where rows have no ranks. */
   readonly ranks: Uint32Array<ArrayBuffer>;
+  /** What the ranks are by: greater for harder rows; empty where rows have no ranks. */
+  readonly difficulties: Float64Array<ArrayBuffer>;
   /** Two places for each row, as for hashes: the same for rows that teach each other's answers. Empty: hashes are. */
   readonly problems: Uint32Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;

@@ -87,13 +87,14 @@ export function finishPool(
   const { count } = kept;
   const groupCount = environment.levels.length * POOL_SPLITS.length;
   const { members, starts } = membersOf(kept.groups, groupCount, count);
-  const ranking = rankingOf(kept.rankSources, environment.rows?.difficulty?.source);
+  const ranking = rankingOf(kept.rankSources, environment.rows?.difficulty);
   const columns: PoolColumns = {
     rows: kept.rows.slice(0, count),
     hashes: kept.hashes.slice(0, 2 * count),
     groups: kept.groups.slice(0, count),
     ranks:
       ranking.source === undefined ? new Uint32Array(0) : rankRows(kept.difficulties, kept.hashes, members, starts),
+    difficulties: ranking.source === undefined ? new Float64Array(0) : kept.difficulties.slice(0, count),
     problems: kept.problems.slice(0, 2 * count),
     ends: kept.ends.slice(0, count),
     bytes: firstBytes(kept.bytes, kept.ends[count - 1] ?? 0),
@@ -293,14 +294,14 @@ export function removeRows(
   const groups = Uint8Array.from(places, (place) => columns.groups[place]!);
   const hashes = pairsOf(columns.hashes, places);
   const { members, starts } = membersOf(groups, environment.levels.length * POOL_SPLITS.length, count);
-  // Their old ranks tell the easier ones as well as their difficulties did.
-  const oldRanks = Float64Array.from(places, (place) => columns.ranks[place] ?? NaN);
-  const ranks = columns.ranks.length === 0 ? columns.ranks : rankRows(oldRanks, hashes, members, starts);
+  const isRanked = columns.ranks.length > 0;
+  const difficulties = Float64Array.from(isRanked ? places : [], (place) => columns.difficulties[place]!);
   const kept: PoolColumns = {
     rows: Uint32Array.from(places, (place) => columns.rows[place]!),
     hashes,
     groups,
-    ranks,
+    ranks: isRanked ? rankRows(difficulties, hashes, members, starts) : columns.ranks,
+    difficulties,
     problems: pairsOf(columns.problems, places),
     ends,
     bytes,

@@ -40,28 +40,42 @@ export function numberIn(value: unknown): number | undefined {
   return text !== undefined && Number.isFinite(number) ? number : undefined;
 }
 
+/** Whether a measure is a share of attempts that solved a row, of which its difficulty is what is left of 1. */
+export function isRate(measure: string | undefined): boolean {
+  return RATE_COLUMNS.some((column) => column === measure);
+}
+
 export interface Ranking {
   /** What rows are ranked by, in words; undefined: they have no ranks. */
   readonly source: string | undefined;
+  /** The same as runs name it: a column's name, or what the environment calls its own measure. */
+  readonly measure?: string | undefined;
   /** Why they have none. */
   readonly reason?: string;
 }
 
 /** How a pool is ranked whose rows have so many of each source. All must have the same: two measures are no order. */
-export function rankingOf(counts: ReadonlyMap<number, number>, own: string | undefined): Ranking {
+export function rankingOf(counts: ReadonlyMap<number, number>, own: OwnMeasure | undefined): Ranking {
   const sources = [...counts.keys()];
   const [only, ...others] = sources;
   if (only === undefined) return { source: undefined, reason: "it has no rows" };
   if (others.length === 0) {
-    if (only !== UNRANKED) return { source: nameOf(only, own) };
+    if (only !== UNRANKED)
+      return { source: nameOf(only, own), measure: only === OWN_MEASURE ? own?.measure : RANK_COLUMNS[only] };
     return { source: undefined, reason: `no row has a column ${RANK_COLUMNS.slice(0, 2).join(", ")} or ${DIFFICULTY}` };
   }
   const parts = [...counts].map(([source, rows]) => `${rows} rows have ${nameOf(source, own) ?? "nothing"}`);
   return { source: undefined, reason: `${parts.join(", ")} to be ranked by: all must have the same` };
 }
 
-function nameOf(source: number, own: string | undefined): string | undefined {
-  if (source === OWN_MEASURE) return own;
+/** What an environment ranks its rows by itself: its name for runs, and in words. */
+interface OwnMeasure {
+  readonly measure: string;
+  readonly source: string;
+}
+
+function nameOf(source: number, own: OwnMeasure | undefined): string | undefined {
+  if (source === OWN_MEASURE) return own?.source;
   const column = RANK_COLUMNS[source];
   if (column === undefined) return undefined;
   return column === DIFFICULTY ? `column ${column}` : `column ${column} (a pass rate)`;

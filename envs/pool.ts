@@ -14,8 +14,6 @@ export interface PoolRow<Instance = unknown> {
   readonly split: Split;
   /** 16 hex digits. */
   readonly hash: string;
-  /** The share of its level and split that is easier, in [0, 1); undefined: not known. */
-  readonly rank: number | undefined;
 }
 
 export interface Pool<Instance = unknown> extends PoolSummary {
@@ -72,16 +70,12 @@ export function rowOf<Instance>(pool: Pool<Instance>, place: number): PoolRow<In
   const group = columns.groups[place];
   if (group === undefined) throw new Error(`pool '${pool.name}' has ${pool.size} rows, and none at place ${place}`);
   const bytes = columns.bytes.subarray(columns.ends[place - 1] ?? 0, columns.ends[place]);
-  const rank = columns.ranks[place];
-  const inGroup = (columns.starts[group + 1] as number) - (columns.starts[group] as number);
   return {
     index: columns.rows[place] as number,
     instance: decodeInstance(definition, bytes),
     level: definition.levels[Math.floor(group / POOL_SPLITS.length)]?.name ?? "",
     split: POOL_SPLITS[group % POOL_SPLITS.length] as Split,
     hash: hashAt(columns, place),
-    // To six digits, which tell a million rows apart: it is kept in journals.
-    rank: rank === undefined ? undefined : Math.floor((1e6 * rank) / inGroup) / 1e6,
   };
 }
 
@@ -167,7 +161,7 @@ export function pickRow<Instance>(
 
 /**
  * The ordinal-th row, from 0, of a walk through a seeded permutation of the rows; after the last one, of a new one. How
- * often it has gone through all is the key's epoch.
+ * often it has gone through all is the key's epoch. `rankAt` gives the rank of the row at a place of the pool.
  */
 export function rowAt<Instance>(
   pool: Pool<Instance>,
@@ -175,20 +169,27 @@ export function rowAt<Instance>(
   split: Split,
   seed: bigint,
   ordinal: number,
+  rankAt?: (place: number) => number,
 ): MakeResult<Instance> {
   const { start, count } = groupOf(pool, level, split);
   if (count === 0) return noRows(pool, level, split);
   const epoch = Math.floor(ordinal / count);
   const key = [pool.environment, pool.name, level, split, seed, epoch] as const;
-  return makeRow(pool, start + permuted(count, ordinal % count, ...key), epoch);
+  return makeRow(pool, start + permuted(count, ordinal % count, ...key), epoch, rankAt);
 }
 
-function makeRow<Instance>(pool: Pool<Instance>, member: number, epoch: number): MakeResult<Instance> {
-  const { instance, hash, index, rank } = rowOf(pool, pool.columns.members[member] as number);
+function makeRow<Instance>(
+  pool: Pool<Instance>,
+  member: number,
+  epoch: number,
+  rankAt?: (place: number) => number,
+): MakeResult<Instance> {
+  const place = pool.columns.members[member] as number;
+  const { instance, hash, index } = rowOf(pool, place);
   const origin = { kind: "row", pool: pool.name, row: index, contentHash: hash } as const;
   const made = madeOf(pool.definition, origin, hash, instance);
   if (made.kind !== "made") return made;
-  const key = { ...made.key, ...(rank !== undefined && { rank }), ...(epoch > 0 && { epoch }) };
+  const key = { ...made.key, ...(rankAt && { rank: rankAt(place) }), ...(epoch > 0 && { epoch }) };
   return { kind: "made", key, instance };
 }
 

@@ -17,6 +17,7 @@ import { setCover } from "./np/set-cover/index.ts";
 import { subsetSum } from "./np/subset-sum/index.ts";
 import { tsp } from "./np/tsp/index.ts";
 import { qa, qaLetter } from "./qa/index.ts";
+import { sequences } from "./sequence/index.ts";
 import { writing } from "./writing/index.ts";
 
 export const environments: readonly Environment[] = [
@@ -37,6 +38,7 @@ export const environments: readonly Environment[] = [
   tsp,
   qa,
   qaLetter,
+  ...sequences,
   writing,
 ];
 

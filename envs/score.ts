@@ -8,7 +8,7 @@ import type { AnswerFormat } from "./prompt.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { clipUtf8, codePointOffsets } from "./lib/text.ts";
 import { escaped, isPlain } from "./lib/words.ts";
-import { type Findings, isOptimal, qualityRatio, type RewardComponent } from "./reward/scheme.ts";
+import { type Findings, improvementOf, isOptimal, qualityRatio, type RewardComponent } from "./reward/scheme.ts";
 import type { ResolvedScheme } from "./reward/schemes.ts";
 import { tidinessOf } from "./reward/tidiness.ts";
 
@@ -276,6 +276,27 @@ function primaryOf({ grading }: Pick<Environment, "grading">, { components }: Gr
 
 function gradeOf<Instance>({ environment }: AnyScoreTask<Instance>, findings: GradedFacts): number {
   return Math.min(1, Math.max(0, primaryOf(environment, findings)?.value ?? 0));
+}
+
+/**
+ * Numbers that a score has beside its reward, by name: `component:` the parts of the reward that have a value, `metadata:`
+ * what the environment says of the instance, as far as it is a number, and `improvement` how far the answer is from the
+ * trivial one to the optimum, in [0, 1], where both are known: 0 for one that is not feasible.
+ */
+export function factsOf<Instance>(
+  { environment, instance, baseline }: Pick<AnyScoreTask<Instance>, "environment" | "instance" | "baseline">,
+  { components, objective }: Pick<Score, "components" | "objective">,
+): Readonly<Record<string, number>> {
+  const facts: Record<string, number> = {};
+  for (const { name, value } of components) if (value !== undefined) facts[`component:${name}`] = value;
+  for (const [name, text] of Object.entries(environment.metadata(instance))) {
+    const value = text.trim() === "" ? NaN : Number(text);
+    if (Number.isFinite(value)) facts[`metadata:${name}`] = value;
+  }
+  const trivial = environment.goal === "satisfy" ? undefined : environment.trivial?.(instance);
+  if (baseline !== undefined && trivial !== undefined)
+    facts.improvement = improvementOf({ baseline, trivial }, objective) ?? 0;
+  return facts;
 }
 
 function violationOf(findings: Findings): string {

@@ -20,6 +20,14 @@ export function instanceHash<Instance>(environment: Environment<Instance>, insta
   return hashKey(instanceFamily(environment), environment.canonical(instance)).slice(0, 16);
 }
 
+/** Of fewer instances than this, a tenth is too few to evaluate by: they lie in every split. */
+export const SMALL = 1000;
+
+/** Whether an instance may be a task of the split. */
+export function liesIn<Instance>(environment: Environment<Instance>, instance: Instance, split: Split): boolean {
+  return environment.inEverySplit?.(instance) === true || splitOf(environment, instance) === split;
+}
+
 const TRAIN_SHARE = 0.8;
 const EVAL_SHARE = 0.1;
 
@@ -29,8 +37,8 @@ export function invariantOf<Instance>(environment: Environment<Instance>, instan
 }
 
 /**
- * The split of an instance: 80% of those that differ by more than names and order are train, 10% eval, 10% bench. Neither
- * level nor version counts: who trained on an instance has seen its twins of every level.
+ * The split of an instance that does not lie in every one: 80% of those that differ by more than names and order are
+ * train, 10% eval, 10% bench. Neither level nor version counts: who trained on an instance has seen its twins of every level.
  */
 export function splitOf<Instance>(environment: Environment<Instance>, instance: Instance): Split {
   const hash = hashKey(instanceFamily(environment), invariantOf(environment, instance));

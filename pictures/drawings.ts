@@ -15,6 +15,7 @@ import { meetings } from "../envs/np/meetings/index.ts";
 import { setCover } from "../envs/np/set-cover/index.ts";
 import { subsetSum } from "../envs/np/subset-sum/index.ts";
 import { tsp } from "../envs/np/tsp/index.ts";
+import { sequences } from "../envs/sequence/index.ts";
 import { writing } from "../envs/writing/index.ts";
 import { draw as drawCode } from "./code.ts";
 import { draw as drawCountdown } from "./countdown.ts";
@@ -28,6 +29,7 @@ import { draw as drawSetCover } from "./np/set-cover.ts";
 import { draw as drawSubsetSum } from "./np/subset-sum.ts";
 import { draw as drawTsp } from "./np/tsp.ts";
 import { drawClique, drawIndependentSet } from "./np/vertex-set.ts";
+import { draw as drawSequence } from "./sequence.ts";
 import { draw as drawWriting } from "./writing.ts";
 
 /** Draws an instance, an answer to it and a best one: see `draw` in envs/environment.ts. */
@@ -49,6 +51,7 @@ const drawings: ReadonlyMap<string, Drawing> = new Map([
   of(setCover, drawSetCover),
   of(subsetSum, drawSubsetSum),
   of(tsp, drawTsp),
+  ...sequences.map((sequence) => of(sequence, drawSequence)),
   of(writing, drawWriting),
 ]);
 

@@ -24,6 +24,7 @@ import type { Keyring } from "./tasks/keyring.ts";
 import { createMaker } from "./making/make.ts";
 import type { MissingPorts, OpenedPorts } from "./ports/ports.ts";
 import { createResources, type Resources } from "./ports/resources.ts";
+import { createRunRanks } from "./making/run-ranks.ts";
 import { createRunSource } from "./making/run-source.ts";
 import { createScorer } from "./scoring/scorer.ts";
 import { spansOf } from "./spans.ts";
@@ -100,13 +101,13 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   resources.onChange((name, down) => downs.set(name, down));
   const aside = parts.openAside(registry);
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
-  const maker = createMaker({ workers, registry, pools, teacher });
-  const { aheadMax } = parts;
+  const maker = createMaker({ workers, registry, pools, resources, teacher });
+  const [ranks, { aheadMax }] = [createRunRanks(pools), parts];
   const samples = createSamples({ store: sampleStore, clock: systemClock, log, ...config.keepSamples });
   const runs = spans.runs(
     createRuns({
       store,
-      source: createRunSource(maker),
+      source: createRunSource(maker, ranks),
       clock,
       newIncarnation,
       onRemoved: (runId) => {
@@ -119,8 +120,8 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const scorers = createScorers(parts, { completionBytesMax, resources, runs });
   const { scorer } = scorers;
   const asyncScorer = spans.scorer(scorers.asyncScorer);
-  const sources = { pools, missingPorts };
   const { suites } = loaded;
+  const sources = { pools, missingPorts };
   const evaluating = {
     store: evaluationStore,
     holds,
@@ -145,6 +146,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     keyring,
     registry,
     pools,
+    ranks,
     maker,
     teacher,
     missingPorts,

@@ -1,4 +1,5 @@
 /** The composition root: makes everything, and gives each part what it needs. */
+import type { Logger } from "pino";
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -29,14 +30,25 @@ import { type Identity, identityOf } from "./replicas/identity.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
 import { createEvaluationService } from "./services/evaluation-service.ts";
+import type { StoredTaskKeys } from "./stores/postgres/task-keys.ts";
 import type { ReplicaStore } from "./stores/replica-store.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./making/environments.ts";
+import { loadPolicies } from "./making/policies.ts";
 import { keyName } from "./tasks/key-file.ts";
-import { followKeyring, loadKeyring } from "./tasks/keyring.ts";
+import {
+  followKeyring,
+  followStoredKeys,
+  type Keyring,
+  type KeyringResult,
+  loadKeyring,
+  parseKeyring,
+  replaceKeys,
+} from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./pools/pools.ts";
 import { reportOf } from "./pools/report.ts";
 import { portKinds } from "./ports/list.ts";
+import { openMounts, withMounts } from "./ports/mounted/open.ts";
 import { type OpenedPorts, openPorts } from "./ports/ports.ts";
 import type { Resources } from "./ports/resources.ts";
 import { createWorkerPool, type WorkerPool } from "./making/workers.ts";
@@ -74,8 +86,17 @@ export async function serve(
   const metrics = createMetrics();
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw new StartError(environments.message);
+  const policies = await loadPolicies(config.policyFiles);
+  if (policies.kind === "invalid") throw new StartError(policies.message);
   const health = createHealth();
-  const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, environments.registry, logTo);
+  const { mounts, registry } = await openTheMounts(config, environments.registry, log);
+  const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, registry, logTo).catch(
+    async (error: unknown) => {
+      // Hosts are processes of their own.
+      await mounts.close();
+      throw error;
+    },
+  );
   const { deps, fleet } = parts;
   await parts.ready;
   const transports = await startTransports({
@@ -91,6 +112,7 @@ export async function serve(
     ],
   }).catch(async (error: unknown) => {
     await parts.close();
+    await mounts.close();
     throw startError(error);
   });
   const { grpcPort, httpPort, metricsPort } = transports;
@@ -104,11 +126,30 @@ export async function serve(
       await fleet?.leave();
       await transports.drain();
       await parts.close();
+      await mounts.close();
       await traces?.stop();
       log.info("stopped");
       logTo.flush();
     },
   };
+}
+
+/** What is mounted, and the environments that are here with it. */
+async function openTheMounts({ mounted }: Config, registry: Registry, log: Logger) {
+  const opened = await openMounts(mounted, {
+    onMount: ({ refused, remarks, ...what }) => {
+      log.info(what, "mounted");
+      for (const each of refused) log.warn(each, "not served of what is mounted");
+      for (const remark of remarks) log.info({ remark }, "of what is mounted");
+    },
+    onFault: (mount, why) => log.error({ mount, problem: why }, "what is mounted failed"),
+  });
+  if (opened.kind === "invalid") throw new StartError(opened.message);
+  const { mounts } = opened;
+  const all = withMounts(registry, mounts);
+  if (typeof all !== "string") return { mounts, registry: all };
+  await mounts.close();
+  throw new StartError(all);
 }
 
 interface AssembleOptions {
@@ -139,13 +180,22 @@ async function assembleAround(
 ) {
   const keys = loadKeyring(config);
   if (keys.kind === "invalid") throw new StartError(keys.message);
-  const { keyring, warning } = keys;
+  const { keyring: sealing, warning } = keys;
+  const keyring: Keyring = config.taskKeys === "store" ? [...sealing] : sealing;
   if (warning !== undefined) log.warn(warning);
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
   const ports = portKinds.map(([name]) => name).filter((name) => opened.missing[name] === undefined);
-  const made = { version, registry, environmentFiles: config.environmentFiles, pools, ports };
+  const made = {
+    version,
+    registry,
+    environmentFiles: config.environmentFiles,
+    policyFiles: config.policyFiles,
+    pools,
+    ports,
+  };
   const replicaId = `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`;
   let fleet: Fleet | undefined;
+  let storedKeys: StoredTaskKeys | undefined;
   const parts = {
     config,
     replicaId,
@@ -157,9 +207,14 @@ async function assembleAround(
     opened,
     missingPorts: opened.missing,
     openStores: async () => {
-      const { replicas, ...stores } = await openStores(config, keyring, log, health).catch((error: unknown) => {
-        throw error instanceof CannotOpen ? new StartError(error.message) : error;
-      });
+      const { replicas, taskKeys, ...stores } = await openStores(config, sealing, log, health).catch(
+        (error: unknown) => {
+          throw error instanceof CannotOpen ? new StartError(error.message) : error;
+        },
+      );
+      storedKeys = taskKeys;
+      const stored = taskKeys && parseKeyring(taskKeys.text);
+      if (stored?.kind === "ok") replaceKeys(keyring, stored.keyring);
       if (replicas === undefined) return { ...stores, clock: systemClock };
       fleet = await joinOthers(replicas, replicaId, config, identityOf(made, keyring), log).catch(
         async (error: unknown) => {
@@ -182,7 +237,7 @@ async function assembleAround(
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
-  const unfollow = followKeyring(config, keyring, (read) => {
+  const unfollow = followKeys(config, { sealing, keyring, storedKeys }, (read) => {
     if (read.kind === "invalid") log.error({ problem: read.message }, "the task keys stay as they were");
     else log.info({ keys: read.keyring.map(keyName) }, "the task keys were read again");
     deps.scorer.forget();
@@ -197,6 +252,19 @@ async function assembleAround(
     await close();
   };
   return { deps, ready: workers.ready, fleet, replaced, close: closeAll };
+}
+
+/** Keeps the keys as their file is, and where the store has those of the tasks, these as the store has them. */
+function followKeys(
+  config: Config,
+  held: { readonly sealing: Keyring; readonly keyring: Keyring; readonly storedKeys: StoredTaskKeys | undefined },
+  tell: (read: KeyringResult) => void,
+): () => void {
+  const ends = [followKeyring(config, held.sealing, tell)];
+  if (held.storedKeys !== undefined) ends.push(followStoredKeys(held.storedKeys, held.keyring, tell));
+  return () => {
+    for (const end of ends) end();
+  };
 }
 
 /** Beside the servers that have the same stores, if it may be. */

@@ -23,6 +23,7 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
       sampleStore: memorySampleStore(),
       holds: memoryHolds(),
       replicas: undefined,
+      taskKeys: undefined,
     };
   const at = (part: string) => ({
     directory,
@@ -46,7 +47,14 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
     // A server that keeps no completions has no file of them, unless one before it kept some.
     const keeps = config.keepSamples.bytesMax > 0 || existsSync(join(directory, sampleSchema.file));
     const sampleStore = kept(keeps ? await sqliteSampleStore(at("samples")) : memorySampleStore());
-    return { store, evaluationStore, sampleStore, holds: fileHolds(directory), replicas: sqliteReplicas(directory) };
+    return {
+      store,
+      evaluationStore,
+      sampleStore,
+      holds: fileHolds(directory),
+      replicas: sqliteReplicas(directory),
+      taskKeys: undefined,
+    };
   } catch (error) {
     for (const each of opened) await each.close();
     if (!(error instanceof CannotOpen)) throw error;
@@ -55,7 +63,7 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
 }
 
 async function openDatabase(
-  { store: url, limits }: Config,
+  { store: url, limits, taskKeys }: Config,
   keys: Keyring,
   onProblem: (problem: string | undefined) => void,
 ) {
@@ -68,7 +76,7 @@ async function openDatabase(
       `--max-completion-bytes must be at most ${completionBytesMax} with a database; got ${limits.maxCompletionBytes}`,
     );
   try {
-    return await openPostgres({ url, keys, onProblem });
+    return await openPostgres({ url, keys, withTaskKeys: taskKeys === "store", onProblem });
   } catch (error) {
     if (!(error instanceof CannotOpen)) throw error;
     throw new CannotOpen(`--store: ${error.message}`);

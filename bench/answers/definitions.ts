@@ -12,6 +12,8 @@ import type { Schedule } from "../../envs/np/meetings/verify.ts";
 import type { SetCoverInstance } from "../../envs/np/set-cover/generate.ts";
 import type { SubsetSumInstance } from "../../envs/np/subset-sum/generate.ts";
 import { distanceBetween, type TspInstance } from "../../envs/np/tsp/generate.ts";
+import type { SequenceInstance } from "../../envs/sequence/generate.ts";
+import { tableOf } from "../../envs/sequence/rules.ts";
 import type { List } from "./neighbourhoods/lists.ts";
 
 /** Undefined: infeasible. */
@@ -106,6 +108,19 @@ function tsp(instance: TspInstance, tour: List): number | undefined {
   return sum(legs(tour).map(([from, to]) => distanceBetween(instance, from, to)));
 }
 
+/** Each digit of the result by its place, from the digits given. */
+function sequence(digitAt: (given: List, place: number, symbols: number) => number | undefined) {
+  return ({ symbols, sequence: given }: SequenceInstance, result: List): number | undefined => {
+    const isRight = result.every((digit, place) => digit === digitAt(given, place, symbols));
+    return isRight && result.length === given.length ? 1 : undefined;
+  };
+}
+
+/** How many of the digits are so small that they stand before one of this size. */
+function countBelow(given: List, digit: number): number {
+  return given.filter((each) => each < digit).length;
+}
+
 export const definitions: Readonly<Record<string, Definition>> = {
   "np/bisection": bisection,
   "np/clique": vertexSet(true),
@@ -117,4 +132,13 @@ export const definitions: Readonly<Record<string, Definition>> = {
   "np/set-cover": setCover,
   "np/subset-sum": subsetSum,
   "np/tsp": tsp,
+  "sequence/map": sequence((given, place, symbols) => tableOf(symbols)[given[place] as number]),
+  "sequence/running-sum": sequence((given, place, symbols) => sum(given.slice(0, place + 1)) % symbols),
+  "sequence/difference": sequence((given, place, symbols) =>
+    [...Array(symbols).keys()].find((d) => ((given[place - 1] ?? 0) + d) % symbols === given[place]),
+  ),
+  "sequence/sort": sequence((given, place) =>
+    given.find((digit) => countBelow(given, digit) <= place && place < countBelow(given, digit + 1)),
+  ),
+  "sequence/reverse": sequence((given, place) => given[given.length - 1 - place]),
 };

@@ -3,16 +3,17 @@
  * a run against real processes; then one whose server is killed at random points, which must go on as if it had not been.
  * Ends with 1 where anything was lost, counted twice, counted for another, or was another after a kill.
  *
- *   node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--tasks 2000] [--kills 20] [--points 0] [--replicated 0] [--json]
+ *   node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--tasks 2000] [--kills 20] [--points 0] [--policy NAME…]
+ *                           [--replicated 0] [--json]
  *
  * `seed` is the first seed; `tasks` and `kills` are of the run against processes, 0 tasks: none; `points` are the kills of
- * the run that is held against an undisturbed one, 0: none; `replicated` are samples of runs on three replicas with PostgreSQL
+ * the run that is held against an undisturbed one, 0: none, once under each policy (bandit, frontier, own); `replicated` are samples of runs on three replicas with PostgreSQL
  * behind HAProxy, against one undisturbed server, 0: none. How a seed is played again is told with what it found
  * (test/simulation/README.md).
  */
 import { parseArgs } from "node:util";
 import { replayOf, simulate } from "../../test/simulation/simulate.ts";
-import { killedAndNot } from "../../test/simulation/continuation.ts";
+import { killedAndNot, killedPolicies, type KilledPolicy } from "../../test/simulation/continuation.ts";
 import { againstProcesses } from "../../test/simulation/processes.ts";
 import { againstReplicas } from "../../test/simulation/replicas.ts";
 import { createProgress } from "../progress.ts";
@@ -24,10 +25,13 @@ const { values: options } = parseArgs({
     tasks: { type: "string", default: "2000" },
     kills: { type: "string", default: "20" },
     points: { type: "string", default: "0" },
+    policy: { type: "string", multiple: true, default: Object.keys(killedPolicies) },
     replicated: { type: "string", default: "0" },
     json: { type: "boolean", default: false },
   },
 });
+
+const killed = Object.keys(killedPolicies).filter((name) => options.policy.includes(name)) as KilledPolicy[];
 
 /** How many violations of a seed are shown. */
 const SHOWN_MAX = 5;
@@ -98,16 +102,16 @@ async function real(tasks: number, kills: number, seed: number): Promise<Part> {
   return { name: "against processes", seeds: 1, ...counts, violations: violations.length, ...ended() };
 }
 
-async function continued(points: number, seed: number): Promise<Part> {
+async function continued(points: number, seed: number, policy: KilledPolicy): Promise<Part> {
   const ended = timed();
-  const progress = createProgress("kill -9 at random points", points);
-  const outcome = await killedAndNot({ kills: points, seed, progress: () => progress.step() });
+  const progress = createProgress(`kill -9 at random points, ${policy}`, points);
+  const outcome = await killedAndNot({ kills: points, seed, policy, progress: () => progress.step() });
   progress.stop();
   const { violations, kills, samples, batches, tasks } = outcome;
-  tell("against an undisturbed run", violations);
+  tell(`against an undisturbed run, ${policy}`, violations);
   const faults = { "server killed": kills, "update batches": batches, tasks };
   const counts = { seeds: 1, samples, events: 0, violations: violations.length };
-  return { name: "identical continuation", ...counts, ...ended(), faults };
+  return { name: `identical continuation, ${policy}`, ...counts, ...ended(), faults };
 }
 
 async function replicated(wanted: number, seed: number): Promise<Part> {
@@ -123,7 +127,8 @@ const parts: Part[] = [];
 if (Number(options.samples) > 0) parts.push(await simulated(Number(options.samples), Number(options.seed)));
 if (Number(options.tasks) > 0)
   parts.push(await real(Number(options.tasks), Number(options.kills), Number(options.seed)));
-if (Number(options.points) > 0) parts.push(await continued(Number(options.points), Number(options.seed)));
+if (Number(options.points) > 0)
+  for (const policy of killed) parts.push(await continued(Number(options.points), Number(options.seed), policy));
 if (Number(options.replicated) > 0) parts.push(await replicated(Number(options.replicated), Number(options.seed)));
 if (options.json) console.log(JSON.stringify(parts, undefined, 2));
 else {

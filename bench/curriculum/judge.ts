@@ -1,12 +1,14 @@
-/** Judges policies: every one against every student, with intervals. */
+/** Judges policies: every one against every kind of students, beside equal shares on the same ones, with intervals. */
 import type { Life } from "../../server/curriculum/simulation/life.ts";
 import { bootstrap, type Interval, mean, median } from "../../server/curriculum/simulation/statistics.ts";
+import type { KindSet } from "./judged-kinds.ts";
 
-/** Lives of one policy under the students of one family, in the order of the seeds. */
+/** Students of one kind under a policy and under equal shares, in pairs. */
 export interface Played {
-  readonly student: string;
+  readonly kind: string;
+  readonly set: KindSet;
   readonly policy: string;
-  readonly lives: readonly Life[];
+  readonly pairs: readonly { readonly policy: Life; readonly uniform: Life }[];
 }
 
 /** A figure with its 95% interval. */
@@ -15,91 +17,104 @@ export interface Figure extends Interval {
 }
 
 export interface Judgement {
-  readonly student: string;
+  readonly kind: string;
+  readonly set: KindSet;
   readonly policy: string;
-  readonly seeds: number;
-  /** Runs that never arrived. */
+  readonly students: number;
+  /** Students of whom not even equal shares arrived in the time there was: they say nothing of the ratio. */
+  readonly unreached: number;
+  /** Of the others: those that did not arrive in twice the time of equal shares. */
   readonly lost: number;
-  /** Median over the seeds; Infinity where most are lost. */
-  readonly rollouts: Figure;
-  /** Median rollouts over uniform's. Infinity: the policy's are lost. NaN: both are. */
+  /** The median over the students of its rollouts to the target over those of equal shares. Infinity: most are lost. */
   readonly ratio: Figure;
-  readonly final: Figure;
-  /** Mean over the run of how far the score is below the oracle's. */
-  readonly regret: Figure;
+  /** After twice the time of equal shares: the mean difference of the score to theirs. */
+  readonly late: Figure;
+  /** Median rollouts of equal shares. */
+  readonly uniformRollouts: number;
   /** Share of rollouts on arms that cannot be learnt. */
-  readonly wasted: Figure;
+  readonly wasted: number;
   /** Share of groups that teach. */
-  readonly useful: Figure;
-  /** Median score at even distances. */
-  readonly curve: readonly number[];
+  readonly useful: number;
 }
 
-const rolloutsOf = ({ rolloutsToTarget }: Life): number => rolloutsToTarget ?? Infinity;
+type Pair = Played["pairs"][number];
 
-/** Resampled by student, so that policies are compared on the same ones. */
-function figure(of: Played, statistic: (places: readonly number[]) => number): Figure {
-  const all = [...of.lives.keys()];
-  return { value: statistic(all), ...bootstrap(all.length, statistic, of.student) };
+function ratioOf({ policy, uniform }: Pair): number {
+  return (policy.rolloutsToTarget ?? Infinity) / (uniform.rolloutsToTarget ?? NaN);
 }
 
-function judged(of: Played, uniform: Played, oracle: Played): Judgement {
-  const { student, policy, lives } = of;
-  const at = (played: Played, places: readonly number[]): readonly Life[] =>
-    places.flatMap((place) => played.lives[place] ?? []);
-  const rollouts = (played: Played, places: readonly number[]): number => median(at(played, places).map(rolloutsOf));
-  const meanOf = (what: (life: Life) => number): Figure => figure(of, (places) => mean(at(of, places).map(what)));
+/** Resampled by student: policies of one kind are compared on the same resamples. */
+function figure(kind: string, values: readonly number[], statistic: (values: readonly number[]) => number): Figure {
+  const at = (places: readonly number[]): number => statistic(places.map((place) => values[place] ?? NaN));
+  return { value: statistic(values), ...bootstrap(values.length, at, kind) };
+}
+
+export function judged({ kind, set, policy, pairs }: Played): Judgement {
+  const reached = pairs.filter(({ uniform }) => uniform.rolloutsToTarget !== null);
+  const ratios = reached.map(ratioOf);
+  const lives = pairs.map((pair) => pair.policy);
+  const differences = pairs.map((pair) => pair.policy.final - pair.uniform.final);
   return {
-    student,
+    kind,
+    set,
     policy,
-    seeds: lives.length,
-    lost: lives.filter(({ rolloutsToTarget }) => rolloutsToTarget === null).length,
-    rollouts: figure(of, (places) => rollouts(of, places)),
-    ratio: figure(of, (places) => rollouts(of, places) / rollouts(uniform, places)),
-    final: meanOf(({ final }) => final),
-    regret: figure(of, (places) => {
-      const score = (played: Played): number => mean(at(played, places).map((life) => life.mean));
-      return score(oracle) - score(of);
-    }),
-    wasted: meanOf(({ wasted }) => wasted),
-    useful: meanOf(({ useful }) => useful),
-    curve: (lives[0]?.curve ?? []).map((_, i) => median(lives.map(({ curve }) => curve[i] ?? 0))),
+    students: pairs.length,
+    unreached: pairs.length - reached.length,
+    lost: ratios.filter((ratio) => ratio === Infinity).length,
+    ratio: figure(kind, ratios, median),
+    late: figure(kind, differences, mean),
+    uniformRollouts: median(pairs.map(({ uniform }) => uniform.rolloutsToTarget ?? Infinity)),
+    wasted: mean(lives.map(({ wasted }) => wasted)),
+    useful: mean(lives.map(({ useful }) => useful)),
   };
 }
 
-export function judge(played: readonly Played[], uniform: string, oracle: string): readonly Judgement[] {
-  const find = (student: string, policy: string): Played => {
-    const found = played.find((of) => of.student === student && of.policy === policy);
-    if (found === undefined) throw new Error(`${policy} was not played with ${student}`);
-    return found;
-  };
-  return played.map((of) => judged(of, find(of.student, uniform), find(of.student, oracle)));
-}
-
-/** What the bar is about: a policy over all students. */
+/** What the bar is about: a policy over all kinds of a set. */
 export interface Overall {
   readonly policy: string;
-  /** Ratio to uniform on the median student. */
+  readonly set: KindSet;
+  /** Of the kinds' ratios. */
   readonly median: number;
   readonly worst: number;
-  readonly worstStudent: string;
+  /** The greatest upper end of an interval, and of which kind it is. */
+  readonly upper: number;
+  readonly worstKind: string;
   readonly lost: number;
+  /** The least difference late, and its kind. */
+  readonly late: number;
+  readonly lateKind: string;
   readonly meetsBar: boolean;
 }
 
-/** At most so much of uniform's rollouts on the median student, and on any. */
-export const BAR = { median: 0.7, worst: 1.1 } as const;
+/** At most so much of the rollouts of equal shares on the median kind, and by the upper end of the interval on any. */
+export const BAR = { median: 0.7, upper: 1.05 } as const;
 
-export function overall(judgements: readonly Judgement[]): readonly Overall[] {
-  const policies = [...new Set(judgements.map(({ policy }) => policy))];
-  return policies.map((policy) => {
-    const of = judgements.filter((judgement) => judgement.policy === policy);
-    const ratios = of.map(({ ratio }) => ratio.value);
-    const middle = median(ratios);
-    const worst = Math.max(...ratios);
-    const worstStudent = of.find(({ ratio }) => ratio.value === worst)?.student ?? "";
-    const lost = of.reduce((sum, judgement) => sum + judgement.lost, 0);
-    const meetsBar = middle <= BAR.median && worst <= BAR.worst;
-    return { policy, median: middle, worst, worstStudent, lost, meetsBar };
+/** The one of which a number is greatest. */
+function greatest<T>(items: readonly T[], of: (item: T) => number): T | undefined {
+  let best = items[0];
+  for (const item of items) if (best !== undefined && of(item) > of(best)) best = item;
+  return best;
+}
+
+export function overall(judgements: readonly Judgement[], set: KindSet): readonly Overall[] {
+  const here = judgements.filter((judgement) => judgement.set === set);
+  return [...new Set(here.map(({ policy }) => policy))].map((policy) => {
+    const of = here.filter((judgement) => judgement.policy === policy);
+    const middle = median(of.map(({ ratio }) => ratio.value));
+    const worst = greatest(of, ({ ratio }) => ratio.high);
+    const latest = greatest(of, ({ late }) => -late.value);
+    const upper = worst?.ratio.high ?? NaN;
+    return {
+      policy,
+      set,
+      median: middle,
+      worst: Math.max(...of.map(({ ratio }) => ratio.value)),
+      upper,
+      worstKind: worst?.kind ?? "",
+      lost: of.reduce((sum, { lost }) => sum + lost, 0),
+      late: latest?.late.value ?? NaN,
+      lateKind: latest?.kind ?? "",
+      meetsBar: middle <= BAR.median && upper <= BAR.upper,
+    };
   });
 }

@@ -6,17 +6,18 @@ import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import type { Policy } from "../../server/curriculum/core/types.ts";
 import { PolicySchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { policyFromWire } from "../../server/services/wire-policy.ts";
+import type { Shape } from "../../server/curriculum/simulation/simulated-run.ts";
 import type { Place } from "../../server/curriculum/simulation/student.ts";
 
 export interface Candidate {
   readonly name: string;
   readonly says: string;
-  /** The contract's Policy, in JSON. */
-  readonly policy: (places: readonly Place[]) => JsonValue;
+  /** The contract's Policy, in JSON, for the arms and the shape of a run. */
+  readonly policy: (places: readonly Place[], shape: Shape) => JsonValue;
 }
 
-export function policyOf({ policy }: Candidate, places: readonly Place[]): Policy {
-  return policyFromWire(fromJson(PolicySchema, policy(places)));
+export function policyOf({ policy }: Candidate, places: readonly Place[], shape: Shape): Policy {
+  return policyFromWire(fromJson(PolicySchema, policy(places, shape)));
 }
 
 type Weights = Readonly<Record<string, number>>;

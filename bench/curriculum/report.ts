@@ -1,15 +1,13 @@
-/** The table, in markdown. */
-import type { Candidate } from "./policies.ts";
+/** The tables, in markdown. */
+import { type JudgedKind, type KindSet, sets } from "./judged-kinds.ts";
 import { BAR, type Figure, type Judgement, overall } from "./judge.ts";
+import type { Candidate } from "./policies.ts";
 
-/** What the oracle goes by. */
-export const ORACLE = "oracle";
-
-const short = (value: number, digits: number): string => (Number.isFinite(value) ? value.toFixed(digits) : "∞");
+const short = (value: number, digits: number): string =>
+  Number.isNaN(value) ? "–" : Number.isFinite(value) ? value.toFixed(digits) : "∞";
 
 function figureText({ value, low, high }: Figure, digits: number): string {
-  if (Number.isNaN(value)) return "–";
-  const spread = low === high ? "" : ` (${short(low, digits)}–${short(high, digits)})`;
+  const spread = low === high ? "" : ` (${short(low, digits)} to ${short(high, digits)})`;
   return short(value, digits) + spread;
 }
 
@@ -19,55 +17,81 @@ function table(head: readonly string[], rows: readonly (readonly (string | numbe
   return [row(head), row(head.map(() => "---")), ...rows.map(row)].join("\n");
 }
 
-export function overallTable(judgements: readonly Judgement[]): string {
-  const rows = [...overall(judgements)].sort((a, b) => a.median - b.median || a.worst - b.worst);
+/** A policy a row, over the kinds of one set. */
+export function overallTable(judgements: readonly Judgement[], set: KindSet): string {
+  const rows = [...overall(judgements, set)].sort((a, b) => a.median - b.median || a.upper - b.upper);
+  const head = ["policy", "median kind", "worst kind", "upper end", "which", "lost", "late, worst kind", "which"];
   return table(
-    ["policy", "median student", "worst student", "which", "runs lost", `≤ ${BAR.median} and ≤ ${BAR.worst}`],
-    rows.map(({ policy, median, worst, worstStudent, lost, meetsBar }) => [
-      ...[policy, short(median, 2), short(worst, 2), worst === median ? "" : worstStudent, lost],
-      policy === ORACLE ? "no policy" : meetsBar ? "yes" : "no",
+    [...head, `≤ ${BAR.median} and ≤ ${BAR.upper}`],
+    rows.map(({ policy, median, worst, upper, worstKind, lost, late, lateKind, meetsBar }) => [
+      ...[policy, short(median, 2), short(worst, 2), short(upper, 2), worstKind, lost],
+      ...[short(late, 3), lateKind, meetsBar ? "yes" : "no"],
     ]),
   );
 }
 
-export function studentTable(student: string, judgements: readonly Judgement[]): string {
-  const of = judgements.filter((judgement) => judgement.student === student);
-  const rows = of.toSorted((a, b) => a.rollouts.value - b.rollouts.value || a.regret.value - b.regret.value);
+/** A kind a row, for one policy. */
+export function kindTable(judgements: readonly Judgement[], policy: string): string {
+  const of = judgements.filter((judgement) => judgement.policy === policy);
   return table(
     [
-      "policy",
-      "rollouts to target",
-      "of uniform's",
+      "kind",
+      "set",
+      "of equal shares' rollouts",
+      "late",
       "lost",
-      "final success",
-      "regret",
       "on hopeless arms",
       "useful groups",
+      "equal shares' rollouts",
     ],
-    rows.map(({ policy, rollouts, ratio, lost, seeds, final, regret, wasted, useful }) => [
-      ...[policy, figureText(rollouts, 0), figureText(ratio, 2), `${lost} of ${seeds}`],
-      ...[figureText(final, 2), figureText(regret, 3)],
-      // What the oracle tries is not kept.
-      ...(policy === ORACLE ? ["–", "–"] : [figureText(wasted, 2), figureText(useful, 2)]),
+    of.map(({ kind, set, ratio, late, lost, students, unreached, wasted, useful, uniformRollouts }) => [
+      ...[kind, set, figureText(ratio, 2), figureText(late, 3), `${lost} of ${students - unreached}`],
+      ...[short(wasted, 2), short(useful, 2), short(uniformRollouts, 0)],
     ]),
   );
 }
 
-/** What each policy is. */
-function policyList(candidates: readonly Candidate[]): string {
-  return candidates.map(({ name, says }) => `- **${name}**: ${says}`).join("\n");
+/** A kind a row, a policy a column: ratios. */
+export function ratioTable(judgements: readonly Judgement[]): string {
+  const names = [...new Set(judgements.map(({ policy }) => policy))];
+  const rows = [...new Set(judgements.map(({ kind }) => kind))].map((kind) => {
+    const of = judgements.filter((judgement) => judgement.kind === kind);
+    const ratioOf = (name: string): number => of.find(({ policy }) => policy === name)?.ratio.value ?? NaN;
+    return [kind, of[0]?.set ?? "", ...names.map((name) => short(ratioOf(name), 2))];
+  });
+  return table(["kind", "set", ...names], rows);
 }
 
-export function report(judgements: readonly Judgement[], candidates: readonly Candidate[], command: string): string {
-  const students = [...new Set(judgements.map(({ student }) => student))];
-  const seeds = judgements[0]?.seeds ?? 0;
+export interface Reported {
+  readonly judgements: readonly Judgement[];
+  readonly candidates: readonly Candidate[];
+  readonly kinds: readonly JudgedKind[];
+  /** The policy with a table of its own. */
+  readonly first: string;
+  readonly command: string;
+}
+
+const list = (items: readonly (readonly [string, string])[]): string =>
+  items.map(([name, says]) => `- **${name}**: ${says}`).join("\n");
+
+export function report({ judgements, candidates, kinds, first, command }: Reported): string {
+  const students = (policy: (name: string) => boolean): number =>
+    Math.max(0, ...judgements.filter((judgement) => policy(judgement.policy)).map((judgement) => judgement.students));
+  const [own, others] = [students((name) => name === first), students((name) => name !== first)];
+  const here = sets.filter((set) => judgements.some((judgement) => judgement.set === set));
   return [
     "# Policies against simulated students",
-    `Made by \`${command}\`; see [README.md](README.md). ${seeds} students of each kind. Rollouts are medians, the rest means; in brackets 95% by the percentile bootstrap over students, ∞ where a run never arrived. The oracle is greedy and knows the student: it is no policy.`,
-    "## Rollouts to the target, of uniform's",
-    overallTable(judgements),
-    policyList(candidates),
-    ...students.flatMap((student) => [`## ${student}`, studentTable(student, judgements)]),
+    `Made by \`${command}\`; see [README.md](README.md). ${own} students of each kind under ${first}, ${others} under the other policies, each beside equal shares on the same student. A ratio is the median over students of the rollouts to the target over those of equal shares, ∞ where most did not arrive in twice their time; *late* is the mean difference of the scores after twice the time of equal shares. In brackets 95% by the percentile bootstrap over students.`,
+    ...here.flatMap((set) => [
+      `## Over the kinds that were ${set === "others'" ? "made by others" : set}`,
+      overallTable(judgements, set),
+    ]),
+    list(candidates.map(({ name, says }) => [name, says])),
+    `## ${first}, on every kind`,
+    kindTable(judgements, first),
+    list(kinds.map(({ name, models }) => [name, models])),
+    "## Every policy on every kind: ratios",
+    ratioTable(judgements),
     "",
   ].join("\n\n");
 }

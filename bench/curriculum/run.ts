@@ -1,85 +1,147 @@
 /**
- * Judges the policies by simulated students: every policy against every student.
+ * Judges the policies by simulated students: every policy against every kind, beside equal shares on the same students.
  *
- *   node bench/curriculum/run.ts [--seeds 20] [--set reported|tuning|calibration] [--students FILE…] [--policies FILE]
- *                                [--only NAME…] [--jobs N] [--out FOLDER] [--json]
+ *   node bench/curriculum/run.ts [--quick] [--seeds 100] [--seeds-others 20] [--set reported|tuning|…] [--kinds tuned|all]
+ *                                [--students FILE…] [--policies FILE] [--only NAME…] [--policy NAME…] [--jobs N]
+ *                                [--save FILE] [--from FILE…] [--out FOLDER] [--json]
  *
- * `students` are files that export `student`, judged beside ours; `policies` a file that exports `candidates`, in place
- * of ours, against uniform; `only` names students. `out` is where results.md and the plots go: none unless given.
+ * `seeds` is the number of students of each kind under the recommended policy, `seeds-others` under the others; `quick`
+ * is 8 of each, without the slow ones. `kinds tuned` leaves out those that were set apart. `students` are files that
+ * export `student`, judged beside ours; `policies` a file that exports `candidates`, in place of ours; `only` names
+ * kinds, `policy` policies. `save` keeps what became of each student, and `from` takes files of it in place of playing, so
+ * that kinds can be played apart, and a run that was broken off goes on. `out` is where results.md and the plot go: none unless given.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import type { JsonValue } from "@bufbuild/protobuf";
 import { Piscina } from "piscina";
-import type { Life } from "../../server/curriculum/simulation/life.ts";
 import { createProgress } from "../progress.ts";
-import { curves, ratios } from "./charts.ts";
-import { familiesFrom } from "./families.ts";
-import { judge, overall, type Played } from "./judge.ts";
-import { candidates, uniform, type Candidate } from "./policies.ts";
-import { ORACLE, overallTable, report } from "./report.ts";
-import { places, seedSets, seedsOf } from "./setting.ts";
-import type { Job } from "./worker.ts";
+import { ratios } from "./charts.ts";
+import { judgedKinds, type JudgedKind, sets } from "./judged-kinds.ts";
+import { judged as judge, overall, type Played } from "./judge.ts";
+import { candidates, recommended, type Candidate, uniform } from "./policies.ts";
+import { kindTable, overallTable, report } from "./report.ts";
+import { seedSets, seedsOf } from "./setting.ts";
+import type { Job, Taught } from "./worker.ts";
+
+/** Students of one job: small enough that two threads end together. */
+const SEEDS_A_JOB = 10;
+const QUICK_SEEDS = 8;
 
 const { values: options } = parseArgs({
   options: {
-    seeds: { type: "string", default: "20" },
+    quick: { type: "boolean", default: false },
+    seeds: { type: "string", default: "100" },
+    "seeds-others": { type: "string", default: "20" },
     set: { type: "string", default: "reported" },
+    kinds: { type: "string", default: "all" },
     students: { type: "string", multiple: true, default: [] },
     policies: { type: "string" },
     only: { type: "string", multiple: true, default: [] },
+    policy: { type: "string", multiple: true, default: [] },
     jobs: { type: "string", default: String(availableParallelism()) },
+    save: { type: "string" },
+    from: { type: "string", multiple: true, default: [] },
     out: { type: "string" },
     json: { type: "boolean", default: false },
   },
 });
 
 async function candidatesFrom(file: string | undefined): Promise<readonly Candidate[]> {
-  if (file === undefined) return candidates;
+  if (file === undefined) return candidates.filter(({ name }) => name !== uniform.name);
   const module = (await import(pathToFileURL(resolve(file)).href)) as { readonly candidates: readonly Candidate[] };
-  return [uniform, ...module.candidates];
+  return module.candidates;
 }
 
 const set = seedSets.find((name) => name === options.set);
 if (set === undefined) throw new Error(`--set must be one of ${seedSets.join(", ")}, not ${options.set}`);
-const seeds = seedsOf(set, Number(options.seeds));
-const { students: files, only } = options;
-const families = (await familiesFrom(files)).filter(({ name }) => only.length === 0 || only.includes(name));
-const judged = await candidatesFrom(options.policies);
-const policies: readonly { readonly name: string; readonly policy: JsonValue }[] = [
-  ...judged.map((candidate) => ({ name: candidate.name, policy: candidate.policy(places) })),
-  { name: ORACLE, policy: null },
-];
-
-const pool = new Piscina<Job, readonly Life[]>({
-  filename: new URL("worker.ts", import.meta.url).href,
-  maxThreads: Number(options.jobs),
-});
-const jobs = families.flatMap(({ name: student }) => policies.map(({ name, policy }) => ({ student, name, policy })));
-const progress = createProgress("policies against students", jobs.length);
-const played = await Promise.all(
-  jobs.map(async ({ student, name, policy }): Promise<Played> => {
-    const lives = await pool.run({ student, files, policy, seeds });
-    progress.step();
-    return { student, policy: name, lives };
-  }),
+const { students: files, only, policy: wanted, quick } = options;
+const kinds = (await judgedKinds(files)).filter(
+  ({ name, set: of }) =>
+    (only.length === 0 || only.includes(name)) &&
+    (options.kinds === "all" || of !== "set apart") &&
+    !(quick && name.startsWith("slow, ")),
 );
-progress.stop();
-await pool.destroy();
+const judged = (await candidatesFrom(options.policies)).filter(
+  ({ name }) => wanted.length === 0 || wanted.includes(name),
+);
+const seedsFor = ({ name }: Candidate): number => {
+  if (quick) return QUICK_SEEDS;
+  return Number(name === recommended.name || options.policies !== undefined ? options.seeds : options["seeds-others"]);
+};
 
-const judgements = judge(played, uniform.name, ORACLE);
+/** Policies that have as many students go together, so that equal shares are played once. */
+function jobsOf({ name: kind, places, shape }: JudgedKind): readonly Job[] {
+  const counts = [...new Set(judged.map(seedsFor))].sort((a, b) => a - b);
+  return counts.flatMap((count, i) => {
+    const [from, policies] = [counts[i - 1] ?? 0, judged.filter((candidate) => seedsFor(candidate) >= count)];
+    const seeds = seedsOf(set ?? "reported", count).slice(from);
+    return Array.from({ length: Math.ceil(seeds.length / SEEDS_A_JOB) }, (_, chunk) => ({
+      kind,
+      files,
+      policies: policies.map((candidate) => [candidate.name, candidate.policy(places, shape)] as const),
+      seeds: seeds.slice(chunk * SEEDS_A_JOB, (chunk + 1) * SEEDS_A_JOB),
+    }));
+  });
+}
+
+/** Students of a kind, and what became of them. */
+interface Lesson {
+  readonly kind: string;
+  readonly students: readonly Taught[];
+}
+
+async function lessons(): Promise<readonly Lesson[]> {
+  const pool = new Piscina<Job, readonly Taught[]>({
+    filename: new URL("worker.ts", import.meta.url).href,
+    maxThreads: Number(options.jobs),
+  });
+  const jobs = kinds.flatMap(jobsOf);
+  const progress = createProgress("policies against students", jobs.length);
+  const taught = await Promise.all(
+    jobs.map(async (job): Promise<Lesson> => {
+      const students = await pool.run(job);
+      progress.step();
+      return { kind: job.kind, students };
+    }),
+  );
+  progress.stop();
+  await pool.destroy();
+  return taught;
+}
+
+const read = (file: string): readonly Lesson[] => JSON.parse(readFileSync(file, "utf8")) as readonly Lesson[];
+const taught = options.from.length > 0 ? options.from.flatMap(read) : await lessons();
+if (options.save !== undefined) writeFileSync(options.save, JSON.stringify(taught));
+
+const judgements = kinds.flatMap(({ name: kind, set: of }) => {
+  const students = taught.filter((each) => each.kind === kind).flatMap((each) => each.students);
+  return judged.map(({ name: policy }) => {
+    const pairs = students.flatMap(({ uniform: alike, others }): Played["pairs"] => {
+      const life = others[policy];
+      return life === undefined ? [] : [{ policy: life, uniform: alike }];
+    });
+    return judge({ kind, set: of, policy, pairs });
+  });
+});
+const first = (judged.find(({ name }) => name === recommended.name) ?? judged[0])?.name ?? "";
 if (options.out !== undefined) {
   mkdirSync(options.out, { recursive: true });
-  const command = `node bench/curriculum/run.ts --set ${set} --seeds ${options.seeds}`;
-  writeFileSync(join(options.out, "results.md"), report(judgements, judged, command));
-  writeFileSync(join(options.out, "ratios.svg"), ratios(judgements));
-  writeFileSync(join(options.out, "curves.svg"), curves(judgements));
+  const counts = quick ? "--quick" : `--seeds ${options.seeds} --seeds-others ${options["seeds-others"]}`;
+  const command = `node bench/curriculum/run.ts --set ${set} ${counts}`;
+  const text = report({ judgements, candidates: judged, kinds, first, command });
+  writeFileSync(join(options.out, "results.md"), text);
+  writeFileSync(join(options.out, "ratios.svg"), ratios(judgements, first));
 }
 if (options.json) {
-  // JSON has no Infinity: a figure of a run that never arrived is null.
-  const text = JSON.stringify({ set, seeds: seeds.length, overall: overall(judgements), judgements }, undefined, 2);
-  console.log(text);
-} else console.log(options.out === undefined ? report(judgements, judged, "this") : overallTable(judgements));
+  // JSON has no Infinity: a figure of runs that never arrived is null.
+  console.log(
+    JSON.stringify({ set, overall: sets.flatMap((of) => overall(judgements, of)), judgements }, undefined, 2),
+  );
+} else {
+  for (const of of sets)
+    if (judgements.some((each) => each.set === of)) console.log(`${of}\n${overallTable(judgements, of)}\n`);
+  console.log(kindTable(judgements, first));
+}

@@ -10,7 +10,7 @@ export const places: readonly Place[] = FAMILIES.flatMap((family) =>
 );
 
 /** A run of 500 update batches: by then every student has arrived under the uniform mixture, most in half the time. */
-export const setting = Object.freeze({ batches: 500, promptsPerUpdate: 16, numGenerations: 8 });
+export const setting = Object.freeze({ batches: 500, promptsPerUpdate: 16, numGenerations: 8, lag: 1 });
 
 /**
  * Seeds of students and of their luck. Parameters of students were set with "calibration", under the uniform mixture and

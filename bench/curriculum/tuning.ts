@@ -1,6 +1,9 @@
 /**
- * What the default was chosen from: `node bench/curriculum/run.ts --policies bench/curriculum/tuning.ts --set tuning`.
- * Settings are one for all students.
+ * What the default was chosen from, on the kinds that were not set apart:
+ *
+ *   node bench/curriculum/run.ts --policies bench/curriculum/tuning.ts --set tuning --kinds tuned --seeds 10
+ *
+ * Settings are one for all students. `--policy` names some of them.
  */
 import { bandit, type Candidate, competence, levels, tiers } from "./policies.ts";
 
@@ -50,4 +53,11 @@ const bandits = Object.entries(signals).flatMap(([name, signal]) =>
   ),
 );
 
-export const candidates: readonly Candidate[] = [...tiered, ...closing, ...widening, ...bandits];
+/** The scale of practice, in update batches. */
+const scales = [1, 2, 4, 8, 16].map((times): Candidate => ({
+  name: `frontier, practice_scale of ${times} update batches`,
+  says: "",
+  policy: (_, { promptsPerUpdate }) => ({ frontier: { practiceScale: Math.max(8, times * promptsPerUpdate) } }),
+}));
+
+export const candidates: readonly Candidate[] = [...scales, ...tiered, ...closing, ...widening, ...bandits];

@@ -1,24 +1,57 @@
-/** A thread of the harness: plays one policy over students of one family. */
+/** A thread of the harness: has students of one kind taught by equal shares, and by each policy for as long. */
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { Life } from "../../server/curriculum/simulation/life.ts";
-import { play, playOracle } from "../../server/curriculum/simulation/play.ts";
-import { familiesFrom } from "./families.ts";
-import { policyOf } from "./policies.ts";
-import { places, setting } from "./setting.ts";
+import type { Policy } from "../../server/curriculum/core/types.ts";
+import { lean } from "../../server/curriculum/simulation/lean.ts";
+import { type Life, lifeOf } from "../../server/curriculum/simulation/life.ts";
+import { configOf } from "../../server/curriculum/simulation/simulated-run.ts";
+import { judgedKinds, type JudgedKind } from "./judged-kinds.ts";
+import { policyOf, uniform } from "./policies.ts";
 
 export interface Job {
-  readonly student: string;
+  readonly kind: string;
   /** Files of students beside ours. */
   readonly files: readonly string[];
-  /** In the contract's JSON; null: the oracle. */
-  readonly policy: JsonValue;
+  /** In the contract's JSON, by name. */
+  readonly policies: readonly (readonly [name: string, policy: JsonValue])[];
   readonly seeds: readonly string[];
 }
 
-export default async function work({ student, files, policy, seeds }: Job): Promise<readonly Life[]> {
-  const family = (await familiesFrom(files)).find(({ name }) => name === student);
-  if (family === undefined) throw new Error(`there is no student "${student}"`);
-  if (policy === null) return seeds.map((seed) => playOracle(family, places, setting, seed));
-  const read = policyOf({ name: "policy", says: "", policy: () => policy }, places);
-  return seeds.map((seed) => play(family, places, read, setting, seed));
+/** A student under equal shares, and under each policy. */
+export interface Taught {
+  readonly seed: string;
+  readonly uniform: Life;
+  readonly others: Readonly<Record<string, Life>>;
+}
+
+function live({ places, shape, create }: JudgedKind, policy: Policy, seed: string, batches?: number): [Life, number] {
+  const student = create(seed, places);
+  const config = configOf(places, policy, shape, seed);
+  const steps = [];
+  let until = batches ?? shape.batches;
+  let arrived = false;
+  for (const step of lean(config, student, seed)) {
+    steps.push(step);
+    if (batches === undefined && !arrived && step.score >= student.target) {
+      arrived = true;
+      until = Math.min(until, 2 * steps.length);
+    }
+    if (steps.length >= until) break;
+  }
+  return [lifeOf(steps, student, shape.numGenerations), steps.length];
+}
+
+/** Equal shares go on until they have arrived, and as long again; the others have the same time. */
+export default async function work({ kind: name, files, policies, seeds }: Job): Promise<readonly Taught[]> {
+  const kind = (await judgedKinds(files)).find((each) => each.name === name);
+  if (kind === undefined) throw new Error(`there is no student "${name}"`);
+  const read = policies.map(([policy, json]) => {
+    const candidate = { name: policy, says: "", policy: () => json };
+    return [policy, policyOf(candidate, kind.places, kind.shape)] as const;
+  });
+  const equal = policyOf(uniform, kind.places, kind.shape);
+  return seeds.map((seed) => {
+    const [alike, batches] = live(kind, equal, seed);
+    const others = Object.fromEntries(read.map(([policy, of]) => [policy, live(kind, of, seed, batches)[0]]));
+    return { seed, uniform: alike, others };
+  });
 }

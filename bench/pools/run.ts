@@ -86,7 +86,7 @@ async function timed(label: string): Promise<void> {
   const seconds = (performance.now() - begun) / 1000;
   const pool = result.pools.get("bench");
   if (pool === undefined) throw new Error("no pool");
-  const columns: readonly { readonly byteLength: number }[] = Object.values<Uint8Array | Uint32Array>({
+  const columns: readonly { readonly byteLength: number }[] = Object.values<Uint8Array | Uint32Array | Float64Array>({
     ...pool.columns,
   });
   const bytes = columns.reduce((sum, { byteLength }) => sum + byteLength, 0);

@@ -109,12 +109,14 @@ const parameterHead = ["parameter", "range", "default", "meaning"];
 function described(environment: Environment, isDrawn: boolean): string {
   const { id, version, description, goal, levels, parameters, answerFormats, rewardSchemes, sources, pools } =
     environment;
-  const levelRows = levels.map(({ name, description: meaning, parameters: of, evaluationOnly }) => [
+  const levelRows = levels.map(({ name, description: meaning, parameters: of, evaluationOnly, small }) => [
     name,
     Object.entries(of?.values ?? {})
       .map(([key, value]) => `${key}=${number(value)}`)
       .join(" "),
-    evaluationOnly ? `${meaning} (evaluation only)` : meaning,
+    [meaning, evaluationOnly && "(evaluation only)", small && "(small: all its tasks lie in every split)"]
+      .filter(Boolean)
+      .join(" "),
   ]);
   const schemeRows = rewardSchemes.map(({ name, rewardMin, rewardMax, description: meaning }) => [
     name,

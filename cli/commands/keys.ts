@@ -1,6 +1,7 @@
-/** gradus keys: the keys that task ids are signed with, in their file. */
+/** gradus keys: the keys that task ids are signed with, in their file or in a database. */
 import type { Command } from "commander";
-import type { Changed } from "../../server/tasks/key-file.ts";
+import type { Config } from "../../server/runtime/config.ts";
+import type { Change, Changed } from "../../server/tasks/key-file.ts";
 import type { Keyring } from "../../server/tasks/keyring.ts";
 import { addFolderOptions, configOf, type LocalFlags } from "../connection.ts";
 import { note } from "../notes.ts";
@@ -16,51 +17,84 @@ export function addKeys(program: Command): void {
     .addHelpText(
       "after",
       `
-A server reads the file again when it changes: it accepts a new key within a second or two, and signs with it 5 s later,
-when the other servers that share the file know it too. To servers that have copies of it, give a copy with the new key in
-the second place first, and one with it in the first place when all have that.`,
+With --task-keys store they are those of --store, a PostgreSQL database, which the key file's keys seal.
+
+A server reads them again when they change: it accepts a new key within a second or two, and signs with it 5 s later,
+when the other servers that share the keys know it too. To servers that have copies of a key file, give a copy with the
+new key in the second place first, and one with it in the first place when all have that.`,
     );
-  const list = keys.command("list").description("the keys of the file: one signs, and all are accepted");
-  addFolderOptions(list, "keyFile").action(async (flags: Flags) => {
+  const list = keys.command("list").description("the keys: one signs, and all are accepted");
+  addOptions(list).action(async (flags: Flags) => {
+    const config = configOf(flags);
     const { loadKeyring, keyFileOf } = await import("../../server/tasks/keyring.ts");
-    const place = configOf(flags);
+    if (config.taskKeys === "store") return show(flags, await changed(config, (text) => text));
     // Named, so that it is not made.
-    const loaded = loadKeyring({ ...place, keyFile: keyFileOf(place) });
+    const loaded = loadKeyring({ ...config, keyFile: keyFileOf(config) });
     if (loaded.kind === "invalid") throw fileProblem(loaded.message);
-    await show(flags, keyFileOf(place), loaded.keyring);
+    await show(flags, { place: keyFileOf(config), keyring: loaded.keyring });
   });
   const rotate = keys
     .command("rotate")
     .description("put a new key first, which signs from then on; the others stay valid");
-  addFolderOptions(rotate, "keyFile").action(async (flags: Flags) => {
-    const { rotateKeys } = await import("../../server/tasks/key-file.ts");
-    await showChanged(flags, rotateKeys(configOf(flags)), "the others stay valid until gradus keys retire");
+  addOptions(rotate).action(async (flags: Flags) => {
+    const { rotate } = await import("../../server/tasks/key-file.ts");
+    await show(flags, await changed(configOf(flags), rotate));
+    note("gradus: the others stay valid until gradus keys retire");
   });
   const retire = keys
     .command("retire")
     .description("take a key out: task ids and exports of runs that it signed are refused from then on")
     .argument("<key>", "its name in gradus keys list");
-  addFolderOptions(retire, "keyFile").action(async (name: string, flags: Flags) => {
-    const { retireKey } = await import("../../server/tasks/key-file.ts");
-    await showChanged(flags, retireKey(configOf(flags), name), `what ${name} signed is refused from now on`);
+  addOptions(retire).action(async (name: string, flags: Flags) => {
+    const { retire } = await import("../../server/tasks/key-file.ts");
+    await show(flags, await changed(configOf(flags), retire(name)));
+    note(`gradus: what ${name} signed is refused from now on`);
   });
 }
 
-async function showChanged(flags: Flags, changed: Changed, words: string): Promise<void> {
-  if (changed.kind !== "changed")
-    throw new CliProblem(changed.kind === "missing" ? "missing" : "failure", changed.message);
-  await show(flags, changed.file, changed.keyring);
-  note(`gradus: ${words}`);
+const addOptions = (command: Command): Command => addFolderOptions(command, "keyFile", "taskKeys", "store");
+
+/** Keys, and what has them in words. */
+interface Held {
+  readonly place: string;
+  readonly keyring: Keyring;
 }
 
-async function show({ json }: Flags, file: string, keyring: Keyring): Promise<void> {
+type Place = Pick<Config, "taskKeys" | "store" | "keyFile" | "dataDir">;
+
+async function changed(config: Place, change: Change): Promise<Held> {
+  const { changeKeyFile } = await import("../../server/tasks/key-file.ts");
+  const result = config.taskKeys === "store" ? await changeStored(config, change) : changeKeyFile(config, change);
+  if (result.kind === "changed") return { place: result.file, keyring: result.keyring };
+  throw new CliProblem(result.kind === "missing" ? "missing" : "failure", result.message);
+}
+
+async function changeStored(config: Place, change: Change): Promise<Changed> {
+  const { loadKeyring, keyFileOf, parseKeyring } = await import("../../server/tasks/keyring.ts");
+  const sealing = loadKeyring({ ...config, keyFile: keyFileOf(config) });
+  if (sealing.kind === "invalid") throw fileProblem(sealing.message);
+  const { changeTaskKeys } = await import("../../server/stores/postgres/task-keys.ts");
+  const { CannotOpen } = await import("../../server/stores/thread.ts");
+  try {
+    const text = await changeTaskKeys(config.store, sealing.keyring, change);
+    if (typeof text !== "string") return { ...text, message: `task keys of the database: ${text.message}` };
+    const parsed = parseKeyring(text);
+    if (parsed.kind === "invalid") return { kind: "refused", message: parsed.message };
+    return { kind: "changed", file: "in the database", keyring: parsed.keyring };
+  } catch (error) {
+    if (error instanceof CannotOpen) throw new CliProblem("unreachable", `--store: ${error.message}`);
+    throw error;
+  }
+}
+
+async function show({ json }: Flags, { place, keyring }: Held): Promise<void> {
   const { keyName } = await import("../../server/tasks/key-file.ts");
   const rows = keyring.map((key, i) => ({ key: keyName(key), signs: i === 0 }));
-  if (json) printJson({ file, keys: rows });
+  if (json) printJson({ file: place, keys: rows });
   else
     print(
       table(
-        ["key", file],
+        ["key", place],
         rows.map(({ key, signs }) => [key, signs ? "signs" : "accepted"]),
       ),
     );

@@ -13,7 +13,7 @@ import {
 import { type Column, cellOf, columnsOf } from "./figures.ts";
 import { style } from "./page-style.ts";
 import type { Picture } from "./pictures.ts";
-import { type Summary, rowsOf } from "./summary.ts";
+import { type Summary, rowsOf, remarksOf } from "./summary.ts";
 
 const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escape = (text: string): string => text.replaceAll(/[&<>"]/g, (character) => escapes[character] ?? "");
@@ -197,7 +197,7 @@ export function reportPage(summary: Summary, pictures?: readonly Picture[]): str
 <style>${style}</style>
 </head>
 <body>
-<header><p>${escape(title)}</p><h1>${escape(model)}</h1>${tiles(report)}<p class="note">${escape(report.baseline)}</p></header>
+<header><p>${escape(title)}</p><h1>${escape(model)}</h1>${tiles(report)}<p class="note">${escape(remarksOf(report).join(" "))}</p></header>
 <main>
 ${sections.filter((text) => text !== "").join("\n")}
 </main>

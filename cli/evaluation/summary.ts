@@ -124,5 +124,15 @@ export function reportTable(report: Report): string {
     ...(i === 0 ? [] : [head.map(() => "")]),
     ...group.map((row) => [row.name, String(row.samples), ...columns.map((column) => cellOf(row, column))]),
   ]);
-  return `${table(head, rows)}\n\n${report.baseline}`;
+  return [table(head, rows), ...remarksOf(report)].join("\n\n");
+}
+
+/** What is to be known of the figures: what ratios are against, and which tasks may have been trained on. */
+export function remarksOf({ baseline, overall }: Report): readonly string[] {
+  const { tasks = 0n, tasksInEverySplit: few = 0n } = overall ?? {};
+  if (few === 0n) return [baseline];
+  return [
+    baseline,
+    `${few} of ${tasks} tasks lie in every split, for there are fewer than 1,000 like them: the model may have been trained on them.`,
+  ];
 }

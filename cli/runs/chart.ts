@@ -3,6 +3,7 @@ import * as Plot from "@observablehq/plot";
 import { type Colour, coloursOf, darkStyle, GROUND, INK } from "../colours.ts";
 import { clippedName, draw, known, marginFor, percent, PLOT_WIDTH, short, spanOf } from "../plot.ts";
 import type { Series, Step } from "./series.ts";
+import { topArms } from "./top-arms.ts";
 
 /** Steps that can be told apart at the chart's width. */
 export const CHART_STEPS_MAX = 180;
@@ -20,7 +21,8 @@ interface Panel {
 }
 
 /** A whole SVG document, on a ground of its own, which is dark where its reader's is. */
-export function runChart(title: string, series: Series): string {
+export function runChart(title: string, all: Series): string {
+  const series = topArms(all);
   const colours = coloursOf(series.families);
   const panels = panelsOf(series, colours);
   const legend = legendOf(series.arms, colours);

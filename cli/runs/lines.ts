@@ -1,6 +1,7 @@
 /** A run in lines of text: as it stands, with a bar for each arm, and what it drew. Every line fits the width. */
 import type { RunConfig, RunState } from "../../clients/ts/src/public.ts";
 import type { Series } from "./series.ts";
+import { topArms, topOf } from "./top-arms.ts";
 
 /** Narrower terminals wrap the lines. */
 export const WIDTH_MIN = 60;
@@ -45,8 +46,9 @@ export function headLines(config: RunConfig | undefined, state: RunState): reado
   ];
 }
 
-/** A line for each arm: probability and success as bars, value, reward, and the tasks drawn from it. */
-export function armLines({ arms }: RunState, width: number): readonly string[] {
+/** A line for each arm, of many the most probable: probability and success as bars, value, reward, tasks drawn from it. */
+export function armLines({ arms: all }: RunState, width: number): readonly string[] {
+  const arms = topOf(all.map(({ probability }) => probability)).flatMap((place) => all[place] ?? []);
   const name = Math.min(NAME_MAX, Math.max(3, ...arms.map(({ armId }) => armId.length)));
   // Figures and the spaces between: probability 5, value 7, solved 5, reward 7, tasks 8.
   const forBars = Math.max(8, width - name - 38);
@@ -66,7 +68,8 @@ export function armLines({ arms }: RunState, width: number): readonly string[] {
         ])
       : `${clipped(armId, name)} not drawn: ${maskedReason}`.slice(0, width),
   );
-  return [head, ...rows];
+  const left = all.length - arms.length;
+  return [head, ...rows, ...(left === 0 ? [] : [`and ${left} arms that are less probable`])];
 }
 
 /** A line for the newest round of each evaluation arm. */
@@ -92,7 +95,7 @@ const namesWidth = (arms: readonly string[]): number =>
 
 /** What was drawn: over the cursor, for each arm its share of the tasks, as high as it was large. */
 export function drawnLines(series: Series, width: number): readonly string[] {
-  const { arms, steps, tasks, drawn } = series;
+  const { arms, steps, tasks, drawn } = topArms(series);
   const name = namesWidth(arms);
   const columns = drawnColumns(arms, width);
   const row = (id: string, line: string, count: string, share: string): string =>

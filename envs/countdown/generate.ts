@@ -202,7 +202,7 @@ export const rows = {
   read,
   columns: ["nums", "target"],
   levelOf: tierOf,
-  difficulty: { source: "the count of solutions, then the target", of: difficulty },
+  difficulty: { measure: "solutions", source: "the count of solutions, then the target", of: difficulty },
   defaultPool: { name: "countdown", file: new URL("pool.jsonl", import.meta.url) },
 } satisfies RowReader<CountdownInstance>;
 

@@ -91,6 +91,20 @@ export function qualityRatio(goal: Exclude<Goal, "satisfy">, objective: number, 
   return Math.min(1, above / below);
 }
 
+/**
+ * How far an objective is from the trivial answer's (0) to the best known (1). Where the trivial answer is the best known,
+ * one as good has 1 (0/0), and any other 0. Undefined: one of the three is not known.
+ */
+export function improvementOf(
+  { baseline, trivial }: Pick<ToPrice, "baseline" | "trivial">,
+  objective: number | undefined,
+): number | undefined {
+  if (baseline === undefined || trivial === undefined || objective === undefined) return undefined;
+  const best = baseline.value - trivial;
+  if (best === 0) return Number(objective === trivial);
+  return Math.min(1, Math.max(0, (objective - trivial) / best));
+}
+
 /** Whether no answer can be better than one of this objective: it reaches the certified bound. */
 export function isOptimal(objective: number, baseline: Baseline): boolean {
   return objective === baseline.bound;

@@ -7,6 +7,7 @@ import {
   isOptimal,
   isRight,
   type Price,
+  improvementOf,
   qualityRatio,
   type RewardComponent,
   type RewardScheme,
@@ -115,14 +116,6 @@ const coarse: Share = ({ goal, trivial }, objective) => {
   return sum === 0 ? 1 : (goal === "maximize" ? objective : trivial) / sum;
 };
 
-/** Where the trivial answer is the best known, an answer as good has 1 (0/0), and any other 0. */
-const normalized: Share = ({ baseline, trivial }, objective) => {
-  if (baseline === undefined || trivial === undefined || objective === undefined) return undefined;
-  const best = baseline.value - trivial;
-  if (best === 0) return Number(objective === trivial);
-  return Math.min(1, Math.max(0, (objective - trivial) / best));
-};
-
 const optimizationSchemes: readonly RewardScheme[] = [
   optimization("quality", "the ratio of the objective and the baseline (FORGE 3.1).", quality),
   optimization("binary", "1, whatever the objective (FORGE 4.2).", () => 1),
@@ -136,7 +129,7 @@ const optimizationSchemes: readonly RewardScheme[] = [
   optimization(
     "normalized",
     "(v − t)/(best − t), at least 0, for the objective v and that of an answer that takes no thought, t.",
-    normalized,
+    improvementOf,
     true,
   ),
 ];

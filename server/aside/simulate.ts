@@ -3,7 +3,7 @@ import { deriveSeed } from "../../envs/lib/rng.ts";
 import type { RunConfig } from "../curriculum/core/types.ts";
 import { drive, type Step } from "../curriculum/simulation/drive.ts";
 import { type Life, lifeOf } from "../curriculum/simulation/life.ts";
-import { equalShares } from "../curriculum/simulation/play.ts";
+import { equalShares } from "../curriculum/simulation/simulated-run.ts";
 import type { Place } from "../curriculum/simulation/student.ts";
 import { students } from "../curriculum/simulation/students.ts";
 
@@ -34,10 +34,16 @@ export interface Point {
   readonly score: number;
 }
 
+/** What a policy came to. */
+export interface Lived extends Life {
+  /** The mean score over the run. */
+  readonly successMean: number;
+}
+
 export interface Simulated {
   readonly points: readonly Point[];
-  readonly given: Life;
-  readonly equalShares: Life;
+  readonly given: Lived;
+  readonly equalShares: Lived;
   readonly target: number;
 }
 
@@ -49,7 +55,8 @@ export function simulate(job: SimulateJob): Simulated {
   const play = (of: RunConfig<null>) => {
     const length = updates * of.promptsPerUpdate;
     const steps = [...drive({ ...of, seed: deriveSeed("simulate", of.seed, seed), length }, student, seed)];
-    return { steps, life: lifeOf(steps, student, of.numGenerations) };
+    const successMean = steps.reduce((sum, { score }) => sum + score, 0) / Math.max(1, steps.length);
+    return { steps, life: { ...lifeOf(steps, student, of.numGenerations), successMean } };
   };
   const given = play(config);
   return {

@@ -4,6 +4,7 @@ import type { Score, Verdict } from "../../envs/score.ts";
 import type { NoReward } from "../scoring/scorer.ts";
 import type { Context, OpenEvaluation } from "./evaluation.ts";
 import { partOf, type Suite } from "./suite.ts";
+import type { SuiteTask } from "./tasks.ts";
 
 // The figures of one task from its samples, and their means over tasks. Pure.
 
@@ -135,6 +136,8 @@ export interface ReportRow {
   readonly samplesExpected: number;
   /** With at least one sample. */
   readonly tasks: number;
+  /** Of these, those that lie in every split, and so may have been trained on. */
+  readonly tasksInEverySplit: number;
   readonly figures: Figures;
   /** Of the figures that have one. */
   readonly standardErrors: Figures;
@@ -152,6 +155,8 @@ export interface Report {
 export interface ScoredTask {
   readonly ordinal: number;
   readonly category: string;
+  /** See MadeTask. */
+  readonly inEverySplit: boolean;
   readonly samples: readonly SampleFacts[];
 }
 
@@ -173,6 +178,7 @@ function rowOf(
     name,
     samplesExpected,
     tasks: tasks.length,
+    tasksInEverySplit: tasks.filter(({ inEverySplit }) => inEverySplit).length,
     samples: tasks.reduce((sum, task) => sum + task.samples.length, 0),
     ...(of ?? { figures: meanFigures(byTask), standardErrors: standardErrors(byTask) }),
   };
@@ -237,18 +243,19 @@ function baselineText(tasks: readonly Counted[]): string {
 
 export async function makeReport({ store, tasks }: Context, open: OpenEvaluation): Promise<Report> {
   const made = await tasks.made(open.of, 0, open.of.tasks);
-  const categoryOf = new Map(made.map(({ ordinal, category }) => [ordinal, category]));
+  const madeOf = new Map(made.map((task) => [task.ordinal, task]));
   const byTask = Map.groupBy(await store.facts(open.key), ({ ordinal }) => ordinal);
   const scored = [...byTask].map(([ordinal, samples]): ScoredTask => {
-    const category = categoryOf.get(ordinal);
-    if (category === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
-    return { ordinal, category, samples: samples.map(({ facts }) => JSON.parse(facts) as SampleFacts) };
+    const task = madeOf.get(ordinal);
+    if (task === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
+    const { category, inEverySplit } = task;
+    return { ordinal, category, inEverySplit, samples: samples.map(({ facts }) => JSON.parse(facts) as SampleFacts) };
   });
-  return reportOf(open.of, open.samplesPerTask, scored, categoryCounts(open.of, [...categoryOf.values()]));
+  return reportOf(open.of, open.samplesPerTask, scored, categoryCounts(open.of, made));
 }
 
 /** Tasks of each category. Where only a task's instance tells its category, tasks that were not made are not counted. */
-function categoryCounts(suite: Suite, made: readonly string[]): ReadonlyMap<string, number> {
+function categoryCounts(suite: Suite, made: readonly SuiteTask[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   const add = (name: string, count: number): void => void counts.set(name, (counts.get(name) ?? 0) + count);
   const named = new Set<string>();
@@ -257,7 +264,7 @@ function categoryCounts(suite: Suite, made: readonly string[]): ReadonlyMap<stri
     named.add(category);
     add(category, tasks);
   }
-  for (const category of made.toSorted()) if (!named.has(category)) add(category, 1);
+  for (const category of made.map((task) => task.category).sort()) if (!named.has(category)) add(category, 1);
   return counts;
 }
 

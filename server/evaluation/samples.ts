@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { TaskKey } from "../../envs/origin.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
-import type { Refusal, Result } from "../curriculum/core/types.ts";
+import { ok, type Refusal, type Result } from "../curriculum/core/types.ts";
 import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
 import type { Caller } from "../scoring/async-scorer.ts";
 import { asCut, isFinal, type OpenTask, type OpenToken, type SampleResult } from "../scoring/scorer.ts";
@@ -35,9 +35,19 @@ function specOf({ answerFormat, thinking }: OpenEvaluation, { part }: SuiteTask)
   return { ...part.spec, ...(answerFormat && { answerFormat }), ...(thinking && { thinking }) };
 }
 
-function shown({ maker }: Context, open: OpenEvaluation, task: SuiteTask): Pick<PendingTask, "spec" | "task"> {
-  const spec = specOf(open, task);
-  return { spec, task: maker.again(spec, task.key) };
+/** What is shown of a task: the same for all of its samples. */
+type Shown = Pick<PendingTask, "spec" | "task">;
+
+/** In the tasks' order. */
+async function shown(
+  { maker }: Context,
+  open: OpenEvaluation,
+  tasks: readonly SuiteTask[],
+): Promise<Result<readonly Shown[]>> {
+  const specs = tasks.map((task) => specOf(open, task));
+  const made = await maker.again(tasks.map(({ key }, i) => ({ spec: specs[i] as TaskSpec, key })));
+  if (made.kind !== "ok") return made;
+  return ok(made.value.map((task, i) => ({ spec: specs[i] as TaskSpec, task })));
 }
 
 export async function findPending(
@@ -56,9 +66,11 @@ export async function findPending(
   for (const { from, to } of runsOf(page.map(({ ordinal }) => ordinal))) {
     const made = await context.tasks.make(open.of, from, to, signal);
     if (made.kind !== "ok") return made;
-    for (const task of made.value) {
-      const indices = page.find(({ ordinal }) => ordinal === task.ordinal)?.indices ?? [];
-      tasks.push({ ordinal: task.ordinal, ...shown(context, open, task), indices });
+    const parts = await shown(context, open, made.value);
+    if (parts.kind !== "ok") return parts;
+    for (const [i, { ordinal }] of made.value.entries()) {
+      const indices = page.find((found) => found.ordinal === ordinal)?.indices ?? [];
+      tasks.push({ ordinal, ...(parts.value[i] as Shown), indices });
     }
   }
   return { kind: "ok", value: { tasks, next: found.length > limit ? page.at(-1)?.ordinal : undefined } };
@@ -105,7 +117,9 @@ export async function listSamples(
     const wanted = isOpen(query.filter) ? Math.min(READ_SAMPLES, query.limit - samples.length + 1) : READ_SAMPLES;
     const found = await context.store.samples(open.key, place, wanted);
     for (const [ordinal, ofTask] of Map.groupBy(found, (sample) => sample.ordinal)) {
-      for (const sample of await meantOf(context, open, query, ordinal, ofTask)) {
+      const meant = await meantOf(context, open, query, ordinal, ofTask);
+      if (meant.kind !== "ok") return meant;
+      for (const sample of meant.value) {
         if (samples.length === query.limit) return { kind: "ok", value: { samples, next: placeOf(samples.at(-1)) } };
         samples.push(sample);
       }
@@ -128,24 +142,27 @@ async function meantOf(
   { filter, part, category, instanceHash }: SampleQuery,
   ordinal: number,
   ofTask: readonly StoredSample[],
-): Promise<readonly Sample[]> {
-  if (part !== "" && partOf(open.of, ordinal).name !== part) return [];
+): Promise<Result<readonly Sample[]>> {
+  if (part !== "" && partOf(open.of, ordinal).name !== part) return ok([]);
   const meant = isOpen(filter)
     ? ofTask
     : ofTask.filter((sample) => isMeant(filter, sample.completion, resultOf(sample)));
-  if (meant.length === 0) return [];
+  if (meant.length === 0) return ok([]);
   const [task] = await context.tasks.made(open.of, ordinal, ordinal + 1);
   if (task === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
-  if (category !== "" && task.category !== category) return [];
-  if (instanceHash !== "" && task.key.hash !== instanceHash) return [];
-  return meant.map((sample) => shownSample(context, open, task, sample));
+  if (category !== "" && task.category !== category) return ok([]);
+  if (instanceHash !== "" && task.key.hash !== instanceHash) return ok([]);
+  const parts = await shown(context, open, [task]);
+  if (parts.kind !== "ok") return parts;
+  const [of] = parts.value as readonly [Shown];
+  return ok(meant.map((sample) => shownSample(task, of, sample)));
 }
 
-function shownSample(context: Context, open: OpenEvaluation, task: SuiteTask, sample: StoredSample): Sample {
+function shownSample(task: SuiteTask, of: Shown, sample: StoredSample): Sample {
   const { ordinal, index, completion } = sample;
   const { category, part } = task;
   const place = { ordinal, index, completion, category, part: part.name };
-  return { ...place, ...shown(context, open, task), result: resultOf(sample) };
+  return { ...place, ...of, result: resultOf(sample) };
 }
 
 // A completion comes in: it is scored, and kept if it is the first of its sample.

@@ -105,12 +105,13 @@ export function openSuite(registry: Registry, definition: SuiteDefinition, sourc
   return { kind: "unavailable", message };
 }
 
-/** "All" rows of a pool that has others now make another suite. */
+/** "All" rows of a pool that has others now make another suite, and so do other sources of what makes its tasks. */
 function digestOf(definition: SuiteDefinition, parts: readonly OpenPart[]): string {
   const counts = parts.flatMap(({ name, tasks }) =>
     definition.parts.some((part) => part.name === name && part.tasks === "all") ? [name, tasks] : [],
   );
-  return hashKey(JSON.stringify(definition), ...counts);
+  const digests = parts.flatMap(({ name, spec: { digest } }) => (digest === undefined ? [] : [name, digest]));
+  return hashKey(JSON.stringify(definition), ...counts, ...digests);
 }
 
 /** What is wrong with the part, or what it is bound to. */
@@ -144,6 +145,7 @@ function bind(
     pool: rows.pool,
     answerFormat,
     thinking: "required",
+    ...(definition.asked && { digest: definition.asked.digest }),
     rewardScheme,
     rewardParameters,
   };
@@ -168,7 +170,8 @@ function rowsOf(
 }
 
 function parametersOf(definition: Environment, { level, parameters, split, pool }: SuitePart): Parameters | string {
-  if (definition.generator === undefined && pool === undefined) return `${definition.id} has no generator: name a pool`;
+  if ((definition.generator ?? definition.asked) === undefined && pool === undefined)
+    return `${definition.id} has no generator: name a pool`;
   if (level === undefined) {
     const resolved = resolveParameters(definition, parameters ?? {});
     return resolved.kind === "ok" ? resolved.parameters : `${definition.id}: ${resolved.message}`;

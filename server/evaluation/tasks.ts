@@ -3,7 +3,7 @@ import type { TaskKey } from "../../envs/origin.ts";
 import { parseJson, readObject, readText } from "../curriculum/core/json.ts";
 import type { Result } from "../curriculum/core/types.ts";
 import type { EvaluationStore, StoredTask } from "../stores/evaluation-store.ts";
-import { type Maker, suiteCaller } from "../making/make.ts";
+import { type Maker, refusalOf, suiteCaller } from "../making/make.ts";
 import { decodeKey, encodeKey } from "../making/run-source.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { categoryOf, type OpenPart, partOf, seedOf, type Suite, walkSeedOf } from "./suite.ts";
@@ -14,6 +14,8 @@ export interface SuiteTask {
   readonly part: OpenPart;
   readonly category: string;
   readonly key: TaskKey;
+  /** See MadeTask. */
+  readonly inEverySplit: boolean;
 }
 
 export interface SuiteTasks {
@@ -48,8 +50,9 @@ export function createSuiteTasks(deps: {
       : generate(suite, part, ordinals, signal));
     return results.map((result, i): Result<SuiteTask> => {
       if (result.kind !== "made") return refusalOf(result);
-      const { key, metadata } = result.task;
-      return { kind: "ok", value: { ordinal: ordinals[i] ?? -1, part, key, category: categoryOf(part, metadata) } };
+      const { key, metadata, inEverySplit = false } = result.task;
+      const category = categoryOf(part, metadata);
+      return { kind: "ok", value: { ordinal: ordinals[i] ?? -1, part, key, category, inEverySplit } };
     });
   };
 
@@ -77,33 +80,13 @@ export function createSuiteTasks(deps: {
   };
 }
 
-function toStored({ ordinal, category, key }: SuiteTask): StoredTask {
-  return { ordinal, body: JSON.stringify({ category, key: encodeKey(key) }) };
+function toStored({ ordinal, category, key, inEverySplit }: SuiteTask): StoredTask {
+  return { ordinal, body: JSON.stringify({ category, key: encodeKey(key), ...(inEverySplit && { inEverySplit }) }) };
 }
 
 function fromStored(suite: Suite, { ordinal, body }: StoredTask): SuiteTask {
-  const { category, key } = readObject(parseJson(body));
+  const { category, key, inEverySplit } = readObject(parseJson(body));
   const part = partOf(suite, ordinal);
   const read = decodeKey(key, part.spec, seedOf(suite, part, ordinal));
-  return { ordinal, part, category: readText(category), key: read };
-}
-
-/** How long a client waits before it asks again for tasks that took too long. */
-const TIMEOUT_RETRY_MS = 1000;
-
-function refusalOf(result: Exclude<MakeResult, { kind: "made" }>): Result<never> {
-  switch (result.kind) {
-    case "exhausted":
-      return { kind: "failed_precondition", message: result.message };
-    case "overloaded": {
-      const { retryDelayMs } = result;
-      return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
-    }
-    case "timeout":
-      return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
-    case "unavailable":
-      return result;
-    case "cancelled":
-      return { kind: "cancelled", message: "the caller is gone" };
-  }
+  return { ordinal, part, category: readText(category), key: read, inEverySplit: inEverySplit === true };
 }

@@ -1,9 +1,7 @@
 /** The environments of a process: those of Gradus, and those of modules that the operator names with --environment-file. */
-import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Environment } from "../../envs/environment.ts";
-import { readTextFile } from "../runtime/files.ts";
 import { createRegistry, environments as own, type Registry } from "../../envs/registry.ts";
+import { defaultExportOf } from "./modules.ts";
 
 export type RegistryResult =
   { readonly kind: "ok"; readonly registry: Registry } | { readonly kind: "invalid"; readonly message: string };
@@ -41,15 +39,9 @@ function keyOf({ id, version }: Environment): string {
 
 /** The module's environments, or what is wrong with it. */
 async function loadModule(path: string): Promise<readonly Environment[] | string> {
-  let loaded: { readonly default?: unknown };
-  try {
-    // To import a FIFO would wait for ever.
-    readTextFile(resolve(path));
-    loaded = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
-  } catch (error) {
-    return `the module cannot be loaded (${error instanceof Error ? error.message : String(error)})`;
-  }
-  const list = loaded.default;
+  const loaded = await defaultExportOf(path);
+  if (loaded.kind === "invalid") return loaded.message;
+  const list = loaded.value;
   if (Array.isArray(list) && list.every(isEnvironment)) return list;
   return 'its default export must be a list of environments, each made by defineEnvironment (envs/define.ts), with an id such as "np/tsp" and a version from 1';
 }

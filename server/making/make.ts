@@ -1,15 +1,20 @@
 /** Makes tasks: rows here and now, generated ones in the workers; each once. */
 import { LRUCache } from "lru-cache";
+import { askingOf } from "../../envs/asked.ts";
 import type { Environment } from "../../envs/environment.ts";
 import { restore } from "../../envs/instances.ts";
 import type { MakeResult as Instantiated, TaskKey } from "../../envs/origin.ts";
 import { pickRow, type Pool, rowAt } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { Party } from "../sharing/fair-turns.ts";
+import { inStretches } from "../sharing/stretches.ts";
+import { ok, type Refusal, type Result } from "../curriculum/core/types.ts";
+import type { Resources } from "../ports/resources.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { Teacher, WantedOfTeacher } from "../ports/teacher/teacher.ts";
 import { teacher as teacherKind } from "../ports/teacher/kind.ts";
 import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "../tasks/task.ts";
+import { createAsker } from "./ask.ts";
 import type { WorkerPool } from "./workers.ts";
 
 /** Of the tasks that are kept because they will be shown, prompts and all: a thousand and more, which are made ahead. */
@@ -51,28 +56,44 @@ export function peerParty(peer: string): Party {
   return { caller: peerCaller(peer), connection: peer };
 }
 
+interface Walk {
+  readonly seed: bigint;
+  readonly ordinal: number;
+  /** Left out: it has none. */
+  readonly rankAt?: ((place: number) => number) | undefined;
+}
+
+/** What is kept of a task: enough to have it again. */
+export interface Kept {
+  readonly spec: TaskSpec;
+  readonly key: TaskKey;
+}
+
 export interface Maker {
   /** One result for each seed, in order. */
   make(spec: TaskSpec, seeds: readonly bigint[], wanting: Wanting): Promise<readonly MakeResult[]>;
-  /** The ordinal-th row of a walk through the rows of a spec. */
-  makeRow(spec: TaskSpec, walk: { readonly seed: bigint; readonly ordinal: number }): MakeResult;
+  /** The ordinal-th row of a walk through the rows of a spec; `rankAt` gives the rank of the row at a place of its pool. */
+  makeRow(spec: TaskSpec, walk: Walk): MakeResult;
   /** One result for each place, in order: see Teacher. */
   fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
   /** Remembers a task that will be shown by its key, for a while. */
   keep(task: MadeTask): void;
-  /** The task of a key: kept, or rendered again. */
-  again(spec: TaskSpec, key: TaskKey): MadeTask;
+  /** The tasks of keys, in order: kept, or rendered again. Refused only where something outside makes them. */
+  again(wanted: readonly Kept[]): Promise<Result<readonly MadeTask[]>>;
 }
 
 export interface MakerDeps {
   readonly workers: WorkerPool;
   readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
+  /** What environments that are not in this process are asked through; left out: there are none. */
+  readonly resources?: Pick<Resources, "run">;
   /** Undefined: the server has none. */
   readonly teacher?: Teacher | undefined;
 }
 
-export function createMaker({ workers, registry, pools, teacher }: MakerDeps): Maker {
+export function createMaker({ workers, registry, pools, resources, teacher }: MakerDeps): Maker {
+  const asker = resources && createAsker(resources);
   const kept = new LRUCache<TaskKey, MadeTask>({ maxSize: KEPT_CHARACTERS_MAX, sizeCalculation: charactersOf });
   const environmentOf = ({ environment, version }: TaskSpec): Environment => {
     const found = registry.find(environment, version);
@@ -93,26 +114,60 @@ export function createMaker({ workers, registry, pools, teacher }: MakerDeps): M
     // A run of a server that had one: its arm is masked, and the others go on.
     teacher?.take(spec, wanted) ?? wanted.places.map(() => ({ kind: "exhausted", message: teacherKind.words.missing }));
 
+  const againOne = ({ spec, key }: Kept): MakeResult | Promise<MakeResult> => {
+    const known = kept.get(key);
+    if (known !== undefined) return { kind: "made", task: known };
+    const environment = environmentOf(spec);
+    const asking = askingOf(environment);
+    if (asking !== undefined && asker !== undefined) return asker.again(asking, spec, key);
+    const restored = restore(environment, key.origin, pools);
+    if (restored.kind === "invalid") throw new Error(restored.message);
+    return { kind: "made", task: renderTask(environment, spec.answerFormat, key, restored.instance) };
+  };
+
   return {
     fromTeacher,
-    async make(spec, seeds, { caller, signal }) {
+    async make(spec, seeds, wanting) {
+      const { caller, signal } = wanting;
+      const asking = askingOf(environmentOf(spec));
+      if (asking !== undefined && asker !== undefined) return asker.make(asking, spec, seeds, wanting);
       const { environment, version, parameters, level, split, source, answerFormat } = spec;
       if (source === "real") return seeds.map((seed) => rendered(spec, pickRow(poolOf(spec), level, split, seed)));
       if (source === "teacher") return fromTeacher(spec, { scope: "without a run", places: seeds.map(String), signal });
       const job = { spec: { environment, version, parameters, split, answerFormat }, seeds, caller };
       return workers.run(job, signal);
     },
-    makeRow: (spec, { seed, ordinal }) => rendered(spec, rowAt(poolOf(spec), spec.level, spec.split, seed, ordinal)),
+    makeRow: (spec, { seed, ordinal, rankAt }) =>
+      rendered(spec, rowAt(poolOf(spec), spec.level, spec.split, seed, ordinal, rankAt)),
     keep: (task) => void kept.set(task.key, task),
-    again(spec, key) {
-      const known = kept.get(key);
-      if (known !== undefined) return known;
-      const environment = environmentOf(spec);
-      const restored = restore(environment, key.origin, pools);
-      if (restored.kind === "invalid") throw new Error(restored.message);
-      return renderTask(environment, spec.answerFormat, key, restored.instance);
+    async again(wanted) {
+      const results = await Promise.all(await inStretches(wanted, againOne));
+      const refused = results.find((result) => result.kind !== "made");
+      if (refused !== undefined) return refusalOf(refused);
+      return ok(results.flatMap((result) => (result.kind === "made" ? [result.task] : [])));
     },
   };
+}
+
+/** How long a client waits before it asks again for tasks that took too long. */
+const TIMEOUT_RETRY_MS = 1000;
+
+/** Why there is no task, as a caller is told. */
+export function refusalOf(result: Exclude<MakeResult, { readonly kind: "made" }>): Refusal {
+  switch (result.kind) {
+    case "exhausted":
+      return { kind: "failed_precondition", message: result.message };
+    case "overloaded": {
+      const { retryDelayMs } = result;
+      return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
+    }
+    case "timeout":
+      return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
+    case "unavailable":
+      return result;
+    case "cancelled":
+      return { kind: "cancelled", message: "the caller is gone" };
+  }
 }
 
 function charactersOf({ prompt }: MadeTask): number {

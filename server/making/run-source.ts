@@ -14,6 +14,7 @@ import {
 } from "../curriculum/core/json.ts";
 import type { Made, TaskSource } from "../curriculum/runs/ports.ts";
 import { type Maker, runCaller } from "./make.ts";
+import type { RunRanks } from "./run-ranks.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { formatNumbers, splitNumbers, thinkingNumbers } from "../tasks/words.ts";
@@ -45,6 +46,7 @@ const specs: Codec<TaskSpec> = {
       pool: readText(from["pool"]),
       answerFormat: readName(from["answerFormat"], formatNumbers.toWire),
       thinking: readName(from["thinking"], thinkingNumbers.toWire),
+      ...(from["digest"] !== undefined && { digest: readText(from["digest"]) }),
       rewardScheme: readText(from["rewardScheme"]),
       rewardParameters: readNumberMap(from["rewardParameters"]),
     };
@@ -118,7 +120,8 @@ function decodeBaseline(value: Json | undefined, bound: Json | undefined): Basel
 /** How long a draw waits before it tries again what took too long. */
 const TIMEOUT_RETRY_MS = 1000;
 
-export function createRunSource(maker: Maker): TaskSource<TaskSpec, TaskKey> {
+/** Without `ranks` no row has one. */
+export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<TaskSpec, TaskKey> {
   const madeOf = (result: MakeResult): Made<TaskKey> => {
     switch (result.kind) {
       case "made":
@@ -147,11 +150,12 @@ export function createRunSource(maker: Maker): TaskSource<TaskSpec, TaskKey> {
     async make(places, signal, runId) {
       const [first] = places;
       if (first === undefined) return [];
-      const { arm, runSeed } = first;
+      const { arm, runSeed, among = [] } = first;
       const { spec } = arm;
       if (spec.source === "real") {
         const seed = deriveSeed("arm", runSeed, arm.id);
-        return places.map(({ ordinal }) => madeOf(maker.makeRow(spec, { seed, ordinal })));
+        const rankAt = ranks?.of(arm, among)?.at;
+        return places.map(({ ordinal }) => madeOf(maker.makeRow(spec, { seed, ordinal, rankAt })));
       }
       if (spec.source === "teacher") {
         // Not the seeds: of these a run that is changed has the same again.

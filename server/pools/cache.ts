@@ -25,7 +25,7 @@ import { readerFiles } from "../ports/sandbox/reader.ts";
 import { built } from "../runtime/version.ts";
 
 /** A change of what the columns mean needs a new one. */
-const FORMAT = 3;
+const FORMAT = 4;
 
 /** Pools that are kept: the ones used last. */
 const POOLS_MAX = 16;
@@ -68,7 +68,10 @@ export function cachePath(folder: string, key: CacheKey): string {
   return join(folder, `${createHash("sha256").update(all).digest("hex").slice(0, 32)}${SUFFIX}`);
 }
 
-const NAMES = ["rows", "hashes", "groups", "ranks", "problems", "ends", "bytes", "members", "starts"] as const;
+const NAMES = [
+  ...(["rows", "hashes", "groups", "ranks", "difficulties"] as const),
+  ...(["problems", "ends", "bytes", "members", "starts"] as const),
+] as const;
 
 interface Header {
   readonly format: number;
@@ -130,6 +133,7 @@ function readColumns(descriptor: number): FinishedPool | undefined {
     hashes: new Uint32Array(part("hashes")),
     groups: new Uint8Array(part("groups")),
     ranks: new Uint32Array(part("ranks")),
+    difficulties: new Float64Array(part("difficulties")),
     problems: new Uint32Array(part("problems")),
     ends: new Uint32Array(part("ends")),
     bytes: new Uint8Array(part("bytes")),
@@ -230,7 +234,7 @@ function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array | Uint32Array): Uint8Array {
+function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array | Uint32Array | Float64Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 

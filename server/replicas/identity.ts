@@ -9,8 +9,10 @@ import type { Keyring } from "../tasks/keyring.ts";
 export interface Identity {
   /** Of Gradus. */
   readonly version: string;
-  /** By id and version; of what the operator's modules bring, a hash of the module. */
+  /** By id and version, with the digest of what is mounted; of what the operator's modules bring, a hash of the module. */
   readonly environments: Readonly<Record<string, string>>;
+  /** By the names of the operator's modules of policies: a hash of the module. Left out: there is none. */
+  readonly policies?: Readonly<Record<string, string>>;
   /** By name: a hash of its rows. */
   readonly pools: Readonly<Record<string, string>>;
   /** What can be asked: sandbox, judge, teacher. */
@@ -23,6 +25,7 @@ export interface Made {
   readonly version: string;
   readonly registry: Registry;
   readonly environmentFiles: readonly string[];
+  readonly policyFiles: readonly string[];
   readonly pools: ReadonlyMap<string, Pool>;
   /** Names of those that are open. */
   readonly ports: readonly string[];
@@ -44,20 +47,24 @@ function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Arra
 function poolHash({ environment, columns }: Pool): string {
   return hashOf(
     environment,
-    ...[columns.rows, columns.groups, columns.ranks, columns.ends, columns.bytes].map(bytesOf),
+    ...[columns.rows, columns.groups, columns.ranks, columns.difficulties, columns.ends, columns.bytes].map(bytesOf),
   );
 }
 
 /** As it is whenever it is asked for: keys are rotated while a server runs. */
 export function identityOf(
-  { version, registry, environmentFiles, pools, ports }: Made,
+  { version, registry, environmentFiles, policyFiles, pools, ports }: Made,
   keyring: Keyring,
 ): () => Identity {
-  const modules = environmentFiles.map((file) => [`module ${file}`, hashOf(readFileSync(file))] as const);
-  const environments = registry.environments.map((each) => [`${each.id} version ${each.version}`, "known"] as const);
+  const hashed = (files: readonly string[]) =>
+    files.map((file) => [`module ${file}`, hashOf(readFileSync(file))] as const);
+  const environments = registry.environments.map(
+    ({ id, version: number, asked }) => [`${id} version ${number}`, asked?.digest ?? "known"] as const,
+  );
   const fixed = {
     version,
-    environments: Object.fromEntries([...environments, ...modules]),
+    environments: Object.fromEntries([...environments, ...hashed(environmentFiles)]),
+    ...(policyFiles.length > 0 && { policies: Object.fromEntries(hashed(policyFiles)) }),
     pools: Object.fromEntries([...pools].map(([name, pool]) => [name, poolHash(pool)])),
     ports: Object.fromEntries(ports.map((name) => [name, "open"])),
   };
@@ -92,6 +99,7 @@ export function differences(here: Identity, there: Identity): readonly string[] 
   if (here.version !== there.version)
     found.push(`Gradus is of version ${here.version} here and ${there.version} there`);
   found.push(...unlike("environment ", here.environments, there.environments, "is another here"));
+  found.push(...unlike("policies of ", here.policies ?? {}, there.policies ?? {}, "are others here"));
   found.push(...unlike("pool ", here.pools, there.pools, "has other rows here"));
   found.push(...unlike("", here.ports, there.ports, ""));
   const [[signsHere = ""], [signsThere = ""]] = [here.keys, there.keys];

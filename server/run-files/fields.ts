@@ -33,8 +33,9 @@ export interface Reading {
   nodesLeft: number;
 }
 
-/** A run's 256 arms and 64 stages with a weight for each are 20,000. */
+/** A run's 1,024 arms and 64 stages with a weight for each are 70,000. */
 export const NODES_MAX = 200_000;
+const ARM = "gradus.v1.Arm";
 /** Of plain JSON: an alias may stand for what it is in. */
 const DEPTH_MAX = 64;
 
@@ -136,6 +137,11 @@ function readField(reading: Reading, desc: DescField, node: Node | undefined, pl
 
 type DescOne = DescField & { readonly fieldKind: "scalar" | "enum" | "message" };
 
+/** The environments of a family of arms that is given by them alone, e.g. "np/*". */
+function familyOf(node: Node | undefined): string | undefined {
+  return isScalar(node) && typeof node.value === "string" && node.value.includes("*") ? node.value : undefined;
+}
+
 function readOne(
   reading: Reading,
   desc: Pick<DescOne, "message" | "enum" | "scalar">,
@@ -148,6 +154,8 @@ function readOne(
     if (isEmpty(node) || isMap(node)) return readPlain(reading, node, place) ?? {};
     return problem(reading, place, `wants fields, each as "name: value"; got ${inWords(node)}`);
   }
+  const family = message?.typeName === ARM ? familyOf(node) : undefined;
+  if (family !== undefined) return { spec: { environment: family } };
   if (message !== undefined && message.typeName !== "google.protobuf.Duration")
     return readFields(reading, message.fields, node, place);
   return single(reading, node, place, (given) => {
@@ -208,6 +216,9 @@ function readItems(
   place: Place,
 ): JsonValue | undefined {
   if (isEmpty(node)) return [];
+  // A family of arms in one line, "arms: np/*".
+  if (desc.message?.typeName === ARM && familyOf(node) !== undefined)
+    return [readOne(reading, desc, node, place) ?? {}];
   if (!isSeq(node)) return problem(reading, place, `wants a list, each item after "- "; got ${inWords(node)}`);
   const items = node.items.map((item, i) => {
     const at = resolved(reading, item);

@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { defaultDataDir } from "./data-dir.ts";
 import { readTextFile } from "./files.ts";
-import { type PortConfigs, portKinds, readPorts } from "../ports/list.ts";
+import { describePorts, type OutsideConfig, readPorts } from "../ports/list.ts";
 import { configOptions, groupOf, type OptionName, type OptionValues, variableOf } from "./options.ts";
 import { readTls, type TlsConfig, tlsWarnings } from "./tls-config.ts";
 import { isToken, readTokens, TOKEN_WORDS, TokensProblem } from "./tokens.ts";
@@ -24,7 +24,7 @@ export type Limits = Pick<
   | "maxQueue"
 >;
 
-export interface Config extends PortConfigs {
+export interface Config extends OutsideConfig {
   readonly host: string;
   /** gRPC; 0: any free one. */
   readonly port: number;
@@ -35,6 +35,7 @@ export interface Config extends PortConfigs {
   readonly dataDir: string;
   /** Keys of task ids; undefined: the data directory's own. */
   readonly keyFile: string | undefined;
+  readonly taskKeys: "file" | "store";
   /** "sqlite", "memory", or the address of a PostgreSQL database. */
   readonly store: string;
   readonly storeDurability: OptionValues["storeDurability"];
@@ -58,6 +59,8 @@ export interface Config extends PortConfigs {
   readonly drainTimeoutMs: number;
   /** Modules of environments, beside Gradus's own. */
   readonly environmentFiles: readonly string[];
+  /** Modules of policies, beside Gradus's own. */
+  readonly policyFiles: readonly string[];
   readonly pools: OptionValues["pool"];
   readonly columns: OptionValues["column"];
   /** Files of suites, beside those that ship with the server. */
@@ -114,12 +117,10 @@ export function describeConfig(config: Config): Readonly<Record<string, unknown>
   const { tls, token, warnings: _, ...open } = config;
   const clients = tls?.clientCa === undefined ? "on" : "on, clients must show a certificate";
   const hidden = (secret: string | undefined): string => (secret === undefined ? "none" : "[redacted]");
-  const portOf = (port: object | undefined): unknown =>
-    port && "key" in port ? { ...port, key: hidden(port.key as string | undefined) } : (port ?? "none");
   return {
     ...open,
     store: withoutPassword(open.store),
-    ...Object.fromEntries(portKinds.map(([name]) => [name, portOf(config[name])])),
+    ...describePorts(config),
     tls: tls === undefined ? "off" : clients,
     token: hidden(token),
   };
@@ -164,6 +165,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
   refuseOpenDoor(values, tls, token);
   const {
     environmentFile: environmentFiles,
+    policies: policyFiles,
     pool: pools,
     column: columns,
     suiteFile: suiteFiles,
@@ -180,6 +182,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
   const {
     dataDir = defaultDataDir(env),
     keyFile,
+    taskKeys,
     store,
     storeDurability,
     drainOthers,
@@ -194,6 +197,8 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
   const listen = { host, port, httpPort, metricsPort, tls, token, tokensFile, insecure, corsOrigins, allowedHosts };
   if (processes > 1 && store === "memory")
     throw new ConfigProblem("--processes must be 1 with --store memory, for each process would have runs of its own");
+  if (taskKeys === "store" && (store === "memory" || store === "sqlite"))
+    throw new ConfigProblem(`--task-keys must be file with --store ${store}: only a database keeps keys`);
   const work = {
     processes,
     workers,
@@ -201,6 +206,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     drainTimeoutMs,
     requestTimeoutMs,
     environmentFiles,
+    policyFiles,
     pools,
     columns,
     suiteFiles,
@@ -211,6 +217,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     ...readPorts(values),
     dataDir,
     keyFile,
+    taskKeys,
     store,
     storeDurability,
     keepSamples: keptOf(values),

@@ -62,6 +62,13 @@ export const configOptions = {
     placeholder: "file",
     description: "keys that authenticate task ids, the same for all servers of a group; default: task-keys in data-dir",
   }),
+  taskKeys: choice({
+    flag: "task-keys",
+    description:
+      "where the keys are that sign task ids: in the key file, or in the store, a PostgreSQL database, sealed by the key file's",
+    choices: ["file", "store"],
+    defaultValue: "file",
+  }),
   store: storeAddress({
     flag: "store",
     description:
@@ -246,6 +253,13 @@ export const configOptions = {
       "a module of environments of one's own, whose default export is a list of them; it runs with the server's rights; may be given several times",
     each: (path) => ({ kind: "value", value: path }),
   }),
+  policies: list({
+    flag: "policies",
+    placeholder: "file",
+    description:
+      "a module of policies of one's own, whose default export is a list of their definitions, for runs that name them; it runs with the server's rights, and `gradus policies check` tries it; may be given several times",
+    each: (path) => ({ kind: "value", value: path }),
+  }),
   pool: list({
     flag: "pool",
     placeholder: "name=path",
@@ -291,10 +305,11 @@ export type OptionValues = {
 
 /** Where an option stands in the help text: the first line whose beginning its flag has. */
 const GROUPS: readonly (readonly [title: string, flags: RegExp])[] = [
-  ["Who may call", /^(tls|token|role|insecure|cors|allowed|audit)/],
+  ["Who may call", /^(tls|token|role|insecure|cors|allowed-host|audit)/],
   ["What is kept", /^(data-dir|key-file|store|keep)/],
   ["Tasks and suites", /^(environment|pool|column|suite)/],
-  ["Programs of models (sandbox)", /^(sandbox|python)/],
+  ["Environments in Python, and from elsewhere", /^(python|mount|allow$|reload)/],
+  ["Programs of models (sandbox)", /^sandbox/],
   ["Judge", /^judge/],
   ["Teacher", /^teacher/],
   ["Work and its limits", /^(max|worker|process|limit)/],

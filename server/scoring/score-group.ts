@@ -1,5 +1,6 @@
 /** Scores one group of completions. What a run must be told is handed back, or told by the scorer of slow samples. */
 import { reasonWords } from "../../envs/facts.ts";
+import { factsOf } from "../../envs/score.ts";
 import { hash } from "node:crypto";
 import { advantagesOf } from "../curriculum/core/signals.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/core/feedback.ts";
@@ -252,10 +253,23 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
   const itemOf = (completion: Completion, digest: string, result: SampleResult): FeedbackItem | undefined => {
     const put = resultOf(result, completion);
     if (put === undefined) return undefined;
-    const item = { incarnation, cursor, sample: completion.sampleIndex, digest, result: put, hash };
+    const item = {
+      incarnation,
+      cursor,
+      sample: completion.sampleIndex,
+      digest,
+      result: put,
+      hash,
+      ...factsIn(task, result),
+    };
     return evaluation === undefined ? item : { ...item, evaluation };
   };
   return { kind: "run", runId, hash, itemOf };
+}
+
+/** What of a score a policy of the run may read beside; most read none. */
+function factsIn({ scoring }: OpenTask, result: SampleResult): Pick<FeedbackItem, "facts"> {
+  return result.kind === "score" ? { facts: () => factsOf(scoring, result.score) } : {};
 }
 
 function resultOf(result: SampleResult, { policyVersion }: Completion): FeedbackItem["result"] | undefined {

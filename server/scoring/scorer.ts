@@ -2,7 +2,8 @@
 import { LRUCache } from "lru-cache";
 import type { Environment } from "../../envs/environment.ts";
 import type { Failed } from "../../envs/facts.ts";
-import { restore } from "../../envs/instances.ts";
+import { askedPlace } from "../../envs/asked.ts";
+import { restore, type Restored } from "../../envs/instances.ts";
 import { escaped } from "../../envs/lib/words.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
@@ -196,11 +197,11 @@ function openToken(
   const found = registry.find(token.environment, token.version);
   if (found.kind !== "found") return invalidTask(`task_id: ${found.message}`);
   const { environment } = found;
-  const { inline } = environment;
-  const restored =
-    bytes === undefined || inline === undefined
-      ? restore(environment, token.key.origin, pools)
-      : ({ kind: "ok", instance: inline.decode(bytes) } as const);
+  if (environment.asked?.digest !== token.digest)
+    return invalidTask(
+      `task_id: ${environment.id} is of other sources here than when the task was made, so that its answers may be worth something else`,
+    );
+  const restored = restoredOf(environment, token, bytes, pools);
   if (restored.kind === "invalid") return invalidTask(`task_id: ${restored.message}`);
   const scheme = schemeOf(environment, token);
   if (scheme.kind === "invalid") return invalidTask(`task_id: ${scheme.message}`);
@@ -210,6 +211,20 @@ function openToken(
   return environment.resource === undefined
     ? { kind: "sync", token, groupId, scoring: { environment, ...parts } }
     : { kind: "async", token, groupId, scoring: { environment, ...parts } };
+}
+
+/** The instance that came with the id, or that its origin gives again. */
+function restoredOf(
+  environment: Environment,
+  { key }: OpenToken,
+  bytes: Uint8Array | undefined,
+  pools: ReadonlyMap<string, Pool>,
+): Restored {
+  const { asked, inline } = environment;
+  const place = asked && askedPlace(key);
+  if (asked !== undefined && place !== undefined) return { kind: "ok", instance: asked.refer(place, bytes) };
+  if (bytes === undefined || inline === undefined) return restore(environment, key.origin, pools);
+  return { kind: "ok", instance: inline.decode(bytes) };
 }
 
 /** Schemes with their defaults, by environment and name: resolved once, for most tasks have them. */

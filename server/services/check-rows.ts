@@ -1,50 +1,17 @@
-/** What the rows of a run's arms must have, and must not share: ranks where the policy asks for them, and nothing that is evaluated. */
+/** What the rows of a run's arms must not share: nothing that is evaluated, and no problem twice. */
 import { nameRow } from "../../envs/pool-finish.ts";
 import type { Pool } from "../../envs/pool.ts";
-import { rankUsesOf } from "../curriculum/policies/registry.ts";
-import type { Policy } from "../curriculum/core/types.ts";
 import { overlapOf, type PoolPart } from "../pools/overlap.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
-import type { RpcError } from "../transport/rpc.ts";
-import { invalid, several } from "./check.ts";
+import { invalid, throwAll } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 interface DrawnArm {
   readonly id: string;
   readonly spec: TaskSpec;
-  readonly removed?: boolean;
 }
 
 type Pools = ReadonlyMap<string, Pool>;
-
-/** Refuses ranges of ranks for pools whose rows have none: they would draw all rows, and say nothing. */
-export function checkRanks(pools: Pools, policy: Policy, arms: readonly DrawnArm[], prefix = ""): void {
-  const problems = rankUsesOf(policy).flatMap(({ field, draws }) => {
-    const drawn = arms.filter(({ id, removed }) => removed !== true && draws(id));
-    const real = drawn.flatMap(({ id, spec }) => {
-      const pool = spec.source === "real" ? pools.get(spec.pool) : undefined;
-      return pool === undefined ? [] : [{ id, pool }];
-    });
-    if (real.length === 0)
-      return [invalid(prefix + field, "none of its arms draws rows of a pool, which alone have ranks")];
-    return real.flatMap(({ id, pool }) => {
-      const { source, reason } = pool.ranking;
-      if (source !== undefined) return [];
-      const remedy = "give the pool a column pass_rate or difficulty (--column pass_rate=NAME), or take the range away";
-      return [
-        invalid(
-          prefix + field,
-          `arm '${id}' draws from pool '${pool.name}', whose rows have no ranks, for ${reason}: ${remedy}`,
-        ),
-      ];
-    });
-  });
-  throwAll(problems);
-}
-
-function throwAll([first, ...others]: readonly RpcError[]): void {
-  if (first !== undefined) throw several([first, ...others]);
-}
 
 /** What rows are evaluated by. */
 interface Evaluated {

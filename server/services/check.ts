@@ -19,6 +19,11 @@ export function several([first, ...rest]: readonly [RpcError, ...RpcError[]]): R
   });
 }
 
+/** Throws what is wrong, if anything is. */
+export function throwAll([first, ...others]: readonly RpcError[]): void {
+  if (first !== undefined) throw several([first, ...others]);
+}
+
 /** Parts of a request that are read each by itself, so that all that is wrong is found and not only the first of it. */
 export interface Readings {
   /** What a reader gives; where it refuses the part, what stands in for it. */

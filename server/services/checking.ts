@@ -1,9 +1,8 @@
 /** What is asked of a run's configuration before there is a run: what is wrong with it, and what it would draw. */
 import { create, fromJson } from "@bufbuild/protobuf";
 import { didYouMean } from "../../envs/lib/text.ts";
-import type { Simulated } from "../aside/simulate.ts";
+import type { Lived, Simulated } from "../aside/simulate.ts";
 import type { RunConfig } from "../curriculum/core/types.ts";
-import type { Life } from "../curriculum/simulation/life.ts";
 import { students } from "../curriculum/simulation/students.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import { peerCaller, type Wanting } from "../making/make.ts";
@@ -12,7 +11,8 @@ import { fieldIn, lineIn, type RunText } from "../run-files/read.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { type CallContext, type CodeName, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import { checkArms } from "./check-arms.ts";
-import { checkEvaluatedRows, checkRanks, rowWarnings } from "./check-rows.ts";
+import { checkEvaluatedRows, rowWarnings } from "./check-rows.ts";
+import { countRanks } from "./rank-ranges.ts";
 import { checkBytes, checkRange, invalid, required } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { placesOf } from "./places.ts";
@@ -51,10 +51,7 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
       return responseOf(read.text, config, await foundIn(deps, config, context));
     },
     async simulateRun(request, context) {
-      const config = runConfigFromWire(required(request.config, "config"), deps);
-      const wrong = checkConfig(config);
-      if (wrong !== undefined) throw invalidAt("config.", wrong);
-      checkRanks(deps.pools, config.policy, config.arms, "config.");
+      const config = readConfig(deps, required(request.config, "config"));
       const updates = updatesOf(request.updates, config);
       const job = {
         kind: "simulate",
@@ -70,6 +67,15 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
+/** As a run would have it. */
+function readConfig(deps: ServiceDeps, wireConfig: wire.RunConfig): RunConfig<TaskSpec> {
+  const given = runConfigFromWire(wireConfig, deps);
+  const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
+  const wrong = checkConfig(config);
+  if (wrong !== undefined) throw invalidAt("config.", wrong);
+  return config;
+}
+
 /** Refuses a run whose arms give no tasks, or tasks that it must not train on. */
 export async function checkTasks(
   deps: ServiceDeps,
@@ -78,9 +84,8 @@ export async function checkTasks(
   wanting: Wanting,
 ): Promise<void> {
   await checkArms(deps, config, wanting);
-  const { evaluationArms: arms, seed, policy } = config;
+  const { evaluationArms: arms, seed } = config;
   await checkArms(deps, { arms, seed }, wanting, "config.evaluation_arms");
-  checkRanks(deps.pools, policy, config.arms, "config.");
   if (!trainOnEvaluated) await checkEvaluatedRows(deps, config, "config.arms");
 }
 
@@ -92,9 +97,7 @@ interface Found {
 /** All that CreateRun would refuse, and what it would warn of. */
 async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, { peer, signal }: CallContext): Promise<Found> {
   try {
-    const config = runConfigFromWire(wireConfig, deps);
-    const wrong = checkConfig(config);
-    if (wrong !== undefined) throw invalidAt("config.", wrong);
+    const config = readConfig(deps, wireConfig);
     await checkTasks(deps, config, wireConfig.trainOnEvaluated, { caller: peerCaller(peer), signal });
     return { problems: [], warnings: await rowWarnings(deps, config) };
   } catch (error) {
@@ -154,11 +157,11 @@ function simulatedToWire({ arms }: RunConfig, { points, given, equalShares, targ
   });
 }
 
-function outcomeToWire({ rolloutsToTarget, final, mean, wasted, useful }: Life) {
+function outcomeToWire({ rolloutsToTarget, final, successMean, wasted, useful }: Lived) {
   return {
     ...(rolloutsToTarget !== null && { rolloutsToTarget: BigInt(rolloutsToTarget) }),
     success: final,
-    successMean: mean,
+    successMean,
     wasted,
     useful,
   };

@@ -1,7 +1,9 @@
 /** CurriculumService: contract in, domain, contract out. */
+import { isDeepStrictEqual } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
+import { ARMS_MAX, checkConfig } from "../curriculum/core/config.ts";
 import type { FeedbackStatus } from "../curriculum/core/feedback.ts";
 import type { Wanted } from "../curriculum/core/groups.ts";
 import type { AppliesFrom } from "../curriculum/runs/runs.ts";
@@ -14,7 +16,8 @@ import { feedbackToWire } from "./wire-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
 import { checkingHandlers, checkTasks } from "./checking.ts";
 import { checkArms } from "./check-arms.ts";
-import { checkEvaluatedRows, checkRanks, rowWarnings } from "./check-rows.ts";
+import { checkEvaluatedRows, rowWarnings } from "./check-rows.ts";
+import { countRanks } from "./rank-ranges.ts";
 import {
   checkBytes,
   checkCount,
@@ -30,7 +33,7 @@ import {
 import type { ServiceDeps } from "./deps.ts";
 import { historyResponse } from "./history.ts";
 import { keptSampleHandlers } from "./kept-samples.ts";
-import { okOrThrow } from "./refusal.ts";
+import { errorOf, okOrThrow } from "./refusal.ts";
 import { evaluationToWire, issuedToWire } from "./run-task.ts";
 import { readGroupId, readRunId } from "./run-ids.ts";
 import { addedArms, runConfigFromWire, runConfigToWire } from "./run-config.ts";
@@ -38,7 +41,6 @@ import { policyFromWire } from "./wire-policy.ts";
 import { groupToWire, listedToWire, runToWire, stateToWire } from "./wire-run.ts";
 
 const ARM_ID_BYTES_MAX = 64;
-const ARMS_MAX = 256;
 const GROUPS_MAX = 4096;
 const COUNT_MAX = 4096;
 /** Tasks of an evaluation arm, where nothing is said. */
@@ -66,13 +68,19 @@ function runHandlers(deps: ServiceDeps): Handlers {
   return {
     async createRun(request, { peer, signal, log }) {
       const runId = readRunId(request);
-      const config = runConfigFromWire(required(request.config, "config"), deps);
+      const given = runConfigFromWire(required(request.config, "config"), deps);
+      const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
       // What there is already was tried when it was made.
       const existing = await runs.get(runId);
-      if (existing.kind === "not_found") {
+      if (existing.kind === "not_found" || request.validateOnly) {
         const wanting = { caller: peerCaller(peer), signal };
         await checkTasks(deps, config, request.config?.trainOnEvaluated ?? false, wanting);
         for (const warning of await rowWarnings(deps, config)) log.warn({ runId, warning }, "rows of a run");
+      }
+      if (request.validateOnly) {
+        const refused = checkConfig(config);
+        if (refused !== undefined) throw errorOf(refused, "config.");
+        return create(wire.CreateRunResponseSchema, { run: { runId, config: runConfigToWire(config) } });
       }
       const { run, created } = okOrThrow(await runs.create(runId, config), "config.");
       return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
@@ -98,7 +106,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const waitMs = readWait(request.wait);
       const wanted = { cursor, count: count === 0 ? undefined : count, waitMs, signal };
       const { config, nextCursor, done, epoch, ...batch } = okOrThrow(await runs.nextBatch(runId, wanted));
-      const tasks = await inStretches(batch.tasks, (task) => issuedToWire(deps, runId, task, config));
+      const tasks = await issuedToWire(deps, runId, batch.tasks, config);
       return create(wire.NextBatchResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
     },
     async nextEvaluation(request, { signal }) {
@@ -108,7 +116,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const cursor = toCount(request.cursor, "cursor");
       const count = checkRange(request.count, 0, COUNT_MAX, "count") || EVALUATION_COUNT;
       const batch = okOrThrow(await runs.nextEvaluation(runId, { armId, round, cursor, count, signal }));
-      const tasks = await inStretches(batch.tasks, (task) => evaluationToWire(deps, runId, task, batch));
+      const tasks = await evaluationToWire(deps, runId, batch);
       const { nextCursor, done, epoch } = batch;
       return create(wire.NextEvaluationResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
     },
@@ -133,11 +141,10 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
       const waitMs = request.wait === undefined ? 0 : checkDuration(request.wait, 0, WAIT_MAX_MS, "wait");
       const found = okOrThrow(await runs.groups(runId, { wanted, from, limit: size, waitMs, signal }));
       const { config, next } = found;
-      const groups = await inStretches(found.groups, (view) =>
-        groupToWire(
-          ...([runId, view, config, pairsMaxOf(deps, config.arms[view.task.arm]?.spec)] as const),
-          request.tasks ? issuedToWire(deps, runId, view.task, config) : undefined,
-        ),
+      const issued = request.tasks ? found.groups.map(({ task }) => task) : [];
+      const tasks = await issuedToWire(deps, runId, issued, config);
+      const groups = await inStretches(found.groups, (view, i) =>
+        groupToWire(runId, view, config, pairsMaxOf(deps, config.arms[view.task.arm]?.spec), tasks[i]),
       );
       const nextPageToken = next === undefined ? "" : pageToken(String(next));
       const closed = found.groups.every((group) => group.closed);
@@ -214,14 +221,15 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       for (const [i, id] of request.removeArms.entries()) checkBytes(id, ARM_ID_BYTES_MAX, `remove_arms[${i}]`);
       const { numGenerations, promptsPerUpdate } = request;
       if (numGenerations !== undefined) checkRange(numGenerations, 1, deps.limits.completionsMax, "num_generations");
-      const policy = request.policy && policyFromWire(request.policy);
-      const { config } = okOrThrow(await runs.get(runId));
+      const { config, state } = okOrThrow(await runs.get(runId));
       const addArms = addedArms(request.addArms, config, deps);
       await checkArms(deps, { arms: addArms, seed: config.seed }, { caller: peerCaller(peer), signal }, "add_arms");
       const { removeArms } = request;
       const staying = config.arms.filter(({ id }) => !removeArms.includes(id));
-      if (policy !== undefined || addArms.length > 0)
-        checkRanks(deps.pools, policy ?? config.policy, [...staying, ...addArms]);
+      const given = request.policy && policyFromWire(request.policy);
+      const counted = countRanks(deps, given ?? state.policy, [...staying, ...addArms]);
+      // Ranks are among the arms' rows: of other arms the policy in force has other ones.
+      const policy = given === undefined && isDeepStrictEqual(counted, state.policy) ? undefined : counted;
       if (!runConfigToWire(config).trainOnEvaluated)
         await checkEvaluatedRows(deps, { arms: addArms, evaluationArms: config.evaluationArms }, "add_arms");
       const length = request.length === undefined ? undefined : toCount(request.length, "length");
@@ -231,8 +239,8 @@ function controlHandlers(deps: ServiceDeps): Handlers {
     },
     async updatePolicy(request, { caller }) {
       const runId = readRunId(request);
-      const policy = policyFromWire(request.policy);
-      checkRanks(deps.pools, policy, okOrThrow(await runs.get(runId)).config.arms);
+      const { config } = okOrThrow(await runs.get(runId));
+      const policy = countRanks(deps, policyFromWire(request.policy), config.arms);
       const applied = okOrThrow(await runs.updatePolicy(runId, policy, caller, request.validateOnly));
       return create(wire.UpdatePolicyResponseSchema, from(applied));
     },
@@ -276,7 +284,7 @@ function stateHandlers(deps: ServiceDeps): Handlers {
       if (opened.kind === "invalid")
         throw new RpcError("FAILED_PRECONDITION", `state: ${opened.detail}`, { field: "state" });
       const { run, config, outstanding } = okOrThrow(await runs.import(opened.payload, runId, caller));
-      const tasks = await inStretches(outstanding, (task) => issuedToWire(deps, run.runId, task, config));
+      const tasks = await issuedToWire(deps, run.runId, outstanding, config);
       return create(wire.ImportRunResponseSchema, { run: runToWire(run), outstanding: tasks });
     },
     watchRun: (request, context) => watch(deps, readRunId(request), context),

@@ -9,6 +9,7 @@ import type { Keyring } from "../tasks/keyring.ts";
 import type { Samples } from "../samples/samples.ts";
 import type { AsyncScorer } from "../scoring/async-scorer.ts";
 import type { Maker } from "../making/make.ts";
+import type { RunRanks } from "../making/run-ranks.ts";
 import type { Scorer } from "../scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MissingPorts } from "../ports/ports.ts";
@@ -74,6 +75,7 @@ export interface ServiceDeps {
   readonly keyring: Keyring;
   readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
+  readonly ranks: RunRanks;
   readonly maker: Maker;
   readonly scorer: Scorer;
   readonly asyncScorer: AsyncScorer;

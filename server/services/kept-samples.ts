@@ -72,7 +72,9 @@ export function keptSampleHandlers(deps: ServiceDeps): Handlers {
       const { samples, next } = await kept.list(runId, { below, limit, test });
       const advantages = await advantagesOf(deps, runId, samples, signal);
       return create(ListRunSamplesResponseSchema, {
-        samples: await inStretches(samples, (sample) => toWire(deps, run, sample, request, advantages)),
+        samples: await Promise.all(
+          await inStretches(samples, (sample) => toWire(deps, run, sample, request, advantages)),
+        ),
         nextPageToken: next === undefined ? "" : pageToken(String(next)),
         kept: kept.bytesMax > 0,
       });
@@ -135,13 +137,13 @@ async function advantagesOf(
   );
 }
 
-function toWire(
+async function toWire(
   deps: ServiceDeps,
   run: RunView<TaskSpec>,
   sample: KeptSample,
   { brief, tasks }: ListRunSamplesRequest,
   advantages: ReadonlyMap<string, Advantages>,
-): WireSample {
+): Promise<WireSample> {
   const { number, atMs, taskId, groupId, index, cursor, evaluationRound, policyVersion, completion, result } = sample;
   const outcome = outcomeToWire(index, result);
   // Ordinals of evaluation arms are no cursors.
@@ -149,7 +151,7 @@ function toWire(
   if (rloo !== undefined) outcome.rlooAdvantage = rloo;
   if (grpo !== undefined) outcome.grpoAdvantage = grpo;
   const arm = armOf(run, sample);
-  const task = tasks && arm !== undefined ? keptToWire(deps, taskId, arm, run.config) : undefined;
+  const task = tasks && arm !== undefined ? await keptToWire(deps, taskId, arm, run.config) : undefined;
   return create(RunSampleSchema, {
     number: BigInt(number),
     taskId,

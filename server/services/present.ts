@@ -60,12 +60,13 @@ export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, r
     updateBatch: BigInt(run?.batch ?? 0),
     epoch: run?.epoch ?? 0,
     armProbability: run?.probability ?? 0,
+    inEverySplit: made.inEverySplit ?? false,
     ...(run?.evaluationRound !== undefined && { evaluationRound: BigInt(run.evaluationRound) }),
   };
 }
 
 function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, run: RunPlace | undefined): TaskToken {
-  const { environment, version, split, answerFormat, thinking, rewardScheme } = spec;
+  const { environment, version, split, answerFormat, thinking, rewardScheme, digest } = spec;
   return {
     environment,
     version,
@@ -77,6 +78,7 @@ function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, 
     rewardParameters: givenParameters(registry, spec),
     level: key.origin.kind === "generated" ? spec.level : "",
     ...(run && { run }),
+    ...(digest !== undefined && { digest }),
     ...(inline !== undefined && { inline: bytesOf(inline) }),
   };
 }

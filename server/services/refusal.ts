@@ -15,7 +15,7 @@ export function invalidAt(prefix: string, { field, message }: Invalid): RpcError
   return invalid(prefix + field, message);
 }
 
-function errorOf(refusal: Refusal, prefix: string): RpcError {
+export function errorOf(refusal: Refusal, prefix: string): RpcError {
   const { message } = refusal;
   switch (refusal.kind) {
     case "invalid":

@@ -4,7 +4,7 @@ import type { Environment } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { rowCount } from "../../envs/pool.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
-import { configProblems } from "../curriculum/core/config.ts";
+import { ARMS_MAX, configProblems, EVALUATION_ARMS_MAX } from "../curriculum/core/config.ts";
 import {
   type Arm,
   type DynamicSampling,
@@ -21,19 +21,20 @@ import {
   checkBytes,
   checkCount,
   checkDuration,
+  checkId,
   checkRange,
   createReadings,
   invalid,
   required,
   toCount,
 } from "./check.ts";
+import { withFamilies } from "./arm-families.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { invalidAt } from "./refusal.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 import { policyFromWire } from "./wire-policy.ts";
 
-const ARMS_MAX = 256;
-const EVALUATION_ARMS_MAX = 32;
+const RANK_GROUP_BYTES_MAX = 64;
 const DEFAULT_LAG = 1;
 const TEMPLATE_BYTES_MAX = 16 * 1024;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -47,8 +48,9 @@ const DEFAULT_GROUP_TIMEOUT_MS = 10 * 60 * 1000;
 type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "missingPorts">;
 
 /** What is wrong is found in one go, as far as it can be: see RpcError.others. */
-export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunConfig<TaskSpec> {
-  checkCount(config.arms.length, ARMS_MAX, "config.arms", 1);
+export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConfig<TaskSpec> {
+  checkCount(asked.arms.length, ARMS_MAX, "config.arms", 1);
+  const config = { ...asked, arms: withFamilies(asked.arms, deps, ARMS_MAX, "config.arms") };
   checkCount(config.evaluationArms.length, EVALUATION_ARMS_MAX, "config.evaluation_arms");
   const { each, add, problem } = createReadings();
   const timeOf = (name: "groupTimeout" | "timeToLive", field: string): number | undefined =>
@@ -148,7 +150,8 @@ export function addedArms(
   deps: RunDeps,
 ): readonly Arm<TaskSpec>[] {
   const config = runConfigToWire(created);
-  return arms.map((arm, i) => armFromWire(arm, config, deps, `add_arms[${i}]`));
+  const all = withFamilies(arms, deps, ARMS_MAX, "add_arms");
+  return all.map((arm, i) => armFromWire(arm, config, deps, `add_arms[${i}]`));
 }
 
 function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field: string): Arm<TaskSpec> {
@@ -169,6 +172,9 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
     resource: spec.source === "teacher" ? teacherResource(spec) : resourceOf(environment),
     removed: false,
     ...(arm.klCoefficient !== undefined && { klCoefficient: arm.klCoefficient }),
+    ...(arm.rankGroup !== "" && {
+      rankGroup: checkId(arm.rankGroup, RANK_GROUP_BYTES_MAX, `${field}.rank_group`, "/"),
+    }),
   };
 }
 

@@ -7,61 +7,79 @@ import type { Task } from "../gen/gradus/v1/task_pb.js";
 import { type ArmPlace, presentTask } from "./present.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MadeTask } from "../tasks/task.ts";
+import type { Kept } from "../making/make.ts";
+import { inStretches } from "../sharing/stretches.ts";
 import type { ServiceDeps } from "./deps.ts";
+import { okOrThrow } from "./refusal.ts";
 
-/** A task that was drawn for training. */
+/** Tasks that were drawn for training, in order. */
 export function issuedToWire(
   deps: ServiceDeps,
   runId: string,
-  { incarnation, cursor, arm: index, key, epoch, batch, probability, numGenerations }: IssuedTask<TaskKey>,
+  tasks: readonly IssuedTask<TaskKey>[],
   config: RunConfig<TaskSpec>,
-): Task {
+): Promise<Task[]> {
   const { arms, feedbackSource } = config;
-  const arm = arms[index];
-  if (arm === undefined) throw new Error(`a task is of arm ${index}, and the run has ${arms.length}`);
-  const feedback = feedbackSource === "step" && arm.spec.split === "train";
-  const token = { runId, incarnation, arm: index, cursor, numGenerations, feedback };
-  const place = { ...token, armId: arm.id, epoch, batch, probability, klCoefficient: arm.klCoefficient };
-  return shown(deps, arm.spec, key, config, place);
+  const places = tasks.map(({ arm: index, key, epoch, batch, probability, incarnation, cursor, numGenerations }) => {
+    const arm = arms[index];
+    if (arm === undefined) throw new Error(`a task is of arm ${index}, and the run has ${arms.length}`);
+    const { spec, klCoefficient } = arm;
+    const feedback = feedbackSource === "step" && spec.split === "train";
+    const token = { runId, incarnation, arm: index, cursor, numGenerations, feedback };
+    return { spec, key, place: { ...token, armId: arm.id, epoch, batch, probability, klCoefficient } };
+  });
+  return shown(deps, places, config);
 }
 
-/** A task of an evaluation arm. */
+/** Tasks of an evaluation arm, in order. */
 export function evaluationToWire(
   deps: ServiceDeps,
   runId: string,
-  { ordinal, key }: EvaluationBatch<TaskSpec, TaskKey>["tasks"][number],
-  { config, arm: index, round, incarnation, epoch }: EvaluationBatch<TaskSpec, TaskKey>,
-): Task {
+  { tasks, config, arm: index, round, incarnation, epoch }: EvaluationBatch<TaskSpec, TaskKey>,
+): Promise<Task[]> {
   const arm = config.evaluationArms[index];
   if (arm === undefined) throw new Error(`a task is of evaluation arm ${index} of ${config.evaluationArms.length}`);
-  const token = { runId, incarnation, arm: index, cursor: ordinal, evaluationRound: round, feedback: true };
-  const place = { armId: arm.id, epoch, batch: 0, probability: 0 };
-  return shown(deps, arm.spec, key, config, { ...token, ...place, numGenerations: arm.numGenerations });
+  const { id: armId, spec, numGenerations } = arm;
+  const token = { runId, incarnation, arm: index, evaluationRound: round, feedback: true, numGenerations };
+  const place = { ...token, armId, epoch, batch: 0, probability: 0 };
+  return shown(
+    deps,
+    tasks.map(({ ordinal, key }) => ({ spec, key, place: { ...place, cursor: ordinal } })),
+    config,
+  );
 }
 
-/** A task that was given out before, as far as its id tells of it; undefined: this server cannot make it. */
-export function keptToWire(
+/** Tasks that were given out before, as far as their ids tell of them; undefined: this server cannot make it. */
+export async function keptToWire(
   deps: ServiceDeps,
   taskId: string,
   { id: armId, spec }: { readonly id: string; readonly spec: TaskSpec },
   config: RunConfig<TaskSpec>,
-): Task | undefined {
+): Promise<Task | undefined> {
   const task = deps.scorer.open(taskId);
   if (task.kind === "none" || task.token.run === undefined) return undefined;
   const { key, run } = task.token;
-  return shown(deps, spec, key, config, { ...run, armId, epoch: 0, batch: 0, probability: 0 });
+  const place = { ...run, armId, epoch: 0, batch: 0, probability: 0 };
+  const [made] = await shown(deps, [{ spec, key, place }], config);
+  return made;
 }
 
-function shown(
+interface PlacedTask extends Kept {
+  readonly place: ArmPlace;
+}
+
+async function shown(
   deps: ServiceDeps,
-  spec: TaskSpec,
-  key: TaskKey,
+  tasks: readonly PlacedTask[],
   { promptTemplate }: RunConfig<TaskSpec>,
-  place: ArmPlace,
-): Task {
-  const made = deps.maker.again(spec, key);
-  const templated = promptTemplate === undefined ? made : { ...made, prompt: inTemplate(made.prompt, promptTemplate) };
-  return presentTask(deps, spec, templated, place);
+): Promise<Task[]> {
+  const made = okOrThrow(await deps.maker.again(tasks));
+  return inStretches(tasks, ({ spec, place }, i) => {
+    const task = made[i] as MadeTask;
+    const { prompt } = task;
+    const templated = promptTemplate === undefined ? task : { ...task, prompt: inTemplate(prompt, promptTemplate) };
+    return presentTask(deps, spec, templated, place);
+  });
 }
 
 /** A prompt with the text around it that the run gives. */

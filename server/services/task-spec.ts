@@ -71,6 +71,7 @@ export function readSpec(
     pool: pool?.name ?? "",
     answerFormat: answerFormat!,
     thinking: thinking!,
+    ...(environment.asked && { digest: environment.asked.digest }),
     ...scheme!,
   };
 }
@@ -93,7 +94,7 @@ function readSource(spec: WireSpec, environment: Environment, field: string): So
       : required(sources.fromWire(spec.source), `${field}.source`);
   if (source === "teacher" && !takesTeachers(environment))
     throw invalid(`${field}.source`, `${environment.id} takes no tasks from teachers`);
-  if (source === "synthetic" && environment.generator === undefined)
+  if (source === "synthetic" && environment.generator === undefined && environment.asked === undefined)
     throw invalid(
       `${field}.source`,
       `${environment.id} has no generator${environment.rows === undefined ? "" : ": ask for SOURCE_REAL"}`,
@@ -103,8 +104,8 @@ function readSource(spec: WireSpec, environment: Environment, field: string): So
   return source;
 }
 
-function defaultSource({ generator, rows }: Environment): SourceName {
-  return generator === undefined && rows !== undefined ? "real" : "synthetic";
+function defaultSource({ generator, asked, rows }: Environment): SourceName {
+  return generator === undefined && asked === undefined && rows !== undefined ? "real" : "synthetic";
 }
 
 interface Levels {

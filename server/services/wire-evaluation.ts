@@ -86,13 +86,15 @@ export function reportToWire({ evaluation, suite, report }: EvaluationReport): w
   });
 }
 
-function rowToWire({ name, samples, samplesExpected, tasks, figures, standardErrors }: ReportRow) {
+function rowToWire(row: ReportRow) {
+  const { name, samples, samplesExpected, tasks, tasksInEverySplit, figures, standardErrors } = row;
   return create(wire.ReportRowSchema, {
     name,
     figures: { ...figures },
     standardErrors: { ...standardErrors },
     samples: BigInt(samples),
     tasks: BigInt(tasks),
+    tasksInEverySplit: BigInt(tasksInEverySplit),
     samplesExpected: BigInt(samplesExpected),
   });
 }

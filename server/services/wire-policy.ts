@@ -2,7 +2,7 @@
 import { fromJson, type JsonObject, toJson } from "@bufbuild/protobuf";
 import type { Json } from "../curriculum/core/json.ts";
 import { isInvalid, type Policy } from "../curriculum/core/types.ts";
-import { policyKinds, readPolicy, writePolicy } from "../curriculum/policies/registry.ts";
+import { ownKinds, readPolicy, writePolicy } from "../curriculum/policies/registry.ts";
 import { type Policy as Message, PolicySchema } from "../gen/gradus/v1/curriculum_pb.js";
 import { invalid, required } from "./check.ts";
 
@@ -17,7 +17,7 @@ export function policyFromWire(message: Message | undefined, prefix = ""): Polic
   const { constraints = {}, filter = {}, ...kind } = jsonOf(required(message, `${prefix}policy`), prefix);
   const [field, own] = Object.entries(kind)[0] ?? [];
   if (field === undefined)
-    throw invalid(`${prefix}policy.kind`, `it is required: set one of ${policyKinds.join(", ")}, or named`);
+    throw invalid(`${prefix}policy.kind`, `it is required: set one of ${ownKinds.join(", ")}, or named`);
   const { name = "", parameters = {} } = field === "named" ? (own as Named) : { name: field, parameters: own };
   const policy = readPolicy({ name, parameters, constraints, filter });
   if (isInvalid(policy)) throw invalid(prefix + policy.field, policy.message);

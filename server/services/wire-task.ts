@@ -22,17 +22,18 @@ export function environmentToWire(environment: Environment, { pools, teacher }: 
     description: environment.description,
     category: environment.id.split("/")[0] ?? "",
     goal: goals.toWire[environment.goal],
-    levels: environment.levels.map(({ name, description, parameters, evaluationOnly }) => ({
+    levels: environment.levels.map(({ name, description, parameters, evaluationOnly, small }) => ({
       name,
       description,
       evaluationOnly: evaluationOnly ?? false,
+      small: small ?? false,
       parameters: { values: { ...parameters } },
     })),
-    parameters: (environment.generator?.parameters ?? []).map((info) => ({ ...info })),
+    parameters: ((environment.generator ?? environment.asked)?.parameters ?? []).map((info) => ({ ...info })),
     answerFormats: environment.answerFormats.map((format) => answerFormats.toWire[format]),
     rewardSchemes: environment.rewardSchemes.map((name) => schemeToWire(environment, name)),
     sources: [
-      ...(environment.generator === undefined ? [] : [Source.SYNTHETIC]),
+      ...((environment.generator ?? environment.asked) === undefined ? [] : [Source.SYNTHETIC]),
       ...(environment.rows === undefined ? [] : [Source.REAL]),
       ...(teacher !== undefined && takesTeachers(environment) ? [Source.TEACHER] : []),
     ],
@@ -42,9 +43,9 @@ export function environmentToWire(environment: Environment, { pools, teacher }: 
 
 function poolToWire(pool: Pool, shipped: boolean) {
   const { name, rejected, leftOut, unchecked, ranking } = pool;
-  const rankedBy = ranking.source ?? "";
+  const { source: rankedBy = "", measure: rankMeasure = "" } = ranking;
   const groups = groupCounts(pool).map(({ level, split, rows }) => ({ level, split: splits.toWire[split], rows }));
-  return { name, rows: { ...rowCounts(pool) }, groups, rejected, leftOut, unchecked, shipped, rankedBy };
+  return { name, rows: { ...rowCounts(pool) }, groups, rejected, leftOut, unchecked, shipped, rankedBy, rankMeasure };
 }
 
 function schemeToWire(environment: Environment, name: string) {

@@ -1,71 +1,68 @@
-/** Changes of the key file: a new key, and the end of an old one. Servers that have the file read it again by themselves. */
+/** Changes of the task keys: a new one, and the end of an old one. Servers that have them read them again by themselves. */
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { keyFileOf, type Keyring, type KeyPlace, loadKeyring, parseKeyring, SECRET_BYTES } from "./keyring.ts";
 import { readTextFile } from "../runtime/files.ts";
 
-export type Changed =
-  | { readonly kind: "changed"; readonly file: string; readonly keyring: Keyring }
-  /** There is no such file, or no such key in it. */
-  | { readonly kind: "missing"; readonly message: string }
-  | { readonly kind: "refused"; readonly message: string };
+export type Changed = { readonly kind: "changed"; readonly file: string; readonly keyring: Keyring } | Refusal;
+
+export type Refusal =
+  /** There are no such keys, or no such key among them. */
+  { readonly kind: "missing"; readonly message: string } | { readonly kind: "refused"; readonly message: string };
 
 /** The id of a key as people name it: 8 hex digits. */
 export function keyName({ id }: Keyring[number]): string {
   return id.toString("hex");
 }
 
+/** Says what a keyring's text, as of a key file, becomes. */
+export type Change = (text: string) => string | Refusal;
+
 /** Puts a new key before the others, which stay valid. */
-export function rotateKeys(place: KeyPlace): Changed {
-  return changed(place, (lines) => {
-    const first = lines.findIndex(isKey);
-    return lines.toSpliced(first, 0, randomBytes(SECRET_BYTES).toString("hex"));
-  });
-}
+export const rotate: Change = (text) => {
+  const lines = text.split("\n");
+  return lines.toSpliced(lines.findIndex(isKey), 0, randomBytes(SECRET_BYTES).toString("hex")).join("\n");
+};
 
 /** Takes a key out, so that what it signed is refused from then on. The one that signs stays. */
-export function retireKey(place: KeyPlace, name: string): Changed {
-  return changed(place, (lines, keyring) => {
-    const at = keyring.findIndex((key) => keyName(key) === name.toLowerCase());
-    const names = keyring.map(keyName).join(", ");
-    if (at < 0) return { kind: "missing", message: `there is no key ${name} in it; there are: ${names}` };
+export function retire(name: string): Change {
+  return (text) => {
+    const parsed = parseKeyring(text);
+    if (parsed.kind === "invalid") return { kind: "refused", message: parsed.message };
+    const names = parsed.keyring.map(keyName);
+    const at = names.indexOf(name.toLowerCase());
+    if (at < 0) return { kind: "missing", message: `there is no key ${name} in it; there are: ${names.join(", ")}` };
     if (at === 0)
       return { kind: "refused", message: `${name} is the key that signs: gradus keys rotate puts another first` };
+    const lines = text.split("\n");
     const keys = lines.flatMap((line, i) => (isKey(line) ? [i] : []));
-    return lines.toSpliced(keys[at] ?? -1, 1);
-  });
+    return lines.toSpliced(keys[at] ?? -1, 1).join("\n");
+  };
 }
 
 function isKey(line: string): boolean {
   return line.trim() !== "" && !line.trim().startsWith("#");
 }
 
-type Refusal = Exclude<Changed, { kind: "changed" }>;
-
-function changed(
-  place: KeyPlace,
-  change: (lines: readonly string[], keyring: Keyring) => readonly string[] | Refusal,
-): Changed {
+/** Changes the key file. */
+export function changeKeyFile(place: KeyPlace, change: Change): Changed {
   const named = keyFileOf(place);
   if (statSync(named, { throwIfNoEntry: false }) === undefined)
     return { kind: "missing", message: `there is no key file ${named}: a server makes it at its first start` };
   const before = loadKeyring(place);
   if (before.kind === "invalid") return { kind: "refused", message: before.message };
-  // What a link leads to is replaced, and not the link.
-  const file = realpathSync(named);
   const said = (refusal: Refusal): Refusal => ({ ...refusal, message: `key file ${named}: ${refusal.message}` });
   try {
-    return replaced(file, (text) => {
-      const lines = change(text.split("\n"), before.keyring);
-      return "kind" in lines ? said(lines) : lines.join("\n");
-    });
+    // What a link leads to is replaced, and not the link.
+    const result = replaced(realpathSync(named), change);
+    return result.kind === "changed" ? result : said(result);
   } catch (error) {
     return said({ kind: "refused", message: (error as Error).message });
   }
 }
 
 /** The draft is the lock too: of two commands at once the second is refused, for it would undo what the first did. */
-function replaced(file: string, change: (text: string) => string | Refusal): Changed {
+function replaced(file: string, change: Change): Changed {
   const draft = `${file}.new`;
   let descriptor: number;
   try {

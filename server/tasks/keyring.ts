@@ -88,17 +88,45 @@ export function loadKeyring(place: KeyPlace): KeyringResult {
 }
 
 function createKeyFile(file: string): boolean {
-  const key = randomBytes(SECRET_BYTES).toString("hex");
-  return makeFile(file, `# Gradus task keys, hex. The first signs, all are accepted. Keep it secret.\n${key}\n`);
+  return makeFile(file, newKeyFile());
 }
-/** How often the key file is looked at, and how long a key is known before it signs. */
+
+/** With one new key. */
+export function newKeyFile(): string {
+  const key = randomBytes(SECRET_BYTES).toString("hex");
+  return `# Gradus task keys, hex. The first signs, all are accepted. Keep it secret.\n${key}\n`;
+}
+
+/** How often keys are looked at, and how long a key is known before it signs. */
 const KEYS_POLL_MS = 1_000;
 const KEYS_SETTLE_MS = 5_000;
 
+/** Puts keys in the place of others, for all who hold the keyring. */
+export function replaceKeys(keyring: Keyring, keys: Keyring): void {
+  (keyring as [SigningKey, ...SigningKey[]]).splice(0, keyring.length, ...keys);
+}
+
 /**
- * Keeps a keyring as its file is, in place, for all who hold it. A new key is accepted at once and signs some seconds later:
- * by then every server that shares the file knows it. Gives what ends this.
+ * Keeps a keyring as it is read, in place, for all who hold it. A new key is accepted at once and signs some seconds later:
+ * by then every server that shares the keys knows it.
  */
+function keeper(keyring: Keyring, tell: (result: KeyringResult) => void, settleMs: number) {
+  let settling: NodeJS.Timeout | undefined;
+  return {
+    take: (result: KeyringResult): void => {
+      tell(result);
+      if (result.kind === "invalid") return;
+      clearTimeout(settling);
+      const signing = result.keyring.find(({ id }) => id.equals(keyring[0].id));
+      if (signing === undefined) return replaceKeys(keyring, result.keyring);
+      replaceKeys(keyring, [signing, ...result.keyring.filter((key) => key !== signing)]);
+      settling = setTimeout(replaceKeys, settleMs, keyring, result.keyring).unref();
+    },
+    end: (): void => clearTimeout(settling),
+  };
+}
+
+/** Keeps a keyring as its file is (`keeper`). Gives what ends this. */
 export function followKeyring(
   place: KeyPlace,
   keyring: Keyring,
@@ -106,24 +134,40 @@ export function followKeyring(
   { pollMs = KEYS_POLL_MS, settleMs = KEYS_SETTLE_MS } = {},
 ): () => void {
   const file = keyFileOf(place);
-  const held = keyring as [SigningKey, ...SigningKey[]];
-  let settling: NodeJS.Timeout | undefined;
-  const settle = (keys: Keyring): void => void held.splice(0, held.length, ...keys);
+  const { take, end } = keeper(keyring, tell, settleMs);
   const look = (now: Stats, before: Stats): void => {
     if (now.mtimeMs === before.mtimeMs && now.ino === before.ino) return;
-    const result = loadKeyring({ ...place, keyFile: file });
-    tell(result);
-    if (result.kind === "invalid") return;
-    clearTimeout(settling);
-    const signing = result.keyring.find(({ id }) => id.equals(held[0].id));
-    if (signing === undefined) return settle(result.keyring);
-    settle([signing, ...result.keyring.filter((key) => key !== signing)]);
-    settling = setTimeout(settle, settleMs, result.keyring).unref();
+    take(loadKeyring({ ...place, keyFile: file }));
   };
   watchFile(file, { interval: pollMs, persistent: false }, look);
   return () => {
     unwatchFile(file, look);
-    clearTimeout(settling);
+    end();
+  };
+}
+
+/** The same for keys that a store has, as the text of a key file. While it cannot be read they stay as they are. */
+export function followStoredKeys(
+  { text, read }: { readonly text: string; readonly read: () => Promise<string> },
+  keyring: Keyring,
+  tell: (result: KeyringResult) => void,
+  { pollMs = KEYS_POLL_MS, settleMs = KEYS_SETTLE_MS } = {},
+): () => void {
+  const { take, end } = keeper(keyring, tell, settleMs);
+  let [known, reading] = [text, false];
+  const look = async (): Promise<void> => {
+    if (reading) return;
+    reading = true;
+    const now = await read().catch(() => known);
+    reading = false;
+    if (now === known) return;
+    known = now;
+    take(parseKeyring(now));
+  };
+  const timer = setInterval(() => void look(), pollMs).unref();
+  return () => {
+    clearInterval(timer);
+    end();
   };
 }
 

@@ -16,6 +16,8 @@ export interface TaskSpec {
   readonly pool: string;
   readonly answerFormat: AnswerFormat;
   readonly thinking: Thinking;
+  /** Of what the task was asked of (AskedGenerator); left out: it is made here. */
+  readonly digest?: string;
   readonly rewardScheme: string;
   readonly rewardParameters: Readonly<Record<string, number>>;
 }

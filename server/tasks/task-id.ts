@@ -37,7 +37,7 @@ export interface RunPlace {
 /** What a task id says: which task it is, what was asked for, and its place in a run. All that scoring needs. */
 export interface TaskToken extends Pick<
   TaskSpec,
-  "environment" | "version" | "split" | "answerFormat" | "thinking" | "rewardScheme"
+  "environment" | "version" | "split" | "answerFormat" | "thinking" | "rewardScheme" | "digest"
 > {
   readonly key: TaskKey;
   /** The level that the parameters of a generated origin are of; empty if they were given. */
@@ -118,6 +118,7 @@ function encodeToken(token: TaskToken): Uint8Array {
     origin: originToWire(origin, level),
     instance: token.inline ?? NO_BYTES,
     hash: origin.kind === "row" ? NO_BYTES : Buffer.from(hash, "hex"),
+    digest: token.digest === undefined ? NO_BYTES : Buffer.from(token.digest, "hex"),
   };
   if (baseline !== undefined) {
     const { value, bound, proven } = baseline;
@@ -160,6 +161,7 @@ function decodeToken(registry: Registry, bytes: Uint8Array): TaskToken | undefin
     rewardParameters,
     key: { origin, hash, ...(wire.baseline && { baseline: baselineOf(wire.baseline) }) },
     ...(wire.run && { run: placeOf(wire.run) }),
+    ...(wire.digest.length > 0 && { digest: Buffer.from(wire.digest).toString("hex") }),
     ...(wire.instance.length > 0 && { inline: wire.instance }),
   };
 }

@@ -10,6 +10,8 @@ export interface MadeTask {
   readonly metadata: Readonly<Record<string, string>>;
   /** The instance, where it is small: a character for each byte, for threads hand these on at a third of the cost. */
   readonly inline?: string;
+  /** There are so few instances like it that they lie in every split; left out: it lies in one. */
+  readonly inEverySplit?: true;
 }
 
 /** What a seed has. */
@@ -37,7 +39,9 @@ export function renderTask<Instance>(
   const prompt = environment.render(instance, format);
   const metadata = environment.metadata(instance);
   // What is inline stands in its origin.
-  const bytes = key.origin.kind === "inline" ? undefined : environment.inline?.encode(instance);
-  const made = { key, prompt, metadata };
+  const isWhole = key.origin.kind === "inline";
+  const bytes = isWhole ? undefined : (environment.asked?.carry(instance) ?? environment.inline?.encode(instance));
+  const isShared = environment.inEverySplit?.(instance) === true;
+  const made: MadeTask = { key, prompt, metadata, ...(isShared && { inEverySplit: true }) };
   return bytes === undefined ? made : { ...made, inline: String.fromCharCode(...bytes) };
 }

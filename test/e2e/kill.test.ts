@@ -3,17 +3,18 @@
  * seconds of processor time; KILLS=100 kills more often.
  */
 import { expect, test } from "vitest";
-import { killedAndNot } from "../simulation/continuation.ts";
+import { killedAndNot, killedPolicies, type KilledPolicy } from "../simulation/continuation.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 
-const KILLS = Number(process.env["KILLS"] ?? 6);
+const KILLS = Number(process.env["KILLS"] ?? 2);
 const SEED = Number(process.env["SEED"] ?? 1);
 /** Time for each start, for on a busy machine they take minutes. What hangs is found by the waits of each. */
 const timeout = PATIENCE_MS + KILLS * 60_000;
 const what = `a run with waves and changes of shape is the same to the bit after ${KILLS} kills at random points`;
+const policies = Object.keys(killedPolicies) as KilledPolicy[];
 
-test(what, { timeout }, async () => {
-  const { violations, kills, tasks } = await killedAndNot({ kills: KILLS, seed: SEED });
+test.each(policies)(`under %s ${what}`, { timeout }, async (policy) => {
+  const { violations, kills, tasks } = await killedAndNot({ kills: KILLS, seed: SEED, policy });
   expect(violations).toEqual([]);
   expect(kills).toBe(KILLS);
   expect(tasks).toBeGreaterThan(0);

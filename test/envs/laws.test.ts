@@ -23,12 +23,14 @@ for (const environment of all) {
 }
 
 function holdTo<E extends Environment>(subjects: readonly Subject<E>[], all: readonly Law<E>[]): void {
-  for (const [i, subject] of subjects.entries()) {
+  // Of fewer than a thousand answers one is soon right by chance.
+  const first = subjects.find(({ level }) => level.small !== true);
+  for (const subject of subjects) {
     const { environment } = subject;
     const laws = all.filter((law) => law.appliesTo(environment));
     describe(subject.title, () => {
       test.each(laws)("$title", (law) => law.check(subject));
-      if (i === 0 && environment.resource === undefined)
+      if (subject === first && environment.resource === undefined)
         test(longLaw.title, () => longLaw.check({ ...subject, environment }));
     });
   }

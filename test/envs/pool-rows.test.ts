@@ -24,7 +24,7 @@ const wide = defineEnvironment<Sum & { readonly note: string }, number>({
         return { kind: "malformed", reason: `${Object.keys(rest).join()}: not asked for` };
       return typeof a === "number" ? { kind: "answer", answer: { a, b, note } } : { kind: "malformed", reason: "no a" };
     },
-    difficulty: { source: "the sum", of: ({ a, b }) => a + b },
+    difficulty: { measure: "sum", source: "the sum", of: ({ a, b }) => a + b },
   },
   verify: judged,
 });

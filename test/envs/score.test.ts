@@ -4,7 +4,7 @@ import { countdown } from "../../envs/countdown/index.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import { tsp } from "../../envs/np/tsp/index.ts";
 import { type ResolvedScheme, resolveScheme } from "../../envs/reward/schemes.ts";
-import { score, type Score, type ScoreTask, VIOLATION_BYTES_MAX } from "../../envs/score.ts";
+import { factsOf, score, type Score, type ScoreTask, VIOLATION_BYTES_MAX } from "../../envs/score.ts";
 
 function scheme(environment: typeof tsp | typeof countdown, name: string): ResolvedScheme {
   const resolved = resolveScheme(environment, name, {});
@@ -131,4 +131,29 @@ test("a verifier or solver that is wrong throws, and the error names the environ
   expect(() => score(task, "<answer>[0, 1, 3, 2]</answer>")).toThrow(
     "np/tsp version 2: objective 80 to minimize beats the certified bound 81",
   );
+});
+
+test("the facts of a score: parts of the reward, numbers of the metadata, and how far it is from the trivial answer", () => {
+  const baseline = { value: 80, bound: 80, proven: true };
+  const task = {
+    environment: tsp,
+    instance: FOUR,
+    format: "think_answer",
+    scheme: scheme(tsp, "quality"),
+    baseline,
+  } as const;
+  const facts = (answer: string) => factsOf(task, score(task, wrapAnswer(answer, "think_answer")));
+  // The trivial tour, 0 1 2 3, is 95 long.
+  expect(facts("[0, 1, 2, 3, 0]")).toMatchObject({
+    improvement: 0,
+    "component:format": 1,
+    "component:quality": 80 / 95,
+  });
+  expect(facts("[0, 1, 3, 2, 0]")).toMatchObject({ improvement: 1, "metadata:cities": 4 });
+  expect(facts("[0, 1]")).toMatchObject({ improvement: 0, "component:feasibility": -1.5 });
+  const sum = { environment: countdown, instance: { numbers: [1, 2, 3], target: 6 }, format: "answer_tag" } as const;
+  const whole = { ...sum, scheme: scheme(countdown, "graded") };
+  const known = factsOf(whole, score(whole, "<answer>1 + 2 + 3</answer>"));
+  expect(known).toMatchObject({ "component:correctness": 1, "metadata:target": 6 });
+  expect(known).not.toHaveProperty("improvement");
 });

@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   createClient,
   type GradusClient,
+  type PolicyChoice,
   type RunChoice,
   type ShapeChoice,
   type Task,
@@ -32,9 +33,38 @@ const GENERATIONS = 4;
 /** Of the undisturbed run's states between update batches. */
 const COMPARED_MIN = 0.8;
 
+/** Policies that a run is killed under: what it begins with, and what it goes on with; and what the server must load. */
+export const killedPolicies = {
+  bandit: { before: { kind: "bandit" }, after: { kind: "bandit", alpha: 0.3 }, flags: [] },
+  frontier: {
+    before: { kind: "frontier", practiceScale: 4 },
+    after: { kind: "frontier", practiceScale: 4, armMeasures: { "real/T0": "solved" } },
+    flags: [],
+  },
+  own: {
+    before: ownPolicy(0.1),
+    after: ownPolicy(0.5),
+    flags: ["--policies", "examples/policies/weakest-part.ts"],
+  },
+} as const satisfies Readonly<Record<string, Killed>>;
+
+export type KilledPolicy = keyof typeof killedPolicies;
+
+interface Killed {
+  readonly before: PolicyChoice;
+  readonly after: PolicyChoice;
+  readonly flags: readonly string[];
+}
+
+/** One that reads a part of the rewards. */
+function ownPolicy(rate: number): PolicyChoice {
+  return { kind: "named", name: "weakest-part", parameters: { part: "correctness", worst: 0, rate } };
+}
+
 export interface ContinuationOptions {
   readonly kills: number;
   readonly seed: number;
+  readonly policy: KilledPolicy;
   /** Told after each kill. */
   readonly progress?: () => void;
 }
@@ -51,19 +81,21 @@ export interface Continuation {
 /** Changes of shape by how many update batches are drawn before them. */
 type Shapes = ReadonlyMap<number, ShapeChoice>;
 
-function shapesFor(batches: number): Shapes {
+function shapesFor(batches: number, { after }: Killed): Shapes {
   const at = (share: number): number => Math.max(1, Math.floor(share * batches));
   const arm = { id: "late/T1", environment: "countdown", level: "T1" };
   return new Map<number, ShapeChoice>([
     [at(0.2), { addArms: [arm] }],
     [at(0.4), { numGenerations: 3, promptsPerUpdate: 5 }],
     [at(0.6), { removeArms: ["synthetic/T3"], length: BigInt(batches * PROMPTS + 4) }],
-    [at(0.8), { numGenerations: GENERATIONS, policy: { kind: "bandit", alpha: 0.3 } }],
+    [at(0.8), { numGenerations: GENERATIONS, policy: after }],
   ]);
 }
 
-function choiceFor(batches: number): RunChoice {
+function choiceFor(batches: number, { before }: Killed): RunChoice {
+  const { constraints } = adscRun().policy;
   return adscRun({
+    policy: { ...before, ...(constraints && { constraints }) },
     length: batches * PROMPTS,
     promptsPerUpdate: PROMPTS,
     numGenerations: GENERATIONS,
@@ -149,8 +181,15 @@ async function oneStep(client: GradusClient, trainer: Trainer, shapes: Shapes, o
   return !(batch.done && batch.tasks.length === 0);
 }
 
-async function toItsEnd(folder: string, trainer: Trainer, shapes: Shapes, choice: RunChoice): Promise<number> {
-  const server = await startServer(folder);
+/** The run, and how its server is started. */
+interface Course {
+  readonly shapes: Shapes;
+  readonly choice: RunChoice;
+  readonly flags: readonly string[];
+}
+
+async function toItsEnd(folder: string, trainer: Trainer, { shapes, choice, flags }: Course): Promise<number> {
+  const server = await startServer(folder, ...flags);
   const client = createClient(server.address);
   while (await oneStep(client, trainer, shapes, { choice, onReply: () => undefined }));
   const samples = Number((await client.run(RUN).get()).state?.samplesRecorded ?? 0n);
@@ -163,11 +202,10 @@ async function toItsEnd(folder: string, trainer: Trainer, shapes: Shapes, choice
 async function untilKilled(
   folder: string,
   trainer: Trainer,
-  shapes: Shapes,
-  choice: RunChoice,
+  { shapes, choice, flags }: Course,
   rng: Rng,
 ): Promise<boolean> {
-  const server = await startServer(folder);
+  const server = await startServer(folder, ...flags);
   const client = createClient(server.address, { retry: false });
   // After so many replies, with others on their way, or (0) while the first call is.
   const point = rng.int(0, Math.floor(1.5 * PROMPTS * GENERATIONS));
@@ -193,11 +231,11 @@ async function untilKilled(
 }
 
 /** What is in the journal after a kill must be what a server makes of it. */
-async function readBack(folder: string): Promise<readonly string[]> {
+async function readBack(folder: string, { flags }: Course): Promise<readonly string[]> {
   const [journal] = journalsIn(folder);
   if (journal === undefined) return [];
   const { run, faults } = readJournal(journal.events, shortened);
-  const server = await startServer(folder);
+  const server = await startServer(folder, ...flags);
   const client = createClient(server.address);
   const { state } = await client.run(RUN).export();
   client.close();
@@ -242,24 +280,25 @@ function shown(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? `${each}` : each)) ?? "nothing";
 }
 
-export async function killedAndNot({ kills, seed, progress }: ContinuationOptions): Promise<Continuation> {
+export async function killedAndNot({ kills, seed, policy, progress }: ContinuationOptions): Promise<Continuation> {
   using calm = temporaryFolder();
   using stormy = temporaryFolder();
   const rng = rngFor("kills", seed);
   // More than the kills let pass, which are three quarters of a batch apart: the last one must not come after the end.
   const batches = 8 + kills;
-  const [choice, shapes] = [choiceFor(batches), shapesFor(batches)];
+  const killed: Killed = killedPolicies[policy];
+  const course = { choice: choiceFor(batches, killed), shapes: shapesFor(batches, killed), flags: killed.flags };
   const [undisturbed, disturbed] = [newTrainer(), newTrainer()];
-  const samples = await toItsEnd(calm.path, undisturbed, shapes, choice);
+  const samples = await toItsEnd(calm.path, undisturbed, course);
   copyFileSync(join(calm.path, "task-keys"), join(stormy.path, "task-keys"));
-  let killed = 0;
+  let done = 0;
   for (let i = 0; i < kills; i++) {
-    killed += Number(await untilKilled(stormy.path, disturbed, shapes, choice, rng));
+    done += Number(await untilKilled(stormy.path, disturbed, course, rng));
     progress?.();
   }
-  const violations = [...(await readBack(stormy.path))];
-  const again = await toItsEnd(stormy.path, disturbed, shapes, choice);
+  const violations = [...(await readBack(stormy.path, course))];
+  const again = await toItsEnd(stormy.path, disturbed, course);
   if (again !== samples) violations.push(`${again} samples are recorded; undisturbed: ${samples}`);
   violations.push(...unlike(undisturbed, disturbed));
-  return { violations, kills: killed, batches: undisturbed.states.size, tasks: undisturbed.tasks.size, samples };
+  return { violations, kills: done, batches: undisturbed.states.size, tasks: undisturbed.tasks.size, samples };
 }

@@ -11,6 +11,7 @@ import {
   taskOf,
   freshGroup,
   rangeOf,
+  wholeOf,
 } from "./reader-state.ts";
 import { type Reader, lastOf, takesFeedback, armsOf, isAverages, isOf, issue } from "./reading.ts";
 
@@ -91,7 +92,8 @@ function valuesOf({ policy, arms }: ReadRun, policyState: Data): Data {
 
 export function drawn(reader: Reader, message: Drawn): void {
   const { run, faults } = reader;
-  const { batch: index, atMs, cursor, probabilities, prompts, restarts } = message;
+  const { batch: index, atMs, cursor, prompts, restarts } = message;
+  const probabilities = wholeOf(message.probabilities);
   const policyState = JSON.parse(message.policyState) as Data;
   const through = message.fold?.batches ?? message.fold?.ranges.map(rangeOf) ?? null;
   const tasks = message.tasks.map(taskOf);

@@ -6,6 +6,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import {
   type ArmCounters,
   type Batch,
+  type ByArm,
   type DrawnTask,
   type Group,
   type Range,
@@ -212,7 +213,7 @@ function readArm({ issued, repeats, nextOrdinal, groups, recent, folded }: ArmCo
 /** The first part of a state. */
 function headOf(bytes: Uint8Array): StateHead {
   const { part } = fromBinary(SavedRunSchema, bytes).parts[0] ?? {};
-  if (part?.case !== "head" || part.value.format !== 5) throw new Error("a state of another format");
+  if (part?.case !== "head" || part.value.format !== 6) throw new Error("a state of another format");
   return part.value;
 }
 
@@ -222,9 +223,15 @@ export function readHead(bytes: Uint8Array): { readonly incarnation: string; rea
   return { incarnation: incarnations.at(-1) ?? "", version };
 }
 
+/** Numbers by arm of a run of few arms, which is told whole. */
+export function wholeOf(numbers: ByArm | undefined): readonly number[] {
+  if (numbers === undefined || numbers.at.length > 0) throw new Error("numbers by arm that are not told whole");
+  return numbers.all;
+}
+
 function readBatch({ numGenerations: generations, ...batch }: Batch): ReadBatch {
   const { index, cursor, seq, epoch, drawnAtMs, probabilities, values, prompts } = batch;
-  const lists = { probabilities, values, groups: [], reserve: [] };
+  const lists = { probabilities: wholeOf(probabilities), values: wholeOf(values), groups: [], reserve: [] };
   return { index, cursor, seq, epoch, drawnAtMs, prompts, generations, ...lists };
 }
 

@@ -141,7 +141,7 @@ export function readJournal(events: readonly Uint8Array[], hashOf: HashOf): Read
   const reader: Partial<Reader> & Omit<Reader, "run"> = { hashOf, segments: [], faults: [] };
   for (const [i, bytes] of events.entries()) {
     const { format, kind } = fromBinary(RunEventSchema, bytes);
-    if (format !== 5) throw new Error(`an event of format ${format}`);
+    if (format !== 6) throw new Error(`an event of format ${format}`);
     if (kind.case === "created") reader.run = created(kind.value, reader);
     else if (kind.case === "imported") reader.run = imported(reader, kind.value, i);
     else if (reader.run === undefined) throw new Error(`a journal begins with "${kind.case ?? ""}"`);

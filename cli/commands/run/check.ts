@@ -69,6 +69,8 @@ interface Checked {
   readonly file: string;
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
+  /** Ids of all arms, those of families among them. */
+  readonly arms?: readonly string[];
 }
 
 async function check(paths: readonly string[], { json, ...flags }: Flags): Promise<void> {
@@ -88,9 +90,11 @@ async function check(paths: readonly string[], { json, ...flags }: Flags): Promi
       }
       const ofRows = (await rowsOf(local, `check-${i}`)).map((warning) => `${path}: ${warning}`);
       const warnings = [...ofRows, ...needWarnings(local.deps.registry, file)];
-      files.push({ file: path, problems: [], warnings });
+      const arms = file.created.arms.map(({ id }) => id);
+      files.push({ file: path, problems: [], warnings, arms });
       if (json) continue;
       print(`${path}: can be created`);
+      familyLines(file).forEach((line) => print(line));
       warnings.forEach(warn);
     }
     if (json) printJson({ files, pools: poolWords });
@@ -101,12 +105,27 @@ async function check(paths: readonly string[], { json, ...flags }: Flags): Promi
   if (first !== undefined) throw new CliProblem(first.kind, problems.map(({ message }) => message).join("\n"));
 }
 
+interface CreatedFile extends RunFile {
+  /** As a server makes it of the file: with families spelled out. */
+  readonly created: RunConfig;
+}
+
+/** What families of arms stand for: those that the file does not name come behind the others. */
+function familyLines({ config, created }: CreatedFile): readonly string[] {
+  const families = config.arms.flatMap(({ spec }) => (spec?.environment.includes("*") ? [spec.environment] : []));
+  if (families.length === 0) return [];
+  const named = config.arms.length - families.length;
+  const ids = created.arms.slice(named).map(({ id }) => id);
+  return [`  ${families.join(", ")}: ${ids.length} arms: ${ids.join(", ")}`];
+}
+
 /** The file, or what is wrong with it. */
-async function checked({ client }: Local, path: string, id: string): Promise<RunFile | CliProblem> {
+async function checked({ client }: Local, path: string, id: string): Promise<CreatedFile | CliProblem> {
   try {
     const file = readRunFile("<files...>", path);
-    await createdOf(client, file, id);
-    return file;
+    const { config } = await createdOf(client, file, id);
+    if (config === undefined) throw new Error("a run was created without a configuration");
+    return { ...file, created: config };
   } catch (error) {
     const problem = problemOf(error, undefined);
     if (problem instanceof CliProblem) return problem;
@@ -134,9 +153,9 @@ function poolWarnings({ deps }: Local, named: readonly { readonly name: string; 
 const needOf = (port: string): string => portKinds.find(([name]) => name === port)?.[1].words.needs ?? `a ${port}`;
 
 /** What not every server has, each at the first arm that needs it. */
-function needWarnings(registry: Registry, { path, config, lineOf }: RunFile): readonly string[] {
+function needWarnings(registry: Registry, { path, created, lineOf }: CreatedFile): readonly string[] {
   const seen = new Set<string>();
-  return specsOf(config).flatMap(([field, spec]) => {
+  return specsOf(created).flatMap(([field, spec]) => {
     const found = registry.find(spec?.environment ?? "", spec?.version || undefined);
     const port = found.kind === "found" ? found.environment.resource?.port : undefined;
     const needs = [

@@ -4,7 +4,7 @@ import { deriveSeed } from "../../../envs/lib/rng.ts";
 import type { RunConfig } from "../../../server/curriculum/core/types.ts";
 import { drive, type Step } from "../../../server/curriculum/simulation/drive.ts";
 import { type Life, lifeOf } from "../../../server/curriculum/simulation/life.ts";
-import { equalShares } from "../../../server/curriculum/simulation/play.ts";
+import { equalShares } from "../../../server/curriculum/simulation/simulated-run.ts";
 import { bootstrap, type Interval, mean, median } from "../../../server/curriculum/simulation/statistics.ts";
 import type { Family, Place } from "../../../server/curriculum/simulation/student.ts";
 import type { Series, Step as ChartStep } from "../../runs/series.ts";

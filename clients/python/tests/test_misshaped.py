@@ -66,7 +66,7 @@ def _any(value: Any) -> Any:
         (lambda c, t: c.evaluation("e").submit([(t, 0, "a", "stop", 5)]), r"completions\[0\]: want .*; got tuple"),
         (
             lambda c, t: gradus.stage(ranks=_any((0.5,))),
-            r"ranks: want \(min, max\), a share of the pool each; got tuple",
+            r"ranks: want \(min, max\), a share of the rows each; got tuple",
         ),
         (lambda c, t: gradus.stage(ranks=_any((0, 0.3, 1))), "ranks: want .min, max."),
         (lambda c, t: gradus.task_filter(ranks=_any(0.3)), "ranks: want .min, max.*; got float 0.3"),

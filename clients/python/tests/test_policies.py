@@ -91,8 +91,17 @@ def test_frontier() -> None:
     policy = gradus.frontier(measure="solved", exploration=0.2, practice_scale=64).to_proto().frontier
     assert policy.measure == cur.SUCCESS_MEASURE_SOLVED
     assert (policy.exploration, policy.practice_scale) == (0.2, 64)
-    with pytest.raises(ValueError, match="one of quality, solved, reward"):
+    with pytest.raises(ValueError, match="one of quality, solved, reward, improvement"):
         gradus.frontier(measure="ratio")  # type: ignore[arg-type]
+
+
+def test_frontier_with_measures_of_arms() -> None:
+    policy = gradus.frontier(arm_measures={"tsp": "improvement", "math": "solved"})
+    made = policy.to_proto().frontier
+    assert dict(made.arm_measures) == {"tsp": cur.SUCCESS_MEASURE_IMPROVEMENT, "math": cur.SUCCESS_MEASURE_SOLVED}
+    assert gradus.Policy.from_proto(policy.to_proto()) == policy
+    with pytest.raises(ValueError, match="one of quality, solved, reward, improvement"):
+        gradus.frontier(arm_measures={"tsp": "ratio"})  # type: ignore[dict-item]
 
 
 def test_competence() -> None:

@@ -47,7 +47,7 @@ def settings(output_dir: str | Path, **changes: Any) -> dict[str, Any]:
 def trainer_of(spec: GradusSpec, policy: Path, kind: str = "grpo", **changes: Any) -> Any:
     """A trainer of a tiny policy, with the spec's settings and these."""
     trainer, config = KINDS[kind]
-    return trainer(
+    return spec.trainer(trainer)(
         str(policy),
         reward_funcs=spec.reward_funcs,
         args=config(**spec.config(**changes)),

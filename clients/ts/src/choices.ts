@@ -88,14 +88,19 @@ export type Seed = bigint | number | string;
 
 /** What a run chooses between. Without an answer format and a reward scheme of its own the run's count. */
 export interface ArmChoice extends TaskChoice {
-  /** Unique within the run. */
-  readonly id: string;
+  /**
+   * Unique within the run. Left out of a family alone, an environment with "*" ("np/*"), which stands for an arm of each
+   * level of all that match: `check` says what it comes to.
+   */
+  readonly id?: string | undefined;
   /** Left out: 1. */
   readonly weight?: number | undefined;
   /** Whether a constraint's share of hard tasks counts this arm. */
   readonly hard?: boolean | undefined;
   /** The KL coefficient that its tasks carry for the trainer (`task.hints.klCoefficient`); left out: none. */
   readonly klCoefficient?: number | undefined;
+  /** Its rows are ranked among those of the arms that name the same; left out: of all that name none. */
+  readonly rankGroup?: string | undefined;
 }
 
 /** A set of tasks that a run is evaluated on beside training, see `nextEvaluation`. Left out, the split is "eval". */
@@ -250,11 +255,12 @@ function dynamicSamplingOf({ oversampleMax, alike = "rewards" }: DynamicSampling
 /** The message for an arm. */
 export function armOf(choice: ArmChoice | Arm): Arm {
   if (isMessage(choice, ArmSchema)) return choice;
-  const { id, weight, hard, klCoefficient, ...task } = choice;
+  const { id = "", weight, hard, klCoefficient, rankGroup, ...task } = choice;
   return create(ArmSchema, {
     id,
     spec: taskSpecOf(task),
     hard: hard ?? false,
+    rankGroup: rankGroup ?? "",
     ...(weight === undefined ? {} : { weight }),
     ...(klCoefficient === undefined ? {} : { klCoefficient }),
   });

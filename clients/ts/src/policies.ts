@@ -44,16 +44,19 @@ const measures = {
   quality: SuccessMeasure.QUALITY,
   solved: SuccessMeasure.SOLVED,
   reward: SuccessMeasure.REWARD,
+  improvement: SuccessMeasure.IMPROVEMENT,
 } as const;
 const steps = { widen: CompetenceStep.WIDEN, move_on: CompetenceStep.MOVE_ON } as const;
 
 /** By arm id. */
 export type ArmWeights = Readonly<Record<string, number>>;
 
-/** Rows of real pools from rank `min` (left out: 0, the easiest) to below `max` (left out: 1, which takes in all). */
+/** A run's rows from rank `min` (left out: 0, the easiest) to below `max` (left out: 1, which takes in all). */
 export interface RankChoice {
   readonly min?: number;
   readonly max?: number;
+  /** What they must be ranked by, e.g. "solutions", "pass_rate"; left out: what the pools of the arms are ranked by. */
+  readonly by?: string;
 }
 
 /** A part of a run with arms of its own. Lasts for a share of the length or for some tasks; left out: until advance(). */
@@ -62,7 +65,7 @@ export interface StageChoice {
   readonly weights?: ArmWeights;
   readonly share?: number;
   readonly tasks?: number;
-  /** A slice of a ranked pool (Curriculum RLOO); left out: all of it. */
+  /** A slice of the run's rows (Curriculum RLOO); left out: all of them. */
   readonly ranks?: RankChoice;
 }
 
@@ -175,10 +178,13 @@ export interface FilterChoice {
 export interface FrontierChoice {
   readonly kind: "frontier";
   /**
-   * What success is: how good the answer is ("quality", the default: its ratio to an optimum, its grade, or whether it is
-   * right), whether it is "solved", or its "reward" within the range of its scheme.
+   * What success is: how good the answer is ("quality", the default, which goes by each arm's goal: its ratio to an
+   * optimum, its grade, or whether it is right), whether it is "solved", its "reward" within the range of its scheme, or
+   * its "improvement" from the trivial answer (0) to the optimum (1).
    */
   readonly measure?: keyof typeof measures;
+  /** The same for some arms by themselves, by their id. */
+  readonly armMeasures?: Readonly<Record<string, keyof typeof measures>>;
   /** The share of each update batch that all arms have alike, in (0, 1]; left out: 0.1. */
   readonly exploration?: number;
   /** How many groups of practice without progress halve an arm's share; left out: promptsPerUpdate, at least 8. */
@@ -237,7 +243,7 @@ function given<T extends object>(values: T): T {
 
 function ranksOf(ranks: RankChoice | undefined): Pick<Stage, "ranks"> {
   if (ranks === undefined) return {};
-  checkNames("ranks", ranks, fieldsOf(RankRangeSchema));
+  checkNames("ranks", ranks, ["min", "max", "by"]);
   return { ranks: create(RankRangeSchema, given(ranks)) };
 }
 
@@ -302,9 +308,16 @@ function replayOf({ kind: _, stages, cycles, cycleTasks, instances: which, ...re
   return { case: "replay", value };
 }
 
-function frontierOf({ kind: _, measure, ...numbers }: FrontierChoice): Policy["kind"] {
+function frontierOf({ kind: _, measure, armMeasures = {}, ...numbers }: FrontierChoice): Policy["kind"] {
   checkNames("frontier", numbers, fieldsOf(FrontierPolicySchema));
-  const value = create(FrontierPolicySchema, { measure: valueOf("measure", measures, measure), ...given(numbers) });
+  const byArm = Object.entries(armMeasures).map(
+    ([id, of]) => [id, chosen(`armMeasures["${id}"]`, measures, of)] as const,
+  );
+  const value = create(FrontierPolicySchema, {
+    measure: valueOf("measure", measures, measure),
+    armMeasures: Object.fromEntries(byArm),
+    ...given(numbers),
+  });
   return { case: "frontier", value };
 }
 

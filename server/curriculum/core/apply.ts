@@ -1,5 +1,6 @@
 /** The fold: an event after a state gives the next state. */
 import { assertNever } from "../../../envs/lib/assert-never.ts";
+import { steadied, toldBefore } from "./by-arm.ts";
 import { withEvaluated, withRound } from "./evaluation-rounds.ts";
 import type { BatchDrawn, Created, ReportedGroup, Reshaped, RunEvent } from "./events.ts";
 import { addIssued, issuedHashes, nextGeneration } from "./issued-hashes.ts";
@@ -65,13 +66,15 @@ function markFolded<Key extends InstanceKey>(batches: readonly Batch<Key>[], fol
 
 function drawnBatch<Key extends InstanceKey>(
   { batch: index, atMs: drawnAtMs, cursor, probabilities, tasks, prompts, policyState }: BatchDrawn<Key>,
-  { config, policy, epoch, nextSeq: seq }: RunState,
+  state: RunState,
 ): Batch<Key> {
+  const { config, policy, epoch, nextSeq: seq } = state;
   const { numGenerations } = config;
   const groups = tasks.slice(0, prompts).map((task) => freshGroup(task, numGenerations));
-  const values = valuesOf(policy, policyState, config);
+  const before = toldBefore(state, index);
+  const values = steadied(before?.values, valuesOf(policy, policyState, config), new Set(tasks.map(({ arm }) => arm)));
   const reserve = tasks.slice(prompts);
-  const drawn = { index, cursor, seq, epoch, drawnAtMs, probabilities, values };
+  const drawn = { index, cursor, seq, epoch, drawnAtMs, probabilities, values, toldBefore: before };
   return { ...drawn, numGenerations, groups, prompts, reserve, open: groups.length };
 }
 

@@ -1,4 +1,5 @@
 /** Update batches: tasks as they were drawn, and what came of the samples of their groups. Never changed in place. */
+import type { Told } from "./by-arm.ts";
 import type { GroupOutcome } from "./signals.ts";
 import type { DynamicSampling, InstanceKey, RunConfig } from "./types.ts";
 
@@ -10,6 +11,8 @@ export type SampleResult =
       readonly solved: boolean;
       /** How good the answer is, in [0, 1]; left out: 1 where it is solved, else 0. */
       readonly quality?: number;
+      /** What the run's policy reads beside (PolicyDefinition.reads), by name; left out: nothing. */
+      readonly facts?: Readonly<Record<string, number>>;
       /** Of the policy that wrote the completion; left out: not known. */
       readonly policyVersion?: number;
       /** What its group's contrast pairs are made of; left out: its scheme does not scan for commits, or nothing is known. */
@@ -109,6 +112,8 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly drawnAtMs: number;
   readonly probabilities: readonly number[];
   readonly values: readonly number[];
+  /** What the history told with the draw before; null: it tells this one whole. */
+  readonly toldBefore: Told | null;
   /** Completions of each prompt. */
   readonly numGenerations: number;
   /** Of the tasks that may be given out, in cursor order from the batch's cursor on. */

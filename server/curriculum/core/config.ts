@@ -20,7 +20,7 @@ import {
 export const REWARD_MAX = 1e9;
 /** The papers' are at most 0.04. */
 export const KL_COEFFICIENT_MAX = 100;
-export const ARMS_MAX = 256;
+export const ARMS_MAX = 1024;
 export const PROMPTS_PER_UPDATE_MAX = 4096;
 export const LAG_MAX = 64;
 export const OVERSAMPLE_MAX = 16;
@@ -165,9 +165,11 @@ function checkSolvedKnown(policy: Policy, { feedbackSource }: RunConfig): Invali
 }
 
 /** A signal that compares the completions of a group has nothing to compare. */
-function checkSignalThere(policy: Policy, { feedbackSource, numGenerations }: RunConfig): Invalid | undefined {
-  const signal = definitionOf(policy).signal?.(policy.config);
-  if (numGenerations !== 1 || feedbackSource !== "step" || signal === undefined || !needsTwo(signal)) return undefined;
+function checkSignalThere(policy: Policy, { feedbackSource, numGenerations, arms }: RunConfig): Invalid | undefined {
+  if (numGenerations !== 1 || feedbackSource !== "step") return undefined;
+  const signals = arms.map(({ id }) => definitionOf(policy).signal?.(policy.config, id));
+  const signal = signals.find((name) => name !== undefined && needsTwo(name));
+  if (signal === undefined) return undefined;
   const remedy = "give more, or signal LEARNING_PROGRESS, which takes one";
   return invalid(
     "num_generations",

@@ -1,5 +1,6 @@
 /** Which arms an update batch may draw: masks (ours and the operator's) and hard constraints (ADSC 3.3). */
 import type { Rng } from "../../../envs/lib/rng.ts";
+import { rowsWithin } from "../policies/ranks.ts";
 import { definitionOf } from "../policies/registry.ts";
 import {
   invalid,
@@ -17,6 +18,19 @@ export interface Drawable {
   readonly probabilities: readonly number[];
   /** Whether each arm can be drawn, were it for a constraint only. */
   readonly possible: readonly boolean[];
+}
+
+/** The arms' weights, but 0 for an arm all of whose rows lie outside of the filter's range of ranks. */
+export function drawnWeights(
+  { filter }: Policy,
+  arms: readonly Pick<Arm, "id" | "source">[],
+  weights: readonly number[],
+): readonly number[] {
+  if (filter?.ranks === undefined) return weights;
+  return weights.map((weight, i) => {
+    const arm = arms[i];
+    return arm?.source === "real" && rowsWithin(filter.ranks, arm.id) === 0 ? 0 : weight;
+  });
 }
 
 /**

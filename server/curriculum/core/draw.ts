@@ -4,13 +4,13 @@
  * function of its seed, its control changes and its feedback.
  */
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "./constraints.ts";
+import { armClasses, assignSlots, drawableProbabilities, drawnWeights, quotasOf } from "./constraints.ts";
 import { isIssued, isRecent } from "./issued-hashes.ts";
 import type { KnownTask, ObservedGroup, Progress } from "../policies/policy.ts";
 import { isWithin } from "../policies/ranks.ts";
 import { definitionOf } from "../policies/registry.ts";
-import { signalNamed } from "./signals.ts";
 import type { Batch, ClosedGroup } from "./batches.ts";
+import { observedGroup, signalOf } from "./observed.ts";
 import { feedbackWeight, type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./fold.ts";
 import { batchAt, isDrawn, openGroups, openGroupsMax, type RunState, toRanges } from "./state.ts";
 import { passesOver } from "./task-memory.ts";
@@ -88,23 +88,17 @@ function dueFold(state: RunState): Fold {
 function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]): unknown {
   const { policy, policyState, config } = state;
   const definition = definitionOf(policy);
-  const signal = signalNamed(definition.signal?.(policy.config) ?? "ABSOLUTE_ADVANTAGE");
+  const signal = signalOf(definition, policy.config);
   const observed = ({ task, outcome }: ClosedGroup): ObservedGroup => {
-    const { count, sum, solved, deviation } = outcome;
-    const arm = config.arms[task.arm] as Arm;
     const batch = batchAt(state, task.cursor) as Batch;
-    return {
+    const place = {
       arm: task.arm,
-      armId: arm.id,
       hash: task.key.hash,
       rank: task.key.rank,
       weight: feedbackWeight(state, batch.index),
       probability: batch.probabilities[task.arm] ?? 0,
-      rewardMean: count > 0 ? sum / count : undefined,
-      rewardDeviation: count > 0 ? (deviation ?? undefined) : undefined,
-      solvedShare: count > 0 && solved !== null ? solved / count : undefined,
-      signal: signal(outcome, arm.rewardRange),
     };
+    return observedGroup(config.arms[task.arm] as Arm, place, outcome, signal);
   };
   return updates.reduce<unknown>(
     (now, groups) => definition.observe?.(policy.config, now, groups.map(observed)) ?? now,
@@ -132,7 +126,7 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
   const pass = definition.pass?.(policy.config, observed, view.progress);
   const policyState = pass?.state ?? observed;
   const p = definition.probabilities(policy.config, policyState, view);
-  const drawable = drawableProbabilities(policy, p, weights, masks);
+  const drawable = drawableProbabilities(policy, p, drawnWeights(policy, config.arms, weights), masks);
   if (drawable === undefined) return nothingToDraw(state);
   const { probabilities, possible } = drawable;
   const quotas = quotasOf(policy.constraints, batch, size);

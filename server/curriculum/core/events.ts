@@ -21,7 +21,7 @@ export interface BatchDrawn<Key extends InstanceKey = InstanceKey> {
   readonly tasks: readonly DrawnTask<Key>[];
   /** How many of them are to train on; the others are a reserve. */
   readonly prompts: number;
-  /** By arm, before constraints. */
+  /** By arm, before constraints; exact of those that it has tasks of (by-arm.ts). */
   readonly probabilities: readonly number[];
   /** After the fold: a replay takes it from here, so that it never depends on the code that replays. */
   readonly policyState: unknown;

@@ -2,6 +2,7 @@
 import { REWARD_MAX } from "./config.ts";
 import { evaluatedAt, findRound } from "./evaluation-rounds.ts";
 import type { ReportedGroup } from "./events.ts";
+import { readsOf } from "../policies/registry.ts";
 import { blankSamples, type Group, type GroupResults, type SampleResult } from "./batches.ts";
 import { batchAt, type EvaluationResults, groupAt, incarnationOf, type RunState } from "./state.ts";
 
@@ -20,6 +21,8 @@ export interface FeedbackItem extends GroupRef {
   readonly result: SampleResult;
   /** Of the instance that was scored, if known: one other than the group's is not recorded. */
   readonly hash?: string;
+  /** What else is known of the score, by name; asked for only where the run's policy reads any of it. */
+  readonly facts?: () => Readonly<Record<string, number>>;
   /** Of a task of an evaluation arm: then its cursor is its ordinal. */
   readonly evaluation?: EvaluationPlace;
 }
@@ -84,8 +87,18 @@ interface Pending {
   readonly known: (string | null)[];
 }
 
+/** The result with what the run's policy reads beside. */
+function withFacts({ result, facts, evaluation }: FeedbackItem, reads: readonly string[]): SampleResult {
+  if (reads.length === 0 || result.kind !== "reward" || facts === undefined || evaluation !== undefined) return result;
+  const known = facts();
+  const read = reads.filter((name) => Object.hasOwn(known, name) && isReward(known[name] ?? NaN));
+  if (read.length === 0) return result;
+  return { ...result, facts: Object.fromEntries(read.map((name) => [name, known[name] ?? 0])) };
+}
+
 /** What a result does to its group; one that is to be recorded is added. */
-function take(pending: Pending, { sample, digest, result, hash }: FeedbackItem): FeedbackStatus {
+function take(pending: Pending, item: FeedbackItem, reads: readonly string[]): FeedbackStatus {
+  const { sample, digest, result, hash } = item;
   const { target, known } = pending;
   const count = known.length;
   if (!(Number.isInteger(sample) && sample >= 0 && sample < count)) {
@@ -102,7 +115,7 @@ function take(pending: Pending, { sample, digest, result, hash }: FeedbackItem):
   known[sample] = digest;
   pending.indices.push(sample);
   pending.digests.push(digest);
-  pending.results.push(result);
+  pending.results.push(withFacts(item, reads));
   return recorded;
 }
 
@@ -175,6 +188,7 @@ export function decideFeedback(state: RunState, items: readonly FeedbackItem[]):
     byPlace.set(key, pending);
     return pending;
   };
+  const reads = readsOf(state.policy);
   // Items of a group come one after the other: it is looked up once.
   let last: Pending | undefined;
   const statuses = items.map((item): FeedbackStatus => {
@@ -183,7 +197,7 @@ export function decideFeedback(state: RunState, items: readonly FeedbackItem[]):
       if ("kind" in found) return found;
       last = found;
     }
-    return take(last, item);
+    return take(last, item, reads);
   });
   return { statuses, ...sorted([...byPlace.values()]) };
 }

@@ -1,5 +1,6 @@
 /** The instances of a draw: for each slot of its plan the arm's next one that is accepted and was not issued before. */
 import type { DrawPlan } from "./draw.ts";
+import { steadied, toldBefore } from "./by-arm.ts";
 import type { BatchDrawn } from "./events.ts";
 import { isIssued } from "./issued-hashes.ts";
 import type { DrawnTask } from "./batches.ts";
@@ -139,9 +140,11 @@ function wanted<Key extends InstanceKey>(
 
 /** The event of a plan whose slots are filled. */
 export function drawnEvent<Key extends InstanceKey>(
-  { batch, cursor, prompts, probabilities, policyState, fold, restarts }: DrawPlan,
+  { batch, cursor, prompts, policyState, fold, restarts, ...plan }: DrawPlan,
   tasks: readonly DrawnTask<Key>[],
   atMs: number,
 ): BatchDrawn<Key> {
+  const before = toldBefore(plan.basis, batch)?.probabilities;
+  const probabilities = steadied(before, plan.probabilities, new Set(tasks.map(({ arm }) => arm)));
   return { kind: "drawn", batch, atMs, cursor, tasks, prompts, probabilities, policyState, fold, restarts };
 }

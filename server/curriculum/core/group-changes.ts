@@ -1,6 +1,6 @@
 /** How the groups of a run change: results come, they close, are given out, follow from the reserve, are opened again. */
 import type { HandedOut } from "./events.ts";
-import { outcomeOf, type GroupOutcome, type RewardSums } from "./signals.ts";
+import { meanFacts, outcomeOf, type GroupOutcome, type RewardSums } from "./signals.ts";
 import {
   type Batch,
   batchEnd,
@@ -24,6 +24,7 @@ export function soFar({ results }: Pick<OpenGroup, "results">): GroupOutcome {
   const rewards: number[] = [];
   let solved = 0;
   let quality = 0;
+  let known: Readonly<Record<string, number>>[] | undefined;
   // A loop that counts: it runs for every group of a run, and an iterator costs more than what it does.
   for (let i = 0; i < results.length; i++) {
     const result = results[i];
@@ -31,8 +32,10 @@ export function soFar({ results }: Pick<OpenGroup, "results">): GroupOutcome {
     rewards.push(result.reward);
     if (result.solved) solved++;
     quality += result.quality ?? Number(result.solved);
+    if (result.facts !== undefined) (known ??= []).push(result.facts);
   }
-  return outcomeOf(rewards, solved, quality);
+  const outcome = outcomeOf(rewards, solved, quality);
+  return known === undefined ? outcome : { ...outcome, facts: meanFacts(known) };
 }
 
 /** Closes a group with what it has, or with what was reported of it. */

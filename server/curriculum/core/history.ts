@@ -1,4 +1,5 @@
 /** A run's history: a record for each update batch, round of evaluation and control change, as they happened. */
+import type { Told } from "./by-arm.ts";
 import { findRound } from "./evaluation-rounds.ts";
 import type { RunEvent } from "./events.ts";
 import { soFar } from "./group-changes.ts";
@@ -69,6 +70,8 @@ export type HistoryEntry = HistoryRecord & {
 export interface PlacedRecord {
   readonly seq: number;
   readonly record: HistoryRecord;
+  /** Of a batch's, what the record of the batch before it tells of its draw, if this one goes on from there. */
+  readonly toldBefore?: Told | null;
 }
 
 function sumsOf(group: Group): RewardSums {
@@ -163,7 +166,11 @@ export function historyWrites(
   });
   return [
     ...change,
-    ...batches.map((batch) => ({ seq: batch.seq, record: batchRecord(batch, after.config) })),
+    ...batches.map((batch) => ({
+      seq: batch.seq,
+      record: batchRecord(batch, after.config),
+      toldBefore: batch.toldBefore,
+    })),
     ...roundsToWrite(before, event, after).map((round) => ({
       seq: round.seq,
       record: evaluationRecord(round, after.config),

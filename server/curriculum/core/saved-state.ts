@@ -8,8 +8,10 @@ import { type Batch, blankSamples, type DrawnTask, type Group, recordedOf, withS
 import { pagesOf, withResults } from "./evaluation-rounds.ts";
 import { hashLists, issuedHashes, logged } from "./issued-hashes.ts";
 import { FormatError } from "./json.ts";
+import { changesOf } from "./by-arm.ts";
 import {
   bare,
+  byArmFrom,
   bytesOf,
   type Codecs,
   configDraft,
@@ -19,6 +21,7 @@ import {
   messageOf,
   otherFormat,
   policyFrom,
+  factsFrom,
   policyStateFrom,
   policyStateText,
   policyText,
@@ -95,7 +98,7 @@ function groupDraft(group: Group, keys: Codecs["keys"]): Draft<wire.Group> {
     task: taskMessage(group.task, keys),
     handedOutAtMs: group.handedOutAtMs,
     samples: sampleMessages(recordedOf(group)),
-    outcome: group.kind === "closed" ? group.outcome : null,
+    outcome: group.kind === "closed" ? { ...group.outcome, facts: group.outcome.facts ?? {} } : null,
     folded: group.kind === "closed" && group.folded,
   };
 }
@@ -113,12 +116,42 @@ function groupFrom(message: wire.Group, task: DrawnTask, numGenerations: number)
   const base = { task, handedOutAtMs: handedOutAtMs ?? null, ...known };
   if (outcome === undefined) return { kind: "open", ...base, missing: numGenerations - samples.length };
   const { deviation = null, advantage = null, quality } = outcome;
-  const cameTo = { ...sumsFrom(outcome), deviation, advantage, quality };
+  const { facts: all, ...sums } = sumsFrom(outcome);
+  const facts = factsFrom(all);
+  const cameTo = { ...sums, deviation, advantage, quality, ...(facts && { facts }) };
   return { kind: "closed", ...base, outcome: cameTo, folded };
 }
 
-function* batchParts(batch: Batch, keys: Codecs["keys"]): Generator<Part> {
-  yield { case: "batch", value: batch };
+/** `previous`: the batch before it in the state. */
+function batchDraft(batch: Batch, previous: Batch | undefined): Draft<wire.Batch> {
+  const { probabilities, values, toldBefore: told } = batch;
+  const isPrevious = previous?.probabilities === told?.probabilities && previous?.values === told?.values;
+  return {
+    ...batch,
+    probabilities: changesOf(told?.probabilities ?? null, probabilities),
+    values: changesOf(told?.values ?? null, values),
+    toldBefore:
+      told === null
+        ? { case: undefined }
+        : isPrevious
+          ? { case: "previous", value: true }
+          : { case: "told", value: told },
+  };
+}
+
+function batchFrom({ toldBefore: told, ...message }: wire.Batch, previous: Batch | undefined) {
+  const before =
+    told.case === undefined ? null : told.case === "told" ? bare(told.value) : required(previous, "the batch before");
+  return {
+    ...bare(message),
+    probabilities: byArmFrom(message.probabilities, before && before.probabilities),
+    values: byArmFrom(message.values, before && before.values),
+    toldBefore: before && { probabilities: before.probabilities, values: before.values },
+  };
+}
+
+function* batchParts(batch: Batch, previous: Batch | undefined, keys: Codecs["keys"]): Generator<Part> {
+  yield { case: "batch", value: batchDraft(batch, previous) };
   for (const groups of slices(batch.groups, batch.numGenerations))
     yield { case: "tasks", value: { groups: groups.map((group) => groupDraft(group, keys)), reserve: [] } };
   for (const reserve of slices(batch.reserve))
@@ -137,7 +170,7 @@ function* roundParts(round: EvaluationRound, { evaluationArms }: RunConfig): Gen
 function* stateParts(state: RunState, codecs: Codecs, journal: string): Generator<Part> {
   yield { case: "head", value: headDraft(state, codecs, journal) };
   for (const value of state.arms) yield { case: "arm", value };
-  for (const batch of state.batches) yield* batchParts(batch, codecs.keys);
+  for (const [i, batch] of state.batches.entries()) yield* batchParts(batch, state.batches[i - 1], codecs.keys);
   for (const round of state.evaluations) yield* roundParts(round, state.config);
   for (const [generation, all] of hashLists(state.issued).entries())
     for (const hashes of slices(all)) yield { case: "issued", value: { generation, hashes } };
@@ -244,7 +277,7 @@ function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs
       reading.arms.push(countersFrom(part.value));
       return;
     case "batch":
-      reading.batches.push({ ...bare(part.value), groups: [], reserve: [], open: 0 });
+      reading.batches.push({ ...batchFrom(part.value, reading.batches.at(-1)), groups: [], reserve: [], open: 0 });
       return;
     case "tasks":
       takeTasks(reading, part.value, codecs.keys);

@@ -13,14 +13,16 @@ import {
 } from "@bufbuild/protobuf";
 import * as wire from "../../gen/gradus/internal/v1/run_pb.js";
 import { definitionOf, policyCodec } from "../policies/registry.ts";
+import { changed, changesOf, isMany, isWhole, toldBefore } from "./by-arm.ts";
 import type { DrawnTask, GroupResults, SampleResult, SampleScan } from "./batches.ts";
 import type { RunEvent } from "./events.ts";
 import { type Codec, FormatError, type Json, parseJson } from "./json.ts";
+import { differenceOf, withDifference } from "./json-changes.ts";
 import type { Range, RunState } from "./state.ts";
 import { type Arm, type InstanceKey, placeOf, type Policy, type RunConfig, type TaskPlace } from "./types.ts";
 
 /** Of events and states alike. Another number: another server's, to be read by that one. */
-export const FORMAT = 5;
+export const FORMAT = 6;
 
 /** How the caller's part of a run is written. Its methods take what they gave: so the functions here need not say of what kind. */
 export interface Codecs<Spec = unknown, Key extends InstanceKey = InstanceKey> {
@@ -98,13 +100,13 @@ export function configDraft(config: RunConfig, specs: Codec<unknown>): Draft<wir
     ...config,
     policy: policyText(policy),
     lagBatches: lag.kind === "batches" ? lag.count : null,
-    arms: arms.map((arm) => ({ ...written(arm), klCoefficient: arm.klCoefficient })),
+    arms: arms.map((arm) => ({ ...written(arm), klCoefficient: arm.klCoefficient, rankGroup: arm.rankGroup })),
     evaluationArms: evaluationArms.map(written),
   };
 }
 
 function armFrom(message: wire.Arm, specs: Codec<unknown>): Arm {
-  const { klCoefficient, resource, rewardRange, ...arm } = bare(message);
+  const { klCoefficient, rankGroup, resource, rewardRange, ...arm } = bare(message);
   return {
     ...arm,
     spec: specs.decode(parseJson(arm.spec)),
@@ -112,6 +114,7 @@ function armFrom(message: wire.Arm, specs: Codec<unknown>): Arm {
     rewardRange: bare(required(rewardRange, "an arm's reward range")),
     resource,
     ...(klCoefficient !== undefined && { klCoefficient }),
+    ...(rankGroup !== undefined && { rankGroup }),
   };
 }
 
@@ -151,12 +154,19 @@ export function taskFrom(message: wire.DrawnTask, cursor: number, config: RunCon
 
 type Samples = Omit<GroupResults, "cursor">;
 
+const NO_FACTS: Readonly<Record<string, number>> = Object.freeze({});
+
+/** Of a message, where a map is empty that nobody set. */
+export function factsFrom(facts: Readonly<Record<string, number>>): Readonly<Record<string, number>> | undefined {
+  return Object.keys(facts).length === 0 ? undefined : facts;
+}
+
 export function sampleMessages({ indices, digests, results }: Samples): readonly wire.Sample[] {
   return results.map((result, i) => {
     const of = { $typeName: "gradus.internal.v1.Sample", index: indices[i] ?? 0, digest: digests[i] ?? "" } as const;
-    if (result.kind === "terminal") return { ...of, reason: result.reason };
-    const { reward, solved, quality, policyVersion, scan } = result;
-    return { ...of, reward, solved, quality, policyVersion, ...(scan && { scan: scanMessage(scan) }) };
+    if (result.kind === "terminal") return { ...of, reason: result.reason, facts: NO_FACTS };
+    const { reward, solved, quality, policyVersion, scan, facts = NO_FACTS } = result;
+    return { ...of, reward, solved, quality, policyVersion, facts, ...(scan && { scan: scanMessage(scan) }) };
   });
 }
 
@@ -164,13 +174,16 @@ function scanMessage({ length, commitEnd, goesOn }: SampleScan): wire.SampleScan
   return { $typeName: "gradus.internal.v1.SampleScan", length, commitEnd: commitEnd ?? undefined, goesOn };
 }
 
-function resultFrom({ reward, solved = false, quality, policyVersion, scan, reason }: wire.Sample): SampleResult {
+function resultFrom({ reward, solved = false, reason, ...more }: wire.Sample): SampleResult {
   if (reward === undefined) return { kind: "terminal", reason: required(reason, "a sample's result") };
   const result = { kind: "reward", reward, solved } as const;
-  if (quality === undefined && policyVersion === undefined && scan === undefined) return result;
+  const { quality, policyVersion, scan } = more;
+  const facts = factsFrom(more.facts);
+  if (quality === undefined && policyVersion === undefined && scan === undefined && facts === undefined) return result;
   return {
     ...result,
     ...(quality !== undefined && { quality }),
+    ...(facts && { facts }),
     ...(policyVersion !== undefined && { policyVersion }),
     ...(scan && { scan: { ...bare(scan), commitEnd: scan.commitEnd ?? null } }),
   };
@@ -199,11 +212,32 @@ export const rangeFrom = ({ first, last }: wire.Range): Range => [first, last];
 
 type Of<Kind extends RunEvent["kind"]> = Extract<RunEvent, { readonly kind: Kind }>;
 
-function drawnDraft(event: Of<"drawn">, { policy }: RunState, { keys }: Codecs): Draft<wire.Drawn> {
-  const { fold, tasks, policyState } = event;
+export function byArmFrom(message: wire.ByArm | undefined, before: readonly number[] | null): readonly number[] {
+  const numbers = changed(before, required(message, "numbers by arm"));
+  return required(numbers, "what numbers by arm have changed from");
+}
+
+/** The policy's state after a draw: where the run has many arms, as it differs from that before. */
+function observedDraft({ batch, policyState }: Of<"drawn">, { policy, policyState: before, config }: RunState) {
+  if (isWhole(batch) || !isMany(config.arms.length)) return { policyState: policyStateText(policy, policyState) };
+  const { state } = definitionOf(policy);
+  const changes = differenceOf(state.encode(before), state.encode(policyState));
+  return { policyState: "", policyChanges: JSON.stringify(changes) };
+}
+
+function observedFrom({ policyState, policyChanges }: wire.Drawn, { policy, policyState: before }: RunState): unknown {
+  if (policyChanges === "") return policyStateFrom(policy, policyState);
+  const { state } = definitionOf(policy);
+  return state.decode(withDifference(state.encode(before), parseJson(policyChanges)));
+}
+
+function drawnDraft(event: Of<"drawn">, before: RunState, { keys }: Codecs): Draft<wire.Drawn> {
+  const { fold, tasks, batch, probabilities } = event;
   return {
     ...event,
-    policyState: policyStateText(policy, policyState),
+    policyChanges: "",
+    ...observedDraft(event, before),
+    probabilities: changesOf(toldBefore(before, batch)?.probabilities ?? null, probabilities),
     fold: {
       batches: fold.kind === "through" ? fold.batches : null,
       ranges: fold.kind === "through" ? [] : fold.ranges.map(rangeDraft),
@@ -212,14 +246,16 @@ function drawnDraft(event: Of<"drawn">, { policy }: RunState, { keys }: Codecs):
   };
 }
 
-function drawnFrom(message: wire.Drawn, { policy, config }: RunState, { keys }: Codecs): Of<"drawn"> {
+function drawnFrom(message: wire.Drawn, before: RunState, { keys }: Codecs): Of<"drawn"> {
   const { batches, ranges } = required(message.fold, "what was folded in");
+  const { policyChanges: _changes, ...drawn } = bare(message);
   return {
     kind: "drawn",
-    ...bare(message),
-    policyState: policyStateFrom(policy, message.policyState),
+    ...drawn,
+    probabilities: byArmFrom(message.probabilities, toldBefore(before, message.batch)?.probabilities ?? null),
+    policyState: observedFrom(message, before),
     fold: batches === undefined ? { kind: "groups", ranges: ranges.map(rangeFrom) } : { kind: "through", batches },
-    tasks: message.tasks.map((task, i) => taskFrom(task, message.cursor + i, config, keys)),
+    tasks: message.tasks.map((task, i) => taskFrom(task, message.cursor + i, before.config, keys)),
   };
 }
 

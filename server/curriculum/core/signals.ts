@@ -13,6 +13,8 @@ export interface RewardSums {
 export interface GroupOutcome extends RewardSums {
   /** The sum of how good the answers are, each in [0, 1]; undefined: as many as are solved. */
   readonly quality: number | undefined;
+  /** Means of what the policy reads beside, by name, each over the samples that have it; left out: none has any. */
+  readonly facts?: Readonly<Record<string, number>> | undefined;
   /** The rewards' population standard deviation; null: not known. */
   readonly deviation: number | null;
   /** (1/K) Σ|A_k|, A_k the RLOO or the reported advantages; null: none, for which it takes two rewards. */
@@ -105,6 +107,20 @@ export function outcomeOf(rewards: readonly number[], solved: number, quality = 
   };
 }
 
+/** Means by name, each over the samples that have it; undefined: none has any. */
+export function meanFacts(
+  samples: readonly (Readonly<Record<string, number>> | undefined)[],
+): Readonly<Record<string, number>> | undefined {
+  const sums = new Map<string, { count: number; sum: number }>();
+  for (const facts of samples)
+    for (const [name, value] of Object.entries(facts ?? {})) {
+      const { count, sum } = sums.get(name) ?? { count: 0, sum: 0 };
+      sums.set(name, { count: count + 1, sum: sum + value });
+    }
+  if (sums.size === 0) return undefined;
+  return Object.fromEntries([...sums].map(([name, { count, sum }]) => [name, sum / count]));
+}
+
 /** Of advantages that the trainer computed; none: the group gives no signal. A mean of null is not known. */
 export function reportedOutcome(advantages: readonly number[], rewardMean: number | null): GroupOutcome {
   const count = rewardMean === null ? 0 : Math.max(1, advantages.length);
@@ -162,11 +178,18 @@ const quality: Signal = (outcome, range) => {
   return total === null ? rewardShare(outcome, range) : total / count;
 };
 
+/** How far the answers are from the trivial one to the optimum; where that is not known, how good they are. */
+const improvement: Signal = (outcome, range) => outcome.facts?.[IMPROVEMENT] ?? quality(outcome, range);
+
+/** The fact that the measure of that name reads (envs/score.ts). */
+export const IMPROVEMENT = "improvement";
+
 /** How well a group did, in [0, 1]. Names are those of the contract's enum SuccessMeasure. */
 export const measures = {
   QUALITY: quality,
   SOLVED: solvedShare,
   REWARD: rewardShare,
+  IMPROVEMENT: improvement,
 } as const satisfies Readonly<Record<string, Signal>>;
 
 export type MeasureName = keyof typeof measures;

@@ -33,21 +33,30 @@ export interface Arm<Spec = unknown> {
   readonly removed: boolean;
   /** For the trainer, who gets it with each task. Left out: no opinion. */
   readonly klCoefficient?: number;
+  /** Its rows are ranked among those of all arms that name the same. Left out: among those of all that name none. */
+  readonly rankGroup?: string;
 }
 
 /** Which instance of an arm is meant. */
 export interface TaskPlace<Spec> {
-  readonly arm: Pick<Arm<Spec>, "id" | "spec" | "source">;
+  readonly arm: Pick<Arm<Spec>, "id" | "spec" | "source" | "rankGroup">;
   /** Counted from 0. */
   readonly ordinal: number;
   /** f(run seed, arm, ordinal): makes the instance, whatever the policy does. */
   readonly seed: bigint;
   /** The run's seed: fixes the order in which an arm with rows goes through them. */
   readonly runSeed: bigint;
+  /** Of the run: those whose rows an arm's own are ranked among. Left out: its rows have no ranks. */
+  readonly among?: readonly Arm<Spec>[] | undefined;
 }
 
-export function placeOf<Spec>(arm: TaskPlace<Spec>["arm"], ordinal: number, runSeed: bigint): TaskPlace<Spec> {
-  return { arm, ordinal, runSeed, seed: deriveSeed("instance", runSeed, arm.id, ordinal) };
+export function placeOf<Spec>(
+  arm: TaskPlace<Spec>["arm"],
+  ordinal: number,
+  runSeed: bigint,
+  among?: readonly Arm<Spec>[],
+): TaskPlace<Spec> {
+  return { arm, ordinal, runSeed, among, seed: deriveSeed("instance", runSeed, arm.id, ordinal) };
 }
 
 /** A set of tasks that a run is evaluated on beside training: no policy sees it, and nothing is learnt from it. */
@@ -75,10 +84,14 @@ export const noConstraints: Constraints = Object.freeze({
   hardWarmupBatches: 0,
 });
 
-/** A slice of a ranked pool: rows whose rank is at least `min` and below `max`, which 1 takes in. */
+/** A slice of ranked rows: those whose rank is at least `min` and below `max`, which 1 takes in. */
 export interface RankRange {
   readonly min: number;
   readonly max: number;
+  /** What rows are ranked by; left out: it is not said. */
+  readonly by?: string;
+  /** How many rows the slice has of each arm that draws in it, by id; left out: nobody has counted. */
+  readonly rows?: Readonly<Record<string, number>>;
 }
 
 /** Which instances are passed over, whatever the policy is. */

@@ -1,7 +1,7 @@
 /** A run for its readers as it stands: all that the contract's RunState shows, rounds of evaluation among it. */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { valuesOf } from "./apply.ts";
-import { drawableProbabilities } from "./constraints.ts";
+import { drawableProbabilities, drawnWeights } from "./constraints.ts";
 import type { View } from "../policies/policy.ts";
 import { definitionOf } from "../policies/registry.ts";
 import type { RewardSums } from "./signals.ts";
@@ -144,12 +144,13 @@ function armView(state: RunState, i: number, probability: number, value: number)
 
 /** As the next update batch would be drawn; 0 where no arm can be drawn. */
 function nextProbabilities(state: RunState): readonly number[] {
-  const { policy, weights, masks } = state;
+  const { policy, config, weights, masks } = state;
   const definition = definitionOf(policy);
   const view = viewOf(state);
   const policyState = definition.pass?.(policy.config, state.policyState, view.progress)?.state ?? state.policyState;
   const p = definition.probabilities(policy.config, policyState, view);
-  return drawableProbabilities(policy, p, weights, masks)?.probabilities ?? p.map(() => 0);
+  const drawable = drawableProbabilities(policy, p, drawnWeights(policy, config.arms, weights), masks);
+  return drawable?.probabilities ?? p.map(() => 0);
 }
 
 // Rounds of evaluation: the state has the newest of each arm, and the history has all.

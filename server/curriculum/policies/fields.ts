@@ -36,6 +36,13 @@ export interface Fields<Name extends string = string> {
     prefix: string,
     byDefault: NoInfer<Entry>,
   ): Entry;
+  /** Names with entries of a table. */
+  choices<Entry extends string>(
+    name: Name,
+    table: Readonly<Record<Entry, unknown>>,
+    prefix: string,
+    byDefault: NoInfer<Entry>,
+  ): Readonly<Record<string, Entry>>;
   /** The object that a field holds, or that each item of a list is, with the names it may have. */
   object<Inner extends string>(name: Name, names: readonly Inner[]): Fields<Inner> | undefined;
   objects<Inner extends string>(name: Name, names: readonly Inner[]): readonly Fields<Inner>[];
@@ -62,6 +69,25 @@ function numberOf(field: string, json: Json): number {
 
 function entriesOf(field: string, json: Json, what: string): readonly (readonly [string, Json])[] {
   return typeof json === "object" && json !== null && !isList(json) ? Object.entries(json) : wants(field, what, json);
+}
+
+/** An entry of a table by its word, with or without the prefix of the contract's enum. */
+function choiceOf<Entry extends string>(
+  field: string,
+  value: Json,
+  table: Readonly<Record<Entry, unknown>>,
+  prefix: string,
+  byDefault: NoInfer<Entry>,
+): Entry {
+  const word = typeof value === "string" ? value.toUpperCase().replace(prefix, "") : value;
+  const entries = Object.keys(table) as Entry[];
+  // A number that the contract's enum does not have, of a newer client.
+  if (typeof word === "number") return word === 0 ? byDefault : refuse(field, `${word} is not one of the contract's`);
+  if (word === "UNSPECIFIED") return byDefault;
+  return (
+    entries.find((entry) => entry === word) ??
+    wants(field, `one of ${entries.map((entry) => entry.toLowerCase()).join(", ")}`, value)
+  );
 }
 
 function camelCase(name: string): string {
@@ -113,18 +139,16 @@ export function fieldsOf<Name extends string>(json: Json, names: readonly Name[]
         ),
       ) ?? {},
     choice: (name, table, prefix, byDefault) =>
-      read(name, (value, field) => {
-        const word = typeof value === "string" ? value.toUpperCase().replace(prefix, "") : value;
-        const entries = Object.keys(table) as (keyof typeof table)[];
-        // A number that the contract's enum does not have, of a newer client.
-        if (typeof word === "number")
-          return word === 0 ? byDefault : refuse(field, `${word} is not one of the contract's`);
-        if (word === "UNSPECIFIED") return byDefault;
-        return (
-          entries.find((entry) => entry === word) ??
-          wants(field, `one of ${entries.map((entry) => entry.toLowerCase()).join(", ")}`, value)
-        );
-      }) ?? byDefault,
+      read(name, (value, field) => choiceOf(field, value, table, prefix, byDefault)) ?? byDefault,
+    choices: (name, table, prefix, byDefault) =>
+      read(name, (value, field) =>
+        Object.fromEntries(
+          entriesOf(field, value, "names with words").map(([key, word]) => [
+            key,
+            choiceOf(`${field}["${key}"]`, word, table, prefix, byDefault),
+          ]),
+        ),
+      ) ?? {},
     object: (name, inner) => read(name, (value, field) => fieldsOf(value, inner, field)),
     objects: (name, inner) =>
       read(name, (value, field) =>

@@ -3,7 +3,7 @@ import type { Json } from "../core/json.ts";
 import type { Invalid, TaskFilter } from "../core/types.ts";
 import { fieldsOf } from "./fields.ts";
 import { inRange } from "./policy.ts";
-import { checkRankRange, readRanks } from "./ranks.ts";
+import { checkRankRange, readRanks, writeRanks } from "./ranks.ts";
 
 const FAILED_MAX = 1024;
 
@@ -17,7 +17,7 @@ export function readFilter(json: Json): TaskFilter | undefined {
 }
 
 export function writeFilter({ skipSolved, skipFailedAfter, ranks }: TaskFilter): Json {
-  return { skip_solved: skipSolved, skip_failed_after: skipFailedAfter, ...(ranks && { ranks: { ...ranks } }) };
+  return { skip_solved: skipSolved, skip_failed_after: skipFailedAfter, ...(ranks && { ranks: writeRanks(ranks) }) };
 }
 
 export function checkFilter(filter: TaskFilter | undefined): Invalid | undefined {

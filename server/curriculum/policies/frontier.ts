@@ -3,8 +3,9 @@
  * of most interest at a share of success of 2/7; practice that moves nothing wears off; where nothing is worth practising
  * all arms are drawn alike.
  */
-import { type MeasureName, measures } from "../core/signals.ts";
+import { IMPROVEMENT, type MeasureName, measures } from "../core/signals.ts";
 import { FormatError, type Json, readList, readNumber, readNumbers } from "../core/json.ts";
+import { invalid } from "../core/types.ts";
 import { fieldsOf } from "./fields.ts";
 import { first, type ObservedGroup, type PolicyDefinition, positive, type View } from "./policy.ts";
 
@@ -29,6 +30,8 @@ const PEAK = power(2 / 7, 2) * power(5 / 7, 5);
 export interface FrontierConfig {
   /** What success is. */
   readonly measure: MeasureName;
+  /** By the id of an arm that has another. */
+  readonly armMeasures: Readonly<Record<string, MeasureName>>;
   /** The share of each update batch that all arms have alike, whatever happens; in (0, 1]. */
   readonly exploration: number;
   /** How much practice without progress halves an arm's interest, in groups; undefined: see `scaleOf`. */
@@ -131,6 +134,15 @@ function probabilities(config: FrontierConfig, { arms }: FrontierState, { arms: 
   );
 }
 
+function measureOf({ measure, armMeasures }: FrontierConfig, armId: string): MeasureName {
+  return Object.hasOwn(armMeasures, armId) ? (armMeasures[armId] ?? measure) : measure;
+}
+
+function isSameMeasure(a: FrontierConfig, b: FrontierConfig): boolean {
+  const ids = [...Object.keys(a.armMeasures), ...Object.keys(b.armMeasures)];
+  return a.measure === b.measure && ids.every((id) => measureOf(a, id) === measureOf(b, id));
+}
+
 function encodeArm({ fast, fastCount, slow, slowCount, practice, reference }: Practised): Json {
   return [fast, fastCount, slow, slowCount, practice, reference];
 }
@@ -152,30 +164,44 @@ function decodeArm(json: Json): Practised {
 export const frontier: PolicyDefinition<FrontierConfig, FrontierState> = {
   kind: "frontier",
   read(parameters) {
-    const fields = fieldsOf(parameters, ["measure", "exploration", "practice_scale"]);
+    const fields = fieldsOf(parameters, ["measure", "arm_measures", "exploration", "practice_scale"]);
     return {
       measure: fields.choice("measure", measures, "SUCCESS_MEASURE_", "QUALITY"),
+      armMeasures: fields.choices("arm_measures", measures, "SUCCESS_MEASURE_", "QUALITY"),
       exploration: fields.number("exploration") ?? DEFAULT_EXPLORATION,
       practiceScale: fields.number("practice_scale"),
     };
   },
-  write: ({ measure, exploration, practiceScale }) => ({
+  write: ({ measure, armMeasures, exploration, practiceScale }) => ({
     measure: `SUCCESS_MEASURE_${measure}`,
+    ...(Object.keys(armMeasures).length > 0 && {
+      arm_measures: Object.fromEntries(
+        Object.entries(armMeasures).map(([id, name]) => [id, `SUCCESS_MEASURE_${name}`]),
+      ),
+    }),
     exploration,
     ...(practiceScale !== undefined && { practice_scale: practiceScale }),
   }),
-  check: ({ exploration, practiceScale }) =>
+  check: ({ armMeasures, exploration, practiceScale }, { armIds }) =>
     first([
+      () => {
+        const unknown = Object.keys(armMeasures).find((id) => !armIds.includes(id));
+        return unknown === undefined ? undefined : invalid(`arm_measures["${unknown}"]`, "is not an arm of the run");
+      },
       () => positive("exploration", exploration, 1),
       () => (practiceScale === undefined ? undefined : positive("practice_scale", practiceScale, PRACTICE_SCALE_MAX)),
     ]),
   takesFeedback: true,
-  signal: ({ measure }) => measure,
-  needsSolved: ({ measure }) => (measure === "SOLVED" ? "measure" : undefined),
+  signal: measureOf,
+  reads: ({ measure, armMeasures }) =>
+    [measure, ...Object.values(armMeasures)].includes("IMPROVEMENT") ? [IMPROVEMENT] : [],
+  needsSolved: ({ measure, armMeasures }) => {
+    const arm = Object.keys(armMeasures).find((id) => armMeasures[id] === "SOLVED");
+    return measure === "SOLVED" ? "measure" : arm && `arm_measures["${arm}"]`;
+  },
   initial: (_, armCount) => ({ arms: new Array<Practised>(armCount).fill(fresh) }),
   /** What was practised does not depend on the configuration, but for what success is. */
-  inherit: (config, state, before) =>
-    config.measure === before.measure ? state : { arms: state.arms.map(() => fresh) },
+  inherit: (config, state, before) => (isSameMeasure(config, before) ? state : { arms: state.arms.map(() => fresh) }),
   resize: (_, { arms }, armCount) => ({ arms: Array.from({ length: armCount }, (__, i) => arms[i] ?? fresh) }),
   state: {
     encode: ({ arms }) => arms.map(encodeArm),

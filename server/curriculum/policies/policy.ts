@@ -2,7 +2,7 @@
 import type { Rng } from "../../../envs/lib/rng.ts";
 import type { Codec, Json } from "../core/json.ts";
 import type { MeasureName, SignalName } from "../core/signals.ts";
-import { invalid, type Invalid, type Source } from "../core/types.ts";
+import { invalid, type Invalid, type RankRange, type Source } from "../core/types.ts";
 
 /** How far the run is when an update batch is drawn. */
 export interface Progress {
@@ -58,6 +58,8 @@ export interface ObservedGroup {
   readonly solvedShare: number | undefined;
   /** The one that the policy asks for; undefined: the group gives none. */
   readonly signal: number | undefined;
+  /** Means of what the policy reads, by name, each over the samples that have it; left out: none has any. */
+  readonly facts?: Readonly<Record<string, number>> | undefined;
 }
 
 /** An instance that could be the next task of an arm. */
@@ -77,6 +79,7 @@ export interface RunShape {
 /** A range of ranks that a policy draws in, for the arms of a stage. */
 export interface RankUse {
   readonly field: string;
+  readonly range: RankRange;
   readonly draws: (armId: string) => boolean;
 }
 
@@ -105,8 +108,14 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   check(config: Config, run: RunShape): Invalid | undefined;
   /** Whether a draw must wait for feedback that is due, and `observe` be told of it. */
   readonly takesFeedback: boolean;
-  /** What `observe` is given; left out: the absolute advantage. */
-  signal?(config: Config): SignalName | MeasureName;
+  /** What `observe` is given of a group of an arm; left out: the absolute advantage. */
+  signal?(config: Config, armId: string): SignalName | MeasureName;
+  /**
+   * Facts that it is told of beside (ObservedGroup.facts): "component:" with the name of a part of the reward, "metadata:"
+   * with that of a number that the environment says of its instances, or "improvement". Left out: none. They are kept in
+   * the run's journal from when the policy is in force. Under reported advantages there are none.
+   */
+  reads?(config: Config): readonly string[];
   /** The field that asks for what was solved, which reported advantages do not say. Left out: there is none. */
   needsSolved?(config: Config): string | undefined;
   /** The state before anything was observed. `cursor` is that of the first task that the policy will draw. */
@@ -147,6 +156,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   accepts?(config: Config, state: State, task: KnownTask, progress: Progress): boolean;
   /** The ranges of ranks that it draws in, and of which arms; left out: none. */
   ranked?(config: Config): readonly RankUse[];
+  /** The configuration with those ranges, in their order, in place of its own: their rows were counted. */
+  counted?(config: Config, ranges: readonly RankRange[]): Config;
   /** Moves on to what comes next, from the update batch at `progress` on. Left out: there is nothing to move on to. */
   advance?(config: Config, state: State, progress: Progress): Advance<State>;
 }

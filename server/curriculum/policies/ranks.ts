@@ -1,13 +1,28 @@
-/** Slices of pools that are ranked from easy to hard (Curriculum RLOO). */
+/** Slices of the rows of a run, which are ranked from easy to hard (Curriculum RLOO). */
 import { invalid, type Invalid, type RankRange } from "../core/types.ts";
+import type { Json } from "../core/json.ts";
+import { weightIn } from "./arm-weights.ts";
 import type { Fields } from "./fields.ts";
 
-/** Unset and all of it are the same. */
+/** Unset and all of it are the same, unless it says what rows are ranked by: then arms share by their rows. */
 export function readRanks(of: Fields<"ranks">): RankRange | undefined {
-  const fields = of.object("ranks", ["min", "max"]);
+  const fields = of.object("ranks", ["min", "max", "by", "rows"]);
   const min = fields?.number("min") ?? 0;
   const max = fields?.number("max") ?? 1;
-  return min === 0 && max === 1 ? undefined : { min, max };
+  const by = fields?.text("by") ?? "";
+  if (fields === undefined || (min === 0 && max === 1 && by === "")) return undefined;
+  const rows = fields.numbers("rows");
+  return { min, max, ...(by !== "" && { by }), ...(Object.keys(rows).length > 0 && { rows }) };
+}
+
+/** In the words of the contract's JSON. */
+export function writeRanks({ rows, ...range }: RankRange): Json {
+  return { ...range, ...(rows && { rows: { ...rows } }) };
+}
+
+/** How many rows of an arm a slice has; of what nobody has counted each arm counts alike. */
+export function rowsWithin(ranks: RankRange | undefined, id: string): number {
+  return ranks?.rows === undefined ? 1 : weightIn(ranks.rows, id);
 }
 
 export function checkRankRange(field: string, ranks: RankRange | undefined): Invalid | undefined {

@@ -1,7 +1,10 @@
-/** The one place where policies are registered, and from which all others reach them. */
+/**
+ * The one place where policies are registered, and from which all others reach them: ours, and those that an operator
+ * brings, which a process registers before it reads any run.
+ */
 import { didYouMean } from "../../../envs/lib/text.ts";
 import { type Codec, FormatError, type Json, readObject, readText } from "../core/json.ts";
-import { type Constraints, invalid, type Invalid, isInvalid, type Policy } from "../core/types.ts";
+import { type Constraints, invalid, type Invalid, isInvalid, type Policy, type RankRange } from "../core/types.ts";
 import { bandit } from "./bandit/bandit.ts";
 import { competence } from "./competence.ts";
 import { fieldsOf, UnreadField } from "./fields.ts";
@@ -15,9 +18,39 @@ import { staged } from "./staged.ts";
 
 const policies: readonly PolicyDefinition[] = [frontier, mixture, staged, replay, competence, bandit, forgetting];
 
-const byKind: ReadonlyMap<string, PolicyDefinition> = new Map(policies.map((policy) => [policy.kind, policy]));
+const byKind = new Map(policies.map((policy) => [policy.kind, policy]));
 
-export const policyKinds: readonly string[] = [...byKind.keys()];
+/** Those of Gradus. */
+export const ownKinds: readonly string[] = [...byKind.keys()];
+
+/** All that there are. */
+export function policyKinds(): readonly string[] {
+  return [...byKind.keys()];
+}
+
+/** Adds a policy of the operator's, whose name none of ours has. */
+export function registerPolicy(definition: PolicyDefinition): void {
+  if (ownKinds.includes(definition.kind)) throw new Error(`"${definition.kind}" is a policy of Gradus itself`);
+  byKind.set(definition.kind, guarded(definition));
+}
+
+const ROUNDING = 1e-6;
+
+/** With its probabilities looked at: what is none would draw anything. */
+function guarded(definition: PolicyDefinition): PolicyDefinition {
+  return {
+    ...definition,
+    probabilities(config, state, view) {
+      const p = definition.probabilities(config, state, view);
+      const sum = p.reduce((total, share) => total + share, 0);
+      if (p.length === view.arms.length && p.every((share) => share >= 0) && Math.abs(sum - 1) <= ROUNDING) return p;
+      const got = JSON.stringify(p).slice(0, 200);
+      throw new Error(
+        `policy "${definition.kind}" must give ${view.arms.length} shares from 0 that sum to 1, not ${got}`,
+      );
+    },
+  };
+}
 
 export function definitionOf({ kind }: Policy): PolicyDefinition {
   const found = byKind.get(kind);
@@ -73,7 +106,7 @@ export function readPolicy(given: GivenPolicy): Policy | Invalid {
   const { name } = given;
   const definition = byKind.get(name);
   if (definition === undefined) {
-    const near = didYouMean(name, policyKinds) || `; there are ${policyKinds.join(", ")}`;
+    const near = didYouMean(name, policyKinds()) || `; there are ${policyKinds().join(", ")}`;
     return invalid("policy.named.name", name === "" ? `it is required${near}` : `there is no policy '${name}'${near}`);
   }
   const config = under(name, () => definition.read(given.parameters));
@@ -99,11 +132,27 @@ function underPolicy(kind: string, found: Invalid): Invalid {
   return { ...found, field: `policy.${kind}.${found.field}` };
 }
 
-/** Every range of ranks that a policy draws in, named from "policy" down. */
+/** Every range of ranks that a policy draws in, named from "policy" down; the filter's comes last. */
 export function rankUsesOf(policy: Policy): readonly RankUse[] {
   const own = definitionOf(policy).ranked?.(policy.config) ?? [];
-  const ranges = own.map(({ field, draws }) => ({ field: `policy.${policy.kind}.${field}`, draws }));
-  return policy.filter?.ranks === undefined ? ranges : [...ranges, { field: "policy.filter.ranks", draws: () => true }];
+  const uses = own.map(({ field, ...use }) => ({ ...use, field: `policy.${policy.kind}.${field}` }));
+  const range = policy.filter?.ranks;
+  return range === undefined ? uses : [...uses, { field: FILTER_RANKS, range, draws: () => true }];
+}
+
+/** The field of the range that passes over rows under any policy, and leaves the arms' shares as they are. */
+export const FILTER_RANKS = "policy.filter.ranks";
+
+/** The policy with its ranges of ranks, as rankUsesOf gives them, counted. */
+export function withRankRanges(policy: Policy, ranges: readonly RankRange[]): Policy {
+  const { filter } = policy;
+  const config = definitionOf(policy).counted?.(policy.config, ranges) ?? policy.config;
+  return { ...policy, config, ...(filter?.ranks && { filter: { ...filter, ranks: ranges.at(-1) } }) };
+}
+
+/** Names of the facts that it is told of beside each sample's reward. */
+export function readsOf(policy: Policy): readonly string[] {
+  return definitionOf(policy).reads?.(policy.config) ?? [];
 }
 
 /** Whether the policy's own configuration goes with a run. */

@@ -13,6 +13,7 @@ import {
   type Stage,
   stagePhases,
   stageShares,
+  withCounted,
   writeStages,
 } from "./stages.ts";
 
@@ -154,6 +155,7 @@ export const replay: PolicyDefinition<ReplayConfig, ReplayState> = {
   probabilities: (config, state, { progress, arms }) => stageShares(stageOf(config, state, progress), arms),
   accepts: (config, state, { rank }, progress) => isWithin(stageOf(config, state, progress)?.ranks, rank),
   ranked: rankedStages,
+  counted: withCounted,
   phases: stagePhases,
   sharing: stagePhases,
   /** From a cycle's last stage the next cycle begins. */

@@ -13,6 +13,7 @@ import {
   stageShares,
   type Standing,
   standingAt,
+  withCounted,
   writeStages,
 } from "./stages.ts";
 
@@ -57,6 +58,7 @@ export const staged: PolicyDefinition<StagedConfig, Standing> = {
   probabilities: (config, state, { progress, arms }) => stageShares(stageOf(config, state, progress), arms),
   phases: stagePhases,
   ranked: rankedStages,
+  counted: withCounted,
   sharing: stagePhases,
   accepts: (config, state, { rank }, progress) => isWithin(stageOf(config, state, progress)?.ranks, rank),
   advance: (config, state, progress) =>

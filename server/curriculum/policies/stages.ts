@@ -4,7 +4,7 @@ import { invalid, type Invalid, type RankRange } from "../core/types.ts";
 import { type ArmWeights, checkArmWeights, sharesOf, weightIn } from "./arm-weights.ts";
 import { type Fields, UnreadField } from "./fields.ts";
 import { type Advance, type ArmRecord, positive, type RankUse } from "./policy.ts";
-import { checkRankRange, readRanks } from "./ranks.ts";
+import { checkRankRange, readRanks, rowsWithin, writeRanks } from "./ranks.ts";
 
 const STAGES_MAX = 64;
 
@@ -21,7 +21,7 @@ export interface Stage {
   readonly extent: Extent;
   /** Empty: all arms. */
   readonly weights: ArmWeights;
-  /** Of the rows of real pools; undefined: all. */
+  /** Of the run's rows; undefined: all. */
   readonly ranks: RankRange | undefined;
 }
 
@@ -52,7 +52,7 @@ export function writeStages(stages: readonly Stage[]): Json {
     ...(extent.kind === "share" && { share: extent.share }),
     ...(extent.kind === "tasks" && { tasks: extent.tasks }),
     weights,
-    ...(ranks && { ranks: { ...ranks } }),
+    ...(ranks && { ranks: writeRanks(ranks) }),
   }));
 }
 
@@ -89,24 +89,46 @@ export function stageWeight({ weights }: Pick<Stage, "weights">, id: string): nu
   return 1;
 }
 
+/** What of a stage says which arms it draws. */
+type Sharing = Pick<Stage, "weights"> & Partial<Pick<Stage, "ranks">>;
+
+/** The same by the rows that an arm has in the stage's range of ranks. */
+function drawnWeight(stage: Sharing, id: string): number {
+  return stageWeight(stage, id) * rowsWithin(stage.ranks, id);
+}
+
 /** Stages that draw in a range of ranks. */
 export function rankedStages({ stages }: { readonly stages: readonly Stage[] }): readonly RankUse[] {
   return stages.flatMap((stage, i) =>
-    stage.ranks === undefined ? [] : [{ field: `stages[${i}].ranks`, draws: (id) => stageWeight(stage, id) > 0 }],
+    stage.ranks === undefined
+      ? []
+      : [{ field: `stages[${i}].ranks`, range: stage.ranks, draws: (id) => stageWeight(stage, id) > 0 }],
   );
 }
 
+/** The configuration with the ranges of its stages, in their order, as they were counted. */
+export function withCounted<Config extends { readonly stages: readonly Stage[] }>(
+  config: Config,
+  ranges: readonly RankRange[],
+): Config {
+  const counted = ranges.values();
+  const stages = config.stages.map((stage) =>
+    stage.ranks === undefined ? stage : { ...stage, ranks: counted.next().value },
+  );
+  return { ...config, stages };
+}
+
 /** Each arm's share in a stage; undefined, there being none: 0. */
-export function stageShares(stage: Pick<Stage, "weights"> | undefined, arms: readonly ArmRecord[]): readonly number[] {
-  return sharesOf((id) => (stage === undefined ? 0 : stageWeight(stage, id)), arms);
+export function stageShares(stage: Sharing | undefined, arms: readonly ArmRecord[]): readonly number[] {
+  return sharesOf((id) => (stage === undefined ? 0 : drawnWeight(stage, id)), arms);
 }
 
 /** Whether each arm is drawn in each stage. */
 export function stagePhases(
-  { stages }: { readonly stages: readonly Pick<Stage, "weights">[] },
+  { stages }: { readonly stages: readonly Sharing[] },
   armIds: readonly string[],
 ): readonly (readonly boolean[])[] {
-  return stages.map((stage) => armIds.map((id) => stageWeight(stage, id) > 0));
+  return stages.map((stage) => armIds.map((id) => drawnWeight(stage, id) > 0));
 }
 
 /** A stage, counted from 0, and the cursor where it began. */

@@ -1,5 +1,6 @@
 /** A page of a run's history: as many records as were asked for, or as fit. */
 import type { Store, StoredRecord } from "../../stores/store.ts";
+import { isMany } from "../core/by-arm.ts";
 import type { RunState } from "../core/state.ts";
 
 /**
@@ -7,6 +8,8 @@ import type { RunState } from "../core/state.ts";
  * run of 256 arms that is a hundred update batches.
  */
 export const PAGE_CHARACTERS_MAX = 1024 ** 2;
+/** Of an update batch, for each arm, where it is told whole, as it is on the wire. */
+const CHARACTERS_PER_ARM = 40;
 /** Records that are read from the store at a time. */
 const AT_A_TIME = 64;
 
@@ -20,9 +23,10 @@ export interface HistoryPage {
 export async function historyPage(
   store: Pick<Store, "records">,
   key: number,
-  from: number,
-  limit: number,
+  { from, limit, armCount }: { readonly from: number; readonly limit: number; readonly armCount: number },
 ): Promise<HistoryPage> {
+  // What was written of many arms may be a few of them.
+  const least = isMany(armCount) ? CHARACTERS_PER_ARM * armCount : 0;
   const placed: StoredRecord[] = [];
   let characters = 0;
   let at = from;
@@ -30,10 +34,10 @@ export async function historyPage(
     const wanted = Math.min(AT_A_TIME, limit - placed.length);
     const part = await store.records(key, at, wanted);
     for (const record of part) {
-      if (placed.length > 0 && characters + record.body.length > PAGE_CHARACTERS_MAX)
-        return { placed, next: record.seq };
+      const length = Math.max(least, record.body.length);
+      if (placed.length > 0 && characters + length > PAGE_CHARACTERS_MAX) return { placed, next: record.seq };
       placed.push(record);
-      characters += record.body.length;
+      characters += length;
       at = record.seq + 1;
     }
     if (part.length < wanted) return { placed, next: undefined };

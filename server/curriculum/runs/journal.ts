@@ -9,6 +9,7 @@ import type {
   WrittenSummary,
 } from "../../stores/store.ts";
 import { apply, applyUntrimmed, trim } from "../core/apply.ts";
+import { isMany, isWhole } from "../core/by-arm.ts";
 import type { RunEvent } from "../core/events.ts";
 import { FormatError, parseJson, readNumber, readObject, readText } from "../core/json.ts";
 import { policyCodec } from "../policies/registry.ts";
@@ -17,7 +18,8 @@ import { type Codecs, encodeEvent, eventFrom, FORMAT, readEvent } from "../core/
 import { decodeState, encodeState, piecesOf, stateReader } from "../core/saved-state.ts";
 import type { InstanceKey, RunConfig } from "../core/types.ts";
 import { type RunView, stateView, type StateView } from "../core/view.ts";
-import { type HistoryRecord, historyWrites } from "../core/history.ts";
+import { historyWrites } from "../core/history.ts";
+import { encodeRecord } from "./history-records.ts";
 import type { Clock } from "./ports.ts";
 import { inTurns } from "./turns.ts";
 
@@ -61,9 +63,8 @@ export function encodeChange<Spec, Key extends InstanceKey>(
   const write = (event: RunEvent<Spec, Key>): void => {
     encoded.push(encodeEvent(event, state, codecs));
     const untrimmed = applyUntrimmed(state, event);
-    for (const { seq, record } of historyWrites(state, event, untrimmed, { atMs, by })) {
-      records.push({ seq, body: encodeRecord(record) });
-    }
+    for (const { seq, ...placed } of historyWrites(state, event, untrimmed, { atMs, by }))
+      records.push({ seq, body: encodeRecord(placed) });
     state = trim(untrimmed);
   };
   decided.forEach(write);
@@ -73,19 +74,6 @@ export function encodeChange<Spec, Key extends InstanceKey>(
   const events = [...decided, ...more];
   const change = { state, events: encoded, records };
   return isTold(before, events, state) ? { ...change, summary: encodeSummary(state, summarized) } : change;
-}
-
-function encodeRecord(record: HistoryRecord): string {
-  const policy = record.kind === "control" && record.policy ? { policy: policyCodec.encode(record.policy) } : {};
-  return JSON.stringify({ format: FORMAT, ...record, ...policy });
-}
-
-export function decodeRecord(text: string): HistoryRecord {
-  const { format, policy, ...record } = readObject(parseJson(text));
-  if (format !== FORMAT)
-    throw new FormatError("a record of the run's history is of a format that this server does not read");
-  const read = record as unknown as HistoryRecord;
-  return policy === undefined || read.kind !== "control" ? read : { ...read, policy: policyCodec.decode(policy) };
 }
 
 /** What is read and followed at once: a few milliseconds. */
@@ -125,9 +113,19 @@ export async function readState<Spec, Key extends InstanceKey>(
   clock: Clock,
 ): Promise<RunState<Spec, Key> | undefined> {
   const snapshot = await store.snapshot(key);
-  // What the snapshot stands for is not followed again, but a journal that was changed is believed nowhere.
-  for (let at = 0; at < (snapshot?.version ?? 0);) at = await store.check(key, at, snapshot?.version ?? 0);
-  const state = await readOn(store, key, snapshot && (await readSnapshot(snapshot, codecs, clock)), codecs, clock);
+  const end = snapshot?.version ?? 0;
+  const middle = Math.floor(end / 2);
+  const check = async (from: number, to: number): Promise<void> => {
+    for (let at = from; at < to;) at = await store.check(key, at, to);
+  };
+  // What the snapshot stands for is not followed again, but a journal that was changed is believed nowhere. In two parts, so
+  // that one is looked at here while the store brings the other.
+  const [from] = await Promise.all([
+    snapshot && readSnapshot(snapshot, codecs, clock),
+    check(0, middle),
+    check(middle, end),
+  ]);
+  const state = await readOn(store, key, from, codecs, clock);
   if (state === undefined || state.runId === id) return state;
   throw new FormatError(`its journal is that of run "${state.runId}"`);
 }
@@ -232,8 +230,20 @@ export interface ListedView extends Omit<RunView, "config"> {
   readonly config: Pick<RunConfig, "given">;
 }
 
+/** What happens with each update batch, but its draw. */
+const ofEachBatch: ReadonlySet<RunEvent["kind"]> = new Set([
+  "handedOut",
+  "feedback",
+  "reported",
+  "closed",
+  "evaluated",
+]);
+
 /** Whether a change is told in the summary at once. */
 export function isTold(before: RunState | undefined, events: readonly RunEvent[], after: RunState): boolean {
+  // Of many arms it is longer than all that a draw writes: a list has the newest from memory, or reads the journal.
+  if (isMany(after.config.arms.length))
+    return events.some((event) => (event.kind === "drawn" ? isWhole(event.batch) : !ofEachBatch.has(event.kind)));
   const closes = before?.batchesClosed !== after.batchesClosed || openRounds(before) !== openRounds(after);
   return closes || events.some(({ kind }) => kind !== "feedback" && kind !== "evaluated");
 }

@@ -26,7 +26,8 @@ import {
 } from "../core/types.ts";
 import { type HistoryEntry, openRecords } from "../core/history.ts";
 import { runView, type RunView, stateView, type StateView, viewOf } from "../core/view.ts";
-import { decodeRecord, decodeSummary, encodeChange, encodeSummary, type ListedView, readState } from "./journal.ts";
+import { leadingTo, recordReader } from "./history-records.ts";
+import { decodeSummary, encodeChange, encodeSummary, type ListedView, readState } from "./journal.ts";
 import { feedbackQueue } from "./feedback-queue.ts";
 import { historyPage, missingRecord } from "./history-page.ts";
 import { gone, serial } from "./live-run.ts";
@@ -176,15 +177,18 @@ function keeping<Spec, Key extends InstanceKey>(
 
   const history: All["history"] = (runId, from, limit) =>
     read(registry, runId, async (state, { run }) => {
-      const { placed, next } = await historyPage(store, run.key, from, limit);
+      const { placed, next } = await historyPage(store, run.key, { from, limit, armCount: state.config.arms.length });
       const missing = missingRecord(state, placed, from, next);
       // Of a run that was deleted meanwhile they are gone.
       if (missing !== undefined && (await run.refresh())) throw recordMissing(missing);
       const open = openRecords(state);
+      const readRecord = recordReader();
+      for (const { body } of await leadingTo(placed, store, run.key)) readRecord(body);
       const items = placed.map(({ seq, body }) => {
+        const written = readRecord(body);
         const now = open(seq);
         const rolledBack = state.rolledBack.some(([first, last]) => first <= seq && seq <= last);
-        return { ...(now ?? decodeRecord(body)), rolledBack, seq, isSettled: now === undefined };
+        return { ...(now ?? written), rolledBack, seq, isSettled: now === undefined };
       });
       return { items, next };
     });

@@ -82,7 +82,7 @@ export function createStock<Spec, Key extends InstanceKey>(
     const on = shelves[arm];
     const spec = of.arms[arm];
     if (on === undefined || spec === undefined) throw new Error(`a draw is of arm ${arm}, and the run has none such`);
-    const places = ordinals.map((ordinal) => placeOf(spec, ordinal, of.seed));
+    const places = ordinals.map((ordinal) => placeOf(spec, ordinal, of.seed, of.arms));
     const making = source.make(places, signal, run.id);
     for (const ordinal of ordinals) on.pending.set(ordinal, making);
     try {
@@ -156,14 +156,23 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
     return !isSame || run.isGone() || stock.size() >= candidatesMax;
   };
   // Of all arms what is likely, and then what is possible.
-  const counts = [0, DEVIATIONS].flatMap((deviations) => [...expected(drawn, deviations).entries()]);
-  for (const [arm, count] of counts) {
-    const from = drawn.arms[arm]?.nextOrdinal ?? 0;
-    const all = Array.from({ length: count }, (_, i) => from + i);
-    const ordinals = all.filter((ordinal) => stock.lookup(arm, ordinal) === undefined);
-    for (let i = 0; i < ordinals.length && !isOver(); i += CHUNK) {
-      const failed = await stock.make([{ arm, ordinals: ordinals.slice(i, i + CHUNK) }], signal);
+  for (const deviations of [0, DEVIATIONS]) {
+    const missing = expected(drawn, deviations).flatMap((count, arm) => {
+      const from = drawn.arms[arm]?.nextOrdinal ?? 0;
+      const all = Array.from({ length: count }, (_, i) => ({ arm, ordinal: from + i }));
+      return all.filter(({ ordinal }) => stock.lookup(arm, ordinal) === undefined);
+    });
+    for (let i = 0; i < missing.length; i += CHUNK) {
+      if (isOver()) return;
+      const failed = await stock.make(byArm(missing.slice(i, i + CHUNK)), signal);
       if (failed !== undefined) return;
     }
   }
+}
+
+/** Of many arms each wants a task or two: they are made together. */
+function byArm(candidates: readonly { readonly arm: number; readonly ordinal: number }[]): readonly Wanted[] {
+  const ordinals = new Map<number, number[]>();
+  for (const { arm, ordinal } of candidates) ordinals.set(arm, [...(ordinals.get(arm) ?? []), ordinal]);
+  return [...ordinals].map(([arm, of]) => ({ arm, ordinals: of }));
 }

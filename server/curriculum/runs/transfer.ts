@@ -24,6 +24,7 @@ import {
   type RunConfig,
 } from "../core/types.ts";
 import { runView, type RunView } from "../core/view.ts";
+import { withoutLoose } from "./history-records.ts";
 import { missingRecord } from "./history-page.ts";
 import { encodeChange, encodeSummary } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -80,7 +81,7 @@ async function newestRecords<Spec, Key extends InstanceKey>(
     while (length > RECORDS_LENGTH_MAX) length -= kept[tooMany++]?.body.length ?? 0;
     kept.splice(0, tooMany);
   }
-  return kept;
+  return withoutLoose(kept);
 }
 
 export async function exportRun<Spec, Key extends InstanceKey>(

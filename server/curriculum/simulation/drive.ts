@@ -2,22 +2,16 @@
  * A student under a run of the real curriculum: its draws, its folds and its policies, without a store, a clock or tasks.
  * A trainer of today's kind: it takes an update batch, samples every group of it, learns from it, and asks for the next.
  */
-import { mix, rngFor, type Rng } from "../../../envs/lib/rng.ts";
+import { rngFor } from "../../../envs/lib/rng.ts";
 import { apply } from "../core/apply.ts";
 import { drawReadiness, planDraw } from "../core/draw.ts";
 import { drawnEvent, fillSlots } from "../core/fill.ts";
 import type { RunEvent } from "../core/events.ts";
-import type { DrawnTask, GroupResults, SampleResult } from "../core/batches.ts";
+import type { DrawnTask, GroupResults } from "../core/batches.ts";
 import type { RunState } from "../core/state.ts";
-import type { Arm, InstanceKey, RunConfig } from "../core/types.ts";
-import { scoreOf, type Practice, type Student } from "./student.ts";
-
-/** Update batches of so many groups move a student as far as the law says, and others as far in one step. */
-export const GROUPS_OF_A_STEP = 16;
-
-export interface Key extends InstanceKey {
-  readonly rank: number;
-}
+import type { Arm, RunConfig } from "../core/types.ts";
+import { type Group, type Key, keyOf, resultsOf, sampled, teaches } from "./sampling.ts";
+import { scoreOf, type Student } from "./student.ts";
 
 /** An update batch of a simulated run. */
 export interface Step {
@@ -27,7 +21,7 @@ export interface Step {
   readonly probabilities: readonly number[];
   /** Samples that were solved. */
   readonly solved: number;
-  /** Groups with some samples solved and some not. */
+  /** Groups with some samples solved and some not; of graded answers: that differ. */
   readonly useful: number;
   /** After it: mean success over the arms that can be learnt. */
   readonly score: number;
@@ -35,49 +29,16 @@ export interface Step {
   readonly success: readonly number[];
 }
 
-/** The rewards of a solved and an unsolved sample of each arm. */
-function resultsOf({ rewardRange: { min, max } }: Arm): { readonly [solved in "yes" | "no"]: SampleResult } {
-  return {
-    yes: { kind: "reward", reward: max, solved: true },
-    no: { kind: "reward", reward: min, solved: false },
-  };
-}
-
-/** Every ordinal of an arm is an instance of its own, of a rank by chance. */
-function keyOf(seed: number, arm: number, ordinal: number): Key {
-  const rank = (mix(mix(mix(seed) ^ arm) ^ ordinal) + 0.5) / 2 ** 32;
-  return { hash: `${arm}:${ordinal}`, rank };
-}
-
-/** The groups of one batch, as the student solves them now. */
-function sampled<Mind>(
-  student: Student<Mind>,
-  mind: Mind,
-  tasks: readonly DrawnTask<Key>[],
-  { numGenerations: samples, promptsPerUpdate }: Pick<RunConfig, "numGenerations" | "promptsPerUpdate">,
-  rng: Rng,
-): readonly Practice[] {
-  const weight = GROUPS_OF_A_STEP / promptsPerUpdate;
-  return tasks.map(({ arm, key }) => {
-    const chance = student.chance(mind, arm, key.rank);
-    let solved = 0;
-    for (let i = 0; i < samples; i++) solved += Number(rng.float() < chance);
-    return { arm, solved, samples, weight };
-  });
-}
-
-/** What the curriculum is told: the solved ones first, which no signal looks at. */
+/** What the curriculum is told. */
 function feedbackOf(
   config: RunConfig,
   tasks: readonly DrawnTask<Key>[],
-  groups: readonly Practice[],
+  groups: readonly Group[],
 ): readonly GroupResults[] {
   const indices = Array.from({ length: config.numGenerations }, (_, i) => i);
   const digests = indices.map(() => "");
   return tasks.map(({ cursor, arm }, i) => {
-    const { yes, no } = resultsOf(config.arms[arm] as Arm);
-    const solved = groups[i]?.solved ?? 0;
-    return { cursor, indices, digests, results: indices.map((index) => (index < solved ? yes : no)) };
+    return { cursor, indices, digests, results: resultsOf(config.arms[arm] as Arm, groups[i] as Group) };
   });
 }
 
@@ -106,7 +67,7 @@ export function* drive<Spec, Mind>(config: RunConfig<Spec>, student: Student<Min
   while (drawReadiness(state).kind === "ready") {
     const draw = drawn(state, ranks);
     state = draw.state;
-    const groups: Practice[] = [];
+    const groups: Group[] = [];
     for (let tasks = waiting(state); tasks.length > 0; tasks = waiting(state)) {
       const practised = sampled(student, mind, tasks, config, rng);
       state = apply(state, { kind: "feedback", groups: feedbackOf(config, tasks, practised) });
@@ -114,7 +75,7 @@ export function* drive<Spec, Mind>(config: RunConfig<Spec>, student: Student<Min
     }
     mind = student.learn(mind, groups);
     const counts = config.arms.map((_, arm) => groups.filter((group) => group.arm === arm).length);
-    const useful = groups.filter((group) => group.solved > 0 && group.solved < group.samples).length;
+    const useful = groups.filter(teaches).length;
     const solved = groups.reduce((sum, group) => sum + group.solved, 0);
     const { probabilities } = draw;
     yield { counts, probabilities, solved, useful, score: scoreOf(student, mind), success: student.success(mind) };

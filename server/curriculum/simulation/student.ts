@@ -3,6 +3,8 @@
  * `node bench/curriculum/run.ts --students FILE`, where FILE exports `student`, a Family. All of it is pure.
  */
 
+import type { Rng } from "../../../envs/lib/rng.ts";
+
 /** An arm as a user sees it: which family of tasks, and how far up in it. */
 export interface Place {
   readonly id: string;
@@ -20,6 +22,8 @@ export interface Practice {
   readonly samples: number;
   /** How far it moves the student, beside one of 16 in an update batch; left out: as far. */
   readonly weight?: number;
+  /** Of answers that are graded, each in [0, 1]: their population variance. Left out: they are right or wrong. */
+  readonly variance?: number;
 }
 
 /** A student at one time is a Mind: plain data, never changed in place. */
@@ -31,7 +35,12 @@ export interface Student<Mind = unknown> {
   readonly initial: Mind;
   /** The chance that a completion solves a task; `rank` is the share of the arm's tasks that are easier, in (0, 1). */
   chance(mind: Mind, arm: number, rank: number): number;
-  /** By arm: the mean of `chance` over its tasks. */
+  /**
+   * How good one completion is, in [0, 1], of a student whose answers are graded; it is solved where that is 1. Left out:
+   * answers are right, by `chance`, or wrong.
+   */
+  grade?(mind: Mind, arm: number, rank: number, rng: Rng): number;
+  /** By arm: the mean of `chance` over its tasks, or of its grades. */
   success(mind: Mind): readonly number[];
   /** After one update batch. */
   learn(mind: Mind, groups: readonly Practice[]): Mind;

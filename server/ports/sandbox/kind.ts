@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import { ConfigProblem, integer, isWebAddress, text } from "../../runtime/values.ts";
 import type { PortKind, PortOptions, ValuesOf } from "../kind.ts";
+import { interpreterOf } from "../mounted/settings.ts";
 import { noSandbox, type SandboxSettings } from "./settings.ts";
 
 const options = {
@@ -19,13 +20,10 @@ const options = {
     max: 1024,
     defaultValue: availableParallelism(),
   }),
-  python: text({
-    flag: "python",
-    placeholder: "path",
-    description: "Python 3.10 or newer, for the embedded sandbox",
-    defaultValue: "python3",
-  }),
 } as const satisfies PortOptions;
+
+/** Of mounted environments, too. */
+type Interpreter = Parameters<typeof interpreterOf>[0];
 
 export const sandbox = {
   options,
@@ -34,8 +32,9 @@ export const sandbox = {
     missingHere: "there is no sandbox, for GRADUS_SANDBOX is off: unset it, or give --server",
     needs: "a sandbox: gradus sandbox check says whether its machine can hold one, and --sandbox what else there is",
   },
-  read(values: ValuesOf<typeof options>): SandboxSettings | undefined {
-    const { sandbox: where, sandboxConcurrency: concurrency, python } = values;
+  read(values: ValuesOf<typeof options> & Interpreter): SandboxSettings | undefined {
+    const { sandbox: where, sandboxConcurrency: concurrency } = values;
+    const python = interpreterOf(values);
     if (where === "off") return undefined;
     if (where === "embedded") return Object.freeze({ kind: "embedded", python, concurrency });
     if (isWebAddress(where)) return Object.freeze({ kind: "remote", url: where, concurrency });

@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { chainOf, KEY_BYTES } from "../chain.ts";
 import type { EvaluationStore, Holds } from "../evaluation-store.ts";
-import { openSecret, sealSecret } from "../sealed.ts";
 import type { ReplicaStore } from "../replica-store.ts";
 import type { SampleStore } from "../sample-store.ts";
 import type { Store } from "../store.ts";
@@ -15,17 +14,15 @@ import { prepare } from "./migrate.ts";
 import { postgresReplicas } from "./replicas.ts";
 import { postgresRuns } from "./runs.ts";
 import { postgresSamples } from "./samples.ts";
+import { secretFor, type SealingKeys } from "./secrets.ts";
 import { statements } from "./statements.ts";
-
-/** A key of the servers' key file, and what names it. */
-interface SealingKey {
-  readonly id: Buffer;
-  readonly secret: Buffer;
-}
+import { readTaskKeys, type StoredTaskKeys, taskKeysFor } from "./task-keys.ts";
 
 export interface PostgresOptions extends DatabaseOptions {
-  /** The first seals what is secret in the database, all of them open it: the same for all servers. */
-  readonly keys: readonly [SealingKey, ...SealingKey[]];
+  /** Those of the key file, the same for all servers. */
+  readonly keys: SealingKeys;
+  /** Whether the database has the task keys. Left out: it has none. */
+  readonly withTaskKeys?: boolean;
 }
 
 export interface PostgresStores {
@@ -36,6 +33,7 @@ export interface PostgresStores {
   readonly replicas: ReplicaStore;
   /** For what else the servers of a database share. */
   readonly calls: Connections;
+  readonly taskKeys: StoredTaskKeys | undefined;
   /** Closes them all. */
   close(): Promise<void>;
 }
@@ -44,12 +42,15 @@ export interface PostgresStores {
 const CONNECTIONS = 4;
 
 /** What the hashes of runs are made with (chain.ts). */
-const PURPOSE = "runs";
+const HASHES = "runs";
 
 /** Opens a database, and makes or migrates its tables. Rejects with CannotOpen. */
-export async function openPostgres({ keys, ...options }: PostgresOptions): Promise<PostgresStores> {
-  let secret: Buffer | undefined;
-  await prepare(options.url, async (client) => void (secret = await hashingKey(client, keys)));
+export async function openPostgres({ keys, withTaskKeys, ...options }: PostgresOptions): Promise<PostgresStores> {
+  let [secret, taskKeys]: [Buffer?, string?] = [];
+  await prepare(options.url, async (client) => {
+    secret = await hashingKey(client, keys);
+    if (withTaskKeys) taskKeys = await taskKeysFor(client, keys);
+  });
   if (secret === undefined) throw new CannotOpen("the database has no key for the hashes of runs");
   const database = openDatabase(options);
   const calls = database.connections(CONNECTIONS);
@@ -63,40 +64,16 @@ export async function openPostgres({ keys, ...options }: PostgresOptions): Promi
     holds: postgresHolds(calls),
     replicas: postgresReplicas(calls),
     calls,
+    taskKeys: taskKeys === undefined ? undefined : { text: taskKeys, read: () => readTaskKeys(calls, keys) },
     close,
   };
 }
 
-/**
- * Made by the first server, and kept sealed: whoever can write to the database and not read the servers' key file can change
- * nothing unseen. One that puts a new key first seals it with that one too, and the old one may go after that.
- */
-async function hashingKey(client: pg.ClientBase, keys: PostgresOptions["keys"]): Promise<Buffer> {
-  const { rows } = await client.query<{ readonly sealed_by: string; readonly sealed: Buffer }>(statements.keys, [
-    PURPOSE,
-  ]);
-  const idOf = ({ id }: SealingKey): string => id.toString("hex");
-  const known = keys.flatMap((key) => rows.filter((row) => row.sealed_by === idOf(key)).map((row) => ({ key, row })));
-  const [found] = known;
-  if (found === undefined && rows.length > 0) {
-    const others = rows.map((row) => row.sealed_by).join(", ");
-    throw new CannotOpen(
-      `the database's key is sealed by task keys that this server does not have (${others}): give it the key file of the other servers`,
-    );
-  }
-  if (found === undefined && (await client.query(statements.anyRun)).rows.length > 0)
-    throw new CannotOpen("the database has runs and no key for them: restore its table of keys");
-  const secret = found === undefined ? randomBytes(KEY_BYTES) : open(found.key, found.row.sealed);
-  const [first] = keys;
-  if (found?.key !== first)
-    await client.query(statements.addKey, [PURPOSE, idOf(first), sealSecret(first.secret, PURPOSE, secret)]);
-  return secret;
-}
-
-function open({ id, secret }: SealingKey, sealed: Buffer): Buffer {
-  try {
-    return openSecret(secret, PURPOSE, sealed);
-  } catch {
-    throw new CannotOpen(`the database's key that is sealed by ${id.toString("hex")} was changed: restore it`);
-  }
+/** Made by the first server: without it no run can be told from one that was changed. */
+function hashingKey(client: pg.ClientBase, keys: SealingKeys): Promise<Buffer> {
+  return secretFor(client, keys, HASHES, async () => {
+    if ((await client.query(statements.anyRun)).rows.length > 0)
+      throw new CannotOpen("the database has runs and no key for them: restore its table of keys");
+    return randomBytes(KEY_BYTES);
+  });
 }

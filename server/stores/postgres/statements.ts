@@ -211,6 +211,7 @@ export const statements = {
   // Secrets.
   keys: "SELECT sealed_by, sealed FROM keys WHERE purpose = $1",
   addKey: `INSERT INTO keys (purpose, sealed_by, sealed, made_at) VALUES ($1, $2, $3, now()) ON CONFLICT DO NOTHING`,
+  removeKeys: "DELETE FROM keys WHERE purpose = $1",
   anyRun: "SELECT key FROM runs LIMIT 1",
 
   // Migrations, which of a large database take minutes.

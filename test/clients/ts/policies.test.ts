@@ -25,8 +25,8 @@ const choices: readonly { readonly choice: PolicyChoice; readonly config: object
     config: { cycle: { kind: "cycles", cycles: 3 }, instances: "SAME", stages: [{ weights: {} }, { weights }] },
   },
   {
-    choice: { kind: "frontier", measure: "solved", practiceScale: 64 },
-    config: { measure: "SOLVED", exploration: 0.1, practiceScale: 64 },
+    choice: { kind: "frontier", measure: "solved", armMeasures: { a: "improvement" }, practiceScale: 64 },
+    config: { measure: "SOLVED", armMeasures: { a: "IMPROVEMENT" }, exploration: 0.1, practiceScale: 64 },
   },
   {
     choice: { kind: "competence", tiers: [{ a: 1 }, weights], step: "move_on", floor: 0.2 },

@@ -5,12 +5,12 @@ import { recommended as judged } from "../../../bench/curriculum/policies.ts";
 import { places, setting } from "../../../bench/curriculum/setting.ts";
 import { PolicySchema, recommended } from "../../../clients/ts/src/public.ts";
 import { PolicySchema as ServerPolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
-import { configOf } from "../../../server/curriculum/simulation/play.ts";
+import { configOf } from "../../../server/curriculum/simulation/simulated-run.ts";
 import { policyFromWire } from "../../../server/services/wire-policy.ts";
 
 test("it is the policy that the simulated students judged, and a run takes it", () => {
   const json = toJson(PolicySchema, recommended());
-  expect(json).toEqual(toJson(ServerPolicySchema, fromJson(ServerPolicySchema, judged.policy(places))));
+  expect(json).toEqual(toJson(ServerPolicySchema, fromJson(ServerPolicySchema, judged.policy(places, setting))));
   const policy = policyFromWire(fromJson(ServerPolicySchema, json));
   expect(() => configOf(places, policy, setting, "x")).not.toThrow();
 });

@@ -9,11 +9,20 @@ import type { SyncEnvironment } from "../../../envs/environment.ts";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { locateAnswers } from "../../../envs/answers/locate.ts";
 import { score } from "../../../envs/score.ts";
-import { synchronous, type Case, cases, issue, scoreTask, ungraded } from "../every.ts";
+import { synchronous, scoreTask, ungraded } from "../every.ts";
 import { mutated } from "../mutated.ts";
 import { isReallyFeasible } from "./oracle.ts";
 import { DOUBTFUL } from "./wrappings.ts";
-import { completionsOf, contradictions, misplaced, neverAnswers, ownTexts, type Subject, subjectOf } from "./wrong.ts";
+import {
+  completionsOf,
+  contradictions,
+  issuedOf,
+  misplaced,
+  neverAnswers,
+  ownTexts,
+  type Subject,
+  subjectOf,
+} from "./wrong.ts";
 
 const MUTATIONS = 60;
 
@@ -46,7 +55,7 @@ describe.each(synchronous.map((environment) => [environment.id, environment] as 
   });
 
   test("where the trainer says that the completion was cut, no mark may be missing", () => {
-    const issued = issue(cases.find((each) => each.environment === environment) as Case, 3n, "train");
+    const issued = issuedOf(environment);
     for (const format of environment.answerFormats) {
       const task = scoreTask(environment, issued, format);
       for (const { write } of DOUBTFUL[format]) {

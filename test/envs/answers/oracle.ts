@@ -35,6 +35,11 @@ function scheduleIn(text: string): unknown {
   }));
 }
 
+/** A digit is a symbol, whatever stands between it and the next. */
+function digitsIn(text: string): readonly number[] {
+  return text.includes("-") ? numbersIn(text) : Array.from(text.replaceAll(/\D/g, ""), Number);
+}
+
 const READERS: Readonly<Record<string, Reader>> = {
   "np/bisection": sidesIn,
   "np/hamiltonian": cycleIn,
@@ -47,7 +52,8 @@ export function isReallyFeasible(environment: Environment, instance: unknown, te
   if (environment.id === "countdown") return reaches(instance as CountdownInstance, text);
   const definition = definitions[environment.id];
   if (definition === undefined) throw new Error(`${environment.id} has no definition: write one beside the others`);
-  const answer = (READERS[environment.id] ?? numbersIn)(text);
+  const read = environment.id.startsWith("sequence/") ? digitsIn : (READERS[environment.id] ?? numbersIn);
+  const answer = read(text);
   return definition(instance as never, answer as never) !== undefined;
 }
 

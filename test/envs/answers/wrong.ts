@@ -5,7 +5,7 @@ import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import type { Question } from "../../../envs/qa/question.ts";
 import { score } from "../../../envs/score.ts";
-import { type Case, cases, issue, scoreTask } from "../every.ts";
+import { type Case, cases, type Issued, issue, scoreTask } from "../every.ts";
 import { rightText } from "./right.ts";
 import { isRoute, SPACES } from "./spellings.ts";
 import { DOUBTFUL, LABELS, MARKINGS, type Way, WRAPPINGS } from "./wrappings.ts";
@@ -35,9 +35,17 @@ function wrongOf(environment: SyncEnvironment, instance: unknown, right: string)
   throw new Error(`no wrong answer near ${right}`);
 }
 
+/** A task of the first level that is not small: a text cut short may be right by chance where there are few answers. */
+export function issuedOf(environment: SyncEnvironment): Issued {
+  return issue(
+    cases.find((each) => each.environment === environment && each.level.small !== true) as Case,
+    3n,
+    "train",
+  );
+}
+
 export function subjectOf(environment: SyncEnvironment): Subject {
-  const given = cases.find((each) => each.environment === environment) as Case;
-  const issued = issue(given, 3n, "train");
+  const issued = issuedOf(environment);
   const { instance } = issued;
   const right = rightText(environment, instance);
   const isGraded = environment.grading !== undefined;
@@ -179,7 +187,9 @@ export function ownTexts(id: string, { right, instance }: Subject): readonly str
   const inner = right.slice(1, -1);
   return [
     ...[`[${right}]`, `(${inner}]`, `[${inner})`, `[${inner}`, `${inner}]`, `[${inner},,]`, `[,${inner}]`],
-    ...[inner.replaceAll(",", ""), `[${inner.replaceAll(",", ";")}]`, `[${inner.replaceAll(", ", "][")}]`],
+    // Where each number is one digit nothing need stand between two.
+    ...(id.startsWith("sequence/") ? [] : [inner.replaceAll(",", "")]),
+    ...[`[${inner.replaceAll(",", ";")}]`, `[${inner.replaceAll(", ", "][")}]`],
     ...[
       ...(isRoute(id) ? [] : [`[${inner.replaceAll(", ", " -> ")}]`, inner.replaceAll(", ", " -> ")]),
       `<${inner}>`,

@@ -34,6 +34,7 @@ function brokenBy(environment: SyncEnvironment, { title, level, tasks, pools }: 
 }
 
 const WRONG = "no answer made to be wrong is taken";
+const SPLIT = "an instance lies in the split asked for, and in the others exactly if its level is small";
 const ORDER = "the order of the answer counts where the environment says so, and only there";
 
 /** Those whose answers are one list. */
@@ -185,6 +186,28 @@ describe("a verifier that ignores", () => {
       return { kind: "feasible", objective };
     });
     expect(brokenBy(lax, subject)).toContain(ORDER);
+  });
+});
+
+describe("an environment of few instances", () => {
+  const [sequence] = synchronous.filter(({ id }) => id === "sequence/reverse") as [SyncEnvironment];
+  const [few, , many] = subjectsOf(sequence) as [Subject, Subject, Subject];
+  const declared = (subject: Subject, small: boolean): Subject => ({ ...subject, level: { ...subject.level, small } });
+  const COUNT = "the level is small exactly if it has fewer instances than can be divided among splits";
+
+  test("breaks no law as it is", () => {
+    expect([few.level.small, many.level.small]).toEqual([true, false]);
+    expect([...brokenBy(sequence, few), ...brokenBy(sequence, many)]).toEqual([]);
+  });
+
+  test("is found out where it does not say so, or says so of many", () => {
+    expect(brokenBy(sequence, declared(few, false))).toContain(COUNT);
+    expect(brokenBy(sequence, declared(many, true))).toContain(COUNT);
+  });
+
+  test("is found out where they lie in one split for all that it says", () => {
+    expect(brokenBy({ ...sequence, inEverySplit: () => false }, few)).toContain(SPLIT);
+    expect(brokenBy({ ...sequence, inEverySplit: () => true }, many)).toContain(SPLIT);
   });
 });
 

@@ -5,9 +5,13 @@ import type { Environment } from "../../../envs/environment.ts";
 import { restore } from "../../../envs/instances.ts";
 import { findLevel, resolveParameters } from "../../../envs/parameters.ts";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";
-import { instanceHash, splitOf } from "../../../envs/splits.ts";
+import { instanceHash, liesIn, SMALL } from "../../../envs/splits.ts";
 import { SPLITS, tasksOf } from "../every.ts";
+import { rngFor } from "../../../envs/lib/rng.ts";
 import { CHOICES, every, isGenerated, isSolved, type Law, solved, TASKS } from "./law.ts";
+
+/** Draws among which a level shows as many instances as can be divided among splits, if it has them. */
+const DRAWS_MAX = 3 * SMALL;
 
 export const taskLaws: readonly Law<Environment>[] = [
   {
@@ -64,10 +68,26 @@ export const taskLaws: readonly Law<Environment>[] = [
     },
   },
   {
-    title: "an instance lies in the split asked for",
+    title: "an instance lies in the split asked for, and in the others exactly if its level is small",
     appliesTo: isGenerated,
-    check({ environment, tasks }) {
-      for (const [i, { instance }] of tasks.entries()) expect(splitOf(environment, instance)).toBe(SPLITS[i % 3]);
+    check({ environment, level, tasks }) {
+      for (const [i, { instance }] of tasks.entries()) {
+        const own = SPLITS.filter((split) => liesIn(environment, instance, split));
+        expect(own).toEqual(level.small === true ? SPLITS : [SPLITS[i % 3]]);
+      }
+    },
+  },
+  {
+    title: "the level is small exactly if it has fewer instances than can be divided among splits",
+    appliesTo: isGenerated,
+    check({ environment, level }) {
+      // A small level soon repeats itself, and others do not run out.
+      const found = new Set<string>();
+      for (let i = 0; i < DRAWS_MAX && found.size < SMALL; i++) {
+        const instance = environment.generator?.generate(level.parameters, rngFor("small", i));
+        if (instance !== undefined) found.add(environment.canonical(instance));
+      }
+      expect(found.size < SMALL).toBe(level.small === true);
     },
   },
   {

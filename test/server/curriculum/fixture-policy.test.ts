@@ -1,8 +1,9 @@
 /** A policy that is not ours: it sees how far the run is and what was solved, refuses tasks, and moves on when told to. */
-import { expect, test, vi } from "vitest";
-import { type Json, readList, readNumber, readText } from "../../../server/curriculum/core/json.ts";
+import { expect, test } from "vitest";
+import { readList, readNumber, readText } from "../../../server/curriculum/core/json.ts";
+import { fieldsOf } from "../../../server/curriculum/policies/fields.ts";
 import type * as policy from "../../../server/curriculum/policies/policy.ts";
-import type * as registry from "../../../server/curriculum/policies/registry.ts";
+import { registerPolicy } from "../../../server/curriculum/policies/registry.ts";
 import type { Policy } from "../../../server/curriculum/core/types.ts";
 import { answer, arm, ask, bench, feedbackFor, runConfig, sourceOf, type Task, value } from "./support.ts";
 
@@ -19,7 +20,7 @@ const observed: policy.ObservedGroup[] = [];
 /** The easiest share of a pool, `width` wide and wider by as much each time; never again what all have solved. */
 const slice: policy.PolicyDefinition<{ readonly width: number }, State> = {
   kind: "slice",
-  read: () => ({ width: 1 }),
+  read: (parameters) => ({ width: fieldsOf(parameters, ["width"]).number("width") ?? 1 }),
   write: ({ width }) => ({ width }),
   check: () => undefined,
   takesFeedback: true,
@@ -45,19 +46,7 @@ const slice: policy.PolicyDefinition<{ readonly width: number }, State> = {
   advance: (_config, state) => ({ kind: "advanced", state: { ...state, moves: state.moves + 1 } }),
 };
 
-vi.mock(import("../../../server/curriculum/policies/registry.ts"), async (original) => {
-  const actual: typeof registry = await original();
-  return {
-    ...actual,
-    definitionOf: (of: Policy): policy.PolicyDefinition => (of.kind === "slice" ? slice : actual.definitionOf(of)),
-    checkPolicyConfig: () => undefined,
-    writePolicy: ({ kind, config }) => ({ name: kind, parameters: config as Json, constraints: {}, filter: {} }),
-    policyCodec: {
-      encode: ({ config }) => config as Json,
-      decode: (json) => ({ ...sliceOf(0), config: json }),
-    },
-  };
-});
+registerPolicy(slice);
 
 function sliceOf(width: number): Policy {
   const none = { realShareMin: 0, syntheticShareMax: 1, hardShareMin: 0, hardWarmupBatches: 0 };

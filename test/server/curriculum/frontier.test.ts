@@ -1,8 +1,11 @@
 /** The default policy in runs: what success is, what weights do, and what is left where there is nothing to learn. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { rngFor } from "../../../envs/lib/rng.ts";
 import type { SampleResult } from "../../../server/curriculum/core/batches.ts";
 import type { MeasureName } from "../../../server/curriculum/core/signals.ts";
-import type { FrontierConfig } from "../../../server/curriculum/policies/frontier.ts";
+import { frontier, type FrontierConfig } from "../../../server/curriculum/policies/frontier.ts";
+import type { ObservedGroup, View } from "../../../server/curriculum/policies/policy.ts";
 import { arm, ask, bench, feedbackFor, frontierPolicy, runConfig, type Runs, type Task, value } from "./support.ts";
 
 const GENERATIONS = 2;
@@ -119,4 +122,99 @@ test("weights take arms out, and do nothing else", async () => {
   const [a = 0, b = 0, c] = await sharesAfter(["a", "b", "c"], 8, quality, [1, 1, 0]);
   expect(c).toBe(0);
   expect(a + b).toBeCloseTo(1, 12);
+});
+
+describe("no arm that can be drawn has less than ε/n", () => {
+  const share = fc.integer({ min: 0, max: 16 }).map((k) => k / 16);
+  const arms = fc.integer({ min: 1, max: 40 });
+  const history = fc.array(fc.record({ arm: fc.nat(39), signal: share, weight: fc.constantFrom(1, 0.25) }), {
+    maxLength: 400,
+  });
+
+  test("whatever happened, of any number of arms, some of which are out", () => {
+    fc.assert(
+      fc.property(
+        arms,
+        history,
+        fc.double({ min: 1e-6, max: 1, noNaN: true }),
+        fc.nat(),
+        (count, groups, epsilon, out) => {
+          const { config } = frontierPolicy({ exploration: epsilon }) as { config: FrontierConfig };
+          const observed = groups.map((group) => ({ ...blankGroup, ...group, arm: group.arm % count }));
+          const state = frontier.observe?.(config, frontier.initial(config, count, 0), observed);
+          const weights = Array.from({ length: count }, (_, i) => (count > 1 && i % 7 === out % 7 && i > 0 ? 0 : 1));
+          const drawable = weights.filter((weight) => weight > 0).length;
+          const p = frontier.probabilities(config, state ?? frontier.initial(config, count, 0), viewOf(weights));
+          for (const [i, weight] of weights.entries())
+            if (weight > 0) expect(p[i]).toBeGreaterThanOrEqual((epsilon / drawable) * (1 - 1e-9));
+            else expect(p[i]).toBe(0);
+          expect(p.reduce((sum, each) => sum + each, 0)).toBeCloseTo(1, 9);
+        },
+      ),
+    );
+  });
+});
+
+const blankGroup: ObservedGroup = {
+  arm: 0,
+  armId: "",
+  probability: 0,
+  weight: 1,
+  hash: "",
+  rank: undefined,
+  signal: undefined,
+  rewardMean: undefined,
+  rewardDeviation: undefined,
+  solvedShare: undefined,
+};
+
+function viewOf(weights: readonly number[]): View {
+  const known = { source: "synthetic", hard: false, issued: 0, groups: 0 } as const;
+  const nothing = { rewardMean: undefined, solvedShare: undefined };
+  return {
+    progress: { batch: 0, cursor: 0, length: 0, size: 16 },
+    rng: () => rngFor("unused"),
+    arms: weights.map((weight, i) => ({ id: String(i), weight, ...known, ...nothing })),
+  };
+}
+
+describe("measures by arm", () => {
+  const near = { kind: "reward", reward: 0.2, solved: false, quality: 0.9 } as const;
+  const improved = (improvement: number) => () => ({ improvement, "component:format": 1 });
+
+  async function valuesOf(more: Partial<FrontierConfig>, facts?: () => Readonly<Record<string, number>>) {
+    const { runs, store, clock } = bench();
+    value(await runs.create("run", configOf(["a", "b"], more)));
+    for (let from = 0; from < 80; from += 4) {
+      const { tasks } = value(await ask(runs, "run", from, 4));
+      const items = tasks.flatMap((task) =>
+        [0, 1].map((sample) => ({ ...feedbackFor(task, sample), result: near, ...(facts && { facts }) })),
+      );
+      value(await runs.recordFeedback("run", items));
+    }
+    // By another process, from the journal.
+    const { state } = value(await bench({ store, clock }).runs.get("run"));
+    return state.arms.map(({ value: of }) => of);
+  }
+
+  test("an arm has its own, and the others the run's", async () => {
+    const [a = 0, b = 0] = await valuesOf({ armMeasures: { b: "SOLVED" } });
+    expect(a).toBeCloseTo(0.9, 1);
+    expect(b).toBeCloseTo(0, 1);
+  });
+
+  test("improvement over the trivial answer is kept in the journal, and is the quality where it is not known", async () => {
+    expect((await valuesOf({ measure: "IMPROVEMENT" }, improved(0.25)))[0]).toBeCloseTo(0.25, 1);
+    expect((await valuesOf({ armMeasures: { a: "IMPROVEMENT" } }, improved(0.25)))[1]).toBeCloseTo(0.9, 1);
+    expect((await valuesOf({ measure: "IMPROVEMENT" }))[0]).toBeCloseTo(0.9, 1);
+  });
+
+  test("one of an arm that the run does not have is refused", async () => {
+    const { runs } = bench();
+    const refused = await runs.create("run", configOf(["a"], { armMeasures: { other: "SOLVED" } }));
+    expect(refused).toMatchObject({
+      field: 'policy.frontier.arm_measures["other"]',
+      message: "is not an arm of the run",
+    });
+  });
 });

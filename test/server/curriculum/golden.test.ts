@@ -142,7 +142,7 @@ const recorded: readonly {
 ];
 
 /** One folder for each format of journals that servers have written. */
-const folder = new URL("../../golden/curriculum/v5/", import.meta.url);
+const folder = new URL("../../golden/curriculum/v6/", import.meta.url);
 
 function golden(file: string, now: () => string): string {
   const path = new URL(file, folder);
@@ -150,7 +150,7 @@ function golden(file: string, now: () => string): string {
     mkdirSync(folder, { recursive: true });
     writeFileSync(path, now());
   }
-  expect(existsSync(path), `test/golden/curriculum/v5/${file} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
+  expect(existsSync(path), `test/golden/curriculum/v6/${file} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
   return readFileSync(path, "utf8");
 }
 

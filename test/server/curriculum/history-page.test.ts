@@ -15,7 +15,11 @@ async function pages(sizes: readonly number[], limit: number): Promise<readonly 
   const counts: number[] = [];
   let from: number | undefined = 0;
   while (from !== undefined) {
-    const page: Awaited<ReturnType<typeof historyPage>> = await historyPage(storeOf(sizes), 1, from, limit);
+    const page: Awaited<ReturnType<typeof historyPage>> = await historyPage(storeOf(sizes), 1, {
+      from,
+      limit,
+      armCount: 2,
+    });
     expect(page.placed.map(({ seq }) => seq)).toEqual(page.placed.map((_, i) => (from ?? 0) + i));
     counts.push(page.placed.length);
     from = page.next;

@@ -18,7 +18,7 @@ import {
 } from "./support.ts";
 
 const policy = mixturePolicy();
-const state = { policy, config: runConfig() } as RunState<Spec, Key>;
+const state = { policy, config: runConfig(), batches: [] as RunState<Spec, Key>["batches"] } as RunState<Spec, Key>;
 
 function throughBytes(event: RunEvent<Spec, Key>): RunEvent<Spec, Key> {
   return eventFrom(readEvent(encodeEvent(event, state, codecs)), state, codecs);
@@ -64,7 +64,7 @@ const events: fc.Arbitrary<RunEvent<Spec, Key>> = fc.oneof(
       batch: whole,
       atMs: whole,
       cursor: fc.nat(),
-      probabilities: fc.array(fc.double()),
+      probabilities: fc.array(fc.double(), { minLength: 1 }),
       policyState: fc.constant(null),
       fold: fc.oneof(
         fc.record({ kind: fc.constant("through" as const), batches: whole }),

@@ -193,7 +193,13 @@ export function competencePolicy(more: Partial<CompetenceConfig> = {}): Policy {
 }
 
 export function frontierPolicy(more: Partial<FrontierConfig> = {}): Policy {
-  const config: FrontierConfig = { measure: "QUALITY", exploration: 0.1, practiceScale: undefined, ...more };
+  const config: FrontierConfig = {
+    measure: "QUALITY",
+    armMeasures: {},
+    exploration: 0.1,
+    practiceScale: undefined,
+    ...more,
+  };
   return { kind: "frontier", config, constraints: noConstraints };
 }
 

@@ -33,6 +33,7 @@ const task = (ordinal: number, ...samples: SampleFacts[]): ScoredTask => ({
   ordinal,
   samples,
   category: ordinal < 4 ? "one" : "two",
+  inEverySplit: ordinal === 0,
 });
 
 test("overall is the unweighted mean of the categories, and a category the mean of its tasks", () => {
@@ -57,7 +58,15 @@ test("a task counts once, however many samples it has", () => {
   const report = reportOf(suite, 3, [task(0, feasible(1), feasible(1), feasible(1)), task(1, infeasible)], counts);
   expect(report.overall).toMatchObject({ samples: 4, samplesExpected: 18, tasks: 2 });
   expect(report.parts[0]?.figures["success_rate"]).toBe(0.5);
-  expect(report.parts[1]).toMatchObject({ name: "b", samples: 0, samplesExpected: 6, tasks: 0, figures: {} });
+  expect(report.parts[1]).toEqual({
+    name: "b",
+    samples: 0,
+    tasksInEverySplit: 0,
+    samplesExpected: 6,
+    tasks: 0,
+    figures: {},
+    standardErrors: {},
+  });
 });
 
 test("categories without samples do not count as zero", () => {

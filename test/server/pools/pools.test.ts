@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countdown } from "../../../envs/countdown/index.ts";
-import { loadPool, type Pool, rowCount, rowOf } from "../../../envs/pool.ts";
+import { loadPool, placesOf, type Pool, rowCount, rowOf } from "../../../envs/pool.ts";
 import { readUnit } from "../../../envs/pool-columns.ts";
 import { finishPool, rejectionText } from "../../../envs/pool-finish.ts";
 import { createRegistry } from "../../../envs/registry.ts";
@@ -130,18 +130,15 @@ test("a kept pool is the owner's alone", async () => {
   for (const name of readdirSync(at("cache"))) expect(statSync(join(at("cache"), name)).mode & 0o077).toBe(0);
 });
 
-test("ranks are shares of the level and split that are easier: more solutions first, then smaller targets", async () => {
+test("rows are ranked within their level and split: more solutions first, then smaller targets", async () => {
   const pool = await load(at("rows.parquet"));
-  const all = Array.from({ length: pool.size }, (_, place) => rowOf(pool, place));
-  const group = all.filter(({ level, split }) => level === "T1" && split === "train");
-  const count = rowCount(pool, "T1", "train");
-  expect(group.length).toBe(count);
-  group.sort((a, b) => (a.rank ?? NaN) - (b.rank ?? NaN));
-  expect(group.map(({ rank }) => rank)).toEqual(group.map((_, i) => Math.floor((1e6 * i) / count) / 1e6));
-  const difficulties = group.map(({ instance }) => countdown.rows?.difficulty?.of(instance as never) ?? NaN);
-  expect(difficulties).toEqual(difficulties.toSorted((a, b) => a - b));
-  const easiest = group.filter(({ rank }) => rank! < 0.3);
-  expect(easiest.length).toBe(Math.ceil(0.3 * count));
+  const { ranks, difficulties } = pool.columns;
+  const places = [...placesOf(pool, "T1", "train")].sort((a, b) => ranks[a]! - ranks[b]!);
+  expect(places.map((place) => ranks[place])).toEqual(places.map((_, i) => i));
+  const kept = places.map((place) => difficulties[place]);
+  const own = places.map((place) => countdown.rows?.difficulty?.of(rowOf(pool, place).instance as never));
+  expect(kept).toEqual(own);
+  expect(kept).toEqual(kept.toSorted((a, b) => a! - b!));
 });
 
 describe("a selection", () => {

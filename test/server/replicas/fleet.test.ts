@@ -154,6 +154,8 @@ test("a replica that differs is refused with the difference", async () => {
   expect(await refusedFor({ pools: { rows: "aa", more: "cc" } })).toContain("pool more is here and not there");
   expect(await refusedFor({ version: "2.0.0" })).toContain("of version 2.0.0 here and 1.0.0 there");
   expect(await refusedFor({ environments: {} })).toContain("environment np/tsp version 2 is there and not here");
+  const own = { policies: { "module mine.ts": "dd" } };
+  expect(await refusedFor(own)).toContain("policies of module mine.ts is here and not there");
   expect(await refusedFor({ ports: {} })).toContain("judge is there and not here");
   expect(await refusedFor({ keys: ["k2"] })).toContain("key k2, which signs task ids here, is not known there");
   expect(await refusedFor({})).toBeUndefined();

@@ -89,42 +89,47 @@ const unreadMax = UNREAD_BYTES_MAX / large.length;
 /** A server whose answers have 128 KiB, and how many of its calls were worked on. */
 async function withLargeAnswers() {
   let begun = 0;
-  const server = await start({
-    step: async () => {
-      begun++;
-      return create(StepResponseSchema, { outcome: { nextTaskId: large } });
-    },
-  });
+  const step = async () => {
+    begun++;
+    return create(StepResponseSchema, { outcome: { nextTaskId: large } });
+  };
+  const server = await start({ step }, { maxConcurrentStreams: "1000", maxInflightCalls: "2000" });
   return { server, begun: () => begun };
 }
 
 test("of a connection that reads nothing no more calls are worked on than it may leave unread, and all once it reads", async () => {
   const { server, begun } = await withLargeAnswers();
   const session = await connectRaw(server.grpcPort, { settings: { initialWindowSize: 1024 } });
-  const calls = Array.from({ length: 200 }, () => callRaw(session, "Step"));
+  const calls = Array.from({ length: 400 }, () => callRaw(session, "Step"));
   for (const { stream } of calls) stream.pause().end(frame(new Uint8Array()));
   await eventually(() => expect(begun()).toBeGreaterThan(unreadMax));
-  // Others are served meanwhile.
-  await server.grpc().step({});
-  await round();
-  // Some that began in the same round are at work besides.
-  expect(begun()).toBeLessThan(3 * unreadMax);
+  // Others are served meanwhile, each in a later round. How many calls began in the round that came to the bound is a
+  // matter of the machine; they end, and no other begins.
+  const other = server.grpc();
+  const serveOthers = async (): Promise<void> => {
+    for (let i = 0; i < 10; i++) await other.step({});
+  };
+  await serveOthers();
+  const held = begun();
+  await serveOthers();
+  expect(begun() - held).toBe(10);
+  expect(held).toBeLessThan(calls.length);
   for (const { stream } of calls) stream.resume();
   const ends = await Promise.all(calls.map(({ ended }) => ended));
   expect(new Set(ends.map((status) => status["grpc-status"]))).toEqual(new Set(["0"]));
-  expect(begun()).toBe(201);
+  expect(begun()).toBe(calls.length + 20);
   session.destroy();
 });
 
 test("calls of a connection that is gone are not worked on", async () => {
   const { server, begun } = await withLargeAnswers();
   const session = await connectRaw(server.grpcPort, { settings: { initialWindowSize: 1024 } });
-  const calls = Array.from({ length: 200 }, () => callRaw(session, "Step"));
+  const calls = Array.from({ length: 400 }, () => callRaw(session, "Step"));
   for (const { stream } of calls) stream.pause().end(frame(new Uint8Array()));
   await eventually(() => expect(begun()).toBeGreaterThan(unreadMax));
   const before = begun();
   session.destroy();
   // Each is in a later round than the one before.
   for (let i = 0; i < 30; i++) await server.grpc().step({});
-  expect(begun() - before - 30).toBeLessThan(50);
+  expect(begun() - before - 30).toBeLessThan(100);
 });

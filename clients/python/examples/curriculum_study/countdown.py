@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 
@@ -142,6 +143,10 @@ def _held_out(client: Client, settings: Settings) -> dict[str, list[Task]]:
 # --- Conditions. ---
 
 
+_EASIEST_SHARE = 0.81
+"""Of the easiest tier in what the default drew, which waits there for a threshold."""
+
+
 def _real() -> list[Arm]:
     return [
         gradus.arm("countdown", tier, arm_id=f"real/{tier}", source="real", pool=POOL, hard=tier in HARD)
@@ -157,9 +162,20 @@ def _real_and_made() -> list[Arm]:
     return _real() + made
 
 
+def _fixed() -> list[Arm]:
+    others = (1 - _EASIEST_SHARE) / (len(TIERS) - 1)
+    return [
+        replace(arm, weight=_EASIEST_SHARE if tier == TIERS[0] else others)
+        for arm, tier in zip(_real(), TIERS, strict=True)
+    ]
+
+
 def _staged() -> Policy:
+    """In slices of each tier, for ranks are within a tier: every tier keeps its share."""
     return gradus.staged(
-        gradus.stage(share=0.3, ranks=(0, 0.3)), gradus.stage(share=0.4, ranks=(0, 0.7)), gradus.stage(share=0.3)
+        gradus.stage(share=0.3, ranks=(0, 0.3, "solutions")),
+        gradus.stage(share=0.4, ranks=(0, 0.7, "solutions")),
+        gradus.stage(share=0.3, ranks=(0, 1, "solutions")),
     )
 
 
@@ -195,12 +211,12 @@ CONDITIONS = (
         papers="ADSC .480, .68; Curriculum RLOO .496, .72",
     ),
     Condition(
-        "staged",
-        "easiest 30%, easiest 70%, all (Curriculum RLOO 3.2)",
+        "staged within tiers",
+        "of each tier the easiest 30%, the easiest 70%, all; tiers in equal shares throughout",
         _staged,
         _real,
         "graded",
-        papers="Curriculum RLOO, step 90: .509, .70",
+        papers="none: Curriculum RLOO slices all prompts together",
     ),
     Condition(
         "bandit", "over the pool's tiers (ADSC, real-only MAB)", _bandit, _real, "graded", papers="ADSC .508, .70"
@@ -221,6 +237,14 @@ CONDITIONS = (
         _real,
         "graded",
         papers="nearest: Hybrid .515, .70",
+    ),
+    Condition(
+        "fixed, 81% easiest",
+        "the shares that the default came to on average, from first to last",
+        gradus.mixture,
+        _fixed,
+        "graded",
+        papers="none",
     ),
     Condition(
         "default + VCC",

@@ -49,30 +49,38 @@ def initial(size: Size, seed: int) -> Parameters:
     rng = np.random.default_rng([seed, 17])
     d = size.width
 
-    def normal(*shape: int, scale: float) -> jnp.ndarray:
-        return jnp.asarray(rng.normal(0, scale, shape), jnp.float32)
-
-    def layer() -> Parameters:
-        out = 1 / np.sqrt(2 * size.layers)
-        return {
-            "norm1": jnp.ones(d),
-            "norm2": jnp.ones(d),
-            "qkv": normal(d, 3 * d, scale=d**-0.5),
-            "out": normal(d, d, scale=d**-0.5 * out),
-            "up": normal(d, 4 * d, scale=d**-0.5),
-            "down": normal(4 * d, d, scale=(4 * d) ** -0.5 * out),
-        }
-
     return {
-        "tokens": normal(VOCABULARY, d, scale=0.02),
-        "looks": normal(LOOKS.shape[1], d, scale=0.02),
-        "places": normal(size.language.length, d, scale=0.02),
+        "tokens": normal(rng, VOCABULARY, d, scale=0.02),
+        "looks": normal(rng, LOOKS.shape[1], d, scale=0.02),
+        "places": normal(rng, size.language.length, d, scale=0.02),
         "norm": jnp.ones(d),
-        "layers": [layer() for _ in range(size.layers)],
+        "layers": initial_layers(rng, d, size.layers),
     }
 
 
-def _norm(x: jnp.ndarray, gain: jnp.ndarray) -> jnp.ndarray:
+def normal(rng: np.random.Generator, *shape: int, scale: float) -> jnp.ndarray:
+    """Normal deviates of this standard deviation."""
+    return jnp.asarray(rng.normal(0, scale, shape), jnp.float32)
+
+
+def initial_layers(rng: np.random.Generator, d: int, layers: int) -> list[Parameters]:
+    """Random weights of layers of width d."""
+    out = 1 / np.sqrt(2 * layers)
+    return [
+        {
+            "norm1": jnp.ones(d),
+            "norm2": jnp.ones(d),
+            "qkv": normal(rng, d, 3 * d, scale=d**-0.5),
+            "out": normal(rng, d, d, scale=d**-0.5 * out),
+            "up": normal(rng, d, 4 * d, scale=d**-0.5),
+            "down": normal(rng, 4 * d, d, scale=(4 * d) ** -0.5 * out),
+        }
+        for _ in range(layers)
+    ]
+
+
+def norm(x: jnp.ndarray, gain: jnp.ndarray) -> jnp.ndarray:
+    """Scaled to a mean square of 1, times a gain for each feature."""
     return x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * gain
 
 
@@ -80,19 +88,20 @@ def _embeddings(p: Parameters) -> jnp.ndarray:
     return p["tokens"] + LOOKS @ p["looks"]
 
 
-def _heads(x: jnp.ndarray, heads: int) -> jnp.ndarray:
+def heads_of(x: jnp.ndarray, heads: int) -> jnp.ndarray:
+    """The last axis dealt out to heads: (…, heads, width of each)."""
     return x.reshape(*x.shape[:-1], heads, x.shape[-1] // heads)
 
 
-def _layer(w: Parameters, heads: int, x: jnp.ndarray, attend: Any) -> jnp.ndarray:
+def layer(w: Parameters, heads: int, x: jnp.ndarray, attend: Any) -> jnp.ndarray:
     """One layer; `attend(q, k, v)` mixes the places."""
-    q, k, v = (_heads(each, heads) for each in jnp.split(_norm(x, w["norm1"]) @ w["qkv"], 3, axis=-1))
+    q, k, v = (heads_of(each, heads) for each in jnp.split(norm(x, w["norm1"]) @ w["qkv"], 3, axis=-1))
     mixed = attend(q, k, v)
     x = x + mixed.reshape(x.shape) @ w["out"]
-    return x + jax.nn.gelu(_norm(x, w["norm2"]) @ w["up"]) @ w["down"]
+    return x + jax.nn.gelu(norm(x, w["norm2"]) @ w["up"]) @ w["down"]
 
 
-def _causal(q: jnp.ndarray, k: jnp.ndarray, v: jnp.ndarray) -> jnp.ndarray:
+def causal(q: jnp.ndarray, k: jnp.ndarray, v: jnp.ndarray) -> jnp.ndarray:
     """Attention of places (rows, length, heads, width) to themselves and those before them."""
     length = q.shape[1]
     scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) * q.shape[-1] ** -0.5
@@ -106,8 +115,8 @@ def log_probabilities(p: Parameters, size: Size, tokens: jnp.ndarray) -> jnp.nda
     prompt, table = size.language.prompt_length, _embeddings(p)
     x = table[tokens] * 8 + p["places"][: tokens.shape[1]]
     for w in p["layers"]:
-        x = _layer(w, size.heads, x, _causal)
-    x = _norm(x[:, prompt - 1 : -1], p["norm"])
+        x = layer(w, size.heads, x, causal)
+    x = norm(x[:, prompt - 1 : -1], p["norm"])
     logits = x @ table[: size.language.written].T
     chosen = jnp.take_along_axis(logits, tokens[:, prompt:, None], axis=-1)[..., 0]
     return chosen - jax.nn.logsumexp(logits, axis=-1)
@@ -125,12 +134,12 @@ def _read(p: Parameters, size: Size, table: jnp.ndarray, prompts: jnp.ndarray) -
 
     def attend(q: jnp.ndarray, k: jnp.ndarray, v: jnp.ndarray) -> jnp.ndarray:
         cache.append((jnp.pad(k, room), jnp.pad(v, room)))
-        return _causal(q, k, v)
+        return causal(q, k, v)
 
     x = table[prompts] * 8 + p["places"][: language.prompt_length]
     for w in p["layers"]:
-        x = _layer(w, size.heads, x, attend)
-    return cache, _norm(x[:, -1], p["norm"])
+        x = layer(w, size.heads, x, attend)
+    return cache, norm(x[:, -1], p["norm"])
 
 
 def _read_on(
@@ -148,8 +157,8 @@ def _read_on(
 
     x = table[token] * 8 + p["places"][at]
     for w in p["layers"]:
-        x = _layer(w, size.heads, x, attend)
-    return kept, _norm(x, p["norm"])
+        x = layer(w, size.heads, x, attend)
+    return kept, norm(x, p["norm"])
 
 
 @partial(jax.jit, static_argnames="size")

@@ -35,7 +35,7 @@ from gradus import Client
 EXPERIMENTS = {each.name: each for each in (countdown.EXPERIMENT, packing.EXPERIMENT)}
 RESULTS = Path(__file__).resolve().parent / "results"
 
-_ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def train_missing(place: Place, conditions: Sequence[str], seeds: int, processes
             options = [*here, "--one", name, "--seed", str(seed), "--server", address]
             command = [sys.executable, __file__, place.experiment.name, *options]
             # Side by side, each has a core; jax's threads would wait for each other.
-            threads = {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}"} if processes > 1 else {}
+            threads = {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {ONE_THREAD}"} if processes > 1 else {}
             with (place.work / f"{place.result(name, seed).stem}.log").open("w") as log:
                 return subprocess.run(command, env=os.environ | threads, stderr=log, check=False).returncode
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -216,12 +216,16 @@ class ClientCore(PlanCore):
         return outcomes
 
     def rewards(
-        self, messages: Iterable[Sequence[CompletionGroup]], options: CallOptions
+        self,
+        messages: Iterable[Sequence[CompletionGroup]],
+        options: CallOptions,
+        read: Callable[[Any], tuple[Reward, ...]] = rewards_of,
     ) -> Op[list[tuple[Reward, ...]]]:
         """Scores groups by a call for each message, all at once, and reads only what a reward function wants.
 
         For trainers that wait for it: a message is on its way while the next is made, the call's thread hands nothing
-        over, and to read all of an outcome takes ten times as long.
+        over, and to read all of an outcome takes ten times as long. `read` may take more of a group's message than its
+        rewards.
 
         Returns
         -------
@@ -236,7 +240,7 @@ class ClientCore(PlanCore):
             request = environment_pb2.BatchStepRequest()
             for each in groups:
                 each.write_to(request.groups.add())
-            return environment_call("BatchStep", request, lambda got: [*map(rewards_of, got.groups)])
+            return environment_call("BatchStep", request, lambda got: [*map(read, got.groups)])
 
         read = yield from self.calls(map(call, messages), options)
         rewards = list(chain.from_iterable(read))

@@ -25,10 +25,11 @@ class Lazy:
     _fields: ClassVar[Mapping[str, Read]] = {}
 
     @classmethod
-    def of_message(cls: type[L], message: Any) -> L:
-        """The value of a message."""
+    def of_message(cls: type[L], message: Any, **known: Any) -> L:
+        """The value of a message; of what is known already it is not asked again."""
         made = _new(cls)
-        made.__dict__[MESSAGE] = message
+        known[MESSAGE] = message
+        made.__dict__.update(known)
         return made
 
     def __getstate__(self) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class RunCore:
         Parameters
         ----------
         arms
-            What the policy chooses between, see `gradus.arm`: 1 to 256.
+            What the policy chooses between, see `gradus.arm`: 1 to 1,024, families spelled out.
         policy
             How it chooses, see `gradus.recommended`.
         num_generations
@@ -86,18 +86,34 @@ class RunCore:
             If there is no such option; the message suggests the nearest.
 
         """
-        given: dict[str, Any] = {name: value for name, value in options.items() if name in RunOptions.__annotations__}
-        given["reward_scheme"] = reward_scheme_of(options.get("reward_scheme"))
-        given["evaluation_arms"] = tuple(listed(options.get("evaluation_arms", ()), EvaluationArm, "evaluation_arms"))
-        config = RunConfig(
-            arms=tuple(listed(arms, Arm, "arms")),
-            policy=policy,
-            num_generations=num_generations,
-            prompts_per_update=prompts_per_update,
-            **given,
-        )
+        config = _config_of(arms, policy, num_generations, prompts_per_update, options)
         request = message_of(cur.CreateRunRequest, run_id=self.run_id, config=config.to_proto())
         return self.call(curriculum_call("CreateRun", request, _read_run), options)
+
+    def check(
+        self,
+        arms: Iterable[Arm],
+        policy: Policy,
+        *,
+        num_generations: int,
+        prompts_per_update: int,
+        **options: Unpack[CreateOptions],
+    ) -> Op[RunConfig]:
+        """What `create` would create with the same arguments, as for a run of a new id; nothing is created.
+
+        Families of arms (`gradus.arm("np/*")`) are spelled out in it, behind the others: an arm for each level.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the configuration breaks the contract.
+        NotFoundError
+            If a family matches no environment of the server.
+
+        """
+        config = _config_of(arms, policy, num_generations, prompts_per_update, options)
+        request = message_of(cur.CreateRunRequest, run_id=self.run_id, config=config.to_proto(), validate_only=True)
+        return self.call(curriculum_call("CreateRun", request, _read_config), options)
 
     def get(self, **options: Unpack[CallOptions]) -> Op[RunInfo]:
         """Its configuration, and its state as it stands.
@@ -260,6 +276,25 @@ class RunCore:
         except GradusError:
             return error
         return stalled(self.run_id, cursor, seconds, groups) if groups else error
+
+
+def _config_of(
+    arms: Iterable[Arm], policy: Policy, num_generations: int, prompts_per_update: int, options: CreateOptions
+) -> RunConfig:
+    given: dict[str, Any] = {name: value for name, value in options.items() if name in RunOptions.__annotations__}
+    given["reward_scheme"] = reward_scheme_of(options.get("reward_scheme"))
+    given["evaluation_arms"] = tuple(listed(options.get("evaluation_arms", ()), EvaluationArm, "evaluation_arms"))
+    return RunConfig(
+        arms=tuple(listed(arms, Arm, "arms")),
+        policy=policy,
+        num_generations=num_generations,
+        prompts_per_update=prompts_per_update,
+        **given,
+    )
+
+
+def _read_config(response: cur.CreateRunResponse) -> RunConfig:
+    return RunConfig.from_proto(response.run.config)
 
 
 def _read_run(response: cur.GetRunResponse | cur.CreateRunResponse) -> RunInfo:

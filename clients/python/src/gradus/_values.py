@@ -200,8 +200,16 @@ def _item_reader(descriptor: Any, hint: Any) -> Reader:
         return lambda value: value
     if message.full_name in _SPECIAL:
         return _SPECIAL[message.full_name][0]
+    named = _enum_of_map(message)
+    if named is not None:
+        return lambda values: {key: name_in(named, value) for key, value in values.items()}
     read: Reader = dict if _is_mapping(kind) else kind.from_proto
     return read
+
+
+def _enum_of_map(message: Any) -> Any:
+    """What the values of a map are of, where they are enum values; None: they are not."""
+    return message.fields_by_name["value"].enum_type if message.GetOptions().map_entry else None
 
 
 _SPECIAL: dict[str, tuple[Reader, Reader]] = {
@@ -240,8 +248,15 @@ def _write(descriptor: Any, place: str, hint: Any, value: Any) -> Any:
         return proto_of(value, hint, place)
     if descriptor.enum_type is not None:
         return value_in(descriptor.enum_type, value)
+    return value if descriptor.message_type is None else _write_message(descriptor, place, value)
+
+
+def _write_message(descriptor: Any, place: str, value: Any) -> Any:
     message = descriptor.message_type
-    special = None if message is None else _SPECIAL.get(message.full_name)
+    named = _enum_of_map(message)
+    if named is not None:
+        return {key: value_in(named, each) for key, each in dict(value).items()}
+    special = _SPECIAL.get(message.full_name)
     if special is None:
         return value
     try:

@@ -78,6 +78,7 @@ def arm(
     weight: float | None = None,
     hard: bool = False,
     kl_coefficient: float | None = None,
+    rank_group: str = "",
     parameters: Mapping[str, float] | None = None,
     pool: str = "",
     version: int = 0,
@@ -86,10 +87,14 @@ def arm(
 ) -> Arm:
     """An arm: what a policy chooses between. Its id is "environment/level/source", of what is given, unless set.
 
+    An environment with "*", which stands for anything but "/", makes it a family: `arm("np/*")` stands for an arm of each
+    level of each environment of the server that matches. `Run.check` says what it comes to.
+
     Without `source` tasks are made where the environment can make some, and else rows of a pool, as those of code, qa
     and writing are.
     `hard` says whether the constraint `hard_share_min` counts it. Each of its tasks carries `kl_coefficient` for the
-    trainer. Without `answer_format` and `reward_scheme` the run's count.
+    trainer. Where the policy draws in a range of ranks, its rows are ranked among those of all arms that name the same
+    `rank_group`; "": among those of all that name none. Without `answer_format` and `reward_scheme` the run's count.
     """
     spec = task_spec(
         environment,
@@ -101,8 +106,10 @@ def arm(
         answer_format=answer_format,
         reward_scheme=reward_scheme,
     )
-    name = arm_id or "/".join(part for part in (environment, level, source) if part)
-    return Arm(name, spec, weight, hard, kl_coefficient)
+    # A family's arms are named by the server.
+    own = "" if "*" in environment else "/".join(part for part in (environment, level, source) if part)
+    name = arm_id or own
+    return Arm(name, spec, weight, hard, kl_coefficient, rank_group)
 
 
 class EvaluationArmOptions(TypedDict, total=False):

@@ -28,12 +28,22 @@ class ParameterInfo(Value, message=environment_pb2.ParameterInfo):
 
 @dataclass(frozen=True)
 class LevelInfo(Value, message=environment_pb2.LevelInfo):
-    """A level: parameters with a name. `evaluation_only`: refused for the split "train"."""
+    """A level: parameters with a name.
+
+    Attributes
+    ----------
+    evaluation_only
+        Refused for the split "train".
+    small
+        It has fewer than 1,000 instances, and all of them lie in every split.
+
+    """
 
     name: str
     description: str
     parameters: Mapping[str, float]
     evaluation_only: bool
+    small: bool
 
 
 @dataclass(frozen=True)
@@ -72,6 +82,8 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
         It ships with the environment.
     ranked_by
         What its rows are ranked by from easy to hard; "": they have no ranks.
+    rank_measure
+        The same as a range of ranks names it (`by`): "solutions", or a column's name.
 
     """
 
@@ -83,6 +95,7 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
     unchecked: int
     shipped: bool
     ranked_by: str
+    rank_measure: str
 
 
 @dataclass(frozen=True)

@@ -108,13 +108,15 @@ class ReportRow(Value, message=evaluation_pb2.ReportRow):
 
     `figures` are shares or means by name, e.g. {"success_rate": 0.7, "pass@1": 0.4}; evaluation.proto says what each
     is. A task counts once however many samples it has; tasks without one are left out. `standard_errors` are by the
-    spread over the tasks.
+    spread over the tasks. `tasks_in_every_split` of the tasks lie in every split, for there are fewer than 1,000 like
+    them: the model may have been trained on them.
     """
 
     name: str
     tasks: int
     samples: int
     samples_expected: int
+    tasks_in_every_split: int
     figures: Mapping[str, float]
     standard_errors: Mapping[str, float]
 

@@ -281,6 +281,14 @@ class GroupOutcome(Lazy):
         return [each for each in found if each is not None]
 
 
+def _outcome(proto: Any) -> Outcome:
+    """With what nearly every reader asks for, which so takes half as long as field by field."""
+    if not proto.HasField("score"):
+        return Outcome.of_message(proto)
+    score = proto.score
+    return Outcome.of_message(proto, reward=score.reward, solved=score.solved, truncated=score.truncated)
+
+
 def _statistic(name: str) -> Read:
     return lambda proto: getattr(proto.statistics, name) if proto.HasField("statistics") else None
 
@@ -289,7 +297,7 @@ read_late(
     GroupOutcome,
     {
         "group_id": lambda proto: proto.group_id,
-        "outcomes": lambda proto: tuple([Outcome.of_message(each) for each in proto.outcomes]),
+        "outcomes": lambda proto: tuple([_outcome(each) for each in proto.outcomes]),
         "mean": _statistic("mean"),
         "std": _statistic("std"),
         "contrast_pairs": lambda proto: tuple(map(ContrastPair.from_proto, proto.contrast_pairs)),

@@ -34,8 +34,11 @@ from gradus.policy_values import (
 
 BanditRule: TypeAlias = Literal["ema_softmax", "exp3_s", "thompson", "ucb"]
 
-Ranks: TypeAlias = tuple[float, float]
-"""From the easiest rows of a pool, 0, to the hardest, 1: (0, 0.3) is the easiest 30%."""
+Ranks: TypeAlias = tuple[float, float] | tuple[float, float, str]
+"""From the easiest rows of a run, 0, to the hardest, 1: (0, 0.3) is the easiest 30%.
+
+A third part says what they must be ranked by: (0, 0.3, "solutions").
+"""
 
 
 def _checked(**parts: Any) -> Policy:
@@ -178,10 +181,13 @@ def _rank_range(ranks: Ranks | None) -> RankRange | None:
     if ranks is None:
         return None
     try:
-        low, high = ranks
+        low, high, *rest = ranks
+        (by,) = rest or [""]
     except (TypeError, ValueError):
-        raise TypeError(f"ranks: want (min, max), a share of the pool each; got {shown(ranks)}") from None
-    return RankRange(min=low, max=high)
+        by = None
+    if not isinstance(by, str):
+        raise TypeError(f"ranks: want (min, max), a share of the rows each; got {shown(ranks)}")
+    return RankRange(min=low, max=high, by=by)
 
 
 @suggesting
@@ -195,8 +201,8 @@ def stage(
     """A stage of `staged` or `replay`: weights by arm id; None: every arm by its own weight.
 
     It lasts for a share of the run's length (of a cycle's, in `replay`), or for a number of tasks; None: until
-    `Run.advance` (in `replay`: an even part of what is left of the cycle). `ranks` is a slice of a ranked pool
-    (Curriculum RLOO); None: all of it.
+    `Run.advance` (in `replay`: an even part of what is left of the cycle). `ranks` is a slice of the run's rows
+    (Curriculum RLOO); None: all of them.
     """
     if share is not None and tasks is not None:
         raise ValueError("give share or tasks, not both")
@@ -236,6 +242,7 @@ def replay(
 def frontier(
     *,
     measure: SuccessMeasure | None = None,
+    arm_measures: Mapping[str, SuccessMeasure] | None = None,
     exploration: float | None = None,
     practice_scale: float | None = None,
     constraints: BatchConstraints | None = None,
@@ -243,12 +250,16 @@ def frontier(
 ) -> Policy:
     """Where there is something to learn (ours): the default, which needs no order of levels.
 
-    `measure` is what success is: how good the answer is ("quality", the default: its ratio to an optimum, its grade, or
-    whether it is right), whether it is "solved", or its "reward" within the range of its scheme. `exploration` is the
-    share of each update batch that all arms have alike (None: 0.1), and `practice_scale` how many groups of practice
-    without progress halve an arm's share (None: prompts_per_update, at least 8).
+    `measure` is what success is: how good the answer is ("quality", the default, which goes by each arm's goal:
+    its ratio to an optimum, its grade, or whether it is right), whether it is "solved", its "reward" within the
+    range of its scheme, or its "improvement" from the trivial answer (0) to the optimum (1). `arm_measures`
+    gives some arms their own, by id. `exploration` is the share of each update batch that all arms have alike
+    (None: 0.1), and `practice_scale` how many groups of practice without progress halve an arm's share (None:
+    prompts_per_update, at least 8; more suits a model that is known to learn slowly).
     """
-    made = FrontierPolicy(measure=measure, exploration=exploration, practice_scale=practice_scale)
+    made = FrontierPolicy(
+        measure=measure, arm_measures=arm_measures or {}, exploration=exploration, practice_scale=practice_scale
+    )
     return _checked(frontier=made, constraints=constraints, filter=task_filter)
 
 

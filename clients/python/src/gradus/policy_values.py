@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gradus._values import Value
@@ -81,10 +81,21 @@ class BanditPolicy(Value, message=cur.BanditPolicy):
 
 @dataclass(frozen=True)
 class RankRange(Value, message=cur.RankRange):
-    """A slice of a ranked pool, from the easiest rows, at 0, to the hardest, at 1."""
+    """A slice of a run's rows, from the easiest, at 0, to the hardest, at 1.
+
+    Attributes
+    ----------
+    by
+        What they are ranked by; "": what the pools of the arms are ranked by. The run says which.
+    rows
+        How many the slice has of each arm, by its id: the server's to say.
+
+    """
 
     min: float | None
     max: float | None
+    by: str = ""
+    rows: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -119,6 +130,7 @@ class FrontierPolicy(Value, message=cur.FrontierPolicy):
     """Where there is something to learn; see `gradus.frontier`."""
 
     measure: SuccessMeasure | None = None
+    arm_measures: Mapping[str, SuccessMeasure] = field(default_factory=dict)
     exploration: float | None = None
     practice_scale: float | None = None
 

@@ -15,13 +15,17 @@ from gradus.v1 import curriculum_pb2 as cur
 
 @dataclass(frozen=True)
 class Arm(Value, message=cur.Arm):
-    """What a policy chooses between; `gradus.arm` makes one. `weight` None is 1; `kl_coefficient` None says nothing."""
+    """What a policy chooses between; `gradus.arm` makes one. `weight` None is 1; `kl_coefficient` None says nothing.
+
+    `rank_group` names the arms that its rows are ranked among; "": all that name none.
+    """
 
     arm_id: Annotated[str, Named("id")]
     spec: TaskSpec
     weight: float | None
     hard: bool
     kl_coefficient: float | None = None
+    rank_group: str = ""
 
 
 @dataclass(frozen=True)

@@ -523,6 +523,14 @@ export declare type LevelInfo = Message<"gradus.v1.LevelInfo"> & {
    * @generated from field: bool evaluation_only = 4;
    */
   evaluationOnly: boolean;
+
+  /**
+   * It has fewer than 1,000 instances, and all of them lie in every split: what is
+   * evaluated may have been trained on.
+   *
+   * @generated from field: bool small = 5;
+   */
+  small: boolean;
 };
 
 /**
@@ -681,6 +689,14 @@ export declare type PoolInfo = Message<"gradus.v1.PoolInfo"> & {
    * @generated from field: string ranked_by = 8;
    */
   rankedBy: string;
+
+  /**
+   * The same as RankRange.by names it: "solutions", or the column's name. Empty: they
+   * have no ranks.
+   *
+   * @generated from field: string rank_measure = 9;
+   */
+  rankMeasure: string;
 };
 
 /**

@@ -140,6 +140,32 @@ SOCKETPAIR = (53, 199)
 SENDTO = (44, 206)
 SCHED_YIELD = (24, 124)
 
+# What a process makes that has others do the work: it starts them, waits for them, and they lock themselves in further.
+# glibc's and musl's flags of fork.
+FORK_FLAGS = (0x1200011, 0x11)
+PARENT: dict[str, tuple[int | None, int | None]] = {
+    "wait4": (61, 260),
+    "pipe2": (293, 59),
+    "prctl": (157, 167),
+    "seccomp": (317, 277),
+}
+
+# What asking other machines takes.
+NETWORK: dict[str, tuple[int | None, int | None]] = {
+    "socket": (41, 198),
+    "connect": (42, 203),
+    "bind": (49, 200),
+    "sendto": (44, 206),
+    "sendmsg": (46, 211),
+    "recvmsg": (47, 212),
+    "sendmmsg": (307, 269),
+    "getsockname": (51, 204),
+    "getpeername": (52, 205),
+    "setsockopt": (54, 208),
+    "getsockopt": (55, 209),
+    "shutdown": (48, 210),
+}
+
 Instruction = tuple[int, int, int, int]
 
 
@@ -149,13 +175,15 @@ def machine() -> str | None:
     return name if name in ARCHITECTURES else None
 
 
-def program(name: str) -> bytes:
-    """The filter for an architecture."""
+def program(name: str, *, threads: bool = True, network: bool = False, children: bool = False) -> bytes:
+    """The filter for an architecture. What is run may start threads, and neither reach others nor start processes."""
     column = list(ARCHITECTURES).index(name)
+    more = (NETWORK if network else {}) | (PARENT if children else {})
+    clones = (THREAD_FLAGS if threads else ()) + (FORK_FLAGS if children else ())
     rules = {numbers[column]: [_verdict(ALLOW)] for numbers in ALWAYS.values()} | {
         OPENAT[column]: _unless_any_bit(2, WRITING_FLAGS),
         OPEN[column]: _unless_any_bit(1, WRITING_FLAGS),
-        CLONE[column]: _if_one_of(0, THREAD_FLAGS),
+        CLONE[column]: _if_one_of(0, clones),
         FCNTL[column]: _if_one_of(1, HARMLESS_FCNTL),
         IOCTL[column]: _if_one_of(1, HARMLESS_IOCTL),
         # Limits are read, not set.
@@ -166,6 +194,7 @@ def program(name: str) -> bytes:
         # It succeeds and does nothing: who gives its turn away would wait for a processor by its own will.
         SCHED_YIELD[column]: [_error(0)],
     }
+    rules |= {numbers[column]: [_verdict(ALLOW)] for numbers in more.values()}
     return _packed(
         [
             (LOAD, 0, 0, ARCHITECTURE),

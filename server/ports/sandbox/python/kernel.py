@@ -19,7 +19,8 @@ LANDLOCK_ADD_RULE = 445
 LANDLOCK_RESTRICT_SELF = 446
 LANDLOCK_CREATE_RULESET_VERSION = 1
 LANDLOCK_RULE_PATH_BENEATH = 1
-READ_FILE_AND_FOLDER = 1 << 2 | 1 << 3
+READ_FILE = 1 << 2
+READ_FILE_AND_FOLDER = READ_FILE | 1 << 3
 ALL_TCP = 0b11
 ALL_SCOPES = 0b11
 # Since which version: kinds of access to files that are known, and fields of struct landlock_ruleset_attr.
@@ -109,13 +110,15 @@ def landlock_version() -> int:
     )
 
 
-def make_file_rules(version: int, readable: Sequence[str]) -> int:
-    """Rules that leave nothing of the file system but reading these folders: a descriptor of them.
+def make_file_rules(version: int, readable: Sequence[str], network: bool = False) -> int:
+    """Rules that leave nothing of the file system but reading these folders and files: a descriptor of them.
 
-    Other things that this version of Landlock can deny, such as TCP and signals to others, are denied altogether.
+    Other things that this version of Landlock can deny, such as TCP and signals to others, are denied altogether;
+    TCP is not where there is to be a network.
     """
     _, kinds, fields = max(entry for entry in LANDLOCK_VERSIONS if entry[0] <= version)
-    attributes = struct.pack("=QQQ", (1 << kinds) - 1, ALL_TCP, ALL_SCOPES)[: 8 * fields]
+    tcp = 0 if network else ALL_TCP
+    attributes = struct.pack("=QQQ", (1 << kinds) - 1, tcp, ALL_SCOPES)[: 8 * fields]
     rules = _checked(
         libc.syscall(LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0),
         "landlock",
@@ -125,7 +128,7 @@ def make_file_rules(version: int, readable: Sequence[str]) -> int:
             handle = os.open(folder, os.O_PATH | os.O_CLOEXEC)
         except OSError:
             continue
-        rule = struct.pack("=Qi", READ_FILE_AND_FOLDER, handle)
+        rule = struct.pack("=Qi", READ_FILE_AND_FOLDER if os.path.isdir(folder) else READ_FILE, handle)
         _checked(
             libc.syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_RULE_PATH_BENEATH, rule, 0),
             "landlock",

@@ -3,12 +3,14 @@ import { expect, test } from "vitest";
 import { policyOf, candidates, recommended, uniform } from "../../../../bench/curriculum/policies.ts";
 import { places } from "../../../../bench/curriculum/setting.ts";
 import { drive } from "../../../../server/curriculum/simulation/drive.ts";
-import { configOf } from "../../../../server/curriculum/simulation/play.ts";
+import { lean, type LeanStep } from "../../../../server/curriculum/simulation/lean.ts";
+import { kinds } from "../../../../bench/curriculum/kinds/kinds.ts";
+import { configOf } from "../../../../server/curriculum/simulation/simulated-run.ts";
 import type { Student } from "../../../../server/curriculum/simulation/student.ts";
 import { students } from "../../../../server/curriculum/simulation/students.ts";
 import { ask, bench, codecs, feedbackFor, made, sourceOf, value } from "../support.ts";
 
-const shape = { batches: 20, promptsPerUpdate: 16, numGenerations: 4 };
+const shape = { batches: 20, promptsPerUpdate: 16, numGenerations: 4, lag: 1 };
 
 test("what it draws is what a run with a store, a clock and tasks draws", async () => {
   // Everything is solved, so that the feedback is the same.
@@ -20,7 +22,7 @@ test("what it draws is what a run with a store, a clock and tasks draws", async 
     success: () => places.map(() => 1),
     learn: () => null,
   };
-  const config = configOf(places, policyOf(recommended, places), shape, "x");
+  const config = configOf(places, policyOf(recommended, places, shape), shape, "x");
   const simulated = [...drive(config, knowing, "x")].map(({ counts, probabilities }) => ({ counts, probabilities }));
 
   const arms = config.arms.map((arm) => ({ ...arm, spec: { id: arm.id } }));
@@ -46,7 +48,7 @@ test("what it draws is what a run with a store, a clock and tasks draws", async 
 test.each(candidates)("$name: the same seed gives the same run, another another one", (candidate) => {
   const steps = (seed: string) => {
     const student = students[0]!.create(seed, places);
-    return [...drive(configOf(places, policyOf(candidate, places), shape, seed), student, seed)];
+    return [...drive(configOf(places, policyOf(candidate, places, shape), shape, seed), student, seed)];
   };
   const run = steps("x/0");
   expect(steps("x/0")).toEqual(run);
@@ -60,11 +62,34 @@ test.each(candidates)("$name: the same seed gives the same run, another another 
   }
 });
 
+test.each(candidates)("$name: a lean run is the same run", (candidate) => {
+  const student = students[0]!.create("x/0", places);
+  const config = configOf(places, policyOf(candidate, places, shape), { ...shape, lag: 2 }, "x/0");
+  const whole = [...drive(config, student, "x/0")].map(({ counts, probabilities, useful, score }): LeanStep => ({
+    counts,
+    probabilities,
+    useful,
+    score,
+  }));
+  expect([...lean(config, student, "x/0")]).toEqual(whole);
+});
+
+test("a lean run is the same of graded answers too, and refuses what looks back on instances", () => {
+  const graded = kinds.find(({ name }) => name === "graded")!;
+  const student = graded.create("x/0", graded.places);
+  const config = configOf(graded.places, policyOf(recommended, graded.places, shape), shape, "x/0");
+  const scores = (steps: Iterable<{ readonly score: number }>) => [...steps].map(({ score }) => score);
+  expect(scores(lean(config, student, "x/0"))).toEqual(scores(drive(config, student, "x/0")));
+  const filter = { skipSolved: true, skipFailedAfter: 0, ranks: undefined };
+  const looking = { ...config, policy: { ...config.policy, filter } };
+  expect(() => [...lean(looking, student, "x/0")]).toThrow("use drive");
+});
+
 test("a step goes about as far whatever the size of the update batch", () => {
   const scoreWith = (promptsPerUpdate: number): number => {
     const wide = { ...shape, batches: 30, promptsPerUpdate };
     const scores = ["x/0", "x/1", "x/2", "x/3"].map((seed) => {
-      const config = configOf(places, policyOf(uniform, places), wide, seed);
+      const config = configOf(places, policyOf(uniform, places, shape), wide, seed);
       return [...drive(config, students[0]!.create(seed, places), seed)].at(-1)?.score ?? 0;
     });
     return scores.reduce((sum, score) => sum + score, 0) / scores.length;
@@ -73,7 +98,7 @@ test("a step goes about as far whatever the size of the update batch", () => {
 });
 
 test("under dynamic sampling the reserve is let out as groups prove useless, and counts as rollouts", () => {
-  const config = configOf(places, policyOf(uniform, places), shape, "x");
+  const config = configOf(places, policyOf(uniform, places, shape), shape, "x");
   const student = students[0]!.create("x/0", places);
   const dynamicSampling = { oversampleMax: 2, alike: "solved" } as const;
   const steps = [...drive({ ...config, dynamicSampling }, student, "x")];

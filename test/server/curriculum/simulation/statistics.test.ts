@@ -1,7 +1,7 @@
 /** Medians with runs that never arrived, and intervals. */
 import { expect, test } from "vitest";
 import { rngFor } from "../../../../envs/lib/rng.ts";
-import { lifeOfScores } from "../../../../server/curriculum/simulation/life.ts";
+import { lifeOf } from "../../../../server/curriculum/simulation/life.ts";
 import { bootstrap, mean, median, quantile } from "../../../../server/curriculum/simulation/statistics.ts";
 
 test("a run that never arrived is later than any other", () => {
@@ -26,8 +26,13 @@ test("the bootstrap's interval holds a mean about as often as it says", () => {
 });
 
 test("a life arrives with the batch after which it is first at the target, even if it falls back", () => {
-  const rolloutsAt = (batch: number): number => (batch + 1) * 128;
-  const life = lifeOfScores([0.1, 0.5, 0.8, 0.6], 0.75, rolloutsAt);
-  expect(life).toMatchObject({ rolloutsToTarget: 3 * 128, final: 0.6, mean: 0.5 });
-  expect(lifeOfScores([0.1, 0.7], 0.75, rolloutsAt).rolloutsToTarget).toBeNull();
+  const life = (...scores: readonly number[]) =>
+    lifeOf(
+      scores.map((score) => ({ score, counts: [12, 4], useful: 8 })),
+      { learnable: [true, false], target: 0.75 },
+      8,
+    );
+  const fell = { rolloutsToTarget: 3 * 128, final: 0.6, wasted: 0.25, useful: 0.5 };
+  expect(life(0.1, 0.5, 0.8, 0.6)).toEqual(fell);
+  expect(life(0.1, 0.7).rolloutsToTarget).toBeNull();
 });

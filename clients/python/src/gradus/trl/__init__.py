@@ -4,7 +4,8 @@
 repository says what it sets, what it refuses and how a training resumes.
 """
 
+from gradus.trl._contrast import Contrast
 from gradus.trl._environment import AnswerEnvironment
 from gradus.trl._spec import GradusSpec
 
-__all__ = ["AnswerEnvironment", "GradusSpec"]
+__all__ = ["AnswerEnvironment", "Contrast", "GradusSpec"]

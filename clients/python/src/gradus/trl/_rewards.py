@@ -11,6 +11,7 @@ from gradus.enums import FinishReason
 from gradus.outcomes import Reward
 from gradus.tasks import Task
 from gradus.training import read_round
+from gradus.trl._contrast import PairQueue, PairRows, rows_of
 from gradus.trl._environment import AnswerEnvironment
 from gradus.trl._feed import Feed
 from gradus.trl._scorer import Scorer, groups_of
@@ -29,13 +30,16 @@ class Rewards:
         Told when scores have come in.
     patience
         How long a score is waited for, seconds.
+    pairs
+        Takes the contrast pairs of each generation batch; None: nobody learns from them.
 
     """
 
-    def __init__(self, client: Client, run: Run, feed: Feed, patience: float) -> None:
+    def __init__(self, client: Client, run: Run, feed: Feed, patience: float, pairs: PairQueue | None = None) -> None:
         self._run = run
         self._feed = feed
         self._scorer = Scorer(client, patience)
+        self._pairs = pairs
         self._args: Any = None
         self._tokenizer: Any = None
         self._round: tuple[int, dict[str, list[Task]]] = (-1, {})
@@ -43,6 +47,8 @@ class Rewards:
 
     def connect(self, args: Any, tokenizer: Any) -> None:
         """Takes the trainer's settings and its processing class."""
+        if self._pairs is not None and args.world_size > 1:
+            raise ValueError("contrast pairs are learnt from by one process: a rank sees no whole group of another's")
         self._args = args
         self._tokenizer = tokenizer
 
@@ -51,6 +57,7 @@ class Rewards:
         """What goes into `reward_funcs`; its name stands in TRL's log."""
 
         def gradus(
+            prompts: Sequence[Any],
             completions: Sequence[Any],
             completion_ids: Sequence[Sequence[int]],
             gradus_task: Sequence[str],
@@ -63,7 +70,10 @@ class Rewards:
                 texts = [each.response or "" for each in environments]
             else:
                 texts = texts_of(completions, completion_ids, self._tokenizer)
-            return self.score(gradus_task, texts, completion_ids, trainer_state.global_step, log_metric)
+            rewards = self.score(gradus_task, texts, completion_ids, trainer_state.global_step, log_metric)
+            if self._pairs is not None and Task.from_json(gradus_task[0]).evaluation_round is None:
+                self._pairs.put(self._pair_rows(gradus_task, prompts, completion_ids))
+            return rewards
 
         return gradus
 
@@ -110,6 +120,26 @@ class Rewards:
             # Last, for the feed's thread would hold up this one.
             self._feed.ask()
         return [each.reward for each in rewards]
+
+    def _pair_rows(
+        self, rows: Sequence[str], prompts: Sequence[Any], completion_ids: Sequence[Sequence[int]]
+    ) -> list[PairRows]:
+        """The pairs of what was scored last, as tokens, in the order of groups."""
+        size, found = self._args.num_generations, []
+        for first in range(0, len(rows), size):
+            pairs = self._scorer.pairs.get(Task.from_json(rows[first]).group_id, ())
+            if pairs:
+                completions = {i: completion_ids[first + i] for i in range(size)}
+                found += rows_of(pairs, self._prompt_ids(prompts[first]), completions, self._tokenizer)
+        return found
+
+    def _prompt_ids(self, prompt: Any) -> Sequence[int]:
+        """The tokens that a trainer without tools makes of a prompt."""
+        if isinstance(prompt, str):
+            return self._tokenizer(prompt)["input_ids"]  # type: ignore[no-any-return]
+        options = self._args.chat_template_kwargs or {}
+        made = self._tokenizer.apply_chat_template(prompt, add_generation_prompt=True, return_dict=True, **options)
+        return made["input_ids"]  # type: ignore[no-any-return]
 
     def _in_round(self, task: Task, step: int) -> Task:
         """The task; one of an evaluation arm as this step's round has it."""

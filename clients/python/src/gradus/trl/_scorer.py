@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from gradus._arguments import CallOptions
 from gradus._op import run
 from gradus._retries import AS_LONG_AS_THERE_IS_TIME
 from gradus.client import Client
 from gradus.enums import FinishReason
-from gradus.outcomes import Reward
+from gradus.outcomes import ContrastPair, Reward, rewards_of
 from gradus.tasks import Completion, CompletionGroup, Task
 from gradus.training import index_in_group
 from gradus.training._scoring import GROUPS_MAX, messages_of
@@ -73,11 +74,17 @@ class Scorer:
     patience
         How long scores are waited for, seconds.
 
+    Attributes
+    ----------
+    pairs
+        Contrast pairs of what was scored last, by group id; of groups that went in one message, as whole ones do.
+
     """
 
     def __init__(self, client: Client, patience: float) -> None:
         self._client = client
         self._patience = patience
+        self.pairs: dict[str, tuple[ContrastPair, ...]] = {}
 
     def score(self, groups: Sequence[CompletionGroup]) -> list[Reward]:
         """Rewards of all samples, in the order of groups and of their completions.
@@ -95,13 +102,16 @@ class Scorer:
         found: dict[tuple[str, int], Reward] = {}
         deadline = time.monotonic() + self._patience
         waiting = groups
+        self.pairs = {}
         while True:
             options: CallOptions = {
                 "timeout": max(1.0, deadline - time.monotonic()),
                 "retries": AS_LONG_AS_THERE_IS_TIME,
             }
             messages = messages_of(waiting, _length, min(GROUPS_MAX, -(-len(waiting) // _MESSAGES)))
-            for group, rewards in zip(waiting, run(self._client._core.rewards(messages, options)), strict=True):
+            for group, rewards in zip(
+                waiting, run(self._client._core.rewards(messages, options, self._read)), strict=True
+            ):
                 found.update(((group.group_id, each.sample_index), each) for each in rewards)
             waiting, delay = _again(groups, found)
             if not waiting or time.monotonic() + delay > deadline:
@@ -109,6 +119,11 @@ class Scorer:
             time.sleep(delay)
         self._give_up(waiting)
         return [found[group.group_id, each.sample_index] for group in groups for each in group.completions]
+
+    def _read(self, group: Any) -> tuple[Reward, ...]:
+        if group.contrast_pairs:
+            self.pairs[group.group_id] = tuple(map(ContrastPair.from_proto, group.contrast_pairs))
+        return rewards_of(group)
 
     def _give_up(self, groups: Sequence[CompletionGroup]) -> None:
         for run_id in {group.run_id for group in groups if group.run_id}:

@@ -9,6 +9,7 @@ from typing import Any
 from gradus.client import Client
 from gradus.runs import RunConfig
 from gradus.trl import _callback, _checks, _datasets
+from gradus.trl._contrast import Contrast, PairQueue, with_contrast
 from gradus.trl._environment import AnswerEnvironment
 from gradus.trl._training import Training
 
@@ -37,6 +38,9 @@ class GradusSpec:
         False: that is refused.
     patience
         How long tasks and scores are waited for, seconds: what a restart of the server may take.
+    contrast
+        The loss of contrast pairs beside the trainer's own, for runs of the reward scheme `vcc`; the trainer is then
+        made by `trainer`. None: there is none.
 
     Raises
     ------
@@ -64,9 +68,13 @@ class GradusSpec:
         reproducible: bool = False,
         restart: bool = False,
         patience: float = 600.0,
+        contrast: Contrast | None = None,
     ) -> None:
         self.client = Client(server) if isinstance(server, str) else server
-        self._training = Training(self.client, run_id, run, prefetch=prefetch, restart=restart, patience=patience)
+        self._pairs = None if contrast is None else PairQueue(contrast)
+        self._training = Training(
+            self.client, run_id, run, prefetch=prefetch, restart=restart, patience=patience, pairs=self._pairs
+        )
         self._reproducible = reproducible
         self.run = self._training.run
         self.run_config = self._training.run_config
@@ -97,6 +105,10 @@ class GradusSpec:
     def callbacks(self) -> list[Any]:
         """The callback that checks settings, and exports and imports the run."""
         return [_callback.GradusCallback(self._training, self._reproducible)]
+
+    def trainer(self, kind: type) -> type:
+        """`GRPOTrainer` or `RLOOTrainer`, whose loss has that of contrast pairs beside its own, if the spec has one."""
+        return kind if self._pairs is None else with_contrast(kind, self._pairs)
 
     @property
     def environment_factory(self) -> Callable[[], AnswerEnvironment]:

@@ -14,6 +14,7 @@ from gradus.runs import RunConfig, RunInfo
 from gradus.tasks import Task
 from gradus.training import retry_while_away, state_from_text, state_to_text
 from gradus.trl._checks import Shape, refuse
+from gradus.trl._contrast import PairQueue
 from gradus.trl._feed import Feed
 from gradus.trl._rewards import Rewards
 
@@ -39,6 +40,7 @@ class Training:
         prefetch: bool,
         restart: bool,
         patience: float,
+        pairs: PairQueue | None = None,
     ) -> None:
         self.client = client
         self.run = client.run(run_id)
@@ -49,7 +51,7 @@ class Training:
         self._patience = patience
         self.run_config: RunConfig = self._create().config
         self._feed = Feed(self.run, prefetch=prefetch, patience=patience)
-        self.rewards = Rewards(client, self.run, self._feed, patience)
+        self.rewards = Rewards(client, self.run, self._feed, patience, pairs)
         # Where the training began: an optimizer step, and the cursor of its first task.
         self._origin: tuple[int, int] | None = None
         self._shape: Shape | None = None

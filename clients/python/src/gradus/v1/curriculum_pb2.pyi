@@ -133,6 +133,12 @@ class _SuccessMeasureEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper.
     """The reward, from the lowest (0) to the highest (1) that the arm's scheme can give.
     Under FEEDBACK_SOURCE_REPORTED the reward_mean; groups without one count as none.
     """
+    SUCCESS_MEASURE_IMPROVEMENT: _SuccessMeasure.ValueType  # 4
+    """How far the answer is from the trivial one (0) to the optimum (1), whatever the
+    reward scheme; 0 where it is infeasible or no better than the trivial one. Where
+    either is not known (no baseline, answers that are right or wrong, samples of before
+    this policy was in force), as SUCCESS_MEASURE_QUALITY.
+    """
 
 class SuccessMeasure(_SuccessMeasure, metaclass=_SuccessMeasureEnumTypeWrapper):
     """What a sample's success is, between 0 and 1."""
@@ -152,6 +158,12 @@ FEEDBACK_SOURCE_STEP.
 SUCCESS_MEASURE_REWARD: SuccessMeasure.ValueType  # 3
 """The reward, from the lowest (0) to the highest (1) that the arm's scheme can give.
 Under FEEDBACK_SOURCE_REPORTED the reward_mean; groups without one count as none.
+"""
+SUCCESS_MEASURE_IMPROVEMENT: SuccessMeasure.ValueType  # 4
+"""How far the answer is from the trivial one (0) to the optimum (1), whatever the
+reward scheme; 0 where it is infeasible or no better than the trivial one. Where
+either is not known (no baseline, answers that are right or wrong, samples of before
+this policy was in force), as SUCCESS_MEASURE_QUALITY.
 """
 global___SuccessMeasure = SuccessMeasure
 
@@ -242,8 +254,11 @@ class Arm(google.protobuf.message.Message):
     WEIGHT_FIELD_NUMBER: builtins.int
     HARD_FIELD_NUMBER: builtins.int
     KL_COEFFICIENT_FIELD_NUMBER: builtins.int
+    RANK_GROUP_FIELD_NUMBER: builtins.int
     id: builtins.str
-    """Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required."""
+    """Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required, but
+    for a family, which has none.
+    """
     weight: builtins.float
     """At least 0; unset: 1. 0 takes the arm out, under every policy. Above that it
     multiplies the arm's share under a mixture, and in a stage; a bandit takes no
@@ -256,10 +271,20 @@ class Arm(google.protobuf.message.Message):
     one for each kind of task), 0 to 100. The server makes no use of it: each task
     of the arm hands it to the trainer in its hints. Unset: the trainer's own.
     """
+    rank_group: builtins.str
+    """Whose rows its own are ranked among, where the policy draws in a range of ranks
+    (RankRange): those of all arms of the run that name the same group, at most 64
+    bytes of a-z A-Z 0-9 . _ / - . Unset: those of all arms that name none.
+    """
     @property
     def spec(self) -> gradus.v1.task_pb2.TaskSpec:
         """The family of tasks. Where it has no reward_scheme or answer_format, the
-        run's counts.
+        run's counts. An environment with "*", which stands for anything but "/", makes
+        the arm a family: "np/*" stands for an arm of each level of each environment
+        that matches and has a generator, named after both, e.g. "np/tsp/easy", with all
+        else as it is said here. A level of a family may have "*" too; unset: all but
+        those for evaluation only. What a run is created with, and what GetRun gives,
+        has families spelled out: those of arms that are listed behind the others.
         """
 
     def __init__(
@@ -270,9 +295,10 @@ class Arm(google.protobuf.message.Message):
         weight: builtins.float | None = ...,
         hard: builtins.bool = ...,
         kl_coefficient: builtins.float | None = ...,
+        rank_group: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_kl_coefficient", b"_kl_coefficient", "_weight", b"_weight", "kl_coefficient", b"kl_coefficient", "spec", b"spec", "weight", b"weight"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_kl_coefficient", b"_kl_coefficient", "_weight", b"_weight", "hard", b"hard", "id", b"id", "kl_coefficient", b"kl_coefficient", "spec", b"spec", "weight", b"weight"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_kl_coefficient", b"_kl_coefficient", "_weight", b"_weight", "hard", b"hard", "id", b"id", "kl_coefficient", b"kl_coefficient", "rank_group", b"rank_group", "spec", b"spec", "weight", b"weight"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_kl_coefficient", b"_kl_coefficient"]) -> typing.Literal["kl_coefficient"] | None: ...
     @typing.overload
@@ -342,9 +368,12 @@ class SignalRescale(google.protobuf.message.Message):
     3.1), so that values are of one size whatever the rewards are: what is at or below
     the low quantile of the last signals of all arms counts -1, at or above the high
     one 1, and linearly between. The last signals include those of the batch that is
-    learned from. Signals are kept with 6 bits of fraction, cut off: at most 1.6%
-    too small. Where both quantiles are one number, it counts 0, what is below it -1,
-    and what is above it 1.
+    learned from, all of them before any is rescaled. The quantile of share f of n
+    signals is the least of them that at least f n of all are at or below: the ⌈f n⌉-th
+    in ascending order, the first for f = 0, without interpolation. Signals are kept, and
+    compared, as powers of 2 with 6 bits of fraction, cut off: at most 1.6% too small,
+    and 0 below 2^-33. Where both quantiles are one number, it counts 0, what is below it
+    -1, and what is above it 1.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -519,7 +548,11 @@ class UcbRule(google.protobuf.message.Message):
     """The upper confidence bound of discounted means (D-UCB, Garivier and Moulines 2011),
     S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The tasks of
     an update batch are shared out so that the bounds of those arms that get some come
-    to one level, a task counting as a signal seen.
+    to one level, a task counting as a signal seen: an arm gets v = max(0, c² L / (λ −
+    S/N)² − N) of the batch's B tasks, its share being v / B, with L = ln(1 + ΣN + B),
+    where ΣN over all arms counts the whole batch as seen, and λ such that Σv = B; an arm
+    that was never seen has S/N = 0 and N = 0. With c = 0 all goes to the arms of the
+    greatest S/N, alike.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -688,11 +721,13 @@ class Stage(google.protobuf.message.Message):
 
     @property
     def ranks(self) -> global___RankRange:
-        """Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
-        easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks of other
-        sources; an arm of a pool whose rows have no ranks (PoolInfo.ranked_by) is
-        refused. Other rows are passed over: an arm none of whose next 16,384 rows lies in
-        the range ends the draw with FAILED_PRECONDITION.
+        """Only prompts whose rank among all of the run's lies in this range: {"max": 0.3} is
+        the easiest 30% of them (Curriculum RLOO). Unset: all. An arm's probability is then
+        in proportion to its rows in the range, times its weights; an arm without rows
+        there is not drawn. Arms of other sources than real pools, and of pools whose rows
+        have no ranks (PoolInfo.ranked_by), are refused, as is a range without rows. Other
+        rows are passed over: an arm none of whose next 16,384 rows lies in the range ends
+        the draw with FAILED_PRECONDITION.
         """
 
     def __init__(
@@ -711,24 +746,61 @@ global___Stage = Stage
 
 @typing.final
 class RankRange(google.protobuf.message.Message):
-    """A slice of a ranked pool: from the easiest rows, at 0, to the hardest, at 1."""
+    """A slice of the rows of a run, from the easiest, at 0, to the hardest, at 1. A row's
+    rank is the share of the rows of all the run's arms, or of those of its rank_group,
+    that are easier by one measure; of rows that are alike the one of the smaller hash
+    counts as easier. Rows that two arms share count once.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    @typing.final
+    class RowsEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        value: builtins.int
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: builtins.int = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
     MIN_FIELD_NUMBER: builtins.int
     MAX_FIELD_NUMBER: builtins.int
+    BY_FIELD_NUMBER: builtins.int
+    ROWS_FIELD_NUMBER: builtins.int
     min: builtins.float
     """Rank of the first row, in [0, 1); unset: 0."""
     max: builtins.float
     """Rank that the last row is below, in (min, 1]; unset: 1, which takes in all."""
+    by: builtins.str
+    """What rows are ranked by: "solutions" for countdown's count of solutions, or the
+    column of the pools' files, e.g. "pass_rate" (PoolInfo.rank_measure). Pools that
+    are ranked by something else are refused. Unset: what the pools of the arms are
+    ranked by, which must be one thing; the run then says which. With it a range of all
+    ranks has a meaning too: arms are drawn by their rows.
+    """
+    @property
+    def rows(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.int]:
+        """The rows in the range, by arm that draws in it. The server says it, and takes no
+        notice of what it is given.
+        """
+
     def __init__(
         self,
         *,
         min: builtins.float | None = ...,
         max: builtins.float | None = ...,
+        by: builtins.str = ...,
+        rows: collections.abc.Mapping[builtins.str, builtins.int] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_max", b"_max", "_min", b"_min", "max", b"max", "min", b"min"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_max", b"_max", "_min", b"_min", "max", b"max", "min", b"min"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_max", b"_max", "_min", b"_min", "by", b"by", "max", b"max", "min", b"min", "rows", b"rows"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_max", b"_max"]) -> typing.Literal["max"] | None: ...
     @typing.overload
@@ -819,34 +891,62 @@ class FrontierPolicy(google.protobuf.message.Message):
       w = m² (1 − m)⁵ / ((2/7)² (5/7)⁵) · (.3 + .7 rise) / (1 + (V/V₀)²);
       p = E/n + (1 − ε) w / max(Σw, s), E what is left, s = .1 for up to 20 arms and
       .005 for each of more.
-    n and Σw are over the arms with a weight above 0; other weights have no effect. The
-    rule is ours (docs/guides/curriculum.md).
+    n and Σw are over the arms with a weight above 0; other weights have no effect. E is at
+    least ε: before constraints no arm that can be drawn has less than ε/n. A group
+    without a rewarded sample, or reported without a reward_mean, changes nothing: where no
+    group has one, all arms stay alike. The rule is ours (docs/guides/curriculum.md).
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
+    @typing.final
+    class ArmMeasuresEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        value: global___SuccessMeasure.ValueType
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: global___SuccessMeasure.ValueType = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
     MEASURE_FIELD_NUMBER: builtins.int
+    ARM_MEASURES_FIELD_NUMBER: builtins.int
     EXPLORATION_FIELD_NUMBER: builtins.int
     PRACTICE_SCALE_FIELD_NUMBER: builtins.int
     measure: global___SuccessMeasure.ValueType
-    """What success is; unset: SUCCESS_MEASURE_QUALITY."""
+    """What success is; unset: SUCCESS_MEASURE_QUALITY, which goes by each arm's goal."""
     exploration: builtins.float
     """The share of each update batch that all arms have alike whatever happens, in
     (0, 1]; unset: 0.1.
     """
     practice_scale: builtins.float
     """How much practice without progress halves an arm's share, in groups, above 0;
-    unset: prompts_per_update, at least 8.
+    unset: prompts_per_update, at least 8, for the larger the batch, the less a model
+    moves with each of its groups. More suits a model that is known to learn slowly, at
+    the price of holding on longer to an arm that teaches nothing.
     """
+    @property
+    def arm_measures(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, global___SuccessMeasure.ValueType]:
+        """The same for some arms by themselves, by their id. In place of a policy with other
+        measures the averages begin afresh.
+        """
+
     def __init__(
         self,
         *,
         measure: global___SuccessMeasure.ValueType = ...,
+        arm_measures: collections.abc.Mapping[builtins.str, global___SuccessMeasure.ValueType] | None = ...,
         exploration: builtins.float | None = ...,
         practice_scale: builtins.float | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_exploration", b"_exploration", "_practice_scale", b"_practice_scale", "exploration", b"exploration", "practice_scale", b"practice_scale"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_exploration", b"_exploration", "_practice_scale", b"_practice_scale", "exploration", b"exploration", "measure", b"measure", "practice_scale", b"practice_scale"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_exploration", b"_exploration", "_practice_scale", b"_practice_scale", "arm_measures", b"arm_measures", "exploration", b"exploration", "measure", b"measure", "practice_scale", b"practice_scale"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_exploration", b"_exploration"]) -> typing.Literal["exploration"] | None: ...
     @typing.overload
@@ -898,7 +998,12 @@ class CompetencePolicy(google.protobuf.message.Message):
     samples of the newest passes a threshold ("adaptive", and with a floor "hybrid",
     in Curriculum RLOO section 4, which does not define them: the definition is
     ours). Advance opens the next tier at once. A late group counts whole. It needs to
-    know what was solved, and so FEEDBACK_SOURCE_STEP. In place of another competence
+    know what was solved, and so FEEDBACK_SOURCE_STEP. The threshold is tested after each
+    closed group of an arm of the newest tier, in cursor order within what a draw folds
+    in: it is passed where there are at least `window` groups since the tier was opened
+    and the plain mean of the solved shares of the last `window` of them, a group counting
+    once whatever its samples, is at or above the threshold (to within 1e-9). Groups that
+    come after that in the same fold count for the tier that was opened. In place of another competence
     policy as many tiers stay open, at most all, and what the newest's groups solved
     counts on if its arms are the same.
     """
@@ -1110,7 +1215,8 @@ class TaskFilter(google.protobuf.message.Message):
     @property
     def ranks(self) -> global___RankRange:
         """Only rows of real pools whose rank lies in this range, as in a stage; unset:
-        all.
+        all. Tasks of other sources pass, and shares are the policy's own, but that an arm
+        of a pool without rows in the range is not drawn.
         """
 
     def __init__(
@@ -1127,7 +1233,8 @@ global___TaskFilter = TaskFilter
 
 @typing.final
 class NamedPolicy(google.protobuf.message.Message):
-    """A policy by its name: one that the server has beside those of the contract, or one
+    """A policy by its name: one that the server has beside those of the contract, such as an
+    operator's of `gradus serve --policies`, or one
     of those, {"name": "staged", "parameters": {"stages": […]}} being the same as the
     message. A name that the server does not have is refused with the nearest one it has.
     """
@@ -1727,8 +1834,14 @@ class CreateRunRequest(google.protobuf.message.Message):
 
     RUN_ID_FIELD_NUMBER: builtins.int
     CONFIG_FIELD_NUMBER: builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Chosen by the client: 1 to 128 bytes of a-z A-Z 0-9 . _ - ; required."""
+    validate_only: builtins.bool
+    """Say only what would be made: all is checked as for a run of a new id, nothing is
+    created, and the answer has the configuration with families of arms spelled out,
+    and no state.
+    """
     @property
     def config(self) -> global___RunConfig:
         """What it is. Required."""
@@ -1738,9 +1851,10 @@ class CreateRunRequest(google.protobuf.message.Message):
         *,
         run_id: builtins.str = ...,
         config: global___RunConfig | None = ...,
+        validate_only: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["config", b"config"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["config", b"config", "run_id", b"run_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["config", b"config", "run_id", b"run_id", "validate_only", b"validate_only"]) -> None: ...
 
 global___CreateRunRequest = CreateRunRequest
 
@@ -2735,7 +2849,7 @@ class UpdateShapeRequest(google.protobuf.message.Message):
     @property
     def add_arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Arm]:
         """Arms to add, behind those there are; their ids are new to the run. A run has at
-        most 256 arms, those removed included.
+        most 1,024 arms, those removed included.
         """
 
     @property

@@ -468,12 +468,17 @@ class LevelInfo(google.protobuf.message.Message):
     DESCRIPTION_FIELD_NUMBER: builtins.int
     PARAMETERS_FIELD_NUMBER: builtins.int
     EVALUATION_ONLY_FIELD_NUMBER: builtins.int
+    SMALL_FIELD_NUMBER: builtins.int
     name: builtins.str
     """Its name, e.g. "easy"."""
     description: builtins.str
     """What makes it what it is."""
     evaluation_only: builtins.bool
     """Refused for SPLIT_TRAIN."""
+    small: builtins.bool
+    """It has fewer than 1,000 instances, and all of them lie in every split: what is
+    evaluated may have been trained on.
+    """
     @property
     def parameters(self) -> gradus.v1.task_pb2.Parameters:
         """The parameters it stands for."""
@@ -485,9 +490,10 @@ class LevelInfo(google.protobuf.message.Message):
         description: builtins.str = ...,
         parameters: gradus.v1.task_pb2.Parameters | None = ...,
         evaluation_only: builtins.bool = ...,
+        small: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["parameters", b"parameters"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["description", b"description", "evaluation_only", b"evaluation_only", "name", b"name", "parameters", b"parameters"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["description", b"description", "evaluation_only", b"evaluation_only", "name", b"name", "parameters", b"parameters", "small", b"small"]) -> None: ...
 
 global___LevelInfo = LevelInfo
 
@@ -585,6 +591,7 @@ class PoolInfo(google.protobuf.message.Message):
     UNCHECKED_FIELD_NUMBER: builtins.int
     SHIPPED_FIELD_NUMBER: builtins.int
     RANKED_BY_FIELD_NUMBER: builtins.int
+    RANK_MEASURE_FIELD_NUMBER: builtins.int
     name: builtins.str
     """Its name, at most 64 bytes."""
     rejected: builtins.int
@@ -603,6 +610,10 @@ class PoolInfo(google.protobuf.message.Message):
     """What its rows are ranked by from easy to hard, in words, e.g. "column pass_rate
     (a pass rate)". Empty: they have no ranks, and policies that ask for some are
     refused.
+    """
+    rank_measure: builtins.str
+    """The same as RankRange.by names it: "solutions", or the column's name. Empty: they
+    have no ranks.
     """
     @property
     def rows(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.int]:
@@ -627,8 +638,9 @@ class PoolInfo(google.protobuf.message.Message):
         unchecked: builtins.int = ...,
         shipped: builtins.bool = ...,
         ranked_by: builtins.str = ...,
+        rank_measure: builtins.str = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["groups", b"groups", "left_out", b"left_out", "name", b"name", "ranked_by", b"ranked_by", "rejected", b"rejected", "rows", b"rows", "shipped", b"shipped", "unchecked", b"unchecked"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["groups", b"groups", "left_out", b"left_out", "name", b"name", "rank_measure", b"rank_measure", "ranked_by", b"ranked_by", "rejected", b"rejected", "rows", b"rows", "shipped", b"shipped", "unchecked", b"unchecked"]) -> None: ...
 
 global___PoolInfo = PoolInfo
 

@@ -822,6 +822,7 @@ class ReportRow(google.protobuf.message.Message):
     FIGURES_FIELD_NUMBER: builtins.int
     TASKS_FIELD_NUMBER: builtins.int
     SAMPLES_EXPECTED_FIELD_NUMBER: builtins.int
+    TASKS_IN_EVERY_SPLIT_FIELD_NUMBER: builtins.int
     STANDARD_ERRORS_FIELD_NUMBER: builtins.int
     name: builtins.str
     """Part, environment id, category or "overall"."""
@@ -831,6 +832,10 @@ class ReportRow(google.protobuf.message.Message):
     """Tasks with at least one sample."""
     samples_expected: builtins.int
     """Samples expected in all."""
+    tasks_in_every_split: builtins.int
+    """Of these tasks, those that lie in every split, for there are fewer than 1,000
+    like them: the model may have been trained on them.
+    """
     @property
     def figures(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.float]:
         """Named figures, e.g. {"success_rate": 0.7, "quality_ratio": 0.66}; empty while
@@ -874,9 +879,10 @@ class ReportRow(google.protobuf.message.Message):
         figures: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
         tasks: builtins.int = ...,
         samples_expected: builtins.int = ...,
+        tasks_in_every_split: builtins.int = ...,
         standard_errors: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["figures", b"figures", "name", b"name", "samples", b"samples", "samples_expected", b"samples_expected", "standard_errors", b"standard_errors", "tasks", b"tasks"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["figures", b"figures", "name", b"name", "samples", b"samples", "samples_expected", b"samples_expected", "standard_errors", b"standard_errors", "tasks", b"tasks", "tasks_in_every_split", b"tasks_in_every_split"]) -> None: ...
 
 global___ReportRow = ReportRow
 

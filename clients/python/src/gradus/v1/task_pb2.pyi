@@ -453,6 +453,7 @@ class Task(google.protobuf.message.Message):
     EPOCH_FIELD_NUMBER: builtins.int
     ARM_PROBABILITY_FIELD_NUMBER: builtins.int
     EVALUATION_ROUND_FIELD_NUMBER: builtins.int
+    IN_EVERY_SPLIT_FIELD_NUMBER: builtins.int
     task_id: builtins.str
     """Opaque, authenticated: says where the instance comes from and carries what
     scoring needs. Give it back unchanged. Not secret, but never shown to the
@@ -505,6 +506,10 @@ class Task(google.protobuf.message.Message):
     """The round of evaluation that it was given out for; unset: it is none of an
     evaluation arm. update_batch and arm_probability are 0 where it is set.
     """
+    in_every_split: builtins.bool
+    """The instance lies in every split, for there are fewer than 1,000 like it: it may
+    have been trained on, whatever split it was asked for of.
+    """
     @property
     def prompt(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___ChatMessage]:
         """The prompt, in order, at least one message."""
@@ -536,9 +541,10 @@ class Task(google.protobuf.message.Message):
         epoch: builtins.int = ...,
         arm_probability: builtins.float = ...,
         evaluation_round: builtins.int | None = ...,
+        in_every_split: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_evaluation_round", b"_evaluation_round", "evaluation_round", b"evaluation_round", "hints", b"hints"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_evaluation_round", b"_evaluation_round", "answer_format", b"answer_format", "arm_id", b"arm_id", "arm_probability", b"arm_probability", "cursor", b"cursor", "environment", b"environment", "epoch", b"epoch", "evaluation_round", b"evaluation_round", "group_id", b"group_id", "hints", b"hints", "instance_hash", b"instance_hash", "level", b"level", "pool_epoch", b"pool_epoch", "prompt", b"prompt", "run_id", b"run_id", "source", b"source", "split", b"split", "task_id", b"task_id", "thinking", b"thinking", "update_batch", b"update_batch", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_evaluation_round", b"_evaluation_round", "answer_format", b"answer_format", "arm_id", b"arm_id", "arm_probability", b"arm_probability", "cursor", b"cursor", "environment", b"environment", "epoch", b"epoch", "evaluation_round", b"evaluation_round", "group_id", b"group_id", "hints", b"hints", "in_every_split", b"in_every_split", "instance_hash", b"instance_hash", "level", b"level", "pool_epoch", b"pool_epoch", "prompt", b"prompt", "run_id", b"run_id", "source", b"source", "split", b"split", "task_id", b"task_id", "thinking", b"thinking", "update_batch", b"update_batch", "version", b"version"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_evaluation_round", b"_evaluation_round"]) -> typing.Literal["evaluation_round"] | None: ...
 
 global___Task = Task

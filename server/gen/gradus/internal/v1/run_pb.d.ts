@@ -254,14 +254,14 @@ export declare type Drawn = Message<"gradus.internal.v1.Drawn"> & {
   cursor: number;
 
   /**
-   * By arm, before constraints.
+   * Before constraints; changes since those of the batch before it.
    *
-   * @generated from field: repeated double probabilities = 4;
+   * @generated from field: gradus.internal.v1.ByArm probabilities = 4;
    */
-  probabilities: number[];
+  probabilities?: ByArm | undefined;
 
   /**
-   * The policy's, after the fold: JSON by its own codec.
+   * The policy's, after the fold: JSON by its own codec; empty: as policy_changes tells it.
    *
    * @generated from field: string policy_state = 5;
    */
@@ -294,6 +294,13 @@ export declare type Drawn = Message<"gradus.internal.v1.Drawn"> & {
    * @generated from field: bool restarts = 9;
    */
   restarts: boolean;
+
+  /**
+   * How the policy's state differs from that before it: JSON by json-changes.ts.
+   *
+   * @generated from field: string policy_changes = 10;
+   */
+  policyChanges: string;
 };
 
 /**
@@ -301,6 +308,47 @@ export declare type Drawn = Message<"gradus.internal.v1.Drawn"> & {
  * Use `create(DrawnSchema)` to create a new message.
  */
 export declare const DrawnSchema: GenMessage<Drawn>;
+
+/**
+ * Numbers by arm, as they differ from others: of many arms a draw moves few.
+ *
+ * @generated from message gradus.internal.v1.ByArm
+ */
+export declare type ByArm = Message<"gradus.internal.v1.ByArm"> & {
+  /**
+   * All of them; none: what follows tells them.
+   *
+   * @generated from field: repeated double all = 1;
+   */
+  all: number[];
+
+  /**
+   * The arms that differ.
+   *
+   * @generated from field: repeated uint32 at = 2;
+   */
+  at: number[];
+
+  /**
+   * Their numbers.
+   *
+   * @generated from field: repeated double to = 3;
+   */
+  to: number[];
+
+  /**
+   * The others are what they were times this.
+   *
+   * @generated from field: double scale = 4;
+   */
+  scale: number;
+};
+
+/**
+ * Describes the message gradus.internal.v1.ByArm.
+ * Use `create(ByArmSchema)` to create a new message.
+ */
+export declare const ByArmSchema: GenMessage<ByArm>;
 
 /**
  * What a draw folds into the policy's state before it.
@@ -492,6 +540,13 @@ export declare type Sample = Message<"gradus.internal.v1.Sample"> & {
    * @generated from field: optional double quality = 8;
    */
   quality?: number | undefined;
+
+  /**
+   * What the run's policy reads beside the reward, by name.
+   *
+   * @generated from field: map<string, double> facts = 9;
+   */
+  facts: { [key: string]: number };
 };
 
 /**
@@ -1153,6 +1208,13 @@ export declare type Arm = Message<"gradus.internal.v1.Arm"> & {
    * @generated from field: optional double kl_coefficient = 9;
    */
   klCoefficient?: number | undefined;
+
+  /**
+   * Whose rows its own are ranked among; unset: all that name no group.
+   *
+   * @generated from field: optional string rank_group = 10;
+   */
+  rankGroup?: string | undefined;
 };
 
 /**
@@ -1843,18 +1905,18 @@ export declare type Batch = Message<"gradus.internal.v1.Batch"> & {
   drawnAtMs: number;
 
   /**
-   * By arm.
+   * Changes since told_before.
    *
-   * @generated from field: repeated double probabilities = 6;
+   * @generated from field: gradus.internal.v1.ByArm probabilities = 6;
    */
-  probabilities: number[];
+  probabilities?: ByArm | undefined;
 
   /**
-   * By arm.
+   * Changes since told_before.
    *
-   * @generated from field: repeated double values = 7;
+   * @generated from field: gradus.internal.v1.ByArm values = 7;
    */
-  values: number[];
+  values?: ByArm | undefined;
 
   /**
    * Completions of each prompt.
@@ -1869,6 +1931,29 @@ export declare type Batch = Message<"gradus.internal.v1.Batch"> & {
    * @generated from field: uint32 prompts = 9;
    */
   prompts: number;
+
+  /**
+   * What the history told with the draw before it; unset: it tells this one whole.
+   *
+   * @generated from oneof gradus.internal.v1.Batch.told_before
+   */
+  toldBefore: {
+    /**
+     * What the batch before it in the state has.
+     *
+     * @generated from field: bool previous = 10;
+     */
+    value: boolean;
+    case: "previous";
+  } | {
+    /**
+     * Of a batch that the state no longer has.
+     *
+     * @generated from field: gradus.internal.v1.Told told = 11;
+     */
+    value: Told;
+    case: "told";
+  } | { case: undefined; value?: undefined };
 };
 
 /**
@@ -1876,6 +1961,33 @@ export declare type Batch = Message<"gradus.internal.v1.Batch"> & {
  * Use `create(BatchSchema)` to create a new message.
  */
 export declare const BatchSchema: GenMessage<Batch>;
+
+/**
+ * What the history tells of a draw.
+ *
+ * @generated from message gradus.internal.v1.Told
+ */
+export declare type Told = Message<"gradus.internal.v1.Told"> & {
+  /**
+   * By arm.
+   *
+   * @generated from field: repeated double probabilities = 1;
+   */
+  probabilities: number[];
+
+  /**
+   * By arm.
+   *
+   * @generated from field: repeated double values = 2;
+   */
+  values: number[];
+};
+
+/**
+ * Describes the message gradus.internal.v1.Told.
+ * Use `create(ToldSchema)` to create a new message.
+ */
+export declare const ToldSchema: GenMessage<Told>;
 
 /**
  * Some of a batch's tasks, in cursor order: behind all groups the reserve.
@@ -1999,6 +2111,13 @@ export declare type GroupOutcome = Message<"gradus.internal.v1.GroupOutcome"> & 
    * @generated from field: optional double quality = 6;
    */
   quality?: number | undefined;
+
+  /**
+   * Means of what the run's policy reads beside, by name.
+   *
+   * @generated from field: map<string, double> facts = 7;
+   */
+  facts: { [key: string]: number };
 };
 
 /**

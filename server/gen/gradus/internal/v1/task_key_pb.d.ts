@@ -320,6 +320,13 @@ export declare type TaskToken = Message<"gradus.internal.v1.TaskToken"> & {
    * @generated from field: bytes hash = 14;
    */
   hash: Uint8Array;
+
+  /**
+   * First 8 bytes of the digest of what a mounted environment asks; else empty.
+   *
+   * @generated from field: bytes digest = 15;
+   */
+  digest: Uint8Array;
 };
 
 /**

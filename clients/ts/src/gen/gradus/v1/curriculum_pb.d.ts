@@ -22,7 +22,8 @@ export declare const file_gradus_v1_curriculum: GenFile;
  */
 export declare type Arm = Message<"gradus.v1.Arm"> & {
   /**
-   * Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required.
+   * Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required, but
+   * for a family, which has none.
    *
    * @generated from field: string id = 1;
    */
@@ -30,7 +31,12 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
 
   /**
    * The family of tasks. Where it has no reward_scheme or answer_format, the
-   * run's counts.
+   * run's counts. An environment with "*", which stands for anything but "/", makes
+   * the arm a family: "np/*" stands for an arm of each level of each environment
+   * that matches and has a generator, named after both, e.g. "np/tsp/easy", with all
+   * else as it is said here. A level of a family may have "*" too; unset: all but
+   * those for evaluation only. What a run is created with, and what GetRun gives,
+   * has families spelled out: those of arms that are listed behind the others.
    *
    * @generated from field: gradus.v1.TaskSpec spec = 2;
    */
@@ -60,6 +66,15 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
    * @generated from field: optional double kl_coefficient = 5;
    */
   klCoefficient?: number | undefined;
+
+  /**
+   * Whose rows its own are ranked among, where the policy draws in a range of ranks
+   * (RankRange): those of all arms of the run that name the same group, at most 64
+   * bytes of a-z A-Z 0-9 . _ / - . Unset: those of all arms that name none.
+   *
+   * @generated from field: string rank_group = 6;
+   */
+  rankGroup: string;
 };
 
 /**
@@ -134,9 +149,12 @@ export declare const MixturePolicySchema: GenMessage<MixturePolicy>;
  * 3.1), so that values are of one size whatever the rewards are: what is at or below
  * the low quantile of the last signals of all arms counts -1, at or above the high
  * one 1, and linearly between. The last signals include those of the batch that is
- * learned from. Signals are kept with 6 bits of fraction, cut off: at most 1.6%
- * too small. Where both quantiles are one number, it counts 0, what is below it -1,
- * and what is above it 1.
+ * learned from, all of them before any is rescaled. The quantile of share f of n
+ * signals is the least of them that at least f n of all are at or below: the ⌈f n⌉-th
+ * in ascending order, the first for f = 0, without interpolation. Signals are kept, and
+ * compared, as powers of 2 with 6 bits of fraction, cut off: at most 1.6% too small,
+ * and 0 below 2^-33. Where both quantiles are one number, it counts 0, what is below it
+ * -1, and what is above it 1.
  *
  * @generated from message gradus.v1.SignalRescale
  */
@@ -306,7 +324,11 @@ export declare const ThompsonRuleSchema: GenMessage<ThompsonRule>;
  * The upper confidence bound of discounted means (D-UCB, Garivier and Moulines 2011),
  * S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The tasks of
  * an update batch are shared out so that the bounds of those arms that get some come
- * to one level, a task counting as a signal seen.
+ * to one level, a task counting as a signal seen: an arm gets v = max(0, c² L / (λ −
+ * S/N)² − N) of the batch's B tasks, its share being v / B, with L = ln(1 + ΣN + B),
+ * where ΣN over all arms counts the whole batch as seen, and λ such that Σv = B; an arm
+ * that was never seen has S/N = 0 and N = 0. With c = 0 all goes to the arms of the
+ * greatest S/N, alike.
  *
  * @generated from message gradus.v1.UcbRule
  */
@@ -489,11 +511,13 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
   weights: { [key: string]: number };
 
   /**
-   * Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
-   * easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks of other
-   * sources; an arm of a pool whose rows have no ranks (PoolInfo.ranked_by) is
-   * refused. Other rows are passed over: an arm none of whose next 16,384 rows lies in
-   * the range ends the draw with FAILED_PRECONDITION.
+   * Only prompts whose rank among all of the run's lies in this range: {"max": 0.3} is
+   * the easiest 30% of them (Curriculum RLOO). Unset: all. An arm's probability is then
+   * in proportion to its rows in the range, times its weights; an arm without rows
+   * there is not drawn. Arms of other sources than real pools, and of pools whose rows
+   * have no ranks (PoolInfo.ranked_by), are refused, as is a range without rows. Other
+   * rows are passed over: an arm none of whose next 16,384 rows lies in the range ends
+   * the draw with FAILED_PRECONDITION.
    *
    * @generated from field: gradus.v1.RankRange ranks = 4;
    */
@@ -507,7 +531,10 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
 export declare const StageSchema: GenMessage<Stage>;
 
 /**
- * A slice of a ranked pool: from the easiest rows, at 0, to the hardest, at 1.
+ * A slice of the rows of a run, from the easiest, at 0, to the hardest, at 1. A row's
+ * rank is the share of the rows of all the run's arms, or of those of its rank_group,
+ * that are easier by one measure; of rows that are alike the one of the smaller hash
+ * counts as easier. Rows that two arms share count once.
  *
  * @generated from message gradus.v1.RankRange
  */
@@ -525,6 +552,25 @@ export declare type RankRange = Message<"gradus.v1.RankRange"> & {
    * @generated from field: optional double max = 2;
    */
   max?: number | undefined;
+
+  /**
+   * What rows are ranked by: "solutions" for countdown's count of solutions, or the
+   * column of the pools' files, e.g. "pass_rate" (PoolInfo.rank_measure). Pools that
+   * are ranked by something else are refused. Unset: what the pools of the arms are
+   * ranked by, which must be one thing; the run then says which. With it a range of all
+   * ranks has a meaning too: arms are drawn by their rows.
+   *
+   * @generated from field: string by = 3;
+   */
+  by: string;
+
+  /**
+   * The rows in the range, by arm that draws in it. The server says it, and takes no
+   * notice of what it is given.
+   *
+   * @generated from field: map<string, uint32> rows = 4;
+   */
+  rows: { [key: string]: number };
 };
 
 /**
@@ -628,18 +674,28 @@ export declare const ReplayPolicySchema: GenMessage<ReplayPolicy>;
  *   w = m² (1 − m)⁵ / ((2/7)² (5/7)⁵) · (.3 + .7 rise) / (1 + (V/V₀)²);
  *   p = E/n + (1 − ε) w / max(Σw, s), E what is left, s = .1 for up to 20 arms and
  *   .005 for each of more.
- * n and Σw are over the arms with a weight above 0; other weights have no effect. The
- * rule is ours (docs/guides/curriculum.md).
+ * n and Σw are over the arms with a weight above 0; other weights have no effect. E is at
+ * least ε: before constraints no arm that can be drawn has less than ε/n. A group
+ * without a rewarded sample, or reported without a reward_mean, changes nothing: where no
+ * group has one, all arms stay alike. The rule is ours (docs/guides/curriculum.md).
  *
  * @generated from message gradus.v1.FrontierPolicy
  */
 export declare type FrontierPolicy = Message<"gradus.v1.FrontierPolicy"> & {
   /**
-   * What success is; unset: SUCCESS_MEASURE_QUALITY.
+   * What success is; unset: SUCCESS_MEASURE_QUALITY, which goes by each arm's goal.
    *
    * @generated from field: gradus.v1.SuccessMeasure measure = 1;
    */
   measure: SuccessMeasure;
+
+  /**
+   * The same for some arms by themselves, by their id. In place of a policy with other
+   * measures the averages begin afresh.
+   *
+   * @generated from field: map<string, gradus.v1.SuccessMeasure> arm_measures = 4;
+   */
+  armMeasures: { [key: string]: SuccessMeasure };
 
   /**
    * The share of each update batch that all arms have alike whatever happens, in
@@ -651,7 +707,9 @@ export declare type FrontierPolicy = Message<"gradus.v1.FrontierPolicy"> & {
 
   /**
    * How much practice without progress halves an arm's share, in groups, above 0;
-   * unset: prompts_per_update, at least 8.
+   * unset: prompts_per_update, at least 8, for the larger the batch, the less a model
+   * moves with each of its groups. More suits a model that is known to learn slowly, at
+   * the price of holding on longer to an arm that teaches nothing.
    *
    * @generated from field: optional double practice_scale = 3;
    */
@@ -690,7 +748,12 @@ export declare const TierSchema: GenMessage<Tier>;
  * samples of the newest passes a threshold ("adaptive", and with a floor "hybrid",
  * in Curriculum RLOO section 4, which does not define them: the definition is
  * ours). Advance opens the next tier at once. A late group counts whole. It needs to
- * know what was solved, and so FEEDBACK_SOURCE_STEP. In place of another competence
+ * know what was solved, and so FEEDBACK_SOURCE_STEP. The threshold is tested after each
+ * closed group of an arm of the newest tier, in cursor order within what a draw folds
+ * in: it is passed where there are at least `window` groups since the tier was opened
+ * and the plain mean of the solved shares of the last `window` of them, a group counting
+ * once whatever its samples, is at or above the threshold (to within 1e-9). Groups that
+ * come after that in the same fold count for the tier that was opened. In place of another competence
  * policy as many tiers stay open, at most all, and what the newest's groups solved
  * counts on if its arms are the same.
  *
@@ -885,7 +948,8 @@ export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
 
   /**
    * Only rows of real pools whose rank lies in this range, as in a stage; unset:
-   * all.
+   * all. Tasks of other sources pass, and shares are the policy's own, but that an arm
+   * of a pool without rows in the range is not drawn.
    *
    * @generated from field: gradus.v1.RankRange ranks = 3;
    */
@@ -899,7 +963,8 @@ export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
 export declare const TaskFilterSchema: GenMessage<TaskFilter>;
 
 /**
- * A policy by its name: one that the server has beside those of the contract, or one
+ * A policy by its name: one that the server has beside those of the contract, such as an
+ * operator's of `gradus serve --policies`, or one
  * of those, {"name": "staged", "parameters": {"stages": […]}} being the same as the
  * message. A name that the server does not have is refused with the nearest one it has.
  *
@@ -1653,6 +1718,15 @@ export declare type CreateRunRequest = Message<"gradus.v1.CreateRunRequest"> & {
    * @generated from field: gradus.v1.RunConfig config = 2;
    */
   config?: RunConfig | undefined;
+
+  /**
+   * Say only what would be made: all is checked as for a run of a new id, nothing is
+   * created, and the answer has the configuration with families of arms spelled out,
+   * and no state.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
 };
 
 /**
@@ -2820,7 +2894,7 @@ export declare type UpdateShapeRequest = Message<"gradus.v1.UpdateShapeRequest">
 
   /**
    * Arms to add, behind those there are; their ids are new to the run. A run has at
-   * most 256 arms, those removed included.
+   * most 1,024 arms, those removed included.
    *
    * @generated from field: repeated gradus.v1.Arm add_arms = 2;
    */
@@ -4044,6 +4118,16 @@ export enum SuccessMeasure {
    * @generated from enum value: SUCCESS_MEASURE_REWARD = 3;
    */
   REWARD = 3,
+
+  /**
+   * How far the answer is from the trivial one (0) to the optimum (1), whatever the
+   * reward scheme; 0 where it is infeasible or no better than the trivial one. Where
+   * either is not known (no baseline, answers that are right or wrong, samples of before
+   * this policy was in force), as SUCCESS_MEASURE_QUALITY.
+   *
+   * @generated from enum value: SUCCESS_MEASURE_IMPROVEMENT = 4;
+   */
+  IMPROVEMENT = 4,
 }
 
 /**

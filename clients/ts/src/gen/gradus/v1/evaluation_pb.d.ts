@@ -1021,11 +1021,19 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
   samplesExpected: bigint;
 
   /**
+   * Of these tasks, those that lie in every split, for there are fewer than 1,000
+   * like them: the model may have been trained on them.
+   *
+   * @generated from field: uint64 tasks_in_every_split = 6;
+   */
+  tasksInEverySplit: bigint;
+
+  /**
    * The standard error of each figure, by the spread over its tasks: 95% intervals reach
    * about 1.96 of them to either side. Of the mean of categories, by those within them.
    * Left out where fewer than two tasks have the figure.
    *
-   * @generated from field: map<string, double> standard_errors = 6;
+   * @generated from field: map<string, double> standard_errors = 7;
    */
   standardErrors: { [key: string]: number };
 };

@@ -379,6 +379,14 @@ export declare type Task = Message<"gradus.v1.Task"> & {
    * @generated from field: optional uint64 evaluation_round = 20;
    */
   evaluationRound?: bigint | undefined;
+
+  /**
+   * The instance lies in every split, for there are fewer than 1,000 like it: it may
+   * have been trained on, whatever split it was asked for of.
+   *
+   * @generated from field: bool in_every_split = 21;
+   */
+  inEverySplit: boolean;
 };
 
 /**

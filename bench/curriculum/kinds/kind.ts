@@ -1,0 +1,124 @@
+/** A kind of students, with the run that they are in; and what most kinds have in common. */
+import { rngFor, type Rng } from "../../../envs/lib/rng.ts";
+import { between, ladderTransfer } from "../../../server/curriculum/simulation/law.ts";
+import type { Shape } from "../../../server/curriculum/simulation/simulated-run.ts";
+import type { Family, Place } from "../../../server/curriculum/simulation/student.ts";
+import { ladder } from "../../../server/curriculum/simulation/students/base.ts";
+import { places, setting } from "../setting.ts";
+import { type Nature, studentOf } from "./nature.ts";
+
+export interface Kind extends Family {
+  /** Policies were tuned without it, and are judged by it. */
+  readonly apart: boolean;
+  /** What a user sees of the arms. */
+  readonly places: readonly Place[];
+  /** `batches` is how long equal shares may take, and as long again. */
+  readonly shape: Shape;
+}
+
+/** A ladder's law, to be changed. */
+type Nurture = (nature: Nature, rng: Rng, places: readonly Place[]) => Nature;
+
+export interface Described {
+  readonly name: string;
+  readonly models: string;
+  readonly nature?: Nurture;
+  readonly places?: readonly Place[];
+  readonly shape?: Partial<Shape>;
+}
+
+export function kindOf({ name, models, nature = (same) => same, shape, ...more }: Described): Omit<Kind, "apart"> {
+  return {
+    name,
+    models,
+    places: more.places ?? places,
+    shape: { ...setting, ...shape },
+    create(seed, of) {
+      const rng = rngFor("student", name, seed);
+      return studentOf(nature(ladder(of, rng), rng, of));
+    },
+  };
+}
+
+/** Families of tasks, each with so many levels. */
+export function laddersOf(families: number, levels: number): readonly Place[] {
+  return Array.from({ length: families }, (_, f) =>
+    Array.from({ length: levels }, (__, level) => ({ id: `${f}/${level}`, family: String(f), level })),
+  ).flat();
+}
+
+/** Single arms of one level, beside the ladders of the usual setting. */
+export function besides(names: string, count: number, level: (i: number) => number = () => 0): readonly Place[] {
+  return [
+    ...places,
+    ...Array.from({ length: count }, (_, i) => ({ id: `${names}/${i}`, family: `${names}${i}`, level: level(i) })),
+  ];
+}
+
+/** The arms of which something holds, by index. */
+export function armsWhere(of: readonly Place[], holds: (place: Place) => boolean): readonly number[] {
+  return of.flatMap((place, arm) => (holds(place) ? [arm] : []));
+}
+
+/** Numbers by arm, others for some. */
+export function at(
+  of: readonly Place[],
+  usual: number,
+  arms: readonly number[],
+  value: (arm: number) => number,
+): readonly number[] {
+  return of.map((_, arm) => (arms.includes(arm) ? value(arm) : usual));
+}
+
+/** Arms that practice neither changes nor changes others by. */
+export function unteachable(nature: Nature, arms: readonly number[]): Nature {
+  const out = (arm: number): boolean => arms.includes(arm);
+  return {
+    ...nature,
+    rates: nature.rates.map((rate, arm) => (out(arm) ? 0 : rate)),
+    transfer: nature.transfer.map((row, from) => row.map((share, to) => (out(from) || out(to) ? 0 : share))),
+    learnable: nature.learnable.map((learnable, arm) => learnable && !out(arm)),
+  };
+}
+
+/** Never solved: logits. */
+export const NEVER = -8;
+
+/** Arms that are out of reach. */
+export function hopeless(nature: Nature, arms: readonly number[]): Nature {
+  return {
+    ...unteachable(nature, arms),
+    start: nature.start.map((ability, arm) => (arms.includes(arm) ? NEVER : ability)),
+  };
+}
+
+/** Arms that are solved by chance, whatever is practised. */
+export function coins(nature: Nature, arms: readonly number[], share: number): Nature {
+  const same = (usual: number) => nature.start.map((_, arm) => (arms.includes(arm) ? share : usual));
+  return { ...unteachable(nature, arms), floors: same(0), caps: same(1) };
+}
+
+/** Learns so many times as fast. */
+export function paced(nature: Nature, times: number): Nature {
+  return { ...nature, rates: nature.rates.map((rate) => times * rate) };
+}
+
+/** Transfer that is stronger or weaker, or goes one way only. */
+export function transferring(
+  nature: Nature,
+  rng: Rng,
+  of: readonly Place[],
+  {
+    within,
+    across,
+    to = "both",
+  }: { readonly within: number; readonly across: number; readonly to?: "both" | "up" | "down" },
+): Nature {
+  const both = ladderTransfer(of, { within: between(rng, within - 0.05, within + 0.05), across });
+  const keeps = (from: Place, into: Place): boolean =>
+    to === "both" || from === into || (to === "up" ? into.level > from.level : into.level < from.level);
+  return {
+    ...nature,
+    transfer: both.map((row, f) => row.map((share, t) => (keeps(of[f] as Place, of[t] as Place) ? share : 0))),
+  };
+}

@@ -1,0 +1,177 @@
+"""All of reasoning-gym, mounted: what is served, and whether its tasks and verdicts are the same everywhere.
+
+Two hosts, which are two processes of Python, make the same items in opposite orders, and verify the same answers; then
+all workers of the second are killed, and it is asked again. README.md says how to run it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from gradus.serve._laws import Asked, plain, words
+from gradus.serve._link import Host, Terms
+from gradus.serve._trial import NONSENSE, reaches_top
+from gradus.v1 import provider_pb2 as pb
+
+MARKER = Path("/tmp/gradus-marker")
+HOSTILE = [
+    "9**9**9",
+    "1" * 1_000_000,
+    f"__import__('os').system('touch {MARKER}')",
+    f"open('{MARKER}', 'w')",
+    "__import__('os')._exit(0)",
+    "[" * 50_000,
+]
+
+
+class Tally:
+    """What came of one data set."""
+
+    def __init__(self, environment: pb.ProvidedEnvironment) -> None:
+        self.id = environment.id
+        self.runs_answers = any("runs answers" in remark for remark in environment.remarks)
+        self.levels = len(environment.levels)
+        self.items = 0
+        self.verdicts = 0
+        self.differ: list[str] = []
+        self.failures: Counter[str] = Counter()
+        self.hostile: Counter[str] = Counter()
+        self.rewarded: list[str] = []
+
+    def as_json(self) -> dict[str, object]:
+        """For the file of results."""
+        return {key: dict(value) if isinstance(value, Counter) else value for key, value in vars(self).items()}
+
+
+async def examine(environment: pb.ProvidedEnvironment, first: Host, second: Host, items: int) -> Tally:
+    """So many items of a data set, over its levels."""
+    tally = Tally(environment)
+    for index, level in enumerate(environment.levels):
+        share = items // len(environment.levels) + (index < items % len(environment.levels))
+        if share > 0:
+            await examine_level(Asked(environment, level), first, second, share, tally)
+    return tally
+
+
+async def examine_level(asked: Asked, first: Host, second: Host, items: int, tally: Tally) -> None:
+    """Makes them in two orders, and has answers to each verified three times."""
+    seeds = asked.seeds(items + 1)[1:]
+    made = await asked.make(first, seeds)
+    again = (await asked.make(second, seeds[::-1]))[::-1]
+    for seed, one, other in zip(seeds, made, again, strict=True):
+        tally.items += 1
+        if plain(one) != plain(other):
+            tally.differ.append(f"{asked.level.name}, seed {seed}: {words(one)} and {words(other)}")
+        elif one.WhichOneof("result") != "made":
+            tally.failures[words(one)[:100]] += 1
+    good = [
+        one.made
+        for one, other in zip(made, again, strict=True)
+        if one.WhichOneof("result") == "made" == other.WhichOneof("result")
+    ]
+    answers = [answers_to(instance) for instance in good]
+    found = [await asked.verify(first, instance.instance, texts) for instance, texts in zip(good, answers, strict=True)]
+    for is_after_kill in (False, True):
+        if is_after_kill:
+            await second.kill_workers()
+        for instance, texts, before in zip(good, answers, found, strict=True):
+            after = (await asked.verify(second, instance.instance, texts[::-1]))[::-1]
+            for text, one, other in zip(texts, before, after, strict=True):
+                tally.verdicts += 1
+                if plain(one) != plain(other):
+                    tally.differ.append(f"{asked.level.name}, {text[:40]!r}: {words(one)} and {words(other)}")
+    for texts, before in zip(answers, found, strict=True):
+        tally.rewarded += [
+            text[:60] for text, each in zip(texts, before, strict=True) if text == NONSENSE and reaches_top(each.facts)
+        ]
+        tally.failures.update(words(each)[:100] for each in before if each.WhichOneof("result") == "failure")
+    if good and not tally.hostile:
+        await attack(asked, first, good[0], tally)
+
+
+async def attack(asked: Asked, host: Host, instance: pb.ProvidedInstance, tally: Tally) -> None:
+    """Answers that hang, crash or reach out. None may be rewarded, and each is told of by itself."""
+    for text, each in zip(HOSTILE, await asked.verify(host, instance.instance, HOSTILE), strict=True):
+        kind = each.WhichOneof("result")
+        name = (
+            pb.ProviderFailureKind.Name(each.failure.kind).rpartition("_")[2].lower() if kind == "failure" else "told"
+        )
+        tally.hostile[name] += 1
+        if reaches_top(each.facts):
+            tally.rewarded.append(text[:60])
+    if MARKER.exists():
+        tally.rewarded.append("an answer wrote a file")
+        MARKER.unlink()
+
+
+def answers_to(instance: pb.ProvidedInstance) -> list[str]:
+    """The reference, things near it, and nonsense."""
+    reference = instance.reference
+    return list(dict.fromkeys([reference, reference + " ", reference[:-1], reference[::-1], "0", "", NONSENSE]))
+
+
+async def main(arguments: Sequence[str]) -> int:
+    """The exit status: 0 where nothing differs and nothing is rewarded that must not be."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=int, default=500, help="of each data set (500)")
+    parser.add_argument("--sets", default="", help="names between commas; all unless given")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--out", help="file of results, JSON lines")
+    asked = parser.parse_args(arguments)
+    target = f"reasoning-gym:{asked.sets}" if asked.sets else "reasoning-gym"
+    began = time.monotonic()
+    first, second = await asyncio.gather(
+        *(Host.start(target, Terms(workers=asked.workers, start_seconds=7200)) for _ in range(2))
+    )
+    try:
+        return await report(first, second, asked.items, time.monotonic() - began, asked.out)
+    finally:
+        await asyncio.gather(first.close(), second.close())
+
+
+async def report(first: Host, second: Host, items: int, seconds: float, out: str | None) -> int:
+    """Prints what came, set by set."""
+    described = first.ready.described
+    levels = sum(len(each.levels) for each in described.environments)
+    print(
+        f"{len(described.environments)} sets with {levels} levels, mounted twice in {seconds:.0f} s; {first.ready.locked}"
+    )
+    for each in described.left_out:
+        print(f"left out  {each.name}: {each.reason}")
+    if described.SerializeToString(deterministic=True) != second.ready.described.SerializeToString(deterministic=True):
+        print("the two hosts describe themselves differently")
+    tallies = []
+    with open(out, "w", encoding="utf-8") if out else open(os.devnull, "w", encoding="utf-8") as file:
+        for environment in described.environments:
+            tally = await examine(environment, first, second, items)
+            tallies.append(tally)
+            file.write(json.dumps(tally.as_json(), ensure_ascii=False) + "\n")
+            file.flush()
+            wrong = [*tally.differ, *(f"rewarded: {text}" for text in tally.rewarded)]
+            noted = ", ".join(f"{count} times {what}" for what, count in tally.failures.items())
+            hostile = ", ".join(f"{count} {what}" for what, count in tally.hostile.items())
+            print(
+                f"{'WRONG' if wrong else 'ok':5} {tally.id}: {tally.items} items, {tally.verdicts} verdicts; hostile: {hostile}{'; ' + noted if noted else ''}"
+            )
+            for line in wrong[:3]:
+                print(f"      {line}")
+            sys.stdout.flush()
+    bad = [tally.id for tally in tallies if tally.differ or tally.rewarded]
+    runs = sum(tally.runs_answers for tally in tallies)
+    total = sum(tally.items for tally in tallies)
+    print(
+        f"{total:,} items of {len(tallies)} sets, {runs} of which run answers as code; wrong: {', '.join(bad) or 'none'}"
+    )
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(sys.argv[1:])))

@@ -1,0 +1,67 @@
+/** gradus env: environments in Python, written and checked. Both are done by gradus.serve, in the interpreter that has it. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { type Command, Option } from "commander";
+import { findPython } from "../../server/ports/sandbox/python.ts";
+import { CliProblem } from "../problem.ts";
+
+interface Flags {
+  readonly python: string;
+}
+
+interface CheckFlags extends Flags {
+  readonly level?: readonly string[];
+  readonly seeds?: string;
+  readonly workers?: string;
+  readonly allow?: readonly string[];
+  readonly json?: boolean;
+}
+
+const pythonOption = (): Option =>
+  new Option("--python <file>", "the Python that has gradus-gym and what the environment needs")
+    .env("GRADUS_PYTHON")
+    .default("python3");
+
+export function addEnv(program: Command): void {
+  const env = program.command("env").description("write an environment in Python, and check one");
+  env
+    .command("new")
+    .description("write a first environment, to be changed")
+    .argument("<file>", "e.g. my_env.py")
+    .addOption(pythonOption())
+    .action((file: string, { python }: Flags) => ask(python, ["new", file]));
+  env
+    .command("check")
+    .description("say what holds of an environment, level by level; exit code 1 where a law is broken")
+    .argument("<target>", "a Python file, or reasoning-gym[:names], verifiers:name, nemo-gym:address, openenv:address")
+    .option("--level <name...>", "only these levels")
+    .option("--seeds <count>", "how many tasks of each level are made")
+    .option("--workers <count>", "processes that make and verify")
+    .option("--allow <what...>", "what it may read or reach beside its own folder and packages: read=PATH, net=HOST")
+    .option("--json", "print JSON")
+    .addOption(pythonOption())
+    .action((target: string, flags: CheckFlags) => ask(flags.python, ["check", target, ...argumentsOf(flags)]));
+}
+
+function argumentsOf({ level = [], seeds, workers, allow = [], json = false }: CheckFlags): readonly string[] {
+  return [
+    ...level.flatMap((name) => ["--level", name]),
+    ...(seeds === undefined ? [] : ["--seeds", seeds]),
+    ...(workers === undefined ? [] : ["--workers", workers]),
+    ...allow.flatMap((what) => ["--allow", what]),
+    ...(json ? ["--json"] : []),
+  ];
+}
+
+/** It says what there is to say by itself; its exit code is the command's. */
+async function ask(name: string, args: readonly string[]): Promise<void> {
+  const python = await findPython(name);
+  if (python.kind === "missing") throw new CliProblem("failure", python.why);
+  const found = spawn(python.path, ["-c", "import gradus.serve"], { stdio: "ignore" });
+  const [without] = (await once(found, "close")) as [number | null];
+  if (without !== 0)
+    throw new CliProblem("failure", `'${name}' has no gradus.serve: pip install gradus-gym, or name another with --python`);
+  const child = spawn(python.path, ["-m", "gradus.serve", ...args], { stdio: "inherit" });
+  const [code] = (await once(child, "close")) as [number | null];
+  process.exitCode = code ?? 1;
+}

@@ -1,0 +1,46 @@
+/** Of a run with many arms those that are shown one by one: the most drawn, environment by environment. */
+import type { Series, Step } from "./series.ts";
+
+/** More are neither told apart by colour nor read as lines. */
+export const SHOWN_MAX = 40;
+
+/** The places of the arms that have most, in their order. */
+export function topOf(amounts: readonly number[], max = SHOWN_MAX): readonly number[] {
+  const places = [...amounts.keys()];
+  if (places.length <= max) return places;
+  const most = places.toSorted((a, b) => (amounts[b] ?? 0) - (amounts[a] ?? 0) || a - b);
+  return most.slice(0, max).toSorted((a, b) => a - b);
+}
+
+/** Beside each other where they are of one environment, the environment that was drawn most first. */
+function byFamily(places: readonly number[], { families, drawn }: Series): readonly number[] {
+  const totals = new Map<string, number>();
+  for (const [arm, family] of families.entries()) totals.set(family, (totals.get(family) ?? 0) + (drawn[arm] ?? 0));
+  const names = [...new Set(places.map((arm) => families[arm] ?? ""))];
+  const order = names.toSorted((a, b) => (totals.get(b) ?? 0) - (totals.get(a) ?? 0));
+  return order.flatMap((name) => places.filter((arm) => families[arm] === name));
+}
+
+/** A series of few arms as it is; of many with the others as one, whose shares are theirs together. */
+export function topArms(series: Series): Series {
+  const { arms, drawn, families, steps } = series;
+  if (arms.length <= SHOWN_MAX) return series;
+  const shown = byFamily(topOf(drawn), series);
+  const left = [...arms.keys()].filter((arm) => !shown.includes(arm));
+  const sum = (numbers: readonly (number | undefined)[]): number =>
+    left.reduce((total, arm) => total + (numbers[arm] ?? 0), 0);
+  const stepOf = (step: Step): Step => ({
+    ...step,
+    shares: [...shown.map((arm) => step.shares[arm] ?? 0), sum(step.shares)],
+    probabilities: [...shown.map((arm) => step.probabilities[arm]), sum(step.probabilities)],
+    // What they are worth together is nothing that a policy says.
+    values: [...shown.map((arm) => step.values[arm]), undefined],
+  });
+  return {
+    ...series,
+    arms: [...shown.map((arm) => arms[arm] ?? ""), `${left.length} others together`],
+    families: [...shown.map((arm) => families[arm] ?? ""), "others"],
+    drawn: [...shown.map((arm) => drawn[arm] ?? 0), sum(drawn)],
+    steps: steps.map(stepOf),
+  };
+}

@@ -1,0 +1,196 @@
+"""What the study of sequences came to, as docs/studies/sequences.md says that it is judged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from measures import first_reaching, interval
+from plots import draw_arms, draw_curves, draw_measure
+from scipy import stats
+from sequence_plan import EQUAL, FRONTIER, HELD_OUT, LENGTHS, PARTS, Part, arm_of
+
+Figures = Mapping[str, Any]
+"""What one seed of one condition came to, as `sequence_training.Trained` is written down."""
+Results = Mapping[str, Sequence[Figures]]
+"""Figures by condition, in the part's order, seed by seed."""
+
+_REACHED = 0.9
+"""Of the mean final score of equal shares: where the rollouts to reach are counted to."""
+
+_HYPOTHESES = (
+    ("1. cipher: frontier less equal shares", "cipher", FRONTIER, EQUAL),
+    ("2. cipher: frontier less a fixed mixture of its shares", "cipher", FRONTIER, "frontier's shares"),
+    ("3. running sums: frontier less equal shares", "running sums", FRONTIER, EQUAL),
+    ("4. sort, the negative control: frontier less equal shares", "sort", FRONTIER, EQUAL),
+    ("5. cipher, imitated: frontier less equal shares", "cipher, imitated", FRONTIER, EQUAL),
+)
+
+
+def curve(figures: Figures) -> tuple[list[int], list[float]]:
+    """Rollouts, and the score at each: the mean over lengths."""
+    points = figures["curve"]
+    return [each["rollouts"] for each in points], [float(np.mean(each["right"])) for each in points]
+
+
+def area(figures: Figures) -> float:
+    """Under the curve, by trapezoids, over the rollouts."""
+    at, scores = curve(figures)
+    return float(np.trapezoid(scores, at) / (at[-1] - at[0]))
+
+
+def final(figures: Figures) -> float:
+    """The score at the last evaluation."""
+    return curve(figures)[1][-1]
+
+
+def evaluation_noise(figures: Figures) -> float:
+    """Standard deviation of the area that the draw of held-out tasks and answers makes by itself: each is binomial."""
+    at = np.array([each["rollouts"] for each in figures["curve"]], float)
+    right = np.array([each["right"] for each in figures["curve"]])
+    of_score = (right * (1 - right) / HELD_OUT).sum(axis=1) / len(LENGTHS) ** 2
+    steps = np.diff(at)
+    weights = (np.concatenate([steps, [0]]) + np.concatenate([[0], steps])) / 2 / (at[-1] - at[0])
+    return float(np.sqrt((weights**2 * of_score).sum()))
+
+
+def differences(results: Results, name: str, other: str) -> list[float]:
+    """Of the area, over the seeds that both have."""
+    by_seed = {each["seed"]: area(each) for each in results.get(other, ())}
+    return [area(each) - by_seed[each["seed"]] for each in results.get(name, ()) if each["seed"] in by_seed]
+
+
+def holm(chances: Sequence[float]) -> list[float]:
+    """Probabilities corrected for how many are asked for together (Holm 1979), in their order."""
+    order = np.argsort(chances)
+    corrected, before = [0.0] * len(chances), 0.0
+    for rank, at in enumerate(order):
+        before = max(before, min(1.0, chances[at] * (len(chances) - rank)))
+        corrected[at] = before
+    return corrected
+
+
+def read_results(part: Part, folder: Path) -> Results:
+    """What is there of a part; conditions without figures are left out."""
+    every = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    own = [each for each in every if each["part"] == part.name]
+    found = {
+        name: sorted((each for each in own if each["condition"] == name), key=lambda each: each["seed"])
+        for name in part.conditions
+    }
+    return {name: seeds for name, seeds in found.items() if seeds}
+
+
+def write_report(folder: Path) -> str:
+    """Writes `report.md` and the plots beside the figures; gives the report's text."""
+    every = {name: read_results(part, folder) for name, part in PARTS.items()}
+    there = {name: results for name, results in every.items() if results}
+    if not there:
+        raise SystemExit(f"sequences: {folder} has no figures: train some first")
+    missing = [
+        f"{name}, {condition}: {len(every[name].get(condition, ()))} of {len(part.seeds)} seeds"
+        for name, part in PARTS.items()
+        for condition in part.conditions
+        if len(every[name].get(condition, ())) < len(part.seeds)
+    ]
+    text = "\n\n".join(
+        [
+            "# The study of sequences",
+            "[What was asked, and how it is judged](../../../../../../docs/studies/sequences.md), was written first.",
+            *([_still_missing(missing)] if missing else []),
+            "## Hypotheses",
+            _hypotheses(there),
+            *(_part(PARTS[name], results, folder) for name, results in there.items()),
+        ]
+    )
+    (folder / "report.md").write_text(text + "\n")
+    return text
+
+
+def _still_missing(missing: Sequence[str]) -> str:
+    return "**Not all of it has been run**, so that nothing here is a result yet. Missing: " + "; ".join(missing) + "."
+
+
+def _hypotheses(every: Mapping[str, Results]) -> str:
+    rows, chances = [], []
+    for title, part, name, other in _HYPOTHESES:
+        found = differences(every.get(part, {}), name, other)
+        if len(found) > 1:
+            rows.append((title, found))
+            chances.append(float(stats.ttest_1samp(found, 0).pvalue))
+    lines = [
+        "| difference of the area under the curve | mean, 95% interval | seeds | p, corrected (Holm) |",
+        "| --- " * 4 + "|",
+    ]
+    for (title, found), chance in zip(rows, holm(chances), strict=True):
+        mean, half = interval(found)
+        lines.append(f"| {title} | {mean:+.3f} ± {half:.3f} | {len(found)} | {chance:.2g} |")
+    return "\n".join(lines) if rows else "None has two seeds of both conditions yet."
+
+
+def _part(part: Part, results: Results, folder: Path) -> str:
+    stem = "-".join(part.name.replace(",", "").split())
+    arms = [arm_of(length) for length in LENGTHS]
+    draw_arms(folder / f"{stem}-drawn.svg", {name: _cut(seeds, arms) for name, seeds in results.items()})
+    parts = [
+        f"## {part.name[0].upper()}{part.name[1:]}",
+        f"{part.rollouts:,} rollouts each. First, what each condition drew:",
+        f"![Drawn by each condition]({stem}-drawn.svg)",
+    ]
+    if EQUAL in results:
+        draw_measure(
+            folder / f"{stem}-areas.svg",
+            part.name,
+            "area",
+            EQUAL,
+            {n: [area(e) for e in s] for n, s in results.items()},
+        )
+        parts += [f"![Areas under the curves]({stem}-areas.svg)"]
+    # Under dynamic sampling evaluations lie elsewhere: those curves are in the table alone.
+    same = {name: seeds for name, seeds in results.items() if len({tuple(curve(each)[0]) for each in seeds}) == 1}
+    draw_curves(folder / f"{stem}-curves.svg", "score", EQUAL, {n: [curve(e) for e in s] for n, s in same.items()})
+    return "\n\n".join([*parts, f"![Scores]({stem}-curves.svg)", _table(results)])
+
+
+def _cut(seeds: Sequence[Figures], arms: Sequence[str]) -> list[dict[str, Any]]:
+    """The same with as many batches each: under dynamic sampling they differ."""
+    batches = min(len(each["drawn"]) for each in seeds)
+    return [{"drawn": each["drawn"][:batches], "arms": arms} for each in seeds]
+
+
+def _table(results: Results) -> str:
+    titles = (
+        "",
+        "area",
+        "less equal shares, paired",
+        "final",
+        "rollouts to reach (median)",
+        "noise of evaluation",
+        "seeds",
+    )
+    lines = [f"| {' | '.join(titles)} |", "| --- " * len(titles) + "|"]
+    goal = _REACHED * float(np.mean([final(each) for each in results[EQUAL]])) if EQUAL in results else float("nan")
+    for name, seeds in results.items():
+        paired = differences(results, name, EQUAL) if name != EQUAL else []
+        reached = [first_reaching(*curve(each), goal) for each in seeds]
+        median = float(np.median([np.inf if each is None else each for each in reached]))
+        cells = [
+            name,
+            _plain([area(each) for each in seeds]),
+            _plain(paired, signed=True) if paired else "",
+            _plain([final(each) for each in seeds]),
+            f"{median:,.0f}" if np.isfinite(median) else "not reached",
+            f"{np.mean([evaluation_noise(each) for each in seeds]):.4f}",
+            str(len(seeds)),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _plain(values: Sequence[float], *, signed: bool = False) -> str:
+    mean, half = interval(values)
+    said = f"{mean:+.3f}" if signed else f"{mean:.3f}"
+    return f"{said} ± {half:.3f}" if np.isfinite(half) else said

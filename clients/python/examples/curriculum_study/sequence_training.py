@@ -1,0 +1,253 @@
+"""One training of the study of sequences, against a Gradus server."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from sequence_plan import (
+    CONDITIONS,
+    EVALUATE_EVERY,
+    GENERATIONS,
+    HELD_OUT,
+    IMITATION_ROWS,
+    IMITATION_STEPS,
+    LENGTHS,
+    PROMPTS,
+    RATE,
+    Part,
+    length_of,
+)
+from sequence_policy import Rows, State, given_rows, improve, initial, optimizer, sample
+from tqdm import tqdm
+
+from gradus import Arm, Client, GroupOutcome, Run, Task, task_spec
+
+_EVALUATED_EVERY = EVALUATE_EVERY * PROMPTS * GENERATIONS
+"""Rollouts."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """Of the learning curve: the share of held-out tasks that is right, by length."""
+
+    rollouts: int
+    right: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What one seed of one condition came to; `drawn`: tasks of each arm by update batch, (batches, arms)."""
+
+    part: str
+    condition: str
+    seed: int
+    rate: float
+    curve: Sequence[Point]
+    drawn: Sequence[Sequence[int]]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Completions to learn from: those of PROMPTS groups, or fewer."""
+
+    given: Rows
+    answers: Rows
+    lengths: Rows
+    advantages: np.ndarray
+
+    @classmethod
+    def none(cls) -> _Rows:
+        """No rows."""
+        return cls(given_rows([]), np.zeros((0, len(LENGTHS)), np.int32), np.zeros(0, np.int32), np.zeros(0))
+
+    def and_those_of(self, more: _Rows) -> _Rows:
+        """These rows and others."""
+        return _Rows(
+            np.concatenate([self.given, more.given]),
+            np.concatenate([self.answers, more.answers]),
+            np.concatenate([self.lengths, more.lengths]),
+            np.concatenate([self.advantages, more.advantages]),
+        )
+
+    def useful_first(self) -> _Rows:
+        """Those of the first PROMPTS groups whose outcomes differ, and then of others: always as many rows."""
+        differ = self.advantages.reshape(-1, GENERATIONS).any(axis=1)
+        order = np.argsort(~differ, kind="stable")[:PROMPTS]
+        rows = (order[:, None] * GENERATIONS + np.arange(GENERATIONS)).ravel()
+        return _Rows(self.given[rows], self.answers[rows], self.lengths[rows], self.advantages[rows])
+
+
+class SequenceTrainer:
+    """One policy, from start to end."""
+
+    def __init__(self, client: Client, part: Part, condition: str, seed: int, shares: Sequence[float]) -> None:
+        self.client, self.part, self.family = client, part, part.family
+        self.condition, self.seed, self.shares = CONDITIONS[condition], seed, shares
+        weights = initial(seed)
+        self.state: State = (weights, optimizer(RATE).init(weights))
+        self.rollouts = 0
+
+    def train(self) -> Trained:
+        """Trains, with evaluations on the way."""
+        began = time.monotonic()
+        if self.family.imitated:
+            self._imitate()
+        held_out = self._held_out()
+        curve = [self._point(held_out)]
+        drawn: list[list[int]] = []
+        rows, batch_of_rows = _Rows.none(), -1
+        label = f"{self.part.name}: {self.condition.name}, seed {self.seed}"
+        progress = tqdm(total=self.part.rollouts, desc=label, unit="rollout")
+        for batch in self._run().batches():
+            # With a reserve a batch goes on until it has what it wants, and only then is there something to learn.
+            if batch.tasks[0].update_batch != batch_of_rows:
+                self._learn(rows)
+                rows, batch_of_rows = _Rows.none(), batch.tasks[0].update_batch
+                drawn.append([0] * len(LENGTHS))
+                if self.rollouts >= len(curve) * _EVALUATED_EVERY:
+                    curve.append(self._point(held_out))
+                if self.rollouts >= self.part.rollouts:
+                    break
+            for task in batch.tasks:
+                drawn[-1][length_of(task.arm_id) - 1] += 1
+            rows = rows.and_those_of(self._rollouts(batch.tasks))
+            progress.update(len(batch.tasks) * GENERATIONS)
+        else:
+            self._learn(rows)
+        if self.rollouts > curve[-1].rollouts:
+            curve.append(self._point(held_out))
+        drawn = [each for each in drawn if any(each)]
+        seconds = round(time.monotonic() - began, 1)
+        return Trained(self.part.name, self.condition.name, self.seed, RATE, curve, drawn, seconds)
+
+    def _run(self) -> Run:
+        # What was begun and not ended is begun anew; what is drawn does not depend on the run's name.
+        run = self.client.run(f"sequences-{uuid.uuid4().hex}")
+        run.create(
+            arms=self._arms(),
+            policy=self.condition.policy(self.seed, self.shares),
+            answer_format="answer_tag",
+            num_generations=GENERATIONS,
+            prompts_per_update=PROMPTS,
+            length=self.part.updates * PROMPTS,
+            seed=self.seed,
+            **self.condition.options,
+        )
+        return run
+
+    def _arms(self) -> list[Arm]:
+        arms = self.family.arms()
+        if not self.condition.needs:
+            return arms
+        return [replace(arm, weight=share) for arm, share in zip(arms, self.shares, strict=True)]
+
+    def _rollouts(self, tasks: Sequence[Task]) -> _Rows:
+        sequences = [_sequence(task) for task in tasks for _ in range(GENERATIONS)]
+        given = given_rows(sequences)
+        # Always as many rows, so that one shape is compiled.
+        padded = np.concatenate([given, np.repeat(given[-1:], PROMPTS * GENERATIONS - len(given), axis=0)])
+        answers = self._sample(padded, self.rollouts)[: len(given)]
+        groups = self._score(tasks, sequences, answers)
+        advantages = np.array([each.rloo_advantage or 0.0 for group in groups for each in group.outcomes])
+        self.rollouts += len(given)
+        return _Rows(given, answers, np.array([len(each) for each in sequences], np.int32), advantages)
+
+    def _sample(self, given: Rows, at: int) -> Rows:
+        key = jax.random.fold_in(jax.random.key(self.seed), at)
+        return np.asarray(sample(self.state[0], given, key, self.family.symbols))
+
+    def _score(self, tasks: Sequence[Task], sequences: Sequence[Sequence[int]], answers: Rows) -> list[GroupOutcome]:
+        texts = _texts(sequences, answers)
+        each = len(texts) // len(tasks)
+        groups = [task.group(texts[i * each : (i + 1) * each]) for i, task in enumerate(tasks)]
+        found = {result.group.group_id: result.result() for result in self.client.stream_steps(groups)}
+        return [found[task.group_id] for task in tasks]
+
+    def _learn(self, rows: _Rows) -> None:
+        if len(rows.advantages) == 0:
+            return
+        kept = rows.useful_first()
+        missing = PROMPTS * GENERATIONS - len(kept.advantages)
+        if missing:
+            empty = _Rows(kept.given[:1], kept.answers[:1], kept.lengths[:1], np.zeros(1))
+            for _ in range(missing):
+                kept = kept.and_those_of(empty)
+        self._step(kept)
+
+    def _step(self, rows: _Rows, rate: float = RATE) -> None:
+        symbols = self.family.symbols
+        arrays = (jnp.asarray(each) for each in (rows.given, rows.answers, rows.lengths, rows.advantages))
+        self.state = improve(self.state, *arrays, symbols, rate)
+
+    def _imitate(self) -> None:
+        """Right answers of length 1, by which a cipher's table is learnt and nothing of longer ones."""
+        right = self._right_digits()
+        rng = np.random.default_rng([self.seed, 31])
+        for _ in range(IMITATION_STEPS):
+            digits = rng.integers(self.family.symbols, size=IMITATION_ROWS)
+            answers = np.zeros((IMITATION_ROWS, len(LENGTHS)), np.int32)
+            answers[:, 0] = [right[digit] for digit in digits]
+            ones = np.ones(IMITATION_ROWS)
+            self._step(_Rows(given_rows(digits[:, None].tolist()), answers, ones.astype(np.int32), ones), RATE / 10)
+
+    def _right_digits(self) -> dict[int, int]:
+        """For each digit alone the one that the server takes as an answer to it."""
+        spec = task_spec(self.family.environment, parameters=self.family.parameters(1), answer_format="answer_tag")
+        tasks = {_sequence(made.result())[0]: made.result() for made in self.client.batch_reset(spec, range(HELD_OUT))}
+        digits = range(self.family.symbols)
+        groups = [tasks[digit].group(_texts([[0]] * len(digits), np.array(digits)[:, None])) for digit in digits]
+        outcomes = self.client.batch_step(groups)
+        return {
+            digit: next(answer for answer, outcome in enumerate(group.outcomes) if outcome.solved)
+            for digit, group in zip(digits, outcomes, strict=True)
+        }
+
+    def _held_out(self) -> list[list[Task]]:
+        """By length; a function of the seed."""
+        sets = []
+        for length in LENGTHS:
+            spec = task_spec(
+                self.family.environment,
+                parameters=self.family.parameters(length),
+                split="eval",
+                answer_format="answer_tag",
+            )
+            seeds = [(self.seed << 32) + i for i in range(HELD_OUT)]
+            sets.append([made.result() for made in self.client.batch_reset(spec, seeds)])
+        return sets
+
+    def _point(self, held_out: Sequence[Sequence[Task]]) -> Point:
+        tasks = [task for tasks in held_out for task in tasks]
+        sequences = [_sequence(task) for task in tasks]
+        # Other chances than those of any rollout.
+        answers = self._sample(given_rows(sequences), (1 << 30) + self.rollouts)
+        groups = [task.group([text]) for task, text in zip(tasks, _texts(sequences, answers), strict=True)]
+        solved = [group.outcomes[0].solved for group in self.client.batch_step(groups)]
+        by_length = np.array(solved, float).reshape(len(LENGTHS), HELD_OUT).mean(axis=1)
+        return Point(self.rollouts, by_length.tolist())
+
+
+def _sequence(task: Task) -> list[int]:
+    return [int(digit) for digit in task.metadata["sequence"].split()]
+
+
+def _texts(sequences: Sequence[Sequence[int]], answers: Rows) -> list[str]:
+    """Completions, each cut to as many digits as its sequence has."""
+    return [
+        f"<answer>[{', '.join(map(str, answer[: len(sequence)]))}]</answer>"
+        for sequence, answer in zip(sequences, answers, strict=True)
+    ]
+
+
+def shares_of(drawn: Sequence[Sequence[Sequence[int]]]) -> list[float]:
+    """The mean shares of arms over trainings, of what each drew, (trainings, batches, arms)."""
+    totals = [np.sum(each, axis=0) for each in drawn]
+    shares: list[float] = np.mean([each / each.sum() for each in totals], axis=0).tolist()
+    return shares

@@ -1,0 +1,143 @@
+"""The study of sequences, which asks whether the default curriculum helps a policy that starts from nothing.
+
+    python sequences.py                                   # all of it, two trainings at a time, then the report
+    python sequences.py --part cipher --only frontier --seeds 2
+    python sequences.py --report                          # tables and plots of what is there
+
+docs/studies/sequences.md says what is compared and how it is judged, and was written before any of this. What is done
+is not done again, so that it can be stopped at any time; all of it takes some three hours of one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sequence_plan import CONDITIONS, PARTS, Part
+from sequence_report import write_report
+from sequence_training import SequenceTrainer, shares_of
+from server import REPOSITORY, serving
+from study import ONE_THREAD
+from tqdm import tqdm
+
+from gradus import Client
+
+_RESULTS = Path(__file__).resolve().parent / "results" / "sequences"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training."""
+
+    part: Part
+    condition: str
+    seed: int
+
+    def result(self, results: Path) -> Path:
+        """Where its figures are."""
+        words = f"{self.part.name} {self.condition}".replace(",", " ").replace("'", "").split()
+        return results / f"{'-'.join(words)}.{self.seed}.json"
+
+
+def jobs_of(parts: Sequence[str], conditions: Sequence[str], seeds: int | None) -> list[Job]:
+    """Trainings in the order that they are done in: seed by seed, and what needs others' draws after those."""
+    chosen = [
+        Job(part, condition, seed)
+        for part in (PARTS[name] for name in parts)
+        for seed in part.seeds[:seeds]
+        for condition in part.conditions
+        if condition in conditions
+    ]
+    return sorted(chosen, key=lambda job: bool(CONDITIONS[job.condition].needs))
+
+
+def drawn_by_needed(job: Job, results: Path) -> list[float]:
+    """The mean shares that the condition drew which this one needs; none, where it needs none."""
+    needed = CONDITIONS[job.condition].needs
+    if not needed:
+        return []
+    paths = [Job(job.part, needed, seed).result(results) for seed in job.part.seeds]
+    missing = [path.name for path in paths if not path.exists()]
+    if missing:
+        raise SystemExit(
+            f"sequences: '{job.condition}' needs all seeds of '{needed}', and these are not there: {missing}"
+        )
+    return shares_of([json.loads(path.read_text())["drawn"] for path in paths])
+
+
+def train_one(job: Job, results: Path, address: str) -> None:
+    """Trains one, and writes its figures whole or not at all."""
+    with Client(address) as client:
+        shares = drawn_by_needed(job, results)
+        trained = SequenceTrainer(client, job.part, job.condition, job.seed, shares).train()
+    path = job.result(results)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(asdict(trained)) + "\n")
+    unfinished.rename(path)
+
+
+def train_missing(jobs: Sequence[Job], results: Path, work: Path, processes: int) -> None:
+    """Trains what has no figures yet, `processes` at a time."""
+    work.mkdir(parents=True, exist_ok=True)
+    with serving(work) as address, ThreadPoolExecutor(processes) as workers:
+
+        def start(job: Job) -> int:
+            here = ["--results", str(results), "--server", address]
+            which = ["--part", job.part.name, "--only", job.condition, "--seed", str(job.seed)]
+            threads = {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {ONE_THREAD}"}
+            with (work / f"{job.result(results).stem}.log").open("w") as log:
+                command = [sys.executable, __file__, *which, *here]
+                return subprocess.run(command, env=os.environ | threads, stderr=log, check=False).returncode
+
+        # What needs others' draws waits for all of those.
+        for needs in (False, True):
+            missing = [
+                job
+                for job in jobs
+                if bool(CONDITIONS[job.condition].needs) == needs and not job.result(results).exists()
+            ]
+            codes = list(tqdm(workers.map(start, missing), total=len(missing), desc="trainings", unit="training"))
+            failed = [job.result(results).stem for job, code in zip(missing, codes, strict=True) if code]
+            if failed:
+                raise SystemExit(
+                    f"sequences: {len(failed)} trainings failed: {failed}. Their logs are in {work}; the same command"
+                    " tries them again."
+                )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Reads the command line; 0 is success."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument(
+        "--part", action="append", choices=list(PARTS), help="may be given several times (default: all)"
+    )
+    parser.add_argument("--only", action="append", choices=list(CONDITIONS), help="a condition (default: all)")
+    parser.add_argument("--seeds", type=int, help="the first so many of each condition (default: all)")
+    parser.add_argument("--processes", type=int, default=2, help="trainings at a time (default: %(default)s)")
+    parser.add_argument("--report", action="store_true", help="train nothing")
+    parser.add_argument("--results", type=Path, default=_RESULTS, help="folder of figures")
+    parser.add_argument("--work", type=Path, default=REPOSITORY / "out" / "sequences", help="folder of logs")
+    parser.add_argument("--server", help=argparse.SUPPRESS)
+    parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    parts, conditions = options.part or [*PARTS], options.only or [*CONDITIONS]
+    if options.server:
+        train_one(Job(PARTS[parts[0]], conditions[0], options.seed), options.results, options.server)
+        return 0
+    if not options.report:
+        jobs = jobs_of(parts, conditions, options.seeds)
+        train_missing(jobs, options.results, options.work, options.processes)
+    print(write_report(options.results))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""How much practice an arm takes until its success moves: what `frontier`'s practice_scale is to be set by.
+
+    python practice.py adsc adsc-vanilla-rloo --server localhost:50051      # runs, by their ids
+
+The frontier policy counts an arm's practice, the sum of q(1 - q) over its closed groups, q the share that is solved,
+and begins anew once success has moved by 0.15. At a practice of `practice_scale` the arm's interest is halved. So a
+scale that fits a model is about the practice that its arms need for such a move.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+
+from gradus import Client, Run
+
+_RATE, _SETTLED, _MOVED = 0.02, 8.0, 0.15
+"""Rate of the slow average, groups before it counts, and how far a move is: server/curriculum/policies/frontier.ts."""
+
+
+def practice_until_moved(shares: Iterable[float]) -> list[float]:
+    """The practice of each stretch between two moves, of the solved shares of one arm's groups, in their order.
+
+    The last stretch, which no move ends, is left out: an arm that never moves gives an empty list.
+    """
+    total = count = practice = 0.0
+    reference: float | None = None
+    stretches: list[float] = []
+    for share in shares:
+        total = (1 - _RATE) * total + share
+        count = (1 - _RATE) * count + 1
+        practice += share * (1 - share)
+        level = (total + 0.5) / (count + 1)
+        if reference is None:
+            reference = level if count > _SETTLED else None
+        elif abs(level - reference) > _MOVED:
+            stretches.append(practice)
+            reference, practice = level, 0.0
+    return stretches
+
+
+def shares_by_arm(run: Run) -> dict[str, list[float]]:
+    """The solved share of each closed group of a run, by arm, in cursor order."""
+    info = run.get()
+    found: dict[str, list[float]] = {arm.arm_id: [] for arm in info.config.arms}
+    for batch in range(info.state.batches_closed):
+        for group in run.groups(batch):
+            rewarded = [sample for sample in group.samples if sample.reward is not None]
+            if group.closed and rewarded:
+                found[group.arm_id].append(sum(sample.solved for sample in rewarded) / len(rewarded))
+    return found
+
+
+def table(shares: Mapping[str, Sequence[float]]) -> str:
+    """For each arm: its groups, its success at first and at last, and the practice that moves took."""
+    lines = [f"{'arm':<16}{'groups':>8}{'first':>8}{'last':>8}  practice until success moved by 0.15"]
+    for arm, own in shares.items():
+        if not own:
+            lines.append(f"{arm:<16}{0:>8}")
+            continue
+        some = max(1, len(own) // 10)
+        first, last = sum(own[:some]) / some, sum(own[-some:]) / some
+        stretches = ", ".join(f"{each:.0f}" for each in practice_until_moved(own)) or "it did not move"
+        lines.append(f"{arm:<16}{len(own):>8}{first:>8.2f}{last:>8.2f}  {stretches}")
+    return "\n".join(lines)
+
+
+def report(run: Run) -> str:
+    """What a run drew, how success went in each arm, and how much practice its moves took."""
+    shares = shares_by_arm(run)
+    groups = max(1, sum(map(len, shares.values())))
+    drawn = ", ".join(f"{arm} {len(own) / groups:.0%}" for arm, own in shares.items())
+    return f"{run.run_id}: {run.get().state.batches_closed} update batches\ndrawn: {drawn}\n{table(shares)}"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints what is known of runs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", nargs="+", help="ids of runs")
+    parser.add_argument("--server", default="localhost:50051")
+    options = parser.parse_args(arguments)
+    with Client(options.server) as client:
+        for run_id in options.runs:
+            print(report(client.run(run_id)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""python -m gradus.serve: an environment over gRPC; with `new` or `check` before its file, what `gradus env` does."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from gradus.serve import _check, _new, _remote
+from gradus.serve._laws import SEEDS
+from gradus.serve._link import HostError, Terms
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The exit status."""
+    if arguments and arguments[0] == "new":
+        return _new.new(_parser_of_new().parse_args(arguments[1:]).file)
+    if arguments and arguments[0] == "check":
+        asked = _parser_of_check().parse_args(arguments[1:])
+        return _check.check(asked.target, terms_of(asked), levels=asked.level, seeds=asked.seeds, as_json=asked.json)
+    asked = _parser_of_serve().parse_args(arguments)
+    access = _remote.Access(
+        asked.address, token_of(asked), asked.tls_cert, asked.tls_key, asked.tls_client_ca, asked.insecure
+    )
+    try:
+        asyncio.run(_remote.serve(asked.target, terms_of(asked), access))
+    except (HostError, _remote.OptionError, OSError) as error:
+        print(f"gradus: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser_of_new() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("gradus env new", description="Write a first environment.")
+    parser.add_argument("file", help="e.g. my_env.py")
+    return parser
+
+
+def _parser_of_check() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "gradus env check", description="Say what holds of an environment, level by level."
+    )
+    _add_target(parser)
+    parser.add_argument("--level", action="append", default=[], help="only this level; may be given several times")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"how many tasks of each level are made ({SEEDS})")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+def _parser_of_serve() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("python -m gradus.serve", description="Serve environments over gRPC.")
+    _add_target(parser)
+    parser.add_argument("--address", default="127.0.0.1:50061", help="host and port to listen on (127.0.0.1:50061)")
+    parser.add_argument("--token-file", default="", help="file of the token that callers must send; or GRADUS_TOKEN")
+    parser.add_argument("--tls-cert", default="", help="certificate in PEM")
+    parser.add_argument("--tls-key", default="", help="the certificate's private key in PEM")
+    parser.add_argument("--tls-client-ca", default="", help="callers must have a certificate of this authority")
+    parser.add_argument(
+        "--insecure", action="store_true", help="listen off loopback with neither a client CA nor a token"
+    )
+    return parser
+
+
+def _add_target(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", help="a Python file, or reasoning-gym[:names], verifiers:name, nemo-gym:…, openenv:…")
+    parser.add_argument("--workers", type=int, default=2, help="processes that make and verify (2)")
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="read=PATH,net=HOST",
+        help="what it may read or reach beside its own folder and Python's packages",
+    )
+    parser.add_argument("--memory-mib", type=int, default=1024, help="memory of each worker (1024)")
+    parser.add_argument("--generate-seconds", type=float, default=30, help="longest that making an instance takes (30)")
+    parser.add_argument("--verify-seconds", type=float, default=5, help="longest that verifying an answer takes (5)")
+
+
+def terms_of(asked: argparse.Namespace) -> Terms:
+    """What a host is told."""
+    allowed: dict[str, list[str]] = {"read": [], "net": []}
+    for part in ",".join(asked.allow).split(","):
+        kind, _, value = part.partition("=")
+        if kind in allowed and value:
+            allowed[kind].append(os.path.abspath(value) if kind == "read" else value)
+        elif part:
+            raise SystemExit(f"gradus: --allow '{part}' is neither read=PATH nor net=HOST")
+    return Terms(
+        workers=asked.workers,
+        read=allowed["read"],
+        net=allowed["net"],
+        memory_mib=asked.memory_mib,
+        generate_ms=round(asked.generate_seconds * 1000),
+        verify_ms=round(asked.verify_seconds * 1000),
+    )
+
+
+def token_of(asked: argparse.Namespace) -> str:
+    """From its file, or else from the environment."""
+    return Path(asked.token_file).read_text().strip() if asked.token_file else os.environ.get("GRADUS_TOKEN", "")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

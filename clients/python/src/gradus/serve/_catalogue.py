@@ -1,0 +1,157 @@
+"""What is mounted: a file's environments, or those of an adapter to somebody else's."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from gradus.serve._environment import Environment
+from gradus.serve._served import MisshapenError, Served, in_words
+from gradus.serve._sources import sources_of, versions
+from gradus.v1 import provider_pb2
+
+PROTOCOL = 1
+
+ADAPTERS = {
+    "reasoning-gym": "gradus.serve.adapters.reasoning_gym",
+    "verifiers": "gradus.serve.adapters.verifiers",
+    "nemo-gym": "gradus.serve.adapters.nemo_gym",
+    "openenv": "gradus.serve.adapters.openenv",
+}
+"""What "reasoning-gym:names" and the like are read by."""
+
+
+class TargetError(Exception):
+    """What is to be mounted cannot be: why, and what would help."""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What an adapter needs of the machine by the target itself."""
+
+    read: list[str] = field(default_factory=list)
+    network: bool = False
+
+
+@dataclass
+class Offer:
+    """Environments, and what is not served, by name with the reason."""
+
+    environments: list[Environment]
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Catalogue:
+    """What a host serves."""
+
+    served: dict[str, Served]
+    left_out: dict[str, str]
+
+    def describe(self) -> provider_pb2.DescribeResponse:
+        """As the contract has it."""
+        return provider_pb2.DescribeResponse(
+            protocol=PROTOCOL,
+            host=versions(),
+            environments=[served.describe() for _, served in sorted(self.served.items())],
+            left_out=[
+                provider_pb2.LeftOut(name=name, reason=reason[:2000]) for name, reason in sorted(self.left_out.items())
+            ],
+        )
+
+
+def adapter_of(target: str) -> tuple[ModuleType, str] | None:
+    """The adapter that a target names, and what follows the colon; None: it is a file's path."""
+    name, _, rest = target.partition(":")
+    return (import_module(ADAPTERS[name]), rest) if name in ADAPTERS else None
+
+
+def needs_of(target: str) -> Needs:
+    """What naming a target allows: the file and the address that stand in it."""
+    adapter = adapter_of(target)
+    if adapter is None or not hasattr(adapter[0], "needs"):
+        return Needs()
+    needs: Needs = adapter[0].needs(adapter[1])
+    return needs
+
+
+def folder_of(target: str) -> Path | None:
+    """The folder of a file's own; None: it is no file."""
+    return None if target.partition(":")[0] in ADAPTERS else Path(target).resolve().parent
+
+
+def load(target: str) -> Catalogue:
+    """Imports what is mounted. TargetError says why it cannot be."""
+    adapter = adapter_of(target)
+    folder = folder_of(target)
+    if adapter is None:
+        offer = Offer(environments_of(import_file(target)))
+    else:
+        module, rest = adapter
+        offer = module.offer(rest)
+    sources = sources_of(folder)
+    served: dict[str, Served] = {}
+    for environment in offer.environments:
+        try:
+            each = Served(environment, folder or Path(), sources)
+        except (MisshapenError, ValueError, TypeError) as error:
+            offer.left_out[environment.id or type(environment).__name__] = in_words(error)
+            continue
+        if each.id in served:
+            raise TargetError(f"two environments have the id {each.id}")
+        served[each.id] = each
+    if not served:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in offer.left_out.items())
+        raise TargetError(f"{target} has no environment that can be served{': ' if reasons else ''}{reasons}")
+    return Catalogue(served, offer.left_out)
+
+
+def import_file(target: str) -> ModuleType:
+    """The module of a Python file. TargetError holds the last line of what importing it raised."""
+    path = Path(target).resolve()
+    if not path.is_file():
+        raise TargetError(f"there is no file {target}")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise TargetError(f"{target} is no Python file: its name ends with .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        raise TargetError(f"{target} needs the package {error.name}: install it beside gradus-gym") from error
+    except BaseException as error:
+        raise TargetError(f"importing {target} raised {in_words(error)}") from error
+    return module
+
+
+def environments_of(module: ModuleType) -> list[Environment]:
+    """`environments`, where a module has a list of that name; else one of each class that is defined in it."""
+    listed: Iterable[Any] | None = getattr(module, "environments", None)
+    if listed is None:
+        listed = [
+            each
+            for each in vars(module).values()
+            if isinstance(each, type)
+            and issubclass(each, Environment)
+            and each.__module__ == module.__name__
+            and each.id
+        ]
+    found: list[Environment] = []
+    for each in listed:
+        made = each() if isinstance(each, type) else each
+        if not isinstance(made, Environment):
+            raise TargetError(f"`environments` holds a {type(made).__name__}, which is no gradus.serve.Environment")
+        found.append(made)
+    if not found:
+        raise TargetError(
+            f"{module.__name__} defines no environment: a class that derives from gradus.serve.Environment, with an id"
+        )
+    return found

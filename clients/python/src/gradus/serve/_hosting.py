@@ -1,0 +1,141 @@
+"""What a host does between its first frame and its end."""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import sys
+from typing import NoReturn
+
+from gradus.serve import _trial
+from gradus.serve._alone import kind_of_end
+from gradus.serve._catalogue import Catalogue, TargetError, folder_of, load, needs_of
+from gradus.serve._frames import read_frame, to_bytes, write_all
+from gradus.serve._served import in_words
+from gradus.serve._worker import UNSTARTED_STATUS, Terms, run_worker
+from gradus.serve.walls import RefusedError, Walls
+from gradus.v1 import provider_pb2 as pb
+
+MEMORY_MIB = 1024
+# Of what one instance and one answer may take.
+TRIAL_FACTOR = 2
+TRIAL_SECONDS = 30
+# Workers in a row that cannot begin, as where the server's socket is gone.
+UNSTARTED_MAX = 10
+
+
+def run(receiving: int, sending: int) -> None:
+    """Serves what the first frame names."""
+    frame = read_frame(lambda length: os.read(receiving, length))
+    if frame is None:
+        return None
+    start = frame.start
+
+    def say(frame: pb.ProviderFrame) -> None:
+        write_all(sending, to_bytes(frame))
+
+    try:
+        needs = needs_of(start.target)
+        walls = Walls(
+            own=folder_of(start.target),
+            read=[*start.allow.read, *needs.read],
+            network=bool(start.allow.net) or needs.network,
+            memory_mib=start.memory_mib or MEMORY_MIB,
+        )
+        walls.enter()
+        catalogue = load(start.target)
+        settle()
+        _trial.try_all(catalogue, walls, max(1, start.workers), trial_seconds(start))
+        if not catalogue.served:
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in catalogue.left_out.items())
+            raise TargetError(f"nothing of {start.target} can be served: {reasons}")
+    except (RefusedError, TargetError, OSError) as error:
+        why = in_words(error) if isinstance(error, OSError) else str(error)
+        return say(pb.ProviderFrame(ready=pb.HostReady(refused=why[:4000])))
+    say(pb.ProviderFrame(ready=pb.HostReady(described=catalogue.describe(), locked=walls.in_words())))
+    terms = Terms(start.socket, start.secret, start.generate_ms, start.verify_ms)
+    Workers(catalogue, walls, terms, max(1, start.workers), (receiving, sending)).run()
+    return None
+
+
+def trial_seconds(start: pb.HostStart) -> float:
+    """Of processor time, in which a level makes up to four instances and verifies answers to them."""
+    return TRIAL_FACTOR * (start.generate_ms + start.verify_ms) / 1000 or TRIAL_SECONDS
+
+
+def settle() -> None:
+    """What has been imported stays where it is, so that forked processes share its memory."""
+    gc.collect()
+    gc.freeze()
+
+
+class Workers:
+    """So many of them, always: one that ends is told of, and another begins."""
+
+    def __init__(
+        self, catalogue: Catalogue, walls: Walls, terms: Terms, count: int, descriptors: tuple[int, int]
+    ) -> None:
+        self._catalogue = catalogue
+        self._walls = walls
+        self._terms = terms
+        self._receiving, self._sending = descriptors
+        self._begun = 0
+        self._unstarted = 0
+        self._poll = select.poll()
+        self._poll.register(self._receiving, select.POLLIN)
+        # Descriptor of the process: worker's number and process id.
+        self._running: dict[int, tuple[int, int]] = {}
+        for _ in range(count):
+            self._begin()
+
+    def run(self) -> NoReturn:
+        """Until the server closes its end. Its workers end with it."""
+        while True:
+            for descriptor, _ in self._poll.poll():
+                if descriptor == self._receiving:
+                    self._heed()
+                else:
+                    self._ended(descriptor)
+
+    def _begin(self) -> None:
+        number = self._begun
+        self._begun += 1
+        pid = os.fork()
+        if pid == 0:
+            for descriptor in (self._receiving, self._sending, *self._running):
+                os.close(descriptor)
+            os.open(os.devnull, os.O_RDONLY)
+            run_worker(self._catalogue, self._walls, self._terms, number)
+        descriptor = os.pidfd_open(pid)
+        self._running[descriptor] = (number, pid)
+        self._poll.register(descriptor, select.POLLIN)
+
+    def _heed(self) -> None:
+        frame = read_frame(lambda length: os.read(self._receiving, length))
+        if frame is None:
+            self._end_all()
+        elif frame.WhichOneof("content") == "kill":
+            for number, pid in self._running.values():
+                if number == frame.kill.worker:
+                    os.kill(pid, signal.SIGKILL)
+
+    def _ended(self, descriptor: int) -> None:
+        self._poll.unregister(descriptor)
+        number, pid = self._running.pop(descriptor)
+        os.close(descriptor)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        self._unstarted = self._unstarted + 1 if status == UNSTARTED_STATUS else 0
+        if self._unstarted >= UNSTARTED_MAX:
+            print(f"gradus: {UNSTARTED_MAX} workers in a row could not begin", file=sys.stderr)
+            self._end_all()
+        kind, how = kind_of_end(status)
+        ended = pb.WorkerEnded(worker=number, kind=kind, how=how)
+        write_all(self._sending, to_bytes(pb.ProviderFrame(ended=ended)))
+        self._begin()
+
+    def _end_all(self) -> NoReturn:
+        for _, pid in self._running.values():
+            os.kill(pid, signal.SIGKILL)
+        os._exit(0)

@@ -1,0 +1,104 @@
+"""Instances as bytes: JSON, in which what has no form there is an object with one key that begins with "$".
+
+What comes back is what was written, tuples and keys that are no strings included: a verifier that compares with a tuple
+would find a list otherwise, and score its own reference as wrong.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+_PLAIN = (str, int, bool, type(None))
+
+_write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_write_sorted = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, sort_keys=True).encode
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "$tuple": tuple,
+    "$set": set,
+    "$frozenset": frozenset,
+    "$dict": dict,
+    "$bytes": base64.b64decode,
+    "$complex": lambda parts: complex(*parts),
+    "$decimal": Decimal,
+    "$fraction": Fraction,
+    "$float": float,
+}
+
+
+def dump(value: Any, *, sort: bool = False) -> bytes:
+    """A value as bytes; with `sort` those of equal values are equal. TypeError names what cannot be written."""
+    return (_write_sorted if sort else _write)(_encode(value, "instance")).encode()
+
+
+def load(data: bytes | str) -> Any:
+    """The value of such bytes."""
+    return json.loads(data, object_hook=_decode)
+
+
+def _encode(value: Any, place: str) -> Any:
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else {"$float": repr(value)}
+    if kind is list:
+        return [_encode(item, place) for item in value]
+    if kind is dict:
+        if all(type(key) is str and not key.startswith("$") for key in value):
+            return {key: _encode(item, f"{place}[{key!r}]") for key, item in value.items()}
+        return {"$dict": [[_encode(key, place), _encode(item, place)] for key, item in value.items()]}
+    return _encode_rare(value, place)
+
+
+def _encode_items(value: Any, place: str) -> list[Any]:
+    return [_encode(item, place) for item in value]
+
+
+def _encode_set(value: Any, place: str) -> list[Any]:
+    """Sorted, for its order is that of a process."""
+    return sorted(_encode_items(value, place), key=_write_sorted)
+
+
+# By type: the key, and what it holds of a value.
+_WRITERS: tuple[tuple[type, str, Callable[[Any, str], Any]], ...] = (
+    (tuple, "$tuple", _encode_items),
+    (frozenset, "$frozenset", _encode_set),
+    (set, "$set", _encode_set),
+    (bytes, "$bytes", lambda value, _: base64.b64encode(value).decode()),
+    (complex, "$complex", lambda value, _: [value.real, value.imag]),
+    (Decimal, "$decimal", lambda value, _: str(value)),
+    (Fraction, "$fraction", lambda value, _: str(value)),
+)
+_BASES: tuple[Callable[[Any], Any], ...] = (str, bool, int, float, list, dict)
+
+
+def _encode_rare(value: Any, place: str) -> Any:
+    for kind, key, write in _WRITERS:
+        if isinstance(value, kind):
+            return {key: write(value, place)}
+    for base in _BASES:
+        if isinstance(value, base):  # type: ignore[arg-type]
+            return _encode(base(value), place)
+    plain = getattr(value, "tolist", None)  # numpy's arrays and scalars
+    if callable(plain):
+        return _encode(plain(), place)
+    raise TypeError(
+        f"{place} holds a {type(value).__module__}.{type(value).__qualname__}, which cannot be sent: "
+        "keep to numbers, strings, lists, tuples, sets and dicts"
+    )
+
+
+def _decode(found: dict[str, Any]) -> Any:
+    if len(found) == 1:
+        ((key, value),) = found.items()
+        reader = _READERS.get(key)
+        if reader is not None:
+            return reader(value)
+    return found

@@ -1,0 +1,280 @@
+"""A host as it is asked from Python: by `check`, and by the server of `python -m gradus.serve --address`.
+
+The server of Gradus asks hosts in the same way, in TypeScript.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gradus.serve._frames import LENGTH, to_bytes
+from gradus.serve.host import HASH_SEED, ONE_THREAD
+from gradus.v1 import provider_pb2 as pb
+
+GENERATE_MS = 30_000
+VERIFY_MS = 5_000
+# So much longer than its processor time a request may take, and so many times: for sleep, and on a busy machine.
+WALL_FACTOR = 4
+WALL_SECONDS = 5
+
+
+class HostError(Exception):
+    """A host that does not serve: why, and what would help."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How a host is to serve."""
+
+    workers: int = 1
+    read: Sequence[str] = ()
+    """Folders and files that it may read beside the mounted file's own folder and Python's packages."""
+    net: Sequence[str] = ()
+    """Hosts that it may reach; any of them opens the network."""
+    memory_mib: int = 1024
+    start_seconds: float = 600
+    """Longest that importing and trying everything may take."""
+    generate_ms: int = GENERATE_MS
+    verify_ms: int = VERIFY_MS
+
+
+@dataclass
+class _Worker:
+    number: int
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+
+@dataclass
+class _Connections:
+    """Workers that are free, and how those ended that did."""
+
+    free: asyncio.Queue[_Worker] = field(default_factory=asyncio.Queue)
+    ended: dict[int, asyncio.Future[pb.WorkerEnded]] = field(default_factory=dict)
+
+    def end_of(self, number: int) -> asyncio.Future[pb.WorkerEnded]:
+        """How a worker ended, once it is told."""
+        return self.ended.setdefault(number, asyncio.get_running_loop().create_future())
+
+
+class Host:
+    """One that is started by `start`, and ended by `close`."""
+
+    def __init__(self, process: asyncio.subprocess.Process, terms: Terms, folder: Path) -> None:
+        self._process = process
+        self._terms = terms
+        self._folder = folder
+        self._connections = _Connections()
+        self._calls = 0
+        self._tasks: list[asyncio.Task[None]] = []
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._server: asyncio.Server | None = None
+        self.ready = pb.HostReady()
+
+    @classmethod
+    async def start(cls, target: str, terms: Terms | None = None) -> Host:
+        """Starts a host of a file, or of "reasoning-gym:names" and the like. HostError: why it serves nothing."""
+        terms = terms or Terms()
+        folder = Path(tempfile.mkdtemp(prefix="gradus-"))
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "gradus.serve.host",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, **ONE_THREAD, "PYTHONHASHSEED": HASH_SEED},
+        )
+        host = cls(process, terms, folder)
+        try:
+            await asyncio.wait_for(host._begin(target), terms.start_seconds)
+        except BaseException:
+            await host.close()
+            raise
+        return host
+
+    async def close(self) -> None:
+        """Ends it with its workers."""
+        for task in self._tasks:
+            task.cancel()
+        if self._server is not None:
+            self._server.close()
+        if self._process.returncode is None:
+            self._process.kill()
+        await self._process.wait()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.close()
+        # What has been closed goes in the next turn of the loop.
+        await asyncio.sleep(0)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    async def generate(self, request: pb.GenerateRequest) -> AsyncIterator[pb.GenerateResponse]:
+        """One response for each seed, in order."""
+        limit = self._wall_seconds(self._terms.generate_ms)
+        seeds = list(request.seeds)
+        done = 0
+        while done < len(seeds):
+            part = pb.GenerateRequest()
+            part.CopyFrom(request)
+            del part.seeds[:]
+            part.seeds.extend(seeds[done:])
+            async for frame in self._ask(pb.ProviderFrame(generate=part), len(seeds) - done, limit):
+                made = frame.generated if isinstance(frame, pb.ProviderFrame) else pb.GenerateResponse(failure=frame)
+                made.index = done
+                done += 1
+                yield made
+
+    async def verify(self, request: pb.VerifyRequest) -> AsyncIterator[pb.VerifyResponse]:
+        """One response for each answer, in order. One that ends its worker has a failure, and the rest go on."""
+        limit = self._wall_seconds(self._terms.verify_ms)
+        answers = list(request.answers)
+        done = 0
+        while done < len(answers):
+            part = pb.VerifyRequest()
+            part.CopyFrom(request)
+            del part.answers[:]
+            part.answers.extend(answers[done:])
+            async for frame in self._ask(pb.ProviderFrame(verify=part), len(answers) - done, limit):
+                found = frame.verified if isinstance(frame, pb.ProviderFrame) else pb.VerifyResponse(failure=frame)
+                found.index = answers[done].index
+                done += 1
+                yield found
+
+    async def draw(self, request: pb.DrawRequest) -> pb.DrawResponse:
+        """A drawing, or why there is none."""
+        limit = self._wall_seconds(self._terms.generate_ms)
+        async for frame in self._ask(pb.ProviderFrame(draw=request), 1, limit):
+            return frame.drawn if isinstance(frame, pb.ProviderFrame) else pb.DrawResponse(failure=frame)
+        raise AssertionError("a request has an answer or a failure")
+
+    async def kill_workers(self) -> None:
+        """Ends every worker that is free, as a test or a check does; others begin."""
+        while not self._connections.free.empty():
+            await self._kill(self._connections.free.get_nowait())
+
+    def _wall_seconds(self, cpu_ms: int) -> float:
+        return WALL_SECONDS + WALL_FACTOR * cpu_ms / 1000
+
+    async def _begin(self, target: str) -> None:
+        path = str(self._folder / "workers")
+        secret = secrets.token_bytes(16)
+        self._server = await asyncio.start_unix_server(self._connected(secret), path)
+        start = pb.HostStart(
+            target=target,
+            workers=self._terms.workers,
+            allow=pb.HostAllowance(read=self._terms.read, net=self._terms.net),
+            memory_mib=self._terms.memory_mib,
+            socket=path,
+            secret=secret,
+            generate_ms=self._terms.generate_ms,
+            verify_ms=self._terms.verify_ms,
+        )
+        self._write(pb.ProviderFrame(start=start))
+        assert self._process.stdout is not None
+        frame = await read_frame(self._process.stdout)
+        if frame is None:
+            raise HostError(f"the host of {target} ended before it had loaded it")
+        self.ready = frame.ready
+        if frame.ready.refused:
+            raise HostError(frame.ready.refused)
+        self._tasks.append(asyncio.create_task(self._heed(self._process.stdout)))
+
+    def _write(self, frame: pb.ProviderFrame) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(to_bytes(frame))
+
+    def _connected(self, secret: bytes) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+        async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self._writers.add(writer)
+            frame = await read_frame(reader)
+            if frame is None or not secrets.compare_digest(frame.hello.secret, secret):
+                writer.close()
+                return
+            self._connections.free.put_nowait(_Worker(frame.hello.worker, reader, writer))
+
+        return connect
+
+    async def _heed(self, reader: asyncio.StreamReader) -> None:
+        while (frame := await read_frame(reader)) is not None:
+            if frame.WhichOneof("content") == "ended":
+                end = self._connections.end_of(frame.ended.worker)
+                if not end.done():
+                    end.set_result(frame.ended)
+
+    async def _kill(self, worker: _Worker) -> pb.WorkerEnded:
+        self._write(pb.ProviderFrame(kill=pb.KillWorker(worker=worker.number)))
+        return await self._end_of(worker)
+
+    async def _end_of(self, worker: _Worker) -> pb.WorkerEnded:
+        worker.writer.close()
+        self._writers.discard(worker.writer)
+        ended = await self._connections.end_of(worker.number)
+        del self._connections.ended[worker.number]
+        return ended
+
+    async def _take(self) -> _Worker:
+        while True:
+            worker = await self._connections.free.get()
+            if not worker.reader.at_eof():
+                return worker
+            await self._end_of(worker)
+
+    async def _ask(
+        self, frame: pb.ProviderFrame, count: int, limit: float
+    ) -> AsyncIterator[pb.ProviderFrame | pb.ProviderFailure]:
+        """What a worker answers, in order; a failure ends it early."""
+        worker = await self._take()
+        self._calls += 1
+        frame.call = self._calls
+        is_whole = False
+        try:
+            worker.writer.write(to_bytes(frame))
+            for _ in range(count):
+                try:
+                    answer = await asyncio.wait_for(read_frame(worker.reader), limit)
+                except (asyncio.TimeoutError, ConnectionError) as error:
+                    if isinstance(error, ConnectionError):
+                        answer = None
+                    else:
+                        yield await self._late(worker, limit)
+                        return
+                if answer is None:
+                    yield await self._died(worker)
+                    return
+                yield answer
+            is_whole = True
+        finally:
+            if is_whole:
+                self._connections.free.put_nowait(worker)
+            elif not worker.writer.is_closing():
+                # Who asked has left: what the worker is doing is nobody's.
+                self._write(pb.ProviderFrame(kill=pb.KillWorker(worker=worker.number)))
+                worker.writer.close()
+
+    async def _late(self, worker: _Worker, limit: float) -> pb.ProviderFailure:
+        await self._kill(worker)
+        return pb.ProviderFailure(
+            kind=pb.PROVIDER_FAILURE_KIND_TIMEOUT,
+            detail=f"nothing came of it in {limit:g} s, and its process was ended",
+        )
+
+    async def _died(self, worker: _Worker) -> pb.ProviderFailure:
+        ended = await self._end_of(worker)
+        return pb.ProviderFailure(kind=ended.kind, detail=ended.how)
+
+
+async def read_frame(reader: asyncio.StreamReader) -> pb.ProviderFrame | None:
+    """The next frame; None: there is none."""
+    try:
+        (length,) = LENGTH.unpack(await reader.readexactly(LENGTH.size))
+        return pb.ProviderFrame.FromString(await reader.readexactly(length))
+    except asyncio.IncompleteReadError:
+        return None

@@ -1,0 +1,363 @@
+"""An environment as it is asked: messages of the contract in, messages out. Nothing here knows a process or a frame."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import math
+import numbers
+import random
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gradus.serve import _json
+from gradus.serve._environment import Environment, Level
+from gradus.serve._facts import ONLY_COMPONENT, ExhaustedError, Facts, UnavailableError
+from gradus.serve._rows import digest_rows, read_rows
+from gradus.v1 import environment_pb2, outcome_pb2, provider_pb2, task_pb2
+
+ID = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*")
+ID_LENGTH_MAX = 128
+LEVEL_LENGTH_MAX = 64
+LEVELS_MAX = 1024
+DETAIL_LENGTH_MAX = 2000
+INFO_LENGTH_MAX = 1000
+INFO_MAX = 16
+COMPONENTS_MAX = 32
+BYTES_MAX = 1024**2
+MESSAGES_MAX = 16
+PARAMETERS_BYTES_MAX = 16 * 1024
+
+_ROLES = ("system", "user", "assistant")
+_VERDICTS = {
+    "malformed": outcome_pb2.VERDICT_MALFORMED,
+    "infeasible": outcome_pb2.VERDICT_INFEASIBLE,
+    "feasible": outcome_pb2.VERDICT_FEASIBLE,
+    "graded": outcome_pb2.VERDICT_GRADED,
+}
+
+Kind = provider_pb2.ProviderFailureKind
+
+
+class MisshapenError(Exception):
+    """An environment gives what is no answer to the question, e.g. NaN, or is declared as none can be."""
+
+
+def failure_of(error: BaseException) -> provider_pb2.ProviderFailure:
+    """What an exception of an environment's is in the contract."""
+    kind = provider_pb2.PROVIDER_FAILURE_KIND_RAISED
+    if isinstance(error, MemoryError):
+        kind = provider_pb2.PROVIDER_FAILURE_KIND_MEMORY
+    elif isinstance(error, UnavailableError):
+        kind = provider_pb2.PROVIDER_FAILURE_KIND_UNAVAILABLE
+    return provider_pb2.ProviderFailure(kind=kind, detail=in_words(error))
+
+
+def in_words(error: BaseException) -> str:
+    """An exception's last line."""
+    said = str(error).strip().split("\n")[-1]
+    name = type(error).__name__
+    if isinstance(error, (MisshapenError, UnavailableError)):
+        return said[:DETAIL_LENGTH_MAX]
+    return (f"{name}: {said}" if said else name)[:DETAIL_LENGTH_MAX]
+
+
+class Served:
+    """One environment, with its levels and what they are made of."""
+
+    def __init__(self, environment: Environment, folder: Path, sources: Mapping[str, str]) -> None:
+        self.environment = environment
+        cls = type(environment)
+        self.id = cls.id if isinstance(cls.id, str) and cls.id else environment.id
+        self.version = environment.version
+        _check_id(self.id, self.version)
+        self.levels = _levels_of(environment)
+        self._rows = _rows_of(environment, self.levels, folder)
+        self.components = _components_of(environment)
+        self._parses = environment.has("parse")
+        self._sources = sources
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.digest = self._digest()
+
+    def drop(self, names: Sequence[str]) -> None:
+        """Takes levels away that cannot be served."""
+        for name in names:
+            self.levels.pop(name, None)
+        self.digest = self._digest()
+
+    def grade(self) -> None:
+        """Its answers are numbers, though no component is named."""
+        if not self.components:
+            self.components = {ONLY_COMPONENT: 1.0}
+
+    def describe(self) -> provider_pb2.ProvidedEnvironment:
+        """As the contract has it."""
+        environment = self.environment
+        doc = environment.description or (type(environment).__doc__ or "").strip().split("\n\n")[0]
+        return provider_pb2.ProvidedEnvironment(
+            id=self.id,
+            version=self.version,
+            digest=self.digest,
+            description=" ".join(doc.split())[:4000],
+            goal=_enum(environment_pb2.Goal, "GOAL_", environment.goal, "goal"),
+            levels=[self.describe_level(name) for name in self.levels],
+            answer_formats=[
+                _enum(task_pb2.AnswerFormat, "ANSWER_FORMAT_", name, "answer_formats")
+                for name in environment.answer_formats
+            ],
+            components=[
+                provider_pb2.ProviderComponent(name=name, weight=weight) for name, weight in self.components.items()
+            ],
+            verbatim=environment.verbatim,
+            draws=environment.has("draw"),
+            limits=provider_pb2.ProviderLimits(
+                generate_ms=round(environment.generate_seconds * 1000),
+                verify_ms=round(environment.verify_seconds * 1000),
+                answer_bytes=environment.answer_bytes,
+            ),
+            remarks=[remark[:INFO_LENGTH_MAX] for remark in environment.remarks],
+            turns_max=1,
+        )
+
+    def make(self, level: str, parameters_json: str, seed: int) -> provider_pb2.ProvidedInstance:
+        """The instance of a seed, or the row of an index. Raises what the environment does."""
+        rows = self._rows.get(level)
+        if rows is not None:
+            if seed >= len(rows):
+                raise ExhaustedError(f"level {level} has {len(rows):,} rows, and none of index {seed:,}")
+            made = rows[seed]
+        else:
+            parameters = _json.load(parameters_json) if parameters_json else {}
+            seed_chance(seed)
+            made = self.environment.generate(random.Random(seed), **parameters)
+            if made is None:
+                raise MisshapenError("generate returned nothing")
+        data = _json.dump(made)
+        return self._present(data, _json.load(data))
+
+    def verifier(self, instance: bytes) -> Callable[[str], provider_pb2.ProvidedFacts]:
+        """What verifies answers to an instance. It raises what the environment does."""
+        value = _json.load(instance)
+        environment = self.environment
+        parse = environment.parse if self._parses else None
+        verify = environment.verify
+
+        def find(text: str) -> provider_pb2.ProvidedFacts:
+            seed_chance(0)
+            answer: Any = text
+            if parse is not None:
+                try:
+                    answer = parse(text)
+                except ValueError as error:
+                    return facts_message(Facts.malformed(str(error) or "it cannot be read"), self.components)
+            found = verify(value, answer)
+            if hasattr(found, "__await__"):
+                found = self._await(found)
+            return facts_message(found, self.components)
+
+        return find
+
+    def gives_number(self, instance: bytes, texts: Sequence[str]) -> bool:
+        """Whether `verify` gives a number, and not True or False, of the first of these answers that can be read."""
+        for text in texts:
+            seed_chance(0)
+            try:
+                answer = self.environment.parse(text)
+                found = self.environment.verify(_json.load(instance), answer)
+                found = self._await(found) if hasattr(found, "__await__") else found
+            except Exception:
+                continue
+            return isinstance(found, numbers.Real) and not isinstance(found, bool)
+        return False
+
+    def draw(self, instance: bytes, answer: str | None) -> str:
+        """An SVG document."""
+        drawn = self.environment.draw(_json.load(instance), answer)
+        if not isinstance(drawn, str):
+            raise MisshapenError(f"draw gave a {type(drawn).__name__}, and no SVG document")
+        return drawn
+
+    def _present(self, data: bytes, value: Any) -> provider_pb2.ProvidedInstance:
+        """From what comes back of the wire, so that nobody is shown what is not verified."""
+        environment = self.environment
+        made = provider_pb2.ProvidedInstance(
+            instance=data,
+            prompt=_messages(environment.prompt(value)),
+            canonical=environment.canonical(value) or _json.dump(value, sort=True).decode(),
+            metadata={str(key): str(item)[:INFO_LENGTH_MAX] for key, item in environment.metadata(value).items()},
+        )
+        reference = environment.reference(value)
+        if reference is not None:
+            made.reference = str(reference)
+        known = environment.baseline(value)
+        if known is not None:
+            best, bound = known if isinstance(known, tuple) else (known, known)
+            made.baseline = _finite(best, "baseline")
+            made.baseline_bound = _finite(bound, "baseline")
+        if made.ByteSize() > BYTES_MAX:
+            raise MisshapenError(
+                f"an instance of {made.ByteSize():,} bytes with its prompt; the limit is {BYTES_MAX:,}"
+            )
+        return made
+
+    def _await(self, found: Any) -> Any:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+        return self._loop.run_until_complete(found)
+
+    def describe_level(self, name: str) -> provider_pb2.ProviderLevel:
+        """One of its levels, as the contract has it."""
+        level = self.levels[name]
+        rows = self._rows.get(name)
+        return provider_pb2.ProviderLevel(
+            name=name,
+            description=level.description[:INFO_LENGTH_MAX],
+            parameters_json=_json.dump(dict(level.parameters)).decode(),
+            rows=0 if rows is None else len(rows),
+            evaluation_only=level.evaluation_only,
+        )
+
+    def _digest(self) -> str:
+        digest = hashlib.sha256()
+        table = {name: dict(level.parameters) for name, level in self.levels.items()}
+        told = {"id": self.id, "version": self.version, "levels": table, "sources": dict(self._sources)}
+        digest.update(_json.dump(told, sort=True))
+        for rows in self._rows.values():
+            digest_rows(rows, digest)
+        return digest.hexdigest()
+
+
+def seed_chance(seed: int) -> None:
+    """Sets what chance a module may draw on beside the generator that it is handed."""
+    random.seed(seed)
+    numpy = sys.modules.get("numpy.random")
+    if numpy is not None:
+        numpy.seed(seed % 2**32)
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.manual_seed(seed % 2**63)
+
+
+def facts_message(found: Any, components: Mapping[str, float]) -> provider_pb2.ProvidedFacts:
+    """What `verify` gave, in the contract's words. MisshapenError says what is wrong with it."""
+    facts = found if isinstance(found, Facts) else _facts_of(found, components)
+    message = provider_pb2.ProvidedFacts(
+        verdict=_VERDICTS[facts.verdict], violation=facts.violation[:DETAIL_LENGTH_MAX]
+    )
+    if facts.objective is not None:
+        message.objective = _finite(facts.objective, "objective")
+    if facts.verdict == "graded":
+        message.solved = facts.solved
+        for name, value in facts.components.items():
+            if name not in components:
+                raise MisshapenError(f"verify gave the component '{name}', which is not among `components`")
+            message.components.append(_component(name, value))
+    for key, item in list(facts.info.items())[:INFO_MAX]:
+        message.info[str(key)] = str(item)[:INFO_LENGTH_MAX]
+    return message
+
+
+def _facts_of(found: Any, components: Mapping[str, float]) -> Facts:
+    """Of a bool or a number."""
+    if isinstance(found, bool) or type(found).__name__ == "bool_":
+        if components:
+            return Facts.graded({next(iter(components)): 1.0 if found else 0.0})
+        return Facts.feasible() if found else Facts.infeasible("the answer is wrong")
+    if isinstance(found, numbers.Real):
+        if not components:
+            raise MisshapenError(
+                f"verify gave {found}, a number, where it gave True or False at mounting: give numbers always, "
+                'or declare components = ["score"]'
+            )
+        value = _share(float(found), "verify")
+        return Facts.graded({next(iter(components)): value})
+    raise MisshapenError(f"verify gave a {type(found).__name__}: give True or False, a number in [0, 1], or Facts")
+
+
+def _component(name: str, value: float | None) -> provider_pb2.ProvidedComponent:
+    if value is None:
+        return provider_pb2.ProvidedComponent(name=name, reason="it has none here")
+    return provider_pb2.ProvidedComponent(name=name, value=_share(value, name))
+
+
+def _share(value: float, what: str) -> float:
+    if not 0 <= value <= 1:
+        raise MisshapenError(f"{what} came to {value}; a number in [0, 1] is needed")
+    return value
+
+
+def _finite(value: float, what: str) -> float:
+    if not math.isfinite(value):
+        raise MisshapenError(f"{what} came to {value}; a finite number is needed")
+    return float(value)
+
+
+def _messages(prompt: Any) -> list[task_pb2.ChatMessage]:
+    if isinstance(prompt, str):
+        return [task_pb2.ChatMessage(role="user", content=prompt)]
+    messages = list(prompt)
+    if not 1 <= len(messages) <= MESSAGES_MAX:
+        raise MisshapenError(f"a prompt of {len(messages)} messages; there may be 1 to {MESSAGES_MAX}")
+    for message in messages:
+        if message.get("role") not in _ROLES:
+            raise MisshapenError(f"a message of the prompt has the role {message.get('role')!r}: one of {[*_ROLES]}")
+    return [task_pb2.ChatMessage(role=each["role"], content=str(each["content"])) for each in messages]
+
+
+def _check_id(name: str, version: int) -> None:
+    if not name:
+        raise MisshapenError('an environment needs an id, e.g. id = "mine/anagram"')
+    if not ID.fullmatch(name) or len(name) > ID_LENGTH_MAX:
+        raise MisshapenError(
+            f'the id {name!r} is not lower-case words of a-z, 0-9 and "-" with "/" between them, '
+            f"of at most {ID_LENGTH_MAX} characters"
+        )
+    if not isinstance(version, int) or version < 1:
+        raise MisshapenError(f"{name}: version {version!r} is no whole number from 1")
+
+
+def _levels_of(environment: Environment) -> dict[str, Level]:
+    declared: Any = environment.levels
+    if environment.rows is not None:
+        by_level = environment.rows if isinstance(environment.rows, Mapping) else {"all": environment.rows}
+        has_own = type(environment).levels is not Environment.levels
+        declared = {name: declared[name] if has_own and name in declared else {} for name in by_level}
+    levels = {
+        str(name): level if isinstance(level, Level) else Level(parameters=dict(level))
+        for name, level in declared.items()
+    }
+    if not 1 <= len(levels) <= LEVELS_MAX:
+        raise MisshapenError(f"{environment.id}: {len(levels)} levels; there may be 1 to {LEVELS_MAX}")
+    for name, level in levels.items():
+        if not 1 <= len(name) <= LEVEL_LENGTH_MAX:
+            raise MisshapenError(f"{environment.id}: a level's name of {len(name)} characters")
+        if len(_json.dump(dict(level.parameters))) > PARAMETERS_BYTES_MAX:
+            raise MisshapenError(f"{environment.id}: parameters of level {name} have more than 16 KiB")
+    return levels
+
+
+def _rows_of(environment: Environment, levels: Mapping[str, Level], folder: Path) -> dict[str, Sequence[Any]]:
+    if environment.rows is None:
+        return {}
+    by_level = environment.rows if isinstance(environment.rows, Mapping) else {"all": environment.rows}
+    return {name: read_rows(by_level[name], folder) for name in levels}
+
+
+def _components_of(environment: Environment) -> dict[str, float]:
+    declared = environment.components
+    found = dict(declared) if isinstance(declared, Mapping) else dict.fromkeys(declared, 1.0)
+    if len(found) > COMPONENTS_MAX:
+        raise MisshapenError(f"{environment.id}: {len(found)} components; there may be {COMPONENTS_MAX}")
+    return {name: _share(float(weight), f"weight of {name}") for name, weight in found.items()}
+
+
+def _enum(enum: Any, prefix: str, name: str, what: str) -> Any:
+    known = enum.DESCRIPTOR.values_by_name
+    full = prefix + name.upper().replace("-", "_")
+    if full not in known:
+        names = [key.removeprefix(prefix).lower() for key in known][1:]
+        raise MisshapenError(f"{what}: there is no '{name}'; there are {', '.join(names)}")
+    return known[full].number

@@ -1,0 +1,249 @@
+"""What every level must pass before it is served, on a few seeds, in processes that are locked in as workers are.
+
+A generator that never ends, or takes all memory, is found out here: its level is left out, by name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gradus.serve._alone import words_of_end
+from gradus.serve._catalogue import Catalogue
+from gradus.serve._facts import ExhaustedError
+from gradus.serve._frames import write_all
+from gradus.serve._served import Served, in_words
+from gradus.serve.walls import Walls
+from gradus.v1 import outcome_pb2, provider_pb2
+
+SEEDS = (0x9E3779B97F4A7C15, 0x2545F4914F6CDD1D, 7)
+NONSENSE = "gradus-nonsense"
+# Answers of which some can be read almost anywhere.
+LIKELY = ("0", "a", "[]", "{}")
+# What has not come after so long, and works for less than this share of the time, sleeps. A busy machine takes longer.
+WALL_SECONDS_MAX = 60
+WORK_SHARE_MIN = 0.02
+# What takes longer is not made a second time.
+CHEAP_SECONDS = 0.2
+# Levels of one environment that end their process: what comes after them is not tried.
+BROKEN_MAX = 3
+
+
+class UnlawfulError(Exception):
+    """A law that a level breaks."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of a level: why it is not served, and whether its answers are numbers."""
+
+    level: str
+    reason: str | None
+    graded: bool
+
+
+def try_all(catalogue: Catalogue, walls: Walls, processes: int, cpu_seconds_max: float) -> None:
+    """Leaves out of a catalogue what cannot be served, so many environments at a time, each level in so much time."""
+    waiting = list(catalogue.served.values())
+    running: dict[int, Trial] = {}
+    poll = select.poll()
+    while waiting or running:
+        while waiting and len(running) < processes:
+            trial = Trial(waiting.pop(), walls, cpu_seconds_max)
+            running[trial.pipe] = trial
+            poll.register(trial.pipe, select.POLLIN)
+        for pipe, _ in poll.poll(1000):
+            if running[pipe].read():
+                continue
+            poll.unregister(pipe)
+            trial = running.pop(pipe)
+            os.close(pipe)
+            if trial.restart():
+                running[trial.pipe] = trial
+                poll.register(trial.pipe, select.POLLIN)
+            else:
+                _take(catalogue, trial)
+        for trial in running.values():
+            trial.watch()
+
+
+def _take(catalogue: Catalogue, trial: Trial) -> None:
+    served = trial.served
+    if any(verdict.graded for verdict in trial.verdicts):
+        served.grade()
+    bad = {verdict.level: verdict.reason for verdict in trial.verdicts if verdict.reason is not None}
+    catalogue.left_out.update({f"{served.id}#{level}": reason for level, reason in bad.items()})
+    served.drop(list(bad))
+    if not served.levels:
+        del catalogue.served[served.id]
+        catalogue.left_out[served.id] = (
+            f"none of its levels can be served; of {next(iter(bad))}: {bad[next(iter(bad))]}"
+        )
+
+
+class Trial:
+    """Of one environment: its levels one after the other, in a process that is replaced when a level ends it."""
+
+    def __init__(self, served: Served, walls: Walls, cpu_seconds_max: float) -> None:
+        self.served = served
+        self._cpu_seconds_max = cpu_seconds_max
+        self.verdicts: list[Verdict] = []
+        self._walls = walls
+        self._levels = list(served.levels)
+        self._broken = 0
+        self._start()
+
+    def _start(self) -> None:
+        self._said = b""
+        self._killed = ""
+        self._since = time.monotonic()
+        self._used = 0.0
+        self.pipe, sending = os.pipe2(os.O_CLOEXEC)
+        left = self._levels[len(self.verdicts) :]
+        self._pid = os.fork()
+        if self._pid == 0:
+            _try_levels(self.served, left, self._walls, sending, self._cpu_seconds_max)
+        os.close(sending)
+
+    def read(self) -> bool:
+        """Takes what has come; False: it has ended."""
+        part = os.read(self.pipe, 65536)
+        self._said += part
+        *lines, self._said = self._said.split(b"\n")
+        for line in lines:
+            self.verdicts.append(Verdict(**json.loads(line)))
+            self._since = time.monotonic()
+            self._used = cpu_seconds(self._pid) or self._used
+        return part != b""
+
+    def watch(self) -> None:
+        """Ends what sleeps."""
+        passed = time.monotonic() - self._since
+        if passed < WALL_SECONDS_MAX:
+            return
+        used = cpu_seconds(self._pid)
+        if used is not None and used - self._used < WORK_SHARE_MIN * passed:
+            self._killed = f"nothing came of it in {WALL_SECONDS_MAX} s, in which it slept"
+            os.kill(self._pid, signal.SIGKILL)
+
+    def restart(self) -> bool:
+        """Goes on with the next level in another process; False: all have been tried."""
+        status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        if len(self.verdicts) == len(self._levels):
+            return False
+        took = f"it took more than {self._cpu_seconds_max:g} s of processor time"
+        why = self._killed or (took if status == -signal.SIGPROF else words_of_end(status))
+        self._broken += 1
+        left = self._levels[len(self.verdicts) :]
+        for level in left if self._broken >= BROKEN_MAX else left[:1]:
+            self.verdicts.append(Verdict(level, why, graded=False))
+        if len(self.verdicts) == len(self._levels):
+            return False
+        self._start()
+        return True
+
+
+def cpu_seconds(pid: int) -> float | None:
+    """Processor time that a process has taken, by the number of its clock; None: it has ended."""
+    try:
+        return time.clock_gettime(~pid << 3 | 2)
+    except OSError:
+        return None
+
+
+def _try_levels(served: Served, levels: list[str], walls: Walls, sending: int, cpu_seconds_max: float) -> None:
+    try:
+        walls.lock_worker()
+        for level in levels:
+            signal.setitimer(signal.ITIMER_PROF, cpu_seconds_max)
+            reason = None
+            graded = False
+            try:
+                graded = try_level(served, level)
+            except BaseException as error:
+                reason = str(error) if isinstance(error, UnlawfulError) else in_words(error)
+            told = {"level": level, "reason": reason, "graded": graded}
+            write_all(sending, json.dumps(told).encode() + b"\n")
+    finally:
+        os._exit(0)
+
+
+def try_level(served: Served, level: str) -> bool:
+    """Whether its answers are numbers. UnlawfulError says what is wrong; the environment's own errors go on."""
+    graded = bool(served.components)
+    first: tuple[int, provider_pb2.ProvidedInstance] | None = None
+    for seed, made in _some(served, level):
+        began = time.process_time()
+        graded = try_answers(served, made) or graded
+        if time.process_time() - began > CHEAP_SECONDS:
+            break
+        first = first or (seed, made)
+    if first is not None:
+        again = make(served, level, first[0])
+        if again.SerializeToString(deterministic=True) != first[1].SerializeToString(deterministic=True):
+            raise UnlawfulError(
+                "the same seed gave two tasks: it draws chance from elsewhere than `rng`, or keeps state"
+            )
+    return graded
+
+
+def make(served: Served, level: str, seed: int) -> provider_pb2.ProvidedInstance:
+    """The instance of a seed of a level, or a row of it."""
+    described = served.describe_level(level)
+    return served.make(level, described.parameters_json, seed % described.rows if described.rows else seed)
+
+
+def _some(served: Served, level: str) -> Iterator[tuple[int, provider_pb2.ProvidedInstance]]:
+    exhausted = 0
+    for seed in SEEDS:
+        began = time.process_time()
+        try:
+            made = make(served, level, seed)
+        except ExhaustedError as error:
+            exhausted += 1
+            if exhausted == len(SEEDS):
+                raise UnlawfulError(f"there was no instance for any of {len(SEEDS)} seeds: {error}") from error
+            continue
+        yield seed, made
+        if time.process_time() - began > CHEAP_SECONDS:
+            return
+
+
+def try_answers(served: Served, made: provider_pb2.ProvidedInstance) -> bool:
+    """Whether they are numbers: the reference must reach the top, and nonsense must not."""
+    number = False
+    if not served.components:
+        number = served.gives_number(made.instance, [NONSENSE, made.reference, *LIKELY])
+        if number:
+            served.grade()
+    verify = served.verifier(made.instance)
+    try:
+        nonsense = verify(NONSENSE)
+    except Exception as error:
+        raise UnlawfulError(
+            f"verify raised {in_words(error)} of '{NONSENSE}': what cannot be read is wrong, or Facts.malformed"
+        ) from error
+    if reaches_top(nonsense):
+        raise UnlawfulError(f"'{NONSENSE}' is taken for a right answer")
+    if made.HasField("reference"):
+        facts = verify(made.reference)
+        if not reaches_top(facts):
+            raise UnlawfulError(f"its own reference is not taken: {found_in_words(facts)}")
+    return number
+
+
+def reaches_top(facts: provider_pb2.ProvidedFacts) -> bool:
+    """Whether an answer is right."""
+    return facts.verdict == outcome_pb2.VERDICT_FEASIBLE or facts.solved
+
+
+def found_in_words(facts: provider_pb2.ProvidedFacts) -> str:
+    """E.g. "graded, score 0.05"."""
+    verdict = outcome_pb2.Verdict.Name(facts.verdict).removeprefix("VERDICT_").lower()
+    parts = [verdict, *(f"{each.name} {each.value:g}" for each in facts.components), facts.violation]
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,177 @@
+"""A worker: a process that was forked from a host with all that is mounted in it, and takes one request at a time.
+
+Time is the kernel's to keep: at its end the process is gone, whatever the environment's code catches.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from gradus.serve import _alone
+from gradus.serve._catalogue import Catalogue
+from gradus.serve._facts import ExhaustedError
+from gradus.serve._frames import read_frame, to_bytes
+from gradus.serve._served import Served, failure_of
+from gradus.serve.walls import Walls
+from gradus.v1 import provider_pb2 as pb
+
+# One that could not begin.
+UNSTARTED_STATUS = 72
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a server has said to a host that its workers are to keep to."""
+
+    socket: str
+    secret: bytes
+    generate_ms: int
+    verify_ms: int
+
+
+def run_worker(catalogue: Catalogue, walls: Walls, terms: Terms, number: int) -> NoReturn:
+    """Until the server closes the connection. It ends the process, whatever happens."""
+    status = UNSTARTED_STATUS
+    try:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.connect(terms.socket)
+        walls.lock_worker(forks=any(served.environment.runs_answers for served in catalogue.served.values()))
+        _alone.keep_forks()
+        hello = pb.ProviderFrame(hello=pb.WorkerHello(secret=terms.secret, worker=number))
+        connection.sendall(to_bytes(hello))
+        status = 1
+        Worker(catalogue, walls, terms, connection).serve()
+        status = 0
+    except MemoryError:
+        status = _alone.MEMORY_STATUS
+    finally:
+        os._exit(status)
+
+
+class Worker:
+    """The loop."""
+
+    def __init__(self, catalogue: Catalogue, walls: Walls, terms: Terms, connection: socket.socket) -> None:
+        self._catalogue = catalogue
+        self._walls = walls
+        self._terms = terms
+        self._connection = connection
+        self._pid = os.getpid()
+
+    def serve(self) -> None:
+        """Request after request."""
+        while (frame := read_frame(self._connection.recv)) is not None:
+            kind = frame.WhichOneof("content")
+            if kind == "verify":
+                self._verify(frame.call, frame.verify)
+            elif kind == "generate":
+                self._generate(frame.call, frame.generate)
+            elif kind == "draw":
+                self._draw(frame.call, frame.draw)
+
+    def _send(self, frame: pb.ProviderFrame) -> None:
+        if os.getpid() != self._pid:
+            # Somebody's child, which must not answer in the worker's place.
+            os._exit(1)
+        self._connection.sendall(to_bytes(frame))
+
+    def _find(self, request: pb.GenerateRequest | pb.VerifyRequest) -> Served | pb.ProviderFailure:
+        served = self._catalogue.served.get(request.environment)
+        if served is not None and served.version == request.version and request.digest in ("", served.digest):
+            return served
+        what = "" if served is None else f"; what there is has version {served.version} and digest {served.digest[:12]}"
+        return pb.ProviderFailure(
+            kind=pb.PROVIDER_FAILURE_KIND_UNAVAILABLE,
+            detail=f"there is no {request.environment} of version {request.version} and digest "
+            f"{request.digest[:12] or 'any'} here{what}",
+        )
+
+    def _generate(self, call: int, request: pb.GenerateRequest) -> None:
+        served = self._find(request)
+        for index, seed in enumerate(request.seeds):
+            made = pb.GenerateResponse(index=index)
+            if isinstance(served, pb.ProviderFailure):
+                made.failure.CopyFrom(served)
+            else:
+                with Limit(served.environment.generate_seconds, self._terms.generate_ms):
+                    make(served, request, seed, made)
+            self._send(pb.ProviderFrame(call=call, generated=made))
+
+    def _verify(self, call: int, request: pb.VerifyRequest) -> None:
+        served = self._find(request)
+        if isinstance(served, pb.ProviderFailure):
+            for answer in request.answers:
+                self._send(pb.ProviderFrame(call=call, verified=pb.VerifyResponse(index=answer.index, failure=served)))
+            return
+        limit = Limit(served.environment.verify_seconds, self._terms.verify_ms)
+        alone = served.environment.runs_answers
+        with limit:
+            find = verifier(served, request.instance)
+        for answer in request.answers:
+            if alone:
+                found = _alone.verify(find, answer, self._walls, limit)
+            else:
+                with limit:
+                    found = find(answer)
+            self._send(pb.ProviderFrame(call=call, verified=found))
+
+    def _draw(self, call: int, request: pb.DrawRequest) -> None:
+        drawn = pb.DrawResponse()
+        try:
+            served = self._catalogue.served[request.environment]
+            with Limit(served.environment.generate_seconds, self._terms.generate_ms):
+                drawn.svg = served.draw(request.instance, request.answer if request.HasField("answer") else None)
+        except BaseException as error:
+            drawn.failure.CopyFrom(failure_of(error))
+        self._send(pb.ProviderFrame(call=call, drawn=drawn))
+
+
+def make(served: Served, request: pb.GenerateRequest, seed: int, made: pb.GenerateResponse) -> None:
+    """Puts what becomes of a seed into its response."""
+    try:
+        made.made.CopyFrom(served.make(request.level, request.parameters_json, seed))
+    except ExhaustedError as error:
+        made.exhausted = str(error) or "there is no instance for this seed"
+    except BaseException as error:
+        made.failure.CopyFrom(failure_of(error))
+
+
+Find = Callable[[pb.ProvidedAnswer], pb.VerifyResponse]
+
+
+def verifier(served: Served, instance: bytes) -> Find:
+    """What finds the response to an answer. It raises nothing."""
+    try:
+        verify = served.verifier(instance)
+    except BaseException as error:
+        failure = failure_of(error)
+        return lambda answer: pb.VerifyResponse(index=answer.index, failure=failure)
+
+    def find(answer: pb.ProvidedAnswer) -> pb.VerifyResponse:
+        try:
+            return pb.VerifyResponse(index=answer.index, facts=verify(answer.text))
+        except BaseException as error:
+            return pb.VerifyResponse(index=answer.index, failure=failure_of(error))
+
+    return find
+
+
+class Limit:
+    """So much processor time for what is done inside; more ends the process by SIGPROF, which nothing here handles."""
+
+    def __init__(self, own_seconds: float, server_ms: int) -> None:
+        limits = [seconds for seconds in (own_seconds, server_ms / 1000) if seconds > 0]
+        self.seconds = min(limits, default=0.0)
+
+    def __enter__(self) -> None:
+        """Begins."""
+        signal.setitimer(signal.ITIMER_PROF, self.seconds)
+
+    def __exit__(self, *_: object) -> None:
+        """Ends."""
+        signal.setitimer(signal.ITIMER_PROF, 0)

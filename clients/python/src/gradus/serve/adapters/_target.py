@@ -1,0 +1,52 @@
+"""What the adapters to others' servers have in common: their targets, and what an answer and a reward are made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gradus.serve._catalogue import TargetError
+
+_WRAPPINGS = {"plain": "{}", "boxed": "\\boxed{{{}}}", "tag": "<answer>{}</answer>", "line": "Answer: {}"}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What follows "nemo-gym:" and the like: a name or an address, and options after commas."""
+
+    name: str
+    options: dict[str, str]
+
+    @classmethod
+    def parse(cls, text: str, known: Iterable[str]) -> Target:
+        """Of "address,rows=file.jsonl,high=10". TargetError names what is not known."""
+        name, *rest = [part.strip() for part in text.split(",")]
+        options = dict(part.partition("=")[::2] for part in rest if part)
+        known = sorted({*known, "wrap", "low", "high"})
+        unknown = sorted(set(options) - set(known))
+        if unknown:
+            raise TargetError(f"there is no option '{unknown[0]}'; there are {', '.join(known)}")
+        if options.get("wrap", "plain") not in _WRAPPINGS:
+            raise TargetError(f"wrap={options['wrap']}: there are {', '.join(_WRAPPINGS)}")
+        return cls(name, options)
+
+    def wrapped(self, answer: str) -> str:
+        """The answer as the other side looks for it: Gradus has taken its marks away."""
+        return _WRAPPINGS[self.options.get("wrap", "plain")].format(answer)
+
+    def share(self, reward: float) -> float:
+        """A reward in [0, 1], by the range that the options give. ValueError: it lies outside."""
+        low, high = float(self.options.get("low", 0)), float(self.options.get("high", 1))
+        share = (reward - low) / (high - low)
+        if not (math.isfinite(share) and 0 <= share <= 1):
+            raise ValueError(
+                f"a reward of {reward:g} lies outside of [{low:g}, {high:g}]: give low= and high= at the mount"
+            )
+        return share
+
+
+def slug_of(name: str) -> str:
+    """A name as ids have them."""
+    words = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in name.lower()).split()
+    return "-".join(words) or "unnamed"

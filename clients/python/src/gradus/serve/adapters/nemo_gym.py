@@ -1,0 +1,146 @@
+"""NeMo Gym: a resources server's `/verify` over HTTP, with the rows that it comes with.
+
+`nemo-gym:http://127.0.0.1:8000,rows=data/train.jsonl`. Each row is a task: its `responses_create_params.input` is the
+prompt, and the whole row goes back to `/verify` with the answer as the assistant's message. The server keeps its own
+Python and packages; it runs by itself, e.g. by NeMo Gym's own command.
+"""
+
+from __future__ import annotations
+
+import http.client
+import http.cookiejar
+import json
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gradus.serve._catalogue import Needs, Offer, TargetError
+from gradus.serve._environment import Environment
+from gradus.serve._facts import UnavailableError
+from gradus.serve._rows import read_rows
+from gradus.serve.adapters._target import Target, slug_of
+
+SECONDS_MAX = 60
+TOO_MANY = 429
+SERVER_ERROR = 500
+REPLY_BYTES_MAX = 16 * 1024**2
+_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+
+
+def needs(rest: str) -> Needs:
+    """The rows' file, and the network."""
+    rows = Target.parse(rest, ["rows", "name"]).options.get("rows")
+    return Needs(read=[os.path.abspath(rows)] if rows else [], network=True)
+
+
+def offer(rest: str) -> Offer:
+    """One environment. TargetError says what of its rows cannot be mounted."""
+    target = Target.parse(rest, ["rows", "name"])
+    if not target.name.startswith(("http://", "https://")) or "rows" not in target.options:
+        raise TargetError(
+            "write nemo-gym:http://host:port,rows=file.jsonl: a server's address, and the rows it verifies"
+        )
+    rows = read_rows(os.path.abspath(target.options["rows"]), Path())
+    reasons = {index: reason for index, row in enumerate(rows) if (reason := refusal_of(row)) is not None}
+    slug = "nemo-gym/" + slug_of(target.options.get("name") or Path(target.options["rows"]).resolve().parent.name)
+    left_out = {}
+    if reasons:
+        first = next(iter(reasons))
+        left_out[f"{slug}#rows"] = f"{len(reasons):,} of {len(rows):,} rows; row {first:,}: {reasons[first]}"
+    kept = [row for index, row in enumerate(rows) if index not in reasons]
+    if not kept:
+        raise TargetError(
+            f"no row of {target.options['rows']} can be mounted; row 0: {reasons.get(0, 'there is none')}"
+        )
+    return Offer([NemoGymServer(slug, target, kept)], left_out)
+
+
+def refusal_of(row: Any) -> str | None:
+    """Why a row is no task of one turn."""
+    asked = row.get("responses_create_params") if isinstance(row, dict) else None
+    if not isinstance(asked, dict) or not asked.get("input"):
+        return "it has no responses_create_params.input"
+    if asked.get("tools"):
+        return "it gives tools, so that its episode has several turns"
+    try:
+        messages_of(asked["input"])
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def messages_of(given: Any) -> list[dict[str, str]]:
+    """Of OpenAI's Responses, as chat messages. ValueError: there is more in it than text."""
+    if isinstance(given, str):
+        return [{"role": "user", "content": given}]
+    messages = []
+    for each in given:
+        content = each.get("content")
+        if isinstance(content, list):
+            if any(part.get("type") not in ("input_text", "output_text") for part in content):
+                raise ValueError("its prompt has more than text, e.g. a picture")
+            content = "".join(part["text"] for part in content)
+        if each.get("role") not in _ROLES or not isinstance(content, str):
+            raise ValueError("its prompt has more than messages, e.g. a tool's call")
+        messages.append({"role": _ROLES[each["role"]], "content": content})
+    return messages
+
+
+def response_of(text: str) -> dict[str, Any]:
+    """An answer as a model's response."""
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": content}
+    head = {"id": "resp_1", "created_at": 0, "model": "gradus", "object": "response", "output": [message]}
+    return head | {"parallel_tool_calls": False, "tool_choice": "none", "tools": []}
+
+
+class NemoGymServer(Environment):
+    """Rows that a NeMo Gym resources server verifies."""
+
+    components = ("score",)
+
+    def __init__(self, slug: str, target: Target, rows: Sequence[Any]) -> None:
+        self.id = slug  # type: ignore[misc]
+        self.rows = {"rows": rows}  # type: ignore[misc]
+        self.remarks = (f"verified by {target.name}, which is asked over the network",)  # type: ignore[misc]
+        self._target = target
+
+    def prompt(self, instance: Any) -> list[dict[str, str]]:
+        """The row's input."""
+        return messages_of(instance["responses_create_params"]["input"])
+
+    def verify(self, instance: Any, answer: str) -> float:
+        """What `/verify` gives, after `/seed_session` in the same session."""
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+        self._post(opener, "/seed_session", instance, is_optional=True)
+        body = {**instance, "response": response_of(self._target.wrapped(answer))}
+        reward = self._post(opener, "/verify", body).get("reward")
+        if not isinstance(reward, (int, float)):
+            raise ValueError(f"/verify gave no reward, but {reward!r}")
+        return self._target.share(float(reward))
+
+    def _post(
+        self, opener: urllib.request.OpenerDirector, path: str, body: Any, is_optional: bool = False
+    ) -> dict[str, Any]:
+        request = urllib.request.Request(
+            self._target.name.rstrip("/") + path,
+            json.dumps(body).encode(),
+            {"content-type": "application/json"},
+        )
+        try:
+            with opener.open(request, timeout=SECONDS_MAX) as reply:
+                found = json.loads(reply.read(REPLY_BYTES_MAX))
+        except urllib.error.HTTPError as error:
+            if is_optional and error.code in (404, 405):
+                return {}
+            if error.code >= SERVER_ERROR or error.code == TOO_MANY:
+                raise UnavailableError(f"{path} answered {error.code}: {error.reason}") from error
+            raise ValueError(
+                f"{path} refuses the row: {error.code} {error.read(500).decode(errors='replace')}"
+            ) from error
+        except (OSError, http.client.HTTPException) as error:
+            raise UnavailableError(f"{self._target.name} is not reached: {error}") from error
+        return found if isinstance(found, dict) else {}

@@ -1,0 +1,167 @@
+"""OpenEnv: servers whose episodes are one step, from a seed.
+
+`openenv:http://127.0.0.1:8000`. A task is what `reset(seed)` shows; an answer is one `step`, whose reward counts. State
+is a connection's there, so every answer has a connection of its own, in which the same seed is reset first: what it
+then shows must be what the task was made of.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import urllib.parse
+import urllib.request
+from typing import Any
+
+from gradus.serve._catalogue import Needs, Offer, TargetError
+from gradus.serve._environment import Environment
+from gradus.serve._facts import UnavailableError
+from gradus.serve.adapters._target import Target, slug_of
+
+SECONDS_MAX = 60
+MESSAGE_BYTES_MAX = 16 * 1024**2
+SEED_BITS = 31
+OPTIONS = ("name", "field", "prompt")
+
+
+def needs(_: str) -> Needs:
+    """The network."""
+    return Needs(network=True)
+
+
+def offer(rest: str) -> Offer:
+    """One environment. TargetError says why a server cannot be mounted."""
+    target = Target.parse(rest, OPTIONS)
+    if not target.name.startswith(("http://", "https://")):
+        raise TargetError("write openenv:http://host:port")
+    try:
+        import websockets.sync.client  # noqa: F401, PLC0415  # Not required by gradus-gym.
+    except ImportError as error:
+        raise TargetError('OpenEnv servers are asked over WebSockets: pip install "gradus-gym[openenv]"') from error
+    field = target.options.get("field") or field_of(schema_of(target.name))
+    slug = "openenv/" + slug_of(target.options.get("name") or urllib.parse.urlsplit(target.name).netloc)
+    environment = OpenEnvServer(slug, target, field)
+    environment.check_one_step()
+    return Offer([environment])
+
+
+def schema_of(address: str) -> dict[str, Any]:
+    """What an action is there."""
+    try:
+        with urllib.request.urlopen(address.rstrip("/") + "/schema", timeout=SECONDS_MAX) as reply:
+            found = json.loads(reply.read(MESSAGE_BYTES_MAX))
+    except (OSError, ValueError) as error:
+        raise TargetError(f"{address} does not say what an action is: {error}") from error
+    action = found.get("action", {})
+    return action if isinstance(action, dict) else {}
+
+
+def field_of(schema: dict[str, Any]) -> str:
+    """The one field of an action that is a text; "": an action is the answer, read as JSON."""
+    fields = {name: each for name, each in schema.get("properties", {}).items() if name != "metadata"}
+    texts = [name for name, each in fields.items() if each.get("type") == "string"]
+    needed = [name for name in schema.get("required", []) if name in fields]
+    if len(texts) == 1 and needed in ([], texts):
+        return str(texts[0])
+    if needed in ([name] for name in texts):
+        return str(needed[0])
+    return ""
+
+
+class OpenEnvServer(Environment):
+    """Episodes of one step of an OpenEnv server."""
+
+    components = ("score",)
+
+    def __init__(self, slug: str, target: Target, field: str) -> None:
+        self.id = slug  # type: ignore[misc]
+        self.remarks = (f"made and verified by {target.name}, which is asked over the network",)  # type: ignore[misc]
+        self._target = target
+        self._field = field
+
+    def generate(self, rng: random.Random, **_: Any) -> Any:
+        """What a reset shows."""
+        seed = rng.getrandbits(SEED_BITS)
+        with self._connected() as connection:
+            shown = self._ask(connection, "reset", {"seed": seed})
+        return {"seed": seed, "observation": shown["observation"]}
+
+    def prompt(self, instance: Any) -> str:
+        """The observation's text, where there is one; else all of it."""
+        observation = instance["observation"]
+        name = self._target.options.get("prompt")
+        if name:
+            return str(observation[name])
+        texts = [value for key, value in observation.items() if isinstance(value, str) and value and key != "metadata"]
+        return texts[0] if len(texts) == 1 else json.dumps(observation, ensure_ascii=False)
+
+    def verify(self, instance: Any, answer: str) -> float:
+        """The reward of the only step."""
+        stepped = self._play(instance, self._action(answer))
+        if not stepped.get("done"):
+            raise ValueError("its episode goes on after a step: only episodes of one step can be mounted")
+        reward = stepped.get("reward")
+        if not isinstance(reward, (int, float)):
+            raise ValueError(f"its step gave no reward, but {reward!r}")
+        return self._target.share(float(reward))
+
+    def parse(self, answer: str) -> str:
+        """The answer; where an action has several fields, it must be a JSON object."""
+        if not self._field:
+            try:
+                read = json.loads(answer)
+            except ValueError as error:
+                raise ValueError(f"an action is a JSON object here: {error}") from error
+            if not isinstance(read, dict):
+                raise ValueError("an action is a JSON object here")
+        return answer
+
+    def check_one_step(self) -> None:
+        """TargetError: an episode of it is not over after one step, or does not follow from its seed."""
+        if not self._field:
+            return
+        try:
+            made = self.generate(random.Random(1))
+            stepped = self._play(made, self._action("gradus"))
+        except (UnavailableError, ValueError) as error:
+            raise TargetError(f"{self._target.name}: {error}") from error
+        if not stepped.get("done"):
+            raise TargetError(
+                f"{self._target.name}: an episode goes on after a step. Only episodes of one step can be mounted, "
+                "for a conversation's state would be in a connection, and not in the task"
+            )
+
+    def _action(self, answer: str) -> dict[str, Any]:
+        action = {self._field: self._target.wrapped(answer)} if self._field else json.loads(answer)
+        return dict(action)
+
+    def _play(self, instance: Any, action: dict[str, Any]) -> dict[str, Any]:
+        with self._connected() as connection:
+            shown = self._ask(connection, "reset", {"seed": instance["seed"]})
+            if shown["observation"] != instance["observation"]:
+                raise ValueError("a reset with the same seed shows something else: tasks do not follow from seeds")
+            return self._ask(connection, "step", action)
+
+    def _connected(self) -> Any:
+        from websockets.exceptions import WebSocketException  # noqa: PLC0415
+        from websockets.sync.client import connect  # noqa: PLC0415
+
+        address = "ws" + self._target.name.removeprefix("http").rstrip("/") + "/ws"
+        try:
+            return connect(address, open_timeout=SECONDS_MAX, max_size=MESSAGE_BYTES_MAX, proxy=None)
+        except (OSError, WebSocketException) as error:
+            raise UnavailableError(f"{self._target.name} is not reached: {error}") from error
+
+    def _ask(self, connection: Any, kind: str, data: dict[str, Any]) -> dict[str, Any]:
+        from websockets.exceptions import WebSocketException  # noqa: PLC0415
+
+        try:
+            connection.send(json.dumps({"type": kind, "data": data}))
+            reply = json.loads(connection.recv(timeout=SECONDS_MAX))
+        except (OSError, WebSocketException) as error:
+            raise UnavailableError(f"{self._target.name} does not answer: {error}") from error
+        if reply.get("type") != "observation":
+            told = reply.get("data", {})
+            raise ValueError(f"{kind} was refused: {told.get('message', told)}")
+        found: dict[str, Any] = reply["data"]
+        return found

@@ -1,0 +1,170 @@
+"""reasoning-gym: every data set as an environment, `reasoning-gym/NAME`, with the levels of its curriculum.
+
+An instance is the entry as the data set makes it, tuples included, for a third of the scorers compare with its
+metadata; its seed is drawn from the generator that the environment is handed, since data sets add an index to theirs
+and so share streams between neighbours. What the package leaves to chance is fixed by the host: strings' hashes, and
+the random state before each item.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import random
+import re
+from typing import Any
+
+from gradus.serve._catalogue import Offer, TargetError
+from gradus.serve._environment import Environment, Level
+
+PREFIX = "reasoning-gym/"
+SEED_BITS = 32
+"""numpy takes no more, and some sets seed it."""
+
+# What runs text, in a scorer: these score each answer in a process of its own.
+_RUNS_TEXT = re.compile(r"\b(?:eval|exec|parse_expr|sympify)\(")
+_MIXES_OTHERS = "it mixes other data sets by weights that it has to be given: a run of several arms does that here"
+
+
+def offer(names: str) -> Offer:
+    """All data sets, or those of the names between commas."""
+    try:
+        from reasoning_gym.factory import CURRICULA, DATASETS  # noqa: PLC0415  # Not required by gradus-gym.
+    except ImportError as error:
+        raise TargetError('reasoning-gym is not installed: pip install "gradus-gym[reasoning-gym]"') from error
+    wanted = [name.strip().replace("-", "_") for name in names.split(",") if name.strip()] or sorted(DATASETS)
+    unknown = [name for name in wanted if name not in DATASETS]
+    if unknown:
+        raise TargetError(f"reasoning-gym has no data set {unknown[0]}; it has {', '.join(sorted(DATASETS))}")
+    offered = Offer([])
+    for name in wanted:
+        slug = PREFIX + name.replace("_", "-")
+        if name == "composite":
+            offered.left_out[slug] = _MIXES_OTHERS
+            continue
+        dataset, config = DATASETS[name]
+        levels, left_out = levels_of(config, CURRICULA.get(name))
+        offered.left_out.update({f"{slug}#{level}": reason for level, reason in left_out.items()})
+        offered.environments.append(ReasoningGymSet(slug, dataset, config, levels))
+    return offered
+
+
+def levels_of(config: Any, curriculum: Any) -> tuple[dict[str, Level], dict[str, str]]:
+    """Levels by name, with how each differs from the defaults, and those that are left out with the reason.
+
+    Where no level of a curriculum is sound, or there is none, there is one of the defaults.
+    """
+    defaults = {each.name: each for each in dataclasses.fields(config)}
+    levels: dict[str, Level] = {}
+    left_out: dict[str, str] = {}
+    highest = max((len(each.levels) for each in curriculum().attributes.values()), default=0) if curriculum else 0
+    for number in range(highest):
+        name = f"level-{number}"
+        try:
+            each = curriculum()
+            each.set_global_level(number)
+            made = each.generate_configuration()
+            if hasattr(made, "validate"):
+                made.validate()
+        except Exception as error:  # Whatever the package raises is the reason.
+            left_out[name] = f"its curriculum gives parameters that the set refuses: {error or type(error).__name__}"
+            continue
+        parameters = {
+            key: getattr(made, key) for key in defaults if key not in ("seed", "size") and _differs(config, made, key)
+        }
+        same = next((other for other, level in levels.items() if level.parameters == parameters), None)
+        if same is not None:
+            left_out[name] = f"the same as {same}"
+        else:
+            levels[name] = Level(parameters)
+    return levels or {"default": Level()}, left_out
+
+
+def _differs(config: Any, made: Any, key: str) -> bool:
+    return bool(getattr(made, key) != getattr(config(), key)) if _has_defaults(config) else True
+
+
+def _has_defaults(config: Any) -> bool:
+    try:
+        config()
+    except TypeError:
+        return False
+    return True
+
+
+class ReasoningGymSet(Environment):
+    """A data set of reasoning-gym."""
+
+    components = ("score",)
+
+    def __init__(self, slug: str, dataset: Any, config: Any, levels: dict[str, Level]) -> None:
+        self.id = slug  # type: ignore[misc]
+        self.levels = levels  # type: ignore[misc]
+        self.description = (dataset.__doc__ or "").strip().split("\n\n")[0]  # type: ignore[misc]
+        self.runs_answers = bool(_RUNS_TEXT.search(inspect.getsource(dataset.score_answer)))  # type: ignore[misc]
+        if self.runs_answers:
+            self.remarks = ("it runs answers as code: each is scored in a process of its own",)  # type: ignore[misc]
+        self._dataset = dataset
+        self._config = config
+        self._is_kept = keeps_no_seed(dataset)
+        self._made: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._last = ""
+
+    def generate(self, rng: random.Random, **parameters: Any) -> Any:
+        """The only entry of a data set with a seed of its own."""
+        return self._with_seed(rng.getrandbits(SEED_BITS), parameters)[0] | {"parameters": parameters}
+
+    def prompt(self, instance: Any) -> str:
+        """The question."""
+        return str(instance["question"])
+
+    def verify(self, instance: Any, answer: str) -> float:
+        """The set's own score."""
+        return float(self._with_seed(0, instance["parameters"]).score_answer(answer, instance))
+
+    def reference(self, instance: Any) -> str | None:
+        """The oracle's answer, which some sets do not have."""
+        answer = instance["answer"]
+        return None if answer is None else str(answer)
+
+    def canonical(self, instance: Any) -> str:
+        """The question: what else is in an entry follows from it, or is the seed's."""
+        return str(instance["question"])
+
+    def _with_seed(self, seed: int, parameters: dict[str, Any]) -> Any:
+        """A data set of one entry. Where its construction does not depend on the seed, it is constructed once."""
+        if not self._is_kept:
+            return self._dataset(self._config(**parameters, seed=seed, size=1))
+        key = repr(sorted(parameters.items()))
+        if key not in self._made:
+            made = self._dataset(self._config(**parameters, seed=seed, size=1))
+            self._made[key] = made, class_state(self._dataset)
+            self._last = key
+        made, state = self._made[key]
+        if key != self._last:
+            for name, value in state.items():
+                setattr(self._dataset, name, value)
+            self._last = key
+        made.seed = made.config.seed = seed
+        return made
+
+
+def class_state(dataset: Any) -> dict[str, Any]:
+    """What a class keeps for all that are made of it: some put there what belongs to one level."""
+    return {
+        name: value
+        for name, value in vars(dataset).items()
+        if not name.startswith("__") and not inspect.isroutine(value) and not isinstance(value, property)
+    }
+
+
+def keeps_no_seed(dataset: Any) -> bool:
+    """Whether only `__getitem__` looks at the seed, so that a set may be given another one."""
+    for name, member in vars(dataset).items():
+        if name == "__getitem__" or not inspect.isfunction(member):
+            continue
+        source = inspect.getsource(member)
+        passed_on = re.sub(r"super\(\).__init__\([^)]*\)", "", source)
+        if ".seed" in passed_on:
+            return False
+    return True

@@ -1,0 +1,1 @@
+../../../../../../server/ports/sandbox/python/kernel.py

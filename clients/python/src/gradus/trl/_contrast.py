@@ -1,0 +1,179 @@
+"""Contrast pairs (VCC) as a second loss beside a trainer's own: Curriculum RLOO 3.3.
+
+The server makes pairs of a group under the reward scheme `vcc`: of two completions the one that commits to a right
+answer, up to its commit, over the other. Their loss is the mean of -log sigmoid(beta (a - b)), where a and b are the
+length-averaged log-probabilities of what is preferred and what is rejected.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch.nn.functional import logsigmoid
+
+from gradus.outcomes import ContrastPair
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """The loss of contrast pairs.
+
+    Attributes
+    ----------
+    weight
+        What it counts beside the trainer's own loss (Curriculum RLOO 4.1: 0.01, its c).
+    beta
+        Its temperature (0.1).
+    pairs_max
+        Pairs of a generation batch that are learnt from, in the groups' order: each costs two rows of a forward pass.
+
+    """
+
+    weight: float = 0.01
+    beta: float = 0.1
+    pairs_max: int = 64
+
+    def __post_init__(self) -> None:
+        if not (self.weight > 0 and self.beta > 0 and self.pairs_max >= 1):
+            raise ValueError(f"weight and beta must be above 0, and pairs_max 1 at least; got {self}")
+
+
+class PairRows(NamedTuple):
+    """The tokens of a pair: its prompt's, and of the two completions as much as it is about."""
+
+    prompt: Sequence[int]
+    preferred: Sequence[int]
+    rejected: Sequence[int]
+
+
+def tokens_up_to(tokenizer: Any, ids: Sequence[int], end: int) -> Sequence[int]:
+    """The fewest first tokens whose text has `end` characters; all of them where no part has."""
+
+    def length(kept: int) -> int:
+        return len(tokenizer.decode(ids[:kept], skip_special_tokens=True))
+
+    if length(len(ids)) <= end:
+        # The end of sequence belongs to the whole.
+        return ids
+    return ids[: bisect_left(range(len(ids) + 1), end, key=length)]
+
+
+def rows_of(
+    pairs: Sequence[ContrastPair], prompt: Sequence[int], completions: Mapping[int, Sequence[int]], tokenizer: Any
+) -> list[PairRows]:
+    """Pairs of a group as tokens; those without any are left out, for they say nothing.
+
+    Parameters
+    ----------
+    pairs
+        As the server gives them.
+    prompt
+        The group's prompt, as tokens.
+    completions
+        Tokens by sample index.
+    tokenizer
+        The trainer's processing class.
+
+    """
+    found = [
+        PairRows(
+            prompt,
+            tokens_up_to(tokenizer, completions[pair.preferred_sample_index], pair.preferred_end),
+            tokens_up_to(tokenizer, completions[pair.rejected_sample_index], pair.rejected_end),
+        )
+        for pair in pairs
+    ]
+    return [each for each in found if len(each.preferred) > 0 and len(each.rejected) > 0]
+
+
+def average_log_probabilities(
+    model: Any, prompts: Sequence[Sequence[int]], completions: Sequence[Sequence[int]]
+) -> Any:
+    """Mean log-probability of a completion's tokens after its prompt, at temperature 1: a tensor (n,)."""
+    rows = [[*prompt, *completion] for prompt, completion in zip(prompts, completions, strict=True)]
+    width = max(map(len, rows))
+    device = next(model.parameters()).device
+    # What pads is masked, so that any token will do.
+    ids = torch.tensor([row + [0] * (width - len(row)) for row in rows], device=device)
+    lengths = torch.tensor([len(row) for row in rows], device=device)
+    starts = torch.tensor([len(prompt) for prompt in prompts], device=device)
+    places = torch.arange(width, device=device)
+    logits = model(input_ids=ids, attention_mask=(places < lengths[:, None]).long()).logits[:, :-1].float()
+    chosen = torch.log_softmax(logits, dim=-1).gather(-1, ids[:, 1:, None]).squeeze(-1)
+    # The logits at one place are of the token at the next.
+    written = (places[1:] >= starts[:, None]) & (places[1:] < lengths[:, None])
+    return (chosen * written).sum(dim=1) / written.sum(dim=1)
+
+
+def contrast_losses(model: Any, pairs: Sequence[PairRows], beta: float) -> Any:
+    """-log sigmoid(beta (preferred - rejected)) of each pair: a tensor (n,)."""
+    prompts = [pair.prompt for pair in pairs] * 2
+    both = average_log_probabilities(model, prompts, [p.preferred for p in pairs] + [p.rejected for p in pairs])
+    preferred, rejected = both.split(len(pairs))
+    return -logsigmoid(beta * (preferred - rejected))
+
+
+class PairQueue:
+    """The pairs of a generation batch, dealt out over the micro-batches that it is trained in."""
+
+    def __init__(self, contrast: Contrast) -> None:
+        self.contrast = contrast
+        self._pairs: Sequence[PairRows] = ()
+        self._turn = 0
+        self._is_used = True
+
+    def put(self, pairs: Sequence[PairRows]) -> None:
+        """Takes the pairs of a new generation batch.
+
+        Raises
+        ------
+        ValueError
+            If nobody asked for those of the one before: the trainer does not know of this loss.
+
+        """
+        if not self._is_used:
+            raise ValueError(
+                "the spec has a contrast loss, and the trainer does not use it: make it by spec.trainer(GRPOTrainer)"
+            )
+        self._pairs, self._turn, self._is_used = pairs[: self.contrast.pairs_max], 0, False
+
+    def loss(self, model: Any, micro_batches: int, accumulated: int) -> Any:
+        """What the next micro-batch adds to its loss, so that an optimizer step has `weight` times the pairs' mean.
+
+        Parameters
+        ----------
+        model
+            What is trained.
+        micro_batches, accumulated
+            Of a generation batch, and of an optimizer step. Losses of an optimizer step are summed.
+
+        """
+        self._is_used = True
+        turn, self._turn = self._turn % micro_batches, self._turn + 1
+        own = self._pairs[turn::micro_batches]
+        if not own:
+            return 0.0
+        share = micro_batches / accumulated / len(self._pairs)
+        return self.contrast.weight * share * contrast_losses(model, own, self.contrast.beta).sum()
+
+
+def with_contrast(kind: type, queue: PairQueue) -> type:
+    """A trainer's class whose loss has that of the pairs beside its own."""
+
+    class WithContrast(kind):  # type: ignore[misc, valid-type]
+        def compute_loss(self, model: Any, inputs: Any, *arguments: Any, **options: Any) -> Any:
+            """The trainer's own loss, and in training that of the pairs."""
+            loss = super().compute_loss(model, inputs, *arguments, **options)
+            if not model.training:
+                return loss
+            accumulated = self.current_gradient_accumulation_steps
+            more = queue.loss(model, self.args.steps_per_generation, accumulated)
+            # transformers divides a loss by the accumulated ones, unless the trainer does so itself.
+            return loss + more * (accumulated if self.compute_loss_func is None else 1)
+
+    WithContrast.__name__ = WithContrast.__qualname__ = kind.__name__
+    return WithContrast

@@ -1,0 +1,193 @@
+"""What an environment gives, in the contract's words, without a process around it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradus.serve import Environment, Facts, _json
+from gradus.serve._catalogue import TargetError, load
+from gradus.serve._rows import read_rows
+from gradus.serve._served import MisshapenError, Served, facts_message
+from gradus.serve._trial import reaches_top, try_level
+from gradus.v1 import outcome_pb2
+
+FOLDER = Path(__file__).parent / "environments"
+
+
+def served(kind: type[Environment]) -> Served:
+    return Served(kind(), FOLDER, {})
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Iterator[dict[str, Served]]:
+    yield load(str(FOLDER / "reverse.py")).served
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": [1, 2.5, None, True, "é"]},
+        (1, (2, [3, ()])),
+        {1: "one", (2, 3): "pair"},
+        {"$tuple": "a key like ours"},
+        {1, 2, 3},
+        frozenset({"a"}),
+        b"\x00\xff",
+        1 + 2j,
+        Decimal("0.10"),
+        Fraction(1, 3),
+        10**40,
+        float("inf"),
+    ],
+)
+def test_an_instance_comes_back_as_it_was(value: Any) -> None:
+    back = _json.load(_json.dump(value))
+    assert back == value
+    assert type(back) is type(value)
+
+
+def test_what_cannot_be_sent_is_named() -> None:
+    with pytest.raises(TypeError, match=r"instance\['board'\] holds a builtins.object"):
+        _json.dump({"board": object()})
+
+
+def test_sets_are_written_in_one_order() -> None:
+    assert _json.dump({"b", "a", "c"}) == b'{"$set":["a","b","c"]}'
+
+
+def test_an_instance_is_made_and_verified(catalogue: dict[str, Served]) -> None:
+    each = catalogue["test/reverse"]
+    made = each.make("short", '{"letters":4}', 2**64 - 1)
+    assert made == each.make("short", '{"letters":4}', 2**64 - 1)
+    assert made.prompt[0].content.endswith(_json.load(made.instance)[0])
+    verify = each.verifier(made.instance)
+    assert verify(made.reference).verdict == outcome_pb2.VERDICT_FEASIBLE
+    wrong = verify("zzzz")
+    assert (wrong.verdict, wrong.violation) == (outcome_pb2.VERDICT_INFEASIBLE, "the answer is wrong")
+
+
+def test_rows_are_instances_and_numbers_are_grades(catalogue: dict[str, Served]) -> None:
+    each = catalogue["test/close"]
+    level = each.describe().levels[0]
+    assert (level.name, level.rows) == ("all", 5)
+    assert try_level(each, "all")
+    verify = each.verifier(each.make("all", "", 2).instance)
+    assert verify("3").solved
+    assert verify("5").components[0].value == pytest.approx(1 / 3)
+    assert verify("five").verdict == outcome_pb2.VERDICT_MALFORMED
+    assert "invalid literal" in verify("five").violation
+
+
+def test_an_objective_and_its_baseline(catalogue: dict[str, Served]) -> None:
+    each = catalogue["test/shortest"]
+    made = each.make("default", "{}", 1)
+    assert (made.baseline, made.baseline_bound) == (1, 1)
+    assert each.verifier(made.instance)("ab").objective == 2
+
+
+def test_the_digest_follows_levels_and_sources(catalogue: dict[str, Served]) -> None:
+    each = catalogue["test/reverse"]
+    before = each.digest
+    assert before == load(str(FOLDER / "reverse.py")).served["test/reverse"].digest
+    assert Served(each.environment, FOLDER, {"package x": "2"}).digest != before
+    fewer = Served(each.environment, FOLDER, each._sources)
+    fewer.drop(["long"])
+    assert fewer.digest != before
+
+
+class Bare(Environment):
+    id = "test/bare"
+
+
+@pytest.mark.parametrize(
+    ("found", "components", "message"),
+    [
+        (float("nan"), {"score": 1.0}, "came to nan"),
+        (1.5, {"score": 1.0}, r"1\.5; a number in \[0, 1\]"),
+        (0.5, {}, "declare components"),
+        ("yes", {}, "gave a str: give True or False"),
+        (None, {}, "gave a NoneType"),
+        (Facts.graded({"other": 1.0}), {"score": 1.0}, "'other', which is not among"),
+        (Facts.feasible(float("inf")), {}, "objective came to inf"),
+    ],
+)
+def test_what_is_no_answer_is_a_failure(found: Any, components: dict[str, float], message: str) -> None:
+    with pytest.raises(MisshapenError, match=message):
+        facts_message(found, components)
+
+
+def test_bools_of_a_graded_environment_are_its_first_component() -> None:
+    assert reaches_top(facts_message(True, {"score": 1.0}))
+    assert not reaches_top(facts_message(False, {"score": 1.0}))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"id": ""}, 'id = "mine/anagram"'),
+        ({"id": "Mine"}, "lower-case words"),
+        ({"version": 0}, "no whole number from 1"),
+        ({"levels": {}}, "0 levels"),
+        ({"levels": {"x" * 65: {}}}, "65 characters"),
+        ({"components": {"score": 2}}, "a number in"),
+        ({"rows": 7}, "is no list, data set"),
+    ],
+)
+def test_a_declaration_that_cannot_be_is_refused(attributes: dict[str, Any], message: str) -> None:
+    with pytest.raises((MisshapenError, ValueError), match=message):
+        served(type("Wrong", (Bare,), {"id": "test/wrong", **attributes}))
+
+
+def test_an_unknown_goal_names_those_there_are() -> None:
+    wrong = served(type("Wrong", (Bare,), {"goal": "maximise"}))
+    with pytest.raises(MisshapenError, match="there are satisfy, minimize, maximize"):
+        wrong.describe()
+
+
+def test_rows_of_files(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"a": 1}\n\n{"a": 2}\n')
+    assert read_rows("rows.jsonl", tmp_path) == [{"a": 1}, {"a": 2}]
+    (tmp_path / "broken.jsonl").write_text('{"a": 1}\n{"a"\n')
+    with pytest.raises(ValueError, match=r"line 2 of broken\.jsonl is no JSON"):
+        read_rows("broken.jsonl", tmp_path)
+    with pytest.raises(ValueError, match=r"no file gone\.jsonl"):
+        read_rows("gone.jsonl", tmp_path)
+    assert read_rows(iter([1, 2]), tmp_path) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import not_there_at_all", "needs the package not_there_at_all"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("def", "SyntaxError"),
+        ("raise SystemExit(1)", "SystemExit"),
+        ("x = 1", "defines no environment"),
+        ("environments = [1]", "holds a int"),
+    ],
+)
+def test_a_file_that_cannot_be_mounted_says_why(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "odd_one.py"
+    file.write_text(text)
+    with pytest.raises(TargetError, match=message):
+        load(str(file))
+
+
+def test_chance_of_a_module_is_set_before_each_item() -> None:
+    class Careless(Bare):
+        def generate(self, rng: random.Random) -> float:  # type: ignore[override]
+            return random.random()
+
+        def prompt(self, instance: float) -> str:
+            return "?"
+
+    each = served(Careless)
+    assert each.make("default", "{}", 5) == each.make("default", "{}", 5)
+    assert each.make("default", "{}", 5) != each.make("default", "{}", 6)

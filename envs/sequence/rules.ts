@@ -1,0 +1,82 @@
+/** The rules that a sequence is turned by, as the prompt says them and as they are worked out. README.md has an example of each. */
+
+export type Digits = readonly number[];
+
+export interface Rule {
+  /** The second part of the environment's id. */
+  readonly name: string;
+  /** What is done, in a few words. */
+  readonly description: string;
+  /** As the policy is told it, for digits from 0 to symbols − 1. */
+  statement(symbols: number): string;
+  /** What the sequence is turned into: as long as it is itself. */
+  apply(sequence: Digits, symbols: number): Digits;
+}
+
+/** By how many symbols there are, what each digit becomes, in the order of the digits: never itself, and no two the same. */
+const TABLES: Readonly<Record<number, string>> = {
+  2: "10",
+  3: "120",
+  4: "2031",
+  5: "30412",
+  6: "350214",
+  7: "4062513",
+  8: "57361042",
+  9: "648271503",
+  10: "7391860425",
+};
+
+/** What each digit becomes under the rule `map`. */
+export function tableOf(symbols: number): Digits {
+  const table = TABLES[symbols];
+  if (table === undefined) throw new Error(`bug: there is no table of ${symbols} symbols`);
+  return Array.from(table, Number);
+}
+
+const map: Rule = {
+  name: "map",
+  description: "replace each digit by the one that a table gives",
+  statement(symbols) {
+    const pairs = tableOf(symbols).map((to, from) => `${from} becomes ${to}`);
+    return `Replace each digit by another one: ${pairs.join(", ")}.`;
+  },
+  apply(sequence, symbols) {
+    const table = tableOf(symbols);
+    return sequence.map((digit) => table[digit] ?? digit);
+  },
+};
+
+const runningSum: Rule = {
+  name: "running-sum",
+  description: "replace each digit by the sum of all up to it, modulo the number of symbols",
+  statement: (symbols) =>
+    `Replace each digit by the sum of all digits from the first up to it, itself included, modulo ${symbols}.`,
+  apply(sequence, symbols) {
+    let sum = 0;
+    return sequence.map((digit) => (sum = (sum + digit) % symbols));
+  },
+};
+
+const difference: Rule = {
+  name: "difference",
+  description: "replace each digit by its difference from the one before, modulo the number of symbols",
+  statement: (symbols) =>
+    `Keep the first digit. Replace each other one by itself less the digit before it, modulo ${symbols}: a number from 0 to ${symbols - 1}.`,
+  apply: (sequence, symbols) => sequence.map((digit, i) => (digit - (sequence[i - 1] ?? 0) + symbols) % symbols),
+};
+
+const sort: Rule = {
+  name: "sort",
+  description: "put the digits in order",
+  statement: () => "Put the digits in order, the smallest first. Keep each as often as it comes.",
+  apply: (sequence) => sequence.toSorted((a, b) => a - b),
+};
+
+const reverse: Rule = {
+  name: "reverse",
+  description: "write the digits from the last to the first",
+  statement: () => "Write the digits in reverse order, from the last to the first.",
+  apply: (sequence) => sequence.toReversed(),
+};
+
+export const rules: readonly Rule[] = [map, runningSum, difference, sort, reverse];

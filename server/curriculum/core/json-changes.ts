@@ -1,0 +1,54 @@
+/** How plain data differs from plain data of the same shape: of a policy's state a draw changes the arms that it observed. */
+import { FormatError, isList, type Json, readList, readNumber, readObject } from "./json.ts";
+
+/** Null: nothing. `{as}`: this in its place. `{at, to}`: of a list these items. `{of}`: of an object these fields. */
+type Difference = Json;
+
+function isObject(json: Json): json is { readonly [name: string]: Json } {
+  return typeof json === "object" && json !== null && !isList(json);
+}
+
+function sameNames(before: { readonly [name: string]: Json }, now: { readonly [name: string]: Json }): boolean {
+  const names = Object.keys(now);
+  return names.length === Object.keys(before).length && names.every((name) => Object.hasOwn(before, name));
+}
+
+/** A list of fewer is written whole where it differs. */
+const SHORT = 16;
+
+export function differenceOf(before: Json, now: Json): Difference {
+  if (Object.is(before, now)) return null;
+  if (isList(before) && isList(now) && before.length === now.length) {
+    const of = now.map((item, i) => differenceOf(before[i] as Json, item));
+    const at = [...of.keys()].filter((i) => of[i] !== null);
+    if (at.length === 0) return null;
+    return now.length < SHORT ? { as: now } : { at, to: at.map((i) => of[i] as Json) };
+  }
+  if (isObject(before) && isObject(now) && sameNames(before, now)) {
+    const of = Object.entries(now).map(([name, value]) => [name, differenceOf(before[name] as Json, value)] as const);
+    const differing = of.filter(([, difference]) => difference !== null);
+    return differing.length === 0 ? null : { of: Object.fromEntries(differing) };
+  }
+  return { as: now };
+}
+
+/** The inverse: what `now` was. A FormatError: the difference is not from this. */
+export function withDifference(before: Json, difference: Difference): Json {
+  if (difference === null) return before;
+  const { as, at, to, of } = readObject(difference);
+  if (as !== undefined) return as;
+  if (at !== undefined) {
+    const items = [...readList(before)];
+    const given = readList(to);
+    for (const [i, place] of readList(at).entries()) {
+      const index = readNumber(place);
+      if (!(index < items.length)) throw new FormatError(`there is no item ${index} to change`);
+      items[index] = withDifference(items[index] as Json, given[i] ?? null);
+    }
+    return items;
+  }
+  const fields = { ...readObject(before) };
+  for (const [name, value] of Object.entries(readObject(of)))
+    fields[name] = withDifference(fields[name] ?? null, value);
+  return fields;
+}

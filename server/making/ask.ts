@@ -1,0 +1,124 @@
+/** Tasks whose instances something outside makes: asked for through the gate of its resource, as its verifications are. */
+import { askedKey, askedPlace, type Asking } from "../../envs/asked.ts";
+import type { AskedPlace, AskedResult, Resource } from "../../envs/environment.ts";
+import { type Failed, type Facts, unavailable } from "../../envs/facts.ts";
+import type { TaskKey } from "../../envs/origin.ts";
+import { escaped } from "../../envs/lib/words.ts";
+import type { Resources } from "../ports/resources.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
+import { type MadeResult, type MakeResult, renderTask } from "../tasks/task.ts";
+import type { Wanting } from "./make.ts";
+
+/** Seeds of one turn at the gate: so few that others come in between. */
+const SEEDS_PER_TURN = 64;
+const RETRY_DELAY_MS = 1000;
+const DONE: Facts = { kind: "feasible" };
+
+export interface Asker {
+  /** One result for each seed, in order. */
+  make(asking: Asking, spec: TaskSpec, seeds: readonly bigint[], wanting: Wanting): Promise<readonly MakeResult[]>;
+  /** The task of a key, rendered again. */
+  again(asking: Asking, spec: TaskSpec, key: TaskKey): Promise<MakeResult>;
+}
+
+export function createAsker(resources: Pick<Resources, "run">): Asker {
+  const lost = createLost();
+
+  /** The results of one turn; what kept it from being taken stands for each. */
+  const turn = async (
+    { environment, asked }: Asking,
+    { digest }: TaskSpec,
+    { caller, signal }: Wanting,
+    count: number,
+    ask: (signal: AbortSignal) => Promise<readonly AskedResult[]>,
+  ): Promise<readonly (AskedResult | { readonly kind: "cancelled" })[]> => {
+    let results: readonly AskedResult[] = [];
+    const isOther = digest !== asked.digest;
+    const resource = isOther ? lost(environment.id, digest ?? "") : environment.resource;
+    if (resource === undefined) throw new Error(`bug: ${environment.id} is asked, and has no resource`);
+    const outcome = await resources.run(resource, {
+      party: { caller, connection: caller },
+      bytes: 0,
+      signal,
+      deadlineMs: undefined,
+      verify: async (context) => {
+        if (isOther) return changed(resource, environment.id);
+        results = await ask(context.signal);
+        // That it fails at one and not at others says that it answers.
+        return results.every(({ kind }) => kind === "failed") ? (results[0] as Failed) : DONE;
+      },
+    });
+    if (outcome.kind === "cancelled" || (outcome.kind === "failed" && results.length === 0))
+      return Array.from({ length: count }, () => outcome);
+    return results;
+  };
+
+  return {
+    async make(asking, spec, seeds, wanting) {
+      const { parameters, split } = spec;
+      const turns = slices(seeds, SEEDS_PER_TURN).map(async (of): Promise<readonly MakeResult[]> => {
+        const results = await turn(asking, spec, wanting, of.length, (signal) =>
+          asking.asked.make({ parameters, split, seeds: of }, { signal, deadlineMs: Infinity }),
+        );
+        return results.map((result, i) =>
+          result.kind === "made"
+            ? madeOf(asking, spec, askedKey(asking, { parameters, seed: of[i] as bigint }, result), result.instance)
+            : unmade(result),
+        );
+      });
+      return (await Promise.all(turns)).flat();
+    },
+    async again(asking, spec, key) {
+      const place = askedPlace(key);
+      if (place === undefined) throw new Error(`bug: a task of ${spec.environment} was never asked for`);
+      const wanting = { caller: `again ${spec.environment}` };
+      const [result] = await turn(asking, spec, wanting, 1, () => askAgain(asking, place));
+      if (result?.kind === "made") return madeOf(asking, spec, key, result.instance);
+      return unmade(result ?? unavailable(spec.environment, "it gave nothing"));
+    },
+  };
+}
+
+async function askAgain({ asked }: Asking, place: AskedPlace): Promise<readonly AskedResult[]> {
+  return [await asked.again(place)];
+}
+
+function madeOf({ environment }: Asking, { answerFormat }: TaskSpec, key: TaskKey, instance: unknown): MadeResult {
+  return { kind: "made", task: renderTask(environment, answerFormat, key, instance) };
+}
+
+function unmade(result: Exclude<AskedResult, { kind: "made" }> | { readonly kind: "cancelled" }): MakeResult {
+  if (result.kind !== "failed") return result;
+  const { detail, retryDelayMs = RETRY_DELAY_MS } = result;
+  return { kind: "unavailable", message: escaped(detail), retryDelayMs: Math.max(1, Math.ceil(retryDelayMs)) };
+}
+
+/**
+ * Of digests that this server does not have: whoever asks for their tasks is told so, and after some times their arms are
+ * masked, until a server has it again.
+ */
+function createLost(): (id: string, digest: string) => Resource {
+  const known = new Map<string, Resource>();
+  return (id, digest) => {
+    const name = `${id} ${digest}`;
+    const resource = known.get(name) ?? {
+      name,
+      ...{ concurrencyMax: 64, waitingMax: 4096, heldBytesMax: 0, timeLimitMs: 1000, attemptsMax: 1 },
+      probe: async () => changed({ name }, id),
+    };
+    known.set(name, resource);
+    return resource;
+  };
+}
+
+function changed({ name }: Pick<Resource, "name">, id: string): Failed {
+  return unavailable(
+    name,
+    `${id} is of other sources here than when these tasks were made: serve what it was then, or begin another run`,
+    { retryDelayMs: RETRY_DELAY_MS },
+  );
+}
+
+function slices<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
+}

@@ -1,0 +1,82 @@
+/**
+ * Whose fault it is where no verdict comes of an answer. A verifier that hangs on an answer, or dies of it, twice, the second
+ * time in a fresh process, and in another one verifies the reference answer of the same instance, is beaten by the answer:
+ * that is infeasible, in words. All else says nothing about the answer, and is no reward.
+ */
+import { type Facts, type Failed, unavailable } from "../../../envs/facts.ts";
+import { onOneLine } from "../../../envs/lib/words.ts";
+import type { Described } from "./described.ts";
+import { readFacts } from "./findings.ts";
+import type { Failure, Provider, Verified } from "./provider.ts";
+
+export interface Judging {
+  readonly provider: Provider;
+  readonly described: Described;
+  readonly resource: string;
+  /** The reference answer of the instance; undefined: it has none. */
+  readonly canary: () => Promise<string | undefined>;
+}
+
+/** Never rejects. */
+export async function judge(
+  { provider, described, resource, canary }: Judging,
+  instance: Uint8Array,
+  answer: string,
+  signal: AbortSignal,
+): Promise<Facts | Failed> {
+  const { asked } = described;
+  const ask = (text: string, fresh: boolean): Promise<Verified> =>
+    provider.verify(asked, { instance, answer: text }, { signal, fresh });
+  const first = await ask(answer, false);
+  if (!isBeaten(first)) return told(described, resource, first);
+  const second = await ask(answer, true);
+  if (!isBeaten(second)) return told(described, resource, second);
+  const reference = await canary();
+  // Without a reference answer an empty one stands for it: that the verifier comes to its end is all that is asked of it.
+  const alive = await ask(reference ?? "", true);
+  if (alive.kind === "facts" && (reference === undefined || isRight(described, alive)))
+    return beatenBy(described, second);
+  const { failure, detail } = second;
+  const what = alive.kind === "facts" ? "takes the reference answer for wrong" : `fails at ${reference === undefined ? "an empty answer" : "the reference answer"} too`;
+  return unavailable(resource, `the verifier ${what} (${failure}: ${onOneLine(detail)})`);
+}
+
+type Beaten = Failure & { readonly failure: "timeout" | "crashed" | "memory" };
+
+function isBeaten(verified: Verified): verified is Beaten {
+  return verified.kind === "failure" && ["timeout", "crashed", "memory"].includes(verified.failure);
+}
+
+function isRight(described: Described, verified: Verified & { readonly kind: "facts" }): boolean {
+  const read = readFacts(described, verified.facts);
+  if (read.kind === "wrong") return false;
+  return read.facts.kind === "feasible" || (read.facts.kind === "graded" && read.facts.solved);
+}
+
+const HOW = {
+  timeout: "does not come to an end",
+  crashed: "ends its process",
+  memory: "takes more memory than it may",
+} as const;
+
+function beatenBy({ components }: Described, { failure }: Beaten): Facts {
+  const violation = `verifying this answer ${HOW[failure]}, also when it is tried again, and verifying the reference answer does not`;
+  if (components.length === 0) return { kind: "infeasible", violation };
+  const none = components.map(({ name }) => ({ name, value: 0 }));
+  return { kind: "graded", components: none, solved: false, violation };
+}
+
+function told(described: Described, resource: string, verified: Verified): Facts | Failed {
+  if (verified.kind === "facts") {
+    const read = readFacts(described, verified.facts);
+    return read.kind === "facts" ? read.facts : notAgain(resource, `the verifier returned what is no finding: ${read.why}`);
+  }
+  const { failure, detail } = verified;
+  const words = `the verifier failed (${failure}): ${onOneLine(detail)}`;
+  // What it raised it raises again.
+  return failure === "raised" ? notAgain(resource, words) : unavailable(resource, words);
+}
+
+function notAgain(resource: string, words: string): Failed {
+  return unavailable(resource, words, { retryable: false });
+}

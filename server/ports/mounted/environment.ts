@@ -1,0 +1,157 @@
+/** A provider's environment as one of this server's: what it can say at once is here, and what it must ask goes out. */
+import { formatInstruction } from "../../../envs/answers/wording.ts";
+import { defineEnvironment } from "../../../envs/define.ts";
+import type { AsyncEnvironment, ParameterInfo, Resource } from "../../../envs/environment.ts";
+import { instanceHash, splitOf } from "../../../envs/splits.ts";
+import type { Failed } from "../../../envs/facts.ts";
+import { unavailable } from "../../../envs/facts.ts";
+import type { AnswerFormat, ChatMessage } from "../../../envs/prompt.ts";
+import { judge } from "./blame.ts";
+import { type Described, type DescribedLevel, levelOf } from "./described.ts";
+import { carried, createInstances, type Instances, type MountedInstance, uncarried } from "./instances.ts";
+import type { Provider } from "./provider.ts";
+
+export type MountedEnvironment = AsyncEnvironment<MountedInstance, string>;
+
+export interface MountOptions {
+  readonly provider: Provider;
+  /** Answers that may be with the provider at once. */
+  readonly concurrency: number;
+  /** Told of each level that is not what it was any more. */
+  readonly onBroken: (environment: string, level: string, why: string) => void;
+}
+
+const DIGEST_DIGITS = 16;
+const WAITING_MAX = 65_536;
+const HELD_BYTES_MAX = 256 * 1024 ** 2;
+/** Two attempts and a canary, each within limits of its own; this one is for a provider that keeps none. */
+const TIME_LIMIT_MS = 300_000;
+
+/** What stands for a level's own parameters: its place in the table of levels, which the digest covers. */
+function levelNumber(levels: readonly DescribedLevel[]): ParameterInfo {
+  const numbers = levels.map(({ number }) => number);
+  return {
+    name: "level",
+    description: "which level, by its place in the provider's table of levels",
+    min: Math.min(...numbers),
+    max: Math.max(...numbers),
+    defaultValue: Math.min(...numbers),
+    integer: true,
+  };
+}
+
+export function mountedEnvironment(described: Described, options: MountOptions): MountedEnvironment {
+  const { asked, goal, components, levels, answerLengthMax } = described;
+  const { id, version } = asked;
+  const digest = asked.digest.slice(0, DIGEST_DIGITS);
+  const resource = resourceOf(id, digest, options);
+  const [primary] = components;
+  const environment: MountedEnvironment = defineEnvironment<MountedInstance, string>({
+    id,
+    version,
+    description: described.description,
+    goal,
+    resource,
+    ...(primary && { grading: { primary: primary.name, components } }),
+    ...(primary === undefined && { rewardSchemes: goal === "satisfy" ? ["graded"] : ["quality", "binary", "optimal_only"] }),
+    ...(described.answerFormats.length > 0 && { answerFormats: described.answerFormats }),
+    ...(described.verbatim && { verbatim: true }),
+    asked: {
+      digest,
+      parameters: [levelNumber(levels)],
+      levels: levels.map(levelOf),
+      conflict: ({ level }) =>
+        levels.some(({ number }) => number === level) ? undefined : `${id} has no level number ${level} here`,
+      make: (tasks, { signal }) => instances.make(tasks, signal),
+      again: (place) => instances.again(place),
+      carry: ({ bytes }) => bytes && carried(bytes),
+      refer: (place, bytes) => ({ place, bytes: bytes && uncarried(bytes), whole: undefined }),
+    },
+    render: ({ whole }, format) => withInstruction(whole?.prompt ?? missing(), format),
+    canonical: ({ whole }) => whole?.canonical ?? missing(),
+    metadata: ({ whole }) => whole?.metadata ?? {},
+    reference: ({ whole }) => whole?.reference,
+    parse: (text) =>
+      text.length <= answerLengthMax
+        ? { kind: "answer", answer: text }
+        : {
+            kind: "malformed",
+            reason: `the answer has ${text.length} characters, and the limit is ${answerLengthMax}`,
+          },
+    verify: (instance, answer, { signal }) => verify({ ...options, described, resource, instances }, instance, answer, signal),
+  });
+  const instances = createInstances({
+    described,
+    provider: options.provider,
+    resource: resource.name,
+    splitOf: (instance) => splitOf(environment, instance),
+    hashOf: (instance) => instanceHash(environment, instance),
+    onBroken: (level, why) => options.onBroken(id, level, why),
+  });
+  return environment;
+}
+
+/** Its name tells digests apart: an arm of another one waits for that one, and not for this. */
+function resourceOf(id: string, digest: string, { provider, concurrency }: MountOptions): Resource {
+  const name = mountedResource(id, digest);
+  return {
+    name,
+    concurrencyMax: concurrency,
+    waitingMax: WAITING_MAX,
+    heldBytesMax: HELD_BYTES_MAX,
+    timeLimitMs: TIME_LIMIT_MS,
+    // It tries again itself, where that tells whose fault it is.
+    attemptsMax: 1,
+    probe: async ({ signal }): Promise<Failed | undefined> => {
+      const why = await provider.probe(signal);
+      return why === undefined ? undefined : unavailable(name, why);
+    },
+  };
+}
+
+export function mountedResource(id: string, digest: string): string {
+  return `${id} ${digest.slice(0, DIGEST_DIGITS)}`;
+}
+
+interface Verifying extends MountOptions {
+  readonly described: Described;
+  readonly resource: Resource;
+  readonly instances: Instances;
+}
+
+async function verify(
+  { described, provider, resource: { name: resource }, instances }: Verifying,
+  instance: MountedInstance,
+  answer: string,
+  signal: AbortSignal,
+) {
+  const { place } = instance;
+  const whole = async () => {
+    if (place === undefined) return instance.whole;
+    const again = await instances.again(place);
+    if (again.kind === "made") return again.instance.whole;
+    return again.kind === "failed" ? again : unavailable(resource, again.message, { retryable: false });
+  };
+  let { bytes } = instance;
+  if (bytes === undefined) {
+    const made = await whole();
+    if (made === undefined || "kind" in made) return made ?? missing();
+    ({ bytes } = made);
+  }
+  const canary = async (): Promise<string | undefined> => {
+    const made = await whole();
+    return made === undefined || "kind" in made ? undefined : made.reference;
+  };
+  return judge({ provider, described, resource, canary }, bytes, answer, signal);
+}
+
+function missing(): never {
+  throw new Error("bug: of an instance that stands for another all was wanted");
+}
+
+/** The instruction stands at the end of what the policy reads last. */
+function withInstruction(prompt: readonly ChatMessage[], format: AnswerFormat): readonly ChatMessage[] {
+  return prompt.map((message, i) =>
+    i < prompt.length - 1 ? message : { ...message, content: `${message.content}\n\n${formatInstruction(format)}` },
+  );
+}

@@ -1,0 +1,158 @@
+/** What is asked of a worker, as frames, and what its frames say to it. */
+import type { FrameContent } from "./frames.ts";
+import {
+  type AskedEnvironment,
+  type AskOptions,
+  type Drawn,
+  type Failure,
+  failure,
+  failureOfWire,
+  type GenerateAsked,
+  type Generated,
+  type Verified,
+  type VerifyAsked,
+} from "./provider.ts";
+import type { DrawResponse, GenerateResponse, VerifyResponse } from "../../gen/gradus/v1/provider_pb.js";
+import type { Item } from "./queue.ts";
+
+type Settle<Answer> = (answer: Answer | Failure) => void;
+
+const named = ({ id: environment, version, digest }: AskedEnvironment) => ({ environment, version, digest });
+
+// What a response comes to, whichever way it came. Undefined: nothing is set in it.
+
+export function generatedOf({ result }: GenerateResponse): Generated | undefined {
+  switch (result.case) {
+    case "made":
+      return { kind: "made", instance: result.value };
+    case "exhausted":
+      return { kind: "exhausted", message: result.value };
+    case "failure":
+      return failureOfWire(result.value);
+    case undefined:
+      return undefined;
+  }
+}
+
+export function verifiedOf({ result }: VerifyResponse): Verified | undefined {
+  if (result.case === "facts") return { kind: "facts", facts: result.value };
+  return result.case === "failure" ? failureOfWire(result.value) : undefined;
+}
+
+export function drawnOf({ result }: DrawResponse): Drawn | undefined {
+  if (result.case === "svg") return { kind: "svg", svg: result.value };
+  return result.case === "failure" ? failureOfWire(result.value) : undefined;
+}
+
+export function generateItem(
+  environment: AskedEnvironment,
+  asked: GenerateAsked,
+  seed: bigint,
+  { signal, fresh = false }: AskOptions,
+): (settle: Settle<Generated>) => Item {
+  const { level, parametersJson } = asked;
+  return (settle): SeedItem => ({
+    // One call's seeds go together.
+    subject: asked,
+    environment,
+    limitMs: environment.limits.generateMs,
+    fresh,
+    signal,
+    lost: 0,
+    seed,
+    settle: settle as Item["settle"],
+    frameOf: (items) => ({
+      case: "generate",
+      value: {
+        $typeName: "gradus.v1.GenerateRequest",
+        ...named(environment),
+        level,
+        parametersJson,
+        seeds: items.map((item) => (item as SeedItem).seed),
+      },
+    }),
+    read: (content, place) =>
+      content.case === "generated" && content.value.index === place
+        ? (generatedOf(content.value) ?? EMPTY)
+        : undefined,
+  });
+}
+
+interface SeedItem extends Item {
+  readonly seed: bigint;
+}
+
+export function verifyItem(
+  environment: AskedEnvironment,
+  { instance, answer }: VerifyAsked,
+  { signal, fresh = false }: AskOptions,
+): (settle: Settle<Verified>) => Item {
+  return (settle): AnswerItem => ({
+    subject: instance,
+    environment,
+    limitMs: environment.limits.verifyMs,
+    fresh,
+    signal,
+    lost: 0,
+    answer,
+    settle: settle as Item["settle"],
+    frameOf: (items) => verifyFrame(environment, instance, items as readonly AnswerItem[]),
+    read: (content, place) =>
+      content.case === "verified" && content.value.index === place ? (verifiedOf(content.value) ?? EMPTY) : undefined,
+  });
+}
+
+interface AnswerItem extends Item {
+  readonly answer: string;
+}
+
+function verifyFrame(
+  environment: AskedEnvironment,
+  instance: Uint8Array,
+  items: readonly AnswerItem[],
+): FrameContent {
+  return {
+    case: "verify",
+    value: {
+      $typeName: "gradus.v1.VerifyRequest",
+      ...named(environment),
+      instance,
+      answers: items.map(({ answer }, index) => ({ $typeName: "gradus.v1.ProvidedAnswer", index, text: answer })),
+    },
+  };
+}
+
+export function drawItem(
+  environment: AskedEnvironment,
+  { instance, answer }: { readonly instance: Uint8Array; readonly answer: string | undefined },
+  { signal }: AskOptions,
+): (settle: Settle<Drawn>) => Item {
+  const { id, version } = environment;
+  return (settle) => {
+    const item: Item = {
+      // Alone: one frame draws one picture.
+      subject: {},
+      environment,
+      limitMs: environment.limits.generateMs,
+      fresh: false,
+      signal,
+      lost: 0,
+      settle: settle as Item["settle"],
+      frameOf: () => ({
+        case: "draw",
+        value: {
+          $typeName: "gradus.v1.DrawRequest",
+          environment: id,
+          version,
+          instance,
+          ...(answer !== undefined && { answer }),
+        },
+      }),
+      read: (content) => (content.case === "drawn" ? (drawnOf(content.value) ?? EMPTY) : undefined),
+    };
+    return item;
+  };
+}
+
+/** A response in which nothing is set. */
+const EMPTY: Failure = Object.freeze(failure("raised", "the provider's answer says nothing"));

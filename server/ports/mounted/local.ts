@@ -1,0 +1,251 @@
+/**
+ * A provider on this machine: a host, started again when it ends, and the queue that its workers take from. A worker that is
+ * late with an item is ended, and the items behind that one go to the next.
+ */
+import type { DescribeResponse, ProviderFrame } from "../../gen/gradus/v1/provider_pb.js";
+import { type Host, type HostOptions, startHost, type Worker, type WorkerEnd } from "./host.ts";
+import { changeBetween } from "./described.ts";
+import { drawItem, generateItem, verifyItem } from "./items.ts";
+import { type Failure, failure, type Provider } from "./provider.ts";
+import { createQueue, type Item } from "./queue.ts";
+
+export interface LocalOptions extends HostOptions {
+  /** Told when a host or a worker has ended that was not to, and what is done about it. */
+  readonly onFault: (why: string) => void;
+}
+
+export interface LocalProvider extends Provider {
+  readonly locked: string;
+  /** Of the host that is there now, for those who look after processes. */
+  readonly hostPid: () => number | undefined;
+}
+
+export type OpenedLocal =
+  | { readonly kind: "opened"; readonly provider: LocalProvider }
+  | { readonly kind: "failed"; readonly why: string };
+
+/** Items of one frame: so few that the last of them does not wait long, so many that a frame costs little for each. */
+const FRAME_ITEMS_MAX = 64;
+/** A worker may wait for a processor, or sleep: it is late when so much more has passed than it may compute. */
+const LATE_FACTOR = 3;
+const LATE_MS = 3000;
+/** Hosts that may end while they have an item, before it is given up. */
+const LOST_MAX = 3;
+const RESTART_MS_MIN = 200;
+const RESTART_MS_MAX = 30_000;
+
+export async function openLocal(options: LocalOptions): Promise<OpenedLocal> {
+  const local = new Local(options);
+  const why = await local.start();
+  if (why !== undefined) return { kind: "failed", why };
+  return { kind: "opened", provider: local.provider() };
+}
+
+/** A worker, and what it has been given. */
+interface Hand {
+  readonly worker: Worker;
+  batch: readonly Item[];
+  /** The place in the batch that it answers next. */
+  next: number;
+  /** Of the batch. */
+  call: number;
+  hasServed: boolean;
+  /** Why it is being ended; undefined: it is not. */
+  killed: "late" | "stale" | "lying" | undefined;
+  readonly late: NodeJS.Timeout;
+}
+
+class Local {
+  readonly #options: LocalOptions;
+  readonly #queue = createQueue();
+  readonly #hands = new Map<Worker, Hand>();
+  #host: Host | undefined;
+  #described: DescribeResponse | undefined;
+  #locked = "";
+  /** Why there is no host, and will not be one soon. */
+  #down: string | undefined;
+  #calls = 0;
+  #restartMs = RESTART_MS_MIN;
+  #restart: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  #isDue = false;
+
+  constructor(options: LocalOptions) {
+    this.#options = options;
+  }
+
+  /** Why it could not; undefined: it has. */
+  async start(): Promise<string | undefined> {
+    const started = await startHost(this.#options, {
+      onWorker: (worker) => this.#welcome(worker),
+      onFrame: (worker, frame) => this.#heed(worker, frame),
+      onWorkerEnd: (worker, end) => this.#part(worker, end),
+      onEnd: (why) => this.#lose(why),
+    });
+    if (started.kind === "failed") return started.why;
+    const { host } = started;
+    if (this.#isClosed) {
+      await host.close();
+      return undefined;
+    }
+    const { described } = host;
+    const changed = this.#described && changeBetween(this.#described, described);
+    if (changed !== undefined) {
+      await host.close();
+      return changed;
+    }
+    this.#host = host;
+    this.#described = described;
+    this.#locked = host.locked;
+    this.#down = undefined;
+    this.#dispatchSoon();
+    return undefined;
+  }
+
+  provider(): LocalProvider {
+    const ask = <Answer>(make: (settle: (answer: Answer | Failure) => void) => Item): Promise<Answer | Failure> =>
+      new Promise((resolve) => this.#add(make(resolve)));
+    return {
+      described: this.#described as DescribeResponse,
+      locked: this.#locked,
+      hostPid: () => this.#host?.pid,
+      generate: (environment, asked, options) =>
+        Promise.all(asked.seeds.map((seed) => ask(generateItem(environment, asked, seed, options)))),
+      verify: (environment, asked, options) => ask(verifyItem(environment, asked, options)),
+      draw: (environment, asked, options) => ask(drawItem(environment, asked, options)),
+      probe: async () => this.#down,
+      close: () => this.#close(),
+    };
+  }
+
+  #add(item: Item): void {
+    if (this.#down !== undefined || this.#isClosed)
+      return item.settle(failure("unavailable", this.#down ?? "the host was closed"));
+    item.signal.addEventListener("abort", () => item.settle(failure("timeout", "nobody waits for it")), { once: true });
+    this.#queue.add(item);
+    this.#dispatchSoon();
+  }
+
+  /** After all that is asked in one go was asked, so that it goes in one frame. */
+  #dispatchSoon(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    queueMicrotask(() => {
+      this.#isDue = false;
+      for (const hand of this.#hands.values()) this.#give(hand);
+    });
+  }
+
+  #give(hand: Hand): void {
+    if (hand.batch.length > 0 || hand.killed !== undefined) return;
+    const batch = this.#queue.take(FRAME_ITEMS_MAX);
+    const [first] = batch;
+    if (first === undefined) return;
+    if (first.fresh && hand.hasServed) {
+      // The host starts another in its place, and that one is fresh.
+      this.#queue.putBack(batch);
+      return this.#kill(hand, "stale");
+    }
+    hand.batch = batch;
+    hand.next = 0;
+    hand.hasServed = true;
+    hand.call = this.#calls = (this.#calls % (2 ** 32 - 1)) + 1;
+    if (!hand.worker.send(hand.call, first.frameOf(batch))) {
+      hand.batch = [];
+      for (const item of batch) item.settle(failure("raised", "it is too large to be sent to a worker"));
+      return this.#dispatchSoon();
+    }
+    this.#watch(hand, first);
+  }
+
+  #watch(hand: Hand, { limitMs }: Item): void {
+    clearTimeout(hand.late);
+    const late = setTimeout(() => this.#kill(hand, "late"), limitMs * LATE_FACTOR + LATE_MS);
+    late.unref();
+    Object.assign(hand, { late });
+  }
+
+  #kill(hand: Hand, why: Hand["killed"]): void {
+    if (hand.killed !== undefined) return;
+    hand.killed = why;
+    hand.worker.kill();
+  }
+
+  #welcome(worker: Worker): void {
+    const late = setTimeout(() => undefined, 0);
+    const hand: Hand = { worker, batch: [], next: 0, call: 0, hasServed: false, killed: undefined, late };
+    this.#hands.set(worker, hand);
+    this.#restartMs = RESTART_MS_MIN;
+    this.#dispatchSoon();
+  }
+
+  #heed(worker: Worker, { call, content }: ProviderFrame): void {
+    const hand = this.#hands.get(worker);
+    // What it says while it is being ended comes to nothing.
+    if (hand === undefined || hand.killed !== undefined) return;
+    const item = hand.batch[hand.next];
+    const answer = call === hand.call ? item?.read(content, hand.next) : undefined;
+    if (item === undefined || answer === undefined) {
+      this.#options.onFault("a worker answered what it was not asked, and is ended");
+      return this.#kill(hand, "lying");
+    }
+    item.settle(answer);
+    hand.next++;
+    if (hand.next < hand.batch.length) return void hand.late.refresh();
+    clearTimeout(hand.late);
+    hand.batch = [];
+    this.#give(hand);
+  }
+
+  #part(worker: Worker, end: WorkerEnd): void {
+    const hand = this.#hands.get(worker);
+    if (hand === undefined) return;
+    this.#hands.delete(worker);
+    clearTimeout(hand.late);
+    const [current, ...rest] = hand.batch.slice(hand.next);
+    this.#queue.putBack(rest);
+    if (current !== undefined) this.#blame(current, hand, end);
+    this.#dispatchSoon();
+  }
+
+  /** What becomes of the item that a worker had begun when it ended. */
+  #blame(item: Item, { killed }: Hand, { kind, how }: WorkerEnd): void {
+    if (killed === "late") item.settle(failure("timeout", `no answer within ${item.limitMs * LATE_FACTOR + LATE_MS} ms`));
+    else if (killed === "lying") item.settle(failure("unavailable", "the worker answered what it was not asked"));
+    else if (kind !== "host") item.settle(failure(kind, `the worker ended: ${how}`));
+    else if (++item.lost < LOST_MAX) this.#queue.putBack([item]);
+    else item.settle(failure("crashed", `${LOST_MAX} hosts ended while they had it: ${how}`));
+  }
+
+  /** The host has ended. */
+  #lose(why: string): void {
+    this.#host = undefined;
+    if (this.#isClosed) return;
+    this.#options.onFault(`${why}; it is started again`);
+    this.#startAgain();
+  }
+
+  #startAgain(): void {
+    if (this.#isClosed) return;
+    const delayMs = this.#restartMs;
+    this.#restartMs = Math.min(RESTART_MS_MAX, 2 * delayMs);
+    this.#restart = setTimeout(() => void this.#tryAgain(), delayMs);
+  }
+
+  async #tryAgain(): Promise<void> {
+    const why = await this.start();
+    if (why === undefined) return;
+    // What waits is told so: it may be asked elsewhere, or later.
+    this.#down = why;
+    this.#options.onFault(`it cannot be started again: ${why}`);
+    for (const item of this.#queue.drain()) item.settle(failure("unavailable", why));
+    this.#startAgain();
+  }
+
+  async #close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#restart);
+    await this.#host?.close();
+    for (const item of this.#queue.drain()) item.settle(failure("unavailable", "the server stops"));
+  }
+}

@@ -1,0 +1,289 @@
+/**
+ * A provider on another machine, over gRPC. Nothing that it sends is believed: an answer that was not asked for ends the call,
+ * and what it says nothing of within its time is no verdict.
+ */
+import { fromBinary, toBinary, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
+import {
+  type CallOptions,
+  type ClientDuplexStream,
+  type ClientReadableStream,
+  Client,
+  credentials,
+  Metadata,
+  type ServiceError,
+  status,
+} from "@grpc/grpc-js";
+import {
+  type DescribeResponse,
+  type DrawResponse,
+  EnvironmentProvider,
+  type GenerateResponse,
+  type VerifyResponse,
+} from "../../gen/gradus/v1/provider_pb.js";
+import { changeBetween } from "./described.ts";
+import { drawnOf, generatedOf, verifiedOf } from "./items.ts";
+import {
+  type AskedEnvironment,
+  type AskOptions,
+  type Failure,
+  failure,
+  type Generated,
+  type Provider,
+  type Verified,
+} from "./provider.ts";
+import type { RemoteMount } from "./settings.ts";
+
+export type OpenedRemote =
+  | { readonly kind: "opened"; readonly provider: Provider }
+  | { readonly kind: "failed"; readonly why: string };
+
+const DESCRIBE_MS_MAX = 30_000;
+const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
+/** Answers of one call: the instance goes with the first of them only. */
+const CALL_ANSWERS_MAX = 64;
+/** The network and a queue over there may take so much more than an item itself. */
+const LATE_FACTOR = 3;
+const LATE_MS = 5000;
+
+type Method = (typeof EnvironmentProvider.method)[keyof typeof EnvironmentProvider.method];
+type Response = GenerateResponse | VerifyResponse;
+
+export async function openRemote({ address, tls, ca, token }: RemoteMount): Promise<OpenedRemote> {
+  const client = new Client(address, tls ? credentials.createSsl(ca ?? null) : credentials.createInsecure(), {
+    "grpc.max_receive_message_length": MESSAGE_BYTES_MAX,
+    "grpc.max_send_message_length": MESSAGE_BYTES_MAX,
+  });
+  const metadata = new Metadata();
+  if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
+  const remote = new Remote(client, metadata);
+  const described = await remote.describe();
+  if ("failure" in described) {
+    client.close();
+    return { kind: "failed", why: described.detail };
+  }
+  return { kind: "opened", provider: remote.provider(described) };
+}
+
+/** Answers of one instance that go in one call. */
+interface Batch {
+  readonly environment: AskedEnvironment;
+  readonly instance: Uint8Array;
+  readonly answers: { readonly text: string; readonly settle: (verified: Verified) => void }[];
+}
+
+class Remote {
+  readonly #client: Client;
+  readonly #metadata: Metadata;
+  readonly #batches = new Map<Uint8Array, Batch>();
+  #described: DescribeResponse | undefined;
+  /** Why what is there now is not what was mounted; undefined: as far as is known it is. */
+  #changed: string | undefined;
+  #isClosed = false;
+
+  constructor(client: Client, metadata: Metadata) {
+    this.#client = client;
+    this.#metadata = metadata;
+  }
+
+  provider(described: DescribeResponse): Provider {
+    this.#described = described;
+    return {
+      described,
+      generate: (environment, asked, options) => this.#generate(environment, asked, options),
+      verify: (environment, { instance, answer }, options) => this.#verify(environment, instance, answer, options),
+      draw: async ({ id, version, limits }, { instance, answer }, { signal }) => {
+        const request = { $typeName: "gradus.v1.DrawRequest" as const, environment: id, version, instance };
+        const drawn = await this.#unary(
+          EnvironmentProvider.method.draw,
+          answer === undefined ? request : { ...request, answer },
+          { deadline: Date.now() + lateMs(limits.generateMs) },
+          signal,
+        );
+        return "failure" in drawn ? drawn : (drawnOf(drawn as DrawResponse) ?? EMPTY);
+      },
+      probe: () => this.#probe(),
+      close: async () => {
+        this.#isClosed = true;
+        this.#client.close();
+      },
+    };
+  }
+
+  async describe(): Promise<DescribeResponse | Failure> {
+    const method = EnvironmentProvider.method.describe;
+    const request = { $typeName: "gradus.v1.DescribeRequest" as const };
+    const described = await this.#unary(method, request, { deadline: Date.now() + DESCRIBE_MS_MAX });
+    return described as DescribeResponse | Failure;
+  }
+
+  async #probe(): Promise<string | undefined> {
+    const now = await this.describe();
+    if ("failure" in now) return now.detail;
+    this.#changed = this.#described && changeBetween(this.#described, now);
+    return this.#changed;
+  }
+
+  async #generate(
+    environment: AskedEnvironment,
+    { level, parametersJson, seeds }: Parameters<Provider["generate"]>[1],
+    options: AskOptions,
+  ): Promise<readonly Generated[]> {
+    const results: (Generated | undefined)[] = seeds.map(() => undefined);
+    const { id, version, digest, limits } = environment;
+    const request = {
+      $typeName: "gradus.v1.GenerateRequest" as const,
+      ...{ environment: id, version, digest, level, parametersJson, seeds: [...seeds] },
+    };
+    const open = (): ClientReadableStream<Response> => {
+      const method = EnvironmentProvider.method.generate;
+      return this.#client.makeServerStreamRequest(
+        pathOf(method),
+        writerOf(method),
+        readerOf(method) as (bytes: Buffer) => Response,
+        request,
+        this.#metadata,
+      );
+    };
+    const ended = await this.#stream(open, lateMs(limits.generateMs), options.signal, (response) =>
+      take(results, response.index, generatedOf(response as GenerateResponse) ?? EMPTY),
+    );
+    return results.map((result) => result ?? ended);
+  }
+
+  /** With all others of the same instance that are asked for in the same go. */
+  #verify(environment: AskedEnvironment, instance: Uint8Array, text: string, options: AskOptions): Promise<Verified> {
+    return new Promise((settle) => {
+      options.signal.addEventListener("abort", () => settle(failure("timeout", "nobody waits for it")), { once: true });
+      const answer = { text, settle };
+      const key = options.fresh === true ? new Uint8Array() : instance;
+      const batch = this.#batches.get(key);
+      if (batch !== undefined && batch.answers.length < CALL_ANSWERS_MAX) return void batch.answers.push(answer);
+      const begun: Batch = { environment, instance, answers: [answer] };
+      this.#batches.set(key, begun);
+      queueMicrotask(() => {
+        if (this.#batches.get(key) === begun) this.#batches.delete(key);
+        void this.#verifyAll(begun);
+      });
+    });
+  }
+
+  async #verifyAll({ environment, instance, answers }: Batch): Promise<void> {
+    const { id, version, digest, limits } = environment;
+    const results: (Verified | undefined)[] = answers.map(() => undefined);
+    const open = (): ClientDuplexStream<unknown, Response> => {
+      const method = EnvironmentProvider.method.verify;
+      const stream = this.#client.makeBidiStreamRequest(
+        pathOf(method),
+        writerOf(method),
+        readerOf(method) as (bytes: Buffer) => Response,
+        this.#metadata,
+      );
+      stream.write({
+        $typeName: "gradus.v1.VerifyRequest",
+        ...{ environment: id, version, digest, instance },
+        answers: answers.map(({ text }, index) => ({ $typeName: "gradus.v1.ProvidedAnswer", index, text })),
+      });
+      stream.end();
+      return stream;
+    };
+    const ended = await this.#stream(open, lateMs(limits.verifyMs), NEVER, (response) => {
+      const verified = verifiedOf(response as VerifyResponse) ?? EMPTY;
+      const wrong = take(results, response.index, verified);
+      if (wrong === undefined) answers[response.index]?.settle(verified);
+      return wrong;
+    });
+    const unanswered = answers.filter((_, i) => results[i] === undefined);
+    // Which of several it hangs on is found out one by one.
+    const isTold = ended.failure !== "timeout" || answers.length === 1;
+    for (const answer of unanswered)
+      if (isTold) answer.settle(ended);
+      else void this.#verifyAll({ environment, instance, answers: [answer] });
+  }
+
+  /** Reads a stream to its end. What it gives stands for what did not come. */
+  #stream(
+    open: () => ClientReadableStream<Response>,
+    idleMs: number,
+    signal: AbortSignal,
+    take: (response: Response) => string | undefined,
+  ): Promise<Failure> {
+    if (this.#changed !== undefined) return Promise.resolve(failure("unavailable", this.#changed));
+    if (this.#isClosed) return Promise.resolve(failure("unavailable", "the server stops"));
+    return new Promise((resolve) => {
+      const stream = open();
+      const end = (ended: Failure): void => {
+        clearTimeout(late);
+        signal.removeEventListener("abort", leave);
+        resolve(ended);
+        stream.cancel();
+      };
+      const late = setTimeout(() => end(failure("timeout", `nothing came for ${idleMs} ms`)), idleMs);
+      late.unref();
+      const leave = (): void => end(failure("timeout", "nobody waits for it"));
+      signal.addEventListener("abort", leave, { once: true });
+      stream.on("data", (response: Response) => {
+        late.refresh();
+        const wrong = take(response);
+        if (wrong !== undefined) end(failure("unavailable", wrong));
+      });
+      stream.on("error", (error: ServiceError) => end(failureOf(error)));
+      stream.on("end", () => end(failure("unavailable", "the provider ended the call without an answer")));
+    });
+  }
+
+  #unary(
+    method: Method,
+    request: unknown,
+    options: CallOptions,
+    signal: AbortSignal = NEVER,
+  ): Promise<MessageShape<Method["output"]> | Failure> {
+    return new Promise((resolve) => {
+      const [write, read] = [writerOf(method), readerOf(method)];
+      const call = this.#client.makeUnaryRequest(
+        pathOf(method),
+        write,
+        read,
+        request,
+        this.#metadata,
+        options,
+        (error, response) =>
+          resolve(error === null && response !== undefined ? response : failureOf(error as ServiceError)),
+      );
+      signal.addEventListener("abort", () => call.cancel(), { once: true });
+    });
+  }
+}
+
+const NEVER = new AbortController().signal;
+const EMPTY: Failure = Object.freeze(failure("raised", "the provider's answer says nothing"));
+
+function lateMs(limitMs: number): number {
+  return limitMs * LATE_FACTOR + LATE_MS;
+}
+
+/** Puts an answer in its place; what it returns is wrong with it. */
+function take<Result>(results: (Result | undefined)[], index: number, result: Result): string | undefined {
+  if (index >= results.length) return `it answered for index ${index}, and was asked for ${results.length}`;
+  if (results[index] !== undefined) return `it answered for index ${index} twice`;
+  results[index] = result;
+  return undefined;
+}
+
+function failureOf({ code, details }: Pick<ServiceError, "code" | "details">): Failure {
+  if (code === status.DEADLINE_EXCEEDED) return failure("timeout", details);
+  if (code === status.UNIMPLEMENTED) return failure("unavailable", `it is no provider of environments (${details})`);
+  return failure("unavailable", `${status[code] ?? code}: ${details}`);
+}
+
+function pathOf({ name, parent }: DescMethod): string {
+  return `/${parent.typeName}/${name}`;
+}
+
+function writerOf(method: DescMethod): (message: unknown) => Buffer {
+  return (message) => Buffer.from(toBinary(method.input, message as never));
+}
+
+function readerOf<M extends Method>(method: M): (bytes: Buffer) => MessageShape<M["output"]> {
+  return (bytes) => fromBinary(method.output, bytes) as MessageShape<M["output"]>;
+}
+

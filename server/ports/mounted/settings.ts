@@ -1,0 +1,186 @@
+/** What an operator mounts: files of Python, what the Python package brings, and providers on other machines. */
+import { availableParallelism } from "node:os";
+import { isAbsolute, resolve } from "node:path";
+import { readTextFile } from "../../runtime/files.ts";
+import { ConfigProblem, flag, integer, list, namedPath, type Parsed } from "../../runtime/values.ts";
+import type { PortOptions, ValuesOf } from "../kind.ts";
+
+/** A provider that a server starts itself. */
+export interface HostMount {
+  readonly kind: "host";
+  /** As it is called in logs and errors. */
+  readonly name: string;
+  /** A Python file's path, or what else the host knows. */
+  readonly target: string;
+}
+
+/** A provider on another machine. */
+export interface RemoteMount {
+  readonly kind: "remote";
+  readonly name: string;
+  /** host:port. */
+  readonly address: string;
+  readonly tls: boolean;
+  /** In PEM; undefined: those of the machine. */
+  readonly ca: Buffer | undefined;
+  readonly token: string | undefined;
+}
+
+export type Mount = HostMount | RemoteMount;
+
+export interface MountSettings {
+  readonly mounts: readonly Mount[];
+  /** The interpreter of hosts. */
+  readonly python: string;
+  /** What hosts may ask of this machine, beside their own folders and packages. */
+  readonly allow: { readonly read: readonly string[]; readonly net: readonly string[] };
+  readonly workers: number;
+  readonly memoryMib: number;
+  /** Whether files of Python are mounted again when they change. */
+  readonly reload: boolean;
+}
+
+type Given =
+  | { readonly kind: "host"; readonly target: string }
+  | { readonly kind: "remote"; readonly name: string; readonly address: string; readonly tls: boolean };
+
+const REMOTE = /^([a-zA-Z0-9._-]{1,64})=(?:(grpcs?):\/\/)?((?:\[[0-9a-fA-F:.]+\]|[^\s/:[\]]+):\d{1,5})$/;
+const TARGET = /^[a-z][a-z0-9_-]{0,63}(:.{1,4000})?$/;
+
+function readMount(given: string): Parsed<Given> {
+  const [, name = "", scheme = "grpc", address = ""] = REMOTE.exec(given) ?? [];
+  if (name !== "") return { kind: "value", value: { kind: "remote", name, address, tls: scheme === "grpcs" } };
+  if (TARGET.test(given)) return { kind: "value", value: { kind: "host", target: given } };
+  return {
+    kind: "refused",
+    expected: "name=host:port, name=grpcs://host:port, or something to mount, such as reasoning-gym or reasoning-gym:basic_arithmetic",
+  };
+}
+
+function readAllowed(given: string): Parsed<{ readonly kind: "read" | "net"; readonly what: string }> {
+  const [, kind = "", what = ""] = /^(read|net)=([^\0]{1,4096})$/.exec(given) ?? [];
+  if (kind === "net") return { kind: "value", value: { kind: "net", what } };
+  if (kind === "read") return { kind: "value", value: { kind: "read", what: resolve(what) } };
+  return { kind: "refused", expected: "read=PATH or net=HOST" };
+}
+
+export const mountOptions = {
+  python: list({
+    flag: "python",
+    placeholder: "path",
+    description:
+      "a file of environments in Python, my_env.py, which is mounted; or where Python 3.10 or newer is, for these and for the embedded sandbox (default python3); may be given several times",
+    each: (path) =>
+      path === "" ? { kind: "refused", expected: "a text that is not empty" } : { kind: "value", value: path },
+  }),
+  mount: list({
+    flag: "mount",
+    placeholder: "what",
+    description:
+      "environments from elsewhere: name=host:port or name=grpcs://host:port of a provider, or something that the Python package can mount, such as reasoning-gym or reasoning-gym:NAMES; may be given several times",
+    each: readMount,
+  }),
+  mountTokenFile: list({
+    flag: "mount-token-file",
+    placeholder: "name=file",
+    description: "file that holds the bearer token for the provider of that name; may be given several times",
+    each: namedPath,
+  }),
+  mountCa: list({
+    flag: "mount-ca",
+    placeholder: "name=file",
+    description:
+      "CA in PEM that the certificate of the provider of that name is signed by; may be given several times; default: those of this machine",
+    each: namedPath,
+  }),
+  allow: list({
+    flag: "allow",
+    placeholder: "read=path|net=host",
+    description:
+      "what mounted Python may ask of this machine beside its own folder and packages: a folder that it may read, or a host, which opens the network; may be given several times",
+    each: readAllowed,
+  }),
+  mountWorkers: integer({
+    flag: "mount-workers",
+    description: "processes of each mount that make instances and verify answers",
+    min: 1,
+    max: 256,
+    defaultValue: availableParallelism(),
+  }),
+  mountMemoryMib: integer({
+    flag: "mount-memory-mib",
+    description: "memory that each of these processes may take beyond what it starts with, in MiB",
+    min: 16,
+    max: 1024 * 1024,
+    defaultValue: 1024,
+  }),
+  reload: flag({
+    flag: "reload",
+    description: "for development: mount a file of Python again when it changes; tasks of what it was are then refused",
+  }),
+} as const satisfies PortOptions;
+
+/** A file of environments, and not an interpreter. */
+const isFile = (path: string): boolean => path.endsWith(".py");
+
+/** The last that is named, as with every option that is given once. */
+export function interpreterOf({ python }: Pick<ValuesOf<typeof mountOptions>, "python">): string {
+  return python.findLast((path) => !isFile(path)) ?? "python3";
+}
+
+export function readMounts(values: ValuesOf<typeof mountOptions>): MountSettings {
+  const { python, mount, allow, mountWorkers: workers, mountMemoryMib: memoryMib, reload } = values;
+  const files = python.filter(isFile).map((path): Mount => ({ kind: "host", name: path, target: asTarget(path) }));
+  const mounts = [...files, ...mount.map((given) => mountOf(given, values))];
+  const names = mounts.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw new ConfigProblem(`--mount and --python must name each thing once; got '${twice}' twice`);
+  for (const [option, named] of [
+    ["mount-token-file", values.mountTokenFile],
+    ["mount-ca", values.mountCa],
+  ] as const) {
+    const unknown = named.find(({ name }) => !mounts.some((each) => each.kind === "remote" && each.name === name));
+    if (unknown !== undefined)
+      throw new ConfigProblem(`--${option} must name a provider of --mount name=host:port; got '${unknown.name}'`);
+  }
+  const what = (kind: "read" | "net") => allow.flatMap((each) => (each.kind === kind ? [each.what] : []));
+  const allowed = { read: what("read"), net: what("net") };
+  return Object.freeze({ mounts, python: interpreterOf(values), allow: allowed, workers, memoryMib, reload });
+}
+
+function asTarget(path: string): string {
+  return isAbsolute(path) ? path : resolve(path);
+}
+
+function mountOf(given: Given, { mountTokenFile, mountCa }: ValuesOf<typeof mountOptions>): Mount {
+  if (given.kind === "host") return { kind: "host", name: given.target, target: given.target };
+  const { name, address, tls } = given;
+  const fileOf = (option: string, files: typeof mountCa): string | undefined => {
+    const path = files.findLast((each) => each.name === name)?.path;
+    return path && readFile(option, path);
+  };
+  const ca = fileOf("mount-ca", mountCa);
+  const token = fileOf("mount-token-file", mountTokenFile)?.trim();
+  if (ca !== undefined && !tls)
+    throw new ConfigProblem(`--mount-ca ${name} is for TLS: mount it as ${name}=grpcs://${address}`);
+  if (token !== undefined && !tls && !/^(localhost|127\.|\[::1\])/.test(address))
+    throw new ConfigProblem(
+      `--mount-token-file ${name} would be sent in clear text: mount it as ${name}=grpcs://${address}`,
+    );
+  return { kind: "remote", name, address, tls, ca: ca === undefined ? undefined : Buffer.from(ca), token };
+}
+
+function readFile(option: string, path: string): string {
+  try {
+    return readTextFile(path);
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? String(error.code) : "an unknown error";
+    throw new ConfigProblem(`--${option} must be a file that can be read; got '${path}' (${why})`);
+  }
+}
+
+/** As it may be printed: no token in it. */
+export function describeMounts({ mounts, ...rest }: MountSettings): Readonly<Record<string, unknown>> {
+  const named = mounts.map((mount) => (mount.kind === "host" ? mount.target : `${mount.name}=${mount.address}`));
+  return { ...rest, mounts: named };
+}

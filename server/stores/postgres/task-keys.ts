@@ -1,0 +1,47 @@
+/** Task keys that stand in a database, sealed: the text of a key file, as one secret. */
+import type pg from "pg";
+import { newKeyFile } from "../../tasks/keyring.ts";
+import type { Connections } from "./database.ts";
+import { prepare } from "./migrate.ts";
+import { replaceSecret, secretFor, type SealingKeys, unsealed } from "./secrets.ts";
+
+/** The task keys of a database as a server has them. */
+export interface StoredTaskKeys {
+  /** As they were when it was opened. */
+  readonly text: string;
+  /** As they are now. Rejects while the database is away. */
+  readonly read: () => Promise<string>;
+}
+
+const PURPOSE = "task keys";
+
+const made = (): Promise<Buffer> => Promise.resolve(Buffer.from(newKeyFile()));
+
+/** Made by the first server. For one server at a time (`prepare`). */
+export async function taskKeysFor(client: pg.ClientBase, keys: SealingKeys): Promise<string> {
+  return (await secretFor(client, keys, PURPOSE, made)).toString();
+}
+
+export async function readTaskKeys(calls: Connections, keys: SealingKeys): Promise<string> {
+  const rows = (await calls.query("keys", [PURPOSE])) as unknown as Parameters<typeof unsealed>[0];
+  const found = unsealed(rows, keys, PURPOSE);
+  if (found === undefined) throw new Error("the database has no task keys any more: restore its table of keys");
+  return found.secret.toString();
+}
+
+/** Changes them as `change` says, one command at a time; what is no text stays undone. Gives what `change` gave. */
+export async function changeTaskKeys<Refusal extends object>(
+  url: string,
+  keys: SealingKeys,
+  change: (text: string) => string | Refusal,
+): Promise<string | Refusal> {
+  let result: string | Refusal | undefined;
+  await prepare(url, async (client) => {
+    const before = await taskKeysFor(client, keys);
+    result = change(before);
+    if (typeof result === "string" && result !== before)
+      await replaceSecret(client, keys, PURPOSE, Buffer.from(result));
+  });
+  if (result === undefined) throw new Error("the database was opened and its task keys were not read");
+  return result;
+}

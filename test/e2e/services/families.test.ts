@@ -1,0 +1,76 @@
+/** Families of arms: one line for each level of all environments that match, spelled out in what is created. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { environments } from "../../../envs/registry.ts";
+import { parseRunFile } from "../../../cli/run-file.ts";
+import { configOf, MIXTURE } from "./run-of.ts";
+import { failureOf, openWire, type Wire } from "./wire.ts";
+
+let wire: Wire;
+beforeAll(async () => {
+  wire = await openWire({});
+});
+afterAll(() => wire[Symbol.asyncDispose]());
+
+const family = (environment: string, more: object = {}) => ({ spec: { environment, ...more } });
+const np = environments.filter(({ id }) => id.startsWith("np/"));
+const idsOf = (levels: readonly string[]) => np.flatMap(({ id }) => levels.map((level) => `${id}/${level}`));
+const everyId = np.flatMap(({ id, levels }) =>
+  levels.filter((l) => l.evaluationOnly !== true).map((l) => `${id}/${l.name}`),
+);
+
+/** What would be made of these arms. */
+async function checked(arms: readonly object[]): Promise<readonly string[]> {
+  const config = configOf({ arms: [...arms], policy: MIXTURE });
+  const { run, created } = await wire.curriculum.createRun({ runId: "asked", config, validateOnly: true });
+  expect(created).toBe(false);
+  expect(run?.state).toBeUndefined();
+  return run?.config?.arms.map(({ id }) => id) ?? [];
+}
+
+test("np/* is an arm for each level of each problem, whose tasks the run gives out", async () => {
+  expect(await checked([family("np/*")])).toEqual(everyId);
+  expect(await failureOf(wire.curriculum.getRun({ runId: "asked" }))).toMatchObject({ code: "NOT_FOUND" });
+  const config = configOf({ arms: [family("np/*", { difficulty: { case: "level", value: "e*" } })], policy: MIXTURE });
+  const { run } = await wire.curriculum.createRun({ runId: "family", config });
+  expect(run?.state?.arms.map(({ armId }) => armId)).toEqual(idsOf(["easy"]));
+  expect((await wire.curriculum.createRun({ runId: "family", config })).created).toBe(false);
+  const { tasks } = await wire.curriculum.nextBatch({ runId: "family", cursor: 0n, count: 8 });
+  for (const { armId } of tasks) expect(idsOf(["easy"])).toContain(armId);
+});
+
+test("arms that are named stay first and as they are, and a family has the others", async () => {
+  const own = {
+    id: "np/tsp/easy",
+    spec: { environment: "np/tsp", difficulty: { case: "level", value: "easy" } },
+    weight: 3,
+  };
+  const ids = await checked([family("np/t*"), own]);
+  expect(ids[0]).toBe("np/tsp/easy");
+  expect([...ids].sort()).toEqual(everyId.filter((id) => id.startsWith("np/tsp/")).sort());
+});
+
+test.each([
+  [family("nonesuch/*"), "NOT_FOUND", "no environment of this server matches 'nonesuch/*'"],
+  [{ id: "mine", ...family("np/*") }, "INVALID_ARGUMENT", "config.arms[0].id: "],
+  [family("np/*", { difficulty: { case: "level", value: "dire" } }), "INVALID_ARGUMENT", "config.arms[0].spec.level: "],
+  [family("np/*", { source: 2 }), "INVALID_ARGUMENT", "config.arms[0].spec.source: "],
+  [family("np/*", { version: 1 }), "INVALID_ARGUMENT", "config.arms[0].spec.version: "],
+])("a family that cannot be is refused: %j", async (arm, code, words) => {
+  const config = configOf({ arms: [arm as never], policy: MIXTURE });
+  const failure = await failureOf(wire.curriculum.createRun({ runId: "refused", config }));
+  expect(failure).toMatchObject({ code });
+  expect(failure.message).toContain(words);
+});
+
+test("a run file names a family in one line, alone or among others", () => {
+  const armsOf = (text: string) => {
+    const result = parseRunFile("run.yaml", text);
+    if (result.kind === "invalid") throw new Error(result.problems.join("\n"));
+    return result.file.config.arms.map(({ id, spec }) => [id, spec?.environment]);
+  };
+  expect(armsOf("arms: np/*\n")).toEqual([["", "np/*"]]);
+  expect(armsOf("arms:\n  - np/t*\n  - {id: mine, spec: {environment: countdown}}\n")).toEqual([
+    ["", "np/t*"],
+    ["mine", "countdown"],
+  ]);
+});

@@ -1,0 +1,112 @@
+/** A file of Python that is mounted: tasks and rewards, whose fault a failure is, and a host that is killed. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { GradusClient, Outcome, RunChoice, Task } from "../../../../clients/ts/src/index.ts";
+import { wrapAnswer } from "../../../../envs/answers/wording.ts";
+import type { TestServer } from "../../../support/in-process.ts";
+import { hostPids, openMounting, WORD_FILE } from "../../../support/mounted/mounts.ts";
+import { until } from "../../../support/patience.ts";
+
+const ask = (level: string, seed = 0) => ({ environment: "mine/word", level, seed }) as const;
+const wordOf = ({ prompt }: Task): string => /backwards: ([a-z]+)/.exec(prompt[0]?.content ?? "")?.[1] ?? "";
+const right = (task: Task): string => wrapAnswer([...wordOf(task)].reverse().join(""), "think_answer");
+const answered = (text: string): string => wrapAnswer(text, "think_answer");
+const line = ({ instanceHash, armId, prompt }: Task): string => `${armId} ${instanceHash} ${prompt[0]?.content ?? ""}`;
+
+const choice: RunChoice = {
+  arms: ["short", "long", "vast"].map((level) => ({ id: level, environment: "mine/word", level })),
+  policy: { kind: "mixture" },
+  numGenerations: 2,
+  promptsPerUpdate: 6,
+  seed: 5,
+};
+
+async function playBatch(client: GradusClient, run: string, cursor: bigint): Promise<readonly string[]> {
+  const { tasks } = await client.run(run).nextBatch({ cursor, count: 6 });
+  const groups = tasks.map((task) => ({
+    task,
+    completions: [right(task), answered("wrong")].map((text, sampleIndex) => ({ sampleIndex, text })),
+  }));
+  const outcomes = await client.batchStep(groups);
+  for (const group of outcomes) expect(group.outcomes.map(rewardOf)).toEqual([1, 0.1]);
+  return tasks.map(line);
+}
+
+const rewardOf = (outcome: Outcome): number | string => (outcome.kind === "scored" ? outcome.reward : outcome.detail);
+
+describe("a mounted file", () => {
+  let server: TestServer;
+  let client: GradusClient;
+  beforeAll(async () => {
+    server = await openMounting(WORD_FILE);
+    ({ client } = server);
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  test("is listed with its levels, and gives tasks and rewards", async () => {
+    const environment = await client.getEnvironment("mine/word");
+    expect(environment.levels.map(({ name }) => name)).toEqual(["short", "long", "vast"]);
+    const task = await client.reset(ask("short"));
+    expect(wordOf(task)).toHaveLength(4);
+    expect(await client.reset(ask("short"))).toEqual(task);
+    expect(await client.step(task, right(task))).toMatchObject({ kind: "scored", reward: 1, solved: true });
+    expect(await client.step(task, answered("no"))).toMatchObject({ kind: "scored", reward: 0.1, solved: false });
+  });
+
+  test("asks again for an instance that no id has room for", async () => {
+    const task = await client.reset(ask("vast"));
+    expect(task.taskId.length).toBeLessThan(500);
+    expect(await client.step(task, right(task))).toMatchObject({ kind: "scored", reward: 1 });
+  });
+
+  test.each(["hang", "die"])("takes an answer that makes its verifier %s for wrong, and no other", async (words) => {
+    const task = await client.reset(ask("short", 1));
+    const texts = [words, [...wordOf(task)].reverse().join(""), "other"];
+    const completions = texts.map((text, sampleIndex) => ({ sampleIndex, text: answered(text) }));
+    const [group] = await client.batchStep([{ task, completions }]);
+    expect(group?.outcomes).toMatchObject([
+      { kind: "scored", verdict: "infeasible", violation: expect.stringMatching(/also when it is tried again/) as string },
+      { kind: "scored", reward: 1 },
+      { kind: "scored", verdict: "infeasible" },
+    ]);
+  });
+
+  test.each([
+    ["raise", /ValueError: no such answer/],
+    ["nan", /nan/i],
+  ])("has no reward where its verifier comes to %s", async (words, detail) => {
+    const task = await client.reset(ask("short", 2));
+    const outcome = await client.step(task, answered(words));
+    expect(outcome).toMatchObject({ kind: "unscored", reason: "resource_unavailable" });
+    expect(outcome.kind === "unscored" && outcome.detail).toMatch(detail);
+    expect(outcome).not.toHaveProperty("retryDelayMs");
+  });
+
+  test("goes on as before when its host was killed", async () => {
+    const run = client.run("killed");
+    await run.create(choice);
+    const undisturbed = client.run("undisturbed");
+    await undisturbed.create(choice);
+    const [first, second] = [await playBatch(client, "killed", 0n), await playBatch(client, "undisturbed", 0n)];
+    expect(first).toEqual(second);
+    const [pid = 0] = hostPids();
+    process.kill(pid, "SIGKILL");
+    const [after, same] = await Promise.all([playBatch(client, "killed", 6n), playBatch(client, "undisturbed", 6n)]);
+    expect(after).toEqual(same);
+    await until(() => hostPids().length === 1 && hostPids()[0] !== pid);
+  });
+});
+
+test("a server that begins again has the same tasks of a run, and the same future", async () => {
+  const first = await openMounting(WORD_FILE, { store: "sqlite" });
+  const { dataDir, client } = first;
+  const run = client.run("resumed");
+  await run.create(choice);
+  const drawn = (await run.nextBatch({ cursor: 0n, count: 6 })).tasks;
+  await first.server.stop();
+  client.close();
+  await using second = await openMounting(WORD_FILE, { store: "sqlite", dataDir });
+  const again = (await second.client.run("resumed").nextBatch({ cursor: 0n, count: 6 })).tasks;
+  expect(again).toEqual(drawn);
+  const [task] = drawn as [Task];
+  expect(await second.client.step(task, right(task))).toMatchObject({ kind: "scored", reward: 1 });
+});

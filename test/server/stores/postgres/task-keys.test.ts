@@ -1,0 +1,74 @@
+/** Task keys in a database: servers that have only the sealing key in common sign and open each other's ids. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { serve } from "../../../../server/main.ts";
+import { readConfig } from "../../../../server/runtime/config.ts";
+import { openLog } from "../../../../server/runtime/logging.ts";
+import { gradus } from "../../../cli/gradus.ts";
+import { openServer } from "../../../support/in-process.ts";
+import { eventually, PATIENCE_MS } from "../../../support/patience.ts";
+import { temporaryFolder } from "../../../support/server-process.ts";
+import { sharedDatabase } from "../../../support/shared-postgres.ts";
+
+const choice = { environment: "countdown", level: "T0", seed: 1n } as const;
+const answer = "<answer>1</answer>";
+
+test(
+  "are made by the first server, signed with by all, and rotated and retired while these run",
+  { timeout: 2 * PATIENCE_MS },
+  async () => {
+    using folder = temporaryFolder();
+    const keyFile = join(folder.path, "sealing");
+    writeFileSync(keyFile, `${"a1".repeat(32)}\n`);
+    const flags = { store: await sharedDatabase(), keyFile, taskKeys: "store" };
+    await using first = await openServer(flags);
+    await using second = await openServer(flags);
+    const old = await first.client.reset(choice);
+    const reasonOf = async (task: typeof old): Promise<string> => {
+      const outcome = await second.client.step(task, answer);
+      return outcome.kind === "unscored" ? outcome.reason : outcome.kind;
+    };
+    expect(await reasonOf(old)).toBe("scored");
+    // One that has the sealing key alone signs with it, and is none of theirs.
+    await using apart = await openServer({ keyFile });
+    expect(await reasonOf(await apart.client.reset(choice))).toBe("invalid_task_id");
+
+    const keys = async (...args: readonly string[]) => {
+      const place = ["--task-keys", "store", "--store", flags.store, "--key-file", keyFile];
+      const { code, out, err } = await gradus({ cwd: folder.path }, "keys", ...args, ...place, "--json", "--quiet");
+      expect([code, err]).toEqual([0, ""]);
+      return (JSON.parse(out) as { readonly keys: readonly { readonly key: string; readonly signs: boolean }[] }).keys;
+    };
+    const [before] = await keys("list");
+    const rotated = await keys("rotate");
+    expect(rotated.map(({ signs }) => signs)).toEqual([true, false]);
+    expect(rotated[1]?.key).toBe(before?.key);
+    const renewed = await eventually(async () => {
+      const task = await first.client.reset(choice);
+      expect(task.taskId).not.toBe(old.taskId);
+      return task;
+    });
+    expect(await Promise.all([old, renewed].map(reasonOf))).toEqual(["scored", "scored"]);
+    expect(await keys("retire", before?.key ?? "")).toEqual([rotated[0]]);
+    await eventually(async () => expect(await reasonOf(old)).toBe("invalid_task_id"));
+    expect(await reasonOf(renewed)).toBe("scored");
+  },
+);
+
+test("are refused to a server whose key file does not open them, and without a database", async () => {
+  using folder = temporaryFolder();
+  const [ours, theirs] = ["ours", "theirs"].map((name) => join(folder.path, name)) as [string, string];
+  writeFileSync(ours, `${"a1".repeat(32)}\n`);
+  writeFileSync(theirs, `${"b2".repeat(32)}\n`);
+  const store = await sharedDatabase();
+  await (await openServer({ store, keyFile: ours, taskKeys: "store" }))[Symbol.asyncDispose]();
+  const read = readConfig(
+    { port: "0", httpPort: "0", logLevel: "silent", store, keyFile: theirs, taskKeys: "store" },
+    {},
+  );
+  if (read.kind === "invalid") throw new Error(read.message);
+  await expect(serve(read.config, openLog(read.config))).rejects.toThrow("give it the key file of the other servers");
+  const alone = readConfig({ taskKeys: "store" }, {});
+  expect(alone.kind === "invalid" && alone.message).toContain("--task-keys must be file with --store sqlite");
+});

@@ -1,0 +1,35 @@
+"""Words backwards, and answers that do to the verifier what a model's may."""
+
+import ctypes
+
+from gradus.serve import Environment
+
+
+class Word(Environment):
+    """Write a word backwards."""
+
+    id = "mine/word"
+    levels = {"short": {"letters": 4}, "long": {"letters": 12}, "vast": {"letters": 9000}}
+    verify_seconds = 0.3
+
+    def generate(self, rng, letters):
+        return "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=letters))
+
+    def prompt(self, instance):
+        print("what is printed does not come between the frames")
+        return f"Write this word backwards: {instance}"
+
+    def verify(self, instance, answer):
+        if answer == "hang":
+            while True:
+                pass
+        if answer == "die":
+            ctypes.string_at(0)
+        if answer == "raise":
+            raise ValueError("no such answer")
+        if answer == "nan":
+            return float("nan")
+        return answer.strip() == instance[::-1]
+
+    def reference(self, instance):
+        return instance[::-1]
