@@ -129,7 +129,7 @@ export function addServerOptions(command: Command, otherwise = `without it: ${DE
   return command;
 }
 
-function clientOptions(flags: ConnectionFlags): ClientOptions {
+export function clientOptions(flags: ConnectionFlags): ClientOptions {
   const { token, tokenFile, tlsCa: ca, tlsCert: cert, tlsKey: key } = flags;
   const pem = {
     ...(ca === undefined ? {} : { ca: readFileOf("--tls-ca", ca) }),
@@ -172,7 +172,8 @@ export async function localOf(flags: LocalFlags, needs: Needs = "tasks"): Promis
   return openLocal(config, needs);
 }
 
-async function remoteOf(server: string, flags: ConnectionFlags): Promise<GradusClient> {
+/** A client of a server, whose close is its owner's. */
+export async function remoteOf(server: string, flags: ConnectionFlags): Promise<GradusClient> {
   // Loaded here, for grpc-js takes longer to load than most commands to run.
   const { createClient } = await import("../clients/ts/src/index.ts");
   return createClient(server, clientOptions(flags));

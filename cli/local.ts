@@ -147,7 +147,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   };
   return {
     client: clientOver(
-      transportTo(handlers, () => void close().then(mounts.close)),
+      transportTo(handlers, () => void close().then(() => mounts.close())),
       { retry: false },
     ),
     deps,

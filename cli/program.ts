@@ -34,6 +34,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   },
   "A server:": {
     serve: async () => (await import("./commands/serve.ts")).addServe,
+    conformance: async () => (await import("./commands/conformance.ts")).addConformance,
     doctor: async () => (await import("./commands/doctor.ts")).addDoctor,
     keys: async () => (await import("./commands/keys.ts")).addKeys,
     backup: async () => (await import("./commands/backup.ts")).addBackup,

@@ -178,6 +178,12 @@ export function rowAt<Instance>(
   return makeRow(pool, start + permuted(count, ordinal % count, ...key), epoch, rankAt);
 }
 
+/** The n-th row of a level and a split, from 0, in the file's order. */
+export function nthRow<Instance>(pool: Pool<Instance>, level: string, split: Split, n: number): MakeResult<Instance> {
+  const { start, count } = groupOf(pool, level, split);
+  return n < count ? makeRow(pool, start + n, 0) : noRows(pool, level, split);
+}
+
 function makeRow<Instance>(
   pool: Pool<Instance>,
   member: number,

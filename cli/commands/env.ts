@@ -60,7 +60,10 @@ async function ask(name: string, args: readonly string[]): Promise<void> {
   const found = spawn(python.path, ["-c", "import gradus.serve"], { stdio: "ignore" });
   const [without] = (await once(found, "close")) as [number | null];
   if (without !== 0)
-    throw new CliProblem("failure", `'${name}' has no gradus.serve: pip install gradus-gym, or name another with --python`);
+    throw new CliProblem(
+      "failure",
+      `'${name}' has no gradus.serve: pip install gradus-gym, or name another with --python`,
+    );
   const child = spawn(python.path, ["-m", "gradus.serve", ...args], { stdio: "inherit" });
   const [code] = (await once(child, "close")) as [number | null];
   process.exitCode = code ?? 1;

@@ -7,12 +7,19 @@ import { escaped } from "../../envs/lib/words.ts";
 import type { Resources } from "../ports/resources.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { type MadeResult, type MakeResult, renderTask } from "../tasks/task.ts";
-import type { Wanting } from "./make.ts";
 
 /** Seeds of one turn at the gate: so few that others come in between. */
 const SEEDS_PER_TURN = 64;
 const RETRY_DELAY_MS = 1000;
 const DONE: Facts = { kind: "feasible" };
+
+/** Who wants tasks. */
+export interface Wanting {
+  /** Whose share of the workers, or of what is asked, they come out of: runCaller and those beside it (make.ts) name it. */
+  readonly caller: string;
+  /** Aborted when nobody wants them any more. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 export interface Asker {
   /** One result for each seed, in order. */
@@ -103,7 +110,11 @@ function createLost(): (id: string, digest: string) => Resource {
     const name = `${id} ${digest}`;
     const resource = known.get(name) ?? {
       name,
-      ...{ concurrencyMax: 64, waitingMax: 4096, heldBytesMax: 0, timeLimitMs: 1000, attemptsMax: 1 },
+      concurrencyMax: 64,
+      waitingMax: 4096,
+      heldBytesMax: 0,
+      timeLimitMs: 1000,
+      attemptsMax: 1,
       probe: async () => changed({ name }, id),
     };
     known.set(name, resource);

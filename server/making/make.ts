@@ -4,7 +4,7 @@ import { askingOf } from "../../envs/asked.ts";
 import type { Environment } from "../../envs/environment.ts";
 import { restore } from "../../envs/instances.ts";
 import type { MakeResult as Instantiated, TaskKey } from "../../envs/origin.ts";
-import { pickRow, type Pool, rowAt } from "../../envs/pool.ts";
+import { nthRow, pickRow, type Pool, rowAt } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { Party } from "../sharing/fair-turns.ts";
 import { inStretches } from "../sharing/stretches.ts";
@@ -14,21 +14,13 @@ import type { TaskSpec } from "../tasks/spec.ts";
 import type { Teacher, WantedOfTeacher } from "../ports/teacher/teacher.ts";
 import { teacher as teacherKind } from "../ports/teacher/kind.ts";
 import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "../tasks/task.ts";
-import { createAsker } from "./ask.ts";
+import { createAsker, type Wanting } from "./ask.ts";
 import type { WorkerPool } from "./workers.ts";
 
 /** Of the tasks that are kept because they will be shown, prompts and all: a thousand and more, which are made ahead. */
 const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
 /** About what a task takes beside its prompt. */
 const TASK_CHARACTERS = 2048;
-
-/** Who wants tasks. */
-export interface Wanting {
-  /** Whose share of the workers they come out of: runCaller and those beside it name it. */
-  readonly caller: string;
-  /** Aborted when nobody wants them any more. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 // Whose share of the workers some work comes out of. A server knows one token at most, so what tells callers apart is
 // what they ask for: a run has a share of its own, and so has the making of a suite; all else is shared by address, not
@@ -59,6 +51,8 @@ export function peerParty(peer: string): Party {
 interface Walk {
   readonly seed: bigint;
   readonly ordinal: number;
+  /** The row itself, of those of its level and split in the file's order, whatever the walk; left out: the walk says it. */
+  readonly row?: number | undefined;
   /** Left out: it has none. */
   readonly rankAt?: ((place: number) => number) | undefined;
 }
@@ -137,11 +131,16 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
       const job = { spec: { environment, version, parameters, split, answerFormat }, seeds, caller };
       return workers.run(job, signal);
     },
-    makeRow: (spec, { seed, ordinal, rankAt }) =>
-      rendered(spec, rowAt(poolOf(spec), spec.level, spec.split, seed, ordinal, rankAt)),
+    makeRow(spec, { seed, ordinal, row, rankAt }) {
+      const [pool, { level, split }] = [poolOf(spec), spec];
+      const made =
+        row === undefined ? rowAt(pool, level, split, seed, ordinal, rankAt) : nthRow(pool, level, split, row);
+      return rendered(spec, made);
+    },
     keep: (task) => void kept.set(task.key, task),
     async again(wanted) {
-      const results = await Promise.all(await inStretches(wanted, againOne));
+      const begun: readonly (MakeResult | Promise<MakeResult>)[] = await inStretches(wanted, againOne);
+      const results = await Promise.all(begun.map((each) => Promise.resolve(each)));
       const refused = results.find((result) => result.kind !== "made");
       if (refused !== undefined) return refusalOf(refused);
       return ok(results.flatMap((result) => (result.kind === "made" ? [result.task] : [])));

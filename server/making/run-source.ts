@@ -155,7 +155,7 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
       if (spec.source === "real") {
         const seed = deriveSeed("arm", runSeed, arm.id);
         const rankAt = ranks?.of(arm, among)?.at;
-        return places.map(({ ordinal }) => madeOf(maker.makeRow(spec, { seed, ordinal, rankAt })));
+        return places.map(({ ordinal, row }) => madeOf(maker.makeRow(spec, { seed, ordinal, row, rankAt })));
       }
       if (spec.source === "teacher") {
         // Not the seeds: of these a run that is changed has the same again.

@@ -308,7 +308,7 @@ const GROUPS: readonly (readonly [title: string, flags: RegExp])[] = [
   ["Who may call", /^(tls|token|role|insecure|cors|allowed-host|audit)/],
   ["What is kept", /^(data-dir|key-file|store|keep)/],
   ["Tasks and suites", /^(environment|pool|column|suite)/],
-  ["Environments in Python, and from elsewhere", /^(python|mount|allow$|reload)/],
+  ["Environments in Python, and from elsewhere", /^(python|mount|allow$)/],
   ["Programs of models (sandbox)", /^sandbox/],
   ["Judge", /^judge/],
   ["Teacher", /^teacher/],

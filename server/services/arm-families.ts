@@ -18,11 +18,11 @@ function matcher(pattern: string): (name: string) => boolean {
 const isFamily = ({ spec }: Arm): boolean => spec?.environment.includes("*") ?? false;
 
 /** The newest version of each environment that a pattern matches, in the registry's order. */
-function matching({ environments, find }: Registry, pattern: string): readonly Environment[] {
+function matching(registry: Registry, pattern: string): readonly Environment[] {
   const isWanted = matcher(pattern);
-  const ids = new Set(environments.map(({ id }) => id).filter(isWanted));
+  const ids = new Set(registry.environments.map(({ id }) => id).filter(isWanted));
   return [...ids].flatMap((id) => {
-    const found = find(id);
+    const found = registry.find(id);
     return found.kind === "found" ? [found.environment] : [];
   });
 }

@@ -1,7 +1,8 @@
 /** Tries the arms of a run before it is created: one that gives no tasks is refused, and not found out by a trainer. */
 import { placeOf } from "../curriculum/core/types.ts";
 import type { Arm, RunConfig } from "../curriculum/core/types.ts";
-import type { Maker, Wanting } from "../making/make.ts";
+import type { Wanting } from "../making/ask.ts";
+import type { Maker } from "../making/make.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { RpcError } from "../transport/rpc.ts";

@@ -18,6 +18,7 @@ import { checkingHandlers, checkTasks } from "./checking.ts";
 import { checkArms } from "./check-arms.ts";
 import { checkEvaluatedRows, rowWarnings } from "./check-rows.ts";
 import { countRanks } from "./rank-ranges.ts";
+import { begunRatings, rowHandlers } from "./row-curricula.ts";
 import {
   checkBytes,
   checkCount,
@@ -56,6 +57,7 @@ export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<type
     ...feedbackHandlers(deps),
     ...controlHandlers(deps),
     ...stateHandlers(deps),
+    ...rowHandlers(deps),
     ...checkingHandlers(deps),
     ...keptSampleHandlers(deps),
   };
@@ -77,12 +79,13 @@ function runHandlers(deps: ServiceDeps): Handlers {
         await checkTasks(deps, config, request.config?.trainOnEvaluated ?? false, wanting);
         for (const warning of await rowWarnings(deps, config)) log.warn({ runId, warning }, "rows of a run");
       }
+      const rated = begunRatings(deps, { arms: config.arms, from: 0 }, request.config?.arms ?? [], "config.arms");
       if (request.validateOnly) {
         const refused = checkConfig(config);
         if (refused !== undefined) throw errorOf(refused, "config.");
         return create(wire.CreateRunResponseSchema, { run: { runId, config: runConfigToWire(config) } });
       }
-      const { run, created } = okOrThrow(await runs.create(runId, config), "config.");
+      const { run, created } = okOrThrow(await runs.create(runId, config, rated), "config.");
       return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
     },
     async getRun(request) {
@@ -233,7 +236,8 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       if (!runConfigToWire(config).trainOnEvaluated)
         await checkEvaluatedRows(deps, { arms: addArms, evaluationArms: config.evaluationArms }, "add_arms");
       const length = request.length === undefined ? undefined : toCount(request.length, "length");
-      const shape = { addArms, removeArms, numGenerations, promptsPerUpdate, length, policy };
+      const rated = begunRatings(deps, { arms: addArms, from: config.arms.length }, request.addArms, "add_arms");
+      const shape = { addArms, removeArms, numGenerations, promptsPerUpdate, length, policy, rated };
       const applied = okOrThrow(await runs.updateShape(runId, shape, caller, request.validateOnly));
       return create(wire.UpdateShapeResponseSchema, from(applied));
     },

@@ -20,7 +20,8 @@ import {
 import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Caller } from "../scoring/async-scorer.ts";
-import { peerCaller, type Wanting } from "../making/make.ts";
+import type { Wanting } from "../making/ask.ts";
+import { peerCaller } from "../making/make.ts";
 import { presentTask } from "./present.ts";
 import { isLarge, type ScoredGroup, scoreGroup, scoreGroupAsync, scoreLargeGroup } from "../scoring/score-group.ts";
 import type { NoReward, OpenTask } from "../scoring/scorer.ts";

@@ -31,6 +31,7 @@ import {
 import { withFamilies } from "./arm-families.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { invalidAt } from "./refusal.ts";
+import { rowRuleFromWire } from "./row-curricula.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 import { policyFromWire } from "./wire-policy.ts";
 
@@ -172,6 +173,7 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
     resource: spec.source === "teacher" ? teacherResource(spec) : resourceOf(environment),
     removed: false,
     ...(arm.klCoefficient !== undefined && { klCoefficient: arm.klCoefficient }),
+    ...(arm.rows && { rows: rowRuleFromWire(arm.rows, spec, deps, `${field}.rows`) }),
     ...(arm.rankGroup !== "" && {
       rankGroup: checkId(arm.rankGroup, RANK_GROUP_BYTES_MAX, `${field}.rank_group`, "/"),
     }),

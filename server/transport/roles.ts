@@ -31,6 +31,7 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   watchRun: "viewer",
   getHistory: "viewer",
   getGroups: "viewer",
+  listRows: "viewer",
   listRunSamples: "viewer",
   checkRun: "trainer",
   simulateRun: "trainer",
@@ -40,6 +41,7 @@ const curriculum: RolesOf<typeof CurriculumService> = {
   reportAdvantages: "trainer",
   closeGroups: "trainer",
   reopenGroups: "trainer",
+  rateRows: "trainer",
   // A trainer's checkpoint holds its run, which goes back there with it.
   exportRun: "trainer",
   importRun: "trainer",

@@ -85,6 +85,15 @@ def test_the_configuration_arrives_as_it_was_written(client: Client, run_id: str
     assert (config.group_timeout, config.time_to_live) == (90, 86400)
 
 
+def test_a_family_of_arms_is_spelled_out_before_anything_is_created(client: Client, run_id: str) -> None:
+    run = client.run(run_id)
+    config = run.check([gradus.arm("np/t*")], gradus.mixture(), num_generations=2, prompts_per_update=2)
+    assert {arm.spec.environment for arm in config.arms} == {"np/tsp"}
+    assert "np/tsp/easy" in {arm.arm_id for arm in config.arms}
+    with pytest.raises(gradus.NotFoundError):
+        run.get()
+
+
 def test_an_unbounded_run_never_waits(client: Client, run_id: str) -> None:
     run = client.run(run_id)
     run.create(ARMS, gradus.mixture(), num_generations=2, prompts_per_update=2, feedback_lag="unbounded")

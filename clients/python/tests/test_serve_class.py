@@ -182,7 +182,7 @@ def test_a_file_that_cannot_be_mounted_says_why(tmp_path: Path, text: str, messa
 
 def test_chance_of_a_module_is_set_before_each_item() -> None:
     class Careless(Bare):
-        def generate(self, rng: random.Random) -> float:  # type: ignore[override]
+        def generate(self, rng: random.Random) -> float:
             return random.random()
 
         def prompt(self, instance: float) -> str:

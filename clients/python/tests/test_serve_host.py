@@ -160,7 +160,7 @@ def test_a_provider_over_grpc_asks_for_its_token_and_names_what_it_lacks(tmp_pat
 
     async def ask(address: str) -> None:
         async with grpc.aio.secure_channel(address, trusted) as channel:
-            stub = provider_pb2_grpc.EnvironmentProviderStub(channel)
+            stub: Any = provider_pb2_grpc.EnvironmentProviderStub(channel)
             for metadata in (None, (("authorization", "Bearer other"),)):
                 with pytest.raises(grpc.aio.AioRpcError, match="UNAUTHENTICATED"):
                     await stub.Describe(pb.DescribeRequest(), metadata=metadata)
@@ -175,8 +175,8 @@ def test_a_provider_over_grpc_asks_for_its_token_and_names_what_it_lacks(tmp_pat
             verify.answers.extend(answers)
             found = {each.index: each.facts.verdict async for each in stub.Verify(iter([verify]), metadata=allowed)}
             assert found == {7: outcome_pb2.VERDICT_FEASIBLE, 3: outcome_pb2.VERDICT_INFEASIBLE}
-            for wrong, code in (({"environment": "x"}, "NOT_FOUND"), ({"digest": "0" * 64}, "FAILED_PRECONDITION")):
-                asked = pb.GenerateRequest(**{"environment": "test/reverse", "version": 1, "level": "short", **wrong})
+            for name, digest, code in (("x", "", "NOT_FOUND"), ("test/reverse", "0" * 64, "FAILED_PRECONDITION")):
+                asked = pb.GenerateRequest(environment=name, version=1, level="short", digest=digest)
                 with pytest.raises(grpc.aio.AioRpcError, match=code):
                     [each async for each in stub.Generate(asked, metadata=allowed)]
 

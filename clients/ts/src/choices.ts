@@ -22,6 +22,7 @@ import {
   Thinking,
 } from "./gen/gradus/v1/task_pb.js";
 import type { RewardScheme, TaskSpec } from "./gen/gradus/v1/task_pb.js";
+import { type RowChoice, rowsOf } from "./rows.ts";
 import { policyOf, type PolicyChoice } from "./policies.ts";
 
 const splits = { train: Split.TRAIN, eval: Split.EVAL, bench: Split.BENCH } as const;
@@ -99,6 +100,8 @@ export interface ArmChoice extends TaskChoice {
   readonly hard?: boolean | undefined;
   /** The KL coefficient that its tasks carry for the trainer (`task.hints.klCoefficient`); left out: none. */
   readonly klCoefficient?: number | undefined;
+  /** Chooses among its rows by their pass rates; left out: it goes through them in turn. */
+  readonly rows?: RowChoice | undefined;
   /** Its rows are ranked among those of the arms that name the same; left out: of all that name none. */
   readonly rankGroup?: string | undefined;
 }
@@ -255,12 +258,13 @@ function dynamicSamplingOf({ oversampleMax, alike = "rewards" }: DynamicSampling
 /** The message for an arm. */
 export function armOf(choice: ArmChoice | Arm): Arm {
   if (isMessage(choice, ArmSchema)) return choice;
-  const { id = "", weight, hard, klCoefficient, rankGroup, ...task } = choice;
+  const { id = "", weight, hard, klCoefficient, rankGroup, rows, ...task } = choice;
   return create(ArmSchema, {
     id,
     spec: taskSpecOf(task),
     hard: hard ?? false,
     rankGroup: rankGroup ?? "",
+    ...(rows === undefined ? {} : { rows: rowsOf(rows) }),
     ...(weight === undefined ? {} : { weight }),
     ...(klCoefficient === undefined ? {} : { klCoefficient }),
   });

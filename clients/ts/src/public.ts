@@ -61,6 +61,7 @@ export type {
 } from "./policies.ts";
 export type { PeopleCalls, SimulationChoice, SolveChoice, TextChoice, TriedAnswer } from "./people.ts";
 export { recommended } from "./recommended.ts";
+export type { ArmRows, RowChoice } from "./rows.ts";
 export type {
   BatchChoice,
   ControlOptions,

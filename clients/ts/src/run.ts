@@ -27,6 +27,7 @@ import { feedbackOf } from "./outcomes.ts";
 import type { Feedback } from "./outcomes.ts";
 import { allPages, eachOfPages, present } from "./reply.ts";
 import { asked } from "./retry.ts";
+import { type ArmRows, joinRows } from "./rows.ts";
 import { filterOf, runSampleOf } from "./samples.ts";
 import type { RunSample, RunSamplesChoice } from "./samples.ts";
 
@@ -132,6 +133,13 @@ export interface RunHandle {
   groups(which: GroupsChoice, options?: CallOptions): Promise<readonly RunGroup[]>;
   /** Opens groups again that were closed before they were whole. */
   reopenGroups(groupIds: readonly string[], options?: CallOptions): Promise<readonly GroupFeedback[]>;
+  /** What is known of the rows of an arm with a curriculum over them, in their order. */
+  rows(armId: string, options?: CallOptions): Promise<ArmRows>;
+  /**
+   * Tells pass rates of rows of an arm, by row (of a pool its number in the file): what is known of them in place of what
+   * the run knew, each worth `samples` (left out: 8). Gives the cursor that it applies from.
+   */
+  rateRows(armId: string, rates: ReadonlyMap<number, number>, samples?: number, options?: CallOptions): Promise<bigint>;
   /** Changes arms, generations, prompts or length; gives the cursor that it applies from. */
   updateShape(shape: ShapeChoice, options?: ControlOptions): Promise<bigint>;
   /** Puts a policy in place of the run's; gives the cursor that it applies from, as do the calls below. */
@@ -169,6 +177,7 @@ const { method } = CurriculumService;
 type Tasks = Pick<RunHandle, "create" | "check" | "get" | "delete" | "nextBatch" | "batches" | "nextEvaluation">;
 type FeedbackCalls = Pick<RunHandle, "reportAdvantages" | "closeGroups" | "groups" | "reopenGroups">;
 type Control = Pick<RunHandle, "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume">;
+type Rows = Pick<RunHandle, "rows" | "rateRows">;
 type Records = Pick<RunHandle, "export" | "import" | "watch" | "samples" | "deleteSamples" | "history">;
 
 function tasks({ unary }: Caller, runId: string): Tasks {
@@ -315,6 +324,28 @@ function records({ unary, follow }: Caller, runId: string): Records {
   };
 }
 
+/** Rates in one call. */
+const RATES_MAX = 65_536;
+
+function rows({ unary }: Caller, runId: string): Rows {
+  return {
+    rows: async (armId, options) => {
+      const page = (pageToken: string) =>
+        unary(method.listRows, { runId, armId, pageSize: RATES_MAX, pageToken }, options);
+      return joinRows(await allPages(page, (each) => [each]));
+    },
+    rateRows: async (armId, rates, samples, options) => {
+      const all = [...rates].map(([row, passRate]) => ({ row, passRate }));
+      let from = 0n;
+      for (let i = 0; i === 0 || i < all.length; i += RATES_MAX) {
+        const told = { runId, armId, rows: all.slice(i, i + RATES_MAX), ...(samples !== undefined && { samples }) };
+        from = (await unary(method.rateRows, told, options)).appliesFromCursor;
+      }
+      return from;
+    },
+  };
+}
+
 /** The run of an id, over a caller. */
 export function runHandle(caller: Caller, runId: string): RunHandle {
   return {
@@ -324,5 +355,6 @@ export function runHandle(caller: Caller, runId: string): RunHandle {
     ...feedback(caller, runId),
     ...control(caller, runId),
     ...records(caller, runId),
+    ...rows(caller, runId),
   };
 }

@@ -10,6 +10,7 @@ import { reportedOutcome } from "./signals.ts";
 import type { Batch, GroupResults } from "./batches.ts";
 import { type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./fold.ts";
 import { type ArmCounters, nothingTallied, progressOf, type RunState, tasksKept } from "./state.ts";
+import { afterFold, freshTable, withRated } from "./row-arms.ts";
 import { remember, taskMemory } from "./task-memory.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 import { changeGroups, closed, countIssued, freshGroup, handedOut, reopened, withResults } from "./group-changes.ts";
@@ -45,6 +46,7 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
     batches: [],
     issued: issuedHashes(),
     memory: looksBack(config.policy.filter) ? taskMemory() : null,
+    rows: config.arms.map(freshTable),
     evaluations: [],
     nextSeq: 0,
   };
@@ -85,7 +87,7 @@ export function valuesOf(policy: Policy, policyState: unknown, { arms }: RunConf
 
 function drawn<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event: BatchDrawn<Key>): RunState<Spec, Key> {
   const { fold, tasks, prompts, restarts } = event;
-  const observed = takesFeedback(state.policy) ? updatesOf(state, fold) : [];
+  const observed = takesFeedback(state) ? updatesOf(state, fold) : [];
   const folded = withFolded(state.arms, observed);
   const arms = restarts ? folded.map((arm) => ({ ...arm, nextOrdinal: 0 })) : [...folded];
   for (const [i, { arm: index, ordinal, repeat }] of tasks.entries()) {
@@ -108,6 +110,7 @@ function drawn<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event:
       tasks.map(({ key }) => key.hash),
     ),
     memory: state.memory && remember(state.memory, rememberedOf(observed)),
+    rows: afterFold(state, observed),
     nextSeq: state.nextSeq + 1,
   };
 }
@@ -150,6 +153,7 @@ function reshaped<Spec, Key extends InstanceKey>(
     ...state,
     config,
     arms: config.arms.map((_, i) => state.arms[i] ?? freshCounters),
+    rows: config.arms.map((arm, i) => state.rows[i] ?? freshTable(arm)),
     weights: config.arms.map(({ weight, removed }, i) => (removed ? 0 : (state.weights[i] ?? weight))),
     masks: config.arms.map((_, i) => state.masks[i] ?? null),
     probabilities: state.probabilities && config.arms.map((_, i) => state.probabilities?.[i] ?? 0),
@@ -198,6 +202,8 @@ function reduce<Spec, Key extends InstanceKey>(
       const places = event.cursors.map((cursor) => ({ cursor }));
       return told(changeGroups(state, places, (group) => closed(group)));
     }
+    case "rowsRated":
+      return { ...state, rows: withRated(state.rows, event) };
     case "reopened":
       return told(reopened(state, event.cursors, event.atMs));
     case "reshaped":

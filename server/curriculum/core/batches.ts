@@ -53,6 +53,8 @@ export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
   readonly arm: number;
   /** Which instance of the arm, counted from 0. */
   readonly ordinal: number;
+  /** Which of the arm's rows was chosen; left out: the arm goes through its tasks in turn. */
+  readonly row?: number;
   /** An instance that the run had issued before. */
   readonly repeat: boolean;
   /** What the TaskSource gave. */

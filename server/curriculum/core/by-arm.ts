@@ -2,8 +2,6 @@
  * What is kept of each arm's share with every draw. Of many arms a draw moves few, so that only those are written: the
  * first of each window of draws is whole, and the others say what changed since the one before.
  */
-import type { Batch } from "./batches.ts";
-
 /** Runs of so many arms are written whole: that is half a kilobyte. */
 const FEW = 64;
 
@@ -26,7 +24,7 @@ export interface Told {
 export interface Changes {
   /** All of them; none: what follows tells them. */
   readonly all: Numbers;
-  /** What the others were is multiplied by this. */
+  /** What the others were is multiplied by this; 0 where all are told, so that it takes no room. */
   readonly scale: number;
   /** The arms that differ from that, and their numbers. */
   readonly at: readonly number[];
@@ -38,6 +36,12 @@ export const isMany = (armCount: number): boolean => armCount > FEW;
 /** Whether a draw of a run of many arms is told whole. */
 export const isWhole = (batch: number): boolean => batch % WINDOW === 0;
 
+/** An update batch that was drawn, as far as it tells of its draw. */
+interface Drawn extends Told {
+  readonly index: number;
+  readonly epoch: number;
+}
+
 /** What the draw before told, if the next one tells what changed since; null: it is told whole. */
 export function toldBefore(
   {
@@ -45,8 +49,8 @@ export function toldBefore(
     config,
     epoch,
   }: {
-    readonly batches: readonly Batch[];
-    readonly config: { readonly arms: Numbers | readonly unknown[] };
+    readonly batches: readonly Drawn[];
+    readonly config: { readonly arms: readonly unknown[] };
     readonly epoch: number;
   },
   batch: number,
@@ -90,7 +94,7 @@ export function steadied(before: Numbers | undefined, now: Numbers, drawn: Reado
 
 /** `before`: null, or other arms: there is nothing to go on from. */
 export function changesOf(before: Numbers | null, now: Numbers): Changes {
-  if (before?.length !== now.length) return { all: now, scale: 1, at: [], to: [] };
+  if (before?.length !== now.length) return { all: now, scale: 0, at: [], to: [] };
   const scale = scaleOf(before, now);
   const at: number[] = [];
   for (let arm = 0; arm < now.length; arm++) if (!Object.is(scale * (before[arm] as number), now[arm])) at.push(arm);

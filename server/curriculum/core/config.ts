@@ -3,6 +3,7 @@ import { checkConstraints } from "./constraints.ts";
 import { first, inRange, WEIGHT_MAX, zeroOrMore } from "../policies/policy.ts";
 import { checkFilter, looksBack } from "../policies/filter.ts";
 import { checkPolicyConfig, definitionOf, writePolicy } from "../policies/registry.ts";
+import { checkRowArms } from "./row-arms.ts";
 import { needsTwo } from "./signals.ts";
 import { EVALUATION_SAMPLES_MAX, OPEN_SAMPLES_MAX } from "./state.ts";
 import {
@@ -188,6 +189,7 @@ function policyProblems({ config, policy }: PolicyInForce): readonly Invalid[] {
     checkPolicyConfig(policy, { armIds: config.arms.map(({ id }) => id), length: config.length }),
     checkFilter(policy.filter),
     checkSolvedKnown(policy, config),
+    checkRowArms({ ...config, policy }),
     checkSignalThere(policy, config),
     checkShares(policy.constraints),
   ]);

@@ -12,6 +12,7 @@ import { definitionOf } from "../policies/registry.ts";
 import type { Batch, ClosedGroup } from "./batches.ts";
 import { observedGroup, signalOf } from "./observed.ts";
 import { feedbackWeight, type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./fold.ts";
+import { afterFold, chosenRows } from "./row-arms.ts";
 import { batchAt, isDrawn, openGroups, openGroupsMax, type RunState, toRanges } from "./state.ts";
 import { passesOver } from "./task-memory.ts";
 import { type Arm, type Refusal, slotsFor } from "./types.ts";
@@ -38,7 +39,7 @@ export function drawReadiness(state: RunState): DrawReadiness {
   const { config } = state;
   if (isDrawn(state)) return { kind: "finished" };
   if (state.paused) return { kind: "paused" };
-  if (config.lag.kind === "unbounded" || !takesFeedback(state.policy)) return { kind: "ready" };
+  if (config.lag.kind === "unbounded" || !takesFeedback(state)) return { kind: "ready" };
   const waiting = state.batchesClosed < dueBatches(state, config.lag.count);
   return waiting ? { kind: "waiting", batch: state.batchesClosed } : { kind: "ready" };
 }
@@ -53,6 +54,8 @@ export interface DrawPlan {
   readonly cursor: number;
   /** The arm of each slot. */
   readonly slots: readonly number[];
+  /** The row of each slot whose arm chooses its rows. */
+  readonly rows: readonly (number | undefined)[];
   /** How many of the slots are to train on; the others are a reserve. */
   readonly prompts: number;
   readonly probabilities: readonly number[];
@@ -120,7 +123,7 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
   const prompts = Math.min(config.promptsPerUpdate, left);
   const size = slotsFor(prompts, config.dynamicSampling);
   const fold = dueFold(state);
-  const updates = takesFeedback(policy) ? updatesOf(state, fold) : [];
+  const updates = takesFeedback(state) ? updatesOf(state, fold) : [];
   const view = viewOf({ ...state, arms: withFolded(state.arms, updates) });
   const observed = observe(state, updates);
   const pass = definition.pass?.(policy.config, observed, view.progress);
@@ -132,7 +135,8 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
   const quotas = quotasOf(policy.constraints, batch, size);
   const classes = armClasses(config.arms, possible);
   const slots = assignSlots(classes, probabilities, quotas, size, rngFor("draw", config.seed, pass?.batch ?? batch));
-  const waits = takesFeedback(policy) && config.lag.kind === "batches";
+  const rows = chosenRows(state, afterFold(state, updates), slots, batch);
+  const waits = takesFeedback(state) && config.lag.kind === "batches";
   const surplus = waits ? 0 : Math.max(0, state.groupsOpen + prompts - openGroupsMax(config));
   const closes =
     surplus > 0
@@ -145,6 +149,7 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
     batch,
     cursor,
     slots,
+    rows,
     prompts,
     probabilities,
     policyState,
@@ -201,6 +206,7 @@ export function isCurrent(plan: DrawPlan, state: RunState): boolean {
     same &&
     state.config === config &&
     state.masks === masks &&
+    state.rows === plan.basis.rows &&
     state.incarnations === incarnations &&
     state.batchesDrawn === plan.batch &&
     !state.paused &&

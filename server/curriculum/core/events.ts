@@ -1,6 +1,7 @@
 /** What happens to a run, in order: its state is a fold of its events. saved.ts has how they are kept. */
 import type { DrawnTask, GroupResults } from "./batches.ts";
 import type { Fold } from "./fold.ts";
+import type { RowsRated } from "./row-arms.ts";
 import type { EvaluationResults, RunState } from "./state.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
@@ -71,6 +72,7 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | { readonly kind: "feedback"; readonly groups: readonly GroupResults[] }
   | { readonly kind: "reported"; readonly groups: readonly ReportedGroup[] }
   | { readonly kind: "closed"; readonly cursors: readonly number[]; readonly reason: string }
+  | RowsRated
   | { readonly kind: "reopened"; readonly cursors: readonly number[]; readonly atMs: number }
   | Reshaped<Spec>
   | { readonly kind: "policyUpdated"; readonly policy: Policy }

@@ -25,13 +25,13 @@ export const DRY_ORDINALS = 8;
 export type Candidate<Key extends InstanceKey> =
   { readonly kind: "task"; readonly key: Key } | { readonly kind: "none" };
 
-/** Ordinals of an arm. */
+/** Ordinals of an arm, or rows of one that chooses its rows. */
 export interface Wanted {
   readonly arm: number;
   readonly ordinals: readonly number[];
 }
 
-/** Gives what was made for an ordinal of an arm; undefined: not made yet. */
+/** Gives what was made for an ordinal of an arm, or for a row of one that chooses its rows; undefined: not made yet. */
 export type Lookup<Key extends InstanceKey> = (arm: number, ordinal: number) => Candidate<Key> | undefined;
 
 export type Filled<Key extends InstanceKey> =
@@ -97,12 +97,23 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
   const { slots, verdict, restarts, basis: state } = plan;
   const next = state.arms.map((arm) => (restarts ? 0 : arm.nextOrdinal));
   const left = state.arms.map(() => 0);
-  for (const arm of slots) left[arm] = (left[arm] ?? 0) + 1;
+  for (const [i, arm] of slots.entries()) if (plan.rows[i] === undefined) left[arm] = (left[arm] ?? 0) + 1;
   const here = new Set<string>();
   const isKnown = (hash: string): boolean => here.has(hash) || plan.isKnown(hash);
   const tasks: DrawnTask<Key>[] = [];
+  const missing = missingRows(plan, lookup);
+  if (missing.length > 0) return { kind: "wanted", wanted: missing };
   for (const [i, arm] of slots.entries()) {
     const from = next[arm] ?? 0;
+    const row = plan.rows[i];
+    if (row !== undefined) {
+      const found = lookup(arm, row);
+      if (found?.kind !== "task") return { kind: "barren", arm, tries: 1 };
+      const { key } = found;
+      tasks.push({ cursor: plan.cursor + i, arm, ordinal: from, row, repeat: isIssued(state.issued, key.hash), key });
+      next[arm] = from + 1;
+      continue;
+    }
     const choice = choose(arm, from, isKnown, verdict, lookup);
     if (choice.kind === "none") return { kind: "barren", arm, tries: choice.tries };
     if (choice.kind === "dry") return { ...choice, arm };
@@ -117,6 +128,17 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
     left[arm] = (left[arm] ?? 0) - 1;
   }
   return { kind: "filled", tasks };
+}
+
+/** The rows of a plan that are still to be made, by arm. */
+function missingRows<Key extends InstanceKey>({ slots, rows }: DrawPlan, lookup: Lookup<Key>): readonly Wanted[] {
+  const missing = new Map<number, number[]>();
+  for (const [i, row] of rows.entries()) {
+    const arm = slots[i] ?? -1;
+    if (row === undefined || lookup(arm, row) !== undefined) continue;
+    missing.set(arm, [...(missing.get(arm) ?? []), row]);
+  }
+  return [...missing].map(([arm, ordinals]) => ({ arm, ordinals: [...new Set(ordinals)] }));
 }
 
 /**

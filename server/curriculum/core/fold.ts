@@ -4,7 +4,7 @@ import { looksBack } from "../policies/filter.ts";
 import { definitionOf } from "../policies/registry.ts";
 import { type ArmCounters, nothingTallied, type Range, type RunState } from "./state.ts";
 import type { Remembered } from "./task-memory.ts";
-import type { Policy } from "./types.ts";
+import type { Policy, RunConfig } from "./types.ts";
 
 /** What a draw folds into the policy's state before it. */
 export type Fold =
@@ -13,9 +13,16 @@ export type Fold =
   /** The groups that were closed, as [first, last] cursors: an unbounded lag. */
   | { readonly kind: "groups"; readonly ranges: readonly Range[] };
 
-/** Whether draws under a policy wait for feedback that is due, and it is folded in. */
-export function takesFeedback(policy: Policy): boolean {
-  return definitionOf(policy).takesFeedback || looksBack(policy.filter);
+/** Whether draws wait for feedback that is due, and it is folded in: for the policy, its filter, or an arm's rows. */
+export function takesFeedback({
+  policy,
+  config,
+}: {
+  readonly policy: Policy;
+  readonly config: Pick<RunConfig, "arms">;
+}) {
+  const { takesFeedback: learns } = definitionOf(policy);
+  return learns || looksBack(policy.filter) || config.arms.some(({ rows }) => rows !== undefined);
 }
 
 function closedOf(groups: readonly Group[]): readonly ClosedGroup[] {

@@ -61,7 +61,7 @@ export function ofPolicy(state: RunState, policy: Policy): readonly string[] {
 
 export function ofShape(state: RunState, shape: NewShape<unknown>): readonly string[] {
   const { config, policy: before } = state;
-  const { addArms, removeArms, policy, ...numbers } = shape;
+  const { addArms, removeArms, policy, rated: _rated, ...numbers } = shape;
   const given = [
     ["num_generations", numbers.numGenerations, config.numGenerations],
     ["prompts_per_update", numbers.promptsPerUpdate, config.promptsPerUpdate],

@@ -35,6 +35,8 @@ import {
   taskFrom,
   taskMessage,
 } from "./saved.ts";
+import { freshTable } from "./row-arms.ts";
+import { isBlank, type RowTable, withPages } from "./row-table.ts";
 import type { ArmCounters, EvaluationRound, RunState } from "./state.ts";
 import { memoryOf, memoryRecords, type TaskRecord } from "./task-memory.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
@@ -167,6 +169,20 @@ function* roundParts(round: EvaluationRound, { evaluationArms }: RunConfig): Gen
   }
 }
 
+function bytesIn({ buffer, byteOffset, byteLength }: Uint8Array | Uint16Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** Pages that anything is known of. */
+function* rowParts(arm: number, { pages }: RowTable): Generator<Part> {
+  for (const [page, of] of pages.entries()) {
+    if (isBlank(of)) continue;
+    const { seen, solved, streak } = of;
+    const value = { arm, page, seen: bytesIn(seen), solved: bytesIn(solved), streak: bytesIn(streak) };
+    yield { case: "rows", value };
+  }
+}
+
 function* stateParts(state: RunState, codecs: Codecs, journal: string): Generator<Part> {
   yield { case: "head", value: headDraft(state, codecs, journal) };
   for (const value of state.arms) yield { case: "arm", value };
@@ -176,6 +192,7 @@ function* stateParts(state: RunState, codecs: Codecs, journal: string): Generato
     for (const hashes of slices(all)) yield { case: "issued", value: { generation, hashes } };
   for (const [generation, all] of memoryRecords(state.memory).entries())
     for (const records of slices(all)) yield { case: "memory", value: { generation, records } };
+  for (const [arm, table] of state.rows.entries()) if (table !== null) yield* rowParts(arm, table);
   yield { case: "end", value: true };
 }
 
@@ -220,6 +237,15 @@ export function decodeRecord(bytes: Uint8Array): { readonly seq: number; readonl
   return bare(messageOf(wire.SavedRecordSchema, bytes, "a record of the history"));
 }
 
+/** Bytes of numbers of two, which stand anywhere. */
+function numbersIn(bytes: Uint8Array): Uint16Array<ArrayBuffer> {
+  return new Uint16Array(bytes.slice().buffer);
+}
+
+function pageFrom({ seen, solved, streak }: wire.RowPage) {
+  return { seen: numbersIn(seen), solved: numbersIn(solved), streak: streak.slice() };
+}
+
 /** A state as it is being read: what it grows by is changed in place until it is whole. */
 function startReading(head: ReturnType<typeof headFrom>) {
   return {
@@ -234,6 +260,7 @@ function startReading(head: ReturnType<typeof headFrom>) {
     evaluations: [] as EvaluationRound[],
     issued: [logged([]), logged([])] as const,
     memory: [[], []] as readonly [TaskRecord[], TaskRecord[]],
+    rowPages: head.config.arms.map(() => new Map<number, ReturnType<typeof pageFrom>>()),
   };
 }
 
@@ -294,6 +321,9 @@ function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs
     case "memory":
       required(reading.memory[part.value.generation], "a generation of records").push(...part.value.records.map(bare));
       return;
+    case "rows":
+      required(reading.rowPages[part.value.arm], "the arm of some rows").set(part.value.page, pageFrom(part.value));
+      return;
     case "end":
       reading.isWhole = true;
       return;
@@ -302,14 +332,16 @@ function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs
   }
 }
 
-function stateFrom({ head, issued, memory, isWhole: _whole, ...lists }: Reading): RunState {
+function stateFrom({ head, issued, memory, rowPages, isWhole: _whole, ...lists }: Reading): RunState {
   const { remembers, ...plain } = head;
+  const tables = head.config.arms.map(freshTable);
   return {
     ...plain,
     ...lists,
     groupsOpen: lists.batches.reduce((sum, { open }) => sum + open, 0),
     issued: issuedHashes(...issued),
     memory: remembers ? memoryOf(...memory) : null,
+    rows: tables.map((table, arm) => table && withPages(table, rowPages[arm] ?? new Map<number, never>())),
   };
 }
 

@@ -19,7 +19,15 @@ import type { RunEvent } from "./events.ts";
 import { type Codec, FormatError, type Json, parseJson } from "./json.ts";
 import { differenceOf, withDifference } from "./json-changes.ts";
 import type { Range, RunState } from "./state.ts";
-import { type Arm, type InstanceKey, placeOf, type Policy, type RunConfig, type TaskPlace } from "./types.ts";
+import {
+  type Arm,
+  type InstanceKey,
+  placeOf,
+  type Policy,
+  type RowRule,
+  type RunConfig,
+  type TaskPlace,
+} from "./types.ts";
 
 /** Of events and states alike. Another number: another server's, to be read by that one. */
 export const FORMAT = 6;
@@ -100,13 +108,32 @@ export function configDraft(config: RunConfig, specs: Codec<unknown>): Draft<wir
     ...config,
     policy: policyText(policy),
     lagBatches: lag.kind === "batches" ? lag.count : null,
-    arms: arms.map((arm) => ({ ...written(arm), klCoefficient: arm.klCoefficient, rankGroup: arm.rankGroup })),
+    arms: arms.map(({ rows, ...arm }) => ({
+      ...written(arm),
+      klCoefficient: arm.klCoefficient,
+      rankGroup: arm.rankGroup,
+      rows: rows === undefined ? null : ruleDraft(rows),
+    })),
     evaluationArms: evaluationArms.map(written),
   };
 }
 
+function ruleDraft({ by, ...rule }: RowRule): Draft<wire.RowRule> {
+  if (by.kind === "target") return { ...rule, ...by, sharpness: null };
+  return { ...rule, sharpness: by.sharpness, from: 0, to: 0, width: 0 };
+}
+
+function ruleFrom(message: wire.RowRule): RowRule {
+  const { sharpness, from, to, width, ...rule } = bare(message);
+  const by =
+    sharpness === undefined
+      ? ({ kind: "target", from, to, width } as const)
+      : ({ kind: "learnability", sharpness } as const);
+  return { ...rule, by };
+}
+
 function armFrom(message: wire.Arm, specs: Codec<unknown>): Arm {
-  const { klCoefficient, rankGroup, resource, rewardRange, ...arm } = bare(message);
+  const { klCoefficient, rankGroup, rows, resource, rewardRange, ...arm } = bare(message);
   return {
     ...arm,
     spec: specs.decode(parseJson(arm.spec)),
@@ -115,6 +142,7 @@ function armFrom(message: wire.Arm, specs: Codec<unknown>): Arm {
     resource,
     ...(klCoefficient !== undefined && { klCoefficient }),
     ...(rankGroup !== undefined && { rankGroup }),
+    ...(rows !== undefined && { rows: ruleFrom(rows) }),
   };
 }
 
@@ -141,15 +169,25 @@ export function configFrom(message: wire.RunConfig | undefined, specs: Codec<unk
 
 // Tasks and samples: messages at once, for there are many.
 
-export function taskMessage({ arm, ordinal, repeat, key }: DrawnTask, keys: Codecs["keys"]): wire.DrawnTask {
-  return { $typeName: "gradus.internal.v1.DrawnTask", arm, ordinal, repeat, key: JSON.stringify(keys.encode(key)) };
+export function taskMessage({ arm, ordinal, row, repeat, key }: DrawnTask, keys: Codecs["keys"]): wire.DrawnTask {
+  const text = JSON.stringify(keys.encode(key));
+  return {
+    $typeName: "gradus.internal.v1.DrawnTask",
+    arm,
+    ordinal,
+    repeat,
+    key: text,
+    ...(row !== undefined && { row }),
+  };
 }
 
 export function taskFrom(message: wire.DrawnTask, cursor: number, config: RunConfig, keys: Codecs["keys"]): DrawnTask {
-  const { arm, ordinal, repeat, key } = message;
+  const { arm, ordinal, row, repeat, key } = message;
   const of = config.arms[arm];
   if (of === undefined) throw new FormatError(`a task is of arm ${arm}, and the run has ${config.arms.length}`);
-  return { cursor, arm, ordinal, repeat, key: keys.decode(parseJson(key), placeOf(of, ordinal, config.seed)) };
+  const task = { cursor, arm, ordinal, repeat };
+  const read = keys.decode(parseJson(key), placeOf(of, row ?? ordinal, config.seed));
+  return row === undefined ? { ...task, key: read } : { ...task, row, key: read };
 }
 
 type Samples = Omit<GroupResults, "cursor">;

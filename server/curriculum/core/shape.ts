@@ -1,6 +1,7 @@
 /** Changes of a run's shape: which arms it has, and how many completions, prompts and tasks. */
 import { checkConfig, checkPolicy } from "./config.ts";
 import type { Reshaped } from "./events.ts";
+import type { RowsRated } from "./row-arms.ts";
 import type { RunState } from "./state.ts";
 import { type Arm, type InstanceKey, invalid, type Invalid, type Policy, type Refusal } from "./types.ts";
 
@@ -13,6 +14,8 @@ export interface NewShape<Spec> {
   readonly promptsPerUpdate: number | undefined;
   readonly length: number | undefined;
   readonly policy: Policy | undefined;
+  /** What the rows of new arms begin with. */
+  readonly rated?: readonly RowsRated[];
 }
 
 function checkRemoved(state: RunState, { removeArms }: NewShape<unknown>): Invalid | undefined {

@@ -11,6 +11,7 @@ import {
 } from "./batches.ts";
 import type { IssuedHashes } from "./issued-hashes.ts";
 import type { Progress } from "../policies/policy.ts";
+import type { RowTable } from "./row-table.ts";
 import type { RewardSums } from "./signals.ts";
 import type { TaskMemory } from "./task-memory.ts";
 import { type InstanceKey, type Policy, type RunConfig, slotsFor } from "./types.ts";
@@ -115,6 +116,8 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly issued: IssuedHashes;
   /** What instances came to, of groups that were folded in; null: the policy has no filter that asks. */
   readonly memory: TaskMemory | null;
+  /** By arm: what is known of its rows; null: it goes through its tasks in turn. */
+  readonly rows: readonly (RowTable | null)[];
   /** The last rounds of each evaluation arm, as they were opened. */
   readonly evaluations: readonly EvaluationRound[];
   /** Of the next entry of the history. */

@@ -14,6 +14,23 @@ export interface InstanceKey {
   readonly epoch?: number;
 }
 
+/** How an arm with a fixed set of rows chooses among them by their pass rates, rather than going through them in turn. */
+export interface RowRule {
+  /** How many there are. */
+  readonly rows: number;
+  readonly by:
+    /** (4p(1 − p)) to a whole power. */
+    | { readonly kind: "learnability"; readonly sharpness: number }
+    /** A bell around a pass rate that moves over the run; of a run without an end it stays where it begins. */
+    | { readonly kind: "target"; readonly from: number; readonly to: number; readonly width: number };
+  /** Share of draws that goes to all rows alike, in [0, 1]. */
+  readonly floor: number;
+  /** What of what is known of a row stays when a group of it is seen, in 256ths. */
+  readonly kept: number;
+  /** A row of which all samples were solved so often in a row is drawn no more; 0: never. */
+  readonly retireAfter: number;
+}
+
 /** What a policy chooses between. */
 export interface Arm<Spec = unknown> {
   /** Unique within the run. */
@@ -33,6 +50,8 @@ export interface Arm<Spec = unknown> {
   readonly removed: boolean;
   /** For the trainer, who gets it with each task. Left out: no opinion. */
   readonly klCoefficient?: number;
+  /** How its rows are chosen; left out: it goes through its tasks in turn. */
+  readonly rows?: RowRule;
   /** Its rows are ranked among those of all arms that name the same. Left out: among those of all that name none. */
   readonly rankGroup?: string;
 }
@@ -46,17 +65,21 @@ export interface TaskPlace<Spec> {
   readonly seed: bigint;
   /** The run's seed: fixes the order in which an arm with rows goes through them. */
   readonly runSeed: bigint;
+  /** Of an arm with rows that are chosen: which one. Left out: the ordinal says it. */
+  readonly row?: number | undefined;
   /** Of the run: those whose rows an arm's own are ranked among. Left out: its rows have no ranks. */
   readonly among?: readonly Arm<Spec>[] | undefined;
 }
 
+/** `number`: of an arm that chooses its rows the row; of any other the ordinal. */
 export function placeOf<Spec>(
-  arm: TaskPlace<Spec>["arm"],
-  ordinal: number,
+  arm: TaskPlace<Spec>["arm"] & Pick<Arm<Spec>, "rows">,
+  number: number,
   runSeed: bigint,
   among?: readonly Arm<Spec>[],
 ): TaskPlace<Spec> {
-  return { arm, ordinal, runSeed, among, seed: deriveSeed("instance", runSeed, arm.id, ordinal) };
+  const row = arm.rows === undefined ? undefined : number;
+  return { arm, ordinal: number, row, runSeed, among, seed: deriveSeed("instance", runSeed, arm.id, number) };
 }
 
 /** A set of tasks that a run is evaluated on beside training: no policy sees it, and nothing is learnt from it. */

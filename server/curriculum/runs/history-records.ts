@@ -9,10 +9,13 @@ import { FORMAT } from "../core/saved.ts";
 import type { HistoryRecord, PlacedRecord } from "../core/history.ts";
 import { policyCodec } from "../policies/registry.ts";
 
+/** Of a number that is told among changes: a history is looked at, and no draw goes by it. */
+const DIGITS = 5;
+
 /** A list where they are told whole, else `{scale, at, to}`. */
 function encodeByArm(before: readonly number[] | null, now: readonly number[]): Json {
-  const { all, ...changes } = changesOf(before, now);
-  return all.length > 0 ? all : changes;
+  const { all, scale, at, to } = changesOf(before, now);
+  return all.length > 0 ? all : { scale, at, to: to.map((number) => Number(number.toPrecision(DIGITS))) };
 }
 
 function decodeByArm(before: readonly number[] | null, json: Json | undefined): readonly number[] {

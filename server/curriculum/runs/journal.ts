@@ -20,6 +20,7 @@ import type { InstanceKey, RunConfig } from "../core/types.ts";
 import { type RunView, stateView, type StateView } from "../core/view.ts";
 import { historyWrites } from "../core/history.ts";
 import { encodeRecord } from "./history-records.ts";
+import { packed, unpacked } from "./packing.ts";
 import type { Clock } from "./ports.ts";
 import { inTurns } from "./turns.ts";
 
@@ -256,11 +257,11 @@ function openRounds({ evaluations }: RunState): number {
 /** `written`: the state whose head is in the store; undefined: none is known to be. */
 export function encodeSummary(state: RunState, written: RunState | undefined): WrittenSummary {
   const { policy, runId, ...plain } = stateView(state);
-  const body = JSON.stringify(plain);
+  const body = packed(JSON.stringify(plain));
   const { config, createdAtMs } = state;
   if (written?.config === config && written.policy === policy) return { state: body };
   const head = { format: FORMAT, runId, createdAtMs, given: config.given, policy: policyCodec.encode(policy) };
-  return { head: JSON.stringify(head), state: body };
+  return { head: packed(JSON.stringify(head)), state: body };
 }
 
 /** Undefined: there is none that this server reads, or none of the run as it is now. */
@@ -275,8 +276,8 @@ export function decodeSummary({ summary, version }: ListedRun): ListedView | und
 
 /** The store gives no text that was changed, so that one of this format is what was written. */
 function decode(summary: Summary, version: number): ListedView | undefined {
-  const state = parseJson(summary.state) as unknown as Omit<StateView, "runId" | "policy">;
-  const { format, ...head } = readObject(parseJson(summary.head));
+  const state = parseJson(unpacked(summary.state)) as unknown as Omit<StateView, "runId" | "policy">;
+  const { format, ...head } = readObject(parseJson(unpacked(summary.head)));
   // A server that writes no summaries may have written events beside this one.
   if (format !== FORMAT || state.version !== version - 1) return undefined;
   const [runId, policy] = [readText(head["runId"]), policyCodec.decode(head["policy"] ?? null)];

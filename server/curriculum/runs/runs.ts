@@ -10,6 +10,9 @@ import {
   type ReportedAdvantages,
 } from "../core/feedback.ts";
 import { type ListedRun, recordMissing, StoreDamaged } from "../../stores/store.ts";
+import { type Ratings, ratedEvent, type RowsRated } from "../core/row-arms.ts";
+import { type RowReport, rowReport } from "../core/row-report.ts";
+import { rowTable } from "../core/row-table.ts";
 import { decideReopen } from "../core/groups.ts";
 import { decideShape, type NewShape } from "../core/shape.ts";
 import { usefulGroups } from "../core/batches.ts";
@@ -85,6 +88,8 @@ export interface Runs<Spec, Key extends InstanceKey> {
   create(
     runId: string,
     config: RunConfig<Spec>,
+    /** What the rows of its arms begin with; left out: nothing. */
+    rated?: readonly RowsRated[],
   ): Promise<Result<{ readonly run: RunView<Spec>; readonly created: boolean }>>;
   get(runId: string): Promise<Result<RunView<Spec>>>;
   /** The names of its incarnations, the first of which no other run of its id has. */
@@ -122,6 +127,10 @@ export interface Runs<Spec, Key extends InstanceKey> {
     by?: string,
     validateOnly?: boolean,
   ): Promise<Result<AppliesFrom>>;
+  /** Tells pass rates of an arm's rows. */
+  rateRows(runId: string, ratings: Ratings, by?: string): Promise<Result<AppliesFrom>>;
+  /** What is known of so many rows of an arm, by its index, from one on. */
+  rows(runId: string, arm: number, from: number, limit: number): Promise<Result<RowReport>>;
   /** Moves the policy on to what comes next, if it has that. */
   advance(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
   /**
@@ -150,12 +159,12 @@ function keeping<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
 ): Operations<Spec, Key, "create" | "get" | "incarnations" | "remove" | "history"> {
   type All = Runs<Spec, Key>;
-  const create: All["create"] = async (runId, config) => {
+  const create: All["create"] = async (runId, config, rated = []) => {
     const invalid = checkRunId(runId) ?? checkConfig(config);
     if (invalid !== undefined) return invalid;
     const atMs = clock.now();
     const created = { kind: "created", runId, incarnation: newIncarnation(), config, atMs } as const;
-    const { state, events, records } = encodeChange(undefined, { events: [created] }, source, atMs);
+    const { state, events, records } = encodeChange(undefined, { events: [created, ...rated] }, source, atMs);
     const timeToLiveMs = keptMs(config.timeToLiveMs);
     const summary = encodeSummary(state, undefined);
     const outcome = await store.create({ id: runId, timeToLiveMs, events, records, summary });
@@ -298,8 +307,12 @@ function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: u
 /** Control changes; without events where they change nothing. */
 function controlling<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
-): Operations<Spec, Key, "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume" | "maskArms"> {
-  type Asked = readonly [runId: string, by: string | undefined, validateOnly: boolean | undefined];
+): Operations<
+  Spec,
+  Key,
+  "updateShape" | "updatePolicy" | "setWeights" | "rateRows" | "advance" | "pause" | "resume" | "maskArms"
+> {
+  type Asked = readonly [runId: string, by: string | undefined, validateOnly?: boolean];
   const control = (
     [runId, by, validateOnly]: Asked,
     decide: (state: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[] | Refusal,
@@ -318,7 +331,7 @@ function controlling<Spec, Key extends InstanceKey>(
         [runId, by, validateOnly],
         (state) => {
           const decision = decideShape(state, shape);
-          return decision.kind === "reshaped" ? [decision] : decision;
+          return decision.kind === "reshaped" ? [decision, ...(shape.rated ?? [])] : decision;
         },
         (state) => ofShape(state, shape),
       ),
@@ -342,6 +355,7 @@ function controlling<Spec, Key extends InstanceKey>(
         (state) => ofWeights(state, changed, weightsIn(state)),
       );
     },
+    rateRows: (runId, ratings, by) => control([runId, by], () => [ratedEvent(ratings)]),
     advance: (runId, by, validateOnly) => control([runId, by, validateOnly], advanced),
     maskArms: (resource, reason) => registry.maskArms(resource, reason),
     pause: (runId, by, validateOnly) =>
@@ -370,6 +384,8 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
         // Of a run that was deleted meanwhile the history is not there to be read: that export would have none of it.
         return (await run.refresh()) ? ok(exported) : gone;
       }),
+    rows: (runId, arm, from, limit) =>
+      read(registry, runId, ({ rows }) => rowReport(rows[arm] ?? rowTable({ rows: 0, retireAfter: 0 }), from, limit)),
     import: (state, runId, by) => importRun(ports, registry, state, { runId, by }),
     recent: async (limit) => (await registry.recent(limit)).map((run) => recentRun(run.state())),
     watch: async (runId, signal) => {

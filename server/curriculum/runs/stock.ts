@@ -99,7 +99,7 @@ export function createStock<Spec, Key extends InstanceKey>(
   ): Promise<NotMade | undefined> => {
     const on = shelves[arm] ?? shelf<Key>();
     // Of an arm that may give nothing no more is asked than it takes to know.
-    const asked = on.gives ? ordinals : ordinals.slice(0, DRY_ORDINALS);
+    const asked = on.gives || of.arms[arm]?.rows !== undefined ? ordinals : ordinals.slice(0, DRY_ORDINALS);
     const others = asked.flatMap((ordinal) => on.pending.get(ordinal) ?? []);
     const own = asked.filter((ordinal) => !on.made.has(ordinal) && !on.pending.has(ordinal));
     const begun = own.length === 0 ? undefined : begin(of, arm, own, signal);
@@ -125,6 +125,8 @@ export function createStock<Spec, Key extends InstanceKey>(
         shelves = state.config.arms.map(() => shelf<Key>());
       }
       for (const [arm, { made }] of shelves.entries()) {
+        // Rows are chosen anew in each draw.
+        if (config.arms[arm]?.rows !== undefined) made.clear();
         const next = state.arms[arm]?.nextOrdinal ?? 0;
         for (const ordinal of made.keys()) if (ordinal < next) made.delete(ordinal);
       }
@@ -136,7 +138,7 @@ export function createStock<Spec, Key extends InstanceKey>(
 function expected({ config, probabilities, weights, masks }: RunState, deviations: number): readonly number[] {
   const slots = slotsFor(config.promptsPerUpdate, config.dynamicSampling);
   return (probabilities ?? []).map((p, arm) => {
-    if (p <= 0 || (weights[arm] ?? 0) <= 0 || masks[arm] !== null) return 0;
+    if (p <= 0 || (weights[arm] ?? 0) <= 0 || masks[arm] !== null || config.arms[arm]?.rows !== undefined) return 0;
     return Math.min(slots, Math.ceil(slots * p + deviations * Math.sqrt(slots * p * (1 - p)) + 1));
   });
 }

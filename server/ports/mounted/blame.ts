@@ -37,7 +37,10 @@ export async function judge(
   if (alive.kind === "facts" && (reference === undefined || isRight(described, alive)))
     return beatenBy(described, second);
   const { failure, detail } = second;
-  const what = alive.kind === "facts" ? "takes the reference answer for wrong" : `fails at ${reference === undefined ? "an empty answer" : "the reference answer"} too`;
+  const what =
+    alive.kind === "facts"
+      ? "takes the reference answer for wrong"
+      : `fails at ${reference === undefined ? "an empty answer" : "the reference answer"} too`;
   return unavailable(resource, `the verifier ${what} (${failure}: ${onOneLine(detail)})`);
 }
 
@@ -69,7 +72,9 @@ function beatenBy({ components }: Described, { failure }: Beaten): Facts {
 function told(described: Described, resource: string, verified: Verified): Facts | Failed {
   if (verified.kind === "facts") {
     const read = readFacts(described, verified.facts);
-    return read.kind === "facts" ? read.facts : notAgain(resource, `the verifier returned what is no finding: ${read.why}`);
+    return read.kind === "facts"
+      ? read.facts
+      : notAgain(resource, `the verifier returned what is no finding: ${read.why}`);
   }
   const { failure, detail } = verified;
   const words = `the verifier failed (${failure}): ${onOneLine(detail)}`;

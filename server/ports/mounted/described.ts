@@ -3,12 +3,7 @@ import type { ComponentInfo, Goal, Level } from "../../../envs/environment.ts";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
 import { Goal as WireGoal } from "../../gen/gradus/v1/environment_pb.js";
-import type {
-  DescribeResponse,
-  LeftOut,
-  ProvidedEnvironment,
-  ProviderLevel,
-} from "../../gen/gradus/v1/provider_pb.js";
+import type { DescribeResponse, LeftOut, ProvidedEnvironment, ProviderLevel } from "../../gen/gradus/v1/provider_pb.js";
 import { formatNumbers } from "../../tasks/words.ts";
 import { type AskedEnvironment, ITEM_LIMITS } from "./provider.ts";
 
@@ -203,7 +198,9 @@ export function levelOf({ number, name, description, evaluationOnly }: Described
 /** Why what a provider serves now is not what was mounted; undefined: it is. */
 export function changeBetween(before: DescribeResponse, now: DescribeResponse): string | undefined {
   const digests = new Map(now.environments.map(({ id, version, digest }) => [`${id} version ${version}`, digest]));
-  const changed = before.environments.find(({ id, version, digest }) => digests.get(`${id} version ${version}`) !== digest);
+  const changed = before.environments.find(
+    ({ id, version, digest }) => digests.get(`${id} version ${version}`) !== digest,
+  );
   if (changed === undefined) return undefined;
   return `the sources of ${changed.id} changed since it was mounted, and its tasks are none of theirs: restart the server to serve what is there now`;
 }

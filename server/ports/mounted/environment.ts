@@ -8,7 +8,8 @@ import { unavailable } from "../../../envs/facts.ts";
 import type { AnswerFormat, ChatMessage } from "../../../envs/prompt.ts";
 import { judge } from "./blame.ts";
 import { type Described, type DescribedLevel, levelOf } from "./described.ts";
-import { carried, createInstances, type Instances, type MountedInstance, uncarried } from "./instances.ts";
+import { carried, type MountedInstance, uncarried } from "./instance.ts";
+import { createInstances, type Instances } from "./instances.ts";
 import type { Provider } from "./provider.ts";
 
 export type MountedEnvironment = AsyncEnvironment<MountedInstance, string>;
@@ -53,7 +54,9 @@ export function mountedEnvironment(described: Described, options: MountOptions):
     goal,
     resource,
     ...(primary && { grading: { primary: primary.name, components } }),
-    ...(primary === undefined && { rewardSchemes: goal === "satisfy" ? ["graded"] : ["quality", "binary", "optimal_only"] }),
+    ...(primary === undefined && {
+      rewardSchemes: goal === "satisfy" ? ["graded"] : ["quality", "binary", "optimal_only"],
+    }),
     ...(described.answerFormats.length > 0 && { answerFormats: described.answerFormats }),
     ...(described.verbatim && { verbatim: true }),
     asked: {
@@ -78,7 +81,8 @@ export function mountedEnvironment(described: Described, options: MountOptions):
             kind: "malformed",
             reason: `the answer has ${text.length} characters, and the limit is ${answerLengthMax}`,
           },
-    verify: (instance, answer, { signal }) => verify({ ...options, described, resource, instances }, instance, answer, signal),
+    verify: (instance, answer, { signal }) =>
+      verify({ ...options, described, resource, instances }, instance, answer, signal),
   });
   const instances = createInstances({
     described,

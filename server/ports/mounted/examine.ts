@@ -5,7 +5,7 @@
 import { onOneLine } from "../../../envs/lib/words.ts";
 import type { Described, DescribedLevel } from "./described.ts";
 import { readFacts } from "./findings.ts";
-import { wholeOf } from "./instances.ts";
+import { wholeOf } from "./instance.ts";
 import type { Failure, Generated, Provider, Verified } from "./provider.ts";
 
 /** Seeds of which one has to have an instance. */
@@ -53,8 +53,7 @@ function whyNone(results: readonly Generated[]): string {
 type Judged = { readonly kind: "verdict"; readonly isRight: boolean } | { readonly kind: "none"; readonly why: string };
 
 function verdictOf(described: Described, verified: Verified): Judged {
-  if (verified.kind === "failure")
-    return { kind: "none", why: `${verified.failure}: ${onOneLine(verified.detail)}` };
+  if (verified.kind === "failure") return { kind: "none", why: `${verified.failure}: ${onOneLine(verified.detail)}` };
   const read = readFacts(described, verified.facts);
   if (read.kind === "wrong") return { kind: "none", why: read.why };
   const { facts } = read;

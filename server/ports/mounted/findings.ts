@@ -28,9 +28,13 @@ export function readFacts(environment: Pick<Described, "goal" | "components">, w
       return { kind: "facts", facts: { kind: "infeasible", violation: said, ...info } };
     }
     case Verdict.FEASIBLE:
-      return isGraded ? wrong("it found an answer feasible, and its answers are graded") : feasible(environment, wire, info);
+      return isGraded
+        ? wrong("it found an answer feasible, and its answers are graded")
+        : feasible(environment, wire, info);
     case Verdict.GRADED:
-      return isGraded ? graded(environment.components, wire, violation, info) : wrong("it graded, and has no components");
+      return isGraded
+        ? graded(environment.components, wire, violation, info)
+        : wrong("it graded, and has no components");
     default:
       return wrong(`its verdict is ${wire.verdict}`);
   }
@@ -45,12 +49,7 @@ function feasible({ goal }: Pick<Described, "goal">, { objective }: ProvidedFact
   return { kind: "facts", facts: { kind: "feasible", objective, ...info } };
 }
 
-function graded(
-  components: Described["components"],
-  wire: ProvidedFacts,
-  violation: string,
-  info: Info,
-): ReadFacts {
+function graded(components: Described["components"], wire: ProvidedFacts, violation: string, info: Info): ReadFacts {
   const values = new Map(wire.components.map(({ name, ...rest }) => [name, rest]));
   const strange = wire.components.find(({ name }) => !components.some((each) => each.name === name));
   if (strange !== undefined || values.size !== wire.components.length)
@@ -58,7 +57,8 @@ function graded(
   const read: GradedComponent[] = [];
   for (const { name } of components) {
     const { value, reason = "it was not graded" } = values.get(name) ?? {};
-    if (value === undefined) read.push({ name, value: undefined, reason: onOneLine(reason).slice(0, WORDS_LENGTH_MAX) });
+    if (value === undefined)
+      read.push({ name, value: undefined, reason: onOneLine(reason).slice(0, WORDS_LENGTH_MAX) });
     // Written so that NaN is out of range.
     else if (value >= 0 && value <= 1) read.push({ name, value });
     else return wrong(`its component '${name}' is ${value}, and must be from 0 to 1`);
@@ -70,7 +70,13 @@ function graded(
 
 /** Of an answer that cannot be graded: no part of it is met. */
 function ungraded(components: Described["components"], violation: string, info: Info): Facts {
-  return { kind: "graded", components: components.map(({ name }) => ({ name, value: 0 })), solved: false, violation, ...info };
+  return {
+    kind: "graded",
+    components: components.map(({ name }) => ({ name, value: 0 })),
+    solved: false,
+    violation,
+    ...info,
+  };
 }
 
 function infoOf(wire: ProvidedFacts["info"]): Info {

@@ -184,7 +184,8 @@ class RunningHost {
   #heed({ content }: ProviderFrame): void {
     if (content.case === "ready") {
       const { described, refused, locked } = content.value;
-      if (described === undefined) return this.#end(refused === "" ? "it serves nothing, and does not say why" : refused);
+      if (described === undefined)
+        return this.#end(refused === "" ? "it serves nothing, and does not say why" : refused);
       const { pid = -1 } = this.#child;
       this.#answer({ kind: "started", host: { described, locked, pid, close: () => this.close() } });
     } else if (content.case === "ended") {

@@ -60,7 +60,7 @@ export function generateItem(
     signal,
     lost: 0,
     seed,
-    settle: settle as Item["settle"],
+    settle,
     frameOf: (items) => ({
       case: "generate",
       value: {
@@ -72,9 +72,7 @@ export function generateItem(
       },
     }),
     read: (content, place) =>
-      content.case === "generated" && content.value.index === place
-        ? (generatedOf(content.value) ?? EMPTY)
-        : undefined,
+      content.case === "generated" && content.value.index === place ? (generatedOf(content.value) ?? EMPTY) : undefined,
   });
 }
 
@@ -95,7 +93,7 @@ export function verifyItem(
     signal,
     lost: 0,
     answer,
-    settle: settle as Item["settle"],
+    settle,
     frameOf: (items) => verifyFrame(environment, instance, items as readonly AnswerItem[]),
     read: (content, place) =>
       content.case === "verified" && content.value.index === place ? (verifiedOf(content.value) ?? EMPTY) : undefined,
@@ -106,11 +104,7 @@ interface AnswerItem extends Item {
   readonly answer: string;
 }
 
-function verifyFrame(
-  environment: AskedEnvironment,
-  instance: Uint8Array,
-  items: readonly AnswerItem[],
-): FrameContent {
+function verifyFrame(environment: AskedEnvironment, instance: Uint8Array, items: readonly AnswerItem[]): FrameContent {
   return {
     case: "verify",
     value: {
@@ -137,7 +131,7 @@ export function drawItem(
       fresh: false,
       signal,
       lost: 0,
-      settle: settle as Item["settle"],
+      settle,
       frameOf: () => ({
         case: "draw",
         value: {

@@ -21,8 +21,7 @@ export interface LocalProvider extends Provider {
 }
 
 export type OpenedLocal =
-  | { readonly kind: "opened"; readonly provider: LocalProvider }
-  | { readonly kind: "failed"; readonly why: string };
+  { readonly kind: "opened"; readonly provider: LocalProvider } | { readonly kind: "failed"; readonly why: string };
 
 /** Items of one frame: so few that the last of them does not wait long, so many that a frame costs little for each. */
 const FRAME_ITEMS_MAX = 64;
@@ -210,7 +209,8 @@ class Local {
 
   /** What becomes of the item that a worker had begun when it ended. */
   #blame(item: Item, { killed }: Hand, { kind, how }: WorkerEnd): void {
-    if (killed === "late") item.settle(failure("timeout", `no answer within ${item.limitMs * LATE_FACTOR + LATE_MS} ms`));
+    if (killed === "late")
+      item.settle(failure("timeout", `no answer within ${item.limitMs * LATE_FACTOR + LATE_MS} ms`));
     else if (killed === "lying") item.settle(failure("unavailable", "the worker answered what it was not asked"));
     else if (kind !== "host") item.settle(failure(kind, `the worker ended: ${how}`));
     else if (++item.lost < LOST_MAX) this.#queue.putBack([item]);

@@ -57,11 +57,7 @@ export interface AskOptions {
 export interface Provider {
   readonly described: DescribeResponse;
   /** One result for each seed, in order. */
-  generate(
-    environment: AskedEnvironment,
-    asked: GenerateAsked,
-    options: AskOptions,
-  ): Promise<readonly Generated[]>;
+  generate(environment: AskedEnvironment, asked: GenerateAsked, options: AskOptions): Promise<readonly Generated[]>;
   verify(environment: AskedEnvironment, asked: VerifyAsked, options: AskOptions): Promise<Verified>;
   draw(
     environment: AskedEnvironment,

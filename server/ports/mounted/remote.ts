@@ -34,8 +34,7 @@ import {
 import type { RemoteMount } from "./settings.ts";
 
 export type OpenedRemote =
-  | { readonly kind: "opened"; readonly provider: Provider }
-  | { readonly kind: "failed"; readonly why: string };
+  { readonly kind: "opened"; readonly provider: Provider } | { readonly kind: "failed"; readonly why: string };
 
 const DESCRIBE_MS_MAX = 30_000;
 const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
@@ -132,7 +131,12 @@ class Remote {
     const { id, version, digest, limits } = environment;
     const request = {
       $typeName: "gradus.v1.GenerateRequest" as const,
-      ...{ environment: id, version, digest, level, parametersJson, seeds: [...seeds] },
+      environment: id,
+      version,
+      digest,
+      level,
+      parametersJson,
+      seeds: [...seeds],
     };
     const open = (): ClientReadableStream<Response> => {
       const method = EnvironmentProvider.method.generate;
@@ -180,7 +184,10 @@ class Remote {
       );
       stream.write({
         $typeName: "gradus.v1.VerifyRequest",
-        ...{ environment: id, version, digest, instance },
+        environment: id,
+        version,
+        digest,
+        instance,
         answers: answers.map(({ text }, index) => ({ $typeName: "gradus.v1.ProvidedAnswer", index, text })),
       });
       stream.end();
@@ -286,4 +293,3 @@ function writerOf(method: DescMethod): (message: unknown) => Buffer {
 function readerOf<M extends Method>(method: M): (bytes: Buffer) => MessageShape<M["output"]> {
   return (bytes) => fromBinary(method.output, bytes) as MessageShape<M["output"]>;
 }
-

@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { readTextFile } from "../../runtime/files.ts";
-import { ConfigProblem, flag, integer, list, namedPath, type Parsed } from "../../runtime/values.ts";
+import { ConfigProblem, integer, list, namedPath, type Parsed } from "../../runtime/values.ts";
 import type { PortOptions, ValuesOf } from "../kind.ts";
 
 /** A provider that a server starts itself. */
@@ -36,8 +36,6 @@ export interface MountSettings {
   readonly allow: { readonly read: readonly string[]; readonly net: readonly string[] };
   readonly workers: number;
   readonly memoryMib: number;
-  /** Whether files of Python are mounted again when they change. */
-  readonly reload: boolean;
 }
 
 type Given =
@@ -53,7 +51,8 @@ function readMount(given: string): Parsed<Given> {
   if (TARGET.test(given)) return { kind: "value", value: { kind: "host", target: given } };
   return {
     kind: "refused",
-    expected: "name=host:port, name=grpcs://host:port, or something to mount, such as reasoning-gym or reasoning-gym:basic_arithmetic",
+    expected:
+      "name=host:port, name=grpcs://host:port, or something to mount, such as reasoning-gym or reasoning-gym:basic_arithmetic",
   };
 }
 
@@ -114,10 +113,6 @@ export const mountOptions = {
     max: 1024 * 1024,
     defaultValue: 1024,
   }),
-  reload: flag({
-    flag: "reload",
-    description: "for development: mount a file of Python again when it changes; tasks of what it was are then refused",
-  }),
 } as const satisfies PortOptions;
 
 /** A file of environments, and not an interpreter. */
@@ -129,12 +124,13 @@ export function interpreterOf({ python }: Pick<ValuesOf<typeof mountOptions>, "p
 }
 
 export function readMounts(values: ValuesOf<typeof mountOptions>): MountSettings {
-  const { python, mount, allow, mountWorkers: workers, mountMemoryMib: memoryMib, reload } = values;
+  const { python, mount, allow, mountWorkers: workers, mountMemoryMib: memoryMib } = values;
   const files = python.filter(isFile).map((path): Mount => ({ kind: "host", name: path, target: asTarget(path) }));
   const mounts = [...files, ...mount.map((given) => mountOf(given, values))];
   const names = mounts.map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) throw new ConfigProblem(`--mount and --python must name each thing once; got '${twice}' twice`);
+  if (twice !== undefined)
+    throw new ConfigProblem(`--mount and --python must name each thing once; got '${twice}' twice`);
   for (const [option, named] of [
     ["mount-token-file", values.mountTokenFile],
     ["mount-ca", values.mountCa],
@@ -145,7 +141,7 @@ export function readMounts(values: ValuesOf<typeof mountOptions>): MountSettings
   }
   const what = (kind: "read" | "net") => allow.flatMap((each) => (each.kind === kind ? [each.what] : []));
   const allowed = { read: what("read"), net: what("net") };
-  return Object.freeze({ mounts, python: interpreterOf(values), allow: allowed, workers, memoryMib, reload });
+  return Object.freeze({ mounts, python: interpreterOf(values), allow: allowed, workers, memoryMib });
 }
 
 function asTarget(path: string): string {

@@ -22,6 +22,9 @@ import { version } from "../../runtime/version.ts";
 import { nobody, type RequestHeaders } from "../admission.ts";
 import { type Method, methodOf, type TransportContext } from "../call.ts";
 import { toConnectError } from "../errors.ts";
+import { handlersOf } from "../gyms/episodes.ts";
+import { type NemoGym, nemoGym } from "../gyms/nemo-gym.ts";
+import { openEnv } from "../gyms/openenv.ts";
 import { type Registration, RpcError } from "../rpc.ts";
 import { callKey, implementationOf, messageKey } from "./calls.ts";
 import { bodyReader, type ByteRequest, HttpCall } from "./messages.ts";
@@ -70,8 +73,23 @@ export async function startHttp(
   context: TransportContext,
   metrics: Metrics,
 ): Promise<HttpPort> {
-  const server = createHttpServer(config, listener(config, routesOf(services, context), context, metrics));
-  return listening(server, config.host, config.httpPort);
+  const handlers = handlersOf(services);
+  const others = { routes: routesOf(services, context), nemo: nemoGym(context, handlers) };
+  const server = createHttpServer(config, listener(config, others, context, metrics));
+  const sessions = openEnv(context, handlers);
+  server.on("upgrade", (request, socket, head) => {
+    if (sessions.upgrade(request, socket, head)) return;
+    // As Node answers where nobody upgrades: what is asked for is not to be had.
+    socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+  });
+  const port = await listening(server, config.host, config.httpPort);
+  return {
+    port: port.port,
+    close: (graceMs) => {
+      sessions.close();
+      return port.close(graceMs);
+    },
+  };
 }
 
 /**
@@ -174,14 +192,27 @@ function headersOf(get: (name: "host" | "origin" | "authorization") => string | 
   return { host: get("host"), origin: get("origin"), authorization: get("authorization") };
 }
 
-function listener(config: HttpConfig, routes: Routes, context: TransportContext, metrics: Metrics): RequestListener {
+/** What is served by path. */
+interface Served {
+  readonly routes: Routes;
+  readonly nemo: NemoGym;
+}
+
+function listener(
+  config: HttpConfig,
+  { routes, nemo }: Served,
+  context: TransportContext,
+  metrics: Metrics,
+): RequestListener {
   const page = createPage();
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const path = request.url?.split("?", 1)[0] ?? "";
     if (answerProbe(path, response, context)) return;
     if (answerCors(config.corsOrigins, request, response)) return;
     const route = routes.get(path);
+    const ofNemo = nemo(path);
     if (route !== undefined) void answerCall(route, request, response, context);
+    else if (ofNemo !== undefined) ofNemo(request, response);
     else if (path === "/metrics") answerScrape(request, response, context, metrics);
     else if (!page.answer(path, request, response)) answerText(response, 404, notFound(path, [...routes.keys()]));
   };
@@ -298,7 +329,7 @@ function contentTypeProblem({ path }: Method, handler: Handler, type: string | u
 
 function notFound(path: string, paths: readonly string[]): string {
   const shown = paths.map((known) => `  POST ${known}`).join("\n");
-  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n${shown}`;
+  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws (OpenEnv)\n  POST /seed_session, /verify (NeMo Gym)\n${shown}`;
 }
 
 async function close(server: Server, graceMs: number): Promise<void> {

@@ -111,6 +111,14 @@ test("a run of many arms is read back from its journal, and from an export, as i
   expect(saved.length).toBeLessThan((TOLD_BYTES * ARMS * BATCHES) / 2);
 });
 
+test("a run of many arms is told in a list by a summary that is short", async () => {
+  const { runs, store } = await trained;
+  const { runs: rows } = await store.list("", 1);
+  expect((rows[0]?.summary?.state.length ?? 0) + (rows[0]?.summary?.head.length ?? 0)).toBeLessThan(100 * 1024);
+  const { items } = await runs.list("", 1);
+  expect(items[0]).toMatchObject({ kind: "run", view: { state: { batchesDrawn: BATCHES } } });
+});
+
 test("numbers that hardly move stay as they were told, but for those drawn from, and changes tell the rest", () => {
   const before = [0.5, 0.25, 0.125, 0];
   const now = [0.5, 0.251, 0.126, 0.01];

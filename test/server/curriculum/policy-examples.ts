@@ -57,6 +57,10 @@ export const policyExamples: readonly { readonly name: string; readonly policy: 
     name: "frontier of solved samples that wears off at once",
     policy: frontierPolicy({ measure: "SOLVED", exploration: 1e-6, practiceScale: 0.5 }),
   },
+  {
+    name: "frontier with measures by arm",
+    policy: frontierPolicy({ measure: "IMPROVEMENT", armMeasures: { "real/T0": "SOLVED", "real/T3": "QUALITY" } }),
+  },
   { name: "frontier of rewards", policy: frontierPolicy({ measure: "REWARD", exploration: 0.5 }) },
   { name: "forgetting", policy: forgettingPolicy() },
   { name: "forgetting, reversed", policy: forgettingPolicy({ reversed: true }) },

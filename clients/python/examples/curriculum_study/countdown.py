@@ -171,7 +171,7 @@ def _fixed() -> list[Arm]:
 
 
 def _staged() -> Policy:
-    """In slices of each tier, for ranks are within a tier: every tier keeps its share."""
+    """Slices of all rows together; ranks were within a tier until the server's ranks spanned a run."""
     return gradus.staged(
         gradus.stage(share=0.3, ranks=(0, 0.3, "solutions")),
         gradus.stage(share=0.4, ranks=(0, 0.7, "solutions")),
@@ -217,6 +217,15 @@ CONDITIONS = (
         _real,
         "graded",
         papers="none: Curriculum RLOO slices all prompts together",
+        is_retired=True,
+    ),
+    Condition(
+        "staged",
+        "of all rows the easiest 30%, the easiest 70%, all (Curriculum RLOO 3.2)",
+        _staged,
+        _real,
+        "graded",
+        papers="Curriculum RLOO, step 90: .509, .70",
     ),
     Condition(
         "bandit", "over the pool's tiers (ADSC, real-only MAB)", _bandit, _real, "graded", papers="ADSC .508, .70"

@@ -110,6 +110,8 @@ class Condition:
         Whether contrast pairs (VCC) add a loss.
     papers
         What the papers have for it.
+    is_retired
+        Whether it is trained no more, for a server of today draws otherwise under its policy; its figures are kept.
 
     """
 
@@ -120,6 +122,7 @@ class Condition:
     reward_scheme: str
     contrast: bool = False
     papers: str = ""
+    is_retired: bool = False
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     experiment = EXPERIMENTS[options.experiment]
-    names = [each.name for each in experiment.conditions]
+    names = [each.name for each in experiment.conditions if not each.is_retired]
     for unknown in (each for each in options.only or () if each not in names):
         parser.error(f"--only {unknown!r}: {experiment.name} has {', '.join(map(repr, names))}")
     results = options.results or RESULTS / experiment.name / options.size

@@ -17,7 +17,7 @@ from gradus import (
     aio,
 )
 from gradus._credentials import Tls
-from gradus.arms import arm, evaluation_arm, task_spec
+from gradus.arms import arm, evaluation_arm, rows, task_spec
 from gradus.client import Client, Evaluation, Run
 from gradus.errors import (
     AbortedError,
@@ -145,6 +145,7 @@ __all__ = [
     "named_policy",
     "recommended",
     "replay",
+    "rows",
     "signal_rescale",
     "stage",
     "staged",

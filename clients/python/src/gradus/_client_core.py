@@ -242,8 +242,8 @@ class ClientCore(PlanCore):
                 each.write_to(request.groups.add())
             return environment_call("BatchStep", request, lambda got: [*map(read, got.groups)])
 
-        read = yield from self.calls(map(call, messages), options)
-        rewards = list(chain.from_iterable(read))
+        replies = yield from self.calls(map(call, messages), options)
+        rewards = list(chain.from_iterable(replies))
         errors = [self.feedback.note(group.run_id, each) for group, each in zip(sent, rewards, strict=True)]
         for error in filter(None, errors):
             raise error

@@ -17,7 +17,7 @@ from gradus.errors import NoEffectWarning
 from gradus.groups import GroupAdvantages, HistoryRecord, RunGroup
 from gradus.outcomes import GroupOutcome
 from gradus.policy_values import Policy
-from gradus.runs import Arm, ImportedRun, RunState
+from gradus.runs import Arm, ImportedRun, RowState, RunState
 from gradus.samples import RunSample, filter_proto
 from gradus.tasks import CompletionGroup, Task
 from gradus.v1 import curriculum_pb2 as cur
@@ -30,6 +30,8 @@ _STATUS = outcome_pb2.Feedback.DESCRIPTOR.fields_by_name["status"].enum_type
 
 GroupRef: TypeAlias = Task | CompletionGroup | str
 """A group, by its task, its completions or its id."""
+
+_ROWS_MAX = 65_536
 
 Which: TypeAlias = Literal["open"] | int | Sequence[str]
 """Which groups: those that are open, those of an update batch, or those of these ids."""
@@ -121,6 +123,44 @@ class WholeRunCore(RunCore):
             return curriculum_call("GetGroups", request, paged("groups", RunGroup))
 
         return self.client.pages(page, call_options(options))
+
+    def rows(self, arm_id: str, **options: Unpack[CallOptions]) -> Each[RowState]:
+        """What is known of the rows of an arm with a curriculum over them (`gradus.rows`), in their order."""
+
+        def page(token: str) -> Call[tuple[list[RowState], str]]:
+            request = message_of(
+                cur.ListRowsRequest, run_id=self.run_id, arm_id=arm_id, page_size=_ROWS_MAX, page_token=token
+            )
+            return curriculum_call("ListRows", request, paged("rows", RowState))
+
+        return self.client.pages(page, call_options(options))
+
+    def rate_rows(
+        self,
+        arm_id: str,
+        rates: Mapping[int, float],
+        *,
+        samples: float | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Op[int]:
+        """Tells pass rates of rows of an arm; gives the first cursor that is drawn by them.
+
+        Parameters
+        ----------
+        arm_id
+            An arm with a curriculum over its rows (`gradus.rows`).
+        rates
+            By row (of a pool its number in the file, from 0), in [0, 1]: what is known of it in place of what the run
+            knew; at most 65,536.
+        samples
+            How many samples each is worth; None: 8.
+        **options
+            `timeout` in seconds and `retries`, in place of the client's.
+
+        """
+        told = [cur.RowRating(row=row, pass_rate=rate) for row, rate in rates.items()]
+        request = message_of(cur.RateRowsRequest, run_id=self.run_id, arm_id=arm_id, rows=told, samples=samples)
+        return self.call(curriculum_call("RateRows", request, lambda response: response.applies_from_cursor), options)
 
     def update_shape(self, **shape: Unpack[ShapeOptions]) -> Op[int]:
         """Changes arms, generations, prompts or length; gives the first cursor that the change applies to.

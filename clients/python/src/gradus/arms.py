@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from gradus._arguments import suggesting
 from gradus.enums import AnswerFormat, Source, Split, Thinking
-from gradus.runs import Arm, EvaluationArm
+from gradus.runs import Arm, EvaluationArm, RowCurriculum, RowLearnability, RowTarget
 from gradus.tasks import RewardScheme, TaskSpec
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def arm(
     hard: bool = False,
     kl_coefficient: float | None = None,
     rank_group: str = "",
+    rows: RowCurriculum | None = None,
     parameters: Mapping[str, float] | None = None,
     pool: str = "",
     version: int = 0,
@@ -87,14 +88,15 @@ def arm(
 ) -> Arm:
     """An arm: what a policy chooses between. Its id is "environment/level/source", of what is given, unless set.
 
-    An environment with "*", which stands for anything but "/", makes it a family: `arm("np/*")` stands for an arm of each
-    level of each environment of the server that matches. `Run.check` says what it comes to.
+    An environment with "*", which stands for anything but "/", makes it a family: `arm("np/*")` stands for an arm of
+    each level of each environment of the server that matches. `Run.check` says what it comes to.
 
     Without `source` tasks are made where the environment can make some, and else rows of a pool, as those of code, qa
     and writing are.
     `hard` says whether the constraint `hard_share_min` counts it. Each of its tasks carries `kl_coefficient` for the
     trainer. Where the policy draws in a range of ranks, its rows are ranked among those of all arms that name the same
-    `rank_group`; "": among those of all that name none. Without `answer_format` and `reward_scheme` the run's count.
+    `rank_group`; "": among those of all that name none. With `rows` (`gradus.rows`) it chooses among its rows by
+    their pass rates. Without `answer_format` and `reward_scheme` the run's count.
     """
     spec = task_spec(
         environment,
@@ -109,7 +111,55 @@ def arm(
     # A family's arms are named by the server.
     own = "" if "*" in environment else "/".join(part for part in (environment, level, source) if part)
     name = arm_id or own
-    return Arm(name, spec, weight, hard, kl_coefficient, rank_group)
+    return Arm(name, spec, weight, hard, kl_coefficient, rank_group, rows)
+
+
+@suggesting
+def rows(
+    *,
+    sharpness: int | None = None,
+    target: tuple[float, float] | float | None = None,
+    width: float | None = None,
+    floor: float | None = None,
+    kept: float | None = None,
+    retire_after: int = 0,
+    count: int = 0,
+    column_samples: float | None = None,
+) -> RowCurriculum:
+    """A curriculum over an arm's rows: those are drawn of whose pass rate most is learnt.
+
+    Parameters
+    ----------
+    sharpness
+        Interest is (4p(1 - p)) to this power, with p the pass rate; None: 6.
+    target, width
+        In place of that, rows near a pass rate: one that stands, or (start, end) over the run; None for `width`: 0.15.
+    floor
+        Share of draws that goes to all rows alike; None: 0.05.
+    kept
+        What of what is known of a row stays when a group of it is seen; None: 0.75.
+    retire_after
+        A row that was solved by all samples so often in a row is drawn no more; 0: never.
+    count
+        How many rows an arm of generated tasks has.
+    column_samples
+        Samples that a rate of the pool's column is worth; 0: it counts for nothing; None: 8.
+
+    """
+    if target is not None and sharpness is not None:
+        raise ValueError("give sharpness or target, not both")
+    if width is not None and target is None:
+        raise ValueError("width is of a target: give one")
+    low, high = target if isinstance(target, tuple) else (target, target)
+    return RowCurriculum(
+        learnability=None if target is not None else RowLearnability(sharpness),
+        target=None if target is None else RowTarget(low, high, width),
+        floor=floor,
+        kept=kept,
+        retire_after=retire_after,
+        count=count,
+        column_samples=column_samples,
+    )
 
 
 class EvaluationArmOptions(TypedDict, total=False):

@@ -44,6 +44,8 @@ class Run(RunHandle):
     close_groups = blocking(WholeRunCore.close_groups)
     reopen_groups = blocking(WholeRunCore.reopen_groups)
     groups = blocking_each(WholeRunCore.groups)
+    rows = blocking_each(WholeRunCore.rows)
+    rate_rows = blocking(WholeRunCore.rate_rows)
     update_shape = blocking(WholeRunCore.update_shape)
     update_policy = blocking(WholeRunCore.update_policy)
     set_weights = blocking(WholeRunCore.set_weights)

@@ -14,10 +14,62 @@ from gradus.v1 import curriculum_pb2 as cur
 
 
 @dataclass(frozen=True)
+class RowLearnability(Value, message=cur.RowLearnability):
+    """Interest (4p(1 - p)) to a power, with p the pass rate."""
+
+    sharpness: int | None = None
+
+
+@dataclass(frozen=True)
+class RowTarget(Value, message=cur.RowTarget):
+    """Interest in a bell around a pass rate that moves over the run; `end` None: it stands."""
+
+    start: float | None = None
+    end: float | None = None
+    width: float | None = None
+
+
+@dataclass(frozen=True)
+class RowCurriculum(Value, message=cur.RowCurriculum):
+    """How an arm chooses among its rows by their pass rates; `gradus.rows` makes one."""
+
+    learnability: RowLearnability | None
+    target: RowTarget | None
+    floor: float | None
+    kept: float | None
+    retire_after: int
+    count: int
+    column_samples: float | None
+
+
+@dataclass(frozen=True)
+class RowState(Value, message=cur.RowState):
+    """What a run knows of a row.
+
+    Attributes
+    ----------
+    row
+        Of a pool its number in the file, from 0; of generated tasks which of them.
+    pass_rate, samples
+        The rate that is expected, in [0, 1], and how many samples what is known is worth.
+    solved_streak, retired
+        Groups in a row of which every sample was solved; whether it is drawn no more.
+
+    """
+
+    row: int
+    pass_rate: float
+    samples: float
+    solved_streak: int
+    retired: bool
+
+
+@dataclass(frozen=True)
 class Arm(Value, message=cur.Arm):
     """What a policy chooses between; `gradus.arm` makes one. `weight` None is 1; `kl_coefficient` None says nothing.
 
-    `rank_group` names the arms that its rows are ranked among; "": all that name none.
+    `rank_group` names the arms that its rows are ranked among; "": all that name none. `rows` None: it goes through its
+    rows in turn.
     """
 
     arm_id: Annotated[str, Named("id")]
@@ -26,6 +78,7 @@ class Arm(Value, message=cur.Arm):
     hard: bool
     kl_coefficient: float | None = None
     rank_group: str = ""
+    rows: RowCurriculum | None = None
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ class Broken(Sound):
     }
     made = 0
 
-    def generate(self, rng: random.Random, how: str = "") -> Any:  # type: ignore[override]
+    def generate(self, rng: random.Random, how: str = "") -> Any:
         Broken.made += 1
         match how:
             case "endless":

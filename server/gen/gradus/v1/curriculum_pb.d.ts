@@ -75,6 +75,14 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
    * @generated from field: string rank_group = 6;
    */
   rankGroup: string;
+
+  /**
+   * Chooses among a fixed set of rows by their pass rates. Unset: the arm goes through
+   * its rows in a seeded order, or has a new instance each time.
+   *
+   * @generated from field: gradus.v1.RowCurriculum rows = 7;
+   */
+  rows?: RowCurriculum | undefined;
 };
 
 /**
@@ -82,6 +90,143 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
  * Use `create(ArmSchema)` to create a new message.
  */
 export declare const ArmSchema: GenMessage<Arm>;
+
+/**
+ * A curriculum over the rows of an arm: those of a pool, or so many instances of a
+ * generator. Of each row the run keeps what its groups came to, the older the less, and
+ * draws rows by the pass rate that it expects; a row that is being sampled is not drawn
+ * again before it is known. How much of a batch the arm has is the policy's to say.
+ * Draws wait for feedback that is due, as under a policy that learns. It needs
+ * FEEDBACK_SOURCE_STEP, and does not go with a range of ranks, with a filter by what
+ * instances came to, or with a replay of the same instances.
+ *
+ * @generated from message gradus.v1.RowCurriculum
+ */
+export declare type RowCurriculum = Message<"gradus.v1.RowCurriculum"> & {
+  /**
+   * By which pass rates; unset: learnability.
+   *
+   * @generated from oneof gradus.v1.RowCurriculum.by
+   */
+  by: {
+    /**
+     * By how much their outcomes differ.
+     *
+     * @generated from field: gradus.v1.RowLearnability learnability = 1;
+     */
+    value: RowLearnability;
+    case: "learnability";
+  } | {
+    /**
+     * Near a pass rate that moves over the run.
+     *
+     * @generated from field: gradus.v1.RowTarget target = 2;
+     */
+    value: RowTarget;
+    case: "target";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * Share of the arm's draws that goes to all its rows alike, in [0, 1]; unset: 0.05.
+   *
+   * @generated from field: optional double floor = 3;
+   */
+  floor?: number | undefined;
+
+  /**
+   * What of what is known of a row stays when a new group of it is seen, in [0, 1], in
+   * 256ths; unset: 0.75.
+   *
+   * @generated from field: optional double kept = 4;
+   */
+  kept?: number | undefined;
+
+  /**
+   * A row of which every sample was solved so many groups in a row is drawn no more, at
+   * most 255; 0: never. Once all are retired, all are drawn again.
+   *
+   * @generated from field: uint32 retire_after = 5;
+   */
+  retireAfter: number;
+
+  /**
+   * How many rows an arm of generated tasks has: the first so many of its instances, 1
+   * to 2,097,152; required there, and refused for a pool, which has its own.
+   *
+   * @generated from field: uint32 count = 6;
+   */
+  count: number;
+
+  /**
+   * Begins with the pass rates of the pool's column (PoolInfo.rank_measure), each worth
+   * so many samples, up to 1023; 0: with nothing. Unset: 8 where the pool is ranked by a
+   * pass rate.
+   *
+   * @generated from field: optional double column_samples = 7;
+   */
+  columnSamples?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.RowCurriculum.
+ * Use `create(RowCurriculumSchema)` to create a new message.
+ */
+export declare const RowCurriculumSchema: GenMessage<RowCurriculum>;
+
+/**
+ * Interest (4p(1 - p)) to a power, with p the pass rate.
+ *
+ * @generated from message gradus.v1.RowLearnability
+ */
+export declare type RowLearnability = Message<"gradus.v1.RowLearnability"> & {
+  /**
+   * The power, 1 to 16: the greater, the nearer to one half; unset: 6.
+   *
+   * @generated from field: optional uint32 sharpness = 1;
+   */
+  sharpness?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.RowLearnability.
+ * Use `create(RowLearnabilitySchema)` to create a new message.
+ */
+export declare const RowLearnabilitySchema: GenMessage<RowLearnability>;
+
+/**
+ * Interest exp(-((p - t) / width)^2 / 2), with p the pass rate and t the target, which
+ * moves in a line over the run's length; of a run without a length it stays at `start`.
+ *
+ * @generated from message gradus.v1.RowTarget
+ */
+export declare type RowTarget = Message<"gradus.v1.RowTarget"> & {
+  /**
+   * The target of the run's first draw, in [0, 1]; unset: 0.5.
+   *
+   * @generated from field: optional double start = 1;
+   */
+  start?: number | undefined;
+
+  /**
+   * That of its last, in [0, 1]; unset: as `start`, a band that stands.
+   *
+   * @generated from field: optional double end = 2;
+   */
+  end?: number | undefined;
+
+  /**
+   * In [0.01, 1]; unset: 0.15.
+   *
+   * @generated from field: optional double width = 3;
+   */
+  width?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.RowTarget.
+ * Use `create(RowTargetSchema)` to create a new message.
+ */
+export declare const RowTargetSchema: GenMessage<RowTarget>;
 
 /**
  * A set of tasks that a run is evaluated on beside training; see NextEvaluation.
@@ -2833,6 +2978,225 @@ export declare type GetGroupsResponse = Message<"gradus.v1.GetGroupsResponse"> &
 export declare const GetGroupsResponseSchema: GenMessage<GetGroupsResponse>;
 
 /**
+ * Request of RateRows.
+ *
+ * @generated from message gradus.v1.RateRowsRequest
+ */
+export declare type RateRowsRequest = Message<"gradus.v1.RateRowsRequest"> & {
+  /**
+   * The run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * An arm of it with a RowCurriculum.
+   *
+   * @generated from field: string arm_id = 2;
+   */
+  armId: string;
+
+  /**
+   * At most 65,536, each row at most once.
+   *
+   * @generated from field: repeated gradus.v1.RowRating rows = 3;
+   */
+  rows: RowRating[];
+
+  /**
+   * How many samples each rate is worth, above 0 and at most 1023; unset: 8.
+   *
+   * @generated from field: optional double samples = 4;
+   */
+  samples?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.RateRowsRequest.
+ * Use `create(RateRowsRequestSchema)` to create a new message.
+ */
+export declare const RateRowsRequestSchema: GenMessage<RateRowsRequest>;
+
+/**
+ * A pass rate of a row.
+ *
+ * @generated from message gradus.v1.RowRating
+ */
+export declare type RowRating = Message<"gradus.v1.RowRating"> & {
+  /**
+   * Of a pool: the row's number in its file, from 0. Of generated tasks: which of them.
+   *
+   * @generated from field: uint32 row = 1;
+   */
+  row: number;
+
+  /**
+   * The share of attempts that solve it, in [0, 1]; kept to 1/250.
+   *
+   * @generated from field: double pass_rate = 2;
+   */
+  passRate: number;
+};
+
+/**
+ * Describes the message gradus.v1.RowRating.
+ * Use `create(RowRatingSchema)` to create a new message.
+ */
+export declare const RowRatingSchema: GenMessage<RowRating>;
+
+/**
+ * Response of RateRows.
+ *
+ * @generated from message gradus.v1.RateRowsResponse
+ */
+export declare type RateRowsResponse = Message<"gradus.v1.RateRowsResponse"> & {
+  /**
+   * Cursor of the first task that is drawn by it.
+   *
+   * @generated from field: uint64 applies_from_cursor = 1;
+   */
+  appliesFromCursor: bigint;
+};
+
+/**
+ * Describes the message gradus.v1.RateRowsResponse.
+ * Use `create(RateRowsResponseSchema)` to create a new message.
+ */
+export declare const RateRowsResponseSchema: GenMessage<RateRowsResponse>;
+
+/**
+ * Request of ListRows.
+ *
+ * @generated from message gradus.v1.ListRowsRequest
+ */
+export declare type ListRowsRequest = Message<"gradus.v1.ListRowsRequest"> & {
+  /**
+   * The run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * An arm of it with a RowCurriculum.
+   *
+   * @generated from field: string arm_id = 2;
+   */
+  armId: string;
+
+  /**
+   * Rows in a page, at most 65,536; 0: 1,024.
+   *
+   * @generated from field: uint32 page_size = 3;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty: the first.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message gradus.v1.ListRowsRequest.
+ * Use `create(ListRowsRequestSchema)` to create a new message.
+ */
+export declare const ListRowsRequestSchema: GenMessage<ListRowsRequest>;
+
+/**
+ * Response of ListRows.
+ *
+ * @generated from message gradus.v1.ListRowsResponse
+ */
+export declare type ListRowsResponse = Message<"gradus.v1.ListRowsResponse"> & {
+  /**
+   * In their order.
+   *
+   * @generated from field: repeated gradus.v1.RowState rows = 1;
+   */
+  rows: RowState[];
+
+  /**
+   * Empty: this is the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Of all rows of the arm, those that are not retired: how many are expected to pass in
+   * each of 33 equal steps from 0 to 1.
+   *
+   * @generated from field: repeated uint32 histogram = 3;
+   */
+  histogram: number[];
+
+  /**
+   * Rows that are drawn no more.
+   *
+   * @generated from field: uint32 retired = 4;
+   */
+  retired: number;
+};
+
+/**
+ * Describes the message gradus.v1.ListRowsResponse.
+ * Use `create(ListRowsResponseSchema)` to create a new message.
+ */
+export declare const ListRowsResponseSchema: GenMessage<ListRowsResponse>;
+
+/**
+ * What is known of a row.
+ *
+ * @generated from message gradus.v1.RowState
+ */
+export declare type RowState = Message<"gradus.v1.RowState"> & {
+  /**
+   * As in RowRating.
+   *
+   * @generated from field: uint32 row = 1;
+   */
+  row: number;
+
+  /**
+   * The pass rate that is expected: what is known, beside half a sample of one.
+   *
+   * @generated from field: double pass_rate = 2;
+   */
+  passRate: number;
+
+  /**
+   * Samples that what is known is worth now.
+   *
+   * @generated from field: double samples = 3;
+   */
+  samples: number;
+
+  /**
+   * Groups in a row of which every sample was solved.
+   *
+   * @generated from field: uint32 solved_streak = 4;
+   */
+  solvedStreak: number;
+
+  /**
+   * It is drawn no more.
+   *
+   * @generated from field: bool retired = 5;
+   */
+  retired: boolean;
+};
+
+/**
+ * Describes the message gradus.v1.RowState.
+ * Use `create(RowStateSchema)` to create a new message.
+ */
+export declare const RowStateSchema: GenMessage<RowState>;
+
+/**
  * Which groups to open again.
  *
  * @generated from message gradus.v1.ReopenGroupsRequest
@@ -4395,6 +4759,28 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof ReopenGroupsRequestSchema;
     output: typeof ReopenGroupsResponseSchema;
+  },
+  /**
+   * Tells pass rates of rows of an arm with a RowCurriculum: what a person knows of them,
+   * or a trainer. They take the place of what the run knew of
+   * those rows, from the first update batch that is not drawn yet.
+   *
+   * @generated from rpc gradus.v1.CurriculumService.RateRows
+   */
+  rateRows: {
+    methodKind: "unary";
+    input: typeof RateRowsRequestSchema;
+    output: typeof RateRowsResponseSchema;
+  },
+  /**
+   * What is known of the rows of an arm with a RowCurriculum, in their order.
+   *
+   * @generated from rpc gradus.v1.CurriculumService.ListRows
+   */
+  listRows: {
+    methodKind: "unary";
+    input: typeof ListRowsRequestSchema;
+    output: typeof ListRowsResponseSchema;
   },
   /**
    * Changes the shape of a run from the first update batch not yet issued: arms,

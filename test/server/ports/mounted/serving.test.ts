@@ -64,7 +64,11 @@ describe("a mounted file", () => {
     const completions = texts.map((text, sampleIndex) => ({ sampleIndex, text: answered(text) }));
     const [group] = await client.batchStep([{ task, completions }]);
     expect(group?.outcomes).toMatchObject([
-      { kind: "scored", verdict: "infeasible", violation: expect.stringMatching(/also when it is tried again/) as string },
+      {
+        kind: "scored",
+        verdict: "infeasible",
+        violation: expect.stringMatching(/also when it is tried again/) as string,
+      },
       { kind: "scored", reward: 1 },
       { kind: "scored", verdict: "infeasible" },
     ]);

@@ -44,6 +44,8 @@ class Run(RunHandle):
     close_groups = awaiting(WholeRunCore.close_groups)
     reopen_groups = awaiting(WholeRunCore.reopen_groups)
     groups = awaiting_each(WholeRunCore.groups)
+    rows = awaiting_each(WholeRunCore.rows)
+    rate_rows = awaiting(WholeRunCore.rate_rows)
     update_shape = awaiting(WholeRunCore.update_shape)
     update_policy = awaiting(WholeRunCore.update_policy)
     set_weights = awaiting(WholeRunCore.set_weights)

@@ -47,7 +47,7 @@ def verify(
 
 
 def keep_forks() -> None:
-    """From here on only `verify` forks in this process: an environment's code is told what the kernel tells elsewhere."""
+    """From here on only `verify` forks here: an environment's code is told what the kernel tells elsewhere."""
 
     def refuse() -> int:
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -81,8 +80,10 @@ class Environment:
     remarks: ClassVar[Sequence[str]] = ()
     """What who mounts it is to know."""
 
-    def generate(self, rng: random.Random, **parameters: Any) -> Any:
-        """An instance: numbers, strings, lists, tuples and dicts. All chance comes from `rng`.
+    def generate(self, *args: Any, **parameters: Any) -> Any:
+        """`generate(self, rng, **parameters)`: an instance, of numbers, strings, lists, tuples and dicts.
+
+        All chance comes from `rng`, a `random.Random`; `parameters` are the level's.
 
         What it raises is a failure of the environment's; `ExhaustedError` says that there is no instance for a seed.
         """

@@ -164,7 +164,7 @@ class PairQueue:
 def with_contrast(kind: type, queue: PairQueue) -> type:
     """A trainer's class whose loss has that of the pairs beside its own."""
 
-    class WithContrast(kind):  # type: ignore[misc, valid-type]
+    class WithContrast(kind):
         def compute_loss(self, model: Any, inputs: Any, *arguments: Any, **options: Any) -> Any:
             """The trainer's own loss, and in training that of the pairs."""
             loss = super().compute_loss(model, inputs, *arguments, **options)

@@ -255,6 +255,7 @@ class Arm(google.protobuf.message.Message):
     HARD_FIELD_NUMBER: builtins.int
     KL_COEFFICIENT_FIELD_NUMBER: builtins.int
     RANK_GROUP_FIELD_NUMBER: builtins.int
+    ROWS_FIELD_NUMBER: builtins.int
     id: builtins.str
     """Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required, but
     for a family, which has none.
@@ -287,6 +288,12 @@ class Arm(google.protobuf.message.Message):
         has families spelled out: those of arms that are listed behind the others.
         """
 
+    @property
+    def rows(self) -> global___RowCurriculum:
+        """Chooses among a fixed set of rows by their pass rates. Unset: the arm goes through
+        its rows in a seeded order, or has a new instance each time.
+        """
+
     def __init__(
         self,
         *,
@@ -296,15 +303,142 @@ class Arm(google.protobuf.message.Message):
         hard: builtins.bool = ...,
         kl_coefficient: builtins.float | None = ...,
         rank_group: builtins.str = ...,
+        rows: global___RowCurriculum | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_kl_coefficient", b"_kl_coefficient", "_weight", b"_weight", "kl_coefficient", b"kl_coefficient", "spec", b"spec", "weight", b"weight"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_kl_coefficient", b"_kl_coefficient", "_weight", b"_weight", "hard", b"hard", "id", b"id", "kl_coefficient", b"kl_coefficient", "rank_group", b"rank_group", "spec", b"spec", "weight", b"weight"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_kl_coefficient", b"_kl_coefficient", "_weight", b"_weight", "kl_coefficient", b"kl_coefficient", "rows", b"rows", "spec", b"spec", "weight", b"weight"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_kl_coefficient", b"_kl_coefficient", "_weight", b"_weight", "hard", b"hard", "id", b"id", "kl_coefficient", b"kl_coefficient", "rank_group", b"rank_group", "rows", b"rows", "spec", b"spec", "weight", b"weight"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_kl_coefficient", b"_kl_coefficient"]) -> typing.Literal["kl_coefficient"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_weight", b"_weight"]) -> typing.Literal["weight"] | None: ...
 
 global___Arm = Arm
+
+@typing.final
+class RowCurriculum(google.protobuf.message.Message):
+    """A curriculum over the rows of an arm: those of a pool, or so many instances of a
+    generator. Of each row the run keeps what its groups came to, the older the less, and
+    draws rows by the pass rate that it expects; a row that is being sampled is not drawn
+    again before it is known. How much of a batch the arm has is the policy's to say.
+    Draws wait for feedback that is due, as under a policy that learns. It needs
+    FEEDBACK_SOURCE_STEP, and does not go with a range of ranks, with a filter by what
+    instances came to, or with a replay of the same instances.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    LEARNABILITY_FIELD_NUMBER: builtins.int
+    TARGET_FIELD_NUMBER: builtins.int
+    FLOOR_FIELD_NUMBER: builtins.int
+    KEPT_FIELD_NUMBER: builtins.int
+    RETIRE_AFTER_FIELD_NUMBER: builtins.int
+    COUNT_FIELD_NUMBER: builtins.int
+    COLUMN_SAMPLES_FIELD_NUMBER: builtins.int
+    floor: builtins.float
+    """Share of the arm's draws that goes to all its rows alike, in [0, 1]; unset: 0.05."""
+    kept: builtins.float
+    """What of what is known of a row stays when a new group of it is seen, in [0, 1], in
+    256ths; unset: 0.75.
+    """
+    retire_after: builtins.int
+    """A row of which every sample was solved so many groups in a row is drawn no more, at
+    most 255; 0: never. Once all are retired, all are drawn again.
+    """
+    count: builtins.int
+    """How many rows an arm of generated tasks has: the first so many of its instances, 1
+    to 2,097,152; required there, and refused for a pool, which has its own.
+    """
+    column_samples: builtins.float
+    """Begins with the pass rates of the pool's column (PoolInfo.rank_measure), each worth
+    so many samples, up to 1023; 0: with nothing. Unset: 8 where the pool is ranked by a
+    pass rate.
+    """
+    @property
+    def learnability(self) -> global___RowLearnability:
+        """By how much their outcomes differ."""
+
+    @property
+    def target(self) -> global___RowTarget:
+        """Near a pass rate that moves over the run."""
+
+    def __init__(
+        self,
+        *,
+        learnability: global___RowLearnability | None = ...,
+        target: global___RowTarget | None = ...,
+        floor: builtins.float | None = ...,
+        kept: builtins.float | None = ...,
+        retire_after: builtins.int = ...,
+        count: builtins.int = ...,
+        column_samples: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_column_samples", b"_column_samples", "_floor", b"_floor", "_kept", b"_kept", "by", b"by", "column_samples", b"column_samples", "floor", b"floor", "kept", b"kept", "learnability", b"learnability", "target", b"target"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_column_samples", b"_column_samples", "_floor", b"_floor", "_kept", b"_kept", "by", b"by", "column_samples", b"column_samples", "count", b"count", "floor", b"floor", "kept", b"kept", "learnability", b"learnability", "retire_after", b"retire_after", "target", b"target"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_column_samples", b"_column_samples"]) -> typing.Literal["column_samples"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_floor", b"_floor"]) -> typing.Literal["floor"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_kept", b"_kept"]) -> typing.Literal["kept"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["by", b"by"]) -> typing.Literal["learnability", "target"] | None: ...
+
+global___RowCurriculum = RowCurriculum
+
+@typing.final
+class RowLearnability(google.protobuf.message.Message):
+    """Interest (4p(1 - p)) to a power, with p the pass rate."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SHARPNESS_FIELD_NUMBER: builtins.int
+    sharpness: builtins.int
+    """The power, 1 to 16: the greater, the nearer to one half; unset: 6."""
+    def __init__(
+        self,
+        *,
+        sharpness: builtins.int | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_sharpness", b"_sharpness", "sharpness", b"sharpness"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_sharpness", b"_sharpness", "sharpness", b"sharpness"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_sharpness", b"_sharpness"]) -> typing.Literal["sharpness"] | None: ...
+
+global___RowLearnability = RowLearnability
+
+@typing.final
+class RowTarget(google.protobuf.message.Message):
+    """Interest exp(-((p - t) / width)^2 / 2), with p the pass rate and t the target, which
+    moves in a line over the run's length; of a run without a length it stays at `start`.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    START_FIELD_NUMBER: builtins.int
+    END_FIELD_NUMBER: builtins.int
+    WIDTH_FIELD_NUMBER: builtins.int
+    start: builtins.float
+    """The target of the run's first draw, in [0, 1]; unset: 0.5."""
+    end: builtins.float
+    """That of its last, in [0, 1]; unset: as `start`, a band that stands."""
+    width: builtins.float
+    """In [0.01, 1]; unset: 0.15."""
+    def __init__(
+        self,
+        *,
+        start: builtins.float | None = ...,
+        end: builtins.float | None = ...,
+        width: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_end", b"_end", "_start", b"_start", "_width", b"_width", "end", b"end", "start", b"start", "width", b"width"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_end", b"_end", "_start", b"_start", "_width", b"_width", "end", b"end", "start", b"start", "width", b"width"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_end", b"_end"]) -> typing.Literal["end"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_start", b"_start"]) -> typing.Literal["start"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_width", b"_width"]) -> typing.Literal["width"] | None: ...
+
+global___RowTarget = RowTarget
 
 @typing.final
 class EvaluationArm(google.protobuf.message.Message):
@@ -2777,6 +2911,180 @@ class GetGroupsResponse(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["closed", b"closed", "groups", b"groups", "next_page_token", b"next_page_token"]) -> None: ...
 
 global___GetGroupsResponse = GetGroupsResponse
+
+@typing.final
+class RateRowsRequest(google.protobuf.message.Message):
+    """Request of RateRows."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: builtins.int
+    ARM_ID_FIELD_NUMBER: builtins.int
+    ROWS_FIELD_NUMBER: builtins.int
+    SAMPLES_FIELD_NUMBER: builtins.int
+    run_id: builtins.str
+    """The run."""
+    arm_id: builtins.str
+    """An arm of it with a RowCurriculum."""
+    samples: builtins.float
+    """How many samples each rate is worth, above 0 and at most 1023; unset: 8."""
+    @property
+    def rows(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RowRating]:
+        """At most 65,536, each row at most once."""
+
+    def __init__(
+        self,
+        *,
+        run_id: builtins.str = ...,
+        arm_id: builtins.str = ...,
+        rows: collections.abc.Iterable[global___RowRating] | None = ...,
+        samples: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_samples", b"_samples", "samples", b"samples"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_samples", b"_samples", "arm_id", b"arm_id", "rows", b"rows", "run_id", b"run_id", "samples", b"samples"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_samples", b"_samples"]) -> typing.Literal["samples"] | None: ...
+
+global___RateRowsRequest = RateRowsRequest
+
+@typing.final
+class RowRating(google.protobuf.message.Message):
+    """A pass rate of a row."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ROW_FIELD_NUMBER: builtins.int
+    PASS_RATE_FIELD_NUMBER: builtins.int
+    row: builtins.int
+    """Of a pool: the row's number in its file, from 0. Of generated tasks: which of them."""
+    pass_rate: builtins.float
+    """The share of attempts that solve it, in [0, 1]; kept to 1/250."""
+    def __init__(
+        self,
+        *,
+        row: builtins.int = ...,
+        pass_rate: builtins.float = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["pass_rate", b"pass_rate", "row", b"row"]) -> None: ...
+
+global___RowRating = RowRating
+
+@typing.final
+class RateRowsResponse(google.protobuf.message.Message):
+    """Response of RateRows."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    applies_from_cursor: builtins.int
+    """Cursor of the first task that is drawn by it."""
+    def __init__(
+        self,
+        *,
+        applies_from_cursor: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+
+global___RateRowsResponse = RateRowsResponse
+
+@typing.final
+class ListRowsRequest(google.protobuf.message.Message):
+    """Request of ListRows."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: builtins.int
+    ARM_ID_FIELD_NUMBER: builtins.int
+    PAGE_SIZE_FIELD_NUMBER: builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    run_id: builtins.str
+    """The run."""
+    arm_id: builtins.str
+    """An arm of it with a RowCurriculum."""
+    page_size: builtins.int
+    """Rows in a page, at most 65,536; 0: 1,024."""
+    page_token: builtins.str
+    """next_page_token of the page before; empty: the first."""
+    def __init__(
+        self,
+        *,
+        run_id: builtins.str = ...,
+        arm_id: builtins.str = ...,
+        page_size: builtins.int = ...,
+        page_token: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id"]) -> None: ...
+
+global___ListRowsRequest = ListRowsRequest
+
+@typing.final
+class ListRowsResponse(google.protobuf.message.Message):
+    """Response of ListRows."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ROWS_FIELD_NUMBER: builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    HISTOGRAM_FIELD_NUMBER: builtins.int
+    RETIRED_FIELD_NUMBER: builtins.int
+    next_page_token: builtins.str
+    """Empty: this is the last page."""
+    retired: builtins.int
+    """Rows that are drawn no more."""
+    @property
+    def rows(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RowState]:
+        """In their order."""
+
+    @property
+    def histogram(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Of all rows of the arm, those that are not retired: how many are expected to pass in
+        each of 33 equal steps from 0 to 1.
+        """
+
+    def __init__(
+        self,
+        *,
+        rows: collections.abc.Iterable[global___RowState] | None = ...,
+        next_page_token: builtins.str = ...,
+        histogram: collections.abc.Iterable[builtins.int] | None = ...,
+        retired: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["histogram", b"histogram", "next_page_token", b"next_page_token", "retired", b"retired", "rows", b"rows"]) -> None: ...
+
+global___ListRowsResponse = ListRowsResponse
+
+@typing.final
+class RowState(google.protobuf.message.Message):
+    """What is known of a row."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ROW_FIELD_NUMBER: builtins.int
+    PASS_RATE_FIELD_NUMBER: builtins.int
+    SAMPLES_FIELD_NUMBER: builtins.int
+    SOLVED_STREAK_FIELD_NUMBER: builtins.int
+    RETIRED_FIELD_NUMBER: builtins.int
+    row: builtins.int
+    """As in RowRating."""
+    pass_rate: builtins.float
+    """The pass rate that is expected: what is known, beside half a sample of one."""
+    samples: builtins.float
+    """Samples that what is known is worth now."""
+    solved_streak: builtins.int
+    """Groups in a row of which every sample was solved."""
+    retired: builtins.bool
+    """It is drawn no more."""
+    def __init__(
+        self,
+        *,
+        row: builtins.int = ...,
+        pass_rate: builtins.float = ...,
+        samples: builtins.float = ...,
+        solved_streak: builtins.int = ...,
+        retired: builtins.bool = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["pass_rate", b"pass_rate", "retired", b"retired", "row", b"row", "samples", b"samples", "solved_streak", b"solved_streak"]) -> None: ...
+
+global___RowState = RowState
 
 @typing.final
 class ReopenGroupsRequest(google.protobuf.message.Message):

@@ -84,6 +84,16 @@ class CurriculumServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.ReopenGroupsRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_curriculum__pb2.ReopenGroupsResponse.FromString,
                 )
+        self.RateRows = channel.unary_unary(
+                '/gradus.v1.CurriculumService/RateRows',
+                request_serializer=gradus_dot_v1_dot_curriculum__pb2.RateRowsRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_curriculum__pb2.RateRowsResponse.FromString,
+                )
+        self.ListRows = channel.unary_unary(
+                '/gradus.v1.CurriculumService/ListRows',
+                request_serializer=gradus_dot_v1_dot_curriculum__pb2.ListRowsRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_curriculum__pb2.ListRowsResponse.FromString,
+                )
         self.UpdateShape = channel.unary_unary(
                 '/gradus.v1.CurriculumService/UpdateShape',
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.UpdateShapeRequest.SerializeToString,
@@ -269,6 +279,22 @@ class CurriculumServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RateRows(self, request, context):
+        """Tells pass rates of rows of an arm with a RowCurriculum: what a person knows of them,
+        or a trainer. They take the place of what the run knew of
+        those rows, from the first update batch that is not drawn yet.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListRows(self, request, context):
+        """What is known of the rows of an arm with a RowCurriculum, in their order.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def UpdateShape(self, request, context):
         """Changes the shape of a run from the first update batch not yet issued: arms,
         num_generations, prompts_per_update and length. Arms that stay keep all that
@@ -432,6 +458,16 @@ def add_CurriculumServiceServicer_to_server(servicer, server):
                     servicer.ReopenGroups,
                     request_deserializer=gradus_dot_v1_dot_curriculum__pb2.ReopenGroupsRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_curriculum__pb2.ReopenGroupsResponse.SerializeToString,
+            ),
+            'RateRows': grpc.unary_unary_rpc_method_handler(
+                    servicer.RateRows,
+                    request_deserializer=gradus_dot_v1_dot_curriculum__pb2.RateRowsRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_curriculum__pb2.RateRowsResponse.SerializeToString,
+            ),
+            'ListRows': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRows,
+                    request_deserializer=gradus_dot_v1_dot_curriculum__pb2.ListRowsRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_curriculum__pb2.ListRowsResponse.SerializeToString,
             ),
             'UpdateShape': grpc.unary_unary_rpc_method_handler(
                     servicer.UpdateShape,
@@ -714,6 +750,40 @@ class CurriculumService(object):
         return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/ReopenGroups',
             gradus_dot_v1_dot_curriculum__pb2.ReopenGroupsRequest.SerializeToString,
             gradus_dot_v1_dot_curriculum__pb2.ReopenGroupsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def RateRows(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/RateRows',
+            gradus_dot_v1_dot_curriculum__pb2.RateRowsRequest.SerializeToString,
+            gradus_dot_v1_dot_curriculum__pb2.RateRowsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def ListRows(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/ListRows',
+            gradus_dot_v1_dot_curriculum__pb2.ListRowsRequest.SerializeToString,
+            gradus_dot_v1_dot_curriculum__pb2.ListRowsResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

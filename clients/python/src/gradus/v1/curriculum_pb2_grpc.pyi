@@ -138,6 +138,21 @@ class CurriculumServiceStub:
     in: that draw was made without its missing samples, and stays so.
     """
 
+    RateRows: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.RateRowsRequest,
+        gradus.v1.curriculum_pb2.RateRowsResponse,
+    ]
+    """Tells pass rates of rows of an arm with a RowCurriculum: what a person knows of them,
+    or a trainer. They take the place of what the run knew of
+    those rows, from the first update batch that is not drawn yet.
+    """
+
+    ListRows: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.ListRowsRequest,
+        gradus.v1.curriculum_pb2.ListRowsResponse,
+    ]
+    """What is known of the rows of an arm with a RowCurriculum, in their order."""
+
     UpdateShape: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.UpdateShapeRequest,
         gradus.v1.curriculum_pb2.UpdateShapeResponse,
@@ -355,6 +370,21 @@ class CurriculumServiceAsyncStub:
     are the same. NOT_RECORDED for a group that is whole, or that a draw has folded
     in: that draw was made without its missing samples, and stays so.
     """
+
+    RateRows: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.RateRowsRequest,
+        gradus.v1.curriculum_pb2.RateRowsResponse,
+    ]
+    """Tells pass rates of rows of an arm with a RowCurriculum: what a person knows of them,
+    or a trainer. They take the place of what the run knew of
+    those rows, from the first update batch that is not drawn yet.
+    """
+
+    ListRows: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.ListRowsRequest,
+        gradus.v1.curriculum_pb2.ListRowsResponse,
+    ]
+    """What is known of the rows of an arm with a RowCurriculum, in their order."""
 
     UpdateShape: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.UpdateShapeRequest,
@@ -597,6 +627,25 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         are the same. NOT_RECORDED for a group that is whole, or that a draw has folded
         in: that draw was made without its missing samples, and stays so.
         """
+
+    @abc.abstractmethod
+    def RateRows(
+        self,
+        request: gradus.v1.curriculum_pb2.RateRowsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.curriculum_pb2.RateRowsResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.RateRowsResponse]]:
+        """Tells pass rates of rows of an arm with a RowCurriculum: what a person knows of them,
+        or a trainer. They take the place of what the run knew of
+        those rows, from the first update batch that is not drawn yet.
+        """
+
+    @abc.abstractmethod
+    def ListRows(
+        self,
+        request: gradus.v1.curriculum_pb2.ListRowsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.curriculum_pb2.ListRowsResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.ListRowsResponse]]:
+        """What is known of the rows of an arm with a RowCurriculum, in their order."""
 
     @abc.abstractmethod
     def UpdateShape(

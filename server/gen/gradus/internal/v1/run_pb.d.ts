@@ -176,6 +176,14 @@ export declare type RunEvent = Message<"gradus.internal.v1.RunEvent"> & {
      */
     value: Imported;
     case: "imported";
+  } | {
+    /**
+     * Somebody told pass rates of rows.
+     *
+     * @generated from field: gradus.internal.v1.RowsRated rows_rated = 20;
+     */
+    value: RowsRated;
+    case: "rowsRated";
   } | { case: undefined; value?: undefined };
 };
 
@@ -437,6 +445,13 @@ export declare type DrawnTask = Message<"gradus.internal.v1.DrawnTask"> & {
    * @generated from field: string key = 4;
    */
   key: string;
+
+  /**
+   * Which of the arm's rows was chosen; unset: the ordinal says it.
+   *
+   * @generated from field: optional uint32 row = 5;
+   */
+  row?: number | undefined;
 };
 
 /**
@@ -444,6 +459,123 @@ export declare type DrawnTask = Message<"gradus.internal.v1.DrawnTask"> & {
  * Use `create(DrawnTaskSchema)` to create a new message.
  */
 export declare const DrawnTaskSchema: GenMessage<DrawnTask>;
+
+/**
+ * Somebody told pass rates of rows of an arm.
+ *
+ * @generated from message gradus.internal.v1.RowsRated
+ */
+export declare type RowsRated = Message<"gradus.internal.v1.RowsRated"> & {
+  /**
+   * The arm's index.
+   *
+   * @generated from field: uint32 arm = 1;
+   */
+  arm: number;
+
+  /**
+   * Which rows; none: as many as there are rates, from `first` on.
+   *
+   * @generated from field: repeated uint32 rows = 2;
+   */
+  rows: number[];
+
+  /**
+   * The first row, where `rows` says none.
+   *
+   * @generated from field: uint32 first = 3;
+   */
+  first: number;
+
+  /**
+   * Of each row, in 250ths.
+   *
+   * @generated from field: bytes rates = 4;
+   */
+  rates: Uint8Array;
+
+  /**
+   * How many samples of the row each is worth.
+   *
+   * @generated from field: double samples = 5;
+   */
+  samples: number;
+};
+
+/**
+ * Describes the message gradus.internal.v1.RowsRated.
+ * Use `create(RowsRatedSchema)` to create a new message.
+ */
+export declare const RowsRatedSchema: GenMessage<RowsRated>;
+
+/**
+ * How an arm's rows are chosen.
+ *
+ * @generated from message gradus.internal.v1.RowRule
+ */
+export declare type RowRule = Message<"gradus.internal.v1.RowRule"> & {
+  /**
+   * How many there are.
+   *
+   * @generated from field: uint32 rows = 1;
+   */
+  rows: number;
+
+  /**
+   * The power of 4p(1 - p); unset: by the target.
+   *
+   * @generated from field: optional uint32 sharpness = 2;
+   */
+  sharpness?: number | undefined;
+
+  /**
+   * The pass rate that is wanted at the run's first draw.
+   *
+   * @generated from field: double from = 3;
+   */
+  from: number;
+
+  /**
+   * The one that is wanted at its last.
+   *
+   * @generated from field: double to = 4;
+   */
+  to: number;
+
+  /**
+   * The deviation around it.
+   *
+   * @generated from field: double width = 5;
+   */
+  width: number;
+
+  /**
+   * Share of draws that goes to all rows alike.
+   *
+   * @generated from field: double floor = 6;
+   */
+  floor: number;
+
+  /**
+   * What of what is known stays, in 256ths.
+   *
+   * @generated from field: uint32 kept = 7;
+   */
+  kept: number;
+
+  /**
+   * Groups in a row that were all solved after which a row is drawn no more; 0: never.
+   *
+   * @generated from field: uint32 retire_after = 8;
+   */
+  retireAfter: number;
+};
+
+/**
+ * Describes the message gradus.internal.v1.RowRule.
+ * Use `create(RowRuleSchema)` to create a new message.
+ */
+export declare const RowRuleSchema: GenMessage<RowRule>;
 
 /**
  * Tasks were given out.
@@ -1215,6 +1347,13 @@ export declare type Arm = Message<"gradus.internal.v1.Arm"> & {
    * @generated from field: optional string rank_group = 10;
    */
   rankGroup?: string | undefined;
+
+  /**
+   * How its rows are chosen; unset: it goes through its tasks in turn.
+   *
+   * @generated from field: gradus.internal.v1.RowRule rows = 11;
+   */
+  rows?: RowRule | undefined;
 };
 
 /**
@@ -1516,6 +1655,14 @@ export declare type StatePart = Message<"gradus.internal.v1.StatePart"> & {
      */
     value: boolean;
     case: "end";
+  } | {
+    /**
+     * What is known of some of an arm's rows.
+     *
+     * @generated from field: gradus.internal.v1.RowPage rows = 10;
+     */
+    value: RowPage;
+    case: "rows";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1524,6 +1671,54 @@ export declare type StatePart = Message<"gradus.internal.v1.StatePart"> & {
  * Use `create(StatePartSchema)` to create a new message.
  */
 export declare const StatePartSchema: GenMessage<StatePart>;
+
+/**
+ * What is known of a page of an arm's rows; of those that are left out nothing is.
+ *
+ * @generated from message gradus.internal.v1.RowPage
+ */
+export declare type RowPage = Message<"gradus.internal.v1.RowPage"> & {
+  /**
+   * The arm's index.
+   *
+   * @generated from field: uint32 arm = 1;
+   */
+  arm: number;
+
+  /**
+   * The page's place, from 0.
+   *
+   * @generated from field: uint32 page = 2;
+   */
+  page: number;
+
+  /**
+   * Samples seen of each row: two bytes, the lower first.
+   *
+   * @generated from field: bytes seen = 3;
+   */
+  seen: Uint8Array;
+
+  /**
+   * Samples solved of each row, likewise.
+   *
+   * @generated from field: bytes solved = 4;
+   */
+  solved: Uint8Array;
+
+  /**
+   * Groups in a row that were all solved, of each row: a byte.
+   *
+   * @generated from field: bytes streak = 5;
+   */
+  streak: Uint8Array;
+};
+
+/**
+ * Describes the message gradus.internal.v1.RowPage.
+ * Use `create(RowPageSchema)` to create a new message.
+ */
+export declare const RowPageSchema: GenMessage<RowPage>;
 
 /**
  * What a run's state has one of.

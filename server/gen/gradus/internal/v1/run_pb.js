@@ -12,7 +12,7 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file gradus/internal/v1/run.proto.
  */
 export const file_gradus_internal_v1_run = /*@__PURE__*/
-  fileDesc("ChxncmFkdXMvaW50ZXJuYWwvdjEvcnVuLnByb3RvEhJncmFkdXMuaW50ZXJuYWwudjEixAcKCFJ1bkV2ZW50Eg4KBmZvcm1hdBgBIAEoDRIuCgdjcmVhdGVkGAIgASgLMhsuZ3JhZHVzLmludGVybmFsLnYxLkNyZWF0ZWRIABIqCgVkcmF3bhgDIAEoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5EcmF3bkgAEjMKCmhhbmRlZF9vdXQYBCABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuSGFuZGVkT3V0SAASMAoIZmVlZGJhY2sYBSABKAsyHC5ncmFkdXMuaW50ZXJuYWwudjEuRmVlZGJhY2tIABIwCghyZXBvcnRlZBgGIAEoCzIcLmdyYWR1cy5pbnRlcm5hbC52MS5SZXBvcnRlZEgAEiwKBmNsb3NlZBgHIAEoCzIaLmdyYWR1cy5pbnRlcm5hbC52MS5DbG9zZWRIABIwCghyZW9wZW5lZBgIIAEoCzIcLmdyYWR1cy5pbnRlcm5hbC52MS5SZW9wZW5lZEgAEjAKCHJlc2hhcGVkGAkgASgLMhwuZ3JhZHVzLmludGVybmFsLnYxLlJlc2hhcGVkSAASOwoOcG9saWN5X3VwZGF0ZWQYCiABKAsyIS5ncmFkdXMuaW50ZXJuYWwudjEuUG9saWN5VXBkYXRlZEgAEjUKC3dlaWdodHNfc2V0GAsgASgLMh4uZ3JhZHVzLmludGVybmFsLnYxLldlaWdodHNTZXRIABIwCghhZHZhbmNlZBgMIAEoCzIcLmdyYWR1cy5pbnRlcm5hbC52MS5BZHZhbmNlZEgAEjMKCmFybV9tYXNrZWQYDSABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuQXJtTWFza2VkSAASNwoMYXJtX3VubWFza2VkGA4gASgLMh8uZ3JhZHVzLmludGVybmFsLnYxLkFybVVubWFza2VkSAASLAoGcGF1c2VkGA8gASgLMhouZ3JhZHVzLmludGVybmFsLnYxLlBhdXNlZEgAEi4KB3Jlc3VtZWQYECABKAsyGy5ncmFkdXMuaW50ZXJuYWwudjEuUmVzdW1lZEgAEkEKEWV2YWx1YXRpb25fb3BlbmVkGBEgASgLMiQuZ3JhZHVzLmludGVybmFsLnYxLkV2YWx1YXRpb25PcGVuZWRIABIyCglldmFsdWF0ZWQYEiABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuRXZhbHVhdGVkSAASMAoIaW1wb3J0ZWQYEyABKAsyHC5ncmFkdXMuaW50ZXJuYWwudjEuSW1wb3J0ZWRIAEIGCgRraW5kImwKB0NyZWF0ZWQSDgoGcnVuX2lkGAEgASgJEhMKC2luY2FybmF0aW9uGAIgASgJEg0KBWF0X21zGAMgASgBEi0KBmNvbmZpZxgEIAEoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5SdW5Db25maWcijgIKBURyYXduEg0KBWJhdGNoGAEgASgBEg0KBWF0X21zGAIgASgBEg4KBmN1cnNvchgDIAEoARIwCg1wcm9iYWJpbGl0aWVzGAQgASgLMhkuZ3JhZHVzLmludGVybmFsLnYxLkJ5QXJtEhQKDHBvbGljeV9zdGF0ZRgFIAEoCRImCgRmb2xkGAYgASgLMhguZ3JhZHVzLmludGVybmFsLnYxLkZvbGQSLAoFdGFza3MYByADKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuRHJhd25UYXNrEg8KB3Byb21wdHMYCCABKA0SEAoIcmVzdGFydHMYCSABKAgSFgoOcG9saWN5X2NoYW5nZXMYCiABKAkiOwoFQnlBcm0SCwoDYWxsGAEgAygBEgoKAmF0GAIgAygNEgoKAnRvGAMgAygBEg0KBXNjYWxlGAQgASgBIlMKBEZvbGQSFAoHYmF0Y2hlcxgBIAEoAUgAiAEBEikKBnJhbmdlcxgCIAMoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5SYW5nZUIKCghfYmF0Y2hlcyIkCgVSYW5nZRINCgVmaXJzdBgBIAEoARIMCgRsYXN0GAIgASgBIkYKCURyYXduVGFzaxILCgNhcm0YASABKA0SDwoHb3JkaW5hbBgCIAEoARIOCgZyZXBlYXQYAyABKAgSCwoDa2V5GAQgASgJIjkKCUhhbmRlZE91dBIMCgRmcm9tGAEgASgBEg8KB3Rocm91Z2gYAiABKAESDQoFYXRfbXMYAyABKAEi6wIKBlNhbXBsZRINCgVpbmRleBgBIAEoDRIOCgZkaWdlc3QYAiABKAkSEwoGcmV3YXJkGAMgASgBSACIAQESEwoGc29sdmVkGAQgASgISAGIAQESGwoOcG9saWN5X3ZlcnNpb24YBSABKAFIAogBARIsCgRzY2FuGAYgASgLMh4uZ3JhZHVzLmludGVybmFsLnYxLlNhbXBsZVNjYW4SEwoGcmVhc29uGAcgASgJSAOIAQESFAoHcXVhbGl0eRgIIAEoAUgEiAEBEjQKBWZhY3RzGAkgAygLMiUuZ3JhZHVzLmludGVybmFsLnYxLlNhbXBsZS5GYWN0c0VudHJ5GiwKCkZhY3RzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUIJCgdfcmV3YXJkQgkKB19zb2x2ZWRCEQoPX3BvbGljeV92ZXJzaW9uQgkKB19yZWFzb25CCgoIX3F1YWxpdHkiVQoKU2FtcGxlU2NhbhIOCgZsZW5ndGgYASABKAESFwoKY29tbWl0X2VuZBgCIAEoAUgAiAEBEg8KB2dvZXNfb24YAyABKAhCDQoLX2NvbW1pdF9lbmQiSwoMR3JvdXBSZXN1bHRzEg4KBmN1cnNvchgBIAEoARIrCgdzYW1wbGVzGAIgAygLMhouZ3JhZHVzLmludGVybmFsLnYxLlNhbXBsZSI8CghGZWVkYmFjaxIwCgZncm91cHMYASADKAsyIC5ncmFkdXMuaW50ZXJuYWwudjEuR3JvdXBSZXN1bHRzIj0KCFJlcG9ydGVkEjEKBmdyb3VwcxgBIAMoCzIhLmdyYWR1cy5pbnRlcm5hbC52MS5SZXBvcnRlZEdyb3VwIl0KDVJlcG9ydGVkR3JvdXASDgoGY3Vyc29yGAEgASgBEhIKCmFkdmFudGFnZXMYAiADKAESGAoLcmV3YXJkX21lYW4YAyABKAFIAIgBAUIOCgxfcmV3YXJkX21lYW4iKQoGQ2xvc2VkEg8KB2N1cnNvcnMYASADKAESDgoGcmVhc29uGAIgASgJIioKCFJlb3BlbmVkEg8KB2N1cnNvcnMYASADKAESDQoFYXRfbXMYAiABKAEiWQoIUmVzaGFwZWQSLQoGY29uZmlnGAEgASgLMh0uZ3JhZHVzLmludGVybmFsLnYxLlJ1bkNvbmZpZxITCgZwb2xpY3kYAiABKAlIAIgBAUIJCgdfcG9saWN5Ih8KDVBvbGljeVVwZGF0ZWQSDgoGcG9saWN5GAEgASgJIh0KCldlaWdodHNTZXQSDwoHd2VpZ2h0cxgBIAMoASIgCghBZHZhbmNlZBIUCgxwb2xpY3lfc3RhdGUYASABKAkiKAoJQXJtTWFza2VkEgsKA2FybRgBIAEoDRIOCgZyZWFzb24YAiABKAkiGgoLQXJtVW5tYXNrZWQSCwoDYXJtGAEgASgNIggKBlBhdXNlZCIJCgdSZXN1bWVkIj0KEEV2YWx1YXRpb25PcGVuZWQSCwoDYXJtGAEgASgNEg0KBXJvdW5kGAIgASgBEg0KBWF0X21zGAMgASgBIlgKCUV2YWx1YXRlZBILCgNhcm0YASABKA0SDQoFcm91bmQYAiABKAESLwoFdGFza3MYAyADKAsyIC5ncmFkdXMuaW50ZXJuYWwudjEuR3JvdXBSZXN1bHRzIlwKCEltcG9ydGVkEg4KBnJ1bl9pZBgBIAEoCRITCgtpbmNhcm5hdGlvbhgCIAEoCRINCgVlcG9jaBgDIAEoARINCgVhdF9tcxgEIAEoARINCgVzdGF0ZRgFIAEoDCKlBAoJUnVuQ29uZmlnEiUKBGFybXMYASADKAsyFy5ncmFkdXMuaW50ZXJuYWwudjEuQXJtEg4KBnBvbGljeRgCIAEoCRIMCgRzZWVkGAMgASgGEhcKD251bV9nZW5lcmF0aW9ucxgEIAEoDRIOCgZsZW5ndGgYBSABKAESGgoScHJvbXB0c19wZXJfdXBkYXRlGAYgASgNEhgKC2xhZ19iYXRjaGVzGAcgASgBSACIAQESFwoPZmVlZGJhY2tfc291cmNlGAggASgJEh0KEGdyb3VwX3RpbWVvdXRfbXMYCSABKAFIAYgBARI9ChBkeW5hbWljX3NhbXBsaW5nGAogASgLMiMuZ3JhZHVzLmludGVybmFsLnYxLkR5bmFtaWNTYW1wbGluZxI3Cg1sYXRlX2ZlZWRiYWNrGAsgASgLMiAuZ3JhZHVzLmludGVybmFsLnYxLkxhdGVGZWVkYmFjaxI7Cg9wcm9tcHRfdGVtcGxhdGUYDCABKAsyIi5ncmFkdXMuaW50ZXJuYWwudjEuUHJvbXB0VGVtcGxhdGUSOgoPZXZhbHVhdGlvbl9hcm1zGA0gAygLMiEuZ3JhZHVzLmludGVybmFsLnYxLkV2YWx1YXRpb25Bcm0SFwoPdGltZV90b19saXZlX21zGA4gASgBEg0KBWdpdmVuGA8gASgJQg4KDF9sYWdfYmF0Y2hlc0ITChFfZ3JvdXBfdGltZW91dF9tcyKRAgoDQXJtEgoKAmlkGAEgASgJEgwKBHNwZWMYAiABKAkSDgoGc291cmNlGAMgASgJEg4KBndlaWdodBgEIAEoARIMCgRoYXJkGAUgASgIEjUKDHJld2FyZF9yYW5nZRgGIAEoCzIfLmdyYWR1cy5pbnRlcm5hbC52MS5SZXdhcmRSYW5nZRIVCghyZXNvdXJjZRgHIAEoCUgAiAEBEg8KB3JlbW92ZWQYCCABKAgSGwoOa2xfY29lZmZpY2llbnQYCSABKAFIAYgBARIXCgpyYW5rX2dyb3VwGAogASgJSAKIAQFCCwoJX3Jlc291cmNlQhEKD19rbF9jb2VmZmljaWVudEINCgtfcmFua19ncm91cCInCgtSZXdhcmRSYW5nZRILCgNtaW4YASABKAESCwoDbWF4GAIgASgBImEKDUV2YWx1YXRpb25Bcm0SCgoCaWQYASABKAkSDAoEc3BlYxgCIAEoCRIOCgZzb3VyY2UYAyABKAkSDQoFdGFza3MYBCABKA0SFwoPbnVtX2dlbmVyYXRpb25zGAUgASgNIjgKD0R5bmFtaWNTYW1wbGluZxIWCg5vdmVyc2FtcGxlX21heBgBIAEoARINCgVhbGlrZRgCIAEoCSIzCgxMYXRlRmVlZGJhY2sSEwoLYmF0Y2hlc19tYXgYASABKAESDgoGd2VpZ2h0GAIgASgBIj4KDlByb21wdFRlbXBsYXRlEgwKBHVzZXIYASABKAkSEwoGc3lzdGVtGAIgASgJSACIAQFCCQoHX3N5c3RlbSJqCghTYXZlZFJ1bhIsCgVwYXJ0cxgBIAMoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5TdGF0ZVBhcnQSMAoHcmVjb3JkcxgCIAMoCzIfLmdyYWR1cy5pbnRlcm5hbC52MS5TYXZlZFJlY29yZCIoCgtTYXZlZFJlY29yZBILCgNzZXEYASABKAESDAoEYm9keRgCIAEoCSKzAwoJU3RhdGVQYXJ0Ei0KBGhlYWQYASABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuU3RhdGVIZWFkSAASLgoDYXJtGAIgASgLMh8uZ3JhZHVzLmludGVybmFsLnYxLkFybUNvdW50ZXJzSAASKgoFYmF0Y2gYAyABKAsyGS5ncmFkdXMuaW50ZXJuYWwudjEuQmF0Y2hIABIvCgV0YXNrcxgEIAEoCzIeLmdyYWR1cy5pbnRlcm5hbC52MS5CYXRjaFRhc2tzSAASNAoFcm91bmQYBSABKAsyIy5ncmFkdXMuaW50ZXJuYWwudjEuRXZhbHVhdGlvblJvdW5kSAASNwoJZXZhbHVhdGVkGAYgASgLMiIuZ3JhZHVzLmludGVybmFsLnYxLkV2YWx1YXRlZFRhc2tzSAASMgoGaXNzdWVkGAcgASgLMiAuZ3JhZHVzLmludGVybmFsLnYxLklzc3VlZEhhc2hlc0gAEjAKBm1lbW9yeRgIIAEoCzIeLmdyYWR1cy5pbnRlcm5hbC52MS5UYXNrTWVtb3J5SAASDQoDZW5kGAkgASgISABCBgoEcGFydCLhBAoJU3RhdGVIZWFkEg4KBmZvcm1hdBgBIAEoDRIOCgZydW5faWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoARItCgZjb25maWcYBCABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuUnVuQ29uZmlnEjUKDmNvbmZpZ19jcmVhdGVkGAUgASgLMh0uZ3JhZHVzLmludGVybmFsLnYxLlJ1bkNvbmZpZxIVCg1jcmVhdGVkX2F0X21zGAYgASgBEg4KBnBvbGljeRgHIAEoCRIUCgxwb2xpY3lfc3RhdGUYCCABKAkSDwoHd2VpZ2h0cxgJIAMoARInCgVtYXNrcxgKIAMoCzIYLmdyYWR1cy5pbnRlcm5hbC52MS5NYXNrEg4KBnBhdXNlZBgLIAEoCBIUCgxpbmNhcm5hdGlvbnMYDCADKAkSDQoFZXBvY2gYDSABKAESLgoLcm9sbGVkX2JhY2sYDiADKAsyGS5ncmFkdXMuaW50ZXJuYWwudjEuUmFuZ2USDgoGY3Vyc29yGA8gASgBEg8KB3Byb21wdHMYECABKAESEgoKaGFuZGVkX291dBgRIAEoARIVCg1iYXRjaGVzX2RyYXduGBIgASgBEhYKDmJhdGNoZXNfY2xvc2VkGBMgASgBEhYKDmJhdGNoZXNfZm9sZGVkGBQgASgBEhgKEHNhbXBsZXNfcmVjb3JkZWQYFSABKAESFQoNcHJvYmFiaWxpdGllcxgWIAMoARIQCghuZXh0X3NlcRgXIAEoARIRCglyZW1lbWJlcnMYGCABKAgSDwoHam91cm5hbBgZIAEoCSImCgRNYXNrEhMKBnJlYXNvbhgBIAEoCUgAiAEBQgkKB19yZWFzb24iSAoKUmV3YXJkU3VtcxINCgVjb3VudBgBIAEoARILCgNzdW0YAiABKAESEwoGc29sdmVkGAMgASgBSACIAQFCCQoHX3NvbHZlZCJTCgVUYWxseRIOCgZncm91cHMYASABKAESDQoFY291bnQYAiABKAESCwoDc3VtGAMgASgBEhMKBnNvbHZlZBgEIAEoAUgAiAEBQgkKB19zb2x2ZWQirwEKC0FybUNvdW50ZXJzEg4KBmlzc3VlZBgBIAEoARIPCgdyZXBlYXRzGAIgASgBEhQKDG5leHRfb3JkaW5hbBgDIAEoARIOCgZncm91cHMYBCABKAESLgoGcmVjZW50GAUgAygLMh4uZ3JhZHVzLmludGVybmFsLnYxLlJld2FyZFN1bXMSKQoGZm9sZGVkGAYgASgLMhkuZ3JhZHVzLmludGVybmFsLnYxLlRhbGx5IqsCCgVCYXRjaBINCgVpbmRleBgBIAEoARIOCgZjdXJzb3IYAiABKAESCwoDc2VxGAMgASgBEg0KBWVwb2NoGAQgASgBEhMKC2RyYXduX2F0X21zGAUgASgBEjAKDXByb2JhYmlsaXRpZXMYBiABKAsyGS5ncmFkdXMuaW50ZXJuYWwudjEuQnlBcm0SKQoGdmFsdWVzGAcgASgLMhkuZ3JhZHVzLmludGVybmFsLnYxLkJ5QXJtEhcKD251bV9nZW5lcmF0aW9ucxgIIAEoDRIPCgdwcm9tcHRzGAkgASgNEhIKCHByZXZpb3VzGAogASgISAASKAoEdG9sZBgLIAEoCzIYLmdyYWR1cy5pbnRlcm5hbC52MS5Ub2xkSABCDQoLdG9sZF9iZWZvcmUiLQoEVG9sZBIVCg1wcm9iYWJpbGl0aWVzGAEgAygBEg4KBnZhbHVlcxgCIAMoASJnCgpCYXRjaFRhc2tzEikKBmdyb3VwcxgBIAMoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5Hcm91cBIuCgdyZXNlcnZlGAIgAygLMh0uZ3JhZHVzLmludGVybmFsLnYxLkRyYXduVGFzayLYAQoFR3JvdXASKwoEdGFzaxgBIAEoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5EcmF3blRhc2sSHQoQaGFuZGVkX291dF9hdF9tcxgCIAEoAUgAiAEBEisKB3NhbXBsZXMYAyADKAsyGi5ncmFkdXMuaW50ZXJuYWwudjEuU2FtcGxlEjEKB291dGNvbWUYBCABKAsyIC5ncmFkdXMuaW50ZXJuYWwudjEuR3JvdXBPdXRjb21lEg4KBmZvbGRlZBgFIAEoCEITChFfaGFuZGVkX291dF9hdF9tcyKiAgoMR3JvdXBPdXRjb21lEg0KBWNvdW50GAEgASgBEgsKA3N1bRgCIAEoARITCgZzb2x2ZWQYAyABKAFIAIgBARIWCglkZXZpYXRpb24YBCABKAFIAYgBARIWCglhZHZhbnRhZ2UYBSABKAFIAogBARIUCgdxdWFsaXR5GAYgASgBSAOIAQESOgoFZmFjdHMYByADKAsyKy5ncmFkdXMuaW50ZXJuYWwudjEuR3JvdXBPdXRjb21lLkZhY3RzRW50cnkaLAoKRmFjdHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBQgkKB19zb2x2ZWRCDAoKX2RldmlhdGlvbkIMCgpfYWR2YW50YWdlQgoKCF9xdWFsaXR5Im8KD0V2YWx1YXRpb25Sb3VuZBILCgNhcm0YASABKA0SDQoFcm91bmQYAiABKAESCwoDc2VxGAMgASgBEg0KBWVwb2NoGAQgASgBEhQKDG9wZW5lZF9hdF9tcxgFIAEoARIOCgZjdXJzb3IYBiABKAEiQQoORXZhbHVhdGVkVGFza3MSLwoFdGFza3MYASADKAsyIC5ncmFkdXMuaW50ZXJuYWwudjEuR3JvdXBSZXN1bHRzIjIKDElzc3VlZEhhc2hlcxISCgpnZW5lcmF0aW9uGAEgASgNEg4KBmhhc2hlcxgCIAMoCSJRCgpUYXNrTWVtb3J5EhIKCmdlbmVyYXRpb24YASABKA0SLwoHcmVjb3JkcxgCIAMoCzIeLmdyYWR1cy5pbnRlcm5hbC52MS5UYXNrUmVjb3JkIioKClRhc2tSZWNvcmQSDAoEaGFzaBgBIAEoCRIOCgZyZWNvcmQYAiABKBFiBnByb3RvMw");
+  fileDesc("ChxncmFkdXMvaW50ZXJuYWwvdjEvcnVuLnByb3RvEhJncmFkdXMuaW50ZXJuYWwudjEi+QcKCFJ1bkV2ZW50Eg4KBmZvcm1hdBgBIAEoDRIuCgdjcmVhdGVkGAIgASgLMhsuZ3JhZHVzLmludGVybmFsLnYxLkNyZWF0ZWRIABIqCgVkcmF3bhgDIAEoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5EcmF3bkgAEjMKCmhhbmRlZF9vdXQYBCABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuSGFuZGVkT3V0SAASMAoIZmVlZGJhY2sYBSABKAsyHC5ncmFkdXMuaW50ZXJuYWwudjEuRmVlZGJhY2tIABIwCghyZXBvcnRlZBgGIAEoCzIcLmdyYWR1cy5pbnRlcm5hbC52MS5SZXBvcnRlZEgAEiwKBmNsb3NlZBgHIAEoCzIaLmdyYWR1cy5pbnRlcm5hbC52MS5DbG9zZWRIABIwCghyZW9wZW5lZBgIIAEoCzIcLmdyYWR1cy5pbnRlcm5hbC52MS5SZW9wZW5lZEgAEjAKCHJlc2hhcGVkGAkgASgLMhwuZ3JhZHVzLmludGVybmFsLnYxLlJlc2hhcGVkSAASOwoOcG9saWN5X3VwZGF0ZWQYCiABKAsyIS5ncmFkdXMuaW50ZXJuYWwudjEuUG9saWN5VXBkYXRlZEgAEjUKC3dlaWdodHNfc2V0GAsgASgLMh4uZ3JhZHVzLmludGVybmFsLnYxLldlaWdodHNTZXRIABIwCghhZHZhbmNlZBgMIAEoCzIcLmdyYWR1cy5pbnRlcm5hbC52MS5BZHZhbmNlZEgAEjMKCmFybV9tYXNrZWQYDSABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuQXJtTWFza2VkSAASNwoMYXJtX3VubWFza2VkGA4gASgLMh8uZ3JhZHVzLmludGVybmFsLnYxLkFybVVubWFza2VkSAASLAoGcGF1c2VkGA8gASgLMhouZ3JhZHVzLmludGVybmFsLnYxLlBhdXNlZEgAEi4KB3Jlc3VtZWQYECABKAsyGy5ncmFkdXMuaW50ZXJuYWwudjEuUmVzdW1lZEgAEkEKEWV2YWx1YXRpb25fb3BlbmVkGBEgASgLMiQuZ3JhZHVzLmludGVybmFsLnYxLkV2YWx1YXRpb25PcGVuZWRIABIyCglldmFsdWF0ZWQYEiABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuRXZhbHVhdGVkSAASMAoIaW1wb3J0ZWQYEyABKAsyHC5ncmFkdXMuaW50ZXJuYWwudjEuSW1wb3J0ZWRIABIzCgpyb3dzX3JhdGVkGBQgASgLMh0uZ3JhZHVzLmludGVybmFsLnYxLlJvd3NSYXRlZEgAQgYKBGtpbmQibAoHQ3JlYXRlZBIOCgZydW5faWQYASABKAkSEwoLaW5jYXJuYXRpb24YAiABKAkSDQoFYXRfbXMYAyABKAESLQoGY29uZmlnGAQgASgLMh0uZ3JhZHVzLmludGVybmFsLnYxLlJ1bkNvbmZpZyKOAgoFRHJhd24SDQoFYmF0Y2gYASABKAESDQoFYXRfbXMYAiABKAESDgoGY3Vyc29yGAMgASgBEjAKDXByb2JhYmlsaXRpZXMYBCABKAsyGS5ncmFkdXMuaW50ZXJuYWwudjEuQnlBcm0SFAoMcG9saWN5X3N0YXRlGAUgASgJEiYKBGZvbGQYBiABKAsyGC5ncmFkdXMuaW50ZXJuYWwudjEuRm9sZBIsCgV0YXNrcxgHIAMoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5EcmF3blRhc2sSDwoHcHJvbXB0cxgIIAEoDRIQCghyZXN0YXJ0cxgJIAEoCBIWCg5wb2xpY3lfY2hhbmdlcxgKIAEoCSI7CgVCeUFybRILCgNhbGwYASADKAESCgoCYXQYAiADKA0SCgoCdG8YAyADKAESDQoFc2NhbGUYBCABKAEiUwoERm9sZBIUCgdiYXRjaGVzGAEgASgBSACIAQESKQoGcmFuZ2VzGAIgAygLMhkuZ3JhZHVzLmludGVybmFsLnYxLlJhbmdlQgoKCF9iYXRjaGVzIiQKBVJhbmdlEg0KBWZpcnN0GAEgASgBEgwKBGxhc3QYAiABKAEiYAoJRHJhd25UYXNrEgsKA2FybRgBIAEoDRIPCgdvcmRpbmFsGAIgASgBEg4KBnJlcGVhdBgDIAEoCBILCgNrZXkYBCABKAkSEAoDcm93GAUgASgNSACIAQFCBgoEX3JvdyJVCglSb3dzUmF0ZWQSCwoDYXJtGAEgASgNEgwKBHJvd3MYAiADKA0SDQoFZmlyc3QYAyABKA0SDQoFcmF0ZXMYBCABKAwSDwoHc2FtcGxlcxgFIAEoASKZAQoHUm93UnVsZRIMCgRyb3dzGAEgASgNEhYKCXNoYXJwbmVzcxgCIAEoDUgAiAEBEgwKBGZyb20YAyABKAESCgoCdG8YBCABKAESDQoFd2lkdGgYBSABKAESDQoFZmxvb3IYBiABKAESDAoEa2VwdBgHIAEoDRIUCgxyZXRpcmVfYWZ0ZXIYCCABKA1CDAoKX3NoYXJwbmVzcyI5CglIYW5kZWRPdXQSDAoEZnJvbRgBIAEoARIPCgd0aHJvdWdoGAIgASgBEg0KBWF0X21zGAMgASgBIusCCgZTYW1wbGUSDQoFaW5kZXgYASABKA0SDgoGZGlnZXN0GAIgASgJEhMKBnJld2FyZBgDIAEoAUgAiAEBEhMKBnNvbHZlZBgEIAEoCEgBiAEBEhsKDnBvbGljeV92ZXJzaW9uGAUgASgBSAKIAQESLAoEc2NhbhgGIAEoCzIeLmdyYWR1cy5pbnRlcm5hbC52MS5TYW1wbGVTY2FuEhMKBnJlYXNvbhgHIAEoCUgDiAEBEhQKB3F1YWxpdHkYCCABKAFIBIgBARI0CgVmYWN0cxgJIAMoCzIlLmdyYWR1cy5pbnRlcm5hbC52MS5TYW1wbGUuRmFjdHNFbnRyeRosCgpGYWN0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCCQoHX3Jld2FyZEIJCgdfc29sdmVkQhEKD19wb2xpY3lfdmVyc2lvbkIJCgdfcmVhc29uQgoKCF9xdWFsaXR5IlUKClNhbXBsZVNjYW4SDgoGbGVuZ3RoGAEgASgBEhcKCmNvbW1pdF9lbmQYAiABKAFIAIgBARIPCgdnb2VzX29uGAMgASgIQg0KC19jb21taXRfZW5kIksKDEdyb3VwUmVzdWx0cxIOCgZjdXJzb3IYASABKAESKwoHc2FtcGxlcxgCIAMoCzIaLmdyYWR1cy5pbnRlcm5hbC52MS5TYW1wbGUiPAoIRmVlZGJhY2sSMAoGZ3JvdXBzGAEgAygLMiAuZ3JhZHVzLmludGVybmFsLnYxLkdyb3VwUmVzdWx0cyI9CghSZXBvcnRlZBIxCgZncm91cHMYASADKAsyIS5ncmFkdXMuaW50ZXJuYWwudjEuUmVwb3J0ZWRHcm91cCJdCg1SZXBvcnRlZEdyb3VwEg4KBmN1cnNvchgBIAEoARISCgphZHZhbnRhZ2VzGAIgAygBEhgKC3Jld2FyZF9tZWFuGAMgASgBSACIAQFCDgoMX3Jld2FyZF9tZWFuIikKBkNsb3NlZBIPCgdjdXJzb3JzGAEgAygBEg4KBnJlYXNvbhgCIAEoCSIqCghSZW9wZW5lZBIPCgdjdXJzb3JzGAEgAygBEg0KBWF0X21zGAIgASgBIlkKCFJlc2hhcGVkEi0KBmNvbmZpZxgBIAEoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5SdW5Db25maWcSEwoGcG9saWN5GAIgASgJSACIAQFCCQoHX3BvbGljeSIfCg1Qb2xpY3lVcGRhdGVkEg4KBnBvbGljeRgBIAEoCSIdCgpXZWlnaHRzU2V0Eg8KB3dlaWdodHMYASADKAEiIAoIQWR2YW5jZWQSFAoMcG9saWN5X3N0YXRlGAEgASgJIigKCUFybU1hc2tlZBILCgNhcm0YASABKA0SDgoGcmVhc29uGAIgASgJIhoKC0FybVVubWFza2VkEgsKA2FybRgBIAEoDSIICgZQYXVzZWQiCQoHUmVzdW1lZCI9ChBFdmFsdWF0aW9uT3BlbmVkEgsKA2FybRgBIAEoDRINCgVyb3VuZBgCIAEoARINCgVhdF9tcxgDIAEoASJYCglFdmFsdWF0ZWQSCwoDYXJtGAEgASgNEg0KBXJvdW5kGAIgASgBEi8KBXRhc2tzGAMgAygLMiAuZ3JhZHVzLmludGVybmFsLnYxLkdyb3VwUmVzdWx0cyJcCghJbXBvcnRlZBIOCgZydW5faWQYASABKAkSEwoLaW5jYXJuYXRpb24YAiABKAkSDQoFZXBvY2gYAyABKAESDQoFYXRfbXMYBCABKAESDQoFc3RhdGUYBSABKAwipQQKCVJ1bkNvbmZpZxIlCgRhcm1zGAEgAygLMhcuZ3JhZHVzLmludGVybmFsLnYxLkFybRIOCgZwb2xpY3kYAiABKAkSDAoEc2VlZBgDIAEoBhIXCg9udW1fZ2VuZXJhdGlvbnMYBCABKA0SDgoGbGVuZ3RoGAUgASgBEhoKEnByb21wdHNfcGVyX3VwZGF0ZRgGIAEoDRIYCgtsYWdfYmF0Y2hlcxgHIAEoAUgAiAEBEhcKD2ZlZWRiYWNrX3NvdXJjZRgIIAEoCRIdChBncm91cF90aW1lb3V0X21zGAkgASgBSAGIAQESPQoQZHluYW1pY19zYW1wbGluZxgKIAEoCzIjLmdyYWR1cy5pbnRlcm5hbC52MS5EeW5hbWljU2FtcGxpbmcSNwoNbGF0ZV9mZWVkYmFjaxgLIAEoCzIgLmdyYWR1cy5pbnRlcm5hbC52MS5MYXRlRmVlZGJhY2sSOwoPcHJvbXB0X3RlbXBsYXRlGAwgASgLMiIuZ3JhZHVzLmludGVybmFsLnYxLlByb21wdFRlbXBsYXRlEjoKD2V2YWx1YXRpb25fYXJtcxgNIAMoCzIhLmdyYWR1cy5pbnRlcm5hbC52MS5FdmFsdWF0aW9uQXJtEhcKD3RpbWVfdG9fbGl2ZV9tcxgOIAEoARINCgVnaXZlbhgPIAEoCUIOCgxfbGFnX2JhdGNoZXNCEwoRX2dyb3VwX3RpbWVvdXRfbXMivAIKA0FybRIKCgJpZBgBIAEoCRIMCgRzcGVjGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIOCgZ3ZWlnaHQYBCABKAESDAoEaGFyZBgFIAEoCBI1CgxyZXdhcmRfcmFuZ2UYBiABKAsyHy5ncmFkdXMuaW50ZXJuYWwudjEuUmV3YXJkUmFuZ2USFQoIcmVzb3VyY2UYByABKAlIAIgBARIPCgdyZW1vdmVkGAggASgIEhsKDmtsX2NvZWZmaWNpZW50GAkgASgBSAGIAQESFwoKcmFua19ncm91cBgKIAEoCUgCiAEBEikKBHJvd3MYCyABKAsyGy5ncmFkdXMuaW50ZXJuYWwudjEuUm93UnVsZUILCglfcmVzb3VyY2VCEQoPX2tsX2NvZWZmaWNpZW50Qg0KC19yYW5rX2dyb3VwIicKC1Jld2FyZFJhbmdlEgsKA21pbhgBIAEoARILCgNtYXgYAiABKAEiYQoNRXZhbHVhdGlvbkFybRIKCgJpZBgBIAEoCRIMCgRzcGVjGAIgASgJEg4KBnNvdXJjZRgDIAEoCRINCgV0YXNrcxgEIAEoDRIXCg9udW1fZ2VuZXJhdGlvbnMYBSABKA0iOAoPRHluYW1pY1NhbXBsaW5nEhYKDm92ZXJzYW1wbGVfbWF4GAEgASgBEg0KBWFsaWtlGAIgASgJIjMKDExhdGVGZWVkYmFjaxITCgtiYXRjaGVzX21heBgBIAEoARIOCgZ3ZWlnaHQYAiABKAEiPgoOUHJvbXB0VGVtcGxhdGUSDAoEdXNlchgBIAEoCRITCgZzeXN0ZW0YAiABKAlIAIgBAUIJCgdfc3lzdGVtImoKCFNhdmVkUnVuEiwKBXBhcnRzGAEgAygLMh0uZ3JhZHVzLmludGVybmFsLnYxLlN0YXRlUGFydBIwCgdyZWNvcmRzGAIgAygLMh8uZ3JhZHVzLmludGVybmFsLnYxLlNhdmVkUmVjb3JkIigKC1NhdmVkUmVjb3JkEgsKA3NlcRgBIAEoARIMCgRib2R5GAIgASgJIuADCglTdGF0ZVBhcnQSLQoEaGVhZBgBIAEoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5TdGF0ZUhlYWRIABIuCgNhcm0YAiABKAsyHy5ncmFkdXMuaW50ZXJuYWwudjEuQXJtQ291bnRlcnNIABIqCgViYXRjaBgDIAEoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5CYXRjaEgAEi8KBXRhc2tzGAQgASgLMh4uZ3JhZHVzLmludGVybmFsLnYxLkJhdGNoVGFza3NIABI0CgVyb3VuZBgFIAEoCzIjLmdyYWR1cy5pbnRlcm5hbC52MS5FdmFsdWF0aW9uUm91bmRIABI3CglldmFsdWF0ZWQYBiABKAsyIi5ncmFkdXMuaW50ZXJuYWwudjEuRXZhbHVhdGVkVGFza3NIABIyCgZpc3N1ZWQYByABKAsyIC5ncmFkdXMuaW50ZXJuYWwudjEuSXNzdWVkSGFzaGVzSAASMAoGbWVtb3J5GAggASgLMh4uZ3JhZHVzLmludGVybmFsLnYxLlRhc2tNZW1vcnlIABINCgNlbmQYCSABKAhIABIrCgRyb3dzGAogASgLMhsuZ3JhZHVzLmludGVybmFsLnYxLlJvd1BhZ2VIAEIGCgRwYXJ0IlIKB1Jvd1BhZ2USCwoDYXJtGAEgASgNEgwKBHBhZ2UYAiABKA0SDAoEc2VlbhgDIAEoDBIOCgZzb2x2ZWQYBCABKAwSDgoGc3RyZWFrGAUgASgMIuEECglTdGF0ZUhlYWQSDgoGZm9ybWF0GAEgASgNEg4KBnJ1bl9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgBEi0KBmNvbmZpZxgEIAEoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5SdW5Db25maWcSNQoOY29uZmlnX2NyZWF0ZWQYBSABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuUnVuQ29uZmlnEhUKDWNyZWF0ZWRfYXRfbXMYBiABKAESDgoGcG9saWN5GAcgASgJEhQKDHBvbGljeV9zdGF0ZRgIIAEoCRIPCgd3ZWlnaHRzGAkgAygBEicKBW1hc2tzGAogAygLMhguZ3JhZHVzLmludGVybmFsLnYxLk1hc2sSDgoGcGF1c2VkGAsgASgIEhQKDGluY2FybmF0aW9ucxgMIAMoCRINCgVlcG9jaBgNIAEoARIuCgtyb2xsZWRfYmFjaxgOIAMoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5SYW5nZRIOCgZjdXJzb3IYDyABKAESDwoHcHJvbXB0cxgQIAEoARISCgpoYW5kZWRfb3V0GBEgASgBEhUKDWJhdGNoZXNfZHJhd24YEiABKAESFgoOYmF0Y2hlc19jbG9zZWQYEyABKAESFgoOYmF0Y2hlc19mb2xkZWQYFCABKAESGAoQc2FtcGxlc19yZWNvcmRlZBgVIAEoARIVCg1wcm9iYWJpbGl0aWVzGBYgAygBEhAKCG5leHRfc2VxGBcgASgBEhEKCXJlbWVtYmVycxgYIAEoCBIPCgdqb3VybmFsGBkgASgJIiYKBE1hc2sSEwoGcmVhc29uGAEgASgJSACIAQFCCQoHX3JlYXNvbiJICgpSZXdhcmRTdW1zEg0KBWNvdW50GAEgASgBEgsKA3N1bRgCIAEoARITCgZzb2x2ZWQYAyABKAFIAIgBAUIJCgdfc29sdmVkIlMKBVRhbGx5Eg4KBmdyb3VwcxgBIAEoARINCgVjb3VudBgCIAEoARILCgNzdW0YAyABKAESEwoGc29sdmVkGAQgASgBSACIAQFCCQoHX3NvbHZlZCKvAQoLQXJtQ291bnRlcnMSDgoGaXNzdWVkGAEgASgBEg8KB3JlcGVhdHMYAiABKAESFAoMbmV4dF9vcmRpbmFsGAMgASgBEg4KBmdyb3VwcxgEIAEoARIuCgZyZWNlbnQYBSADKAsyHi5ncmFkdXMuaW50ZXJuYWwudjEuUmV3YXJkU3VtcxIpCgZmb2xkZWQYBiABKAsyGS5ncmFkdXMuaW50ZXJuYWwudjEuVGFsbHkiqwIKBUJhdGNoEg0KBWluZGV4GAEgASgBEg4KBmN1cnNvchgCIAEoARILCgNzZXEYAyABKAESDQoFZXBvY2gYBCABKAESEwoLZHJhd25fYXRfbXMYBSABKAESMAoNcHJvYmFiaWxpdGllcxgGIAEoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5CeUFybRIpCgZ2YWx1ZXMYByABKAsyGS5ncmFkdXMuaW50ZXJuYWwudjEuQnlBcm0SFwoPbnVtX2dlbmVyYXRpb25zGAggASgNEg8KB3Byb21wdHMYCSABKA0SEgoIcHJldmlvdXMYCiABKAhIABIoCgR0b2xkGAsgASgLMhguZ3JhZHVzLmludGVybmFsLnYxLlRvbGRIAEINCgt0b2xkX2JlZm9yZSItCgRUb2xkEhUKDXByb2JhYmlsaXRpZXMYASADKAESDgoGdmFsdWVzGAIgAygBImcKCkJhdGNoVGFza3MSKQoGZ3JvdXBzGAEgAygLMhkuZ3JhZHVzLmludGVybmFsLnYxLkdyb3VwEi4KB3Jlc2VydmUYAiADKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuRHJhd25UYXNrItgBCgVHcm91cBIrCgR0YXNrGAEgASgLMh0uZ3JhZHVzLmludGVybmFsLnYxLkRyYXduVGFzaxIdChBoYW5kZWRfb3V0X2F0X21zGAIgASgBSACIAQESKwoHc2FtcGxlcxgDIAMoCzIaLmdyYWR1cy5pbnRlcm5hbC52MS5TYW1wbGUSMQoHb3V0Y29tZRgEIAEoCzIgLmdyYWR1cy5pbnRlcm5hbC52MS5Hcm91cE91dGNvbWUSDgoGZm9sZGVkGAUgASgIQhMKEV9oYW5kZWRfb3V0X2F0X21zIqICCgxHcm91cE91dGNvbWUSDQoFY291bnQYASABKAESCwoDc3VtGAIgASgBEhMKBnNvbHZlZBgDIAEoAUgAiAEBEhYKCWRldmlhdGlvbhgEIAEoAUgBiAEBEhYKCWFkdmFudGFnZRgFIAEoAUgCiAEBEhQKB3F1YWxpdHkYBiABKAFIA4gBARI6CgVmYWN0cxgHIAMoCzIrLmdyYWR1cy5pbnRlcm5hbC52MS5Hcm91cE91dGNvbWUuRmFjdHNFbnRyeRosCgpGYWN0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCCQoHX3NvbHZlZEIMCgpfZGV2aWF0aW9uQgwKCl9hZHZhbnRhZ2VCCgoIX3F1YWxpdHkibwoPRXZhbHVhdGlvblJvdW5kEgsKA2FybRgBIAEoDRINCgVyb3VuZBgCIAEoARILCgNzZXEYAyABKAESDQoFZXBvY2gYBCABKAESFAoMb3BlbmVkX2F0X21zGAUgASgBEg4KBmN1cnNvchgGIAEoASJBCg5FdmFsdWF0ZWRUYXNrcxIvCgV0YXNrcxgBIAMoCzIgLmdyYWR1cy5pbnRlcm5hbC52MS5Hcm91cFJlc3VsdHMiMgoMSXNzdWVkSGFzaGVzEhIKCmdlbmVyYXRpb24YASABKA0SDgoGaGFzaGVzGAIgAygJIlEKClRhc2tNZW1vcnkSEgoKZ2VuZXJhdGlvbhgBIAEoDRIvCgdyZWNvcmRzGAIgAygLMh4uZ3JhZHVzLmludGVybmFsLnYxLlRhc2tSZWNvcmQiKgoKVGFza1JlY29yZBIMCgRoYXNoGAEgASgJEg4KBnJlY29yZBgCIAEoEWIGcHJvdG8z");
 
 /**
  * Describes the message gradus.internal.v1.RunEvent.
@@ -64,317 +64,338 @@ export const DrawnTaskSchema = /*@__PURE__*/
   messageDesc(file_gradus_internal_v1_run, 6);
 
 /**
+ * Describes the message gradus.internal.v1.RowsRated.
+ * Use `create(RowsRatedSchema)` to create a new message.
+ */
+export const RowsRatedSchema = /*@__PURE__*/
+  messageDesc(file_gradus_internal_v1_run, 7);
+
+/**
+ * Describes the message gradus.internal.v1.RowRule.
+ * Use `create(RowRuleSchema)` to create a new message.
+ */
+export const RowRuleSchema = /*@__PURE__*/
+  messageDesc(file_gradus_internal_v1_run, 8);
+
+/**
  * Describes the message gradus.internal.v1.HandedOut.
  * Use `create(HandedOutSchema)` to create a new message.
  */
 export const HandedOutSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 7);
+  messageDesc(file_gradus_internal_v1_run, 9);
 
 /**
  * Describes the message gradus.internal.v1.Sample.
  * Use `create(SampleSchema)` to create a new message.
  */
 export const SampleSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 8);
+  messageDesc(file_gradus_internal_v1_run, 10);
 
 /**
  * Describes the message gradus.internal.v1.SampleScan.
  * Use `create(SampleScanSchema)` to create a new message.
  */
 export const SampleScanSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 9);
+  messageDesc(file_gradus_internal_v1_run, 11);
 
 /**
  * Describes the message gradus.internal.v1.GroupResults.
  * Use `create(GroupResultsSchema)` to create a new message.
  */
 export const GroupResultsSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 10);
+  messageDesc(file_gradus_internal_v1_run, 12);
 
 /**
  * Describes the message gradus.internal.v1.Feedback.
  * Use `create(FeedbackSchema)` to create a new message.
  */
 export const FeedbackSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 11);
+  messageDesc(file_gradus_internal_v1_run, 13);
 
 /**
  * Describes the message gradus.internal.v1.Reported.
  * Use `create(ReportedSchema)` to create a new message.
  */
 export const ReportedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 12);
+  messageDesc(file_gradus_internal_v1_run, 14);
 
 /**
  * Describes the message gradus.internal.v1.ReportedGroup.
  * Use `create(ReportedGroupSchema)` to create a new message.
  */
 export const ReportedGroupSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 13);
+  messageDesc(file_gradus_internal_v1_run, 15);
 
 /**
  * Describes the message gradus.internal.v1.Closed.
  * Use `create(ClosedSchema)` to create a new message.
  */
 export const ClosedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 14);
+  messageDesc(file_gradus_internal_v1_run, 16);
 
 /**
  * Describes the message gradus.internal.v1.Reopened.
  * Use `create(ReopenedSchema)` to create a new message.
  */
 export const ReopenedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 15);
+  messageDesc(file_gradus_internal_v1_run, 17);
 
 /**
  * Describes the message gradus.internal.v1.Reshaped.
  * Use `create(ReshapedSchema)` to create a new message.
  */
 export const ReshapedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 16);
+  messageDesc(file_gradus_internal_v1_run, 18);
 
 /**
  * Describes the message gradus.internal.v1.PolicyUpdated.
  * Use `create(PolicyUpdatedSchema)` to create a new message.
  */
 export const PolicyUpdatedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 17);
+  messageDesc(file_gradus_internal_v1_run, 19);
 
 /**
  * Describes the message gradus.internal.v1.WeightsSet.
  * Use `create(WeightsSetSchema)` to create a new message.
  */
 export const WeightsSetSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 18);
+  messageDesc(file_gradus_internal_v1_run, 20);
 
 /**
  * Describes the message gradus.internal.v1.Advanced.
  * Use `create(AdvancedSchema)` to create a new message.
  */
 export const AdvancedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 19);
+  messageDesc(file_gradus_internal_v1_run, 21);
 
 /**
  * Describes the message gradus.internal.v1.ArmMasked.
  * Use `create(ArmMaskedSchema)` to create a new message.
  */
 export const ArmMaskedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 20);
+  messageDesc(file_gradus_internal_v1_run, 22);
 
 /**
  * Describes the message gradus.internal.v1.ArmUnmasked.
  * Use `create(ArmUnmaskedSchema)` to create a new message.
  */
 export const ArmUnmaskedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 21);
+  messageDesc(file_gradus_internal_v1_run, 23);
 
 /**
  * Describes the message gradus.internal.v1.Paused.
  * Use `create(PausedSchema)` to create a new message.
  */
 export const PausedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 22);
+  messageDesc(file_gradus_internal_v1_run, 24);
 
 /**
  * Describes the message gradus.internal.v1.Resumed.
  * Use `create(ResumedSchema)` to create a new message.
  */
 export const ResumedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 23);
+  messageDesc(file_gradus_internal_v1_run, 25);
 
 /**
  * Describes the message gradus.internal.v1.EvaluationOpened.
  * Use `create(EvaluationOpenedSchema)` to create a new message.
  */
 export const EvaluationOpenedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 24);
+  messageDesc(file_gradus_internal_v1_run, 26);
 
 /**
  * Describes the message gradus.internal.v1.Evaluated.
  * Use `create(EvaluatedSchema)` to create a new message.
  */
 export const EvaluatedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 25);
+  messageDesc(file_gradus_internal_v1_run, 27);
 
 /**
  * Describes the message gradus.internal.v1.Imported.
  * Use `create(ImportedSchema)` to create a new message.
  */
 export const ImportedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 26);
+  messageDesc(file_gradus_internal_v1_run, 28);
 
 /**
  * Describes the message gradus.internal.v1.RunConfig.
  * Use `create(RunConfigSchema)` to create a new message.
  */
 export const RunConfigSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 27);
+  messageDesc(file_gradus_internal_v1_run, 29);
 
 /**
  * Describes the message gradus.internal.v1.Arm.
  * Use `create(ArmSchema)` to create a new message.
  */
 export const ArmSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 28);
+  messageDesc(file_gradus_internal_v1_run, 30);
 
 /**
  * Describes the message gradus.internal.v1.RewardRange.
  * Use `create(RewardRangeSchema)` to create a new message.
  */
 export const RewardRangeSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 29);
+  messageDesc(file_gradus_internal_v1_run, 31);
 
 /**
  * Describes the message gradus.internal.v1.EvaluationArm.
  * Use `create(EvaluationArmSchema)` to create a new message.
  */
 export const EvaluationArmSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 30);
+  messageDesc(file_gradus_internal_v1_run, 32);
 
 /**
  * Describes the message gradus.internal.v1.DynamicSampling.
  * Use `create(DynamicSamplingSchema)` to create a new message.
  */
 export const DynamicSamplingSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 31);
+  messageDesc(file_gradus_internal_v1_run, 33);
 
 /**
  * Describes the message gradus.internal.v1.LateFeedback.
  * Use `create(LateFeedbackSchema)` to create a new message.
  */
 export const LateFeedbackSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 32);
+  messageDesc(file_gradus_internal_v1_run, 34);
 
 /**
  * Describes the message gradus.internal.v1.PromptTemplate.
  * Use `create(PromptTemplateSchema)` to create a new message.
  */
 export const PromptTemplateSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 33);
+  messageDesc(file_gradus_internal_v1_run, 35);
 
 /**
  * Describes the message gradus.internal.v1.SavedRun.
  * Use `create(SavedRunSchema)` to create a new message.
  */
 export const SavedRunSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 34);
+  messageDesc(file_gradus_internal_v1_run, 36);
 
 /**
  * Describes the message gradus.internal.v1.SavedRecord.
  * Use `create(SavedRecordSchema)` to create a new message.
  */
 export const SavedRecordSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 35);
+  messageDesc(file_gradus_internal_v1_run, 37);
 
 /**
  * Describes the message gradus.internal.v1.StatePart.
  * Use `create(StatePartSchema)` to create a new message.
  */
 export const StatePartSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 36);
+  messageDesc(file_gradus_internal_v1_run, 38);
+
+/**
+ * Describes the message gradus.internal.v1.RowPage.
+ * Use `create(RowPageSchema)` to create a new message.
+ */
+export const RowPageSchema = /*@__PURE__*/
+  messageDesc(file_gradus_internal_v1_run, 39);
 
 /**
  * Describes the message gradus.internal.v1.StateHead.
  * Use `create(StateHeadSchema)` to create a new message.
  */
 export const StateHeadSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 37);
+  messageDesc(file_gradus_internal_v1_run, 40);
 
 /**
  * Describes the message gradus.internal.v1.Mask.
  * Use `create(MaskSchema)` to create a new message.
  */
 export const MaskSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 38);
+  messageDesc(file_gradus_internal_v1_run, 41);
 
 /**
  * Describes the message gradus.internal.v1.RewardSums.
  * Use `create(RewardSumsSchema)` to create a new message.
  */
 export const RewardSumsSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 39);
+  messageDesc(file_gradus_internal_v1_run, 42);
 
 /**
  * Describes the message gradus.internal.v1.Tally.
  * Use `create(TallySchema)` to create a new message.
  */
 export const TallySchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 40);
+  messageDesc(file_gradus_internal_v1_run, 43);
 
 /**
  * Describes the message gradus.internal.v1.ArmCounters.
  * Use `create(ArmCountersSchema)` to create a new message.
  */
 export const ArmCountersSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 41);
+  messageDesc(file_gradus_internal_v1_run, 44);
 
 /**
  * Describes the message gradus.internal.v1.Batch.
  * Use `create(BatchSchema)` to create a new message.
  */
 export const BatchSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 42);
+  messageDesc(file_gradus_internal_v1_run, 45);
 
 /**
  * Describes the message gradus.internal.v1.Told.
  * Use `create(ToldSchema)` to create a new message.
  */
 export const ToldSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 43);
+  messageDesc(file_gradus_internal_v1_run, 46);
 
 /**
  * Describes the message gradus.internal.v1.BatchTasks.
  * Use `create(BatchTasksSchema)` to create a new message.
  */
 export const BatchTasksSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 44);
+  messageDesc(file_gradus_internal_v1_run, 47);
 
 /**
  * Describes the message gradus.internal.v1.Group.
  * Use `create(GroupSchema)` to create a new message.
  */
 export const GroupSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 45);
+  messageDesc(file_gradus_internal_v1_run, 48);
 
 /**
  * Describes the message gradus.internal.v1.GroupOutcome.
  * Use `create(GroupOutcomeSchema)` to create a new message.
  */
 export const GroupOutcomeSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 46);
+  messageDesc(file_gradus_internal_v1_run, 49);
 
 /**
  * Describes the message gradus.internal.v1.EvaluationRound.
  * Use `create(EvaluationRoundSchema)` to create a new message.
  */
 export const EvaluationRoundSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 47);
+  messageDesc(file_gradus_internal_v1_run, 50);
 
 /**
  * Describes the message gradus.internal.v1.EvaluatedTasks.
  * Use `create(EvaluatedTasksSchema)` to create a new message.
  */
 export const EvaluatedTasksSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 48);
+  messageDesc(file_gradus_internal_v1_run, 51);
 
 /**
  * Describes the message gradus.internal.v1.IssuedHashes.
  * Use `create(IssuedHashesSchema)` to create a new message.
  */
 export const IssuedHashesSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 49);
+  messageDesc(file_gradus_internal_v1_run, 52);
 
 /**
  * Describes the message gradus.internal.v1.TaskMemory.
  * Use `create(TaskMemorySchema)` to create a new message.
  */
 export const TaskMemorySchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 50);
+  messageDesc(file_gradus_internal_v1_run, 53);
 
 /**
  * Describes the message gradus.internal.v1.TaskRecord.
  * Use `create(TaskRecordSchema)` to create a new message.
  */
 export const TaskRecordSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 51);
+  messageDesc(file_gradus_internal_v1_run, 54);
 

@@ -7,8 +7,10 @@ then shows must be what the task was made of.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
+import socket
 import urllib.parse
 import urllib.request
 from typing import Any
@@ -35,7 +37,7 @@ def offer(rest: str) -> Offer:
     if not target.name.startswith(("http://", "https://")):
         raise TargetError("write openenv:http://host:port")
     try:
-        import websockets.sync.client  # noqa: F401, PLC0415  # Not required by gradus-gym.
+        import websockets.asyncio.client  # noqa: F401, PLC0415  # Not required by gradus-gym.
     except ImportError as error:
         raise TargetError('OpenEnv servers are asked over WebSockets: pip install "gradus-gym[openenv]"') from error
     field = target.options.get("field") or field_of(schema_of(target.name))
@@ -82,8 +84,7 @@ class OpenEnvServer(Environment):
     def generate(self, rng: random.Random, **_: Any) -> Any:
         """What a reset shows."""
         seed = rng.getrandbits(SEED_BITS)
-        with self._connected() as connection:
-            shown = self._ask(connection, "reset", {"seed": seed})
+        (shown,) = self._talk([("reset", {"seed": seed})])
         return {"seed": seed, "observation": shown["observation"]}
 
     def prompt(self, instance: Any) -> str:
@@ -136,32 +137,37 @@ class OpenEnvServer(Environment):
         return dict(action)
 
     def _play(self, instance: Any, action: dict[str, Any]) -> dict[str, Any]:
-        with self._connected() as connection:
-            shown = self._ask(connection, "reset", {"seed": instance["seed"]})
-            if shown["observation"] != instance["observation"]:
-                raise ValueError("a reset with the same seed shows something else: tasks do not follow from seeds")
-            return self._ask(connection, "step", action)
+        shown, stepped = self._talk([("reset", {"seed": instance["seed"]}), ("step", action)])
+        if shown["observation"] != instance["observation"]:
+            raise ValueError("a reset with the same seed shows something else: tasks do not follow from seeds")
+        return stepped
 
-    def _connected(self) -> Any:
+    def _talk(self, messages: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+        """What a connection of its own answers. A worker may start no thread, and so the loop is the only one."""
+        return asyncio.run(self._answers(messages))
+
+    async def _answers(self, messages: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+        from websockets.asyncio.client import connect  # noqa: PLC0415
         from websockets.exceptions import WebSocketException  # noqa: PLC0415
-        from websockets.sync.client import connect  # noqa: PLC0415
 
+        url = urllib.parse.urlsplit(self._target.name)
+        port = url.port or (443 if url.scheme == "https" else 80)
         address = "ws" + self._target.name.removeprefix("http").rstrip("/") + "/ws"
+        answers = []
         try:
-            return connect(address, open_timeout=SECONDS_MAX, max_size=MESSAGE_BYTES_MAX, proxy=None)
-        except (OSError, WebSocketException) as error:
-            raise UnavailableError(f"{self._target.name} is not reached: {error}") from error
-
-    def _ask(self, connection: Any, kind: str, data: dict[str, Any]) -> dict[str, Any]:
-        from websockets.exceptions import WebSocketException  # noqa: PLC0415
-
-        try:
-            connection.send(json.dumps({"type": kind, "data": data}))
-            reply = json.loads(connection.recv(timeout=SECONDS_MAX))
-        except (OSError, WebSocketException) as error:
+            # Connected here, for asyncio would look a name up in a thread.
+            reached = socket.create_connection((url.hostname, port), SECONDS_MAX)
+            reached.setblocking(False)
+            async with connect(
+                address, sock=reached, open_timeout=SECONDS_MAX, max_size=MESSAGE_BYTES_MAX
+            ) as connection:
+                for kind, data in messages:
+                    await connection.send(json.dumps({"type": kind, "data": data}))
+                    reply = json.loads(await asyncio.wait_for(connection.recv(), SECONDS_MAX))
+                    if reply.get("type") != "observation":
+                        told = reply.get("data", {})
+                        raise ValueError(f"{kind} was refused: {told.get('message', told)}")
+                    answers.append(reply["data"])
+        except (OSError, WebSocketException, asyncio.TimeoutError) as error:
             raise UnavailableError(f"{self._target.name} does not answer: {error}") from error
-        if reply.get("type") != "observation":
-            told = reply.get("data", {})
-            raise ValueError(f"{kind} was refused: {told.get('message', told)}")
-        found: dict[str, Any] = reply["data"]
-        return found
+        return answers

@@ -1,0 +1,96 @@
+/** gradus conformance: whether what is at an address keeps the contract, clause by clause. */
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { openRemote } from "../../server/ports/mounted/remote.ts";
+import type { Tried } from "../conformance/clause.ts";
+import { conformProvider, conformServer, isServer } from "../conformance/conform.ts";
+import {
+  addServerOptions,
+  clientOptions,
+  collect,
+  type ConnectionFlags,
+  DEFAULT_SERVER,
+  remoteOf,
+} from "../connection.ts";
+import { inColour } from "../notes.ts";
+import { print, printJson } from "../print.ts";
+import { CliProblem, problemOf } from "../problem.ts";
+
+interface Flags extends ConnectionFlags {
+  readonly environment?: readonly string[];
+  readonly json?: boolean;
+}
+
+export function addConformance(program: Command): void {
+  const command = program
+    .command("conformance")
+    .description("try what is at an address, a server or a provider of environments, against the contract")
+    .argument("[address]", "host:port of its gRPC port (default: that of --server)")
+    .option(
+      "--environment <id>",
+      "try this one of its environments; may be given several times (default: all)",
+      collect,
+    )
+    .option("--json", "print JSON: each clause with what was found")
+    .addHelpText(
+      "after",
+      `
+Each clause is a sentence that holds (pass), does not (FAIL, with the reason), or cannot be tried there (skip, with the
+reason). A run is made on a server, and deleted. It exits with 1 where a clause fails.`,
+    );
+  addServerOptions(command).action(conformance);
+}
+
+async function conformance(given: string | undefined, { json, environment = [], ...flags }: Flags): Promise<void> {
+  const address = given ?? flags.server ?? DEFAULT_SERVER;
+  const found: Tried[] = [];
+  let part = "";
+  for await (const tried of triedAt(address, flags, environment)) {
+    found.push(tried);
+    if (json) continue;
+    const head = tried.of === "" ? tried.part : `${tried.part} of ${tried.of}`;
+    if (head !== part) print(`${part === "" ? "" : "\n"}${head}`);
+    part = head;
+    print(lineOf(tried));
+  }
+  if (json) printJson(found);
+  const count = (kind: Tried["finding"]["kind"]): number => found.filter(({ finding }) => finding.kind === kind).length;
+  if (!json) print(`\n${count("pass")} kept, ${count("fail")} broken, ${count("skip")} not tried`);
+  if (count("fail") > 0) throw new CliProblem("failure", `${address} breaks ${count("fail")} clauses`);
+}
+
+const WORDS = { pass: ["green", "pass"], fail: ["red", "FAIL"], skip: ["yellow", "skip"] } as const;
+
+function lineOf({ says, finding }: Tried): string {
+  const [colour, word] = WORDS[finding.kind];
+  const line = `  ${inColour(colour, word, process.stdout)}  ${says}`;
+  return finding.kind === "pass" ? line : `${line}\n        ${finding.reason}`;
+}
+
+async function* triedAt(
+  address: string,
+  flags: ConnectionFlags,
+  environments: readonly string[],
+): AsyncGenerator<Tried> {
+  const client = await remoteOf(address, flags);
+  try {
+    if (await isServer(client)) {
+      yield* conformServer(client, environments);
+      return;
+    }
+  } catch (error) {
+    throw problemOf(error, address);
+  } finally {
+    client.close();
+  }
+  const tls = flags.tls === true || flags.tlsCa !== undefined;
+  const ca = flags.tlsCa === undefined ? undefined : readFileSync(flags.tlsCa);
+  const { token } = clientOptions(flags);
+  const opened = await openRemote({ kind: "remote", name: address, address, tls, ca, token });
+  if (opened.kind === "failed") throw new CliProblem("unreachable", opened.why);
+  try {
+    yield* conformProvider(opened.provider, environments);
+  } finally {
+    await opened.provider.close();
+  }
+}

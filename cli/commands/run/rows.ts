@@ -1,0 +1,57 @@
+/** gradus run rows and rate-rows: what a run knows of the rows of an arm, and pass rates that it is told. */
+import type { Command } from "commander";
+import { readFileSync } from "node:fs";
+import { RowStateSchema } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import type { ArmRows } from "../../../clients/ts/src/public.ts";
+import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
+import { rateHistogram, readRates } from "../../pools/rates.ts";
+import { jsonOf, print, printJson } from "../../print.ts";
+import { CliProblem } from "../../problem.ts";
+
+interface Flags extends ConnectionFlags {
+  readonly samples?: number;
+  readonly json?: boolean;
+}
+
+export function addRows(group: Command): void {
+  const list = group
+    .command("rows")
+    .description("show what a run knows of the rows of an arm that chooses them by their pass rates")
+    .argument("<run>", "its id")
+    .argument("<arm>", "the arm's id")
+    .option("--json", "print JSON: the contract's RowStates, the histogram and how many are retired");
+  addServerOptions(list).action(async (id: string, arm: string, { json, ...flags }: Flags) => {
+    const known = await withServer(flags, (client) => client.run(id).rows(arm));
+    if (json) printJson({ ...known, rows: known.rows.map((row) => jsonOf(RowStateSchema, row)) });
+    else print(said(known));
+  });
+
+  const rate = group
+    .command("rate-rows")
+    .description("tell a run pass rates of rows, from the next update batch on")
+    .argument("<run>", "its id")
+    .argument("<arm>", "the arm's id")
+    .argument("<file>", "CSV with columns row and pass_rate; rows are numbered as in the pool's file")
+    .option("--samples <n>", "how many samples each rate is worth (default: 8)", Number);
+  addServerOptions(rate).action(async (id: string, arm: string, path: string, flags: Flags) => {
+    const rates = readRates(readText(path), path);
+    const from = await withServer(flags, (client) => client.run(id).rateRows(arm, rates, flags.samples));
+    print(`${rates.size} rows rated, from task ${from} on`);
+  });
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new CliProblem("missing", `${path}: ${(error as Error).message}`);
+  }
+}
+
+function said({ rows, histogram, retired }: ArmRows): string {
+  const seen = rows.filter(({ samples }) => samples > 0).length;
+  return [
+    `${rows.length} rows, ${seen} of them seen or rated, ${retired} retired`,
+    rateHistogram(histogram.flatMap((count, step) => Array<number>(count).fill((step + 0.5) / histogram.length))),
+  ].join("\n");
+}

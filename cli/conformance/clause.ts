@@ -1,0 +1,44 @@
+/** What a specification is made of: sentences, each with how it is tried. What is tried is a client of whatever is tested. */
+import { describe as wordsOf } from "../problem.ts";
+
+export type Finding =
+  | { readonly kind: "pass" }
+  | { readonly kind: "fail"; readonly reason: string }
+  /** It cannot be tried here: neither kept nor broken. */
+  | { readonly kind: "skip"; readonly reason: string };
+
+export const pass: Finding = Object.freeze({ kind: "pass" });
+export const fail = (reason: string): Finding => ({ kind: "fail", reason });
+export const skip = (reason: string): Finding => ({ kind: "skip", reason });
+
+/** One clause; what it throws is a failure in the thrown error's words. */
+export interface Clause<Subject> {
+  /** The part of the specification that it stands in. */
+  readonly part: string;
+  /** A sentence that holds, or does not. */
+  readonly says: string;
+  readonly check: (subject: Subject) => Promise<Finding>;
+}
+
+export interface Tried {
+  readonly part: string;
+  readonly says: string;
+  /** Which of what was tested: an environment's id; empty: all of it. */
+  readonly of: string;
+  readonly finding: Finding;
+}
+
+/** Passes unless something is said against it. */
+export const unless = (against: string | undefined): Finding => (against === undefined ? pass : fail(against));
+
+/** Tries clauses one after the other. */
+export async function* tried<Subject>(
+  clauses: readonly Clause<Subject>[],
+  subject: Subject,
+  of: string,
+): AsyncGenerator<Tried> {
+  for (const { part, says, check } of clauses) {
+    const finding = await check(subject).catch((error: unknown) => fail(wordsOf(error).message));
+    yield { part, says, of, finding };
+  }
+}

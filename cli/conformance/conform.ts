@@ -1,0 +1,58 @@
+/** A whole specification tried on what is at an address: a server of the contract, or a provider of environments. */
+import { randomBytes } from "node:crypto";
+import { GradusError, type GradusClient } from "../../clients/ts/src/public.ts";
+import type { Provider } from "../../server/ports/mounted/provider.ts";
+import { skip, tried, type Tried } from "./clause.ts";
+import { ofProvided, ofProvider } from "./provider-clauses.ts";
+import { ofEnvironment, ofRuns, ofServer } from "./server-clauses.ts";
+
+/** Whether what answers is a server of the contract; else it may be a provider. */
+export async function isServer(client: GradusClient): Promise<boolean> {
+  try {
+    await client.getServerInfo();
+    return true;
+  } catch (error) {
+    if (error instanceof GradusError && error.code === "UNIMPLEMENTED") return false;
+    throw error;
+  }
+}
+
+/** `wanted`: the ids of environments; none: all. */
+export async function* conformServer(client: GradusClient, wanted: readonly string[]): AsyncGenerator<Tried> {
+  yield* tried(ofServer, client, "");
+  const all = await client.listEnvironments();
+  const environments = all.filter(({ id }) => wanted.length === 0 || wanted.includes(id));
+  let playable: { readonly environment: string; readonly level: string } | undefined;
+  for (const environment of environments) {
+    const { id, levels } = environment;
+    const level = levels.find(({ evaluationOnly }) => !evaluationOnly)?.name;
+    if (level === undefined || !(await makes(client, id, level))) {
+      yield {
+        part: "Tasks",
+        says: "It can be tried.",
+        of: id,
+        finding: skip("it makes no task without rows of its own"),
+      };
+      continue;
+    }
+    playable ??= { environment: id, level };
+    yield* tried(ofEnvironment, { client, environment, level }, id);
+  }
+  if (playable !== undefined)
+    yield* tried(ofRuns, { client, ...playable, runId: `conformance-${randomBytes(6).toString("hex")}` }, "");
+}
+
+async function makes(client: GradusClient, environment: string, level: string): Promise<boolean> {
+  const [result] = await client.batchReset({ environment, level, seeds: [1n] }).catch(() => []);
+  return result?.result.case === "task";
+}
+
+export async function* conformProvider(provider: Provider, wanted: readonly string[]): AsyncGenerator<Tried> {
+  yield* tried(ofProvider, provider, "");
+  for (const environment of provider.described.environments) {
+    const { id, levels } = environment;
+    if (wanted.length > 0 && !wanted.includes(id)) continue;
+    const level = levels.find(({ evaluationOnly }) => !evaluationOnly)?.name ?? levels[0]?.name ?? "";
+    yield* tried(ofProvided, { provider, environment, level }, id);
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * What is known of the rows of an arm: of each how many samples were seen and solved, where what was seen before counts less
+ * with each group, and how often in a row all samples were solved. Five bytes a row, in pages that are never changed: a
+ * state shares all pages with the one before but those of the rows that its groups were of.
+ */
+import type { RowRule } from "./types.ts";
+
+/** Rows in a page: small enough to be copied for one row, and few enough pages to look through for each draw. */
+export const PAGE_ROWS = 1024;
+
+/** A sample counts so much, so that what decays stays whole. */
+export const SAMPLE = 64;
+
+/** What a row begins with, beside what is told of it: half a sample solved of one. */
+const PRIOR_SEEN = SAMPLE;
+const PRIOR_SOLVED = SAMPLE / 2;
+
+const COUNT_MAX = 2 ** 16 - 1;
+const STREAK_MAX = 255;
+
+/** Rows are told apart by their pass rates to so many steps; behind them come those that are retired. */
+export const RATE_STEPS = 33;
+export const RETIRED = RATE_STEPS;
+const CLASSES = RATE_STEPS + 1;
+
+/** The pass rate in the middle of a step. */
+export function rateOf(step: number): number {
+  return (step + 0.5) / RATE_STEPS;
+}
+
+export interface RowRecord {
+  /** Samples seen and solved, in parts of a SAMPLE. */
+  readonly seen: number;
+  readonly solved: number;
+  /** Groups in a row of which every sample was solved. */
+  readonly streak: number;
+}
+
+export interface RowPage {
+  readonly seen: Uint16Array<ArrayBuffer>;
+  readonly solved: Uint16Array<ArrayBuffer>;
+  readonly streak: Uint8Array<ArrayBuffer>;
+  /** Rows of each class. */
+  readonly counts: Uint32Array<ArrayBuffer>;
+}
+
+export interface RowTable {
+  readonly size: number;
+  readonly retireAfter: number;
+  readonly pages: readonly RowPage[];
+  /** Rows of each class, of all pages. */
+  readonly counts: readonly number[];
+}
+
+/** The step of a row's pass rate, or RETIRED. Of numbers, for draws look at thousands of rows. */
+function classIn(seen: number, solved: number, streak: number, retireAfter: number): number {
+  if (retireAfter > 0 && streak >= retireAfter) return RETIRED;
+  return Math.floor((RATE_STEPS * (solved + PRIOR_SOLVED)) / (seen + PRIOR_SEEN));
+}
+
+export function classOf({ seen, solved, streak }: RowRecord, retireAfter: number): number {
+  return classIn(seen, solved, streak, retireAfter);
+}
+
+/** The n-th row of a class in a page, which has so many. */
+export function nthOfClass({ seen, solved, streak }: RowPage, of: number, n: number, retireAfter: number): number {
+  let left = n;
+  for (let at = 0; at < seen.length; at++)
+    if (classIn(seen[at]!, solved[at]!, streak[at]!, retireAfter) === of && left-- === 0) return at;
+  throw new Error(`a page has not ${n + 1} rows of class ${of}`);
+}
+
+/** The pass rate that is expected of a row. */
+export function expectedRate({ seen, solved }: RowRecord): number {
+  return (solved + PRIOR_SOLVED) / (seen + PRIOR_SEEN);
+}
+
+const UNKNOWN: RowRecord = Object.freeze({ seen: 0, solved: 0, streak: 0 });
+
+function blankPage(rows: number): RowPage {
+  const counts = new Uint32Array(CLASSES);
+  counts[classOf(UNKNOWN, 0)] = rows;
+  return { seen: new Uint16Array(rows), solved: new Uint16Array(rows), streak: new Uint8Array(rows), counts };
+}
+
+/** Of rows of which nothing is known: whole pages are one and the same. */
+export function rowTable({ rows: size, retireAfter }: Pick<RowRule, "rows" | "retireAfter">): RowTable {
+  const whole = blankPage(Math.min(PAGE_ROWS, size));
+  const rest = size % PAGE_ROWS;
+  const pages = Array.from({ length: Math.ceil(size / PAGE_ROWS) }, (_, i) =>
+    rest > 0 && (i + 1) * PAGE_ROWS > size ? blankPage(rest) : whole,
+  );
+  return tableOf(size, retireAfter, pages);
+}
+
+function tableOf(size: number, retireAfter: number, pages: readonly RowPage[]): RowTable {
+  const counts = new Array<number>(CLASSES).fill(0);
+  for (const page of pages) for (let i = 0; i < CLASSES; i++) counts[i]! += page.counts[i]!;
+  return { size, retireAfter, pages, counts };
+}
+
+export function recordAt({ pages }: RowTable, row: number): RowRecord {
+  const page = pages[Math.floor(row / PAGE_ROWS)] as RowPage;
+  const at = row % PAGE_ROWS;
+  return { seen: page.seen[at]!, solved: page.solved[at]!, streak: page.streak[at]! };
+}
+
+/** Whether anything was ever told of a page's rows. */
+export function isBlank({ seen, streak }: RowPage): boolean {
+  return seen.every((each) => each === 0) && streak.every((each) => each === 0);
+}
+
+/** The table with other records of some rows: pages are copied once. */
+export function withRecords(table: RowTable, changes: Iterable<readonly [row: number, record: RowRecord]>): RowTable {
+  const pages = [...table.pages];
+  const counts = [...table.counts];
+  const copied = new Set<number>();
+  for (const [row, record] of changes) {
+    const place = Math.floor(row / PAGE_ROWS);
+    if (!copied.has(place)) {
+      const { seen, solved, streak, counts: own } = pages[place] as RowPage;
+      pages[place] = { seen: seen.slice(), solved: solved.slice(), streak: streak.slice(), counts: own.slice() };
+      copied.add(place);
+    }
+    const page = pages[place] as RowPage;
+    const at = row % PAGE_ROWS;
+    const before = classIn(page.seen[at]!, page.solved[at]!, page.streak[at]!, table.retireAfter);
+    const after = classOf(record, table.retireAfter);
+    [page.seen[at], page.solved[at], page.streak[at]] = [record.seen, record.solved, record.streak];
+    page.counts[before]!--;
+    page.counts[after]!++;
+    counts[before]!--;
+    counts[after]!++;
+  }
+  return { ...table, pages, counts };
+}
+
+/** A group of a row's task. */
+export interface RowGroup {
+  readonly row: number;
+  readonly samples: number;
+  readonly solved: number;
+}
+
+/** The table after groups, in order: of what was known a share stays, in 256ths. */
+export function withGroups(table: RowTable, groups: readonly RowGroup[], kept: number): RowTable {
+  const records = new Map<number, RowRecord>();
+  for (const { row, samples, solved } of groups) {
+    const before = records.get(row) ?? recordAt(table, row);
+    const grown = (count: number, by: number): number => Math.min(COUNT_MAX, ((count * kept) >> 8) + SAMPLE * by);
+    const seen = grown(before.seen, samples);
+    records.set(row, {
+      seen,
+      solved: Math.min(seen, grown(before.solved, solved)),
+      streak: solved === samples ? Math.min(STREAK_MAX, before.streak + 1) : 0,
+    });
+  }
+  return withRecords(table, records);
+}
+
+/** Pass rates that somebody knows of rows, each worth so many samples. */
+export interface Rates {
+  /** Which rows; none: as many as there are rates, from the first on. */
+  readonly rows: readonly number[];
+  readonly first: number;
+  /** Of each row, in [0, 1]. */
+  readonly rateAt: (i: number) => number;
+  readonly count: number;
+  readonly samples: number;
+}
+
+/** The table with what is told of some rows in place of what was known of them; there may be a million. */
+export function withRates(table: RowTable, { rows, first, rateAt, count, samples }: Rates): RowTable {
+  const told = Math.min(COUNT_MAX, Math.round(SAMPLE * samples));
+  const copies = new Map<number, Omit<RowPage, "counts">>();
+  for (let i = 0; i < count; i++) {
+    const row = rows[i] ?? first + i;
+    const [place, at] = [Math.floor(row / PAGE_ROWS), row % PAGE_ROWS];
+    let page = copies.get(place);
+    if (page === undefined) {
+      const { seen, solved, streak } = table.pages[place] as RowPage;
+      page = { seen: seen.slice(), solved: solved.slice(), streak: streak.slice() };
+      copies.set(place, page);
+    }
+    page.seen[at] = told;
+    page.solved[at] = Math.round(told * rateAt(i));
+    page.streak[at] = 0;
+  }
+  return withPages(table, copies);
+}
+
+/** A table whose pages were kept; the others are blank. */
+export function withPages(
+  table: RowTable,
+  pages: ReadonlyMap<number, Pick<RowPage, "seen" | "solved" | "streak">>,
+): RowTable {
+  const all = table.pages.map((page, i) => {
+    const kept = pages.get(i);
+    return kept === undefined ? page : { ...kept, counts: countsOf(kept, table.retireAfter) };
+  });
+  return tableOf(table.size, table.retireAfter, all);
+}
+
+function countsOf({ seen, solved, streak }: Pick<RowPage, "seen" | "solved" | "streak">, retireAfter: number) {
+  const counts = new Uint32Array(CLASSES);
+  for (let i = 0; i < seen.length; i++) counts[classIn(seen[i]!, solved[i]!, streak[i]!, retireAfter)]!++;
+  return counts;
+}

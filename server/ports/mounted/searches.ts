@@ -1,0 +1,158 @@
+/** Makes instances of a split: an attempt of each seed at first, and more of those whose first is of another split. */
+import type { AskedResult, Split } from "../../../envs/environment.ts";
+import { type Failed, unavailable } from "../../../envs/facts.ts";
+import { deriveSeed, hashKey } from "../../../envs/lib/rng.ts";
+import { onOneLine } from "../../../envs/lib/words.ts";
+import type { Described, DescribedLevel } from "./described.ts";
+import { type MountedInstance, wholeOf, type WholeInstance } from "./instance.ts";
+import type { Failure, Generated, Provider } from "./provider.ts";
+
+/** Attempts for one seed: an instance lies in the smallest split one time in ten. */
+const ATTEMPTS_MAX = 256;
+/** Of these, those that fail: a generator that fails at so many fails at all. */
+const FAILED_MAX = 3;
+/** Attempts that are asked for at once after the first: most instances are of the train split. */
+const ATTEMPTS_AT_ONCE = 8;
+/** Of one request: the contract's. */
+const SEEDS_AT_ONCE = 256;
+const RETRY_DELAY_MS = 1000;
+
+/** What of an environment making its instances needs. */
+export interface Making {
+  readonly described: Described;
+  readonly provider: Provider;
+  readonly resource: string;
+  readonly splitOf: (instance: MountedInstance) => Split;
+  readonly hashOf: (instance: MountedInstance) => string;
+  /** Told once of each level that is not what it was, and why. */
+  readonly onBroken: (level: string, why: string) => void;
+}
+
+export interface Place {
+  readonly level: DescribedLevel;
+  readonly seed: bigint;
+  readonly attempt: number;
+}
+
+export type Result = AskedResult<MountedInstance>;
+
+/** How far the search for the instance of a seed has come. */
+interface Search {
+  readonly seed: bigint;
+  /** The next one. */
+  attempt: number;
+  failures: number;
+  /** Why the last attempt that gave none gave none. */
+  last: string;
+  result: Result | undefined;
+}
+
+/** What is wanted of one level and split. */
+export interface Wanted {
+  readonly level: DescribedLevel;
+  readonly split: Split;
+  readonly seeds: readonly bigint[];
+}
+
+/** One result for each seed, in order. `keep` is told of each instance that is one of these. */
+export async function search(
+  making: Making,
+  wanted: Wanted,
+  keep: (place: Place, whole: WholeInstance) => void,
+  signal: AbortSignal,
+): Promise<readonly Result[]> {
+  const searches = wanted.seeds.map((seed): Search => ({ seed, attempt: 0, failures: 0, last: "", result: undefined }));
+  for (;;) {
+    const open = searches.filter(({ result }) => result === undefined);
+    if (open.length === 0) return searches.map(({ result }) => result as Result);
+    await goOn(making, wanted, open, keep, signal);
+  }
+}
+
+/** One round: the next attempts of as many of the searches as one request takes. */
+async function goOn(
+  making: Making,
+  { level, split }: Wanted,
+  open: readonly Search[],
+  keep: (place: Place, whole: WholeInstance) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const each = open.some(({ attempt }) => attempt > 0) ? ATTEMPTS_AT_ONCE : 1;
+  const turn = open.slice(0, Math.floor(SEEDS_AT_ONCE / each));
+  const places = turn.flatMap(({ seed, attempt }) =>
+    Array.from({ length: each }, (_, i): Place => ({ level, seed, attempt: attempt + i })),
+  );
+  const generated = await askFor(making, places, signal);
+  for (const [i, one] of turn.entries()) {
+    one.attempt += each;
+    for (let at = i * each; at < (i + 1) * each && one.result === undefined; at++)
+      takeIn(making, one, places[at] as Place, generated[at] ?? NOTHING, split);
+    if (one.result?.kind === "made" && one.result.instance.whole !== undefined)
+      keep({ level, seed: one.seed, attempt: one.result.attempt }, one.result.instance.whole);
+    if (one.attempt >= ATTEMPTS_MAX) one.result ??= exhausted(making, level, one, split);
+  }
+}
+
+/** What an attempt comes to; without a result the next one is asked for. */
+function takeIn(making: Making, one: Search, place: Place, generated: Generated, split: Split): void {
+  const { described, resource, splitOf } = making;
+  if (generated.kind === "failure" && isOurs(generated)) {
+    one.result = failedToMake(resource, generated);
+    return;
+  }
+  const whole = generated.kind === "made" ? wholeOf(described, generated.instance) : undefined;
+  if (whole === undefined || typeof whole === "string") {
+    one.last = whole ?? whyNone(generated);
+    if (generated.kind !== "exhausted") one.failures++;
+    if (one.failures >= FAILED_MAX) one.result = exhausted(making, place.level, one, split);
+    return;
+  }
+  const instance = { place: undefined, bytes: whole.bytes, whole };
+  if (splitOf(instance) !== split) return;
+  const { baseline } = whole;
+  one.result = { kind: "made", instance, attempt: place.attempt, ...(baseline && { baseline }) };
+}
+
+function exhausted({ described }: Making, { name }: DescribedLevel, { last }: Search, split: Split): Result {
+  const why = last === "" ? `none of ${ATTEMPTS_MAX} attempts gave an instance of split ${split}` : last;
+  return { kind: "exhausted", message: `${described.asked.id}, level '${name}': ${onOneLine(why)}` };
+}
+
+/** Of places of one level. */
+export function askFor(
+  { described: { asked }, provider }: Pick<Making, "described" | "provider">,
+  places: readonly Place[],
+  signal: AbortSignal,
+): Promise<readonly Generated[]> {
+  const [{ level }] = places as readonly [Place];
+  const seeds = places.map((place) => providersSeed(asked.id, place));
+  return provider.generate(asked, { level: level.name, parametersJson: level.parametersJson, seeds }, { signal });
+}
+
+export const NOTHING: Failure = { kind: "failure", failure: "unavailable", detail: "no answer" };
+
+/** Whether it may be otherwise next time: what the environment's own code does to a seed it does again. */
+function isOurs({ failure }: Failure): boolean {
+  return failure === "unavailable";
+}
+
+function whyNone(generated: Generated): string {
+  if (generated.kind === "failure") return `making an instance failed (${generated.failure}): ${generated.detail}`;
+  return generated.kind === "exhausted" ? generated.message : "";
+}
+
+export function failedToMake(resource: string, { failure, detail }: Failure): Failed {
+  return unavailable(resource, `making an instance failed (${failure}): ${onOneLine(detail)}`, {
+    retryDelayMs: RETRY_DELAY_MS,
+  });
+}
+
+/**
+ * The seed that a provider is given: a function of all that tells the attempt apart, so that levels and attempts share no
+ * streams. Of a level with rows, a row.
+ */
+function providersSeed(id: string, { level, seed, attempt }: Place): bigint {
+  if (level.rows === 0) return deriveSeed("mounted", id, level.name, seed, attempt);
+  const hash = BigInt(`0x${hashKey("mounted row", id, level.name, seed, attempt).slice(0, 16)}`);
+  return hash % BigInt(level.rows);
+}

@@ -1,0 +1,69 @@
+/** Instances of mounted environments: in ids, of a split, and the same again or none at all. */
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { askedKey, askedPlace } from "../../../../envs/asked.ts";
+import { splitOf } from "../../../../envs/splits.ts";
+import { readDescribed } from "../../../../server/ports/mounted/described.ts";
+import { mountedEnvironment } from "../../../../server/ports/mounted/environment.ts";
+import { carried, uncarried } from "../../../../server/ports/mounted/instance.ts";
+import type { Generated, Provider } from "../../../../server/ports/mounted/provider.ts";
+import { described, made } from "../../../support/mounted/provider.ts";
+
+const context = { signal: new AbortController().signal, deadlineMs: Infinity };
+const tasks = { parameters: { level: 0 }, split: "eval", seeds: [1n, 2n, 3n] } as const;
+
+/** An environment whose provider gives for a seed what `numberOf` says. */
+function environmentOf(numberOf: (seed: bigint) => string) {
+  const broken: string[] = [];
+  const provider = {
+    generate: async (_, { seeds }) =>
+      seeds.map((seed, i): Generated => {
+        const { result } = made(i, numberOf(seed));
+        if (result.case !== "made") throw new Error("it makes something");
+        return { kind: "made", instance: result.value };
+      }),
+  } as Pick<Provider, "generate"> as Provider;
+  const read = readDescribed(described());
+  if (read.kind === "invalid") throw new Error(read.why);
+  const [first] = read.environments;
+  if (first === undefined) throw new Error("it has an environment");
+  const onBroken = (_: string, level: string): void => void broken.push(level);
+  const environment = mountedEnvironment(first, { provider, concurrency: 1, onBroken });
+  if (environment.asked === undefined) throw new Error("it is asked");
+  return { environment, asked: environment.asked, broken };
+}
+
+test("bytes come back from an id as they were, and those that are too many do not go", () => {
+  for (const bytes of [Buffer.from("a"), randomBytes(256), Buffer.alloc(100_000, "word ")])
+    expect(Buffer.from(uncarried(carried(bytes) ?? Buffer.alloc(0)))).toEqual(bytes);
+  expect(carried(randomBytes(4000))).toBeUndefined();
+});
+
+test("each seed has an instance of the split, the same whenever it is asked for", async () => {
+  const { environment, asked } = environmentOf(String);
+  const [first, second] = [await asked.make(tasks, context), await environmentOf(String).asked.make(tasks, context)];
+  expect(first).toEqual(second);
+  for (const result of first) expect(result.kind === "made" && splitOf(environment, result.instance)).toBe("eval");
+});
+
+test("an instance that is another when it is made again is none, and its level is not drawn from any more", async () => {
+  const here = environmentOf(String);
+  const asking = { environment: here.environment, asked: here.asked };
+  const [result] = await here.asked.make(tasks, context);
+  if (result?.kind !== "made") throw new Error("it makes something");
+  const place = askedPlace(askedKey(asking, { parameters: tasks.parameters, seed: 1n }, result));
+  if (place === undefined) throw new Error("it was asked for");
+  const same = await environmentOf(String).asked.again(place);
+  expect(same.kind === "made" && same.instance.whole).toEqual(result.instance.whole);
+  const other = environmentOf((seed) => String(seed + 1n));
+  expect(await other.asked.again(place)).toMatchObject({
+    kind: "exhausted",
+    message: expect.stringMatching(/no longer makes for a seed/) as string,
+  });
+  expect(other.broken).toEqual(["all"]);
+  expect(await other.asked.make(tasks, context)).toMatchObject([
+    { kind: "exhausted" },
+    { kind: "exhausted" },
+    { kind: "exhausted" },
+  ]);
+});

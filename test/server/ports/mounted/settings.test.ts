@@ -1,0 +1,39 @@
+/** What may be mounted, by the options of `gradus serve`. */
+import { describe, expect, test } from "vitest";
+import { describeConfig, readConfig } from "../../../../server/runtime/config.ts";
+
+const read = (flags: Readonly<Record<string, readonly string[]>>) => readConfig(flags, { HOME: "/home/somebody" });
+
+test("a Python file is mounted, and any other path is the interpreter", () => {
+  const result = read({ python: ["/envs/mine.py", "/venv/bin/python"], allow: ["read=/data", "net=hub.example"] });
+  expect(result.kind === "ok" && result.config.mounted).toMatchObject({
+    mounts: [{ kind: "host", target: "/envs/mine.py" }],
+    python: "/venv/bin/python",
+    allow: { read: ["/data"], net: ["hub.example"] },
+  });
+  expect(result.kind === "ok" && result.config.sandbox).toMatchObject({ python: "/venv/bin/python" });
+});
+
+test("a provider has an address, and what else is named is the Python package's to know", () => {
+  const result = read({ mount: ["far=grpcs://gym.example:50061", "reasoning-gym:basic_arithmetic,chess"] });
+  expect(result.kind === "ok" && result.config.mounted.mounts).toMatchObject([
+    { kind: "remote", name: "far", address: "gym.example:50061", tls: true },
+    { kind: "host", target: "reasoning-gym:basic_arithmetic,chess" },
+  ]);
+  expect(result.kind === "ok" && describeConfig(result.config)["mounted"]).toMatchObject({
+    mounts: ["far=gym.example:50061", "reasoning-gym:basic_arithmetic,chess"],
+  });
+});
+
+describe("what cannot be meant is refused in words", () => {
+  test.each<[flags: Readonly<Record<string, readonly string[]>>, words: RegExp]>([
+    [{ mount: ["Far Away"] }, /--mount must be name=host:port/],
+    [{ mount: ["far=example.org"] }, /--mount must be/],
+    [{ allow: ["write=/"] }, /--allow must be read=PATH or net=HOST/],
+    [{ python: ["a.py", "a.py"] }, /name each thing once/],
+    [{ mountCa: ["far=ca.pem"] }, /must name a provider of --mount/],
+    [{ mount: ["far=gym.example:1"], mountTokenFile: [`far=${import.meta.filename}`] }, /in clear text/],
+  ])("%j", (flags, words) => {
+    expect(read(flags)).toMatchObject({ kind: "invalid", message: expect.stringMatching(words) as string });
+  });
+});

@@ -1,0 +1,151 @@
+/** OpenEnv's sessions and NeMo Gym's two calls, on the HTTP port of a whole server that asks for a token. */
+import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { openServer, type TestServer } from "../../../support/in-process.ts";
+
+const TOKEN = "a-token-of-thirty-two-characters";
+let host: TestServer;
+beforeAll(async () => {
+  const path = join(tmpdir(), `gradus-gyms-${process.pid}`);
+  writeFileSync(path, TOKEN, { mode: 0o600 });
+  host = await openServer({ store: "memory", workers: "1", tokenFile: path });
+});
+afterAll(() => host[Symbol.asyncDispose]());
+
+type Json = Readonly<Record<string, unknown>>;
+interface Reply {
+  readonly type: string;
+  readonly data: Json & { readonly observation?: Json; readonly reward?: number | null; readonly done?: boolean };
+}
+
+const at = (): string => host.http.replace(/^http:\/\//, "");
+
+/** A client that waits for each answer, as OpenEnv's does; `password`: of the address, as its clients are given a token. */
+async function open(password = TOKEN) {
+  const socket = new WebSocket(`ws://any:${password}@${at()}/ws`);
+  await new Promise<void>((resolve, reject) => {
+    socket.once("open", resolve);
+    socket.once("error", reject);
+    socket.once("unexpected-response", (_, { statusCode }) => reject(new Error(`refused with ${statusCode}`)));
+  });
+  const ask = (message: unknown): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      socket.once("message", (data) => resolve(JSON.parse((data as Buffer).toString()) as Reply));
+      socket.once("close", () => reject(new Error("the session ended")));
+      socket.send(typeof message === "string" ? message : JSON.stringify(message));
+    });
+  return {
+    reset: (data: Json) => ask({ type: "reset", data }),
+    step: (data: Json) => ask({ type: "step", data }),
+    ask,
+    [Symbol.dispose]: () => socket.close(),
+  };
+}
+
+/** What a Step of the seed's task comes to. */
+async function scored(completion: string): Promise<number> {
+  const task = await host.client.reset({ environment: "countdown", level: "T0", seed: 7 });
+  const outcome = await host.client.step(task, completion);
+  if (outcome.kind !== "scored") throw new Error(outcome.detail);
+  return outcome.reward;
+}
+
+test("a session without the token is refused before it is one", async () => {
+  await expect(open("another")).rejects.toThrow("401");
+});
+
+test("an episode is a task by its seed, and one completion that is scored as a Step is", async () => {
+  using session = await open();
+  const choice = { environment: "countdown", level: "T0", seed: 7 };
+  const begun = await session.reset(choice);
+  expect(begun).toMatchObject({ type: "observation", data: { reward: null, done: false } });
+  const task = await host.client.reset({ environment: "countdown", level: "T0", seed: 7 });
+  expect(begun.data.observation).toMatchObject({
+    environment: "countdown",
+    level: "T0",
+    messages: task.prompt.map(({ content }): unknown => expect.objectContaining({ content })),
+  });
+  const completion = "<think>no</think><answer>1 + 1</answer>";
+  const stepped = await session.step({ completion });
+  expect(stepped.data.reward).toBe(await scored(completion));
+  expect(stepped.data.done).toBe(true);
+  expect(await session.step({ completion })).toMatchObject({
+    type: "error",
+    data: { grpc_code: "FAILED_PRECONDITION" },
+  });
+  expect(await session.ask({ type: "state" })).toMatchObject({ type: "state", data: { step_count: 1 } });
+});
+
+test("a session plays a run's task at its cursor as one of the group's samples, and the run learns of it", async () => {
+  const run = host.client.run("played");
+  const arms = [{ id: "t0", environment: "countdown", level: "T0" }];
+  await run.create({ arms, policy: { kind: "mixture" }, numGenerations: 2, promptsPerUpdate: 2 });
+  using first = await open();
+  using second = await open();
+  const groups = await Promise.all(
+    [first, second].map((each, i) => each.reset({ run: "played", cursor: 0, sample_index: i })),
+  );
+  expect(groups[0]?.data.observation?.["group_id"]).toBe(groups[1]?.data.observation?.["group_id"]);
+  for (const each of [first, second]) {
+    const { data } = await each.step({ message: "<answer>2</answer>" });
+    expect((data.observation?.["outcome"] as Json)["feedback"]).toMatchObject({ status: "FEEDBACK_STATUS_RECORDED" });
+  }
+  const { state } = await run.get();
+  expect(state?.samplesRecorded).toBe(2n);
+  // The session goes on where it was.
+  expect((await first.reset({ run: "played" })).data.observation).toMatchObject({ cursor: "1" });
+});
+
+test.each([
+  ["not JSON", "INVALID_JSON", "not JSON"],
+  [{ type: "dance" }, "UNKNOWN_TYPE", '"reset"'],
+  [{ type: "reset", data: {} }, "VALIDATION_ERROR", "environment: "],
+  [{ type: "reset", data: { environment: "np/tps" } }, "EXECUTION_ERROR", "np/tsp"],
+  [{ type: "reset", data: { environment: "np/tsp", colour: 1 } }, "VALIDATION_ERROR", "colour: "],
+  [{ type: "reset", data: { environment: "np/tsp", seed: -1 } }, "VALIDATION_ERROR", "seed: "],
+  [{ type: "step", data: { completion: "x" } }, "EXECUTION_ERROR", "reset first"],
+])("a wrong message is told, and the session goes on: %j", async (message, code, words) => {
+  using session = await open();
+  const { type, data } = await session.ask(message);
+  expect([type, data["code"]]).toEqual(["error", code]);
+  expect(data["message"]).toContain(words);
+  expect(await session.reset({ environment: "np/tsp", level: "easy" })).toMatchObject({ type: "observation" });
+});
+
+async function post(path: string, body: unknown, token = TOKEN): Promise<{ status: number; body: Json }> {
+  const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+  const response = await fetch(`http://${at()}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  return { status: response.status, body: (await response.json()) as Json };
+}
+
+test("NeMo Gym's row is a task, and its response comes back with the reward of a Step", async () => {
+  const row = {
+    verifier_metadata: { environment: "countdown", level: "T0", seed: 7 },
+    responses_create_params: { input: [] },
+  };
+  const seeded = await post("/seed_session", row);
+  expect(seeded).toMatchObject({ status: 200, body: { environment: "countdown", level: "T0" } });
+  const text = "<think>no</think><answer>1 + 1</answer>";
+  const response = {
+    output: [
+      { type: "reasoning", summary: [] },
+      { type: "message", content: [{ type: "output_text", text }] },
+    ],
+  };
+  const verified = await post("/verify", { ...row, response });
+  const reward = await scored(text);
+  expect(verified).toMatchObject({ status: 200, body: { ...row, response, reward } });
+});
+
+test("what NeMo Gym's calls lack is told by status and in words", async () => {
+  expect(await post("/verify", {}, "another")).toMatchObject({ status: 401 });
+  expect(await post("/verify", { environment: "countdown", seed: 1 })).toMatchObject({
+    status: 422,
+    body: { grpc_code: "INVALID_ARGUMENT" },
+  });
+  expect(await post("/seed_session", { environment: "countdown" })).toMatchObject({ status: 422 });
+  expect(await post("/seed_session", { environment: "count", seed: 1 })).toMatchObject({ status: 404 });
+});
