@@ -25,7 +25,7 @@ let browser: Browser;
 beforeAll(async () => {
   const file = join(folder.path, "tokens.yaml");
   const tokens = ["viewer", "trainer", "operator"].map(
-    (role) => `- {name: one ${role}, role: ${role}, token: token-of-a-${role}}`,
+    (role) => `- {name: one-${role}, role: ${role}, token: token-of-a-${role}}`,
   );
   writeFileSync(file, `${tokens.join("\n")}\n`, { mode: 0o600 });
   [server, browser] = await Promise.all([openServer({ tokensFile: file }), openBrowser()]);
@@ -45,14 +45,14 @@ test("a token is asked for once, kept for the tab, and what it may not do is not
   await using opened = await openView(browser, server.http);
   const { page } = opened;
   await giveToken(page, "token-of-a-viewer");
-  await page.getByText("one viewer, viewer").waitFor();
+  await page.getByText("one-viewer, viewer").waitFor();
   await page.getByRole("heading", { name: "np/tsp" }).waitFor();
   expect(await page.getByRole("link", { name: "Plan" }).count()).toBe(0);
   await page.reload();
-  await page.getByText("one viewer, viewer").waitFor();
+  await page.getByText("one-viewer, viewer").waitFor();
   await page.getByRole("button", { name: "Forget the token" }).click();
   await giveToken(page, "token-of-a-operator");
-  await page.getByText("one operator, operator").waitFor();
+  await page.getByText("one-operator, operator").waitFor();
   await page.getByRole("link", { name: "Plan" }).waitFor();
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
   expect(opened.complaints).toEqual([]);
