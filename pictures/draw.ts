@@ -71,8 +71,7 @@ function drawAnswer<Instance>(
   const draw = drawingOf(environment);
   if (draw === undefined) return undefined;
   const title = titleOf(environment, instance);
-  const solution: Known | undefined =
-    against === undefined ? environment.solver?.solve(instance) : against.baseline;
+  const solution: Known | undefined = against === undefined ? environment.solver?.solve(instance) : against.baseline;
   if (parsed.kind === "malformed") {
     const headlines = [title, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
     return framed(draw(instance), headlines);

@@ -48,7 +48,8 @@ export function addDraw(program: Command): void {
     const terminal = process.stdout.isTTY;
     if (open && out === undefined && !terminal)
       throw new CliProblem("usage", "--open needs --out, for standard output is no terminal and takes the picture");
-    const drawing = flags.server === undefined ? await drawnHere(environment, flags) : await drawnThere(environment, flags);
+    const drawing =
+      flags.server === undefined ? await drawnHere(environment, flags) : await drawnThere(environment, flags);
     const { svg } = drawing;
     if (json) return printDrawing(drawing, out);
     if (out === undefined && !terminal) return print(svg);

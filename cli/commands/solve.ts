@@ -31,7 +31,9 @@ interface Solved {
 export function addSolve(program: Command): void {
   const command = program
     .command("solve")
-    .description("solve a task with the environment's own solver; with --server, as an operator, and no task of a benchmark")
+    .description(
+      "solve a task with the environment's own solver; with --server, as an operator, and no task of a benchmark",
+    )
     .addOption(
       new Option("--as-completion", "print only a completion that gives the answer, e.g. for gradus step").conflicts(
         "json",
@@ -39,7 +41,8 @@ export function addSolve(program: Command): void {
     )
     .option("--json", "print JSON");
   addLocalTaskOptions(command).action(async (environment: string | undefined, flags: Flags) => {
-    const solved = flags.server === undefined ? await solvedHere(environment, flags) : await solvedThere(environment, flags);
+    const solved =
+      flags.server === undefined ? await solvedHere(environment, flags) : await solvedThere(environment, flags);
     if (flags.json) printJson(solved);
     else print(flags.asCompletion ? solved.completion : shown(solved));
   });
@@ -55,7 +58,11 @@ function solvedThere(environment: string | undefined, flags: Flags): Promise<Sol
   return withClient(flags, async (client) => {
     const taskId = await taskIdOf({ client }, environment, flags);
     const { answer, completion, baseline, nodes } = await client.solveTask({ taskId });
-    const known = baseline && { value: baseline.value, bound: baseline.bound, proven: baseline.proof === Proof.OPTIMAL };
+    const known = baseline && {
+      value: baseline.value,
+      bound: baseline.bound,
+      proven: baseline.proof === Proof.OPTIMAL,
+    };
     return { taskId, answer, completion, nodes: Number(nodes), ...(known && { baseline: known }) };
   });
 }

@@ -51,7 +51,7 @@ export async function openView(
   return {
     page,
     complaints,
-    go: (hash) => page.evaluate((to) => void (location.hash = to), hash),
+    go: (hash) => page.evaluate(`location.hash = ${JSON.stringify(hash)}; undefined`),
     async picture(name) {
       if (process.env["UPDATE_PICTURES"] === "1")
         writeFileSync(join(PICTURES, `page-${name}.png`), await page.screenshot());

@@ -75,7 +75,7 @@ afterAll(async () => {
 async function findings({ page }: OpenedPage): Promise<readonly string[]> {
   await page.evaluate(`if (window.axe === undefined) { ${axe.source} }`).catch(() => undefined);
   const { violations } = await page.evaluate(async () => {
-    const { run } = (window as unknown as { readonly axe: typeof axe }).axe;
+    const { run } = (globalThis as unknown as { readonly axe: typeof axe }).axe;
     return run({ resultTypes: ["violations"] });
   });
   return violations
@@ -175,7 +175,7 @@ test("what a model wrote is text, whatever it wrote", async () => {
   expect(script).toContain('<script>window.hostile = "ran"</script>');
   expect(image).toContain("javascript:window.hostile");
   expect(control).toContain("␀␛[31m⟨U+202E⟩gnihton");
-  expect(await page.evaluate(() => "hostile" in window)).toBe(false);
+  expect(await page.evaluate(() => "hostile" in globalThis)).toBe(false);
   expect(await page.locator("pre script, pre img, pre a").count()).toBe(0);
   expect(opened.complaints).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { eventFrom, readEvent } from "../../server/curriculum/core/saved.ts";
 import type { RunEvent } from "../../server/curriculum/core/events.ts";
 import type { FeedbackItem } from "../../server/curriculum/core/feedback.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
+import { RATE_PARTS } from "../../server/curriculum/core/row-arms.ts";
 import { readHead } from "./reader-state.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
 import {
@@ -92,6 +93,9 @@ async function redo(runs: Runs, event: Event, now: RunConfig): Promise<void> {
       return runs.maskArms(config.arms[event.arm]?.resource ?? "", undefined);
     case "reshaped":
       value(await runs.updateShape(RUN, shapeOf(now, event)));
+      return;
+    case "rowsRated":
+      value(await runs.rateRows(RUN, { ...event, rates: Float64Array.from(event.rates, (part) => part / RATE_PARTS) }));
       return;
     case "created":
     case "drawn":

@@ -37,9 +37,11 @@ export function addEvaluations(group: Command): void {
 }
 
 function listed(evaluations: readonly Evaluation[]): string {
-  const rows = evaluations.map(({ evaluationId, suite, suiteVersion, model, samplesScored, samplesTotal, unreadable }) => [
-    ...[evaluationId, `${suite} ${suiteVersion}`, model],
-    unreadable === "" ? `${samplesScored} of ${samplesTotal}` : unreadable,
-  ]);
+  const rows = evaluations.map(
+    ({ evaluationId, suite, suiteVersion, model, samplesScored, samplesTotal, unreadable }) => [
+      ...[evaluationId, `${suite} ${suiteVersion}`, model],
+      unreadable === "" ? `${samplesScored} of ${samplesTotal}` : unreadable,
+    ],
+  );
   return table(["evaluation", "suite", "model", "samples"], rows);
 }

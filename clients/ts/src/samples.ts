@@ -76,7 +76,14 @@ export function runSampleOf(message: RunSampleMessage): RunSample {
   const { number, taskId, groupId, sampleIndex, armId, cursor, completion } = message;
   const { evaluationRound, outcome, policyVersion, time, task } = message;
   return {
-    ...{ number, taskId, groupId, sampleIndex, armId, cursor, completion, message },
+    number,
+    taskId,
+    groupId,
+    sampleIndex,
+    armId,
+    cursor,
+    completion,
+    message,
     time: new Date(Number(time?.seconds ?? 0n) * 1000 + Math.floor((time?.nanos ?? 0) / 1e6)),
     ...(evaluationRound !== undefined && { evaluationRound }),
     ...(outcome && { outcome: outcomeOf(outcome) }),

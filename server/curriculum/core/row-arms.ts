@@ -12,7 +12,7 @@ import { type Arm, invalid, type Invalid, type Policy, type RunConfig } from "./
 export const ROWS_MAX = 2 ** 21;
 
 /** Pass rates are kept as whole numbers of these. */
-const RATE_PARTS = 250;
+export const RATE_PARTS = 250;
 
 /** Pass rates of rows of an arm that somebody told. */
 export interface RowsRated {

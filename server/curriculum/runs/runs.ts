@@ -312,7 +312,7 @@ function controlling<Spec, Key extends InstanceKey>(
   Key,
   "updateShape" | "updatePolicy" | "setWeights" | "rateRows" | "advance" | "pause" | "resume" | "maskArms"
 > {
-  type Asked = readonly [runId: string, by: string | undefined, validateOnly?: boolean];
+  type Asked = readonly [runId: string, by: string | undefined, validateOnly?: boolean | undefined];
   const control = (
     [runId, by, validateOnly]: Asked,
     decide: (state: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[] | Refusal,

@@ -75,7 +75,8 @@ test("a picture never has the best answer, which only a solution has, and none o
 });
 
 test("a run file is checked with its lines, and a configuration simulated", async () => {
-  const file = "run_id: a\narms:\n  - id: one\n    spec: {environment: np/clik}\npolicy: {mixture: {}}\nnum_generations: 2\nprompts_per_update: 2\n";
+  const file =
+    "run_id: a\narms:\n  - id: one\n    spec: {environment: np/clik}\npolicy: {mixture: {}}\nnum_generations: 2\nprompts_per_update: 2\n";
   const checked = await ask("CurriculumService/CheckRun", { file });
   expect(checked).toMatchObject({ runId: "a", problems: [{ line: 4 }] });
   expect(checked["problems"][0]["message"]).toContain("did you mean 'np/clique'");
@@ -99,7 +100,10 @@ test("a run keeps completions, which are found, and deleted", async () => {
   const groups = (tasks as Json[]).map(({ taskId, groupId }) => ({
     taskId,
     groupId,
-    completions: [{ text: "I do NOT know" }, { sampleIndex: 1, text: "<think></think><answer>[0]</answer>", policyVersion: 7 }],
+    completions: [
+      { text: "I do NOT know" },
+      { sampleIndex: 1, text: "<think></think><answer>[0]</answer>", policyVersion: 7 },
+    ],
   }));
   await ask("EnvironmentService/BatchStep", { groups });
   // Again: what was recorded before is kept once.

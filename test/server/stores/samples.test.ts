@@ -45,14 +45,20 @@ describe.each(stores)("the store of completions: $name", ({ open }) => {
 
   test("gives as many as reach a length, and one at least", async () => {
     store = await open();
-    await store.add("a", [1, 2, 3, 4].map((i) => sample(`${i}`.repeat(100))));
+    await store.add(
+      "a",
+      [1, 2, 3, 4].map((i) => sample(`${i}`.repeat(100))),
+    );
     expect(await texts("a", undefined, 100, 1)).toHaveLength(1);
     expect(await texts("a", undefined, 100, 150)).toHaveLength(2);
   });
 
   test("keeps the newest that fit, and deletes those of a run or of long ago", async () => {
     store = await open();
-    await store.add("a", [1, 2, 3].map((i) => sample(`${i}`.repeat(95))));
+    await store.add(
+      "a",
+      [1, 2, 3].map((i) => sample(`${i}`.repeat(95))),
+    );
     await store.add("b", [sample("of b")]);
     await store.trim("a", 250);
     expect(await texts("a")).toEqual(["3".repeat(95), "2".repeat(95)]);

@@ -8,8 +8,8 @@ from typing import TypedDict
 from gradus._arguments import CallOptions
 from gradus.enums import AnswerFormat, FeedbackSource
 from gradus.policy_values import Policy
-from gradus.samples import SampleFilter
 from gradus.runs import Arm, DynamicSampling, EvaluationArm, FeedbackLag, LateFeedback, PromptTemplate
+from gradus.samples import SampleFilter
 from gradus.tasks import RewardScheme
 
 
