@@ -17,7 +17,7 @@ import { createNoRewards } from "./scoring/no-rewards.ts";
 import { recordItem } from "./services/feedback.ts";
 import type { EvaluationStore, Holds } from "./stores/evaluation-store.ts";
 import type { SampleStore } from "./stores/sample-store.ts";
-import { createSamples } from "./samples/samples.ts";
+import { createSamples, type Samples } from "./samples/samples.ts";
 import type { Store } from "./stores/store.ts";
 import { createAsyncScorer } from "./scoring/async-scorer.ts";
 import type { Keyring } from "./tasks/keyring.ts";
@@ -82,7 +82,7 @@ const storeKind = (store: string): string => (/^postgres(ql)?:/.test(store) ? "p
 /** Throws `problem` of why suites do not read. */
 export async function assemble(parts: Parts, problem: (message: string) => Error): Promise<Assembled> {
   const { config, registry, keyring, pools, opened, missingPorts, log, onFailure } = parts;
-  const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes: completionBytesMax } = config.limits;
+  const { maxCompletionBytes: completionBytesMax } = config.limits;
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loaded.kind === "invalid") throw problem(loaded.message);
   const spans = spansOf(parts.traces);
@@ -97,26 +97,12 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
       onFailure: (error, resource) => onFailure(error, "asking a resource threw", { resource }),
     }),
   );
-  const downs = new Map<string, string | undefined>();
-  resources.onChange((name, down) => downs.set(name, down));
   const aside = parts.openAside(registry);
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, resources, teacher });
-  const [ranks, { aheadMax }] = [createRunRanks(pools), parts];
+  const ranks = createRunRanks(pools);
   const samples = createSamples({ store: sampleStore, clock: systemClock, log, ...config.keepSamples });
-  const runs = spans.runs(
-    createRuns({
-      store,
-      source: createRunSource(maker, ranks),
-      clock,
-      newIncarnation,
-      onRemoved: (runId) => {
-        samples.remove(runId).catch((err: unknown) => log.warn({ err, run: runId }, "a run's completions are left"));
-      },
-      log,
-      ...(aheadMax !== undefined && { aheadMax }),
-    }),
-  );
+  const runs = spans.runs(runsOf(parts, { store, clock, samples, source: createRunSource(maker, ranks) }));
   const scorers = createScorers(parts, { completionBytesMax, resources, runs });
   const { scorer } = scorers;
   const asyncScorer = spans.scorer(scorers.asyncScorer);
@@ -136,12 +122,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const sizes = { messageBytesMax: config.limits.maxMessageBytes, completionBytesMax };
   const deps: ServiceDeps = {
     facts: { version, commit, store: storeKind(config.store), replicaId: parts.replicaId ?? "", ...sizes },
-    status: {
-      startedAtMs: systemClock.now(),
-      queues: () => [{ name: "tasks", waitingMax: config.limits.maxQueue, ...workers.load() }, ...aside.load()],
-      ports: () => resources.load().map((load) => ({ ...load, down: downs.get(load.name) })),
-      replicas: parts.replicas ?? (() => []),
-    },
+    status: statusOf(parts, { workers, aside, resources }),
     noRewards: createNoRewards(),
     keyring,
     registry,
@@ -157,27 +138,52 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     samples,
     evaluations: createEvaluations(evaluating),
     onFailure,
-    limits: {
-      groupsMax: maxGroups,
-      completionsMax: maxCompletions,
-      batchSeedsMax: maxBatchSeeds,
-      streamWindow: parts.streamWindow,
-    },
+    limits: limitsOf(parts),
     meter: parts.meter,
   };
   const close = async (): Promise<void> => {
     teacher?.close();
     resources.close();
     runs.close();
-    await opened.close();
-    await workers.close();
-    await aside.close();
-    await samples.close();
-    await store.close();
-    await evaluationStore.close();
-    await sampleStore.close();
+    for (const each of [opened, workers, aside, samples, store, evaluationStore, sampleStore]) await each.close();
   };
   return { deps, resources, workers, close };
+}
+
+function limitsOf({ config, streamWindow }: Parts): ServiceDeps["limits"] {
+  const { maxGroups, maxCompletions, maxBatchSeeds } = config.limits;
+  return { groupsMax: maxGroups, completionsMax: maxCompletions, batchSeedsMax: maxBatchSeeds, streamWindow };
+}
+
+function runsOf(
+  { log, aheadMax }: Parts,
+  made: { store: Store; clock: Clock; samples: Samples; source: ReturnType<typeof createRunSource> },
+) {
+  const { samples, ...ports } = made;
+  return createRuns({
+    ...ports,
+    newIncarnation,
+    onRemoved: (runId) => {
+      samples.remove(runId).catch((err: unknown) => log.warn({ err, run: runId }, "a run's completions are left"));
+    },
+    log,
+    ...(aheadMax !== undefined && { aheadMax }),
+  });
+}
+
+/** What the server is at, as it is whenever it is asked for. */
+function statusOf(
+  { config, replicas }: Parts,
+  { workers, aside, resources }: { workers: WorkerPool; aside: Aside; resources: Resources },
+): ServiceDeps["status"] {
+  const downs = new Map<string, string | undefined>();
+  resources.onChange((name, down) => downs.set(name, down));
+  return {
+    startedAtMs: systemClock.now(),
+    queues: () => [{ name: "tasks", waitingMax: config.limits.maxQueue, ...workers.load() }, ...aside.load()],
+    ports: () => resources.load().map((load) => ({ ...load, down: downs.get(load.name) })),
+    replicas: replicas ?? (() => []),
+  };
 }
 
 function createScorers(

@@ -185,21 +185,14 @@ async function assembleAround(
   if (warning !== undefined) log.warn(warning);
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
   const ports = portKinds.map(([name]) => name).filter((name) => opened.missing[name] === undefined);
-  const made = {
-    version,
-    registry,
-    environmentFiles: config.environmentFiles,
-    policyFiles: config.policyFiles,
-    pools,
-    ports,
-  };
+  const { environmentFiles, policyFiles } = config;
+  const made = { version, registry, environmentFiles, policyFiles, pools, ports };
   const replicaId = `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`;
-  let fleet: Fleet | undefined;
-  let storedKeys: StoredTaskKeys | undefined;
+  const shared: Shared = { fleet: undefined, storedKeys: undefined };
   const parts = {
     config,
     replicaId,
-    replicas: () => fleet?.members() ?? [],
+    replicas: () => shared.fleet?.members() ?? [],
     registry,
     keyring,
     pools,
@@ -207,26 +200,24 @@ async function assembleAround(
     opened,
     missingPorts: opened.missing,
     openStores: async () => {
-      const { replicas, taskKeys, ...stores } = await openStores(config, sealing, log, health).catch(
-        (error: unknown) => {
-          throw error instanceof CannotOpen ? new StartError(error.message) : error;
-        },
-      );
-      storedKeys = taskKeys;
+      const opening = openStores(config, sealing, log, health);
+      const { replicas, taskKeys, ...stores } = await opening.catch((error: unknown) => {
+        throw error instanceof CannotOpen ? new StartError(error.message) : error;
+      });
+      shared.storedKeys = taskKeys;
       const stored = taskKeys && parseKeyring(taskKeys.text);
       if (stored?.kind === "ok") replaceKeys(keyring, stored.keyring);
       if (replicas === undefined) return { ...stores, clock: systemClock };
-      fleet = await joinOthers(replicas, replicaId, config, identityOf(made, keyring), log).catch(
-        async (error: unknown) => {
-          for (const each of [replicas, stores.store, stores.evaluationStore, stores.sampleStore]) await each.close();
-          throw error;
-        },
-      );
-      return { ...stores, clock: fleet.clock };
+      const joining = joinOthers(replicas, replicaId, config, identityOf(made, keyring), log);
+      shared.fleet = await joining.catch(async (error: unknown) => {
+        for (const each of [replicas, stores.store, stores.evaluationStore, stores.sampleStore]) await each.close();
+        throw error;
+      });
+      return { ...stores, clock: shared.fleet.clock };
     },
     openAside: () =>
       createAside({
-        environmentFiles: config.environmentFiles,
+        environmentFiles,
         onError: (error) => log.warn({ err: error }, "a thread for people's pictures and simulations"),
       }),
     streamWindow: STREAM_WINDOW,
@@ -237,11 +228,8 @@ async function assembleAround(
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
-  const unfollow = followKeys(config, { sealing, keyring, storedKeys }, (read) => {
-    if (read.kind === "invalid") log.error({ problem: read.message }, "the task keys stay as they were");
-    else log.info({ keys: read.keyring.map(keyName) }, "the task keys were read again");
-    deps.scorer.forget();
-  });
+  const { fleet, storedKeys } = shared;
+  const unfollow = followKeys(config, { sealing, keyring, storedKeys }, log, () => deps.scorer.forget());
   registerGauges(metrics, workers, dropped);
   registerState(metrics.registry, { health, resources: () => resources.load(), certificate: config.tls?.cert });
   const replaced = listen(fleet, { resources, runs: deps.runs }, log, health);
@@ -254,12 +242,24 @@ async function assembleAround(
   return { deps, ready: workers.ready, fleet, replaced, close: closeAll };
 }
 
+/** What a server has with the others of its store; undefined: it has none. */
+interface Shared {
+  fleet: Fleet | undefined;
+  storedKeys: StoredTaskKeys | undefined;
+}
+
 /** Keeps the keys as their file is, and where the store has those of the tasks, these as the store has them. */
 function followKeys(
   config: Config,
   held: { readonly sealing: Keyring; readonly keyring: Keyring; readonly storedKeys: StoredTaskKeys | undefined },
-  tell: (read: KeyringResult) => void,
+  log: Log["log"],
+  onChange: () => void,
 ): () => void {
+  const tell = (read: KeyringResult): void => {
+    if (read.kind === "invalid") log.error({ problem: read.message }, "the task keys stay as they were");
+    else log.info({ keys: read.keyring.map(keyName) }, "the task keys were read again");
+    onChange();
+  };
   const ends = [followKeyring(config, held.sealing, tell)];
   if (held.storedKeys !== undefined) ends.push(followStoredKeys(held.storedKeys, held.keyring, tell));
   return () => {

@@ -11,7 +11,7 @@ import { sqliteEvaluationStore, sqliteSampleStore, sqliteStore } from "./stores/
 import { sampleSchema } from "./stores/sqlite-samples.ts";
 import { sqliteReplicas } from "./stores/sqlite-replicas.ts";
 import { CannotOpen } from "./stores/thread.ts";
-import type { Keyring } from "./tasks/keyring.ts";
+import { type Keyring, newKeyFile } from "./tasks/keyring.ts";
 
 /** Throws CannotOpen of what the operator has to mend. */
 export async function openStores(config: Config, keys: Keyring, log: Log["log"], health: Health) {
@@ -76,7 +76,7 @@ async function openDatabase(
       `--max-completion-bytes must be at most ${completionBytesMax} with a database; got ${limits.maxCompletionBytes}`,
     );
   try {
-    return await openPostgres({ url, keys, withTaskKeys: taskKeys === "store", onProblem });
+    return await openPostgres({ url, keys, newTaskKeys: taskKeys === "store" ? newKeyFile : undefined, onProblem });
   } catch (error) {
     if (!(error instanceof CannotOpen)) throw error;
     throw new CannotOpen(`--store: ${error.message}`);

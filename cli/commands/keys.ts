@@ -70,13 +70,13 @@ async function changed(config: Place, change: Change): Promise<Held> {
 }
 
 async function changeStored(config: Place, change: Change): Promise<Changed> {
-  const { loadKeyring, keyFileOf, parseKeyring } = await import("../../server/tasks/keyring.ts");
+  const { loadKeyring, keyFileOf, newKeyFile, parseKeyring } = await import("../../server/tasks/keyring.ts");
   const sealing = loadKeyring({ ...config, keyFile: keyFileOf(config) });
   if (sealing.kind === "invalid") throw fileProblem(sealing.message);
   const { changeTaskKeys } = await import("../../server/stores/postgres/task-keys.ts");
   const { CannotOpen } = await import("../../server/stores/thread.ts");
   try {
-    const text = await changeTaskKeys(config.store, sealing.keyring, change);
+    const text = await changeTaskKeys(config.store, sealing.keyring, newKeyFile, change);
     if (typeof text !== "string") return { ...text, message: `task keys of the database: ${text.message}` };
     const parsed = parseKeyring(text);
     if (parsed.kind === "invalid") return { kind: "refused", message: parsed.message };

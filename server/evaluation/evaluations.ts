@@ -69,23 +69,26 @@ export function noEvaluation(id: string): Refusal {
   return { kind: "not_found", message: `there is no evaluation "${id}"` };
 }
 
+/** An evaluation with its suite, which must be what it was when the evaluation began. */
+function openStored(suites: Parameters<typeof findSuite>[0], stored: StoredEvaluation): Result<OpenEvaluation> {
+  const { digest, createdAtMs, ...choice } = bodyOf(stored);
+  const found = findSuite(suites, choice.suite, choice.suiteVersion);
+  if (found.kind !== "ok") return found;
+  if (found.value.digest !== digest)
+    return {
+      kind: "failed_precondition",
+      message: `suite '${choice.suite}' is not what it was under version ${choice.suiteVersion}: give a changed suite another version`,
+    };
+  return { kind: "ok", value: { ...choice, createdAtMs, id: stored.id, key: stored.key, of: found.value } };
+}
+
 export function createEvaluations(deps: EvaluationDeps): Evaluations {
   const context: Context = { ...deps, tasks: createSuiteTasks(deps) };
   const opened = deps.suites.map((definition) => ({
     definition,
     result: openSuite(deps.registry, definition, deps.sources),
   }));
-  const open = (stored: StoredEvaluation): Result<OpenEvaluation> => {
-    const { digest, createdAtMs, ...choice } = bodyOf(stored);
-    const found = findSuite(opened, choice.suite, choice.suiteVersion);
-    if (found.kind !== "ok") return found;
-    if (found.value.digest !== digest)
-      return {
-        kind: "failed_precondition",
-        message: `suite '${choice.suite}' is not what it was under version ${choice.suiteVersion}: give a changed suite another version`,
-      };
-    return { kind: "ok", value: { ...choice, createdAtMs, id: stored.id, key: stored.key, of: found.value } };
-  };
+  const open = (stored: StoredEvaluation): Result<OpenEvaluation> => openStored(opened, stored);
   const find = async (id: string): Promise<Result<OpenEvaluation>> => {
     const stored = await deps.store.find(id);
     return stored === undefined ? noEvaluation(id) : open(stored);

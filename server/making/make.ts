@@ -112,7 +112,7 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     const known = kept.get(key);
     if (known !== undefined) return { kind: "made", task: known };
     const environment = environmentOf(spec);
-    const asking = askingOf(environment);
+    const asking = environment.asked && askingOf(environment);
     if (asking !== undefined && asker !== undefined) return asker.again(asking, spec, key);
     const restored = restore(environment, key.origin, pools);
     if (restored.kind === "invalid") throw new Error(restored.message);
@@ -123,7 +123,8 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     fromTeacher,
     async make(spec, seeds, wanting) {
       const { caller, signal } = wanting;
-      const asking = askingOf(environmentOf(spec));
+      const environment = environmentOf(spec);
+      const asking = environment.asked && askingOf(environment);
       if (asking !== undefined && asker !== undefined) return asker.make(asking, spec, seeds, wanting);
       const { environment, version, parameters, level, split, source, answerFormat } = spec;
       if (source === "real") return seeds.map((seed) => rendered(spec, pickRow(poolOf(spec), level, split, seed)));

@@ -164,7 +164,9 @@ function createWriter(store: SampleStore, log: Log, bytesMax: number) {
       const all = waiting;
       if (lost > 0)
         log.warn({ samples: lost }, "completions of runs were not kept, for the store takes them too slowly");
-      [waiting, length, lost] = [new Map<string, NewSample[]>(), 0, 0];
+      waiting = new Map();
+      length = 0;
+      lost = 0;
       return (writing = writing.then(() => write(all)));
     },
     forget: (run: string): void => {

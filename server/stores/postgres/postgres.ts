@@ -21,8 +21,8 @@ import { readTaskKeys, type StoredTaskKeys, taskKeysFor } from "./task-keys.ts";
 export interface PostgresOptions extends DatabaseOptions {
   /** Those of the key file, the same for all servers. */
   readonly keys: SealingKeys;
-  /** Whether the database has the task keys. Left out: it has none. */
-  readonly withTaskKeys?: boolean;
+  /** Makes the task keys that the database is to have, where it has none. Left out: it is to have none. */
+  readonly newTaskKeys?: (() => string) | undefined;
 }
 
 export interface PostgresStores {
@@ -45,11 +45,11 @@ const CONNECTIONS = 4;
 const HASHES = "runs";
 
 /** Opens a database, and makes or migrates its tables. Rejects with CannotOpen. */
-export async function openPostgres({ keys, withTaskKeys, ...options }: PostgresOptions): Promise<PostgresStores> {
+export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOptions): Promise<PostgresStores> {
   let [secret, taskKeys]: [Buffer?, string?] = [];
   await prepare(options.url, async (client) => {
     secret = await hashingKey(client, keys);
-    if (withTaskKeys) taskKeys = await taskKeysFor(client, keys);
+    if (newTaskKeys) taskKeys = await taskKeysFor(client, keys, newTaskKeys);
   });
   if (secret === undefined) throw new CannotOpen("the database has no key for the hashes of runs");
   const database = openDatabase(options);

@@ -1,6 +1,5 @@
 /** Task keys that stand in a database, sealed: the text of a key file, as one secret. */
 import type pg from "pg";
-import { newKeyFile } from "../../tasks/keyring.ts";
 import type { Connections } from "./database.ts";
 import { prepare } from "./migrate.ts";
 import { replaceSecret, secretFor, type SealingKeys, unsealed } from "./secrets.ts";
@@ -15,11 +14,9 @@ export interface StoredTaskKeys {
 
 const PURPOSE = "task keys";
 
-const made = (): Promise<Buffer> => Promise.resolve(Buffer.from(newKeyFile()));
-
-/** Made by the first server. For one server at a time (`prepare`). */
-export async function taskKeysFor(client: pg.ClientBase, keys: SealingKeys): Promise<string> {
-  return (await secretFor(client, keys, PURPOSE, made)).toString();
+/** Those that the first server made. For one server at a time (`prepare`). */
+export async function taskKeysFor(client: pg.ClientBase, keys: SealingKeys, make: () => string): Promise<string> {
+  return (await secretFor(client, keys, PURPOSE, () => Promise.resolve(Buffer.from(make())))).toString();
 }
 
 export async function readTaskKeys(calls: Connections, keys: SealingKeys): Promise<string> {
@@ -29,15 +26,19 @@ export async function readTaskKeys(calls: Connections, keys: SealingKeys): Promi
   return found.secret.toString();
 }
 
-/** Changes them as `change` says, one command at a time; what is no text stays undone. Gives what `change` gave. */
+/**
+ * Changes them as `change` says, one command at a time; what is no text stays undone. Gives what `change` gave. `make`: as
+ * for the first server.
+ */
 export async function changeTaskKeys<Refusal extends object>(
   url: string,
   keys: SealingKeys,
+  make: () => string,
   change: (text: string) => string | Refusal,
 ): Promise<string | Refusal> {
   let result: string | Refusal | undefined;
   await prepare(url, async (client) => {
-    const before = await taskKeysFor(client, keys);
+    const before = await taskKeysFor(client, keys, make);
     result = change(before);
     if (typeof result === "string" && result !== before)
       await replaceSecret(client, keys, PURPOSE, Buffer.from(result));

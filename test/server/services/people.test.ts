@@ -1,9 +1,22 @@
 /** What people ask of a server, by the JSON that its page speaks. */
+import {
+  type DescMessage,
+  type DescMethod,
+  type DescMethodUnary,
+  fromJson,
+  type JsonObject,
+  type MessageShape,
+} from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { CurriculumService, type HistoryRecord } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import { EnvironmentService } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { EvaluationService } from "../../../server/gen/gradus/v1/evaluation_pb.js";
 import { eventually } from "../../support/patience.ts";
 import { openServer, type TestServer } from "../../support/in-process.ts";
 
-type Json = Record<string, any>;
+const { method: environment } = EnvironmentService;
+const { method: curriculum } = CurriculumService;
+const { method: evaluation } = EvaluationService;
 
 let server: TestServer;
 beforeAll(async () => {
@@ -11,24 +24,38 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-async function call(method: string, body: Json): Promise<{ readonly status: number; readonly json: Json }> {
-  const response = await fetch(`${server.http}/gradus.v1.${method}`, {
+async function call(
+  method: DescMethod,
+  body: JsonObject,
+): Promise<{ readonly status: number; readonly json: JsonObject }> {
+  const response = await fetch(`${server.http}/${method.parent.typeName}/${method.name}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  return { status: response.status, json: (await response.json()) as Json };
+  return { status: response.status, json: (await response.json()) as JsonObject };
 }
 
-async function ask(method: string, body: Json): Promise<Json> {
+/** What a server answers: as it stands on the wire, and as the contract reads it. */
+interface Answer<O extends DescMessage> {
+  readonly json: JsonObject;
+  readonly read: MessageShape<O>;
+}
+
+async function ask<O extends DescMessage>(
+  method: DescMethodUnary<DescMessage, O>,
+  body: JsonObject,
+): Promise<Answer<O>> {
   const { status, json } = await call(method, body);
-  expect(json, method).not.toHaveProperty("code");
+  expect(json, method.name).not.toHaveProperty("code");
   expect(status).toBe(200);
-  return json;
+  return { json, read: fromJson(method.output, json) };
 }
 
-const reset = async (spec: Json): Promise<string> =>
-  (await ask("EnvironmentService/Reset", { spec, seed: "3" }))["task"]["taskId"] as string;
+async function reset(spec: JsonObject): Promise<string> {
+  const { read } = await ask(environment.reset, { spec, seed: "3" });
+  return read.task?.taskId ?? "";
+}
 
 const clique = { environment: "np/clique", level: "easy" };
 const config = {
@@ -45,31 +72,33 @@ const config = {
 
 test("an answer is tried, in its format, and no run is told", async () => {
   const taskId = await reset(clique);
-  const { completion, outcome } = await ask("EnvironmentService/TryAnswer", { taskId, answer: "[0, 4, 5]" });
-  expect(completion).toContain("[0, 4, 5]");
-  expect(outcome["score"]).toMatchObject({ verdict: "VERDICT_INFEASIBLE", reward: -0.5 });
-  expect(outcome["score"]["violation"]).toContain("not joined");
-  const [{ start, end }] = outcome["score"]["spans"];
-  expect(completion.slice(start, end)).toBe("[0, 4, 5]");
-  expect(outcome).not.toHaveProperty("feedback");
-  const wrong = await call("EnvironmentService/TryAnswer", { taskId: "nonsense", answer: "1" });
+  const { json, read } = await ask(environment.tryAnswer, { taskId, answer: "[0, 4, 5]" });
+  expect(read.completion).toContain("[0, 4, 5]");
+  expect(json).toMatchObject({ outcome: { score: { verdict: "VERDICT_INFEASIBLE", reward: -0.5 } } });
+  const result = read.outcome?.result;
+  if (result?.case !== "score") throw new Error("the answer has no score");
+  expect(result.value.violation).toContain("not joined");
+  const [span] = result.value.spans;
+  expect(read.completion.slice(span?.start, span?.end)).toBe("[0, 4, 5]");
+  expect(json["outcome"]).not.toHaveProperty("feedback");
+  const wrong = await call(environment.tryAnswer, { taskId: "nonsense", answer: "1" });
   expect(wrong.json).toMatchObject({ code: "failed_precondition" });
 });
 
 test("a picture never has the best answer, which only a solution has, and none of a benchmark's", async () => {
   const taskId = await reset(clique);
-  const draw = (body: Json) => ask("EnvironmentService/DrawTask", { taskId, ...body });
-  const { svg } = await draw({ answer: "[0, 4, 6]" });
-  expect(svg).toMatch(/^<svg/);
-  const solved = await ask("EnvironmentService/SolveTask", { taskId, draw: true, answer: "[0, 4, 6]" });
-  expect(solved).toMatchObject({ baseline: { value: 4, proof: "PROOF_OPTIMAL" } });
-  expect((solved["svg"] as string).length).toBeGreaterThan((svg as string).length);
-  const tried = await ask("EnvironmentService/TryAnswer", { taskId, completion: solved["completion"] });
-  expect(tried["outcome"]["score"]).toMatchObject({ solved: true });
+  const draw = (body: JsonObject) => ask(environment.drawTask, { taskId, ...body });
+  const { read: drawn } = await draw({ answer: "[0, 4, 6]" });
+  expect(drawn.svg).toMatch(/^<svg/);
+  const solved = await ask(environment.solveTask, { taskId, draw: true, answer: "[0, 4, 6]" });
+  expect(solved.json).toMatchObject({ baseline: { value: 4, proof: "PROOF_OPTIMAL" } });
+  expect(solved.read.svg.length).toBeGreaterThan(drawn.svg.length);
+  const tried = await ask(environment.tryAnswer, { taskId, completion: solved.read.completion });
+  expect(tried.json).toMatchObject({ outcome: { score: { solved: true } } });
   const hostile = await draw({ completion: "<script>alert(1)</script>\u0000<answer>[0]</answer>" });
-  expect(hostile["svg"]).not.toContain("<script");
+  expect(hostile.read.svg).not.toContain("<script");
   const bench = await reset({ ...clique, split: "SPLIT_BENCH" });
-  expect(await call("EnvironmentService/SolveTask", { taskId: bench })).toMatchObject({
+  expect(await call(environment.solveTask, { taskId: bench })).toMatchObject({
     json: { code: "failed_precondition" },
   });
 });
@@ -77,27 +106,27 @@ test("a picture never has the best answer, which only a solution has, and none o
 test("a run file is checked with its lines, and a configuration simulated", async () => {
   const file =
     "run_id: a\narms:\n  - id: one\n    spec: {environment: np/clik}\npolicy: {mixture: {}}\nnum_generations: 2\nprompts_per_update: 2\n";
-  const checked = await ask("CurriculumService/CheckRun", { file });
-  expect(checked).toMatchObject({ runId: "a", problems: [{ line: 4 }] });
-  expect(checked["problems"][0]["message"]).toContain("did you mean 'np/clique'");
-  const misspelt = await ask("CurriculumService/CheckRun", { file: "arm: []" });
-  expect(misspelt["problems"]).toEqual([expect.objectContaining({ line: 1, field: "arm" })]);
-  const fine = await ask("CurriculumService/CheckRun", { config });
-  expect(fine["problems"] ?? []).toEqual([]);
-  const simulated = await ask("CurriculumService/SimulateRun", { config, updates: 20, points: 5 });
-  expect(simulated).toMatchObject({ armIds: ["easy", "sums"] });
-  expect(simulated["points"]).toHaveLength(5);
-  const again = await ask("CurriculumService/SimulateRun", { config, updates: 20, points: 5 });
-  expect(again).toEqual(simulated);
-  expect(await call("CurriculumService/SimulateRun", { config, student: "fats" })).toMatchObject({
+  const checked = await ask(curriculum.checkRun, { file });
+  expect(checked.json).toMatchObject({ runId: "a", problems: [{ line: 4 }] });
+  expect(checked.read.problems[0]?.message).toContain("did you mean 'np/clique'");
+  const misspelt = await ask(curriculum.checkRun, { file: "arm: []" });
+  expect(misspelt.json["problems"]).toEqual([expect.objectContaining({ line: 1, field: "arm" })]);
+  const fine = await ask(curriculum.checkRun, { config });
+  expect(fine.read.problems).toEqual([]);
+  const simulated = await ask(curriculum.simulateRun, { config, updates: 20, points: 5 });
+  expect(simulated.json).toMatchObject({ armIds: ["easy", "sums"] });
+  expect(simulated.read.points).toHaveLength(5);
+  const again = await ask(curriculum.simulateRun, { config, updates: 20, points: 5 });
+  expect(again.json).toEqual(simulated.json);
+  expect(await call(curriculum.simulateRun, { config, student: "fats" })).toMatchObject({
     json: { code: "invalid_argument", message: expect.stringContaining("did you mean 'fast'") as string },
   });
 });
 
 test("a run keeps completions, which are found, and deleted", async () => {
-  await ask("CurriculumService/CreateRun", { runId: "kept", config });
-  const { tasks } = await ask("CurriculumService/NextBatch", { runId: "kept", cursor: "0" });
-  const groups = (tasks as Json[]).map(({ taskId, groupId }) => ({
+  await ask(curriculum.createRun, { runId: "kept", config });
+  const { read: batch } = await ask(curriculum.nextBatch, { runId: "kept", cursor: "0" });
+  const groups = batch.tasks.map(({ taskId, groupId }) => ({
     taskId,
     groupId,
     completions: [
@@ -105,103 +134,114 @@ test("a run keeps completions, which are found, and deleted", async () => {
       { sampleIndex: 1, text: "<think></think><answer>[0]</answer>", policyVersion: 7 },
     ],
   }));
-  await ask("EnvironmentService/BatchStep", { groups });
+  await ask(environment.batchStep, { groups });
   // Again: what was recorded before is kept once.
-  await ask("EnvironmentService/BatchStep", { groups });
-  const list = (body: Json) => ask("CurriculumService/ListRunSamples", { runId: "kept", ...body });
+  await ask(environment.batchStep, { groups });
+  const list = (body: JsonObject) => ask(curriculum.listRunSamples, { runId: "kept", ...body });
   const all = await list({ tasks: true });
-  expect(all).toMatchObject({ kept: true });
-  expect(all["samples"]).toHaveLength(4);
-  expect(all["samples"][0]).toMatchObject({ sampleIndex: 1, policyVersion: 7, task: { runId: "kept" } });
-  expect(all["samples"][0]["outcome"]).toHaveProperty("rlooAdvantage");
-  expect(all["samples"][0]["task"]["prompt"][0]["content"]).not.toBe("");
+  expect(all.json).toMatchObject({ kept: true });
+  expect(all.read.samples).toHaveLength(4);
+  expect(all.json).toHaveProperty(
+    "samples[0]",
+    expect.objectContaining({
+      sampleIndex: 1,
+      policyVersion: 7,
+      task: expect.objectContaining({ runId: "kept" }) as object,
+    }),
+  );
+  expect(all.json).toHaveProperty("samples[0].outcome.rlooAdvantage");
+  expect(all.read.samples[0]?.task?.prompt[0]?.content).toMatch(/./);
   const found = await list({ filter: { text: "do not", verdicts: ["VERDICT_MALFORMED"] }, armId: "sums", brief: true });
-  for (const sample of found["samples"] ?? []) expect(sample).toMatchObject({ armId: "sums" });
+  for (const sample of found.read.samples) expect(sample).toMatchObject({ armId: "sums" });
   const page = await list({ pageSize: 3 });
-  const rest = await list({ pageSize: 3, pageToken: page["nextPageToken"] });
-  expect([page["samples"].length, rest["samples"].length]).toEqual([3, 1]);
-  const group = await list({ groupId: groups[0]?.groupId });
-  expect(group["samples"]).toHaveLength(2);
-  await ask("CurriculumService/DeleteRunSamples", { runId: "kept" });
-  expect((await list({}))["samples"] ?? []).toEqual([]);
+  const rest = await list({ pageSize: 3, pageToken: page.read.nextPageToken });
+  expect([page.read.samples.length, rest.read.samples.length]).toEqual([3, 1]);
+  const group = await list({ groupId: groups[0]?.groupId ?? "" });
+  expect(group.read.samples).toHaveLength(2);
+  await ask(curriculum.deleteRunSamples, { runId: "kept" });
+  expect((await list({})).read.samples).toEqual([]);
 });
 
 test("a change says what it would do before it is done", async () => {
-  await ask("CurriculumService/CreateRun", { runId: "tried", config });
-  await ask("CurriculumService/NextBatch", { runId: "tried", cursor: "0" });
-  const before = await ask("CurriculumService/GetRun", { runId: "tried" });
-  const would = await ask("CurriculumService/Pause", { runId: "tried", validateOnly: true });
-  expect(would).toMatchObject({ appliesFromCursor: "2" });
+  await ask(curriculum.createRun, { runId: "tried", config });
+  await ask(curriculum.nextBatch, { runId: "tried", cursor: "0" });
+  const before = await ask(curriculum.getRun, { runId: "tried" });
+  const would = await ask(curriculum.pause, { runId: "tried", validateOnly: true });
+  expect(would.json).toMatchObject({ appliesFromCursor: "2" });
   const weights = { runId: "tried", weights: { easy: 0, sums: 0 }, validateOnly: true };
-  expect((await call("CurriculumService/SetWeights", weights)).json).toMatchObject({ code: "invalid_argument" });
-  const { groups } = await ask("CurriculumService/GetGroups", { runId: "tried", open: true });
-  expect(groups[0]).toHaveProperty("issueTime");
-  const close = { runId: "tried", groupIds: [groups[0]["groupId"]], validateOnly: true };
-  const closed = await ask("CurriculumService/CloseGroups", close);
-  expect(closed["groups"][0]["feedback"]).toMatchObject({ status: "FEEDBACK_STATUS_RECORDED" });
-  expect(await ask("CurriculumService/GetRun", { runId: "tried" })).toEqual(before);
+  expect((await call(curriculum.setWeights, weights)).json).toMatchObject({ code: "invalid_argument" });
+  const open = await ask(curriculum.getGroups, { runId: "tried", open: true });
+  expect(open.json).toHaveProperty("groups[0].issueTime");
+  const close = { runId: "tried", groupIds: [open.read.groups[0]?.groupId ?? ""], validateOnly: true };
+  const closed = await ask(curriculum.closeGroups, close);
+  expect(closed.json).toHaveProperty("groups[0].feedback.status", "FEEDBACK_STATUS_RECORDED");
+  expect((await ask(curriculum.getRun, { runId: "tried" })).json).toEqual(before.json);
 });
 
 test("a history is read on from where it was not settled, and long ones in fewer records", async () => {
-  await ask("CurriculumService/CreateRun", { runId: "long", config });
+  await ask(curriculum.createRun, { runId: "long", config });
   const step = async (cursor: number): Promise<void> => {
-    const { tasks } = await ask("CurriculumService/NextBatch", { runId: "long", cursor: String(cursor) });
-    const groups = (tasks as Json[]).map(({ taskId, groupId }) => ({
+    const { read } = await ask(curriculum.nextBatch, { runId: "long", cursor: String(cursor) });
+    const groups = read.tasks.map(({ taskId, groupId }) => ({
       taskId,
       groupId,
       completions: [{ text: "no" }, { sampleIndex: 1, text: "no" }],
     }));
-    await ask("EnvironmentService/BatchStep", { groups });
+    await ask(environment.batchStep, { groups });
   };
-  const history = (body: Json) => ask("CurriculumService/GetHistory", { runId: "long", ...body });
+  const history = (body: JsonObject) => ask(curriculum.getHistory, { runId: "long", ...body });
   await step(0);
-  await ask("CurriculumService/NextBatch", { runId: "long", cursor: "2" });
+  await ask(curriculum.nextBatch, { runId: "long", cursor: "2" });
   const first = await history({});
-  expect(first).toMatchObject({ resumeRecords: 1 });
-  expect(first["records"]).toHaveLength(2);
+  expect(first.json).toMatchObject({ resumeRecords: 1 });
+  expect(first.read.records).toHaveLength(2);
   await step(2);
   await step(4);
-  const more = await history({ pageToken: first["resumeToken"] });
-  const batches = (records: Json[]): unknown[] => records.map(({ batch }) => batch["batch"] ?? "0");
-  expect(batches(more["records"])).toEqual(["1", "2"]);
+  const more = await history({ pageToken: first.read.resumeToken });
+  const batches = (records: readonly HistoryRecord[]): unknown[] =>
+    records.map(({ kind }) => (kind.case === "batch" ? kind.value.batch : kind.case));
+  expect(batches(more.read.records)).toEqual([1n, 2n]);
   const merged = await history({ mergeBatches: 2 });
-  expect(batches(merged["records"])).toEqual(["0", "2"]);
-  expect(merged["records"][0]["batch"]).toMatchObject({ merged: 2, prompts: 4, closed: true });
-  expect(merged).toMatchObject({ resumeRecords: 1 });
+  expect(batches(merged.read.records)).toEqual([0n, 2n]);
+  expect(merged.read.records[0]?.kind.value).toMatchObject({ merged: 2, prompts: 4, closed: true });
+  expect(merged.json).toMatchObject({ resumeRecords: 1 });
 });
 
 test("evaluations are listed, filtered and deleted", async () => {
   const evaluationId = "listed";
-  await ask("EvaluationService/CreateEvaluation", { evaluationId, suite: "forge-bench", model: "m" });
-  const { tasks } = await ask("EvaluationService/ListPendingTasks", { evaluationId, pageSize: 2 });
-  const completions = (tasks as Json[]).map(({ task }, i) => ({
+  await ask(evaluation.createEvaluation, { evaluationId, suite: "forge-bench", model: "m" });
+  const { read: pending } = await ask(evaluation.listPendingTasks, { evaluationId, pageSize: 2 });
+  const completions = pending.tasks.map(({ task }, i) => ({
     evaluationId,
-    taskId: task["taskId"],
+    taskId: task?.taskId ?? "",
     completion: i === 0 ? "Nothing" : "<think></think><answer>[0]</answer>",
   }));
-  await ask("EvaluationService/BatchSubmitCompletions", { completions });
-  const { evaluations } = await ask("EvaluationService/ListEvaluations", {});
-  expect(evaluations).toEqual([expect.objectContaining({ evaluationId, samplesScored: "2", model: "m" })]);
-  expect(evaluations[0]).toHaveProperty("createTime");
-  const list = (body: Json) => ask("EvaluationService/ListSamples", { evaluationId, ...body });
+  await ask(evaluation.batchSubmitCompletions, { completions });
+  const listed = await ask(evaluation.listEvaluations, {});
+  expect(listed.json["evaluations"]).toEqual([
+    expect.objectContaining({ evaluationId, samplesScored: "2", model: "m" }),
+  ]);
+  expect(listed.json).toHaveProperty("evaluations[0].createTime");
+  const list = (body: JsonObject) => ask(evaluation.listSamples, { evaluationId, ...body });
   const found = await list({ filter: { text: "NOTHING" } });
-  expect(found["samples"]).toHaveLength(1);
-  expect((await list({ part: "np/none" }))["samples"] ?? []).toEqual([]);
-  const [brief] = (await list({ brief: true }))["samples"];
-  expect(brief).not.toHaveProperty("completion");
-  const { report } = await ask("EvaluationService/GetReport", { evaluationId });
-  expect(report["overall"]).toHaveProperty("figures");
-  await ask("EvaluationService/DeleteEvaluation", { evaluationId });
-  expect((await call("EvaluationService/GetEvaluation", { evaluationId })).status).toBe(404);
+  expect(found.read.samples).toHaveLength(1);
+  expect((await list({ part: "np/none" })).read.samples).toEqual([]);
+  const brief = await list({ brief: true });
+  expect(brief.json).toHaveProperty("samples[0]");
+  expect(brief.json).not.toHaveProperty("samples[0].completion");
+  const report = await ask(evaluation.getReport, { evaluationId });
+  expect(report.json).toHaveProperty("report.overall.figures");
+  await ask(evaluation.deleteEvaluation, { evaluationId });
+  expect((await call(evaluation.getEvaluation, { evaluationId })).status).toBe(404);
 });
 
 test("a server says what it is doing, and who asks", async () => {
   await eventually(async () => {
-    const { server: info, caller } = await ask("EnvironmentService/GetServerInfo", {});
-    expect(caller).toEqual({ role: "operator" });
-    expect(info["queues"].map(({ name }: Json) => name as string)).toEqual(["tasks", "aside", "simulations"]);
-    expect(info).toMatchObject({ keepSamplesBytes: "1048576", keepSamplesFor: "604800s" });
-    expect(info["replicas"]).toHaveLength(1);
-    expect(info["students"].length).toBeGreaterThan(3);
+    const { json, read } = await ask(environment.getServerInfo, {});
+    expect(json["caller"]).toEqual({ role: "operator" });
+    expect(read.server?.queues.map(({ name }) => name)).toEqual(["tasks", "aside", "simulations"]);
+    expect(json["server"]).toMatchObject({ keepSamplesBytes: "1048576", keepSamplesFor: "604800s" });
+    expect(read.server?.replicas).toHaveLength(1);
+    expect(read.server?.students.length).toBeGreaterThan(3);
   });
 });

@@ -130,8 +130,8 @@ class Environment(Value, message=environment_pb2.Environment):
 class PortInfo(Value, message=environment_pb2.PortInfo):
     """Something outside that verifiers and generators ask.
 
-    `missing`: why the server has none; "": it has one. `down`: why it is not asked now; "": it is. `running`, `waiting`:
-    what is asked of it.
+    `missing`: why the server has none; "": it has one. `down`: why it is not asked now; "": it is.
+    `running`, `waiting`: what is asked of it.
     """
 
     name: str

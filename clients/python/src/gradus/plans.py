@@ -1,4 +1,4 @@
-"""What is asked before a policy is: what an answer is worth, a right one, what is wrong with a run, what it would draw."""
+"""What can be asked before training: what an answer is worth, a right answer, a run's faults and what it would draw."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class TriedAnswer(Value, message=environment_pb2.TryAnswerResponse):
 class Solution(Value, message=environment_pb2.SolveTaskResponse):
     """A right answer, or the best that the solver found.
 
-    `completion` gives it in the task's format. `baseline` None: an answer is right or not. `nodes`: search nodes. `svg`:
-    the picture, where it was asked for.
+    `completion` gives it in the task's format. `baseline` None: an answer is right or not. `nodes`: search nodes.
+    `svg`: the picture, where it was asked for.
     """
 
     answer: str
@@ -64,8 +64,8 @@ class CheckedRun(Value, message=curriculum_pb2.CheckRunResponse):
 class SimulatedOutcome(Value, message=curriculum_pb2.SimulatedOutcome):
     """What a policy came to with a simulated student. Shares are in [0, 1].
 
-    `rollouts_to_target` None: it was never there. `success`, `success_mean`: over the arms that can be learnt, at the end
-    and over the run. `wasted`: of rollouts, on arms that cannot be learnt. `useful`: of groups.
+    `rollouts_to_target` None: it was never there. `success`, `success_mean`: over the arms that can be learnt, at the
+    end and over the run. `wasted`: of rollouts, on arms that cannot be learnt. `useful`: of groups.
     """
 
     rollouts_to_target: int | None

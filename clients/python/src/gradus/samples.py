@@ -17,9 +17,9 @@ from gradus.v1 import curriculum_pb2, outcome_pb2
 class SampleFilter(TypedDict, total=False):
     """All that is given must hold.
 
-    `verdicts`: any of these. `violation`, `text`: part of the violation's words (256 bytes) and of the completion (1,024
-    bytes), in any case of letters. `reward_min`, `reward_max`: leave out samples without a reward. `solved`, `no_reward`:
-    whether the goal was reached, and whether there is no reward.
+    `verdicts`: any of these. `violation`, `text`: part of the violation's words (256 bytes) and of the completion
+    (1,024 bytes), in any case of letters. `reward_min`, `reward_max`: leave out samples without a reward.
+    `solved`, `no_reward`: whether the goal was reached, and whether there is no reward.
     """
 
     verdicts: Iterable[Verdict]
