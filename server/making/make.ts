@@ -123,8 +123,8 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     fromTeacher,
     async make(spec, seeds, wanting) {
       const { caller, signal } = wanting;
-      const environment = environmentOf(spec);
-      const asking = environment.asked && askingOf(environment);
+      const made = environmentOf(spec);
+      const asking = made.asked && askingOf(made);
       if (asking !== undefined && asker !== undefined) return asker.make(asking, spec, seeds, wanting);
       const { environment, version, parameters, level, split, source, answerFormat } = spec;
       if (source === "real") return seeds.map((seed) => rendered(spec, pickRow(poolOf(spec), level, split, seed)));
