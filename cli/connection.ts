@@ -87,7 +87,8 @@ export function addSuiteOptions(command: Command): Command {
   return addHere(command, "suiteFile");
 }
 
-function address(text: string): string {
+/** Reads an address that was given as an argument. */
+export function hostPort(text: string): string {
   const problem = addressProblem(text);
   if (problem === undefined) return text;
   throw new InvalidArgumentError(`Want host:port of the gRPC port, e.g. localhost:50051; ${problem}.`);
@@ -108,7 +109,7 @@ export function addReachOptions(command: Command, otherwise = "without it: none 
   const options = [
     new Option("--server <host:port>", `gRPC port of a running server; ${otherwise}`)
       .env("GRADUS_SERVER")
-      .argParser(address),
+      .argParser(hostPort),
     new Option("--tls", "speak TLS to the server"),
     new Option("--tls-ca <file>", "certificates in PEM that vouch for the server"),
   ];

@@ -35,7 +35,7 @@ export async function taskIdOf(
   try {
     return (await client.reset({ ...taskChoiceOf(environment, flags), seed: flags.seed })).taskId;
   } catch (error) {
-    throw problemOf(error, undefined);
+    throw problemOf(error, flags.server);
   }
 }
 

@@ -6,6 +6,7 @@ import type { Tried } from "../conformance/clause.ts";
 import { conformProvider, conformServer, isServer } from "../conformance/conform.ts";
 import {
   addServerOptions,
+  hostPort,
   clientOptions,
   collect,
   type ConnectionFlags,
@@ -25,7 +26,7 @@ export function addConformance(program: Command): void {
   const command = program
     .command("conformance")
     .description("try what is at an address, a server or a provider of environments, against the contract")
-    .argument("[address]", "host:port of its gRPC port (default: that of --server)")
+    .argument("[address]", "host:port of its gRPC port (default: that of --server)", hostPort)
     .option(
       "--environment <id>",
       "try this one of its environments; may be given several times (default: all)",

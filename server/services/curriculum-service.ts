@@ -243,8 +243,8 @@ function controlHandlers(deps: ServiceDeps): Handlers {
     },
     async updatePolicy(request, { caller }) {
       const runId = readRunId(request);
-      const { config } = okOrThrow(await runs.get(runId));
-      const policy = countRanks(deps, policyFromWire(request.policy), config.arms);
+      const given = policyFromWire(request.policy);
+      const policy = countRanks(deps, given, okOrThrow(await runs.get(runId)).config.arms);
       const applied = okOrThrow(await runs.updatePolicy(runId, policy, caller, request.validateOnly));
       return create(wire.UpdatePolicyResponseSchema, from(applied));
     },

@@ -25,6 +25,7 @@ beforeAll(async () => {
   server = await openServer();
   writeFileSync(join(folder.path, "run.yaml"), RUN_FILE);
   writeFileSync(join(folder.path, "small.run"), "no state");
+  writeFileSync(join(folder.path, "rates.csv"), "row,pass_rate\n0,0.5\n");
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -49,6 +50,7 @@ function needed({ path, command }: Leaf, file: string): readonly string[] {
   const values: Readonly<Record<string, string>> = {
     environment: "countdown",
     "task-id": "AAAA",
+    address: "localhost:1",
     run: "none",
     group: "g",
     "arm=weight": "a=1",
@@ -74,6 +76,9 @@ function needed({ path, command }: Leaf, file: string): readonly string[] {
   return [...path, ...given, ...(more[path.join(" ")] ?? [])];
 }
 
+const files: Readonly<Record<string, string>> = { import: "small.run", "rate-rows": "rates.csv" };
+const fileOf = ({ path }: Leaf): string => files[path.at(-1) ?? ""] ?? "run.yaml";
+
 const named = (some: readonly Leaf[]): readonly (readonly [string, Leaf])[] =>
   some.map((leaf) => [leaf.path.join(" "), leaf]);
 
@@ -91,7 +96,8 @@ const ofFiles = leaves
       command.registeredArguments.some((argument) => /^files?$/.test(argument.name())) ||
       /^(calibrate|forgetting)$/.test(path.join(" ")),
   )
-  .filter(({ path }) => path.join(" ") !== "backup");
+  // These make it.
+  .filter(({ path }) => !["backup", "env new"].includes(path.join(" ")));
 test.each(named(ofFiles))("gradus %s: a file that is not there is 3", async (_name, leaf) => {
   const update = leaf.path.at(-1) === "update-shape" ? ["run", "update-shape", "none", "nowhere"] : undefined;
   const { code, err } = await gradus(here, ...(update ?? needed(leaf, "nowhere")));
@@ -100,7 +106,7 @@ test.each(named(ofFiles))("gradus %s: a file that is not there is 3", async (_na
 
 const ofServers = leaves.filter((leaf) => takes(leaf, "--server") && leaf.path[0] !== "doctor");
 test.each(named(ofServers))("gradus %s: no server is 4", async (_name, leaf) => {
-  const file = leaf.path.at(-1) === "import" ? "small.run" : "run.yaml";
+  const file = fileOf(leaf);
   const { code, err } = await gradus(here, ...needed(leaf, file), "--server", "localhost:1");
   expect([code, err]).toEqual([4, "gradus: no server at localhost:1: start one with `gradus serve`\n"]);
 });
@@ -110,7 +116,7 @@ const ofRuns = leaves.filter(
   ({ path, command }) => command.registeredArguments[0]?.name() === "run" && !path.join(" ").endsWith("-groups"),
 );
 test.each(named(ofRuns))("gradus %s: a run that is not there is 3", async (_name, leaf) => {
-  const { code, err } = await gradus(here, ...needed(leaf, "run.yaml"), "--server", server.address);
+  const { code, err } = await gradus(here, ...needed(leaf, fileOf(leaf)), "--server", server.address);
   expect([code, err]).toEqual([3, expect.stringContaining('"none"')]);
 });
 

@@ -269,7 +269,7 @@ prompts_per_update: 0
       "needs.yaml",
       `arms:\n${environments.join("\n")}\npolicy: { mixture: {} }\nnum_generations: 2\nprompts_per_update: 4\n`,
     );
-    const { code, err } = await run("check", path);
+    const { code, err } = await gradus(here, "run", "check", path);
     expect(code).toBe(0);
     expect(err.trimEnd().split("\n")).toEqual([
       expect.stringContaining(`warning: ${path}:2: arms[0].spec.environment: needs a server with a sandbox`),

@@ -33,10 +33,11 @@ export function addCheck(group: Command): void {
     .addHelpText(
       "after",
       `
-Rows of --pool that hold no task, and what a server must have for a file (a judge, a sandbox, a teacher), are warnings.`,
+Rows of --pool that hold no task, and what a server must have for a file (a judge, a sandbox, a teacher), are warnings.
+With --pool it is always said here, and no server is asked.`,
     );
   addSuiteOptions(addConnectionOptions(command)).action((paths: readonly string[], flags: Flags) =>
-    flags.server === undefined ? check(paths, flags) : checkThere(paths, flags),
+    flags.server === undefined || (flags.pool ?? []).length > 0 ? check(paths, flags) : checkThere(paths, flags),
   );
 }
 

@@ -230,7 +230,7 @@ describe("what is told of a round", () => {
     const live = { ...base, samples: 3, withoutReward: 1, rewardMean: 0.75, solvedShare: 0.5, closed: false };
     expect((await stateOf(runs)).evaluations).toEqual([live]);
     expect(await roundsTold(runs)).toEqual([
-      { kind: "evaluation", ...live, epoch: 0, atMs: openedAtMs, rolledBack: false },
+      { kind: "evaluation", ...live, epoch: 0, atMs: openedAtMs, rolledBack: false, seq: 2, isSettled: false },
     ]);
     await feed(runs, itemsOf(batch));
     expect(await roundsTold(runs)).toMatchObject([{ samples: 10, withoutReward: 1, closed: true, atMs: openedAtMs }]);

@@ -349,7 +349,8 @@ export interface Trace {
 
 export async function batchesOf(runs: Runs, runId: string): Promise<readonly BatchRecord[]> {
   const { items } = value(await runs.history(runId, 0, 10_000));
-  return items.filter((record) => record.kind === "batch");
+  // Where a record stands among others, of evaluations say, is no matter of training.
+  return items.filter((record) => record.kind === "batch").map((record) => ({ ...record, seq: 0, isSettled: true }));
 }
 
 /** An undisturbed trainer: asks for an update batch, answers it, and goes on, for some batches from a cursor on. */

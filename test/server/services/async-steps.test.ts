@@ -13,6 +13,7 @@ import { createEnvironmentService } from "../../../server/services/environment-s
 import { createEvaluationService } from "../../../server/services/evaluation-service.ts";
 import { recordItem } from "../../../server/services/feedback.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
+import { createNoRewards } from "../../../server/scoring/no-rewards.ts";
 import { createAsyncScorer } from "../../../server/scoring/async-scorer.ts";
 import { signingKey } from "../../../server/tasks/keyring.ts";
 import { createResources } from "../../../server/ports/resources.ts";
@@ -53,7 +54,10 @@ function serve(environment: AsyncEnvironment<Sum, number>) {
     recordItem({ runs, onFailure }, runId, item);
   const asyncScorer = createAsyncScorer({ ...shared, resources, record });
   const limits = { groupsMax: 16, completionsMax: 16, batchSeedsMax: 16, streamWindow: 2 };
-  const deps = { runs, scorer, asyncScorer, onFailure, limits } as unknown as ServiceDeps;
+  // Keeps none.
+  const samples = { bytesMax: 0 };
+  const noRewards = createNoRewards();
+  const deps = { runs, scorer, asyncScorer, samples, noRewards, onFailure, limits } as unknown as ServiceDeps;
   const run = async (): Promise<void> => {
     const policy = mixturePolicy();
     await runs.create(
