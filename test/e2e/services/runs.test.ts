@@ -86,7 +86,7 @@ describe("CreateRun", () => {
   const arm = arms[0];
   test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
     ["config.arms", { arms: [] }, /there are 0, and at least 1 is needed/],
-    ["config.arms", { arms: new Array(257).fill(arm) }, /there are 257, and the limit is 256/],
+    ["config.arms", { arms: new Array(1025).fill(arm) }, /there are 1025, and the limit is 1024/],
     ["config.arms[1].id", { arms: [arm, arm] }, /"easy" is taken/],
     ["config.arms[0].id", { arms: [{ ...arm, id: "no spaces" }] }, /1 to 64 of the characters/],
     ["config.arms[0].id", { arms: [{ ...arm, id: "x".repeat(65) }] }, /1 to 64 of the characters/],

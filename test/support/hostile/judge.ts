@@ -31,7 +31,7 @@ const NAMES_FAULT = [
   /^grpc-timeout must be /,
   /^the body is empty: a \w+ without fields is sent as \{\}$/,
   // protobuf-es's, and connect-node's.
-  /^cannot decode (?:field|message|enum) [\w.]+ from JSON/,
+  /^cannot decode (?:field|message|enum|oneof) [\w.]+ from JSON/,
   /^protocol error: |^timeout \d+ms must be <= /,
 ];
 

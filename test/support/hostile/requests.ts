@@ -82,6 +82,7 @@ function environmentRequests({ tasks }: Knowledge): Requests {
     .tuple(forgedTask, completions, of(0, 1, 2))
     .map(([known, texts, numGenerations]) => ({ ...known, completions: texts, numGenerations }));
   const groups = fc.array(group, { minLength: 1, maxLength: 2 });
+  const text = fc.tuple(of("answer", "completion"), hostileCompletion).map(([kind, value]) => ({ case: kind, value }));
   return {
     listEnvironments: fc.record({ category: of("", "np"), pageSize: of(0, 1, 1000) }),
     getServerInfo: fc.record({}),
@@ -91,6 +92,9 @@ function environmentRequests({ tasks }: Knowledge): Requests {
     step: fc
       .tuple(forgedTask, fc.nat(3), hostileCompletion)
       .map(([known, sampleIndex, completion]) => ({ ...known, sampleIndex, completion })),
+    tryAnswer: fc.tuple(forgedTask, text).map(([{ taskId }, given]) => ({ taskId, text: given })),
+    drawTask: fc.tuple(forgedTask, text).map(([{ taskId }, given]) => ({ taskId, text: given })),
+    solveTask: fc.tuple(forgedTask, text, fc.boolean()).map(([{ taskId }, beside, draw]) => ({ taskId, beside, draw })),
     batchStep: fc.record({ groups }),
     streamSteps: fc.record({ requestId: of("1", "2", "__proto__"), groups }),
   };
@@ -111,6 +115,8 @@ function forged({ taskId, groupId }: KnownTask): fc.Arbitrary<KnownTask> {
   );
 }
 
+const filter = fc.record({ violation: hostileText, text: hostileText, rewardMin: of(0, NaN), solved: fc.boolean() });
+
 function curriculumRequests({ tasks, exported }: Knowledge): Requests {
   const run = fc.record({ runId });
   const groupId = fc.oneof(
@@ -124,6 +130,31 @@ function curriculumRequests({ tasks, exported }: Knowledge): Requests {
   const next = fc.tuple(runId, cursor, of(0, 1, 5), of({ nanos: 0 }, { nanos: 5_000_000 }));
   return {
     createRun: fc.record({ runId, config }),
+    checkRun: fc.record({
+      source: fc.oneof(
+        config.map((value) => ({ case: "config", value })),
+        fc
+          .oneof(of("arms: np/*", "policy: { bandit: {} }", "a: &a [*a]"), hostileText)
+          .map((value) => ({ case: "file", value })),
+      ),
+    }),
+    simulateRun: fc.record({ config, student: of("", "learner", "x"), updates: of(0, 1, 3), points: of(0, 1, 2000) }),
+    rateRows: fc.record({
+      runId,
+      armId: of(...ARM_IDS),
+      rows: fc.array(fc.record({ row: fc.nat(3), passRate: of(0, 0.5, 2, NaN) }), { maxLength: 2 }),
+      samples: of(0, 1, NaN),
+    }),
+    listRows: fc.record({ runId, armId: of(...ARM_IDS), pageSize: of(0, 1, 1000), pageToken: of("", "MQ") }),
+    listRunSamples: fc.record({
+      runId,
+      pageSize: of(0, 1, 1000),
+      pageToken: of("", "MQ"),
+      filter,
+      tasks: fc.boolean(),
+      brief: fc.boolean(),
+    }),
+    deleteRunSamples: run,
     getRun: run,
     listRuns: fc.record({ pageSize: of(0, 1, 1000), pageToken: of("", "YQ") }),
     deleteRun: run,
@@ -208,7 +239,9 @@ function evaluationRequests({ suite, suiteTasks }: Knowledge): Requests {
     listPendingTasks: page,
     submitCompletions: submission,
     batchSubmitCompletions: fc.record({ completions: fc.array(submission, { minLength: 1, maxLength: 3 }) }),
-    listSamples: page,
+    listEvaluations: fc.record({ pageSize: of(0, 1, 1000), pageToken: of("", "MQ"), suite: of("", suite) }),
+    deleteEvaluation: fc.record({ evaluationId: of("f", "__proto__") }),
+    listSamples: fc.tuple(page, filter).map(([asked, meant]) => ({ ...asked, filter: meant })),
     getReport: fc.record({ evaluationId }),
   };
 }

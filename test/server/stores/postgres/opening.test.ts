@@ -39,7 +39,7 @@ test("servers that open a new database at once make its tables and its key once"
   await all[0]?.store.create(run);
   const found = await Promise.all(all.map(async ({ store }) => store.read((await store.find("run"))?.key ?? -1, 0)));
   expect(found).toEqual([[bytes("0")], [bytes("0")], [bytes("0")], [bytes("0")]]);
-  expect(await query(url, "SELECT name FROM migrations")).toEqual([{ name: "0001_start" }]);
+  expect(await query(url, "SELECT name FROM migrations")).toEqual([{ name: "0001_start" }, { name: "0002_samples" }]);
 });
 
 test("what a server left that ended in the middle of a migration is taken further", async () => {
@@ -58,7 +58,7 @@ test("an older server refuses the tables of a newer one in words, and changes no
   const refusal = onPostgres({ url });
   await expect(refusal).rejects.toThrow(CannotOpen);
   await expect(refusal).rejects.toThrow(
-    "tables are of a newer server (0099_later), and this one knows them up to 0001_start",
+    "tables are of a newer server (0099_later), and this one knows them up to 0002_samples",
   );
 });
 
