@@ -91,10 +91,10 @@ class Busy:
     def _core(self) -> Any:
         return self
 
-    def rewards(self, messages: Any, _: Any) -> Any:
+    def rewards(self, messages: Any, _: Any, read: Any) -> Any:
         groups = [group for message in messages for group in message]
         self.sent.append([each.sample_index for group in groups for each in group.completions])
-        found = yield from self._client._core.rewards([groups], {})
+        found = yield from self._client._core.rewards([groups], {}, read)
         return [tuple(map(self._reward, rewards)) for rewards in found]
 
     def _reward(self, reward: Reward) -> Reward:
