@@ -30,21 +30,12 @@ import { type Identity, identityOf } from "./replicas/identity.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
 import { createEvaluationService } from "./services/evaluation-service.ts";
-import type { StoredTaskKeys } from "./stores/postgres/task-keys.ts";
+import { taskKeysOf } from "./task-keys.ts";
 import type { ReplicaStore } from "./stores/replica-store.ts";
 import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./making/environments.ts";
 import { loadPolicies } from "./making/policies.ts";
-import { keyName } from "./tasks/key-file.ts";
-import {
-  followKeyring,
-  followStoredKeys,
-  type Keyring,
-  type KeyringResult,
-  loadKeyring,
-  parseKeyring,
-  replaceKeys,
-} from "./tasks/keyring.ts";
+import { loadKeyring } from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./pools/pools.ts";
 import { reportOf } from "./pools/report.ts";
 import { portKinds } from "./ports/list.ts";
@@ -180,19 +171,19 @@ async function assembleAround(
 ) {
   const keys = loadKeyring(config);
   if (keys.kind === "invalid") throw new StartError(keys.message);
-  const { keyring: sealing, warning } = keys;
-  const keyring: Keyring = config.taskKeys === "store" ? [...sealing] : sealing;
-  if (warning !== undefined) log.warn(warning);
+  if (keys.warning !== undefined) log.warn(keys.warning);
+  const taskKeys = taskKeysOf(config, keys.keyring);
+  const { keyring } = taskKeys;
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
   const ports = portKinds.map(([name]) => name).filter((name) => opened.missing[name] === undefined);
   const { environmentFiles, policyFiles } = config;
   const made = { version, registry, environmentFiles, policyFiles, pools, ports };
   const replicaId = `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`;
-  const shared: Shared = { fleet: undefined, storedKeys: undefined };
+  let fleet: Fleet | undefined;
   const parts = {
     config,
     replicaId,
-    replicas: () => shared.fleet?.members() ?? [],
+    replicas: () => fleet?.members() ?? [],
     registry,
     keyring,
     pools,
@@ -200,20 +191,22 @@ async function assembleAround(
     opened,
     missingPorts: opened.missing,
     openStores: async () => {
-      const opening = openStores(config, sealing, log, health);
-      const { replicas, taskKeys, ...stores } = await opening.catch((error: unknown) => {
+      const opening = openStores(config, taskKeys.sealing, log, health);
+      const {
+        replicas,
+        taskKeys: stored,
+        ...stores
+      } = await opening.catch((error: unknown) => {
         throw error instanceof CannotOpen ? new StartError(error.message) : error;
       });
-      shared.storedKeys = taskKeys;
-      const stored = taskKeys && parseKeyring(taskKeys.text);
-      if (stored?.kind === "ok") replaceKeys(keyring, stored.keyring);
+      taskKeys.adopt(stored);
       if (replicas === undefined) return { ...stores, clock: systemClock };
       const joining = joinOthers(replicas, replicaId, config, identityOf(made, keyring), log);
-      shared.fleet = await joining.catch(async (error: unknown) => {
+      fleet = await joining.catch(async (error: unknown) => {
         for (const each of [replicas, stores.store, stores.evaluationStore, stores.sampleStore]) await each.close();
         throw error;
       });
-      return { ...stores, clock: shared.fleet.clock };
+      return { ...stores, clock: fleet.clock };
     },
     openAside: () =>
       createAside({
@@ -228,8 +221,7 @@ async function assembleAround(
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
-  const { fleet, storedKeys } = shared;
-  const unfollow = followKeys(config, { sealing, keyring, storedKeys }, log, () => deps.scorer.forget());
+  const unfollow = taskKeys.follow(log, () => deps.scorer.forget());
   registerGauges(metrics, workers, dropped);
   registerState(metrics.registry, { health, resources: () => resources.load(), certificate: config.tls?.cert });
   const replaced = listen(fleet, { resources, runs: deps.runs }, log, health);
@@ -240,31 +232,6 @@ async function assembleAround(
     await close();
   };
   return { deps, ready: workers.ready, fleet, replaced, close: closeAll };
-}
-
-/** What a server has with the others of its store; undefined: it has none. */
-interface Shared {
-  fleet: Fleet | undefined;
-  storedKeys: StoredTaskKeys | undefined;
-}
-
-/** Keeps the keys as their file is, and where the store has those of the tasks, these as the store has them. */
-function followKeys(
-  config: Config,
-  held: { readonly sealing: Keyring; readonly keyring: Keyring; readonly storedKeys: StoredTaskKeys | undefined },
-  log: Log["log"],
-  onChange: () => void,
-): () => void {
-  const tell = (read: KeyringResult): void => {
-    if (read.kind === "invalid") log.error({ problem: read.message }, "the task keys stay as they were");
-    else log.info({ keys: read.keyring.map(keyName) }, "the task keys were read again");
-    onChange();
-  };
-  const ends = [followKeyring(config, held.sealing, tell)];
-  if (held.storedKeys !== undefined) ends.push(followStoredKeys(held.storedKeys, held.keyring, tell));
-  return () => {
-    for (const end of ends) end();
-  };
 }
 
 /** Beside the servers that have the same stores, if it may be. */

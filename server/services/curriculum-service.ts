@@ -224,12 +224,12 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       for (const [i, id] of request.removeArms.entries()) checkBytes(id, ARM_ID_BYTES_MAX, `remove_arms[${i}]`);
       const { numGenerations, promptsPerUpdate } = request;
       if (numGenerations !== undefined) checkRange(numGenerations, 1, deps.limits.completionsMax, "num_generations");
+      const given = request.policy && policyFromWire(request.policy);
       const { config, state } = okOrThrow(await runs.get(runId));
       const addArms = addedArms(request.addArms, config, deps);
       await checkArms(deps, { arms: addArms, seed: config.seed }, { caller: peerCaller(peer), signal }, "add_arms");
       const { removeArms } = request;
       const staying = config.arms.filter(({ id }) => !removeArms.includes(id));
-      const given = request.policy && policyFromWire(request.policy);
       const counted = countRanks(deps, given ?? state.policy, [...staying, ...addArms]);
       // Ranks are among the arms' rows: of other arms the policy in force has other ones.
       const policy = given === undefined && isDeepStrictEqual(counted, state.policy) ? undefined : counted;

@@ -115,17 +115,12 @@ export async function readState<Spec, Key extends InstanceKey>(
 ): Promise<RunState<Spec, Key> | undefined> {
   const snapshot = await store.snapshot(key);
   const end = snapshot?.version ?? 0;
-  const middle = Math.floor(end / 2);
-  const check = async (from: number, to: number): Promise<void> => {
-    for (let at = from; at < to;) at = await store.check(key, at, to);
+  const check = async (): Promise<void> => {
+    for (let at = 0; at < end;) at = await store.check(key, at, end);
   };
-  // What the snapshot stands for is not followed again, but a journal that was changed is believed nowhere. In two parts, so
-  // that one is looked at here while the store brings the other.
-  const [from] = await Promise.all([
-    snapshot && readSnapshot(snapshot, codecs, clock),
-    check(0, middle),
-    check(middle, end),
-  ]);
+  // What the snapshot stands for is not followed again, but a journal that was changed is believed nowhere: it is looked
+  // through while the snapshot is read.
+  const [from] = await Promise.all([snapshot && readSnapshot(snapshot, codecs, clock), check()]);
   const state = await readOn(store, key, from, codecs, clock);
   if (state === undefined || state.runId === id) return state;
   throw new FormatError(`its journal is that of run "${state.runId}"`);

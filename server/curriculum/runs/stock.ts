@@ -174,7 +174,6 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
 
 /** Of many arms each wants a task or two: they are made together. */
 function byArm(candidates: readonly { readonly arm: number; readonly ordinal: number }[]): readonly Wanted[] {
-  const ordinals = new Map<number, number[]>();
-  for (const { arm, ordinal } of candidates) ordinals.set(arm, [...(ordinals.get(arm) ?? []), ordinal]);
-  return [...ordinals].map(([arm, of]) => ({ arm, ordinals: of }));
+  const ofArms = Map.groupBy(candidates, ({ arm }) => arm);
+  return [...ofArms].map(([arm, of]) => ({ arm, ordinals: of.map(({ ordinal }) => ordinal) }));
 }

@@ -1,6 +1,7 @@
 /** The bytes between the server, a local host and its workers: provider.proto's ProviderFrames, each after its length. */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type ProviderFrame, ProviderFrameSchema } from "../../gen/gradus/v1/provider_pb.js";
+import { frameCutter } from "../frame-cutter.ts";
 
 const LENGTH_BYTES = 4;
 /** The contract's. */
@@ -20,24 +21,7 @@ export function frameBytes(call: number, content: FrameContent): Buffer | undefi
 
 /** Cuts what comes into frames. Throws where it is none. */
 export function createFrameReader(onFrame: (frame: ProviderFrame) => void): (chunk: Buffer) => void {
-  let waiting: Buffer[] = [];
-  let bytes = 0;
-  let wanted = LENGTH_BYTES;
-  return (chunk) => {
-    waiting.push(chunk);
-    bytes += chunk.length;
-    // A large frame is put together once, when all of it is there.
-    if (bytes < wanted) return;
-    let rest = waiting.length === 1 ? chunk : Buffer.concat(waiting);
-    for (;;) {
-      wanted = lengthOf(rest);
-      if (rest.length < wanted) break;
-      onFrame(fromBinary(ProviderFrameSchema, rest.subarray(LENGTH_BYTES, wanted)));
-      rest = rest.subarray(wanted);
-    }
-    waiting = rest.length === 0 ? [] : [rest];
-    bytes = rest.length;
-  };
+  return frameCutter(lengthOf, (frame) => onFrame(fromBinary(ProviderFrameSchema, frame.subarray(LENGTH_BYTES))));
 }
 
 /** How long the frame is that begins here, with its length, as far as it can be told yet. */

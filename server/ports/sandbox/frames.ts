@@ -1,5 +1,6 @@
 /** The bytes between the server and a zygote; python/serve.py is the other end. Numbers are big-endian. */
 import type { SandboxJob } from "../../../envs/ports.ts";
+import { frameCutter } from "../frame-cutter.ts";
 
 /** What the server says. */
 const requestKinds = { run: 1, cancel: 2, figures: 3 } as const;
@@ -69,23 +70,7 @@ export function jobBytes(jobId: number, { program, cases, cpuMsMax }: SandboxJob
 
 /** Cuts what comes into frames. Throws where it is not what a zygote says. */
 export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buffer) => void {
-  let waiting: Buffer[] = [];
-  let bytes = 0;
-  let wanted = HEADER_BYTES;
-  return (chunk) => {
-    waiting.push(chunk);
-    bytes += chunk.length;
-    if (bytes < wanted) return;
-    let rest = waiting.length === 1 ? chunk : Buffer.concat(waiting);
-    for (;;) {
-      wanted = frameBytes(rest);
-      if (rest.length < wanted) break;
-      onFrame(frameOf(rest.subarray(0, wanted)));
-      rest = rest.subarray(wanted);
-    }
-    waiting = rest.length === 0 ? [] : [rest];
-    bytes = rest.length;
-  };
+  return frameCutter(frameBytes, (frame) => onFrame(frameOf(frame)));
 }
 
 /** How long the frame is that begins here, as far as it can be told yet. */
