@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { unavailable } from "../../../envs/facts.ts";
 import { systemClock } from "../../../server/curriculum/runs/system.ts";
 import { portKinds, portOptions } from "../../../server/ports/list.ts";
+import { mountOptions } from "../../../server/ports/mounted/settings.ts";
 import { openPorts } from "../../../server/ports/ports.ts";
 import { createLocalPorts } from "../../../cli/local-ports.ts";
 import { readConfig } from "../../../server/runtime/config.ts";
@@ -15,8 +16,9 @@ test("a server without ports says of each why it is not there, and closes", asyn
   await opened.close();
 });
 
-test("no two ports have a flag of the same name", () => {
-  const flags = portKinds.flatMap(([, { options }]) => Object.values(options).map(({ flag }) => flag));
+test("no two ports, and no mount, have a flag of the same name", () => {
+  const all = [mountOptions, ...portKinds.map(([, { options }]) => options)];
+  const flags = all.flatMap((options) => Object.values(options).map(({ flag }) => flag));
   expect(new Set(flags).size).toBe(flags.length);
   expect(Object.keys(portOptions)).toHaveLength(flags.length);
 });
