@@ -1,0 +1,151 @@
+"""The stream's threads against a peer that refuses and ends as it is told, while the caller's groups wait."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import grpc
+
+from gradus import Client, Completion, CompletionGroup
+from gradus.v1 import environment_pb2 as env
+
+Replies = Callable[[Iterator[env.StreamStepsRequest]], Iterator[env.StreamStepsResponse]]
+
+FULL = 8
+"""RESOURCE_EXHAUSTED."""
+
+
+@contextmanager
+def peer(replies: Replies) -> Iterator[Client]:
+    """A client of a server whose every stream of steps is answered so."""
+    server = grpc.server(ThreadPoolExecutor(4))
+    handler = grpc.stream_stream_rpc_method_handler(
+        lambda requests, _: replies(requests),
+        request_deserializer=env.StreamStepsRequest.FromString,
+        response_serializer=env.StreamStepsResponse.SerializeToString,
+    )
+    service = grpc.method_handlers_generic_handler("gradus.v1.EnvironmentService", {"StreamSteps": handler})
+    server.add_generic_rpc_handlers((service,))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    with Client(f"localhost:{port}") as client:
+        yield client
+    server.stop(None)
+
+
+def scored(request: env.StreamStepsRequest) -> env.StreamStepsResponse:
+    response = env.StreamStepsResponse(request_id=request.request_id)
+    for group in request.groups:
+        outcome = response.groups.add(group_id=group.group_id).outcomes.add()
+        outcome.score.reward = 1
+    return response
+
+
+def refused(request: env.StreamStepsRequest) -> env.StreamStepsResponse:
+    response = env.StreamStepsResponse(request_id=request.request_id)
+    response.failure.code = FULL
+    response.failure.retry_delay_ms = 20
+    return response
+
+
+def group(name: str) -> CompletionGroup:
+    return CompletionGroup("task", name, (Completion(0, "text"),))
+
+
+class Waiting:
+    """Groups of a caller who writes the second and third only when the first has its result."""
+
+    def __init__(self) -> None:
+        self.first_came = threading.Event()
+
+    def groups(self) -> Iterator[CompletionGroup]:
+        yield group("first")
+        assert self.first_came.wait(60)
+        yield group("second")
+        yield group("third")
+
+    def results(self, client: Client) -> list[str]:
+        names = []
+        for result in client.stream_steps(self.groups(), window=3, timeout=30):
+            names.append(result.result().group_id)
+            self.first_came.set()
+        return names
+
+
+def test_a_refused_group_goes_out_again_though_the_caller_has_no_other_yet() -> None:
+    streams, seen = [0], set[str]()
+
+    def replies(requests: Iterator[env.StreamStepsRequest]) -> Iterator[env.StreamStepsResponse]:
+        streams[0] += 1
+        for request in requests:
+            again = request.request_id in seen
+            seen.add(request.request_id)
+            # The third is refused as well, when a call of messages alone is open already.
+            yield scored(request) if again or request.groups[0].group_id == "second" else refused(request)
+
+    with peer(replies) as client:
+        assert sorted(Waiting().results(client)) == ["first", "second", "third"]
+    assert streams[0] == 2
+
+
+def test_the_first_call_brings_what_it_owes_when_another_sends() -> None:
+    sent_again = threading.Event()
+
+    def replies(requests: Iterator[env.StreamStepsRequest]) -> Iterator[env.StreamStepsResponse]:
+        first = next(requests)
+        if first.groups[0].group_id == "refused":
+            # On the call beside.
+            yield scored(first)
+            sent_again.set()
+            yield from map(scored, requests)
+            return
+        second = next(requests)
+        yield refused(second)
+        assert sent_again.wait(60)
+        yield scored(first)
+
+    done = threading.Event()
+
+    def groups() -> Iterator[CompletionGroup]:
+        yield group("kept")
+        yield group("refused")
+        assert done.wait(60)
+
+    names = []
+    with peer(replies) as client:
+        for result in client.stream_steps(groups(), window=3, timeout=30):
+            names.append(result.result().group_id)
+            if len(names) == 2:
+                done.set()
+    assert names == ["refused", "kept"]
+
+
+def test_a_stream_that_ends_while_nothing_is_out_is_opened_for_the_next_group() -> None:
+    streams = [0]
+
+    def replies(requests: Iterator[env.StreamStepsRequest]) -> Iterator[env.StreamStepsResponse]:
+        streams[0] += 1
+        if streams[0] == 1:
+            yield scored(next(requests))
+        else:
+            yield from map(scored, requests)
+
+    with peer(replies) as client:
+        assert sorted(Waiting().results(client)) == ["first", "second", "third"]
+    assert streams[0] == 2
+
+
+def test_groups_are_read_by_one_thread_at_a_time_through_breaks() -> None:
+    """A generator that two threads read raises ValueError."""
+    names = [f"group {i}" for i in range(300)]
+
+    def replies(requests: Iterator[env.StreamStepsRequest]) -> Iterator[env.StreamStepsResponse]:
+        for _ in range(40):
+            yield scored(next(requests))
+
+    with peer(replies) as client:
+        results = list(client.stream_steps(map(group, names), window=16, retries=100))
+    assert sorted(each.result().group_id for each in results) == sorted(names)
