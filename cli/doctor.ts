@@ -7,6 +7,7 @@ import type { EndpointOptions } from "../server/ports/chat-endpoint.ts";
 import type { SandboxSettings } from "../server/ports/sandbox/settings.ts";
 import type { Found } from "../server/ports/sandbox/zygote.ts";
 import type { Config } from "../server/runtime/config.ts";
+import { version } from "../server/runtime/version.ts";
 
 /** "warning": it works, and less than it could. "missing": a server does not start, or what was asked for does not work. */
 export type State = "ok" | "warning" | "missing";
@@ -24,10 +25,17 @@ const ok = (name: string, found: string): Check => ({ name, state: "ok", found }
 /** Of a configuration that reads well. */
 export async function* checks(config: Config): AsyncGenerator<Check> {
   yield node();
+  const { tokensProblem } = await import("../server/runtime/tokens.ts");
+  const problem = tokensProblem(config.tokensFile);
+  if (problem !== undefined) yield { name: "tokens", state: "missing", found: problem, remedy: "mend the file" };
   for (const warning of config.warnings) yield { name: "configuration", state: "warning", found: warning };
   yield dataFolder(config.dataDir);
   yield await keys(config);
   yield clock(config.dataDir);
+  if (/^postgres(ql)?:/.test(config.store)) {
+    const { databaseChecks } = await import("./doctor-database.ts");
+    yield* databaseChecks(config.store);
+  }
   yield await port("gRPC port", "--port", config.host, config.port);
   yield await port("HTTP port", "--http-port", config.host, config.httpPort);
   if (config.metricsPort !== undefined)
@@ -173,8 +181,11 @@ async function endpoint(name: "judge" | "teacher", config: EndpointOptions | und
   };
 }
 
-/** A server that runs: that it answers, and takes the credentials. */
+/** A server that runs: that it answers, takes the credentials, and is of this command line's version. */
 export async function running(client: GradusClient, server: string): Promise<Check> {
-  const environments = await client.listEnvironments({});
-  return ok("server", `${server} answers, with ${environments.length} environments`);
+  const { version: there, environments, store } = await client.getServerInfo();
+  const found = `${server} answers: Gradus ${there}, with ${environments} environments and ${store} for a store`;
+  if (there === version) return ok("server", found);
+  const remedy = `this command line is ${version}: commands or fields that one has and the other not are refused`;
+  return { name: "server", state: "warning", found, remedy };
 }

@@ -1,5 +1,5 @@
 /** What a command ends with when it does not end well: words for the person who gave it, and an exit code. */
-import { GradusError } from "../clients/ts/src/public.ts";
+import { GradusError } from "../clients/ts/src/errors.ts";
 import type { ConnectionMistake, GradusCode } from "../clients/ts/src/public.ts";
 import { assertNever } from "../envs/lib/assert-never.ts";
 

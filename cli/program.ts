@@ -1,63 +1,131 @@
 /** The commands, and what becomes of one that does not end well. */
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help } from "commander";
 import { styleText } from "node:util";
 import { version } from "../server/runtime/version.ts";
 import { beQuiet, inColour } from "./notes.ts";
 import { describe, exitCode, EXIT_CODES_HELP } from "./problem.ts";
 
-type Load = () => Promise<(program: Command) => void>;
+/** A command: what it is for, and what adds its options and its work. */
+interface Entry {
+  readonly says: string;
+  readonly load: () => Promise<(program: Command) => void>;
+}
 
 /**
  * By what a person wants to do, as the help text shows them. Each is loaded when it is asked for: most are done before all
- * would be loaded.
+ * would be loaded, and a list of them needs none.
  */
-const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
+const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   "Tasks:": {
-    envs: async () => (await import("./commands/envs.ts")).addEnvs,
-    env: async () => (await import("./commands/env.ts")).addEnv,
-    reset: async () => (await import("./commands/reset.ts")).addReset,
-    step: async () => (await import("./commands/step.ts")).addStep,
-    solve: async () => (await import("./commands/solve.ts")).addSolve,
-    draw: async () => (await import("./commands/draw.ts")).addDraw,
+    envs: {
+      says: "list the environments, or describe one",
+      load: async () => (await import("./commands/envs.ts")).addEnvs,
+    },
+    env: {
+      says: "write an environment in Python, and check one",
+      load: async () => (await import("./commands/env.ts")).addEnv,
+    },
+    reset: {
+      says: "make tasks: prompts, with the task ids to score completions by",
+      load: async () => (await import("./commands/reset.ts")).addReset,
+    },
+    step: {
+      says: "score a completion of a task; it is read from --completion, --file or standard input",
+      load: async () => (await import("./commands/step.ts")).addStep,
+    },
+    solve: {
+      says: "solve a task with the environment's own solver; with --server, as an operator, and no task of a benchmark",
+      load: async () => (await import("./commands/solve.ts")).addSolve,
+    },
+    draw: {
+      says: "draw a task, and an answer to it, as SVG: it shows why the answer is infeasible or not the best",
+      load: async () => (await import("./commands/draw.ts")).addDraw,
+    },
   },
   "Training runs:": {
-    run: async () => (await import("./commands/run.ts")).addRun,
-    simulate: async () => (await import("./research/simulate/command.ts")).addSimulate,
-    forgetting: async () => (await import("./research/forgetting/command.ts")).addForgetting,
-    policies: async () => (await import("./commands/policies.ts")).addPolicies,
+    run: {
+      says: "create, watch, change and keep training runs",
+      load: async () => (await import("./commands/run.ts")).addRun,
+    },
+    simulate: {
+      says: "try a run's configuration on simulated students, beside equal shares, before a GPU is spent on it",
+      load: async () => (await import("./research/simulate/command.ts")).addSimulate,
+    },
+    forgetting: {
+      says: "the order in which domains are trained on, the least forgotten first, from reports of gradus eval",
+      load: async () => (await import("./research/forgetting/command.ts")).addForgetting,
+    },
+    policies: {
+      says: "look at modules of policies of one's own, before a server loads them",
+      load: async () => (await import("./commands/policies.ts")).addPolicies,
+    },
   },
   "Models and data:": {
-    eval: async () => (await import("./commands/eval.ts")).addEval,
-    export: async () => (await import("./commands/export.ts")).addExport,
-    calibrate: async () => (await import("./research/calibrate/command.ts")).addCalibrate,
-    pools: async () => (await import("./commands/pools.ts")).addPools,
+    eval: {
+      says: "evaluate a model behind an OpenAI-compatible endpoint; the same command again resumes",
+      load: async () => (await import("./commands/eval.ts")).addEval,
+    },
+    export: {
+      says: "write training data in chat format: completions of an evaluation, or the solvers' answers",
+      load: async () => (await import("./commands/export.ts")).addExport,
+    },
+    calibrate: {
+      says: "choose each level's parameters so that a model's success rate lies in the papers' bands",
+      load: async () => (await import("./research/calibrate/command.ts")).addCalibrate,
+    },
+    pools: {
+      says: "look at files of data pools, and take samples of them",
+      load: async () => (await import("./commands/pools.ts")).addPools,
+    },
   },
   "A server:": {
-    serve: async () => (await import("./commands/serve.ts")).addServe,
-    conformance: async () => (await import("./commands/conformance.ts")).addConformance,
-    doctor: async () => (await import("./commands/doctor.ts")).addDoctor,
-    keys: async () => (await import("./commands/keys.ts")).addKeys,
-    backup: async () => (await import("./commands/backup.ts")).addBackup,
-    restore: async () => (await import("./commands/backup.ts")).addRestore,
-    sandbox: async () => (await import("./commands/sandbox.ts")).addSandbox,
+    serve: {
+      says: "start a server; SIGTERM or Ctrl-C drains and stops it",
+      load: async () => (await import("./commands/serve.ts")).addServe,
+    },
+    conformance: {
+      says: "try what is at an address, a server or a provider of environments, against the contract",
+      load: async () => (await import("./commands/conformance.ts")).addConformance,
+    },
+    doctor: {
+      says: "say what a server with these flags would lack on this machine, and how to get it",
+      load: async () => (await import("./commands/doctor.ts")).addDoctor,
+    },
+    keys: {
+      says: "list, rotate and retire the keys that task ids are signed with",
+      load: async () => (await import("./commands/keys.ts")).addKeys,
+    },
+    backup: {
+      says: "write runs, evaluations and keys of a data folder to one file; a server may go on meanwhile",
+      load: async () => (await import("./commands/backup.ts")).addBackup,
+    },
+    restore: {
+      says: "put a backup into a data folder that no server has open, and check every event of its runs",
+      load: async () => (await import("./commands/backup.ts")).addRestore,
+    },
+    sandbox: {
+      says: "the room in which programs that models write are run",
+      load: async () => (await import("./commands/sandbox.ts")).addSandbox,
+    },
   },
   "This command line:": {
-    completion: async () => {
-      const { addCompletion } = await import("./commands/completion.ts");
-      return (program) => addCompletion(program, createProgram);
+    completion: {
+      says: "print a script by which a shell completes commands, options, their values and files",
+      load: async () => {
+        const { addCompletion } = await import("./commands/completion.ts");
+        return (program) => addCompletion(program, createProgram);
+      },
     },
-    version: async () => (await import("./commands/version.ts")).addVersion,
+    version: {
+      says: "print the version; with --server that of a server, its ports and its limits",
+      load: async () => (await import("./commands/version.ts")).addVersion,
+    },
   },
 };
 
-/** Whether there is such a command, which is then loaded alone: help is of all. */
-function isCommand(asked: string | undefined): asked is string {
-  return asked !== undefined && Object.values(GROUPS).some((group) => Object.hasOwn(group, asked));
-}
-
-/** With the command that is asked for alone, or with all of them. */
-export async function createProgram(asked?: string): Promise<Command> {
-  const program = new Command("gradus")
+/** With the commands that are asked for; of the others only what they are for. Left out: with all of them. */
+export async function createProgram(isAsked: (name: string) => boolean = () => true): Promise<Command> {
+  const program: Command = new Command("gradus")
     .description("A gRPC gym of verifiable tasks for training language models.")
     .version(version, "-V, --version", "print the version")
     .addHelpText("after", EXIT_CODES_HELP)
@@ -72,13 +140,21 @@ export async function createProgram(asked?: string): Promise<Command> {
     .configureHelp({
       showGlobalOptions: false,
       styleTitle: (title) => styleText("bold", title, { validateStream: false }),
+      // A list of commands has their names: what follows them is known of those that are loaded.
+      subcommandTerm: (command): string =>
+        command.parent === program ? command.name() : Help.prototype.subcommandTerm.call(new Help(), command),
     })
     .hook("preAction", (_, command) => beQuiet(command.opts<{ quiet?: boolean }>().quiet === true));
-  const alone = isCommand(asked);
   for (const [title, group] of Object.entries(GROUPS)) {
     program.commandsGroup(title);
-    const wanted = Object.entries(group).filter(([name]) => !alone || name === asked);
-    for (const add of await Promise.all(wanted.map(([, load]) => load()))) add(program);
+    const added = Object.entries(group).map(async ([name, { says, load }]) => {
+      const add = isAsked(name) ? await load() : (to: Command) => to.command(name);
+      return () => {
+        add(program);
+        program.commands.at(-1)?.description(says);
+      };
+    });
+    for (const add of await Promise.all(added)) add();
   }
   program.helpCommand("help [command]", "say what a command is for and which options it has");
   for (const command of leavesOf(program)) {
@@ -87,6 +163,11 @@ export async function createProgram(asked?: string): Promise<Command> {
     command.addHelpText("after", EXIT_CODES_HELP);
   }
   return program;
+}
+
+/** The command that arguments name: `gradus help run` shows that one's too. */
+function commandIn(argv: readonly string[]): string | undefined {
+  return argv.find((word) => word !== "help" && !word.startsWith("-"));
 }
 
 /** The commands that do something, and are no group of others. */
@@ -106,7 +187,8 @@ function report(error: unknown): number {
 /** Runs one command. Its exit code is process.exitCode, which a command may set too. */
 export async function run(argv: readonly string[]): Promise<void> {
   try {
-    const program = await createProgram(argv[0]);
+    const asked = commandIn(argv);
+    const program = await createProgram((name) => name === asked);
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     process.exitCode = report(error);

@@ -56,7 +56,7 @@ function timed() {
   };
 }
 
-function tell(where: string, violations: readonly string[]): void {
+function tellOf(where: string, violations: readonly string[]): void {
   if (violations.length === 0) return;
   console.error(`${violations.length} violations; ${where}`);
   for (const violation of violations.slice(0, SHOWN_MAX)) console.error(`  ${violation}`);
@@ -74,7 +74,7 @@ async function simulated(samplesWanted: number, first: number): Promise<Part> {
     events += outcome.events;
     violations += outcome.violations.length;
     for (const [kind, count] of outcome.faults) faults.set(kind, (faults.get(kind) ?? 0) + count);
-    tell(`replay: ${replayOf(seed)}`, outcome.violations);
+    tellOf(`replay: ${replayOf(seed)}`, outcome.violations);
     for (; percent < Math.min(100, (100 * samples) / samplesWanted); percent++) progress.step();
   }
   progress.stop();
@@ -98,7 +98,7 @@ async function real(tasks: number, kills: number, seed: number): Promise<Part> {
   });
   progress.stop();
   const { violations, ...counts } = outcome;
-  tell("against real processes", violations);
+  tellOf("against real processes", violations);
   return { name: "against processes", seeds: 1, ...counts, violations: violations.length, ...ended() };
 }
 
@@ -108,7 +108,7 @@ async function continued(points: number, seed: number, policy: KilledPolicy): Pr
   const outcome = await killedAndNot({ kills: points, seed, policy, progress: () => progress.step() });
   progress.stop();
   const { violations, kills, samples, batches, tasks } = outcome;
-  tell(`against an undisturbed run, ${policy}`, violations);
+  tellOf(`against an undisturbed run, ${policy}`, violations);
   const faults = { "server killed": kills, "update batches": batches, tasks };
   const counts = { seeds: 1, samples, events: 0, violations: violations.length };
   return { name: `identical continuation, ${policy}`, ...counts, ...ended(), faults };
@@ -116,9 +116,18 @@ async function continued(points: number, seed: number, policy: KilledPolicy): Pr
 
 async function replicated(wanted: number, seed: number): Promise<Part> {
   const ended = timed();
-  const outcome = await againstReplicas({ seed, samples: wanted, store: "postgres", tell: console.error });
+  // Twice the samples: undisturbed, and in the storm. Where there is a bar it tells enough.
+  const progress = createProgress("% of the samples, undisturbed and on replicas", 100);
+  let [samplesIn, percent] = [0, 0];
+  const onSample = (): void => {
+    samplesIn++;
+    for (; percent < Math.min(100, (50 * samplesIn) / wanted); percent++) progress.step();
+  };
+  const tell = process.stderr.isTTY ? () => undefined : console.error;
+  const outcome = await againstReplicas({ seed, samples: wanted, store: "postgres", tell, onSample });
+  progress.stop();
   const { violations, samples, gapMs, faults } = outcome;
-  tell("against one undisturbed server", violations);
+  tellOf("against one undisturbed server", violations);
   const counts = { seeds: 1, samples, events: 0, violations: violations.length };
   return { name: "replicas", ...counts, ...ended(), faults: { ...faults, "longest gap, ms": Math.round(gapMs) } };
 }

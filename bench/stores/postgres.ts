@@ -278,10 +278,15 @@ async function measureStart(postgres: Postgres) {
   return result;
 }
 
-const measures = { samples: measureSamples, writers: measureWriters, start: measureStart };
-await using postgres = await startPostgres({ fsync: "on", shared_buffers: "256MB" });
-for (const [name, measure] of Object.entries(measures)) {
+const measures = {
+  samples: { measure: measureSamples, fsync: "on" },
+  writers: { measure: measureWriters, fsync: "on" },
+  // Only what is read counts, and a million samples are there in minutes.
+  start: { measure: measureStart, fsync: "off" },
+};
+for (const [name, { measure, fsync }] of Object.entries(measures)) {
   if (!wanted.includes(name)) continue;
+  await using postgres = await startPostgres({ fsync, shared_buffers: "256MB" });
   const result = await measure(postgres);
   if (options.json) console.log(JSON.stringify({ [name]: result }));
   else console.table(result);

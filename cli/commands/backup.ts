@@ -8,10 +8,7 @@ import { CliProblem } from "../problem.ts";
 type Flags = Pick<LocalFlags, "dataDir" | "keyFile"> & { readonly json?: boolean; readonly force?: boolean };
 
 export function addBackup(program: Command): void {
-  const command = program
-    .command("backup")
-    .description("write runs, evaluations and keys of a data folder to one file; a server may go on meanwhile")
-    .argument("<file>", "to write; it holds keys, so keep it secret");
+  const command = program.command("backup").argument("<file>", "to write; it holds keys, so keep it secret");
   addFolderOptions(command, "keyFile").action(async (file: string, flags: Flags) => {
     const config = folderOf(flags);
     const { keyFileOf } = await import("../../server/tasks/keyring.ts");
@@ -27,7 +24,6 @@ export function addBackup(program: Command): void {
 export function addRestore(program: Command): void {
   const command = program
     .command("restore")
-    .description("put a backup into a data folder that no server has open, and check every event of its runs")
     .argument("<file>", "from gradus backup")
     .option("--force", "move away what the folder has, into a folder in it");
   addFolderOptions(command).action(async (file: string, flags: Flags) => {

@@ -7,7 +7,6 @@ import { print } from "../print.ts";
 export function addCompletion(program: Command, whole: () => Promise<Command>): void {
   program
     .command("completion")
-    .description("print a script by which a shell completes commands, options, their values and files")
     .addArgument(new Argument("<shell>", "which one").choices(shells))
     .addHelpText(
       "after",

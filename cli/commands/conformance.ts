@@ -25,7 +25,6 @@ interface Flags extends ConnectionFlags {
 export function addConformance(program: Command): void {
   const command = program
     .command("conformance")
-    .description("try what is at an address, a server or a provider of environments, against the contract")
     .argument("[address]", "host:port of its gRPC port (default: that of --server)", hostPort)
     .option(
       "--environment <id>",

@@ -12,7 +12,6 @@ type Flags = ConnectionFlags & { readonly json?: boolean };
 export function addDoctor(program: Command): void {
   const command = program
     .command("doctor")
-    .description("say what a server with these flags would lack on this machine, and how to get it")
     .option("--json", "print JSON")
     .addHelpText(
       "after",

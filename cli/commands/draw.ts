@@ -34,7 +34,6 @@ interface Flags extends LocalTaskFlags {
 export function addDraw(program: Command): void {
   const command = program
     .command("draw")
-    .description("draw a task, and an answer to it, as SVG: it shows why the answer is infeasible or not the best")
     .addOption(new Option("--answer <text>", "an answer, without marks, e.g. '[0, 2, 1]'"))
     .addOption(new Option("--completion <text>", "a completion that marks its answer").conflicts("answer"))
     .addOption(new Option("--file <file>", "file that holds a completion").conflicts(["answer", "completion"]))

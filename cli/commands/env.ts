@@ -23,7 +23,7 @@ const pythonOption = (): Option =>
     .default("python3");
 
 export function addEnv(program: Command): void {
-  const env = program.command("env").description("write an environment in Python, and check one");
+  const env = program.command("env");
   env
     .command("new")
     .description("write a first environment, to be changed")

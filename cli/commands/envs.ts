@@ -23,7 +23,6 @@ interface Flags extends ConnectionFlags {
 export function addEnvs(program: Command): void {
   const command = program
     .command("envs")
-    .description("list the environments, or describe one")
     .argument("[environment]", "e.g. np/tsp")
     .option("--category <name>", "only environments of this category")
     .addOption(environmentVersionOption())

@@ -89,7 +89,6 @@ function apiKeyOf(env: NodeJS.ProcessEnv): string | undefined {
 export function addEval(program: Command): void {
   const command = program
     .command("eval")
-    .description("evaluate a model behind an OpenAI-compatible endpoint; the same command again resumes")
     .option("--suite <id>", "e.g. forge-bench or countdown; required")
     .option(
       "--endpoint <url>",

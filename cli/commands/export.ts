@@ -55,7 +55,6 @@ function gap(text: string): number {
 export function addExport(program: Command): void {
   const command = program
     .command("export")
-    .description("write training data in chat format: completions of an evaluation, or the solvers' answers")
     .requiredOption("-o, --out <file>", "where to: a name that ends in .jsonl or .parquet")
     .addOption(
       new Option("--evaluation-id <id>", "graded completions of this evaluation, see gradus eval").conflicts("solver"),

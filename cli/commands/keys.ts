@@ -11,18 +11,15 @@ import { CliProblem, fileProblem } from "../problem.ts";
 type Flags = Pick<LocalFlags, "dataDir" | "keyFile"> & { readonly json?: boolean };
 
 export function addKeys(program: Command): void {
-  const keys = program
-    .command("keys")
-    .description("list, rotate and retire the keys that task ids are signed with")
-    .addHelpText(
-      "after",
-      `
+  const keys = program.command("keys").addHelpText(
+    "after",
+    `
 With --task-keys store they are those of --store, a PostgreSQL database, which the key file's keys seal.
 
 A server reads them again when they change: it accepts a new key within a second or two, and signs with it 5 s later,
 when the other servers that share the keys know it too. To servers that have copies of a key file, give a copy with the
 new key in the second place first, and one with it in the first place when all have that.`,
-    );
+  );
   const list = keys.command("list").description("the keys: one signs, and all are accepted");
   addOptions(list).action(async (flags: Flags) => {
     const config = configOf(flags);

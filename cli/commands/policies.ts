@@ -16,9 +16,7 @@ interface Found {
 }
 
 export function addPolicies(program: Command): void {
-  const command = program
-    .command("policies")
-    .description("look at modules of policies of one's own, before a server loads them");
+  const command = program.command("policies");
   command
     .command("check")
     .description("hold the policies of a module to the laws that those of Gradus are held to")

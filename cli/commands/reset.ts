@@ -19,7 +19,6 @@ interface Flags extends ConnectionFlags, TaskFlags {
 export function addReset(program: Command): void {
   const command = program
     .command("reset")
-    .description("make tasks: prompts, with the task ids to score completions by")
     .argument("<environment>", "e.g. countdown")
     .option("-n, --count <n>", "make this many, of the seed and those after it", wholeNumber(1, 100_000))
     .option("--json", "print JSON; with --count a list");

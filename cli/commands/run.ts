@@ -14,19 +14,16 @@ import { addState } from "./run/state.ts";
 import { addWatch } from "./run/watch.ts";
 
 export function addRun(program: Command): void {
-  const command = program
-    .command("run")
-    .description("create, watch, change and keep training runs")
-    .addHelpText(
-      "after",
-      `
+  const command = program.command("run").addHelpText(
+    "after",
+    `
 Examples:
   gradus run start examples/adsc.yaml              a look at a run, without a server or a model; ends with a chart
   gradus run create examples/adsc.yaml             create it on a server, for a trainer
   gradus run watch adsc                            see what it draws, live
   gradus run history adsc --chart adsc.svg         what it drew, as a picture
   gradus run set-weights adsc real/T0=0            take an arm out, from the next update batch on`,
-    );
+  );
   for (const add of [
     addStart,
     addCreate,

@@ -17,7 +17,7 @@ interface Flags {
 }
 
 export function addSandbox(program: Command): void {
-  const sandbox = program.command("sandbox").description("the room in which programs that models write are run");
+  const sandbox = program.command("sandbox");
   sandbox
     .command("check")
     .description("run hostile programs in the sandbox of this machine, and say which of them are held in")

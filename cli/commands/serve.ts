@@ -9,27 +9,28 @@ import { fileProblem } from "../problem.ts";
 const impatienceMs = 1_000;
 
 export function addServe(program: Command): void {
-  addServeOptions(program.command("serve").description("start a server; SIGTERM or Ctrl-C drains and stops it")).action(
-    async (flags: Readonly<Record<string, unknown>>) => {
-      const result = readConfig(flags, process.env);
-      if (result.kind === "invalid") throw fileProblem(result.message, "usage");
-      // Listened for from here on: a container's first process is deaf to signals that it has no handler for.
-      const told = toldToStop();
-      if (result.config.processes > 1 && isFirstProcess()) return superviseProcesses(result.config, told);
-      // Loaded here, for the other commands need no server.
-      const { serve, StartError } = await import("../../server/main.ts");
-      const bars = poolBars();
-      const server = await serve(result.config, undefined, bars.onProgress)
-        .finally(bars.stop)
-        .catch((error: unknown) => {
-          throw error instanceof StartError ? fileProblem(error.message) : error;
-        });
-      await told;
-      await server.stop();
-      // All is closed and written. A peer that neither ends its stream nor its connection would keep the process.
-      process.exit();
-    },
-  );
+  addServeOptions(program.command("serve")).action(async (flags: Readonly<Record<string, unknown>>) => {
+    const result = readConfig(flags, process.env);
+    if (result.kind === "invalid") throw fileProblem(result.message, "usage");
+    const { tokensProblem } = await import("../../server/runtime/tokens.ts");
+    const problem = tokensProblem(result.config.tokensFile);
+    if (problem !== undefined) throw fileProblem(problem, "usage");
+    // Listened for from here on: a container's first process is deaf to signals that it has no handler for.
+    const told = toldToStop();
+    if (result.config.processes > 1 && isFirstProcess()) return superviseProcesses(result.config, told);
+    // Loaded here, for the other commands need no server.
+    const { serve, StartError } = await import("../../server/main.ts");
+    const bars = poolBars();
+    const server = await serve(result.config, undefined, bars.onProgress)
+      .finally(bars.stop)
+      .catch((error: unknown) => {
+        throw error instanceof StartError ? fileProblem(error.message) : error;
+      });
+    await told;
+    await server.stop();
+    // All is closed and written. A peer that neither ends its stream nor its connection would keep the process.
+    process.exit();
+  });
 }
 
 /** Resolves at the first signal; a later one ends the process at once. */

@@ -31,9 +31,6 @@ interface Solved {
 export function addSolve(program: Command): void {
   const command = program
     .command("solve")
-    .description(
-      "solve a task with the environment's own solver; with --server, as an operator, and no task of a benchmark",
-    )
     .addOption(
       new Option("--as-completion", "print only a completion that gives the answer, e.g. for gradus step").conflicts(
         "json",

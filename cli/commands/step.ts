@@ -22,7 +22,6 @@ interface Flags extends ConnectionFlags {
 export function addStep(program: Command): void {
   const command = program
     .command("step")
-    .description("score a completion of a task; it is read from --completion, --file or standard input")
     .argument("<task-id>", "from gradus reset")
     .addOption(new Option("--completion <text>", "the completion, without the prompt").conflicts("file"))
     .option("--file <file>", "file that holds the completion")

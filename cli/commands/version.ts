@@ -10,10 +10,7 @@ interface Flags extends ConnectionFlags {
 }
 
 export function addVersion(program: Command): void {
-  const command = program
-    .command("version")
-    .description("print the version; with --server that of a server, its ports and its limits")
-    .option("--json", "print JSON");
+  const command = program.command("version").option("--json", "print JSON");
   addServerOptions(command, "without it: of the command line alone").action(async (flags: Flags) => {
     if (flags.server !== undefined) return withServer(flags, (client) => ofServer(client, flags));
     if (flags.json) printJson({ version, commit });

@@ -7,7 +7,7 @@ import { readTextFile } from "./files.ts";
 import { describePorts, type OutsideConfig, readPorts } from "../ports/list.ts";
 import { configOptions, groupOf, type OptionName, type OptionValues, variableOf } from "./options.ts";
 import { readTls, type TlsConfig, tlsWarnings } from "./tls-config.ts";
-import { isToken, readTokens, TOKEN_WORDS, TokensProblem } from "./tokens.ts";
+import { isToken, TOKEN_WORDS } from "./token.ts";
 import { ConfigProblem, type OptionSpec } from "./values.ts";
 
 /** Limits on what a client may send or hold; see configOptions for their units and defaults. */
@@ -161,7 +161,6 @@ function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Readonly<Record<
 function assemble(values: OptionValues, env: Readonly<Record<string, string | undefined>>): Config {
   const tls = readTls(values, readText);
   const token = readToken(values);
-  checkTokens(values);
   refuseOpenDoor(values, tls, token);
   const {
     environmentFile: environmentFiles,
@@ -271,19 +270,10 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
   if (value !== undefined && !isToken(value)) {
     const flag = tokenFile === undefined ? "--token" : "--token-file";
     const came = /^[\x21-\x7e]*$/.test(value) ? `${value.length} characters` : "other characters";
-    throw new ConfigProblem(`${flag} must hold ${TOKEN_WORDS}; got ${came}`);
+    const list = /\brole\b/.test(value) ? ": a list of tokens with roles is what --tokens-file takes" : "";
+    throw new ConfigProblem(`${flag} must hold ${TOKEN_WORDS}; got ${came}${list}`);
   }
   return value;
-}
-
-/** The file is read again when the server begins, and whenever it changes. */
-function checkTokens({ tokensFile }: OptionValues): void {
-  try {
-    if (tokensFile !== undefined) readTokens(tokensFile);
-  } catch (error) {
-    if (!(error instanceof TokensProblem)) throw error;
-    throw new ConfigProblem(`--tokens-file must be a file of tokens; of '${tokensFile}' ${error.message}`);
-  }
 }
 
 /** Readable by its group or by all. */
@@ -292,7 +282,8 @@ const othersMayRead = 0o044;
 function warningsOf({ tlsKey, tokenFile, tokensFile }: OptionValues): readonly string[] {
   const secrets = [tlsKey, tokenFile, tokensFile].filter((path) => path !== undefined);
   return secrets.flatMap((path) => {
-    const mode = statSync(path).mode & 0o777;
+    const found = statSync(path, { throwIfNoEntry: false });
+    const mode = (found?.mode ?? 0) & 0o777;
     if ((mode & othersMayRead) === 0) return [];
     return [`others can read ${path} (its mode is 0${mode.toString(8)}), which is a secret: chmod 600 ${path}`];
   });

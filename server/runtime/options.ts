@@ -121,13 +121,13 @@ export const configOptions = {
   tokenFile: optionalText({
     flag: "token-file",
     placeholder: "file",
-    description: "file that holds the bearer token",
+    description: "file that holds one bearer token and nothing else, which is an operator's (several: --tokens-file)",
   }),
   tokensFile: optionalText({
     flag: "tokens-file",
     placeholder: "file",
     description:
-      "YAML or JSON list of several tokens, each with name, role (viewer, trainer, operator), token or sha256, and max_inflight_calls if wanted; read again when it changes",
+      "YAML or JSON list of several tokens (one alone: --token-file), each with name, role (viewer, trainer, operator), token or sha256, and max_inflight_calls and max_calls_per_second if wanted; read again when it changes",
   }),
   insecure: flag({ flag: "insecure", description: "listen off loopback with neither a client CA nor a token" }),
   logLevel: choice({

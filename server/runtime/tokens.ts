@@ -7,6 +7,7 @@ import { unwatchFile, watchFile } from "node:fs";
 import type { Logger } from "pino";
 import { parseDocument } from "yaml";
 import { readTextFile } from "./files.ts";
+import { isToken, TOKEN_WORDS } from "./token.ts";
 
 /** Each may do what those before it may. server/transport/roles.ts has what that is. */
 export const roles = ["viewer", "trainer", "operator"] as const;
@@ -23,6 +24,8 @@ export interface Token {
   readonly digest: Buffer;
   /** Calls of it in progress at most; undefined: as many as the server takes. */
   readonly maxInflightCalls: number | undefined;
+  /** Calls of it that begin in a second at most, a stream being one; undefined: as many as come. */
+  readonly maxCallsPerSecond: number | undefined;
 }
 
 export interface Tokens {
@@ -39,12 +42,6 @@ const LOOK_EVERY_MS = 1000;
 
 /** What is wrong with a file of tokens, in words that hold nothing of it. */
 export class TokensProblem extends Error {}
-
-export const TOKEN_WORDS = "16 to 4096 visible ASCII characters without spaces";
-
-export function isToken(text: string): boolean {
-  return /^[\x21-\x7e]{16,4096}$/.test(text);
-}
 
 function digestOf(token: string): Buffer {
   return hash("sha256", token, "buffer");
@@ -63,9 +60,22 @@ export function readTokens(path: string): readonly Token[] {
   const [wrong] = document.errors;
   if (wrong !== undefined) throw new TokensProblem(`line ${wrong.linePos?.[0].line ?? 1} is neither YAML nor JSON`);
   const entries = document.toJSON() as unknown;
+  if (typeof entries === "string" && isToken(entries))
+    throw new TokensProblem("it holds one token and not a list of them: that is what --token-file takes");
   if (!Array.isArray(entries) || entries.length === 0 || entries.length > TOKENS_MAX)
     throw new TokensProblem(`it must be a list of 1 to ${TOKENS_MAX} tokens`);
   return distinct(entries.map(readToken));
+}
+
+/** What is wrong with the file before a server begins; undefined: nothing, or there is none. It is read again then. */
+export function tokensProblem(path: string | undefined): string | undefined {
+  try {
+    if (path !== undefined) readTokens(path);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof TokensProblem)) throw error;
+    return `--tokens-file must be a file of tokens; of '${path}' ${error.message}`;
+  }
 }
 
 /** Refuses tokens of one name, and names of one token: neither would say who calls. */
@@ -77,11 +87,12 @@ export function distinct(tokens: readonly Token[]): readonly Token[] {
   return tokens;
 }
 
-const FIELDS = ["name", "role", "token", "sha256", "max_inflight_calls"] as const;
+const FIELDS = ["name", "role", "token", "sha256", "max_inflight_calls", "max_calls_per_second"] as const;
 
 function readToken(entry: unknown, i: number): Token {
   const fields = (typeof entry === "object" && entry !== null ? entry : {}) as Readonly<Record<string, unknown>>;
   const { name, role, token, sha256, max_inflight_calls: maxInflightCalls } = fields;
+  const maxCallsPerSecond = fields["max_calls_per_second"];
   const refuse = (what: string): never => {
     throw new TokensProblem(`token ${i + 1} ${what}`);
   };
@@ -93,7 +104,10 @@ function readToken(entry: unknown, i: number): Token {
   if (known === undefined) return refuse(`('${name}') needs a role: ${roles.join(", ")}`);
   if (maxInflightCalls !== undefined && !(Number.isSafeInteger(maxInflightCalls) && Number(maxInflightCalls) > 0))
     refuse(`('${name}') has a max_inflight_calls that is no whole number from 1 on`);
-  const of = { name, role: known, maxInflightCalls: maxInflightCalls as number | undefined };
+  if (maxCallsPerSecond !== undefined && !(Number.isFinite(maxCallsPerSecond) && Number(maxCallsPerSecond) > 0))
+    refuse(`('${name}') has a max_calls_per_second that is no number above 0`);
+  const limits = { maxInflightCalls, maxCallsPerSecond } as Pick<Token, "maxInflightCalls" | "maxCallsPerSecond">;
+  const of = { name, role: known, ...limits };
   if (typeof token === "string" && sha256 === undefined && isToken(token)) return { ...of, digest: digestOf(token) };
   if (typeof sha256 === "string" && token === undefined && /^[0-9a-f]{64}$/i.test(sha256))
     return { ...of, digest: Buffer.from(sha256, "hex") };
@@ -106,7 +120,12 @@ export function openTokens(
   log: Logger,
 ): Tokens | undefined {
   if (token === undefined && path === undefined) return undefined;
-  const one = { name: "operator", role: "operator", maxInflightCalls: undefined } as const;
+  const one = {
+    name: "operator",
+    role: "operator",
+    maxInflightCalls: undefined,
+    maxCallsPerSecond: undefined,
+  } as const;
   const own = token === undefined ? [] : [{ ...one, digest: digestOf(token) }];
   const read = (): readonly Token[] => distinct([...own, ...(path === undefined ? [] : readTokens(path))]);
   let tokens = read();

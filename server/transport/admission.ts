@@ -24,6 +24,9 @@ export interface Account {
   /** Undefined: there is no token, and no limit but the server's. */
   token: Token | undefined;
   inflight: number;
+  /** Calls that a token whose rate is limited may begin now, as of a time by performance.now(). */
+  credit: number;
+  creditAtMs: number;
 }
 
 export interface AdmissionControl {
@@ -53,7 +56,26 @@ export type AdmissionConfig = Pick<Config, "tls" | "allowedHosts" | "corsOrigins
 
 /** Of all calls to a server that asks for no token: whoever reaches it may do all. */
 export function nobody(): Account {
-  return { name: "", token: undefined, inflight: 0 };
+  return newAccount("", undefined);
+}
+
+function newAccount(name: string, token: Token | undefined): Account {
+  return { name, token, inflight: 0, credit: Infinity, creditAtMs: 0 };
+}
+
+/**
+ * Takes what a call costs of a token whose rate is limited, of which no more gathers than for a second; gives for how many
+ * milliseconds there is none.
+ */
+function waitFor(account: Account): number {
+  const rate = account.token?.maxCallsPerSecond;
+  if (rate === undefined) return 0;
+  const nowMs = performance.now();
+  const gathered = account.credit + ((nowMs - account.creditAtMs) * rate) / 1000;
+  const credit = Math.min(Math.max(1, rate), gathered);
+  account.creditAtMs = nowMs;
+  account.credit = credit < 1 ? credit : credit - 1;
+  return credit < 1 ? Math.ceil(((1 - credit) * 1000) / rate) : 0;
 }
 
 /** Long enough for some calls to end, short enough that a trainer hardly notices. */
@@ -78,6 +100,8 @@ export function createAdmissionControl(config: AdmissionConfig, tokens: Tokens |
       if (draining.signal.aborted) return shuttingDown();
       if (account.inflight >= ownMax) return tokenOverloaded(account.name, ownMax);
       if (inflight >= maxInflightCalls) return overloaded(maxInflightCalls);
+      const waitMs = waitFor(account);
+      if (waitMs > 0) return tokenTooFast(account, waitMs);
       account.inflight += 1;
       inflight += 1;
       return undefined;
@@ -113,6 +137,12 @@ function overloaded(inflightMax: number): RpcError {
 function tokenOverloaded(name: string, inflightMax: number): RpcError {
   const message = `the token '${name}' already has ${inflightMax} calls in progress, its limit (max_inflight_calls)`;
   return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs: overloadDelayMs });
+}
+
+function tokenTooFast({ name, token }: Account, retryDelayMs: number): RpcError {
+  const rate = token?.maxCallsPerSecond;
+  const message = `the token '${name}' began more than ${rate} calls a second, its limit (max_calls_per_second)`;
+  return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs });
 }
 
 // What the headers say: who calls, and whether a web page made them do it.
@@ -151,7 +181,7 @@ function accounts(tokens: Tokens | undefined): (authorization: string | undefine
     const brought = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
     const token = brought === undefined ? undefined : tokens.find(brought);
     if (token === undefined) return undefined;
-    const account = byName.get(token.name) ?? { name: token.name, token, inflight: 0 };
+    const account = byName.get(token.name) ?? newAccount(token.name, token);
     account.token = token;
     byName.set(token.name, account);
     return account;

@@ -77,7 +77,10 @@ test("a server, a judge and keys that are there are said, and what of them is un
   const { code, of } = await doctor(judge, ...OFF, "--key-file", "keys", "--server", server.address, "--port", port);
   expect(code).toBe(0);
   expect(of("judge")).toMatchObject({ state: "ok" });
-  expect(of("server")).toMatchObject({ state: "ok", found: expect.stringContaining(server.address) as string });
+  expect(of("server")).toMatchObject({
+    state: "ok",
+    found: expect.stringContaining(`${server.address} answers: Gradus`) as string,
+  });
   expect(of("gRPC port")).toMatchObject({
     state: "warning",
     found: expect.stringContaining("something listens") as string,

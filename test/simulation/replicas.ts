@@ -32,6 +32,8 @@ export interface ReplicasOptions {
   readonly store: "sqlite" | "postgres";
   /** Told of each fault, and now and then how many samples are in. */
   readonly tell?: (what: string) => void;
+  /** Told of each sample that was acknowledged, of the undisturbed run and of the other. */
+  readonly onSample?: () => void;
 }
 
 export interface ReplicasOutcome {
@@ -94,12 +96,21 @@ interface Told {
   /** By run: when a sample was acknowledged last. */
   readonly lastAtMs: Map<string, number>;
   readonly violations: Set<string>;
+  readonly onSample: () => void;
   samples: number;
   gapMs: number;
 }
 
-function newTold(): Told {
-  return { tasks: new Map(), rewards: new Map(), lastAtMs: new Map(), violations: new Set(), samples: 0, gapMs: 0 };
+function newTold({ onSample = () => undefined }: ReplicasOptions): Told {
+  return {
+    onSample,
+    tasks: new Map(),
+    rewards: new Map(),
+    lastAtMs: new Map(),
+    violations: new Set(),
+    samples: 0,
+    gapMs: 0,
+  };
 }
 
 function acknowledged(told: Told, run: string): void {
@@ -107,6 +118,7 @@ function acknowledged(told: Told, run: string): void {
   told.gapMs = Math.max(told.gapMs, nowMs - (told.lastAtMs.get(run) ?? nowMs));
   told.lastAtMs.set(run, nowMs);
   told.samples++;
+  told.onSample();
 }
 
 function textOf(task: Task, sample: number): string {
@@ -378,7 +390,7 @@ export async function againstReplicas(options: ReplicasOptions): Promise<Replica
   const judgeFlags = (url: string): readonly string[] => ["--judge-url", url, "--judge-model", "judge"];
 
   tell("the undisturbed run, in memory");
-  const calm = newTold();
+  const calm = newTold(options);
   const server = await startServer(calmFolder!, "--store", "memory", ...judgeFlags(fairJudge.url));
   const calmStates = await trainAll(calm, server.address, options);
   await server.kill("SIGTERM");
@@ -409,7 +421,7 @@ export async function againstReplicas(options: ReplicasOptions): Promise<Replica
     faults.set(fault, (faults.get(fault) ?? 0) + 1);
     tell(`${fault}, at ${told.samples} samples`);
   };
-  const told = newTold();
+  const told = newTold(options);
   const rng = rngFor("storm", seed);
   const over = { now: false };
   const isOver = (): boolean => over.now;

@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
+import { whenGone } from "./watchdog.ts";
 
 const run = promisify(execFile);
 
@@ -46,9 +47,16 @@ const DEFAULTS = {
   unix_socket_directories: "",
 };
 
-/** It outlives this process, if it is not disposed of. */
-export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<Postgres> {
+/** At once, with its processes, and all that it kept. */
+const END = 'kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")"; sleep 1; rm -rf "$1"';
+
+/** It ends with this process, however that ends, unless it `outlives` it: then whoever started that one ends it. */
+export async function startPostgres(
+  settings: Readonly<Record<string, string>> = {},
+  { outlives = false }: { readonly outlives?: boolean } = {},
+): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), "gradus-postgres-"));
+  const callOff = outlives ? () => undefined : whenGone(END, folder);
   if ("uid" in asNobody) chownSync(folder, NOBODY, NOBODY);
   const { initdb, pg_ctl: control } = await binaries(folder);
   const [data, log, port] = [join(folder, "data"), join(folder, "log"), await freePort()];
@@ -83,6 +91,7 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
     async [Symbol.asyncDispose]() {
       if (isRunning()) await postgres.stop("immediate");
       rmSync(folder, { recursive: true });
+      callOff();
     },
   };
   await postgres.start();

@@ -89,9 +89,11 @@ export async function freePorts(count: number): Promise<readonly number[]> {
 function configuration(front: Ports & { readonly alone: number }, backs: readonly Ports[], byRun: boolean): string {
   // Without the header, as of calls about no run, it takes turns.
   const balance = byRun ? "balance hdr(gradus-run)\n  hash-type consistent" : "balance roundrobin";
-  const servers = (which: keyof Ports, more: string): string =>
-    backs.map((ports, i) => `  server replica${i} 127.0.0.1:${ports[which]} port ${ports.http} ${more}`).join("\n");
-  const checked = "check check-proto h1 inter 500 fall 2 rise 1 on-marked-down shutdown-sessions";
+  const servers = (which: keyof Ports, more: (i: number) => string): string =>
+    backs.map((ports, i) => `  server replica${i} 127.0.0.1:${ports[which]} ${more(i)}`).join("\n");
+  const down = "on-marked-down shutdown-sessions";
+  const checked = (i: number): string =>
+    `proto h2 port ${backs[i]?.http} check check-proto h1 inter 500 fall 2 rise 1 ${down}`;
   return `
 defaults
   mode http
@@ -109,7 +111,7 @@ frontend grpc
   default_backend grpc
 backend grpc
   ${balance}
-${servers("grpc", `proto h2 ${checked}`)}
+${servers("grpc", checked)}
 
 frontend alone
   bind 127.0.0.1:${front.alone} proto h2
@@ -122,7 +124,7 @@ frontend http
   default_backend http
 backend http
   balance roundrobin
-${servers("http", checked)}
+${servers("http", (i) => `track grpc/replica${i} ${down}`)}
 `;
 }
 

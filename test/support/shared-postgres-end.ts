@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { whenGone } from "./watchdog.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -14,6 +15,11 @@ declare module "vitest" {
 export default function setup(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), "gradus-shared-"));
   project.provide("sharedPostgres", folder);
+  // As below, where this process is killed.
+  const callOff = whenGone(
+    'data=$(readlink "$1/server") && kill -QUIT "$(head -n 1 "$data/data/postmaster.pid")"; sleep 1; rm -rf "$data" "$1"',
+    folder,
+  );
   return () => {
     const started = join(folder, "started");
     if (existsSync(started)) {
@@ -23,5 +29,6 @@ export default function setup(project: TestProject): () => void {
       rmSync(data, { recursive: true, maxRetries: 50, retryDelay: 100 });
     }
     rmSync(folder, { recursive: true });
+    callOff();
   };
 }

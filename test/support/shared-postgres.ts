@@ -1,5 +1,5 @@
 /** One PostgreSQL server for all test files: the first that asks for it starts it, which takes seconds. */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { until } from "./patience.ts";
@@ -10,7 +10,9 @@ export async function sharedDatabase(): Promise<string> {
   const folder = inject("sharedPostgres");
   const started = join(folder, "started");
   if (isFirst(join(folder, "starting"))) {
-    const postgres = await startPostgres();
+    // It outlives the test file that starts it.
+    const postgres = await startPostgres({}, { outlives: true });
+    symlinkSync(postgres.folder, join(folder, "server"));
     writeFileSync(`${started}.draft`, JSON.stringify({ ...postgres, pid: postgres.pid() }));
     renameSync(`${started}.draft`, started);
   }

@@ -15,7 +15,6 @@ interface Flags {
 export function addCalibrate(program: Command): void {
   program
     .command("calibrate")
-    .description("choose each level's parameters so that a model's success rate lies in the papers' bands")
     .addOption(
       new Option("--report <file>", "report.json of gradus eval; may be given several times")
         .argParser(collect)

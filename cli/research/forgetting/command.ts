@@ -30,7 +30,6 @@ function named(text: string, before: readonly Named[] | undefined): readonly Nam
 export function addForgetting(program: Command): void {
   program
     .command("forgetting")
-    .description("the order in which domains are trained on, the least forgotten first, from reports of gradus eval")
     .addOption(
       new Option("--base <file>", "report.json of the model before any training; may be given several times")
         .argParser(collect)

@@ -28,7 +28,6 @@ const UPDATES_DEFAULT = 500;
 export function addSimulate(program: Command): void {
   const command = program
     .command("simulate")
-    .description("try a run's configuration on simulated students, beside equal shares, before a GPU is spent on it")
     .argument("<file>", "the run's configuration, e.g. examples/adsc.yaml")
     .addOption(
       new Option("--student <name>", "one of the students, or a file that exports one").default(students[0]?.name),

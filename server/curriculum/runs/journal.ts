@@ -26,9 +26,13 @@ import { inTurns } from "./turns.ts";
 
 /** A snapshot is due when the journal since the last one is this many times as long, or as SNAPSHOT_MIN. */
 const JOURNAL_PER_SNAPSHOT = 4;
+/** And of a long run sooner, so that loading it follows a few thousand events: these many times as long, or JOURNAL_LONG. */
+const JOURNAL_PER_LONG_SNAPSHOT = 2;
 
 /** Bytes; a run whose snapshots are shorter is as quick to read from its journal. */
 const SNAPSHOT_MIN = 64 * 1024;
+/** Bytes, some 0.3 s of following. */
+const JOURNAL_LONG = 4 * 1024 * 1024;
 
 /** What a change consists of: at least one event. */
 export interface Decided<Spec, Key extends InstanceKey> {
@@ -136,9 +140,18 @@ export async function readOn<Spec, Key extends InstanceKey>(
   onEvents: (state: RunState<Spec, Key>, events: readonly Uint8Array[]) => void = () => undefined,
 ): Promise<RunState<Spec, Key> | undefined> {
   let state = from;
-  for (;;) {
-    const events = await store.read(key, state?.version ?? 0, STRETCH_BYTES);
+  const ask = (version: number): ReturnType<Store["read"]> => {
+    const asked = store.read(key, version, STRETCH_BYTES);
+    // Where it is not waited for any more, its failure is nobody's.
+    asked.catch(() => undefined);
+    return asked;
+  };
+  for (let coming = ask(state?.version ?? 0); ;) {
+    const events = await coming;
     if (events === undefined) return undefined;
+    const isLast = events.reduce((sum, event) => sum + event.length, 0) < STRETCH_BYTES;
+    // On its way while these are followed.
+    if (!isLast) coming = ask((state?.version ?? 0) + events.length);
     for (const bytes of events) {
       try {
         const message = readEvent(bytes);
@@ -150,7 +163,7 @@ export async function readOn<Spec, Key extends InstanceKey>(
       }
     }
     if (state !== undefined && events.length > 0) onEvents(state, events);
-    if (events.reduce((sum, event) => sum + event.length, 0) < STRETCH_BYTES) return state;
+    if (isLast) return state;
   }
 }
 
@@ -212,8 +225,11 @@ export function snapshots<Spec, Key extends InstanceKey>(
   };
   return (state, events) => {
     written += events.reduce((sum, event) => sum + event.length, 0);
-    const due = written >= JOURNAL_PER_SNAPSHOT * Math.max(SNAPSHOT_MIN, snapshotSize);
-    return due && !going ? save(state) : undefined;
+    const due = Math.min(
+      JOURNAL_PER_SNAPSHOT * Math.max(SNAPSHOT_MIN, snapshotSize),
+      Math.max(JOURNAL_LONG, JOURNAL_PER_LONG_SNAPSHOT * snapshotSize),
+    );
+    return written >= due && !going ? save(state) : undefined;
   };
 }
 

@@ -25,6 +25,7 @@ import {
   type StoredRun,
 } from "../store.ts";
 import { type Appends, createAppends, isLarge, newWriter, partsOf, sizeOf, write } from "./appends.ts";
+import { wholeUntil } from "./checks.ts";
 import type { Connection, Connections, Database, Rows } from "./database.ts";
 import { createRemovals } from "./removals.ts";
 
@@ -32,8 +33,10 @@ import { createRemovals } from "./removals.ts";
 const CONNECTIONS = 4;
 /** Turns that a process has at a time. */
 const TURNS = 4;
-/** Events that one statement reads at most. */
+/** Events that one statement reads at most, and those that it looks at where few bytes are wanted: most have more than these. */
 const EVENTS_MAX = 512;
+const EVENTS_MIN = 64;
+const EVENT_BYTES = 512;
 /** What is looked through in one go: a few milliseconds. */
 const CHECKED_BYTES = 256 * 1024;
 /** Runs that one statement lists at most. */
@@ -82,7 +85,8 @@ async function readStretch(
   fromVersion: number,
   bytesMax: number,
 ): Promise<Stretch | undefined> {
-  const values = [key, fromVersion, fromVersion + EVENTS_MAX, Math.min(bytesMax, Number.MAX_SAFE_INTEGER)];
+  const eventsMax = Math.min(EVENTS_MAX, Math.max(EVENTS_MIN, Math.ceil(bytesMax / EVENT_BYTES)));
+  const values = [key, fromVersion, fromVersion + eventsMax, Math.min(bytesMax, Number.MAX_SAFE_INTEGER)];
   const rows = await calls.query("read", values);
   const found = rows.find(({ part }) => part === null);
   if (found === undefined) return undefined;
@@ -95,7 +99,7 @@ async function readStretch(
   const events = following.map((row) => reader.take(row));
   const reached = fromVersion + events.length;
   const isWhole = events.reduce((sum, event) => sum + event.length, 0) < bytesMax;
-  const isEnd = events.length === 0 || (isWhole && reached < fromVersion + EVENTS_MAX);
+  const isEnd = events.length === 0 || (isWhole && reached < fromVersion + eventsMax);
   if (isEnd) reader.end();
   const last = following.at(-1)?.hash ?? before;
   if (reached === run.version && last !== undefined) appends.learn({ ...run, hash: last });
@@ -199,6 +203,9 @@ export function postgresRuns(database: Database, chain: Chain): Store {
     turn: (key) => appends.turn(key),
     read: (key, fromVersion, bytesMax = Infinity) => read(parts, key, fromVersion, bytesMax),
     check: async (key, fromVersion, toVersion) => {
+      const whole = await wholeUntil(parts, key, fromVersion, toVersion);
+      if (whole > fromVersion) return whole;
+      // Of several parts, or damaged, which is said here.
       const stretch = await readStretch(parts, key, fromVersion, CHECKED_BYTES);
       if (stretch === undefined || stretch.isEnd) return toVersion;
       return Math.min(toVersion, fromVersion + stretch.events.length);

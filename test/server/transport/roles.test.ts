@@ -10,7 +10,7 @@ import { CurriculumService } from "../../../server/gen/gradus/v1/curriculum_pb.j
 import { EnvironmentService, ListEnvironmentsResponseSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "../../../server/gen/gradus/v1/evaluation_pb.js";
 import { readConfig } from "../../../server/runtime/config.ts";
-import { roles } from "../../../server/runtime/tokens.ts";
+import { roles, tokensProblem } from "../../../server/runtime/tokens.ts";
 import { roleOf } from "../../../server/transport/roles.ts";
 import { eventually, until } from "../../support/patience.ts";
 import { type Fixture, type Handlers, start, stopAll, withHeader } from "./fixture.ts";
@@ -120,6 +120,28 @@ describe("the file of tokens", () => {
     expect(server.lines()).toContainEqual(expect.objectContaining({ caller: "new", code: "OK" }));
   });
 
+  test("bounds how many calls of a token begin, and holds up nobody else", async () => {
+    // One to begin with, and the next one in a quarter of an hour.
+    write(
+      { ...everyRole[1], max_calls_per_second: 0.001 },
+      { name: "other", role: "trainer", token: tokenOf("other") },
+    );
+    const server = await start(handlers, { tokensFile: path });
+    expect(await step(server, "a-trainer")).toBe("OK");
+    const refused = failureOf(
+      await server
+        .json(as("a-trainer"))
+        .step({})
+        .catch((error: unknown) => error),
+    );
+    expect(refused).toMatchObject({
+      code: Code.ResourceExhausted,
+      rawMessage: "the token 'a-trainer' began more than 0.001 calls a second, its limit (max_calls_per_second)",
+    });
+    expect(await step(server, "other")).toBe("OK");
+    expect(await step(server, "other")).toBe("OK");
+  });
+
   test("stands beside a token of its own, which is an operator's", async () => {
     write(...everyRole);
     const server = await start(handlers, { tokensFile: path, token: tokenOf("mine") });
@@ -137,6 +159,7 @@ describe("the file of tokens", () => {
     ["- {name: a, role: viewer, sha256: abc}", "its sha256 in 64"],
     ["- {name: a, role: viewer, token: long-enough-to-be-secret, rights: all}", "has a field that is none of"],
     ["- {name: a, role: viewer, token: long-enough-to-be-secret, max_inflight_calls: 0}", "max_inflight_calls"],
+    ["- {name: a, role: viewer, token: long-enough-to-be-secret, max_calls_per_second: .inf}", "max_calls_per_second"],
     [
       "- {name: a, role: viewer, token: long-enough-to-be-secret}\n- {name: a, role: viewer, token: long-enough-to-be-secre2}",
       "two tokens have one name",
@@ -146,15 +169,17 @@ describe("the file of tokens", () => {
       "stands there twice",
     ],
     ['- {name: a}\n- {name: "long-enough-to-be-secret}', "line 2 is neither YAML nor JSON"],
+    ["long-enough-to-be-secret\n", "that is what --token-file takes"],
   ])("that holds %s is refused in words without a secret", (text, words) => {
     writeFileSync(path, text);
-    const result = readConfig({ tokensFile: path }, {});
-    expect(result).toMatchObject({ kind: "invalid", message: expect.stringContaining(words) as string });
-    expect(JSON.stringify(result)).not.toContain("secre");
+    const problem = tokensProblem(path);
+    expect(problem).toContain("--tokens-file must be a file of tokens");
+    expect(problem).toContain(words);
+    expect(problem).not.toContain("secre");
   });
 
   test("that is away is refused, and is enough to listen on all addresses", () => {
-    expect(readConfig({ tokensFile: join(folder, "none") }, {})).toMatchObject({ kind: "invalid" });
+    expect(tokensProblem(join(folder, "none"))).toContain("it cannot be read (ENOENT)");
     write(...everyRole);
     expect(readConfig({ tokensFile: path, host: "0.0.0.0" }, {})).toMatchObject({ kind: "ok" });
   });

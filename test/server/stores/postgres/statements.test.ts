@@ -31,6 +31,7 @@ const FUNCTIONS = new Set([
   "unnest",
   "now",
   "sum",
+  "string_agg",
   "count",
   "max",
   "coalesce",

@@ -1,0 +1,90 @@
+/** What gradus doctor says of a PostgreSQL database: whether a server could open it, and what it would find there. */
+import type { Inspected } from "../server/stores/postgres/inspect.ts";
+import type { Check } from "./doctor.ts";
+
+const NAME = "database";
+/** What the guides ask for. */
+const MAJOR_MIN = 15;
+/** Clocks of machines differ by less. */
+const CLOCK_MS_MAX = 60_000;
+
+/** By SQLSTATE, or by what the system says of a connection. */
+const remedies: Readonly<Record<string, string>> = {
+  "28P01": "mend the user or the password: in ~/.pgpass, PGPASSFILE, PGPASSWORD or the URL",
+  "28000": "let the user in from this machine in pg_hba.conf, or name another in the URL",
+  "3D000": "make it by createdb, or name another in the URL",
+  "42501": "GRANT the user what it lacks, or name another in the URL",
+  "53300": "raise max_connections: a server has up to 20",
+  ECONNREFUSED: "start PostgreSQL there, or mend host and port in the URL",
+  ENOTFOUND: "mend the host in the URL",
+};
+
+/** Host, port and name, without user and password. */
+function placeOf(url: string): string {
+  try {
+    const { host, pathname } = new URL(url);
+    return `${host}${pathname}`;
+  } catch {
+    return "the database of --store";
+  }
+}
+
+export async function* databaseChecks(url: string): AsyncGenerator<Check> {
+  const place = placeOf(url);
+  const { inspect } = await import("../server/stores/postgres/inspect.ts");
+  let found: Inspected;
+  try {
+    found = await inspect(url);
+  } catch (error) {
+    const { code = "", message } = error as { readonly code?: string; readonly message: string };
+    const remedy = remedies[code] ?? "mend the URL of --store, or what stands between here and there";
+    yield { name: NAME, state: "missing", found: `${place}: ${message || code}`, remedy };
+    return;
+  }
+  yield version(place, found);
+  yield migrations(found);
+  yield rights(found);
+  yield clock(found);
+}
+
+function version(place: string, { version: number, major }: Inspected): Check {
+  const found = `PostgreSQL ${number} at ${place}`;
+  if (major >= MAJOR_MIN) return { name: NAME, state: "ok", found };
+  return { name: NAME, state: "warning", found, remedy: `PostgreSQL ${MAJOR_MIN} or newer is what this is made for` };
+}
+
+function migrations({ done, known }: Inspected): Check {
+  const name = "database: tables";
+  const newer = done.filter((each) => !known.includes(each));
+  if (newer.length > 0) {
+    const remedy = "use the version of Gradus that made them, or restore a backup from before";
+    return { name, state: "missing", found: `of a newer server (${newer.join(", ")})`, remedy };
+  }
+  const pending = known.filter((each) => !done.includes(each));
+  if (done.length === 0) return { name, state: "ok", found: "none yet: a server makes them" };
+  const last = done.at(-1) ?? "";
+  if (pending.length === 0) return { name, state: "ok", found: `as this version has them (${last})` };
+  const remedy = "back up first: an older server does not open the database afterwards (docs/guides/upgrading.md)";
+  return { name, state: "warning", found: `at ${last}: a server brings them to ${pending.at(-1)}`, remedy };
+}
+
+function rights({ lacking, readsOnly }: Inspected): Check {
+  const name = "database: rights";
+  if (readsOnly) {
+    const remedy = "name the primary in the URL, or let it be written to (default_transaction_read_only)";
+    return { name, state: "missing", found: "it takes no writes", remedy };
+  }
+  if (lacking.length === 0) return { name, state: "ok", found: "the user may do what a server does" };
+  const remedy = "GRANT them, or make the user the owner of the database";
+  return { name, state: "missing", found: `the user may not ${lacking.join(", nor ")}`, remedy };
+}
+
+/** No harm to runs, which go by the database's clock, but two logs are hard to read side by side. */
+function clock({ aheadMs }: Inspected): Check {
+  const name = "database: clock";
+  const seconds = Math.round(Math.abs(aheadMs) / 100) / 10;
+  const found =
+    seconds === 0 ? "as this machine's" : `${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} this machine's`;
+  if (Math.abs(aheadMs) <= CLOCK_MS_MAX) return { name, state: "ok", found };
+  return { name, state: "warning", found, remedy: "set both clocks, e.g. by NTP: runs go by the database's" };
+}

@@ -1,0 +1,96 @@
+/**
+ * What a person has to know of a database before a server opens it: asked by gradus doctor, which changes nothing there. What is
+ * asked is PostgreSQL's own, and no server sends it, so it is not in statements.ts.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import pg from "pg";
+import { MIGRATIONS } from "./migrate.ts";
+
+export interface Inspected {
+  /** E.g. "18.4". */
+  readonly version: string;
+  readonly major: number;
+  /** It takes no writes: a standby, or told to. */
+  readonly readsOnly: boolean;
+  /** Migrations that were done there, and those that this version knows. */
+  readonly done: readonly string[];
+  readonly known: readonly string[];
+  /** What its user may not do and a server would, a phrase each. */
+  readonly lacking: readonly string[];
+  /** How far its clock is ahead of this machine's, milliseconds, as far as the way there and back lets know. */
+  readonly aheadMs: number;
+}
+
+const CONNECT_MS = 5000;
+const UNDEFINED_TABLE = "42P01";
+
+const ABOUT = `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int4 AS number,
+  pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS "readsOnly",
+  has_schema_privilege(current_schema(), 'CREATE') AS creates, current_schema() AS schema`;
+const DONE = "SELECT name FROM migrations ORDER BY id";
+/** Of tables that are there. */
+const RIGHTS = `SELECT tablename AS "table" FROM pg_tables WHERE schemaname = current_schema() AND tablename = ANY($1::text[])
+  AND NOT (has_table_privilege(format('%I.%I', schemaname, tablename), 'SELECT')
+    AND has_table_privilege(format('%I.%I', schemaname, tablename), 'INSERT')
+    AND has_table_privilege(format('%I.%I', schemaname, tablename), 'UPDATE')
+    AND has_table_privilege(format('%I.%I', schemaname, tablename), 'DELETE')) ORDER BY 1`;
+const NOW = `SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`;
+
+/** Names of migrations, and of the tables that they make. */
+function migrations(): { readonly names: readonly string[]; readonly tables: readonly string[] } {
+  const files = readdirSync(MIGRATIONS).sort();
+  const made = files.flatMap((file) => [
+    ...readFileSync(join(MIGRATIONS, file), "utf8").matchAll(/CREATE TABLE IF NOT EXISTS (\w+)/g),
+  ]);
+  const tables = made.flatMap(([, table]) => table ?? []);
+  return { names: files.map((file) => basename(file, ".sql")), tables: [...tables, "migrations", "migration_lock"] };
+}
+
+/** Rejects with what the connection or the database says where it cannot be asked. */
+export async function inspect(url: string): Promise<Inspected> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: CONNECT_MS,
+    application_name: "gradus doctor",
+  });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    return await asked(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function asked(client: pg.Client): Promise<Inspected> {
+  interface About extends Pick<Inspected, "version" | "readsOnly"> {
+    readonly number: number;
+    readonly creates: boolean | null;
+    readonly schema: string | null;
+  }
+  const [about] = (await client.query<About>(ABOUT)).rows;
+  if (about === undefined) throw new Error("the database says nothing of itself");
+  const { names: known, tables } = migrations();
+  const done = await migrated(client);
+  const lacking = (await client.query<{ readonly table: string }>(RIGHTS, [tables])).rows.map(
+    ({ table }) => `read and write all of table ${table}`,
+  );
+  const isPending = known.some((name) => !done.includes(name));
+  if (isPending && about.creates !== true) lacking.push(`make tables in schema ${about.schema ?? "public"}`);
+  const sentAtMs = Date.now();
+  const [time] = (await client.query<{ readonly nowMs: number }>(NOW)).rows;
+  const aheadMs = (time?.nowMs ?? NaN) - (sentAtMs + Date.now()) / 2;
+  const { version, number, readsOnly } = about;
+  return { version, major: Math.floor(number / 10_000), readsOnly, done, known, lacking, aheadMs };
+}
+
+async function migrated(client: pg.Client): Promise<readonly string[]> {
+  try {
+    return (await client.query<{ readonly name: string }>(DONE)).rows.map(({ name }) => name);
+  } catch (error) {
+    if ((error as pg.DatabaseError).code === UNDEFINED_TABLE) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+/** A journal is looked through in pieces of many events: what was changed is found wherever it is, and told as it is read. */
+import pg from "pg";
+import { afterEach, expect, test } from "vitest";
+import type { PostgresStores } from "../../../../server/stores/postgres/postgres.ts";
+import type { Store } from "../../../../server/stores/store.ts";
+import { sharedDatabase } from "../../../support/shared-postgres.ts";
+import { bytes } from "../bytes.ts";
+import { onPostgres } from "./support.ts";
+
+const opened: PostgresStores[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((stores) => stores.close()));
+});
+
+/** More events than one piece has, empty ones among them, and one that stands in several parts. */
+const EVENTS = 2500;
+const LARGE = 1700;
+const bodyOf = (version: number): Uint8Array =>
+  version === LARGE ? new Uint8Array(900_000).fill(7) : bytes("e".repeat(version % 5));
+
+async function journal(): Promise<{ readonly url: string; readonly store: Store; readonly key: number }> {
+  const url = await sharedDatabase();
+  const stores = await onPostgres({ url });
+  opened.push(stores);
+  const { store } = stores;
+  await store.create({ id: "run", timeToLiveMs: 3_600_000, events: [bodyOf(1)], records: [], summary: { state: "" } });
+  const key = (await store.find("run"))?.key ?? -1;
+  const events = Array.from({ length: EVENTS - 1 }, (_, i) => bodyOf(i + 2));
+  expect(await store.append(key, { expectedVersion: 1, events, records: [] })).toBe("appended");
+  return { url, store, key };
+}
+
+async function lookThrough(store: Store, key: number, from: number, to: number): Promise<number> {
+  let at = from;
+  while (at < to) {
+    const reached = await store.check(key, at, to);
+    expect(reached).toBeGreaterThan(at);
+    at = reached;
+  }
+  return at;
+}
+
+async function sql(url: string, text: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
+
+test("one that is as it was written is looked through from anywhere to anywhere", async () => {
+  const { store, key } = await journal();
+  for (const [from, to] of [
+    [0, EVENTS],
+    [0, 1],
+    [1, 1025],
+    [LARGE - 1, LARGE],
+    [LARGE, LARGE + 1],
+    [LARGE + 3, EVENTS],
+  ] as const)
+    expect(await lookThrough(store, key, from, to)).toBe(to);
+  await store.remove(key);
+  // What is left of it is deleted meanwhile.
+  expect(await lookThrough(store, key, 0, EVENTS)).toBe(EVENTS);
+});
+
+test.each([
+  ["a byte of a body", 1203, "UPDATE events SET body = 'x' WHERE version = 1203"],
+  ["an empty body", 1205, "UPDATE events SET body = 'x' WHERE version = 1205"],
+  ["a part that is not the first", LARGE, `UPDATE events SET body = 'x' WHERE version = ${LARGE} AND part = 1`],
+  ["a hash", 2203, "UPDATE events SET hash = '\\x00112233445566778899aabbccddeeff' WHERE version = 2203"],
+  ["a hash that is shorter", 2204, "UPDATE events SET hash = '\\x00' WHERE version = 2204"],
+  [
+    "two bodies whose lengths together are as before",
+    1003,
+    "UPDATE events SET body = CASE version WHEN 1003 THEN 'eeee'::bytea ELSE 'eee'::bytea END WHERE version IN (1003, 1004)",
+  ],
+])("%s that was changed is found", async (_, version, change) => {
+  const { url, store, key } = await journal();
+  await sql(url, change);
+  await expect(lookThrough(store, key, 0, EVENTS)).rejects.toThrow(`event ${version} of its journal is not as it was`);
+});
+
+test("an event that is missing is found", async () => {
+  const { url, store, key } = await journal();
+  await sql(url, "DELETE FROM events WHERE version = 2100");
+  await expect(lookThrough(store, key, 0, EVENTS)).rejects.toThrow("event 2100 of its journal is missing");
+});
