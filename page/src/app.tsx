@@ -15,11 +15,13 @@ interface View {
   readonly title: string;
   readonly Shown: ComponentType;
   readonly role?: "viewer" | "trainer";
+  /** How many parts of the address name what is shown; those behind them say how, and keep what is loaded. Left out: all. */
+  readonly parts?: number;
 }
 
 const views: readonly View[] = [
   { name: "tasks", title: "Tasks", Shown: TasksView },
-  { name: "runs", title: "Runs", Shown: lazy(async () => (await import("./runs/view.tsx")).RunsView) },
+  { name: "runs", title: "Runs", Shown: lazy(async () => (await import("./runs/view.tsx")).RunsView), parts: 2 },
   {
     name: "evaluations",
     title: "Evaluations",
@@ -50,7 +52,7 @@ export function App() {
       <div>
         <Lost />
         <main ref={main} tabIndex={-1}>
-          <Guard key={place}>
+          <Guard key={path.slice(0, view?.parts).join("/")}>
             <Suspense fallback={<Waiting />}>{view === undefined ? <Nowhere /> : <view.Shown />}</Suspense>
           </Guard>
         </main>

@@ -18,7 +18,7 @@ import { checkBytes, checkRange, invalid, required } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { placesOf } from "./places.ts";
 import { invalidAt } from "./refusal.ts";
-import { runConfigFromWire } from "./run-config.ts";
+import { runConfigFromWire, runConfigToWire } from "./run-config.ts";
 import { askingOf, doneOr } from "./showing.ts";
 import { checkConfig } from "../curriculum/core/config.ts";
 
@@ -93,6 +93,8 @@ export async function checkTasks(
 interface Found {
   readonly problems: readonly RpcError[];
   readonly warnings: readonly string[];
+  /** What would be created; undefined: nothing. */
+  readonly created?: RunConfig<TaskSpec>;
 }
 
 /** All that CreateRun would refuse, and what it would warn of. */
@@ -100,14 +102,14 @@ async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, { peer, si
   try {
     const config = readConfig(deps, wireConfig);
     await checkTasks(deps, config, wireConfig.trainOnEvaluated, { caller: peerCaller(peer), signal });
-    return { problems: [], warnings: await rowWarnings(deps, config) };
+    return { problems: [], warnings: await rowWarnings(deps, config), created: config };
   } catch (error) {
     if (!(error instanceof RpcError) || !REFUSALS.includes(error.code)) throw error;
     return { problems: [error, ...error.others], warnings: [] };
   }
 }
 
-function responseOf(text: RunText | undefined, config: wire.RunConfig, { problems, warnings }: Found) {
+function responseOf(text: RunText | undefined, config: wire.RunConfig, { problems, warnings, created }: Found) {
   const remarks = problems.map(({ message }) => {
     const { field = "", rest = message } = fieldIn(message, runFields) ?? {};
     return { field, message: rest, line: text === undefined ? 0 : lineIn(text, field) };
@@ -117,6 +119,7 @@ function responseOf(text: RunText | undefined, config: wire.RunConfig, { problem
     warnings: warnings.map((message) => ({ message })),
     config,
     runId: text?.runId ?? "",
+    ...(created !== undefined && { created: runConfigToWire(created) }),
   });
 }
 

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
-import { ARMS_MAX, checkConfig } from "../curriculum/core/config.ts";
+import { ARMS_MAX } from "../curriculum/core/config.ts";
 import type { FeedbackStatus } from "../curriculum/core/feedback.ts";
 import type { Wanted } from "../curriculum/core/groups.ts";
 import type { AppliesFrom } from "../curriculum/runs/runs.ts";
@@ -34,7 +34,7 @@ import {
 import type { ServiceDeps } from "./deps.ts";
 import { historyResponse } from "./history.ts";
 import { keptSampleHandlers } from "./kept-samples.ts";
-import { errorOf, okOrThrow } from "./refusal.ts";
+import { okOrThrow } from "./refusal.ts";
 import { evaluationToWire, issuedToWire } from "./run-task.ts";
 import { readGroupId, readRunId } from "./run-ids.ts";
 import { addedArms, runConfigFromWire, runConfigToWire } from "./run-config.ts";
@@ -74,17 +74,12 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
       // What there is already was tried when it was made.
       const existing = await runs.get(runId);
-      if (existing.kind === "not_found" || request.validateOnly) {
+      if (existing.kind === "not_found") {
         const wanting = { caller: peerCaller(peer), signal };
         await checkTasks(deps, config, request.config?.trainOnEvaluated ?? false, wanting);
         for (const warning of await rowWarnings(deps, config)) log.warn({ runId, warning }, "rows of a run");
       }
       const rated = begunRatings(deps, { arms: config.arms, from: 0 }, request.config?.arms ?? [], "config.arms");
-      if (request.validateOnly) {
-        const refused = checkConfig(config);
-        if (refused !== undefined) throw errorOf(refused, "config.");
-        return create(wire.CreateRunResponseSchema, { run: { runId, config: runConfigToWire(config) } });
-      }
       const { run, created } = okOrThrow(await runs.create(runId, config, rated), "config.");
       return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
     },
@@ -297,7 +292,7 @@ function stateHandlers(deps: ServiceDeps): Handlers {
       const start = after === undefined ? 0 : Number(after);
       if (!Number.isSafeInteger(start) || start < 0) throw invalid("page_token", "it is not one that this server gave");
       const merge = checkRange(request.mergeBatches, 0, MERGE_MAX, "merge_batches") || 1;
-      return historyResponse(runs, readRunId(request), { from: start, size, merge });
+      return historyResponse(runs, readRunId(request), { from: start, size, merge, isByArm: !request.withoutArms });
     },
   };
 }

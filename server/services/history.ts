@@ -2,8 +2,9 @@
 import { create } from "@bufbuild/protobuf";
 import type { HistoryEntry } from "../curriculum/core/history.ts";
 import type { Page, PlacedEntry, Runs } from "../curriculum/runs/runs.ts";
-import { type BatchRecord, GetHistoryResponseSchema, type HistoryRecord } from "../gen/gradus/v1/curriculum_pb.js";
+import { GetHistoryResponseSchema } from "../gen/gradus/v1/curriculum_pb.js";
 import { pageToken } from "./check.ts";
+import { type Merging, mergingOf } from "./merging.ts";
 import { okOrThrow } from "./refusal.ts";
 import { recordToWire } from "./wire-run.ts";
 
@@ -14,43 +15,52 @@ export interface HistoryQuery {
   readonly size: number;
   /** Update batches that make one record; 1: each is one. */
   readonly merge: number;
+  /** Whether update batches tell what they have by arm. */
+  readonly isByArm: boolean;
 }
 
-/** A record that is told, and what it was made of. */
+/** A record that is told, and what was added up for it; undefined: it is told as it is. */
 interface Told {
   /** The place of its first record. */
   readonly seq: number;
   readonly first: HistoryEntry;
-  readonly batches: BatchRecord[];
+  readonly merging: Merging | undefined;
   isSettled: boolean;
 }
+
+/** Records of long histories that are read at a time: others get their turns in between. */
+const READ_MAX = 128;
 
 export async function historyResponse(
   runs: Pick<Runs<unknown, never>, "history">,
   runId: string,
-  { from, size, merge }: HistoryQuery,
+  { from, size, merge, isByArm }: HistoryQuery,
 ) {
   const told: Told[] = [];
   let at: number | undefined = from;
   let next: number | undefined;
   let last: Told | undefined;
   let end = from;
+  const limit = merge === 1 ? size : READ_MAX;
   while (at !== undefined && next === undefined) {
-    const page: Page<PlacedEntry, number> = okOrThrow(await runs.history(runId, at, Math.max(size, merge)));
-    for (const entry of page.items) {
-      const { seq, isSettled } = entry;
+    const page: Page<PlacedEntry, number> = okOrThrow(await runs.history(runId, at, limit, merge === 1));
+    for (const placed of page.items) {
+      const { seq, isSettled } = placed;
+      const entry = isByArm ? placed : withoutArms(placed);
       const joins = last !== undefined && isSameGroup(last.first, entry, merge);
       if (!joins && told.length === size) {
         next = seq;
         break;
       }
-      const one: Told = joins ? (last as Told) : { seq, first: entry, batches: [], isSettled: true };
+      const isMerged = merge > 1 && entry.kind === "batch";
+      const one: Told = joins
+        ? (last as Told)
+        : { seq, first: entry, merging: isMerged ? mergingOf() : undefined, isSettled: true };
       if (!joins) told.push(one);
       one.isSettled &&= isSettled;
       end = seq + 1;
-      const { kind } = recordToWire(entry);
-      if (kind.case !== "batch") continue;
-      one.batches.push(kind.value);
+      if (entry.kind !== "batch") continue;
+      one.merging?.add(entry);
       last = one;
     }
     // A page of its own ends where it is large; several that are merged are small.
@@ -58,59 +68,27 @@ export async function historyResponse(
     at = merge === 1 ? undefined : page.next;
   }
   // Batches to come may join the last of them.
-  if (next === undefined && last !== undefined && last.batches.length < merge) last.isSettled = false;
+  if (next === undefined && last?.merging !== undefined && last.merging.count() < merge) last.isSettled = false;
   const settled = told.findIndex(({ isSettled }) => !isSettled);
   const resumeRecords = settled < 0 ? 0 : told.length - settled;
   return create(GetHistoryResponseSchema, {
-    records: told.map((each) => toRecord(each, merge)),
+    records: told.map(({ first, merging }) => {
+      const record = recordToWire(merging?.entry() ?? first);
+      if (merging !== undefined && record.kind.case === "batch") record.kind.value.merged = merging.count();
+      return record;
+    }),
     nextPageToken: next === undefined ? "" : pageToken(String(next)),
     resumeToken: pageToken(String(told[settled]?.seq ?? end)),
     resumeRecords,
   });
 }
 
+function withoutArms(entry: PlacedEntry): PlacedEntry {
+  return entry.kind === "batch" ? { ...entry, probabilities: [], values: [], counts: [] } : entry;
+}
+
 function isSameGroup(one: HistoryEntry, other: HistoryEntry, merge: number): boolean {
   if (merge === 1 || one.kind !== "batch" || other.kind !== "batch") return false;
   const isAlike = one.epoch === other.epoch && one.rolledBack === other.rolledBack;
   return isAlike && Math.floor(one.batch / merge) === Math.floor(other.batch / merge);
-}
-
-function toRecord({ first, batches }: Told, merge: number): HistoryRecord {
-  const record = recordToWire(first);
-  if (merge > 1 && record.kind.case === "batch") record.kind = { case: "batch", value: merged(batches) };
-  return record;
-}
-
-/** Counts are added up, the others are means over those that have one. */
-function merged(batches: readonly BatchRecord[]): BatchRecord {
-  const [first] = batches as readonly [BatchRecord, ...BatchRecord[]];
-  const arms = batches.reduce((most, { counts }) => Math.max(most, counts.length), 0);
-  const byArm = (
-    of: (batch: BatchRecord) => readonly number[],
-    join: (values: readonly number[]) => number,
-  ): number[] => Array.from({ length: arms }, (_, arm) => join(batches.flatMap((batch) => of(batch)[arm] ?? [])));
-  const total = (of: (batch: BatchRecord) => number): number => sum(batches.map(of));
-  const rewards = batches.flatMap(({ rewardMean }) => rewardMean ?? []);
-  const solved = batches.flatMap(({ solvedShare }) => solvedShare ?? []);
-  return {
-    ...first,
-    probabilities: byArm(({ probabilities }) => probabilities, mean),
-    values: byArm(({ values }) => values, mean),
-    counts: byArm(({ counts }) => counts, sum),
-    prompts: total(({ prompts }) => prompts),
-    released: total(({ released }) => released),
-    useful: total(({ useful }) => useful),
-    closed: batches.every(({ closed }) => closed),
-    merged: batches.length,
-    ...(rewards.length > 0 && { rewardMean: mean(rewards) }),
-    ...(solved.length > 0 && { solvedShare: mean(solved) }),
-  };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
-
-function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : sum(values) / values.length;
 }

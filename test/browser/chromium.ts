@@ -1,5 +1,6 @@
 /** A browser without a window, which opens a page until it is told to stop. */
 import { spawn } from "node:child_process";
+import { chromium as playwright, type Browser } from "playwright-core";
 import { programOf } from "../support/debian.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 
@@ -11,11 +12,18 @@ export function chromium(): string {
   return process.env["CHROMIUM"] ?? programOf(names, "chromium-headless-shell");
 }
 
+/** Root has no sandbox of Chromium's, and containers little shared memory. The page is ours. */
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+
+/** The browser as playwright drives it; `timeoutMs`: how long its start may take. */
+export function launch(timeoutMs: number): Promise<Browser> {
+  return playwright.launch({ executablePath: chromium(), args: FLAGS, timeout: timeoutMs });
+}
+
 /** Opens a page in a profile of its own; ends with the scope. */
 export function openPage(browser: string, url: string): AsyncDisposable {
   const profile = temporaryFolder();
-  // Root has no sandbox of Chromium's, and containers little shared memory. The page is ours.
-  const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"];
+  const flags = ["--headless", ...FLAGS, "--no-first-run"];
   const child = spawn(browser, [...flags, `--user-data-dir=${profile.path}`, url], { stdio: "ignore" });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   return {

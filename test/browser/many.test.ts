@@ -1,26 +1,26 @@
-/** What the page makes of much, and of little: a thousand arms, more than a server takes; and a token that may only look. */
-import { create, toBinary } from "@bufbuild/protobuf";
+/** What the page makes of much, and of little: runs that are long, and wide; and a token that may only look. */
+import { fromBinary } from "@bufbuild/protobuf";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  GetHistoryResponseSchema,
-  GetRunResponseSchema,
-  ListRunsResponseSchema,
-  RunSchema,
-} from "../../clients/ts/src/index.ts";
+import { createClient, GetHistoryResponseSchema, type GradusClient } from "../../clients/ts/src/index.ts";
 import { openServer, type TestServer } from "../support/in-process.ts";
+import { createLongRun, goOn } from "../support/long-run.ts";
+import { eventually } from "../support/patience.ts";
 import { temporaryFolder } from "../support/server-process.ts";
-import { openBrowser, openView } from "./opened.ts";
+import { openBrowser, type OpenedPage, openView } from "./opened.ts";
 
-const ARMS = 1_000;
+const BATCHES = 5_000;
+/** Into so many steps a history is merged, as page/src/runs/history.ts has it. */
 const STEPS = 200;
-/** Update batches in a step of the history, as a server merges them for a chart. */
-const MERGED = 25;
+const ARMS = 1_000;
+/** Update batches of many arms take several times as long; bench/page draws 5,000 of them. */
+const BATCHES_OF_MANY_ARMS = 256;
 
 const folder = temporaryFolder();
 let server: TestServer;
+let operator: GradusClient;
 let browser: Browser;
 beforeAll(async () => {
   const file = join(folder.path, "tokens.yaml");
@@ -29,9 +29,11 @@ beforeAll(async () => {
   );
   writeFileSync(file, `${tokens.join("\n")}\n`, { mode: 0o600 });
   [server, browser] = await Promise.all([openServer({ tokensFile: file }), openBrowser()]);
+  operator = createClient(server.address, { token: "token-of-a-operator" });
 });
 afterAll(async () => {
   await browser?.close();
+  operator?.close();
   await server?.[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
@@ -58,76 +60,55 @@ test("a token is asked for once, kept for the tab, and what it may not do is not
   expect(opened.complaints).toEqual([]);
 });
 
-/** A run of a thousand arms of twenty environments, and 5,000 update batches of it. */
-function largeRun() {
-  const environments = Array.from({ length: 20 }, (_, at) => `np/kind-${at}`);
-  const arms = Array.from({ length: ARMS }, (_, at) => ({ id: `arm-${at}`, environment: environments[at % 20] ?? "" }));
-  return create(RunSchema, {
-    runId: "large",
-    config: {
-      arms: arms.map(({ id, environment }) => ({ id, spec: { environment } })),
-      numGenerations: 8,
-      promptsPerUpdate: 64,
-    },
-    state: {
-      runId: "large",
-      cursor: BigInt(STEPS * MERGED * 64),
-      batchesDrawn: BigInt(STEPS * MERGED),
-      policy: { kind: { case: "frontier", value: {} } },
-      arms: arms.map(({ id }, at) => ({ armId: id, probability: at === 7 ? 0.1 : 0.9 / (ARMS - 1), weight: 1 })),
-    },
-  });
+/** The page at a view of a run, with a token that may look. */
+async function openRun(view: string): Promise<OpenedPage> {
+  const opened = await openView(browser, `${server.http}/#/runs/${view}`);
+  await giveToken(opened.page, "token-of-a-viewer");
+  return opened;
 }
 
-function history() {
-  const records = Array.from({ length: STEPS }, (_, step) => ({
-    kind: {
-      case: "batch" as const,
-      value: {
-        batch: BigInt(step * MERGED),
-        cursor: BigInt(step * MERGED * 64),
-        merged: MERGED,
-        counts: Array.from({ length: ARMS }, (_, arm) => (arm + step) % 4),
-        probabilities: Array.from({ length: ARMS }, () => 1 / ARMS),
-        prompts: 64 * MERGED,
-        useful: 32 * MERGED,
-        closed: true,
-        solvedShare: step / STEPS,
-        rewardMean: step / STEPS,
-      },
-    },
-  }));
-  return create(GetHistoryResponseSchema, { records });
-}
-
-test("of a thousand arms and 5,000 update batches what is looked for is found, and only what is seen is laid out", async () => {
-  await using opened = await openView(browser, `${server.http}/#/runs/large`);
+test("5,000 update batches are drawn in as many steps as can be told apart, and followed", async () => {
+  const run = await createLongRun(operator, "long", 8);
+  await goOn(operator, run, BATCHES);
+  await using opened = await openRun("long");
   const { page } = opened;
-  const run = largeRun();
-  const answers: Readonly<Record<string, Uint8Array>> = {
-    GetRun: toBinary(GetRunResponseSchema, create(GetRunResponseSchema, { run })),
-    ListRuns: toBinary(ListRunsResponseSchema, create(ListRunsResponseSchema, { runs: [run] })),
-    GetHistory: toBinary(GetHistoryResponseSchema, history()),
-  };
-  for (const [name, body] of Object.entries(answers))
-    await page.route(`**/gradus.v1.CurriculumService/${name}`, (route) =>
-      route.fulfill({ contentType: "application/proto", body: Buffer.from(body) }),
-    );
-  // A stream that says nothing yet.
-  await page.route("**/gradus.v1.CurriculumService/WatchRun", () => undefined);
-  await giveToken(page, "token-of-a-viewer");
+  const histories: number[] = [];
+  page.on("response", (response) => {
+    if (response.url().endsWith("/GetHistory"))
+      void response.body().then((body) => histories.push(fromBinary(GetHistoryResponseSchema, body).records.length));
+  });
   await page.getByRole("region", { name: "Mean reward" }).locator("svg").waitFor();
-  await page.getByText("Drawn most now: arm-7 (10%)").waitFor();
+  await page.getByText(`${BATCHES.toLocaleString("en")} drawn`).waitFor();
+  expect(await page.getByRole("list", { name: "Arms" }).getByRole("listitem").count()).toBe(8);
+  // Looking at it in another way asks for nothing again, and what comes after it is asked for alone.
+  await opened.go("#/runs/long/changes");
+  await page.getByText("Nothing was changed since the run was created.").waitFor();
+  await goOn(operator, run, 1);
+  await page.getByText(`${(BATCHES + 1).toLocaleString("en")} drawn`).waitFor();
+  await eventually(() => expect(histories.length).toBeGreaterThan(0));
+  for (const records of histories.slice(1)) expect(records).toBeLessThan(5);
+  expect(Math.max(...histories)).toBeLessThan(2 * STEPS);
+  expect(opened.complaints).toEqual([]);
+});
+
+test("of a thousand arms what is looked for is found, and only what is seen is laid out", async () => {
+  const run = await createLongRun(operator, "wide", ARMS);
+  await goOn(operator, run, BATCHES_OF_MANY_ARMS);
+  await using opened = await openRun("wide");
+  const { page } = opened;
+  await page.getByRole("region", { name: "Mean reward" }).locator("svg").waitFor();
+  await page.getByText(/Drawn most now: kind-\d+\/arm-\d+ \(/).waitFor();
   const legend = page.getByRole("list", { name: "Arms" }).getByRole("listitem");
-  expect(await legend.count()).toBe(20);
+  // They are of one environment.
+  expect(await legend.count()).toBe(1);
   await page.getByLabel("Arms to show").fill("arm-99");
-  await page.getByRole("button", { name: "arm-990" }).waitFor();
+  await page.getByRole("button", { name: "kind-10/arm-990" }).waitFor();
   expect(await legend.count()).toBe(11);
-  await opened.go("#/runs/large/arms");
+  await opened.go("#/runs/wide/arms");
   const rows = page.getByRole("region", { name: "Arms, a table" }).getByRole("row");
-  await page.getByRole("rowheader", { name: "arm-7", exact: true }).waitFor();
+  await rows.nth(5).waitFor();
   expect(await rows.count()).toBeLessThan(80);
   await page.getByLabel("Search arms").fill("arm-512");
-  await page.getByRole("rowheader", { name: "arm-512" }).waitFor();
+  await page.getByRole("rowheader", { name: "kind-12/arm-512" }).waitFor();
   expect(opened.complaints).toEqual([]);
 });

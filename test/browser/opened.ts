@@ -1,9 +1,9 @@
 /** The page in a browser, on a real server: what it shows, what it calls, and what must never happen on it. */
-import { chromium as playwright, type Browser, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PATIENCE_MS } from "../support/patience.ts";
-import { chromium } from "./chromium.ts";
+import { launch } from "./chromium.ts";
 
 /** Where pictures of the views are kept; they are taken anew with UPDATE_PICTURES=1. */
 const PICTURES = join(import.meta.dirname, "../../docs/pictures");
@@ -18,9 +18,7 @@ export interface OpenedPage extends AsyncDisposable {
 }
 
 export function openBrowser(): Promise<Browser> {
-  // Root has no sandbox of Chromium's, and containers little shared memory. The page is ours.
-  const args = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
-  return playwright.launch({ executablePath: chromium(), args, timeout: PATIENCE_MS });
+  return launch(PATIENCE_MS);
 }
 
 export async function openView(

@@ -1,4 +1,4 @@
-/** What a run's rows must have, and must not share with what evaluates: `gradus run check`, which asks CreateRun. */
+/** What a run's rows must have, and must not share with what evaluates: `gradus run check`, which asks CheckRun. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";

@@ -1,10 +1,9 @@
 /** gradus run check: what is wrong with run files and with the pools that they draw from, without a server. */
 import type { Command } from "commander";
-import type { RunConfig } from "../../../clients/ts/src/public.ts";
+import type { GradusClient, RunConfig } from "../../../clients/ts/src/public.ts";
 import { Source } from "../../../clients/ts/src/public.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { portKinds } from "../../../server/ports/list.ts";
-import { rowWarnings } from "../../../server/services/check-rows.ts";
 import { readPoolPath } from "../../../server/pools/selection.ts";
 import { contradictionLine, rejectionLines } from "../../../server/pools/report.ts";
 import {
@@ -21,8 +20,7 @@ import type { Local } from "../../local.ts";
 import { warn } from "../../notes.ts";
 import { print, printJson } from "../../print.ts";
 import { CliProblem, problemOf } from "../../problem.ts";
-import { lineOfProblem, readRunFile, type RunFile } from "../../run-file.ts";
-import { createdOf } from "./create.ts";
+import { lineOfProblem, readRunFile } from "../../run-file.ts";
 
 export function addCheck(group: Command): void {
   const command = group
@@ -37,32 +35,12 @@ Rows of --pool that hold no task, and what a server must have for a file (a judg
 With --pool it is always said here, and no server is asked.`,
     );
   addSuiteOptions(addConnectionOptions(command)).action((paths: readonly string[], flags: Flags) =>
-    flags.server === undefined || (flags.pool ?? []).length > 0 ? check(paths, flags) : checkThere(paths, flags),
+    flags.server === undefined || (flags.pool ?? []).length > 0 ? checkHere(paths, flags) : checkThere(paths, flags),
   );
 }
 
 interface Flags extends ConnectionFlags {
   readonly json?: boolean;
-}
-
-/** By a server, which knows its pools, and what it can ask. */
-async function checkThere(paths: readonly string[], flags: Flags): Promise<void> {
-  const files = await withClient(flags, async (client) => {
-    const checked: Checked[] = [];
-    for (const file of paths) {
-      const { problems, warnings } = await client.checkRun({ file: readFileOf("<files...>", file) });
-      const said = (remarks: typeof problems) => remarks.map((remark) => lineOfProblem(file, remark));
-      checked.push({ file, problems: said(problems), warnings: said(warnings) });
-    }
-    return checked;
-  });
-  if (flags.json) printJson({ files });
-  for (const { file, problems, warnings } of flags.json ? [] : files) {
-    if (problems.length === 0) print(`${file}: can be created`);
-    warnings.forEach(warn);
-  }
-  const wrong = files.flatMap(({ problems }) => problems);
-  if (wrong.length > 0) throw new CliProblem("usage", wrong.join("\n"));
 }
 
 /** What is said of a file; without problems it can be created. */
@@ -74,70 +52,82 @@ interface Checked {
   readonly arms?: readonly string[];
 }
 
-async function check(paths: readonly string[], { json, ...flags }: Flags): Promise<void> {
+interface CheckedRun extends Checked {
+  /** As the file has it, and as a server makes it of that, with families spelled out; undefined: there are problems. */
+  readonly run?: { readonly config: RunConfig; readonly created: RunConfig };
+}
+
+/** By a server, or by the same handlers here; a file that cannot be read has a problem like others. */
+async function checkedBy(client: GradusClient, file: string): Promise<CheckedRun> {
+  let text: string;
+  try {
+    text = readFileOf("<files...>", file);
+  } catch (error) {
+    if (!(error instanceof CliProblem)) throw error;
+    return { file, problems: [error.message], warnings: [] };
+  }
+  const { problems, warnings, config, created } = await client.checkRun({ file: text });
+  const said = (remarks: typeof problems) => remarks.map((remark) => lineOfProblem(file, remark));
+  return {
+    file,
+    problems: said(problems),
+    warnings: said(warnings),
+    ...(created !== undefined && { arms: created.arms.map(({ id }) => id) }),
+    ...(config !== undefined && created !== undefined && { run: { config, created } }),
+  };
+}
+
+/** By a server, which knows its pools, and what it can ask. */
+async function checkThere(paths: readonly string[], flags: Flags): Promise<void> {
+  const files = await withClient(flags, (client) => eachOf(paths, (path) => checkedBy(client, path)));
+  tell(files, [], flags.json);
+}
+
+async function checkHere(paths: readonly string[], { json, ...flags }: Flags): Promise<void> {
   const asked = { ...ANY_TEACHER, ...flags };
   const local = await localOf(asked, "runs");
-  const problems: CliProblem[] = [];
-  const files: Checked[] = [];
   try {
     const poolWords = poolWarnings(local, configOf(asked).pools);
-    if (!json) poolWords.forEach(warn);
-    for (const [i, path] of paths.entries()) {
-      const file = await checked(local, path, `check-${i}`);
-      if (file instanceof CliProblem) {
-        problems.push(file);
-        files.push({ file: path, problems: file.message.split("\n"), warnings: [] });
-        continue;
-      }
-      const ofRows = (await rowsOf(local, `check-${i}`)).map((warning) => `${path}: ${warning}`);
-      const warnings = [...ofRows, ...needWarnings(local.deps.registry, file)];
-      const arms = file.created.arms.map(({ id }) => id);
-      files.push({ file: path, problems: [], warnings, arms });
-      if (json) continue;
-      print(`${path}: can be created`);
-      familyLines(file).forEach((line) => print(line));
-      warnings.forEach(warn);
-    }
-    if (json) printJson({ files, pools: poolWords });
+    const files = await eachOf(paths, async (path) => {
+      const checked = await checkedBy(local.client, path);
+      return { ...checked, warnings: [...checked.warnings, ...needWarnings(local.deps.registry, checked)] };
+    });
+    tell(files, poolWords, json);
+  } catch (error) {
+    throw problemOf(error, undefined);
   } finally {
     local.client.close();
   }
-  const [first] = problems;
-  if (first !== undefined) throw new CliProblem(first.kind, problems.map(({ message }) => message).join("\n"));
 }
 
-interface CreatedFile extends RunFile {
-  /** As a server makes it of the file: with families spelled out. */
-  readonly created: RunConfig;
+async function eachOf<T>(paths: readonly string[], check: (path: string) => Promise<T>): Promise<readonly T[]> {
+  const checked: T[] = [];
+  for (const path of paths) checked.push(await check(path));
+  return checked;
+}
+
+function tell(checked: readonly CheckedRun[], pools: readonly string[], asJson = false): void {
+  if (asJson) printJson({ files: checked.map(({ run: _, ...told }): Checked => told), pools });
+  else {
+    pools.forEach(warn);
+    for (const { file, problems, warnings, run } of checked) {
+      if (problems.length > 0) continue;
+      print(`${file}: can be created`);
+      if (run !== undefined) familyLines(run).forEach((line) => print(line));
+      warnings.forEach(warn);
+    }
+  }
+  const wrong = checked.flatMap(({ problems }) => problems);
+  if (wrong.length > 0) throw new CliProblem("usage", wrong.join("\n"));
 }
 
 /** What families of arms stand for: those that the file does not name come behind the others. */
-function familyLines({ config, created }: CreatedFile): readonly string[] {
+function familyLines({ config, created }: NonNullable<CheckedRun["run"]>): readonly string[] {
   const families = config.arms.flatMap(({ spec }) => (spec?.environment.includes("*") ? [spec.environment] : []));
   if (families.length === 0) return [];
   const named = config.arms.length - families.length;
   const ids = created.arms.slice(named).map(({ id }) => id);
   return [`  ${families.join(", ")}: ${ids.length} arms: ${ids.join(", ")}`];
-}
-
-/** The file, or what is wrong with it. */
-async function checked({ client }: Local, path: string, id: string): Promise<CreatedFile | CliProblem> {
-  try {
-    const file = readRunFile("<files...>", path);
-    const { config } = await createdOf(client, file, id);
-    if (config === undefined) throw new Error("a run was created without a configuration");
-    return { ...file, created: config };
-  } catch (error) {
-    const problem = problemOf(error, undefined);
-    if (problem instanceof CliProblem) return problem;
-    throw error;
-  }
-}
-
-/** What the rows of a run that was created here are worth a word about. */
-async function rowsOf({ deps }: Local, id: string): Promise<readonly string[]> {
-  const created = await deps.runs.get(id);
-  return created.kind === "ok" ? rowWarnings(deps, created.value.config) : [];
 }
 
 function poolWarnings({ deps }: Local, named: readonly { readonly name: string; readonly path: string }[]) {
@@ -154,9 +144,11 @@ function poolWarnings({ deps }: Local, named: readonly { readonly name: string; 
 const needOf = (port: string): string => portKinds.find(([name]) => name === port)?.[1].words.needs ?? `a ${port}`;
 
 /** What not every server has, each at the first arm that needs it. */
-function needWarnings(registry: Registry, { path, created, lineOf }: CreatedFile): readonly string[] {
+function needWarnings(registry: Registry, { file, run }: CheckedRun): readonly string[] {
+  if (run === undefined) return [];
+  const { lineOf } = readRunFile("<files...>", file);
   const seen = new Set<string>();
-  return specsOf(created).flatMap(([field, spec]) => {
+  return specsOf(run.created).flatMap(([field, spec]) => {
     const found = registry.find(spec?.environment ?? "", spec?.version || undefined);
     const port = found.kind === "found" ? found.environment.resource?.port : undefined;
     const needs = [
@@ -166,7 +158,7 @@ function needWarnings(registry: Registry, { path, created, lineOf }: CreatedFile
     return needs.flatMap(([at, need]) => {
       if (seen.has(need)) return [];
       seen.add(need);
-      return [`${path}:${lineOf(at)}: ${at}: needs a server with ${need}`];
+      return [`${file}:${lineOf(at)}: ${at}: needs a server with ${need}`];
     });
   });
 }

@@ -86,12 +86,13 @@ def test_the_configuration_arrives_as_it_was_written(client: Client, run_id: str
 
 
 def test_a_family_of_arms_is_spelled_out_before_anything_is_created(client: Client, run_id: str) -> None:
-    run = client.run(run_id)
-    config = run.check([gradus.arm("np/t*")], gradus.mixture(), num_generations=2, prompts_per_update=2)
-    assert {arm.spec.environment for arm in config.arms} == {"np/tsp"}
-    assert "np/tsp/easy" in {arm.arm_id for arm in config.arms}
+    family = gradus.RunConfig((gradus.arm("np/t*"),), gradus.mixture(), num_generations=2, prompts_per_update=2)
+    created = client.check_run(family).created
+    assert created is not None
+    assert {arm.spec.environment for arm in created.arms} == {"np/tsp"}
+    assert "np/tsp/easy" in {arm.arm_id for arm in created.arms}
     with pytest.raises(gradus.NotFoundError):
-        run.get()
+        client.run(run_id).get()
 
 
 def test_an_unbounded_run_never_waits(client: Client, run_id: str) -> None:

@@ -91,7 +91,7 @@ export type Seed = bigint | number | string;
 export interface ArmChoice extends TaskChoice {
   /**
    * Unique within the run. Left out of a family alone, an environment with "*" ("np/*"), which stands for an arm of each
-   * level of all that match: `check` says what it comes to.
+   * level of all that match: `checkRun` says what it comes to.
    */
   readonly id?: string | undefined;
   /** Left out: 1. */

@@ -95,11 +95,6 @@ export interface RunHandle {
   feedbackCounts(): FeedbackCounts;
   /** Creates the run, or gives it as it is if it is there with the same configuration. */
   create(choice: RunChoice | RunConfig, options?: CallOptions): Promise<Run>;
-  /**
-   * What `create` would create, as for a run of a new id; nothing is created. Families of arms ("np/*") are spelled out in
-   * it, behind the others: an arm for each level.
-   */
-  check(choice: RunChoice | RunConfig, options?: CallOptions): Promise<RunConfig>;
   get(options?: CallOptions): Promise<Run>;
   delete(options?: CallOptions): Promise<void>;
   /**
@@ -174,7 +169,7 @@ export interface RunHandle {
 
 const { method } = CurriculumService;
 
-type Tasks = Pick<RunHandle, "create" | "check" | "get" | "delete" | "nextBatch" | "batches" | "nextEvaluation">;
+type Tasks = Pick<RunHandle, "create" | "get" | "delete" | "nextBatch" | "batches" | "nextEvaluation">;
 type FeedbackCalls = Pick<RunHandle, "reportAdvantages" | "closeGroups" | "groups" | "reopenGroups">;
 type Control = Pick<RunHandle, "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume">;
 type Rows = Pick<RunHandle, "rows" | "rateRows">;
@@ -206,10 +201,6 @@ function tasks({ unary }: Caller, runId: string): Tasks {
         { runId, armId, round: BigInt(round), cursor: cursor ?? 0n, count: count ?? 0 },
         options,
       ),
-    check: async (choice, options) => {
-      const asked = { runId, config: runConfigOf(choice), validateOnly: true };
-      return present(present((await unary(method.createRun, asked, options)).run, "run").config, "config");
-    },
     create: async (choice, options) =>
       present((await unary(method.createRun, { runId, config: runConfigOf(choice) }, options)).run, "run"),
     // Sent again only where the server says that it did nothing: after a lost reply it would answer NOT_FOUND.

@@ -33,6 +33,7 @@ export function Compared({ runs }: { readonly runs: readonly ReadRun[] }) {
             steps: STEPS,
             batchesDrawn,
             signal,
+            withoutArms: true,
           });
           return seriesOf(run, [], history).points;
         }),

@@ -19,11 +19,13 @@ interface Reading {
   readonly steps: number;
   readonly batchesDrawn: number;
   readonly signal: AbortSignal;
+  /** Whether what update batches have by arm is left out: of many arms that is most of it. */
+  readonly withoutArms?: boolean;
 }
 
 /** The whole of it, or what changed since `before`. */
 export async function readHistory(gradus: Gradus, before: History | undefined, reading: Reading): Promise<History> {
-  const { runId, steps, batchesDrawn, signal } = reading;
+  const { runId, steps, batchesDrawn, signal, withoutArms = false } = reading;
   const wanted = Math.max(1, Math.ceil(batchesDrawn / steps));
   const goesOn = before !== undefined && before.resumeToken !== "" && wanted < 2 * before.merged + 1;
   const merged = goesOn ? before.merged : wanted;
@@ -33,7 +35,7 @@ export async function readHistory(gradus: Gradus, before: History | undefined, r
   for (;;) {
     const page = await gradus.unary(
       CurriculumService.method.getHistory,
-      { runId, pageToken, mergeBatches: merged },
+      { runId, pageToken, mergeBatches: merged, withoutArms },
       { signal },
     );
     records.push(...page.records);

@@ -1,10 +1,13 @@
 /** The same task, asked for by a program. */
+import { lazy, Suspense } from "preact/compat";
 import { useState } from "preact/hooks";
 import type { Environment } from "../../../clients/ts/src/public.ts";
 import { CopyButton, Panel, Segments } from "../ui/parts.tsx";
-import { Highlighted } from "../ui/highlighted.tsx";
 import { callsOf } from "./calls.ts";
 import type { ChosenTask } from "./choice.ts";
+
+/** The highlighter weighs a seventh of the first view, and nobody waits for its colours. */
+const Highlighted = lazy(async () => (await import("../ui/highlighted.tsx")).Highlighted);
 
 export function AsACall({ chosen, environment }: { readonly chosen: ChosenTask; readonly environment: Environment }) {
   const [shown, setShown] = useState<string>("curl");
@@ -20,7 +23,15 @@ export function AsACall({ chosen, environment }: { readonly chosen: ChosenTask; 
         onChoose={setShown}
       />
       <div class="copied">
-        <Highlighted code={call.text} language={call.language} />
+        <Suspense
+          fallback={
+            <pre tabIndex={0}>
+              <code>{call.text}</code>
+            </pre>
+          }
+        >
+          <Highlighted code={call.text} language={call.language} />
+        </Suspense>
         <CopyButton text={call.text} what={`the call in ${call.name}`} />
       </div>
     </Panel>

@@ -146,8 +146,16 @@ export interface Runs<Spec, Key extends InstanceKey> {
   import(state: Uint8Array, runId: string | undefined, by?: string): Promise<Result<ImportedRun<Spec, Key>>>;
   /** The state now and after each change; ends when the run is deleted or `signal` aborts, and after a refusal. */
   watch(runId: string, signal: AbortSignal): Promise<Result<AsyncIterable<Result<StateView>>>>;
-  /** From place `from` on; 0: from the start. */
-  history(runId: string, from: number, limit: number): Promise<Result<Page<PlacedEntry, number>>>;
+  /**
+   * From place `from` on; 0: from the start. `isToldWhole` (left out: true): a page has no more records than an answer
+   * holds where all of them are told with what they have by arm; false: as many as are asked for, if they are small as stored.
+   */
+  history(
+    runId: string,
+    from: number,
+    limit: number,
+    isToldWhole?: boolean,
+  ): Promise<Result<Page<PlacedEntry, number>>>;
   /** Stops timers. The store is its owner's to close. */
   close(): void;
 }
@@ -184,9 +192,10 @@ function keeping<Spec, Key extends InstanceKey>(
     return ok(null);
   };
 
-  const history: All["history"] = (runId, from, limit) =>
+  const history: All["history"] = (runId, from, limit, isToldWhole = true) =>
     read(registry, runId, async (state, { run }) => {
-      const { placed, next } = await historyPage(store, run.key, { from, limit, armCount: state.config.arms.length });
+      const armCount = isToldWhole ? state.config.arms.length : 0;
+      const { placed, next } = await historyPage(store, run.key, { from, limit, armCount });
       const missing = missingRecord(state, placed, from, next);
       // Of a run that was deleted meanwhile they are gone.
       if (missing !== undefined && (await run.refresh())) throw recordMissing(missing);

@@ -90,31 +90,6 @@ class RunCore:
         request = message_of(cur.CreateRunRequest, run_id=self.run_id, config=config.to_proto())
         return self.call(curriculum_call("CreateRun", request, _read_run), options)
 
-    def check(
-        self,
-        arms: Iterable[Arm],
-        policy: Policy,
-        *,
-        num_generations: int,
-        prompts_per_update: int,
-        **options: Unpack[CreateOptions],
-    ) -> Op[RunConfig]:
-        """What `create` would create with the same arguments, as for a run of a new id; nothing is created.
-
-        Families of arms (`gradus.arm("np/*")`) are spelled out in it, behind the others: an arm for each level.
-
-        Raises
-        ------
-        InvalidArgumentError
-            If the configuration breaks the contract.
-        NotFoundError
-            If a family matches no environment of the server.
-
-        """
-        config = _config_of(arms, policy, num_generations, prompts_per_update, options)
-        request = message_of(cur.CreateRunRequest, run_id=self.run_id, config=config.to_proto(), validate_only=True)
-        return self.call(curriculum_call("CreateRun", request, _read_config), options)
-
     def get(self, **options: Unpack[CallOptions]) -> Op[RunInfo]:
         """Its configuration, and its state as it stands.
 
@@ -291,10 +266,6 @@ def _config_of(
         prompts_per_update=prompts_per_update,
         **given,
     )
-
-
-def _read_config(response: cur.CreateRunResponse) -> RunConfig:
-    return RunConfig.from_proto(response.run.config)
 
 
 def _read_run(response: cur.GetRunResponse | cur.CreateRunResponse) -> RunInfo:

@@ -52,12 +52,25 @@ class RunRemark(Value, message=curriculum_pb2.RunRemark):
 
 @dataclass(frozen=True)
 class CheckedRun(Value, message=curriculum_pb2.CheckRunResponse):
-    """What was found: without `problems` the run can be created. `config` None: the file does not read."""
+    """What was found: without `problems` the run can be created.
+
+    Attributes
+    ----------
+    config
+        As it was read; None: the file does not read.
+    run_id
+        Of the file; "": it has none.
+    created
+        What would be created of it: families of arms (`gradus.arm("np/*")`) are spelled out, behind the others, an arm
+        for each level. None: nothing, for there are problems.
+
+    """
 
     problems: tuple[RunRemark, ...]
     warnings: tuple[RunRemark, ...]
     config: RunConfig | None
     run_id: str
+    created: RunConfig | None
 
 
 @dataclass(frozen=True)

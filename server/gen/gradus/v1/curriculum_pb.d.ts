@@ -1863,15 +1863,6 @@ export declare type CreateRunRequest = Message<"gradus.v1.CreateRunRequest"> & {
    * @generated from field: gradus.v1.RunConfig config = 2;
    */
   config?: RunConfig | undefined;
-
-  /**
-   * Say only what would be made: all is checked as for a run of a new id, nothing is
-   * created, and the answer has the configuration with families of arms spelled out,
-   * and no state.
-   *
-   * @generated from field: bool validate_only = 3;
-   */
-  validateOnly: boolean;
 };
 
 /**
@@ -2010,6 +2001,14 @@ export declare type CheckRunResponse = Message<"gradus.v1.CheckRunResponse"> & {
    * @generated from field: string run_id = 4;
    */
   runId: string;
+
+  /**
+   * The configuration that CreateRun would make of it: families of arms are spelled out,
+   * those of arms that are listed behind the others. Unset where there is a problem.
+   *
+   * @generated from field: gradus.v1.RunConfig created = 5;
+   */
+  created?: RunConfig | undefined;
 };
 
 /**
@@ -3830,6 +3829,14 @@ export declare type GetHistoryRequest = Message<"gradus.v1.GetHistoryRequest"> &
    * @generated from field: uint32 merge_batches = 4;
    */
   mergeBatches: number;
+
+  /**
+   * Leaves out what update batches have by arm, which is most of the history of a run of
+   * many arms: probabilities, values and counts are empty.
+   *
+   * @generated from field: bool without_arms = 5;
+   */
+  withoutArms: boolean;
 };
 
 /**

@@ -1968,14 +1968,8 @@ class CreateRunRequest(google.protobuf.message.Message):
 
     RUN_ID_FIELD_NUMBER: builtins.int
     CONFIG_FIELD_NUMBER: builtins.int
-    VALIDATE_ONLY_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Chosen by the client: 1 to 128 bytes of a-z A-Z 0-9 . _ - ; required."""
-    validate_only: builtins.bool
-    """Say only what would be made: all is checked as for a run of a new id, nothing is
-    created, and the answer has the configuration with families of arms spelled out,
-    and no state.
-    """
     @property
     def config(self) -> global___RunConfig:
         """What it is. Required."""
@@ -1985,10 +1979,9 @@ class CreateRunRequest(google.protobuf.message.Message):
         *,
         run_id: builtins.str = ...,
         config: global___RunConfig | None = ...,
-        validate_only: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["config", b"config"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["config", b"config", "run_id", b"run_id", "validate_only", b"validate_only"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["config", b"config", "run_id", b"run_id"]) -> None: ...
 
 global___CreateRunRequest = CreateRunRequest
 
@@ -2079,6 +2072,7 @@ class CheckRunResponse(google.protobuf.message.Message):
     WARNINGS_FIELD_NUMBER: builtins.int
     CONFIG_FIELD_NUMBER: builtins.int
     RUN_ID_FIELD_NUMBER: builtins.int
+    CREATED_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run_id that the file gives; empty: none."""
     @property
@@ -2093,6 +2087,12 @@ class CheckRunResponse(google.protobuf.message.Message):
     def config(self) -> global___RunConfig:
         """The configuration as it was read, for CreateRun; unset where the file does not read."""
 
+    @property
+    def created(self) -> global___RunConfig:
+        """The configuration that CreateRun would make of it: families of arms are spelled out,
+        those of arms that are listed behind the others. Unset where there is a problem.
+        """
+
     def __init__(
         self,
         *,
@@ -2100,9 +2100,10 @@ class CheckRunResponse(google.protobuf.message.Message):
         warnings: collections.abc.Iterable[global___RunRemark] | None = ...,
         config: global___RunConfig | None = ...,
         run_id: builtins.str = ...,
+        created: global___RunConfig | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["config", b"config"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["config", b"config", "problems", b"problems", "run_id", b"run_id", "warnings", b"warnings"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["config", b"config", "created", b"created"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["config", b"config", "created", b"created", "problems", b"problems", "run_id", b"run_id", "warnings", b"warnings"]) -> None: ...
 
 global___CheckRunResponse = CheckRunResponse
 
@@ -3649,6 +3650,7 @@ class GetHistoryRequest(google.protobuf.message.Message):
     PAGE_SIZE_FIELD_NUMBER: builtins.int
     PAGE_TOKEN_FIELD_NUMBER: builtins.int
     MERGE_BATCHES_FIELD_NUMBER: builtins.int
+    WITHOUT_ARMS_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run. Required."""
     page_size: builtins.int
@@ -3662,6 +3664,10 @@ class GetHistoryRequest(google.protobuf.message.Message):
     numbers divided by it, rounded down, are equal. For charts of long runs. 0 and 1:
     none are merged. Tokens belong to the number that they were given with.
     """
+    without_arms: builtins.bool
+    """Leaves out what update batches have by arm, which is most of the history of a run of
+    many arms: probabilities, values and counts are empty.
+    """
     def __init__(
         self,
         *,
@@ -3669,8 +3675,9 @@ class GetHistoryRequest(google.protobuf.message.Message):
         page_size: builtins.int = ...,
         page_token: builtins.str = ...,
         merge_batches: builtins.int = ...,
+        without_arms: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["merge_batches", b"merge_batches", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["merge_batches", b"merge_batches", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "without_arms", b"without_arms"]) -> None: ...
 
 global___GetHistoryRequest = GetHistoryRequest
 
