@@ -18,18 +18,27 @@ TICKS = os.sysconf("SC_CLK_TCK")
 @contextmanager
 def serving(checkout: Path = ROOT) -> Iterator[tuple[int, str]]:
     """A checkout's server, as its command starts it, with a data directory of its own: process and address."""
+    with serving_ports(checkout) as (pid, ports):
+        yield pid, f"localhost:{ports['grpcPort']}"
+
+
+@contextmanager
+def serving_ports(checkout: Path = ROOT, *options: str) -> Iterator[tuple[int, dict[str, int]]]:
+    """The same with more options: process and `grpcPort` and `httpPort`."""
     with tempfile.TemporaryDirectory() as data:
         program = json.loads((checkout / "package.json").read_text())["bin"]["gradus"]
         command = [str(checkout / program), "serve", "--port", "0", "--http-port", "0"]
-        flags = ["--data-dir", data, "--log-format", "json"]
+        flags = ["--data-dir", data, "--log-format", "json", *options]
         with subprocess.Popen(
             [*command, *flags], cwd=checkout, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         ) as server:
             assert server.stdout is not None
             line = next(each for each in server.stdout if b'"listening"' in each)
             threading.Thread(target=server.stdout.read, daemon=True).start()
-            yield server.pid, f"localhost:{json.loads(line)['grpcPort']}"
-            server.terminate()
+            try:
+                yield server.pid, json.loads(line)
+            finally:
+                server.terminate()
 
 
 def cpu_seconds(pid: int) -> float:

@@ -2,16 +2,22 @@
 
     python bench/openenv/play.py [--server http://127.0.0.1:8080] [--token TOKEN] [--tasks 100]
 
-Needs openenv-core and websockets (requirements.txt), and nothing of Gradus. Each task is reset twice, over two
+Without `--server` one is started. Needs openenv-core and websockets (requirements.txt), and nothing of Gradus. Each task is reset twice, over two
 sessions, and must be the same; a completion without an answer must have a reward, and one more step must be refused.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
+from contextlib import nullcontext
+from pathlib import Path
 
 from openenv.core.generic_client import GenericEnvClient
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from serving import serving_ports
 
 SETTINGS = (("np/tsp", "easy"), ("countdown", "T0"))
 
@@ -45,12 +51,14 @@ def play(server: str, environment: str, level: str, tasks: int) -> None:
 def main() -> None:
     """Plays every setting."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--server", default="http://127.0.0.1:8080")
+    parser.add_argument("--server", default="")
     parser.add_argument("--token", default="")
     parser.add_argument("--tasks", type=int, default=100)
     given = parser.parse_args()
-    for environment, level in SETTINGS:
-        play(address(given.server, given.token), environment, level, given.tasks)
+    with nullcontext((0, {})) if given.server else serving_ports() as (_, ports):
+        server = given.server or f"http://127.0.0.1:{ports['httpPort']}"
+        for environment, level in SETTINGS:
+            play(address(server, given.token), environment, level, given.tasks)
 
 
 if __name__ == "__main__":

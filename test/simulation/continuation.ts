@@ -14,8 +14,9 @@ import {
   type Task,
 } from "../../clients/ts/src/index.ts";
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
+import { CHECKOUT, hostOf, mountedArms, mountedCompletion } from "../support/mounted/killed.ts";
 import { adscRun, complete, taskLine } from "../support/scripted-policy.ts";
-import { startServer, temporaryFolder } from "../support/server-process.ts";
+import { type ServerProcess, startServerIn, temporaryFolder } from "../support/server-process.ts";
 import { differences } from "./compare.ts";
 import { savedIn } from "./operator.ts";
 import { readState } from "./reader-state.ts";
@@ -45,6 +46,12 @@ export const killedPolicies = {
     before: ownPolicy(0.1),
     after: ownPolicy(0.5),
     flags: ["--policies", "examples/policies/weakest-part.ts"],
+  },
+  // The bandit once more, with arms of a file of Python whose host is killed before each kill of the server.
+  mounted: {
+    before: { kind: "bandit" },
+    after: { kind: "bandit", alpha: 0.3 },
+    flags: ["--python", ".venv/bin/python", "--python", "test/support/mounted/word.py", "--mount-workers", "2"],
   },
 } as const satisfies Readonly<Record<string, Killed>>;
 
@@ -92,9 +99,14 @@ function shapesFor(batches: number, { after }: Killed): Shapes {
   ]);
 }
 
-function choiceFor(batches: number, { before }: Killed): RunChoice {
-  const { constraints } = adscRun().policy;
+function choiceFor(batches: number, policy: KilledPolicy): RunChoice {
+  const {
+    arms,
+    policy: { constraints },
+  } = adscRun();
+  const { before } = killedPolicies[policy];
   return adscRun({
+    arms: policy === "mounted" ? [...arms, ...mountedArms()] : arms,
     policy: { ...before, ...(constraints && { constraints }) },
     length: batches * PROMPTS,
     promptsPerUpdate: PROMPTS,
@@ -164,7 +176,7 @@ async function oneStep(client: GradusClient, trainer: Trainer, shapes: Shapes, o
   const parts = batch.tasks.flatMap((task) =>
     Array.from({ length: generationsOf(task, shapes) }, (_, sampleIndex) => ({
       task,
-      completions: [{ sampleIndex, text: complete(task, sampleIndex) }],
+      completions: [{ sampleIndex, text: mountedCompletion(task, sampleIndex) ?? complete(task, sampleIndex) }],
     })),
   );
   for await (const result of client.streamSteps(parts, { deadlineMs: PATIENCE_MS })) {
@@ -172,7 +184,7 @@ async function oneStep(client: GradusClient, trainer: Trainer, shapes: Shapes, o
     options.onReply();
   }
   for (const task of batch.tasks) {
-    const line = `${task.updateBatch} ${task.armProbability} ${taskLine(task)}`;
+    const line = `${task.updateBatch} ${task.armProbability} ${taskLine(task)} ${task.instanceHash}`;
     const first = trainer.tasks.get(task.cursor) ?? line;
     if (first !== line) throw new Error(`cursor ${task.cursor} was "${first}" and is "${line}"`);
     trainer.tasks.set(task.cursor, line);
@@ -188,8 +200,13 @@ interface Course {
   readonly flags: readonly string[];
 }
 
+/** Hosts find the Python package here, whatever is installed. */
+function start(folder: string, flags: readonly string[]): Promise<ServerProcess> {
+  return startServerIn({ ...process.env, PYTHONPATH: CHECKOUT }, folder, ...flags);
+}
+
 async function toItsEnd(folder: string, trainer: Trainer, { shapes, choice, flags }: Course): Promise<number> {
-  const server = await startServer(folder, ...flags);
+  const server = await start(folder, flags);
   const client = createClient(server.address);
   while (await oneStep(client, trainer, shapes, { choice, onReply: () => undefined }));
   const samples = Number((await client.run(RUN).get()).state?.samplesRecorded ?? 0n);
@@ -205,10 +222,13 @@ async function untilKilled(
   { shapes, choice, flags }: Course,
   rng: Rng,
 ): Promise<boolean> {
-  const server = await startServer(folder, ...flags);
+  const server = await start(folder, flags);
   const client = createClient(server.address, { retry: false });
   // After so many replies, with others on their way, or (0) while the first call is.
   const point = rng.int(0, Math.floor(1.5 * PROMPTS * GENERATIONS));
+  // A host is killed before, and the run goes on meanwhile.
+  const host = hostOf(server.pid);
+  const hostPoint = rng.int(0, point);
   let replies = 0;
   let killed = false;
   const kill = (): void => {
@@ -216,7 +236,8 @@ async function untilKilled(
     void server.kill("SIGKILL");
   };
   const onReply = (): void => {
-    if (++replies === point) kill();
+    if (++replies === hostPoint && host !== undefined) process.kill(host, "SIGKILL");
+    if (replies === point) kill();
   };
   if (point === 0) setTimeout(kill, rng.int(0, 20));
   try {
@@ -235,7 +256,7 @@ async function readBack(folder: string, { flags }: Course): Promise<readonly str
   const [journal] = journalsIn(folder);
   if (journal === undefined) return [];
   const { run, faults } = readJournal(journal.events, shortened);
-  const server = await startServer(folder, ...flags);
+  const server = await start(folder, flags);
   const client = createClient(server.address);
   const { state } = await client.run(RUN).export();
   client.close();
@@ -287,7 +308,7 @@ export async function killedAndNot({ kills, seed, policy, progress }: Continuati
   // More than the kills let pass, which are three quarters of a batch apart: the last one must not come after the end.
   const batches = 8 + kills;
   const killed: Killed = killedPolicies[policy];
-  const course = { choice: choiceFor(batches, killed), shapes: shapesFor(batches, killed), flags: killed.flags };
+  const course = { choice: choiceFor(batches, policy), shapes: shapesFor(batches, killed), flags: killed.flags };
   const [undisturbed, disturbed] = [newTrainer(), newTrainer()];
   const samples = await toItsEnd(calm.path, undisturbed, course);
   copyFileSync(join(calm.path, "task-keys"), join(stormy.path, "task-keys"));

@@ -96,8 +96,10 @@ export function chosenRows(
   const share = config.length === 0 ? 0 : Math.min(1, prompts / config.length);
   const chosen = tables.map((table, arm) => {
     const rule = config.arms[arm]?.rows;
+    // Most arms of a run with many have none, and slots are looked through for those that do.
+    if (table === null || rule === undefined) return [][Symbol.iterator]();
     const count = slots.filter((slot) => slot === arm).length;
-    if (table === null || rule === undefined || count === 0) return [][Symbol.iterator]();
+    if (count === 0) return [][Symbol.iterator]();
     // A row that is being sampled would be drawn by what is not known yet.
     const waiting = batches.flatMap(({ groups }) =>
       groups.flatMap(({ kind, task }) => (kind === "open" && task.arm === arm ? (task.row ?? []) : [])),

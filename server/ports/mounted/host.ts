@@ -5,10 +5,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type Server, type Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DescribeResponse, ProviderFrame } from "../../gen/gradus/v1/provider_pb.js";
+import { listenAt, restIfSlow } from "./connections.ts";
 import { createFrameReader, type FrameContent, frameBytes } from "./frames.ts";
 import { type FailureKind, ITEM_LIMITS, kindOfFailure } from "./provider.ts";
 
@@ -40,7 +41,8 @@ export interface Worker {
 
 export interface HostListener {
   onWorker(worker: Worker): void;
-  onFrame(worker: Worker, frame: ProviderFrame): void;
+  /** How many more of that worker's frames are to come for what it was asked. */
+  onFrame(worker: Worker, frame: ProviderFrame): number;
   /** Once for each worker that was told of. */
   onWorkerEnd(worker: Worker, end: WorkerEnd): void;
   /** Once, when the process has ended. */
@@ -204,15 +206,19 @@ class RunningHost {
   #take(socket: Socket): void {
     let worker: Connected | undefined;
     this.#sockets.add(socket);
+    let [frames, more] = [0, 0];
     const late = setTimeout(() => socket.destroy(), WORD_MS_MAX);
     const read = createFrameReader((frame) => {
-      if (worker !== undefined) return this.#listener.onFrame(worker, frame);
+      frames++;
+      if (worker !== undefined) return void (more = this.#listener.onFrame(worker, frame));
       worker = this.#greet(socket, frame);
       clearTimeout(late);
     });
     socket.on("data", (chunk: Buffer) => {
+      frames = 0;
       try {
         read(chunk);
+        restIfSlow(socket, frames, more);
       } catch (error) {
         // It said what is no frame, or answered what it was not asked.
         if (worker === undefined) socket.destroy();
@@ -294,12 +300,4 @@ function environmentOfHost(): Record<string, string> {
   });
   // Hashes are the same in all processes; what is printed comes at once.
   return { ...Object.fromEntries(passed), PYTHONHASHSEED: "0", PYTHONUTF8: "1", PYTHONUNBUFFERED: "1" };
-}
-
-function listenAt(path: string, onConnection: (socket: Socket) => void): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    const server = createServer(onConnection);
-    server.once("error", reject);
-    server.listen(path, () => resolve(server));
-  });
 }

@@ -178,22 +178,28 @@ class Local {
     this.#dispatchSoon();
   }
 
-  #heed(worker: Worker, { call, content }: ProviderFrame): void {
+  /** How many more answers of its batch are to come. */
+  #heed(worker: Worker, { call, content }: ProviderFrame): number {
     const hand = this.#hands.get(worker);
     // What it says while it is being ended comes to nothing.
-    if (hand === undefined || hand.killed !== undefined) return;
+    if (hand === undefined || hand.killed !== undefined) return 0;
     const item = hand.batch[hand.next];
     const answer = call === hand.call ? item?.read(content, hand.next) : undefined;
     if (item === undefined || answer === undefined) {
       this.#options.onFault("a worker answered what it was not asked, and is ended");
-      return this.#kill(hand, "lying");
+      this.#kill(hand, "lying");
+      return 0;
     }
     item.settle(answer);
     hand.next++;
-    if (hand.next < hand.batch.length) return void hand.late.refresh();
-    clearTimeout(hand.late);
-    hand.batch = [];
-    this.#give(hand);
+    const left = hand.batch.length - hand.next;
+    if (left > 0) hand.late.refresh();
+    else {
+      clearTimeout(hand.late);
+      hand.batch = [];
+      this.#give(hand);
+    }
+    return left;
   }
 
   #part(worker: Worker, end: WorkerEnd): void {

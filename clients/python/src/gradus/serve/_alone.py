@@ -22,12 +22,13 @@ MEMORY_STATUS = 71
 
 
 def verify(
-    find: Callable[[pb.ProvidedAnswer], pb.VerifyResponse],
+    find: Callable[[pb.ProvidedAnswer, pb.VerifyResponse], None],
     answer: pb.ProvidedAnswer,
+    found: pb.VerifyResponse,
     walls: Walls,
     limit: AbstractContextManager[None],
-) -> pb.VerifyResponse:
-    """What `find` gives, found elsewhere; or how that process ended before it had said anything."""
+) -> None:
+    """Puts what `find` gives into `found`, elsewhere; or how that process ended before it had said anything."""
     receiving, sending = os.pipe2(os.O_CLOEXEC)
     child = _fork()
     if child == 0:
@@ -38,12 +39,13 @@ def verify(
     status = os.waitstatus_to_exitcode(os.wait4(child, 0)[1])
     if status == 0:
         try:
-            found = pb.VerifyResponse.FromString(data)
-            if found.index == answer.index and found.WhichOneof("result") is not None:
-                return found
+            told = pb.VerifyResponse.FromString(data)
+            if told.index == answer.index and told.WhichOneof("result") is not None:
+                return found.CopyFrom(told)
         except Exception:  # What protobuf's implementations raise differs.
             pass
-    return pb.VerifyResponse(index=answer.index, failure=failure_of_end(status))
+    found.index = answer.index
+    return found.failure.CopyFrom(failure_of_end(status))
 
 
 def keep_forks() -> None:
@@ -81,7 +83,7 @@ def words_of_end(status: int) -> str:
 
 
 def _find_and_end(
-    find: Callable[[pb.ProvidedAnswer], pb.VerifyResponse],
+    find: Callable[[pb.ProvidedAnswer, pb.VerifyResponse], None],
     answer: pb.ProvidedAnswer,
     walls: Walls,
     limit: AbstractContextManager[None],
@@ -93,8 +95,9 @@ def _find_and_end(
         os.closerange(3, sending)
         os.closerange(sending + 1, OPEN_FILES_MAX)
         walls.lock_alone()
+        found = pb.VerifyResponse()
         with limit:
-            found = find(answer)
+            find(answer, found)
         write_all(sending, found.SerializeToString())
         status = 0
     finally:

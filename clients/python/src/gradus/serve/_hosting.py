@@ -9,7 +9,7 @@ import signal
 import sys
 from typing import NoReturn
 
-from gradus.serve import _trial
+from gradus.serve import _chance, _trial
 from gradus.serve._alone import kind_of_end
 from gradus.serve._catalogue import Catalogue, TargetError, folder_of, load, needs_of
 from gradus.serve._frames import read_frame, to_bytes, write_all
@@ -45,6 +45,7 @@ def run(receiving: int, sending: int) -> None:
             memory_mib=start.memory_mib or MEMORY_MIB,
         )
         walls.enter()
+        _chance.install()
         catalogue = load(start.target)
         settle()
         _trial.try_all(catalogue, walls, max(1, start.workers), trial_seconds(start))

@@ -8,12 +8,12 @@ import math
 import numbers
 import random
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from gradus.serve import _json
+from gradus.serve._chance import seed_chance
 from gradus.serve._environment import Environment, Level
 from gradus.serve._facts import ONLY_COMPONENT, ExhaustedError, Facts, UnavailableError
 from gradus.serve._rows import digest_rows, read_rows
@@ -230,19 +230,13 @@ class Served:
         return digest.hexdigest()
 
 
-def seed_chance(seed: int) -> None:
-    """Sets what chance a module may draw on beside the generator that it is handed."""
-    random.seed(seed)
-    numpy = sys.modules.get("numpy.random")
-    if numpy is not None:
-        numpy.seed(seed % 2**32)
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.manual_seed(seed % 2**63)
-
-
 def facts_message(found: Any, components: Mapping[str, float]) -> provider_pb2.ProvidedFacts:
-    """What `verify` gave, in the contract's words. MisshapenError says what is wrong with it."""
+    """What `verify` gave, in the contract's words. MisshapenError says what is wrong with it.
+
+    The same message stands for all that is right, or wrong, and no more: it is copied, and not changed.
+    """
+    if isinstance(found, bool) and not components:
+        return _RIGHT if found else _WRONG
     facts = found if isinstance(found, Facts) else _facts_of(found, components)
     message = provider_pb2.ProvidedFacts(
         verdict=_VERDICTS[facts.verdict], violation=facts.violation[:DETAIL_LENGTH_MAX]
@@ -260,12 +254,16 @@ def facts_message(found: Any, components: Mapping[str, float]) -> provider_pb2.P
     return message
 
 
+_RIGHT = facts_message(Facts.feasible(), {})
+_WRONG = facts_message(Facts.infeasible("the answer is wrong"), {})
+
+
 def _facts_of(found: Any, components: Mapping[str, float]) -> Facts:
     """Of a bool or a number."""
     if isinstance(found, bool) or type(found).__name__ == "bool_":
         if components:
             return Facts.graded({next(iter(components)): 1.0 if found else 0.0})
-        return Facts.feasible() if found else Facts.infeasible("the answer is wrong")
+        return Facts.feasible() if found else Facts.infeasible(_WRONG.violation)
     if isinstance(found, numbers.Real):
         if not components:
             raise MisshapenError(

@@ -112,13 +112,14 @@ class Worker:
         alone = served.environment.runs_answers
         with limit:
             find = verifier(served, request.instance)
-        for answer in request.answers:
-            if alone:
-                found = _alone.verify(find, answer, self._walls, limit)
-            else:
-                with limit:
-                    found = find(answer)
-            self._send(pb.ProviderFrame(call=call, verified=found))
+            for answer in request.answers:
+                reply = pb.ProviderFrame(call=call)
+                limit.begin()
+                if alone:
+                    _alone.verify(find, answer, reply.verified, self._walls, limit)
+                else:
+                    find(answer, reply.verified)
+                self._send(reply)
 
     def _draw(self, call: int, request: pb.DrawRequest) -> None:
         drawn = pb.DrawResponse()
@@ -141,22 +142,28 @@ def make(served: Served, request: pb.GenerateRequest, seed: int, made: pb.Genera
         made.failure.CopyFrom(failure_of(error))
 
 
-Find = Callable[[pb.ProvidedAnswer], pb.VerifyResponse]
+Find = Callable[[pb.ProvidedAnswer, pb.VerifyResponse], None]
 
 
 def verifier(served: Served, instance: bytes) -> Find:
-    """What finds the response to an answer. It raises nothing."""
+    """What puts what is found of an answer into its response. It raises nothing."""
     try:
         verify = served.verifier(instance)
     except BaseException as error:
         failure = failure_of(error)
-        return lambda answer: pb.VerifyResponse(index=answer.index, failure=failure)
 
-    def find(answer: pb.ProvidedAnswer) -> pb.VerifyResponse:
+        def fail(answer: pb.ProvidedAnswer, found: pb.VerifyResponse) -> None:
+            found.index = answer.index
+            found.failure.CopyFrom(failure)
+
+        return fail
+
+    def find(answer: pb.ProvidedAnswer, found: pb.VerifyResponse) -> None:
+        found.index = answer.index
         try:
-            return pb.VerifyResponse(index=answer.index, facts=verify(answer.text))
+            found.facts.CopyFrom(verify(answer.text))
         except BaseException as error:
-            return pb.VerifyResponse(index=answer.index, failure=failure_of(error))
+            found.failure.CopyFrom(failure_of(error))
 
     return find
 
@@ -168,9 +175,13 @@ class Limit:
         limits = [seconds for seconds in (own_seconds, server_ms / 1000) if seconds > 0]
         self.seconds = min(limits, default=0.0)
 
+    def begin(self) -> None:
+        """From now on."""
+        signal.setitimer(signal.ITIMER_PROF, self.seconds)
+
     def __enter__(self) -> None:
         """Begins."""
-        signal.setitimer(signal.ITIMER_PROF, self.seconds)
+        self.begin()
 
     def __exit__(self, *_: object) -> None:
         """Ends."""
