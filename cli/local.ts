@@ -23,10 +23,11 @@ import { runSlice } from "../server/making/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../server/tasks/keyring.ts";
 import { loadPools, type PoolsResult } from "../server/pools/pools.ts";
 import { limitsOf, type OpenedPorts, openPorts } from "../server/ports/ports.ts";
+import type { Refused } from "../server/ports/mounted/described.ts";
 import type { WorkerPool } from "../server/making/workers.ts";
 import { type CallContext, RpcError } from "../server/transport/rpc.ts";
 import { createLocalPorts, missingHere } from "./local-ports.ts";
-import { poolBars } from "./pool-bars.ts";
+import { mountBars, poolBars } from "./pool-bars.ts";
 import { fileProblem } from "./problem.ts";
 
 /** Environments of this process. */
@@ -98,14 +99,16 @@ async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult>
 
 /** What the command mounts, as a server would. */
 async function mountsOf({ mounted }: Config, registry: Registry) {
-  if (mounted.mounts.length === 0) return { mounts: { environments: [], close: async () => undefined }, registry };
+  if (mounted.mounts.length === 0) return { mounts: { environments: [], figures: () => [], close: async () => undefined }, registry };
   const { openMounts, withMounts } = await import("../server/ports/mounted/open.ts");
+  const bars = mountBars();
+  const onRefused = ({ name, reason }: Refused): void => console.error(`gradus: ${name} is not served: ${reason}`);
   const opened = await openMounts(mounted, {
-    onMount: ({ refused }) => {
-      for (const { name, reason } of refused) console.error(`gradus: ${name} is not served: ${reason}`);
-    },
+    onProgress: bars.onProgress,
+    onMount: ({ refused }) => refused.forEach(onRefused),
+    onRefused,
     onFault: (mount, why) => console.error(`gradus: ${mount} failed: ${why}`),
-  });
+  }).finally(bars.stop);
   if (opened.kind === "invalid") throw fileProblem(opened.message);
   const { mounts } = opened;
   const all = withMounts(registry, mounts);

@@ -1,29 +1,46 @@
-/** A progress bar for each pool that takes a while to read. */
+/** Progress bars for what takes a while to read, check or try: one at a time, for what is told of last. */
 import { type Bar, createBar } from "./bar.ts";
+
+export interface Bars {
+  readonly onProgress: (what: string, done: number, total: number) => void;
+  readonly stop: () => void;
+}
 
 export interface PoolBars {
   readonly onProgress: (pool: string, done: number, total: number, stage: "reading" | "checking") => void;
   readonly stop: () => void;
 }
 
-export function poolBars(): PoolBars {
-  let current: { readonly what: string; readonly bar: Bar } | undefined;
+export function progressBars(): Bars {
+  let current: { readonly what: string; readonly bar: Bar; done: number } | undefined;
   const stop = (): void => {
     current?.bar.stop();
     current = undefined;
   };
   return {
-    onProgress(pool, done, total, stage) {
+    onProgress(what, done, total) {
       if (total === 1) return;
-      const what = `${stage} pool ${pool}`;
       if (current?.what !== what) {
         stop();
         const format = `${what} {bar} {percentage}% | {eta_formatted} left`;
-        current = { what, bar: createBar({ done: done - 1, total, format }) };
+        current = { what, bar: createBar({ done: done - 1, total, format }), done: done - 1 };
       }
-      current.bar.update(1);
+      current.bar.update(done - current.done);
+      current.done = done;
       if (done === total) stop();
     },
     stop,
   };
+}
+
+/** For each pool. */
+export function poolBars(): PoolBars {
+  const { onProgress, stop } = progressBars();
+  return { onProgress: (pool, done, total, stage) => onProgress(`${stage} pool ${pool}`, done, total), stop };
+}
+
+/** For each mount. */
+export function mountBars(): Bars {
+  const { onProgress, stop } = progressBars();
+  return { onProgress: (mount, done, total) => onProgress(`trying levels of ${mount}`, done, total), stop };
 }

@@ -33,3 +33,14 @@ export function askedPlace({ origin, hash }: Pick<TaskKey, "origin" | "hash">): 
   const { parameters, seed, attempt } = origin;
   return { parameters, seed, attempt, hash };
 }
+
+/**
+ * That an environment is not of the digest that tasks or arms of it were made by, in words. One that is asked for nothing has
+ * no digest.
+ */
+export function changedSources({ id, asked }: Pick<Environment, "id" | "asked">, before: string | undefined): string {
+  const made = before === undefined ? "was the server's own" : `was of digest ${before}`;
+  const now =
+    asked === undefined ? "is the server's own now" : `is of digest ${asked.digest} now, mounted from ${asked.mount}`;
+  return `${id} ${made} when the task was made, and ${now}: its answers may be worth something else; serve the sources that it was made by, or begin another run`;
+}

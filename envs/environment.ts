@@ -162,6 +162,8 @@ export type AskedResult<Instance = unknown> =
 export interface AskedGenerator<Instance> extends Makeable {
   /** Of all that decides what it makes and how it is verified, 16 hex digits: tasks of another one are none of its. */
   readonly digest: string;
+  /** What makes it, as the operator named it. */
+  readonly mount: string;
   /** One result for each seed, in order. */
   make(tasks: AskedTasks, context: AskContext): Promise<readonly AskedResult<Instance>[]>;
   /** The instance of a task that it made before, whole, so that it can be rendered. */

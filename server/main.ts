@@ -39,7 +39,8 @@ import { loadKeyring } from "./tasks/keyring.ts";
 import { loadPools, type PoolOptions } from "./pools/pools.ts";
 import { reportOf } from "./pools/report.ts";
 import { portKinds } from "./ports/list.ts";
-import { openMounts, withMounts } from "./ports/mounted/open.ts";
+import { mountMetrics } from "./ports/mounted/counts.ts";
+import { type MountContext, openMounts, withMounts } from "./ports/mounted/open.ts";
 import { type OpenedPorts, openPorts } from "./ports/ports.ts";
 import type { Resources } from "./ports/resources.ts";
 import { createWorkerPool, type WorkerPool } from "./making/workers.ts";
@@ -63,11 +64,17 @@ export interface Server {
 /** What the operator has to mend before the server can start. */
 export class StartError extends Error {}
 
+/** Told of what of a start takes a while. */
+export interface StartProgress {
+  readonly onPoolProgress?: PoolOptions["onProgress"];
+  readonly onMountProgress?: MountContext["onProgress"];
+}
+
 /** Starts a server. Throws StartError for what a configuration that reads well can still have wrong. */
 export async function serve(
   config: Config,
   logTo: Log = openLog(config),
-  onPoolProgress?: PoolOptions["onProgress"],
+  { onPoolProgress, onMountProgress }: StartProgress = {},
 ): Promise<Server> {
   const { log } = logTo;
   log.info({ version, ...(commit !== "" && { commit }), node: process.versions.node }, "starting");
@@ -80,7 +87,8 @@ export async function serve(
   const policies = await loadPolicies(config.policyFiles);
   if (policies.kind === "invalid") throw new StartError(policies.message);
   const health = createHealth();
-  const { mounts, registry } = await openTheMounts(config, environments.registry, log);
+  const { mounts, registry } = await openTheMounts(config, environments.registry, log, onMountProgress);
+  registerAll(metrics, mountMetrics(mounts.figures));
   const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, registry, logTo).catch(
     async (error: unknown) => {
       // Hosts are processes of their own.
@@ -126,11 +134,19 @@ export async function serve(
 }
 
 /** What is mounted, and the environments that are here with it. */
-async function openTheMounts({ mounted }: Config, registry: Registry, log: Logger) {
+async function openTheMounts(
+  { mounted }: Config,
+  registry: Registry,
+  log: Logger,
+  onProgress: MountContext["onProgress"],
+) {
+  const onRefused: MountContext["onRefused"] = (refused) => log.warn(refused, "not served of what is mounted");
   const opened = await openMounts(mounted, {
+    ...(onProgress && { onProgress }),
+    onRefused,
     onMount: ({ refused, remarks, ...what }) => {
       log.info(what, "mounted");
-      for (const each of refused) log.warn(each, "not served of what is mounted");
+      for (const each of refused) onRefused(each);
       for (const remark of remarks) log.info({ remark }, "of what is mounted");
     },
     onFault: (mount, why) => log.error({ mount, problem: why }, "what is mounted failed"),

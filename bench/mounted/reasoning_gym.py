@@ -15,12 +15,15 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from gradus.serve._laws import Asked, plain, words
 from gradus.serve._link import Host, Terms
 from gradus.serve._trial import NONSENSE, reaches_top
 from gradus.v1 import provider_pb2 as pb
 
+CHUNK = 20
+LAW_SEEDS = 3
 MARKER = Path("/tmp/gradus-marker")
 HOSTILE = [
     "9**9**9",
@@ -37,8 +40,12 @@ class Tally:
 
     def __init__(self, environment: pb.ProvidedEnvironment) -> None:
         self.id = environment.id
-        self.runs_answers = any("runs answers" in remark for remark in environment.remarks)
+        self.runs_answers = any(
+            "runs answers" in remark for remark in environment.remarks
+        )
         self.levels = len(environment.levels)
+        self.left_out: dict[str, str] = {}
+        self.seconds = 0.0
         self.items = 0
         self.verdicts = 0
         self.differ: list[str] = []
@@ -48,28 +55,74 @@ class Tally:
 
     def as_json(self) -> dict[str, object]:
         """For the file of results."""
-        return {key: dict(value) if isinstance(value, Counter) else value for key, value in vars(self).items()}
+        return {
+            key: dict(value) if isinstance(value, Counter) else value
+            for key, value in vars(self).items()
+        }
 
 
-async def examine(environment: pb.ProvidedEnvironment, first: Host, second: Host, items: int) -> Tally:
-    """So many items of a data set, over its levels."""
+async def examine(
+    environment: pb.ProvidedEnvironment,
+    first: Host,
+    second: Host,
+    items: int,
+    seconds_max: float,
+) -> Tally:
+    """So many items of a data set, over those of its levels that keep the laws, or what there is time for."""
     tally = Tally(environment)
-    for index, level in enumerate(environment.levels):
-        share = items // len(environment.levels) + (index < items % len(environment.levels))
-        if share > 0:
-            await examine_level(Asked(environment, level), first, second, share, tally)
+    began = time.monotonic()
+    levels = []
+    for level in environment.levels:
+        asked = Asked(environment, level)
+        reason = await unlawful(asked, first)
+        if reason is None:
+            levels.append(asked)
+        else:
+            tally.left_out[level.name] = reason
+    # A chunk of each level in turn, so that where the time ends all levels have had some.
+    for number in range(-(-items // (CHUNK * max(1, len(levels))))):
+        for index, asked in enumerate(levels):
+            share = items // len(levels) + (index < items % len(levels))
+            count = min(CHUNK, share - number * CHUNK)
+            if count > 0 and (number == 0 or time.monotonic() - began < seconds_max):
+                await examine_level(
+                    asked, first, second, (number * CHUNK, count), tally
+                )
+    tally.seconds = round(time.monotonic() - began, 1)
     return tally
 
 
-async def examine_level(asked: Asked, first: Host, second: Host, items: int, tally: Tally) -> None:
-    """Makes them in two orders, and has answers to each verified three times."""
-    seeds = asked.seeds(items + 1)[1:]
+async def unlawful(asked: Asked, host: Host) -> str | None:
+    """Why a server would not serve the level; None: it would."""
+    for made in await asked.make(host, asked.seeds(LAW_SEEDS)):
+        if made.WhichOneof("result") != "made":
+            return words(made)
+        texts = [NONSENSE, "nan", made.made.reference]
+        *nonsense, reference = await asked.verify(host, made.made.instance, texts)
+        for text, found in zip(texts, nonsense, strict=False):
+            if found.WhichOneof("result") == "failure" and text == NONSENSE:
+                return f"of '{text}': {words(found)}"
+            if reaches_top(found.facts) and text != made.made.reference:
+                return f"it takes nonsense for a right answer: '{text}'"
+        if made.made.HasField("reference") and not reaches_top(reference.facts):
+            return f"it takes its own reference answer for wrong: {words(reference)}"
+    return None
+
+
+async def examine_level(
+    asked: Asked, first: Host, second: Host, which: tuple[int, int], tally: Tally
+) -> None:
+    """Makes items, so many from a place on, in two orders, and has answers to each verified three times."""
+    begin, count = which
+    seeds = asked.seeds(begin + count + 1)[1 + begin :]
     made = await asked.make(first, seeds)
     again = (await asked.make(second, seeds[::-1]))[::-1]
     for seed, one, other in zip(seeds, made, again, strict=True):
         tally.items += 1
         if plain(one) != plain(other):
-            tally.differ.append(f"{asked.level.name}, seed {seed}: {words(one)} and {words(other)}")
+            tally.differ.append(
+                f"{asked.level.name}, seed {seed}: {words(one)} and {words(other)}"
+            )
         elif one.WhichOneof("result") != "made":
             tally.failures[words(one)[:100]] += 1
     good = [
@@ -78,7 +131,10 @@ async def examine_level(asked: Asked, first: Host, second: Host, items: int, tal
         if one.WhichOneof("result") == "made" == other.WhichOneof("result")
     ]
     answers = [answers_to(instance) for instance in good]
-    found = [await asked.verify(first, instance.instance, texts) for instance, texts in zip(good, answers, strict=True)]
+    found = [
+        await asked.verify(first, instance.instance, texts)
+        for instance, texts in zip(good, answers, strict=True)
+    ]
     for is_after_kill in (False, True):
         if is_after_kill:
             await second.kill_workers()
@@ -87,22 +143,36 @@ async def examine_level(asked: Asked, first: Host, second: Host, items: int, tal
             for text, one, other in zip(texts, before, after, strict=True):
                 tally.verdicts += 1
                 if plain(one) != plain(other):
-                    tally.differ.append(f"{asked.level.name}, {text[:40]!r}: {words(one)} and {words(other)}")
+                    tally.differ.append(
+                        f"{asked.level.name}, {text[:40]!r}: {words(one)} and {words(other)}"
+                    )
     for texts, before in zip(answers, found, strict=True):
         tally.rewarded += [
-            text[:60] for text, each in zip(texts, before, strict=True) if text == NONSENSE and reaches_top(each.facts)
+            text[:60]
+            for text, each in zip(texts, before, strict=True)
+            if text == NONSENSE and reaches_top(each.facts)
         ]
-        tally.failures.update(words(each)[:100] for each in before if each.WhichOneof("result") == "failure")
+        tally.failures.update(
+            words(each)[:100]
+            for each in before
+            if each.WhichOneof("result") == "failure"
+        )
     if good and not tally.hostile:
         await attack(asked, first, good[0], tally)
 
 
-async def attack(asked: Asked, host: Host, instance: pb.ProvidedInstance, tally: Tally) -> None:
+async def attack(
+    asked: Asked, host: Host, instance: pb.ProvidedInstance, tally: Tally
+) -> None:
     """Answers that hang, crash or reach out. None may be rewarded, and each is told of by itself."""
-    for text, each in zip(HOSTILE, await asked.verify(host, instance.instance, HOSTILE), strict=True):
+    for text, each in zip(
+        HOSTILE, await asked.verify(host, instance.instance, HOSTILE), strict=True
+    ):
         kind = each.WhichOneof("result")
         name = (
-            pb.ProviderFailureKind.Name(each.failure.kind).rpartition("_")[2].lower() if kind == "failure" else "told"
+            pb.ProviderFailureKind.Name(each.failure.kind).rpartition("_")[2].lower()
+            if kind == "failure"
+            else "told"
         )
         tally.hostile[name] += 1
         if reaches_top(each.facts):
@@ -115,29 +185,54 @@ async def attack(asked: Asked, host: Host, instance: pb.ProvidedInstance, tally:
 def answers_to(instance: pb.ProvidedInstance) -> list[str]:
     """The reference, things near it, and nonsense."""
     reference = instance.reference
-    return list(dict.fromkeys([reference, reference + " ", reference[:-1], reference[::-1], "0", "", NONSENSE]))
+    return list(
+        dict.fromkeys(
+            [
+                reference,
+                reference + " ",
+                reference[:-1],
+                reference[::-1],
+                "0",
+                "",
+                NONSENSE,
+            ]
+        )
+    )
 
 
 async def main(arguments: Sequence[str]) -> int:
     """The exit status: 0 where nothing differs and nothing is rewarded that must not be."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=int, default=500, help="of each data set (500)")
-    parser.add_argument("--sets", default="", help="names between commas; all unless given")
+    parser.add_argument(
+        "--sets", default="", help="names between commas; all unless given"
+    )
+    parser.add_argument(
+        "--set-seconds",
+        type=float,
+        default=float("inf"),
+        help="of a data set at most (no limit)",
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", help="file of results, JSON lines")
     asked = parser.parse_args(arguments)
     target = f"reasoning-gym:{asked.sets}" if asked.sets else "reasoning-gym"
     began = time.monotonic()
     first, second = await asyncio.gather(
-        *(Host.start(target, Terms(workers=asked.workers, start_seconds=7200)) for _ in range(2))
+        *(
+            Host.start(target, Terms(workers=asked.workers, start_seconds=7200))
+            for _ in range(2)
+        )
     )
     try:
-        return await report(first, second, asked.items, time.monotonic() - began, asked.out)
+        return await report(first, second, asked, time.monotonic() - began)
     finally:
         await asyncio.gather(first.close(), second.close())
 
 
-async def report(first: Host, second: Host, items: int, seconds: float, out: str | None) -> int:
+async def report(
+    first: Host, second: Host, asked: argparse.Namespace, seconds: float
+) -> int:
     """Prints what came, set by set."""
     described = first.ready.described
     levels = sum(len(each.levels) for each in described.environments)
@@ -146,31 +241,60 @@ async def report(first: Host, second: Host, items: int, seconds: float, out: str
     )
     for each in described.left_out:
         print(f"left out  {each.name}: {each.reason}")
-    if described.SerializeToString(deterministic=True) != second.ready.described.SerializeToString(deterministic=True):
+    if described.SerializeToString(
+        deterministic=True
+    ) != second.ready.described.SerializeToString(deterministic=True):
         print("the two hosts describe themselves differently")
     tallies = []
-    with open(out, "w", encoding="utf-8") if out else open(os.devnull, "w", encoding="utf-8") as file:
+    with results(asked.out) as file:
         for environment in described.environments:
-            tally = await examine(environment, first, second, items)
+            tally = await examine(
+                environment, first, second, asked.items, asked.set_seconds
+            )
             tallies.append(tally)
             file.write(json.dumps(tally.as_json(), ensure_ascii=False) + "\n")
             file.flush()
             wrong = [*tally.differ, *(f"rewarded: {text}" for text in tally.rewarded)]
-            noted = ", ".join(f"{count} times {what}" for what, count in tally.failures.items())
-            hostile = ", ".join(f"{count} {what}" for what, count in tally.hostile.items())
+            for level, reason in tally.left_out.items():
+                print(f"left out  {tally.id}#{level}: {reason}")
+            noted = ", ".join(
+                f"{count} times {what}" for what, count in tally.failures.items()
+            )
+            hostile = ", ".join(
+                f"{count} {what}" for what, count in tally.hostile.items()
+            )
             print(
-                f"{'WRONG' if wrong else 'ok':5} {tally.id}: {tally.items} items, {tally.verdicts} verdicts; hostile: {hostile}{'; ' + noted if noted else ''}"
+                f"{'WRONG' if wrong else 'ok':5} {tally.id}: {tally.items} items, {tally.verdicts} verdicts in {tally.seconds:g} s; "
+                f"hostile: {hostile}{'; ' + noted if noted else ''}"
             )
             for line in wrong[:3]:
                 print(f"      {line}")
             sys.stdout.flush()
     bad = [tally.id for tally in tallies if tally.differ or tally.rewarded]
-    runs = sum(tally.runs_answers for tally in tallies)
-    total = sum(tally.items for tally in tallies)
+    served = [tally for tally in tallies if len(tally.left_out) < tally.levels]
+    names = [each.name for each in described.left_out if "#" not in each.name]
+    named = (
+        sum(len(tally.left_out) for tally in tallies)
+        + len(described.left_out)
+        - len(names)
+    )
+    short = [
+        f"{tally.id} {tally.items}" for tally in served if tally.items < asked.items
+    ]
     print(
-        f"{total:,} items of {len(tallies)} sets, {runs} of which run answers as code; wrong: {', '.join(bad) or 'none'}"
+        f"{len(served)} sets served, {len(tallies) - len(served) + len(names)} sets and {named} levels named with a reason; "
+        f"{sum(tally.runs_answers for tally in tallies)} sets run answers as code\n"
+        f"{sum(len(tally.rewarded) for tally in tallies)} exceptions, hangs or nonsense became a reward\n"
+        f"{sum(tally.items for tally in tallies):,} items, {sum(tally.verdicts for tally in tallies):,} verdicts, "
+        f"{sum(len(tally.differ) for tally in tallies)} of them other in another process, order or after a kill\n"
+        f"fewer than {asked.items} items: {', '.join(short) or 'none'}\nwrong: {', '.join(bad) or 'none'}"
     )
     return 1 if bad else 0
+
+
+def results(out: str | None) -> TextIO:
+    """The file of results, or none."""
+    return open(out or os.devnull, "w", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { addServeOptions, readConfig } from "../../server/runtime/config.ts";
 import { isFirstProcess, superviseProcesses } from "../../server/runtime/processes.ts";
-import { poolBars } from "../pool-bars.ts";
+import { mountBars, poolBars } from "../pool-bars.ts";
 import { fileProblem } from "../problem.ts";
 
 /** A signal this long after the first one means that whoever sent it will not wait for the drain. */
@@ -20,9 +20,10 @@ export function addServe(program: Command): void {
     if (result.config.processes > 1 && isFirstProcess()) return superviseProcesses(result.config, told);
     // Loaded here, for the other commands need no server.
     const { serve, StartError } = await import("../../server/main.ts");
-    const bars = poolBars();
-    const server = await serve(result.config, undefined, bars.onProgress)
-      .finally(bars.stop)
+    const [pools, mounts] = [poolBars(), mountBars()];
+    const progress = { onPoolProgress: pools.onProgress, onMountProgress: mounts.onProgress };
+    const server = await serve(result.config, undefined, progress)
+      .finally(() => [pools, mounts].forEach(({ stop }) => stop()))
       .catch((error: unknown) => {
         throw error instanceof StartError ? fileProblem(error.message) : error;
       });

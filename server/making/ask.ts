@@ -1,5 +1,5 @@
 /** Tasks whose instances something outside makes: asked for through the gate of its resource, as its verifications are. */
-import { askedKey, askedPlace, type Asking } from "../../envs/asked.ts";
+import { askedKey, askedPlace, type Asking, changedSources } from "../../envs/asked.ts";
 import type { AskedPlace, AskedResult, Resource } from "../../envs/environment.ts";
 import { type Failed, type Facts, unavailable } from "../../envs/facts.ts";
 import type { TaskKey } from "../../envs/origin.ts";
@@ -41,7 +41,7 @@ export function createAsker(resources: Pick<Resources, "run">): Asker {
   ): Promise<readonly (AskedResult | { readonly kind: "cancelled" })[]> => {
     let results: readonly AskedResult[] = [];
     const isOther = digest !== asked.digest;
-    const resource = isOther ? lost(environment.id, digest ?? "") : environment.resource;
+    const resource = isOther ? lost(environment, digest) : environment.resource;
     if (resource === undefined) throw new Error(`bug: ${environment.id} is asked, and has no resource`);
     const outcome = await resources.run(resource, {
       party: { caller, connection: caller },
@@ -49,7 +49,7 @@ export function createAsker(resources: Pick<Resources, "run">): Asker {
       signal,
       deadlineMs: undefined,
       verify: async (context) => {
-        if (isOther) return changed(resource, environment.id);
+        if (isOther) return changed(resource, environment, digest);
         results = await ask(context.signal);
         // That it fails at one and not at others says that it answers.
         return results.every(({ kind }) => kind === "failed") ? (results[0] as Failed) : DONE;
@@ -104,10 +104,10 @@ function unmade(result: Exclude<AskedResult, { kind: "made" }> | { readonly kind
  * Of digests that this server does not have: whoever asks for their tasks is told so, and after some times their arms are
  * masked, until a server has it again.
  */
-function createLost(): (id: string, digest: string) => Resource {
+function createLost(): (environment: Asking["environment"], digest: string | undefined) => Resource {
   const known = new Map<string, Resource>();
-  return (id, digest) => {
-    const name = `${id} ${digest}`;
+  return (environment, digest) => {
+    const name = `${environment.id} ${digest ?? ""}`;
     const resource = known.get(name) ?? {
       name,
       concurrencyMax: 64,
@@ -115,19 +115,19 @@ function createLost(): (id: string, digest: string) => Resource {
       heldBytesMax: 0,
       timeLimitMs: 1000,
       attemptsMax: 1,
-      probe: async () => changed({ name }, id),
+      probe: async () => changed({ name }, environment, digest),
     };
     known.set(name, resource);
     return resource;
   };
 }
 
-function changed({ name }: Pick<Resource, "name">, id: string): Failed {
-  return unavailable(
-    name,
-    `${id} is of other sources here than when these tasks were made: serve what it was then, or begin another run`,
-    { retryDelayMs: RETRY_DELAY_MS },
-  );
+function changed(
+  { name }: Pick<Resource, "name">,
+  environment: Asking["environment"],
+  digest: string | undefined,
+): Failed {
+  return unavailable(name, changedSources(environment, digest), { retryDelayMs: RETRY_DELAY_MS });
 }
 
 function slices<T>(items: readonly T[], size: number): readonly (readonly T[])[] {

@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import type { Environment } from "../../envs/environment.ts";
 import type { Failed } from "../../envs/facts.ts";
-import { askedPlace } from "../../envs/asked.ts";
+import { askedPlace, changedSources } from "../../envs/asked.ts";
 import { restore, type Restored } from "../../envs/instances.ts";
 import { escaped } from "../../envs/lib/words.ts";
 import type { Pool } from "../../envs/pool.ts";
@@ -14,7 +14,7 @@ import { openTaskId, type TaskToken } from "../tasks/task-id.ts";
 
 // What became of one completion: a score, or the reason why there is none.
 
-export type NoRewardReason = Failed["reason"] | "invalid_task_id" | "too_large";
+export type NoRewardReason = Failed["reason"] | "invalid_task_id" | "too_large" | "failed_precondition";
 
 export interface NoReward {
   readonly kind: "none";
@@ -197,10 +197,10 @@ function openToken(
   const found = registry.find(token.environment, token.version);
   if (found.kind !== "found") return invalidTask(`task_id: ${found.message}`);
   const { environment } = found;
-  if (environment.asked?.digest !== token.digest)
-    return invalidTask(
-      `task_id: ${environment.id} is of other sources here than when the task was made, so that its answers may be worth something else`,
-    );
+  if (environment.asked?.digest !== token.digest) {
+    const detail = `task_id: ${changedSources(environment, token.digest)}`;
+    return { kind: "none", reason: "failed_precondition", detail, retryDelayMs: 0 };
+  }
   const restored = restoredOf(environment, token, bytes, pools);
   if (restored.kind === "invalid") return invalidTask(`task_id: ${restored.message}`);
   const scheme = schemeOf(environment, token);

@@ -123,7 +123,11 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
         completions: [{ $typeName: "gradus.v1.Completion", sampleIndex, text: completion, finishReason, ...version }],
       };
       checkGroups([group], limits);
-      const scored = scoreAndFeed(deps, deps.scorer.open(taskId), group, false, context);
+      const task = deps.scorer.open(taskId);
+      // Of many tasks each is told so in its place (NoReward); here there is but one.
+      if (task.kind === "none" && task.reason === "failed_precondition")
+        throw new RpcError("FAILED_PRECONDITION", task.detail, { field: "task_id" });
+      const scored = scoreAndFeed(deps, task, group, false, context);
       return scored instanceof Promise ? scored.then(onlyOutcome) : onlyOutcome(scored);
     },
     async batchStep(request, context) {

@@ -30,6 +30,7 @@ export const noRewardReasons: Readonly<Record<NoRewardReason, WireReason>> = {
   resource_unavailable: WireReason.RESOURCE_UNAVAILABLE,
   overloaded: WireReason.OVERLOADED,
   internal: WireReason.INTERNAL,
+  failed_precondition: WireReason.FAILED_PRECONDITION,
 };
 
 const statuses: Readonly<Record<DomainStatus["kind"], FeedbackStatus>> = {

@@ -24,6 +24,7 @@ const reasons = {
   [NoRewardReason.OVERLOADED]: "overloaded",
   [NoRewardReason.INTERNAL]: "internal",
   [NoRewardReason.RESOURCE_UNAVAILABLE]: "resource_unavailable",
+  [NoRewardReason.FAILED_PRECONDITION]: "failed_precondition",
 } as const;
 const statuses = {
   [FeedbackStatus.RECORDED]: "recorded",

@@ -8,6 +8,7 @@ import { unavailable } from "../../../envs/facts.ts";
 import type { AnswerFormat, ChatMessage } from "../../../envs/prompt.ts";
 import { judge } from "./blame.ts";
 import { type Described, type DescribedLevel, levelOf } from "./described.ts";
+import type { Finding } from "./examine.ts";
 import { carried, type MountedInstance, uncarried } from "./instance.ts";
 import { createInstances, type Instances } from "./instances.ts";
 import type { Provider } from "./provider.ts";
@@ -15,9 +16,13 @@ import type { Provider } from "./provider.ts";
 export type MountedEnvironment = AsyncEnvironment<MountedInstance, string>;
 
 export interface MountOptions {
+  /** As the operator named it. */
+  readonly mount: string;
   readonly provider: Provider;
   /** Answers that may be with the provider at once. */
   readonly concurrency: number;
+  /** Whether a level keeps the laws, which is tried before its first task is given. */
+  readonly lawful: (described: Described, level: DescribedLevel) => Promise<Finding>;
   /** Told of each level that is not what it was any more. */
   readonly onBroken: (environment: string, level: string, why: string) => void;
 }
@@ -61,6 +66,7 @@ export function mountedEnvironment(described: Described, options: MountOptions):
     ...(described.verbatim && { verbatim: true }),
     asked: {
       digest,
+      mount: options.mount,
       parameters: [levelNumber(levels)],
       levels: levels.map(levelOf),
       conflict: ({ level }) =>
@@ -90,6 +96,7 @@ export function mountedEnvironment(described: Described, options: MountOptions):
     resource: resource.name,
     splitOf: (instance) => splitOf(environment, instance),
     hashOf: (instance) => instanceHash(environment, instance),
+    lawful: (level) => options.lawful(described, level),
     onBroken: (level, why) => options.onBroken(id, level, why),
   });
   return environment;

@@ -1,61 +1,128 @@
 /**
- * Whether a level does what a level must, tried on one seed before it is served: the same again for the same seed, a verdict for
- * its reference answer and for nonsense, and the right ones. `gradus env check` tries far more.
+ * Whether a level does what a level must, tried on a few seeds before it is served: the same again for the same seed, a verdict
+ * for its reference answer and for nonsense, and the right ones. `gradus env check` tries far more.
  */
 import { onOneLine } from "../../../envs/lib/words.ts";
 import type { Described, DescribedLevel } from "./described.ts";
 import { readFacts } from "./findings.ts";
-import { wholeOf } from "./instance.ts";
-import type { Failure, Generated, Provider, Verified } from "./provider.ts";
+import { wholeOf, type WholeInstance } from "./instance.ts";
+import { type Failure, type Generated, NOTHING, type Provider, type Verified } from "./provider.ts";
 
-/** Seeds of which one has to have an instance. */
+/** Seeds of which one has to have an instance; rows, where there are some. */
 const SEEDS = [0n, 1n, 2n, 3n];
+/** An instance that is made in less is cheap: further seeds are tried. */
+const CHEAP_MS = 200;
 const NONSENSE = "gradus: this is no answer";
+/** Scorers that measure a distance take it for the nearest number. Those that raise at it give no reward for it. */
+const NO_NUMBER = "nan";
 
-/** Why the level is not served; undefined: it is. */
-export async function whyNotServed(
+export type Finding =
+  | { readonly kind: "lawful" }
+  /** It is not served, and why. */
+  | { readonly kind: "unlawful"; readonly why: string }
+  /** It could not be asked: nothing was found of it. */
+  | { readonly kind: "unavailable"; readonly why: string };
+
+/** Never rejects, as providers do not. */
+export async function tryLevel(
   provider: Provider,
   described: Described,
-  { name, parametersJson, rows }: DescribedLevel,
+  level: DescribedLevel,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  const { asked } = described;
-  const seeds = rows === 0 ? SEEDS : SEEDS.filter((seed) => seed < BigInt(rows));
-  const make = () => provider.generate(asked, { level: name, parametersJson, seeds }, { signal });
-  const [first, second] = await Promise.all([make(), make()]);
-  const place = first.findIndex(({ kind }) => kind === "made");
-  const [made, again] = [first[place], second[place]];
-  if (made?.kind !== "made") return whyNone(first);
-  if (again?.kind !== "made") return `making the same seed again failed: ${whyNone(second)}`;
-  const whole = wholeOf(described, made.instance);
-  const other = wholeOf(described, again.instance);
-  if (typeof whole === "string") return whole;
-  if (typeof other === "string") return other;
-  if (Buffer.compare(whole.bytes, other.bytes) !== 0 || whole.canonical !== other.canonical)
-    return "one seed gave two instances: it depends on more than the seed, e.g. on a random state of its own";
-  const ask = (answer: string) => provider.verify(asked, { instance: whole.bytes, answer }, { signal });
-  const nonsense = verdictOf(described, await ask(NONSENSE));
-  if (nonsense.kind === "none") return `it cannot verify an answer: ${nonsense.why}`;
-  if (nonsense.isRight) return "it takes nonsense for a right answer";
-  if (whole.reference === undefined) return undefined;
-  const reference = verdictOf(described, await ask(whole.reference));
-  if (reference.kind === "none") return `it cannot verify its own reference answer: ${reference.why}`;
-  return reference.isRight ? undefined : "it takes its own reference answer for wrong";
+): Promise<Finding> {
+  const finding = await new Trial(provider, described, level, signal).run();
+  return signal.aborted ? { kind: "unavailable", why: "the server stops" } : finding;
 }
 
-function whyNone(results: readonly Generated[]): string {
-  const failed = results.find((result): result is Failure => result.kind === "failure");
-  if (failed !== undefined) return `making an instance failed (${failed.failure}): ${onOneLine(failed.detail)}`;
-  const exhausted = results.find((result) => result.kind === "exhausted");
-  return exhausted === undefined ? "it gave nothing" : `its seeds have no instances: ${onOneLine(exhausted.message)}`;
+const LAWFUL: Finding = Object.freeze({ kind: "lawful" });
+
+class Trial {
+  readonly #provider: Provider;
+  readonly #described: Described;
+  readonly #level: DescribedLevel;
+  readonly #signal: AbortSignal;
+
+  constructor(provider: Provider, described: Described, level: DescribedLevel, signal: AbortSignal) {
+    this.#provider = provider;
+    this.#described = described;
+    this.#level = level;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<Finding> {
+    const { rows } = this.#level;
+    let first: { readonly seed: bigint; readonly whole: WholeInstance } | undefined;
+    let message = "it has none";
+    for (const seed of rows === 0 ? SEEDS : SEEDS.filter((row) => row < BigInt(rows))) {
+      const beganMs = performance.now();
+      const generated = await this.#make(seed);
+      if (generated.kind === "failure") return failed("making an instance failed", generated);
+      if (generated.kind === "exhausted") {
+        ({ message } = generated);
+        continue;
+      }
+      const whole = wholeOf(this.#described, generated.instance);
+      if (typeof whole === "string") return unlawful(whole);
+      first ??= { seed, whole };
+      const finding = await this.#tryAnswers(whole);
+      if (finding.kind !== "lawful") return finding;
+      if (performance.now() - beganMs > CHEAP_MS) break;
+    }
+    if (first === undefined) return unlawful(`its seeds have no instances: ${onOneLine(message)}`);
+    return this.#tryAgain(first.seed, first.whole);
+  }
+
+  async #make(seed: bigint): Promise<Generated> {
+    const { name: level, parametersJson } = this.#level;
+    const asked = { level, parametersJson, seeds: [seed] };
+    const [generated = NOTHING] = await this.#provider.generate(this.#described.asked, asked, { signal: this.#signal });
+    return generated;
+  }
+
+  async #tryAgain(seed: bigint, before: WholeInstance): Promise<Finding> {
+    const again = await this.#make(seed);
+    if (again.kind === "failure") return failed("making the same seed again failed", again);
+    if (again.kind === "exhausted") return unlawful("one seed has an instance, and then it has none");
+    const whole = wholeOf(this.#described, again.instance);
+    if (typeof whole === "string") return unlawful(whole);
+    if (Buffer.compare(whole.bytes, before.bytes) === 0 && whole.canonical === before.canonical) return LAWFUL;
+    return unlawful("one seed gave two instances: it depends on more than the seed, e.g. on a random state of its own");
+  }
+
+  async #tryAnswers({ bytes: instance, reference }: WholeInstance): Promise<Finding> {
+    const ask = async (answer: string): Promise<Judged> =>
+      verdictOf(
+        this.#described,
+        await this.#provider.verify(this.#described.asked, { instance, answer }, { signal: this.#signal }),
+      );
+    const nonsense = await ask(NONSENSE);
+    if (nonsense.kind === "none") return nonsense.found("it cannot verify an answer");
+    const number = reference === NO_NUMBER ? undefined : await ask(NO_NUMBER);
+    for (const [answer, judged] of [[NONSENSE, nonsense] as const, [NO_NUMBER, number] as const])
+      if (judged?.kind === "verdict" && judged.isRight)
+        return unlawful(`it takes nonsense for a right answer: '${answer}'`);
+    if (reference === undefined) return LAWFUL;
+    const right = await ask(reference);
+    if (right.kind === "none") return right.found("it cannot verify its own reference answer");
+    return right.isRight ? LAWFUL : unlawful("it takes its own reference answer for wrong");
+  }
 }
 
-type Judged = { readonly kind: "verdict"; readonly isRight: boolean } | { readonly kind: "none"; readonly why: string };
+const unlawful = (why: string): Finding => ({ kind: "unlawful", why });
+
+function failed(what: string, { failure, detail }: Failure): Finding {
+  const kind = failure === "unavailable" ? "unavailable" : "unlawful";
+  return { kind, why: `${what} (${failure}): ${onOneLine(detail)}` };
+}
+
+type Judged =
+  | { readonly kind: "verdict"; readonly isRight: boolean }
+  | { readonly kind: "none"; readonly found: (what: string) => Finding };
 
 function verdictOf(described: Described, verified: Verified): Judged {
-  if (verified.kind === "failure") return { kind: "none", why: `${verified.failure}: ${onOneLine(verified.detail)}` };
+  if (verified.kind === "failure") return { kind: "none", found: (what) => failed(what, verified) };
   const read = readFacts(described, verified.facts);
-  if (read.kind === "wrong") return { kind: "none", why: read.why };
+  if (read.kind === "wrong") return { kind: "none", found: (what) => unlawful(`${what}: ${read.why}`) };
   const { facts } = read;
   return { kind: "verdict", isRight: facts.kind === "feasible" || (facts.kind === "graded" && facts.solved) };
 }

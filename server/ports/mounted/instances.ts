@@ -1,10 +1,12 @@
 /** Instances of a mounted environment: made, and made again, the same or not at all. */
 import { LRUCache } from "lru-cache";
 import type { AskedPlace, AskedTasks } from "../../../envs/environment.ts";
+import { unavailable } from "../../../envs/facts.ts";
 import { roughBytes } from "../../scoring/scorer.ts";
 import type { DescribedLevel } from "./described.ts";
+import { NOTHING } from "./provider.ts";
 import { wholeOf, type WholeInstance } from "./instance.ts";
-import { askFor, failedToMake, type Making, NOTHING, type Place, type Result, search } from "./searches.ts";
+import { askFor, failedToMake, type Making, type Place, type Result, RETRY_DELAY_MS, search } from "./searches.ts";
 
 /** Instances that are kept whole, of all levels of an environment: for what is asked again for a prompt or a canary. */
 const KEPT_BYTES_MAX = 8 * 1024 ** 2;
@@ -49,8 +51,8 @@ export function createInstances(making: Making): Instances {
   return {
     make: async (tasks, signal) => {
       const level = levelAt(tasks);
-      const message = broken.get(level.name);
-      if (message !== undefined) return tasks.seeds.map(() => ({ kind: "exhausted", message }));
+      const without = await whyNone(making, level, broken.get(level.name));
+      if (without !== undefined) return tasks.seeds.map(() => without);
       const { seeds, split } = tasks;
       return search(making, { level, seeds, split }, (place, whole) => kept.set(nameOf(place), whole), signal);
     },
@@ -66,6 +68,16 @@ export function createInstances(making: Making): Instances {
       return asking;
     },
   };
+}
+
+/** Why the level gives no tasks; undefined: it does. */
+async function whyNone(making: Making, level: DescribedLevel, broken: string | undefined): Promise<Result | undefined> {
+  if (broken !== undefined) return { kind: "exhausted", message: broken };
+  const finding = await making.lawful(level);
+  if (finding.kind === "lawful") return undefined;
+  const message = `${making.described.asked.id}, level '${level.name}': ${finding.why}`;
+  if (finding.kind === "unlawful") return { kind: "exhausted", message };
+  return unavailable(making.resource, message, { retryDelayMs: RETRY_DELAY_MS });
 }
 
 /** All of it; in words, why it is not the same any more; or why there is no telling now. */

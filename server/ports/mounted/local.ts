@@ -12,6 +12,9 @@ import { createQueue, type Item } from "./queue.ts";
 export interface LocalOptions extends HostOptions {
   /** Told when a host or a worker has ended that was not to, and what is done about it. */
   readonly onFault: (why: string) => void;
+  /** Told of each worker that ended and why, in a word, and of each host. */
+  readonly onWorkerEnd?: (why: string) => void;
+  readonly onHostEnd?: () => void;
 }
 
 export interface LocalProvider extends Provider {
@@ -206,6 +209,7 @@ class Local {
     const hand = this.#hands.get(worker);
     if (hand === undefined) return;
     this.#hands.delete(worker);
+    if (!this.#isClosed) this.#options.onWorkerEnd?.(hand.killed ?? end.kind);
     clearTimeout(hand.late);
     const [current, ...rest] = hand.batch.slice(hand.next);
     this.#queue.putBack(rest);
@@ -227,6 +231,7 @@ class Local {
   #lose(why: string): void {
     this.#host = undefined;
     if (this.#isClosed) return;
+    this.#options.onHostEnd?.();
     this.#options.onFault(`${why}; it is started again`);
     this.#startAgain();
   }

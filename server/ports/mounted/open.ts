@@ -1,19 +1,23 @@
 /** Opens what the operator mounts: starts hosts, reaches providers, and tries each level before it is served. */
-import PQueue from "p-queue";
 import type { Environment } from "../../../envs/environment.ts";
 import { createRegistry, type Registry } from "../../../envs/registry.ts";
-import { type Described, type DescribedLevel, readDescribed, type Refused } from "./described.ts";
+import { createMountCounter, type MountCounter, type MountFigures } from "./counts.ts";
+import { type Described, readDescribed, type Refused } from "./described.ts";
 import { mountedEnvironment } from "./environment.ts";
-import { whyNotServed } from "./examine.ts";
 import { openLocal } from "./local.ts";
 import type { Provider } from "./provider.ts";
 import { openRemote } from "./remote.ts";
 import { findPython } from "../sandbox/python.ts";
 import type { Mount, MountSettings } from "./settings.ts";
+import { createTrials, type Trials } from "./trials.ts";
 
 export interface MountContext {
   /** Told what was mounted, of what, and what of it is not served. */
   readonly onMount: (mounted: MountReport) => void;
+  /** Told of what was tried of a mount that takes a while. */
+  readonly onProgress?: (mount: string, done: number, total: number) => void;
+  /** Told of what is found out not to be served while the mount serves. */
+  readonly onRefused: (refused: Refused) => void;
   /** Told of each failure of a provider's. */
   readonly onFault: (mount: string, why: string) => void;
 }
@@ -24,12 +28,15 @@ export interface MountReport {
   readonly host: string;
   readonly environments: number;
   readonly levels: number;
+  /** Of these, levels that are still to be tried: each is before its first task is given. */
+  readonly untried: number;
   readonly refused: readonly Refused[];
   readonly remarks: readonly string[];
 }
 
 export interface Mounts {
   readonly environments: readonly Environment[];
+  readonly figures: () => readonly MountFigures[];
   close(): Promise<void>;
 }
 
@@ -38,8 +45,10 @@ export type OpenedMounts =
   /** In words for the operator. */
   | { readonly kind: "invalid"; readonly message: string };
 
-/** Levels that are tried at once. */
-const TRIED_AT_ONCE = 8;
+/** What levels are tried in before the mount serves; those that are left are tried while it does. */
+const TRIED_MS = 30_000;
+/** A mount that takes no longer shows no progress. */
+const QUIET_MS = 2000;
 /** Of a mount, for each worker: so many answers of a frame, and as many that wait for it. */
 const ANSWERS_PER_WORKER = 128;
 const REMOTE_ANSWERS = 512;
@@ -47,7 +56,7 @@ const REMOTE_ANSWERS = 512;
 export async function openMounts(settings: MountSettings, context: MountContext): Promise<OpenedMounts> {
   const opened = await Promise.all(settings.mounts.map((mount) => openOne(mount, settings, context)));
   const close = async (): Promise<void> => {
-    for (const each of opened) if (each.kind === "opened") await each.provider.close();
+    for (const each of opened) if (each.kind === "opened") await each.close();
   };
   const failed = opened.find((each) => each.kind === "failed");
   if (failed !== undefined) {
@@ -55,32 +64,41 @@ export async function openMounts(settings: MountSettings, context: MountContext)
     return { kind: "invalid", message: failed.message };
   }
   const environments = opened.flatMap((each) => (each.kind === "opened" ? each.environments : []));
-  return { kind: "ok", mounts: { environments, close } };
+  const figures = () => opened.flatMap((each) => (each.kind === "opened" ? [each.figures()] : []));
+  return { kind: "ok", mounts: { environments, figures, close } };
 }
 
 type OpenedOne =
-  | { readonly kind: "opened"; readonly provider: Provider; readonly environments: readonly Environment[] }
+  | {
+      readonly kind: "opened";
+      readonly environments: readonly Environment[];
+      readonly figures: () => MountFigures;
+      readonly close: () => Promise<void>;
+    }
   | { readonly kind: "failed"; readonly message: string };
 
 async function openOne(mount: Mount, settings: MountSettings, context: MountContext): Promise<OpenedOne> {
   const { name } = mount;
-  const found = await reach(mount, settings, (why) => context.onFault(name, why));
+  const counter = createMountCounter(name);
+  const found = await reach(mount, settings, counter, (why) => context.onFault(name, why));
   const failed = (why: string): OpenedOne => ({ kind: "failed", message: `${name} cannot be mounted: ${why}` });
   if (found.kind === "failed") return failed(found.why);
-  const { provider, locked } = found;
+  const { locked } = found;
+  const provider = counter.count(found.provider);
   const read = readDescribed(provider.described);
   if (read.kind === "invalid") {
     await provider.close();
     return failed(read.why);
   }
-  const refused = [...read.refused];
-  const served: Described[] = [];
-  for (const each of await triedAll(provider, read.environments)) {
-    refused.push(...each.refused);
-    if (each.described.levels.length > 0) served.push(each.described);
-  }
-  if (served.length === 0) {
+  const trials = await beginTrials(name, provider, read.environments, context);
+  const close = async (): Promise<void> => {
+    trials.close();
     await provider.close();
+  };
+  const { served, refused } = sift(read.environments, trials);
+  refused.unshift(...read.refused);
+  if (served.length === 0) {
+    await close();
     const why = refused.map(({ name: what, reason }) => `${what}: ${reason}`).join("; ");
     return failed(why === "" ? "it has no environments" : `nothing of it can be served: ${why}`);
   }
@@ -90,14 +108,15 @@ async function openOne(mount: Mount, settings: MountSettings, context: MountCont
     host: [read.host, locked].filter((words) => words !== "").join(", "),
     environments: served.length,
     levels: served.reduce((sum, { levels }) => sum + levels.length, 0),
+    untried: trials.counts().get("untried") ?? 0,
     refused,
     remarks: served.flatMap(({ asked, remarks }) => remarks.map((remark) => `${asked.id}: ${remark}`)),
   });
   const onBroken = (environment: string, _: string, why: string): void => context.onFault(environment, why);
   const environments = served.map((described) =>
-    mountedEnvironment(described, { provider, concurrency, onBroken }),
+    mountedEnvironment(described, { mount: name, provider, concurrency, lawful: trials.of, onBroken }),
   ) as readonly Environment[];
-  return { kind: "opened", provider, environments };
+  return { kind: "opened", environments, figures: () => counter.figures(trials.counts), close };
 }
 
 type Reached =
@@ -107,6 +126,7 @@ type Reached =
 async function reach(
   mount: Mount,
   { python: interpreter, workers, memoryMib, allow }: MountSettings,
+  { workerEnded: onWorkerEnd, hostEnded: onHostEnd }: MountCounter,
   onFault: (why: string) => void,
 ): Promise<Reached> {
   if (mount.kind === "remote") {
@@ -117,31 +137,50 @@ async function reach(
   if (python.kind === "missing") return { kind: "failed", why: python.why };
   const { target } = mount;
   // By its name: a virtual environment's interpreter is one by the path that it is started by.
-  const opened = await openLocal({ python: interpreter, target, workers, memoryMib, allow, onFault });
+  const told = { onFault, onWorkerEnd, onHostEnd };
+  const opened = await openLocal({ python: interpreter, target, workers, memoryMib, allow, ...told });
   return opened.kind === "failed" ? opened : { ...opened, locked: opened.provider.locked };
 }
 
-interface Tried {
-  readonly described: Described;
-  readonly refused: readonly Refused[];
+/** Tries levels for as long as a start may take; the others are tried afterwards. */
+async function beginTrials(
+  mount: string,
+  provider: Provider,
+  environments: readonly Described[],
+  { onProgress, onRefused, onFault }: MountContext,
+): Promise<Trials> {
+  const beganMs = performance.now();
+  let isBegun = false;
+  const trials = createTrials({
+    provider,
+    environments,
+    onTried: (done, total) => {
+      if (!isBegun && performance.now() - beganMs > QUIET_MS) onProgress?.(mount, done, total);
+    },
+    onLate: ({ asked: { id } }, { name }, finding) => {
+      if (finding.kind === "unlawful") onRefused({ name: `${id}#${name}`, reason: finding.why });
+      else if (finding.kind === "unavailable") onFault(mount, `${id}#${name} could not be tried: ${finding.why}`);
+    },
+  });
+  await trials.begin(TRIED_MS);
+  isBegun = true;
+  return trials;
 }
 
-/** Each environment with the levels of it that are served. */
-async function triedAll(provider: Provider, environments: readonly Described[]): Promise<readonly Tried[]> {
-  const queue = new PQueue({ concurrency: TRIED_AT_ONCE });
-  const never = new AbortController().signal;
-  const trying = environments.map(async (described): Promise<Tried> => {
-    const found = await Promise.all(
-      described.levels.map((level) => queue.add(() => whyNotServed(provider, described, level, never))),
-    );
-    const refused = described.levels.flatMap(({ name }, i) => {
-      const reason = found[i];
-      return reason === undefined ? [] : [{ name: `${described.asked.id}#${name}`, reason }];
+/** What is served: all levels but those that were found out not to keep the laws. */
+function sift(environments: readonly Described[], trials: Trials) {
+  const refused: Refused[] = [];
+  const served: Described[] = [];
+  for (const described of environments) {
+    const levels = described.levels.filter((level) => {
+      const finding = trials.found(described, level);
+      if (finding === undefined || finding.kind === "lawful") return true;
+      refused.push({ name: `${described.asked.id}#${level.name}`, reason: finding.why });
+      return false;
     });
-    const levels = described.levels.filter((_: DescribedLevel, i) => found[i] === undefined);
-    return { described: { ...described, levels }, refused };
-  });
-  return Promise.all(trying);
+    if (levels.length > 0) served.push({ ...described, levels });
+  }
+  return { served, refused };
 }
 
 /** What is here, with what is mounted; or what comes twice. */

@@ -86,6 +86,9 @@ export function failure(kind: FailureKind, detail: string): Failure {
   return { kind: "failure", failure: kind, detail: detail.slice(0, DETAIL_LENGTH_MAX) };
 }
 
+/** What stands for an answer that is missing. */
+export const NOTHING: Failure = Object.freeze(failure("unavailable", "no answer"));
+
 /** A kind that this server does not know is the worst that it does. */
 export function kindOfFailure(wire: number): FailureKind {
   return KINDS[wire] ?? "crashed";

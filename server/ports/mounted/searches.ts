@@ -4,8 +4,9 @@ import { type Failed, unavailable } from "../../../envs/facts.ts";
 import { deriveSeed, hashKey } from "../../../envs/lib/rng.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
 import type { Described, DescribedLevel } from "./described.ts";
+import type { Finding } from "./examine.ts";
 import { type MountedInstance, wholeOf, type WholeInstance } from "./instance.ts";
-import type { Failure, Generated, Provider } from "./provider.ts";
+import { type Failure, type Generated, NOTHING, type Provider } from "./provider.ts";
 
 /** Attempts for one seed: an instance lies in the smallest split one time in ten. */
 const ATTEMPTS_MAX = 256;
@@ -15,7 +16,7 @@ const FAILED_MAX = 3;
 const ATTEMPTS_AT_ONCE = 8;
 /** Of one request: the contract's. */
 const SEEDS_AT_ONCE = 256;
-const RETRY_DELAY_MS = 1000;
+export const RETRY_DELAY_MS = 1000;
 
 /** What of an environment making its instances needs. */
 export interface Making {
@@ -24,6 +25,8 @@ export interface Making {
   readonly resource: string;
   readonly splitOf: (instance: MountedInstance) => Split;
   readonly hashOf: (instance: MountedInstance) => string;
+  /** Whether a level keeps the laws, which is tried before its first task is given. */
+  readonly lawful: (level: DescribedLevel) => Promise<Finding>;
   /** Told once of each level that is not what it was, and why. */
   readonly onBroken: (level: string, why: string) => void;
 }
@@ -128,8 +131,6 @@ export function askFor(
   const seeds = places.map((place) => providersSeed(asked.id, place));
   return provider.generate(asked, { level: level.name, parametersJson: level.parametersJson, seeds }, { signal });
 }
-
-export const NOTHING: Failure = { kind: "failure", failure: "unavailable", detail: "no answer" };
 
 /** Whether it may be otherwise next time: what the environment's own code does to a seed it does again. */
 function isOurs({ failure }: Failure): boolean {

@@ -30,6 +30,7 @@ NoRewardReason: TypeAlias = Literal[
     "overloaded",
     "internal",
     "resource_unavailable",
+    "failed_precondition",
 ]
 FeedbackStatus: TypeAlias = Literal["recorded", "duplicate", "conflicting_completion", "stale_epoch", "not_recorded"]
 

@@ -25,7 +25,9 @@ def _retry_delay(proto: outcome_pb2.NoReward) -> float | None:
 class NoReward(Value, message=outcome_pb2.NoReward):
     """Why a sample has no reward: nothing that the policy did. `retry_delay` in seconds; None: final.
 
-    `resource` is what failed, for the reason "resource_unavailable", e.g. "judge"; else "".
+    `resource` is what failed, for the reason "resource_unavailable", e.g. "judge"; else "". "failed_precondition": the
+    task's environment is mounted from other sources than when it was made, and `detail` has both digests; `step` raises
+    an error of that code instead.
     """
 
     reason: NoRewardReason

@@ -722,7 +722,8 @@ export enum NoRewardReason {
 
   /**
    * The task_id was not issued with a key, version or pool that this server has,
-   * or was changed on the way. Final.
+   * or was changed on the way. Final. Of a mounted environment whose sources are
+   * others now it is FAILED_PRECONDITION.
    *
    * @generated from enum value: NO_REWARD_REASON_INVALID_TASK_ID = 1;
    */
@@ -779,6 +780,16 @@ export enum NoRewardReason {
    * @generated from enum value: NO_REWARD_REASON_RESOURCE_UNAVAILABLE = 8;
    */
   RESOURCE_UNAVAILABLE = 8,
+
+  /**
+   * The task's environment is mounted here from other sources than when the task was
+   * made, so that its answers may be worth something else; NoReward.detail says
+   * which mount, of which digest then and now. Final here; a server that has the
+   * former digest scores it. Step fails with the status of this name instead.
+   *
+   * @generated from enum value: NO_REWARD_REASON_FAILED_PRECONDITION = 9;
+   */
+  FAILED_PRECONDITION = 9,
 }
 
 /**

@@ -28,7 +28,8 @@ function environmentOf(numberOf: (seed: bigint) => string) {
   const [first] = read.environments;
   if (first === undefined) throw new Error("it has an environment");
   const onBroken = (_: string, level: string): void => void broken.push(level);
-  const environment = mountedEnvironment(first, { provider, concurrency: 1, onBroken });
+  const lawful = async () => ({ kind: "lawful" }) as const;
+  const environment = mountedEnvironment(first, { mount: "far", provider, concurrency: 1, lawful, onBroken });
   if (environment.asked === undefined) throw new Error("it is asked");
   return { environment, asked: environment.asked, broken };
 }

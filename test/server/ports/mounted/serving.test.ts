@@ -1,9 +1,12 @@
 /** A file of Python that is mounted: tasks and rewards, whose fault a failure is, and a host that is killed. */
+import { appendFileSync, copyFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { GradusClient, Outcome, RunChoice, Task } from "../../../../clients/ts/src/index.ts";
 import { wrapAnswer } from "../../../../envs/answers/wording.ts";
 import type { TestServer } from "../../../support/in-process.ts";
 import { hostPids, openMounting, WORD_FILE } from "../../../support/mounted/mounts.ts";
+import { temporaryFolder } from "../../../support/server-process.ts";
 import { until } from "../../../support/patience.ts";
 
 const ask = (level: string, seed = 0) => ({ environment: "mine/word", level, seed }) as const;
@@ -85,6 +88,22 @@ describe("a mounted file", () => {
     expect(outcome).not.toHaveProperty("retryDelayMs");
   });
 
+  test("is counted: items by what they came to, their seconds, workers that ended, and levels", async () => {
+    const text = await (await fetch(`${server.http}/metrics`)).text();
+    const mount = `mount="${WORD_FILE}"`;
+    const of = (item: string): string => `{${mount},environment="mine/word",item="${item}"`;
+    for (const series of [
+      `gradus_mount_items_total${of("instance")},result="ok"}`,
+      ...["ok", "timeout", "crashed", "raised"].map(
+        (result) => `gradus_mount_items_total${of("verdict")},result="${result}"}`,
+      ),
+      `gradus_mount_seconds_total${of("verdict")}}`,
+      ...["timeout", "crashed", "stale"].map((why) => `gradus_mount_worker_ends_total{${mount},why="${why}"}`),
+      `gradus_mount_levels{${mount},found="lawful"} 3`,
+    ])
+      expect(text).toContain(series);
+  });
+
   test("goes on as before when its host was killed", async () => {
     const run = client.run("killed");
     await run.create(choice);
@@ -113,4 +132,27 @@ test("a server that begins again has the same tasks of a run, and the same futur
   expect(again).toEqual(drawn);
   const [task] = drawn as [Task];
   expect(await second.client.step(task, right(task))).toMatchObject({ kind: "scored", reward: 1 });
+});
+
+test("a task of other sources is refused by name in each way of asking, and never scored", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "word.py");
+  copyFileSync(WORD_FILE, file);
+  const first = await openMounting(file);
+  const { dataDir, client } = first;
+  const task = await client.reset(ask("short"));
+  await first.server.stop();
+  client.close();
+  appendFileSync(file, "# changed\n");
+  await using second = await openMounting(file, { dataDir });
+  const words = /mine\/word was of digest [0-9a-f]{16} .* is of digest [0-9a-f]{16} now, mounted from .*word\.py/;
+  await expect(second.client.step(task, right(task))).rejects.toMatchObject({
+    code: "FAILED_PRECONDITION",
+    message: expect.stringMatching(words) as string,
+  });
+  const unscored = { kind: "unscored", reason: "failed_precondition", detail: expect.stringMatching(words) as string };
+  const group = { task, completions: [{ sampleIndex: 0, text: right(task) }] };
+  expect(await second.client.batchStep([group])).toMatchObject([{ outcomes: [unscored] }]);
+  for await (const result of second.client.streamSteps([group]))
+    expect(result).toMatchObject({ kind: "scored", outcome: { outcomes: [unscored] } });
 });

@@ -45,6 +45,9 @@ class Offer:
 
     environments: list[Environment]
     left_out: dict[str, str] = field(default_factory=dict)
+    tried_here: bool = True
+    """Whether a host tries all levels before it says what it has. False where these are hundreds, of which some take
+    minutes: who mounts them tries each before its first task, and what they are made of depends on none of that."""
 
 
 @dataclass
@@ -53,6 +56,7 @@ class Catalogue:
 
     served: dict[str, Served]
     left_out: dict[str, str]
+    tried_here: bool = True
 
     def describe(self) -> provider_pb2.DescribeResponse:
         """As the contract has it."""
@@ -109,7 +113,7 @@ def load(target: str) -> Catalogue:
     if not served:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in offer.left_out.items())
         raise TargetError(f"{target} has no environment that can be served{': ' if reasons else ''}{reasons}")
-    return Catalogue(served, offer.left_out)
+    return Catalogue(served, offer.left_out, offer.tried_here)
 
 
 def import_file(target: str) -> ModuleType:

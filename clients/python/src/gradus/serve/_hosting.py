@@ -48,7 +48,8 @@ def run(receiving: int, sending: int) -> None:
         _chance.install()
         catalogue = load(start.target)
         settle()
-        _trial.try_all(catalogue, walls, max(1, start.workers), trial_seconds(start))
+        if catalogue.tried_here:
+            _trial.try_all(catalogue, walls, max(1, start.workers), trial_seconds(start))
         if not catalogue.served:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in catalogue.left_out.items())
             raise TargetError(f"nothing of {start.target} can be served: {reasons}")

@@ -120,7 +120,8 @@ class EnvironmentServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Step(self, request, context):
-        """Scores one completion.
+        """Scores one completion. FAILED_PRECONDITION where the task's environment is mounted
+        here from other sources than when the task was made.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

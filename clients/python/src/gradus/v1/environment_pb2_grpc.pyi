@@ -60,7 +60,9 @@ class EnvironmentServiceStub:
         gradus.v1.environment_pb2.StepRequest,
         gradus.v1.environment_pb2.StepResponse,
     ]
-    """Scores one completion."""
+    """Scores one completion. FAILED_PRECONDITION where the task's environment is mounted
+    here from other sources than when the task was made.
+    """
 
     TryAnswer: grpc.UnaryUnaryMultiCallable[
         gradus.v1.environment_pb2.TryAnswerRequest,
@@ -148,7 +150,9 @@ class EnvironmentServiceAsyncStub:
         gradus.v1.environment_pb2.StepRequest,
         gradus.v1.environment_pb2.StepResponse,
     ]
-    """Scores one completion."""
+    """Scores one completion. FAILED_PRECONDITION where the task's environment is mounted
+    here from other sources than when the task was made.
+    """
 
     TryAnswer: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.environment_pb2.TryAnswerRequest,
@@ -248,7 +252,9 @@ class EnvironmentServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.environment_pb2.StepRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.environment_pb2.StepResponse, collections.abc.Awaitable[gradus.v1.environment_pb2.StepResponse]]:
-        """Scores one completion."""
+        """Scores one completion. FAILED_PRECONDITION where the task's environment is mounted
+        here from other sources than when the task was made.
+        """
 
     @abc.abstractmethod
     def TryAnswer(

@@ -89,7 +89,8 @@ class _NoRewardReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper.
     """Never sent."""
     NO_REWARD_REASON_INVALID_TASK_ID: _NoRewardReason.ValueType  # 1
     """The task_id was not issued with a key, version or pool that this server has,
-    or was changed on the way. Final.
+    or was changed on the way. Final. Of a mounted environment whose sources are
+    others now it is FAILED_PRECONDITION.
     """
     NO_REWARD_REASON_TOO_LARGE: _NoRewardReason.ValueType  # 2
     """The completion is longer than the server's limit. Final."""
@@ -111,6 +112,12 @@ class _NoRewardReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper.
     """An outside resource that verifies this task's answers failed, or is not
     there; NoReward.resource names it.
     """
+    NO_REWARD_REASON_FAILED_PRECONDITION: _NoRewardReason.ValueType  # 9
+    """The task's environment is mounted here from other sources than when the task was
+    made, so that its answers may be worth something else; NoReward.detail says
+    which mount, of which digest then and now. Final here; a server that has the
+    former digest scores it. Step fails with the status of this name instead.
+    """
 
 class NoRewardReason(_NoRewardReason, metaclass=_NoRewardReasonEnumTypeWrapper):
     """Why a sample has no reward. None of these says anything about the policy:
@@ -123,7 +130,8 @@ NO_REWARD_REASON_UNSPECIFIED: NoRewardReason.ValueType  # 0
 """Never sent."""
 NO_REWARD_REASON_INVALID_TASK_ID: NoRewardReason.ValueType  # 1
 """The task_id was not issued with a key, version or pool that this server has,
-or was changed on the way. Final.
+or was changed on the way. Final. Of a mounted environment whose sources are
+others now it is FAILED_PRECONDITION.
 """
 NO_REWARD_REASON_TOO_LARGE: NoRewardReason.ValueType  # 2
 """The completion is longer than the server's limit. Final."""
@@ -144,6 +152,12 @@ NO_REWARD_REASON_INTERNAL: NoRewardReason.ValueType  # 7
 NO_REWARD_REASON_RESOURCE_UNAVAILABLE: NoRewardReason.ValueType  # 8
 """An outside resource that verifies this task's answers failed, or is not
 there; NoReward.resource names it.
+"""
+NO_REWARD_REASON_FAILED_PRECONDITION: NoRewardReason.ValueType  # 9
+"""The task's environment is mounted here from other sources than when the task was
+made, so that its answers may be worth something else; NoReward.detail says
+which mount, of which digest then and now. Final here; a server that has the
+former digest scores it. Step fails with the status of this name instead.
 """
 global___NoRewardReason = NoRewardReason
 

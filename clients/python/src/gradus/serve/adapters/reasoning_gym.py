@@ -36,7 +36,7 @@ def offer(names: str) -> Offer:
     unknown = [name for name in wanted if name not in DATASETS]
     if unknown:
         raise TargetError(f"reasoning-gym has no data set {unknown[0]}; it has {', '.join(sorted(DATASETS))}")
-    offered = Offer([])
+    offered = Offer([], tried_here=False)
     for name in wanted:
         slug = PREFIX + name.replace("_", "-")
         if name == "composite":

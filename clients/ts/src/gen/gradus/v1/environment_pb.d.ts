@@ -1752,7 +1752,8 @@ export declare const EnvironmentService: GenService<{
     output: typeof BatchResetResponseSchema;
   },
   /**
-   * Scores one completion.
+   * Scores one completion. FAILED_PRECONDITION where the task's environment is mounted
+   * here from other sources than when the task was made.
    *
    * @generated from rpc gradus.v1.EnvironmentService.Step
    */

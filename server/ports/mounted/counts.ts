@@ -1,0 +1,130 @@
+/** What was asked of what is mounted and what came of it, as it is counted for the metrics. */
+import { type Sample, type SampledMetric } from "../../runtime/samples.ts";
+import type { Trials } from "./trials.ts";
+import type { AskedEnvironment, Failure, Provider } from "./provider.ts";
+
+type What = "instance" | "verdict" | "drawing";
+
+/** Of one environment and kind of item. */
+interface Count {
+  readonly environment: string;
+  readonly item: What;
+  /** By what they came to: "ok", "exhausted", or the kind of a failure. */
+  readonly results: Map<string, number>;
+  /** That calls took, from when they were asked for. */
+  seconds: number;
+}
+
+/** Of one mount. */
+export interface MountFigures {
+  readonly name: string;
+  readonly items: readonly Count[];
+  /** Workers that ended and were replaced, by why. */
+  readonly workerEnds: ReadonlyMap<string, number>;
+  /** Hosts that ended and were started again. */
+  readonly hostEnds: number;
+  /** Levels by what was found of them: "lawful", "unlawful" and "untried". */
+  readonly levels: ReadonlyMap<string, number>;
+}
+
+/** What counts one mount. */
+export interface MountCounter {
+  count(provider: Provider): Provider;
+  readonly workerEnded: (why: string) => void;
+  readonly hostEnded: () => void;
+  figures(levels: Trials["counts"]): MountFigures;
+}
+
+export function createMountCounter(name: string): MountCounter {
+  const items = new Map<string, Count>();
+  const workerEnds = new Map<string, number>();
+  let hostEnds = 0;
+  const countOf = ({ id: environment }: AskedEnvironment, item: What): Count => {
+    const key = `${environment} ${item}`;
+    const count = items.get(key) ?? { environment, item, results: new Map<string, number>(), seconds: 0 };
+    items.set(key, count);
+    return count;
+  };
+  /** Counts what a call came to, item by item. */
+  const timed = async <Answer>(
+    count: Count,
+    asking: Promise<Answer>,
+    resultsOf: (answer: Answer) => readonly { readonly kind: string }[],
+  ): Promise<Answer> => {
+    const startedAtMs = performance.now();
+    const answer = await asking;
+    count.seconds += (performance.now() - startedAtMs) / 1000;
+    for (const result of resultsOf(answer)) more(count.results, nameOf(result));
+    return answer;
+  };
+  return {
+    count: (provider) => ({
+      ...provider,
+      generate: (environment, asked, options) =>
+        timed(countOf(environment, "instance"), provider.generate(environment, asked, options), (all) => all),
+      verify: (environment, asked, options) =>
+        timed(countOf(environment, "verdict"), provider.verify(environment, asked, options), (one) => [one]),
+      draw: (environment, asked, options) =>
+        timed(countOf(environment, "drawing"), provider.draw(environment, asked, options), (one) => [one]),
+    }),
+    workerEnded: (why) => more(workerEnds, why),
+    hostEnded: () => void hostEnds++,
+    figures: (levels) => ({ name, items: [...items.values()], workerEnds, hostEnds, levels: levels() }),
+  };
+}
+
+function more(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+function nameOf(result: { readonly kind: string }): string {
+  if (result.kind === "failure") return (result as Failure).failure;
+  return result.kind === "exhausted" ? "exhausted" : "ok";
+}
+
+export function mountMetrics(figures: () => readonly MountFigures[]): readonly SampledMetric[] {
+  const metric = (
+    name: string,
+    type: "counter" | "gauge",
+    help: string,
+    samplesOf: (of: MountFigures) => readonly Sample[],
+  ): SampledMetric => ({ name, help, type, samples: () => figures().flatMap(samplesOf) });
+  const each = <Value>(counts: ReadonlyMap<string, Value>, to: (name: string, value: Value) => Sample) =>
+    [...counts].map(([name, value]) => to(name, value));
+  return [
+    metric(
+      "gradus_mount_items_total",
+      "counter",
+      "Instances made, answers verified and pictures drawn by what is mounted, by what they came to: ok, exhausted, or the kind of failure.",
+      ({ name: mount, items }) =>
+        items.flatMap(({ environment, item, results }) =>
+          each(results, (result, value) => ({ labels: { mount, environment, item, result }, value })),
+        ),
+    ),
+    metric(
+      "gradus_mount_seconds_total",
+      "counter",
+      "Seconds that calls of these took, the wait for their turn included.",
+      ({ name: mount, items }) =>
+        items.map(({ environment, item, seconds: value }) => ({ labels: { mount, environment, item }, value })),
+    ),
+    metric(
+      "gradus_mount_worker_ends_total",
+      "counter",
+      "Workers of a mount that ended and were replaced, by why: late, stale (a fresh one was wanted), lying, timeout, crashed, memory or host.",
+      ({ name: mount, workerEnds }) => each(workerEnds, (why, value) => ({ labels: { mount, why }, value })),
+    ),
+    metric(
+      "gradus_mount_host_ends_total",
+      "counter",
+      "Hosts of a mount that ended and were started again.",
+      ({ name: mount, hostEnds: value }) => [{ labels: { mount }, value }],
+    ),
+    metric(
+      "gradus_mount_levels",
+      "gauge",
+      "Levels of a mount by what was found of them: lawful, unlawful (not served; the log says why), unavailable, or untried as yet.",
+      ({ name: mount, levels }) => each(levels, (found, value) => ({ labels: { mount, found }, value })),
+    ),
+  ];
+}
