@@ -5,6 +5,7 @@ import type {
   Environment,
   Generator,
   Level,
+  Parameters,
   RowDefinition,
   RowReader,
   SearchWork,
@@ -14,7 +15,7 @@ import type {
 import type { AnswerFormat } from "./prompt.ts";
 import type { Rng } from "./lib/rng.ts";
 import { gradingProblem, WEIGHTED } from "./reward/weighted.ts";
-import { parameterInfos, type ParametersOf, type ParameterSpecs } from "./parameters.ts";
+import { type LevelParametersOf, parameterInfos, type ParametersOf, type ParameterSpecs } from "./parameters.ts";
 
 type EnvironmentDefinition<Instance, Answer> = SyncDefinition<Instance, Answer> | AsyncDefinition<Instance, Answer>;
 
@@ -97,7 +98,7 @@ function rewardSchemesOf<Instance, Answer>(definition: EnvironmentDefinition<Ins
 export interface GeneratorDefinition<Specs extends ParameterSpecs, Instance> {
   /** From `defineParameters` (parameters.ts). */
   readonly parameters: Specs;
-  readonly levels: readonly Level<NoInfer<ParametersOf<Specs>>>[];
+  readonly levels: readonly Level<NoInfer<LevelParametersOf<Specs>>>[];
   /** See `Generator` in environment.ts for this and the rest. */
   generate(parameters: ParametersOf<Specs>, rng: Rng): Instance | undefined;
   accepts?(instance: NoInfer<Instance>, parameters: ParametersOf<Specs>, work?: SearchWork): boolean;
@@ -107,7 +108,24 @@ export interface GeneratorDefinition<Specs extends ParameterSpecs, Instance> {
 /** A generator whose levels and functions have the types of its parameters. */
 export function defineGenerator<Specs extends ParameterSpecs, Instance>({
   parameters,
+  levels,
   ...rest
 }: GeneratorDefinition<Specs, Instance>): Generator<Instance> {
-  return { ...rest, parameters: parameterInfos(parameters) };
+  const infos = parameterInfos(parameters);
+  const generator = { ...rest, levels: levels as readonly Level[], parameters: infos };
+  const later = infos
+    .filter((info) => info.later === true)
+    .map(({ name, defaultValue }) => [name, defaultValue] as const);
+  return later.length === 0 ? generator : withLater(generator, Object.fromEntries(later));
+}
+
+/** The generator, told the defaults of parameters declared later, which its levels and its tasks leave out. */
+function withLater<Instance>(generator: Generator<Instance>, defaults: Parameters): Generator<Instance> {
+  const whole = (parameters: Parameters): Parameters => ({ ...defaults, ...parameters });
+  return {
+    ...generator,
+    generate: (parameters, rng) => generator.generate(whole(parameters), rng),
+    accepts: (instance, parameters, work) => generator.accepts?.(instance, whole(parameters), work) ?? true,
+    conflict: (parameters) => generator.conflict?.(whole(parameters)),
+  };
 }

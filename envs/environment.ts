@@ -17,6 +17,11 @@ export interface ParameterInfo {
   readonly max: number;
   readonly defaultValue: number;
   readonly integer: boolean;
+  /**
+   * Declared after tasks of this version were issued. The chances of a task are a function of all its parameters, so this
+   * one is left out of them where it has its default: the tasks of old stay what they are.
+   */
+  readonly later?: true;
 }
 
 export interface Level<Values extends Parameters = Parameters> {
@@ -180,6 +185,12 @@ export interface Solver<Instance, Answer> {
   solve(instance: Instance, nodesMax?: number): Solution<Answer>;
   /** The answer as a model would write it; parse(format(a)) is a. */
   format(answer: Answer): string;
+  /**
+   * A feasible answer by a plain heuristic, such as papers divide by: the same on every machine, in a number of steps that
+   * the instance's size bounds; undefined: it finds none. Reports may set answers against it; no reward does. Left out: there
+   * is none.
+   */
+  heuristic?(instance: Instance): Answer | undefined;
 }
 
 /** What a row was read as, and from which columns. */

@@ -92,7 +92,7 @@ function exhausted(
   { parameters, split }: GeneratedRequest,
   { attempts, instances, ofSplit, nodes }: SearchProgress,
 ): string {
-  const changed = infos.filter(({ name, defaultValue }) => parameters[name] !== defaultValue);
+  const changed = infos.filter(({ name, defaultValue }) => (parameters[name] ?? defaultValue) !== defaultValue);
   const named = changed.map(({ name }) => `${name} ${parameters[name]}`).join(", ");
   const asked = `${id} with ${named === "" ? "its default parameters" : named}`;
   const searched = nodes > 0 ? ` and ${nodes} search nodes` : "";

@@ -8,6 +8,15 @@ export type ParameterSpecs = Readonly<Record<string, ParameterSpec>>;
 /** The values of declared parameters, by name: `ParametersOf<typeof parameters>`. */
 export type ParametersOf<Specs extends ParameterSpecs> = { readonly [Name in keyof Specs]: number };
 
+type LaterName<Specs extends ParameterSpecs> = {
+  [Name in keyof Specs]: Specs[Name] extends { readonly later: true } ? Name : never;
+}[keyof Specs];
+
+/** The same as levels write them, where those declared later may be left out. */
+export type LevelParametersOf<Specs extends ParameterSpecs> = {
+  readonly [Name in Exclude<keyof Specs, LaterName<Specs>>]: number;
+} & { readonly [Name in LaterName<Specs>]?: number };
+
 /** Declares parameters. A default out of its range is a mistake of the environment's author, and throws. */
 export function defineParameters<const Specs extends ParameterSpecs>(specs: Specs): Specs {
   for (const info of parameterInfos(specs)) {
@@ -33,6 +42,14 @@ export function wholeNumber(description: string, defaultValue: number, [min, max
 /** Declares a share or a probability, from 0 to 1. */
 export function share(description: string, defaultValue: number): ParameterSpec {
   return { description, min: 0, max: 1, defaultValue, integer: false };
+}
+
+/**
+ * Declares a switch, off unless it is given, of a version that was released without it: at 1, what else the parameters
+ * say of the instances counts no more, but for their sizes.
+ */
+export function laterSwitch(description: string): ParameterSpec & { readonly later: true } {
+  return { ...wholeNumber(description, 0, [0, 1]), later: true };
 }
 
 type Pair<Name extends string> = { readonly [Key in `${Name}_min` | `${Name}_max`]: ParameterSpec };
@@ -90,7 +107,10 @@ export interface Invalid {
 type Given = Readonly<Record<string, number>>;
 type FilledParameters = { readonly kind: "ok"; readonly parameters: Parameters } | Invalid;
 
-/** The values with defaults where they leave something out, in the order of infos; invalid names what is wrong. */
+/**
+ * The values with defaults where they leave something out, in the order of infos, without those declared later that have
+ * their defaults; invalid names what is wrong.
+ */
 export function fillParameters(infos: readonly ParameterInfo[], values: Given): FilledParameters {
   const names = infos.map((info) => info.name);
   for (const name of Object.keys(values)) {
@@ -106,7 +126,8 @@ export function fillParameters(infos: readonly ParameterInfo[], values: Given): 
     const message = problemOf(info, value(info));
     if (message !== undefined) return { kind: "invalid", field: `parameters.${info.name}`, message };
   }
-  const filled = Object.fromEntries(infos.map((info) => [info.name, value(info)]));
+  const kept = infos.filter((info) => info.later !== true || value(info) !== info.defaultValue);
+  const filled = Object.fromEntries(kept.map((info) => [info.name, value(info)]));
   const message = minAboveMax(filled);
   if (message !== undefined) return { kind: "invalid", field: "parameters", message };
   return { kind: "ok", parameters: Object.freeze(filled) };

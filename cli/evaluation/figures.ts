@@ -15,6 +15,11 @@ const percent = (figure: string, title: string, meaning: string): Column => ({ f
 const columns: readonly Column[] = [
   percent("success_rate", "SR", "success rate: answers that meet every constraint"),
   percent("quality_ratio", "QR", "quality ratio: how near the optimum, where an infeasible answer counts 0"),
+  percent(
+    "heuristic_ratio",
+    "QR (heuristic)",
+    "ratio to a heuristic's answer, as in the papers' tables; it may exceed 100%",
+  ),
   percent("optimal_rate", "optimal", "answers equal to the optimum"),
   percent("exact_rate", "exact", "right answers among all samples"),
   { figure: "mean_score", title: "score", meaning: "mean reward", percent: false },

@@ -48,14 +48,26 @@ function common(samples: readonly SampleFacts[]): Figures {
   };
 }
 
-/** SR and QR (FORGE 2.3). */
-function qualityFigures(samples: readonly SampleFacts[]): Figures {
+/** SR and QR (FORGE 2.3), and QR as the papers' code has it, where what a heuristic attains is known. */
+function qualityFigures(goal: Goal, samples: readonly SampleFacts[], heuristic: number | undefined): Figures {
+  const ratios = samples.flatMap((facts) => heuristicRatio(goal, facts, heuristic) ?? []);
   return {
     success_rate: share(samples, ({ verdict }) => verdict === "feasible"),
     quality_ratio: mean(samples.map(({ ratio }) => ratio)),
+    ...(ratios.length > 0 && { heuristic_ratio: mean(ratios) }),
     optimal_rate: share(samples, ({ solved }) => solved),
     ...common(samples),
   };
+}
+
+/** Above 1 where the answer is better than the heuristic's; 0 unless feasible; undefined: it would divide by 0. */
+function heuristicRatio(goal: Goal, facts: SampleFacts, heuristic: number | undefined): number | undefined {
+  if (heuristic === undefined) return undefined;
+  if (facts.verdict !== "feasible") return 0;
+  const { objective } = facts;
+  if (objective === heuristic) return 1;
+  const [above, below] = goal === "maximize" ? [objective, heuristic] : [heuristic, objective];
+  return above === undefined || below === undefined || below === 0 ? undefined : above / below;
 }
 
 /** Curriculum RLOO 4 and ADSC 4; what needs all samples of a task waits until they are there. */
@@ -94,8 +106,13 @@ function abandonment(samples: readonly SampleFacts[], right: number, ks: readonl
 }
 
 /** The figures of one task; `expected` is how many samples it will have, and it has at least one. */
-export function taskFigures(goal: Goal, samples: readonly SampleFacts[], expected: number): Figures {
-  return goal === "satisfy" ? exactFigures(samples, expected) : qualityFigures(samples);
+export function taskFigures(
+  goal: Goal,
+  samples: readonly SampleFacts[],
+  expected: number,
+  heuristic?: number,
+): Figures {
+  return goal === "satisfy" ? exactFigures(samples, expected) : qualityFigures(goal, samples, heuristic);
 }
 
 /** The unweighted mean of each figure over those that have it. */
@@ -157,6 +174,8 @@ export interface ScoredTask {
   readonly category: string;
   /** See MadeTask. */
   readonly inEverySplit: boolean;
+  /** See SuiteTask. */
+  readonly heuristic?: number | undefined;
   readonly samples: readonly SampleFacts[];
 }
 
@@ -193,7 +212,8 @@ export function reportOf(
 ): Report {
   const counted = tasks.map((task): Counted => {
     const { name, environment, definition } = partOf(suite, task.ordinal);
-    return { ...task, part: name, environment, figures: taskFigures(definition.goal, task.samples, samplesPerTask) };
+    const figures = taskFigures(definition.goal, task.samples, samplesPerTask, task.heuristic);
+    return { ...task, part: name, environment, figures };
   });
   const rows = (keyOf: (task: Counted) => string, expected: ReadonlyMap<string, number>): readonly ReportRow[] => {
     const groups = Map.groupBy(counted, keyOf);
@@ -215,7 +235,7 @@ export function reportOf(
       suite.tasks * samplesPerTask,
       suite.definition.overall === "categories" ? byCategory : undefined,
     ),
-    baseline: baselineText(counted),
+    baseline: baselineText(counted, suite.definition.heuristic === true),
   };
 }
 
@@ -226,7 +246,7 @@ function tasksByEnvironment(suite: Suite): ReadonlyMap<string, number> {
 }
 
 /** What ratios are against. The papers divide by heuristic or planted values, which are often not the optimum. */
-function baselineText(tasks: readonly Counted[]): string {
+function baselineText(tasks: readonly Counted[], heuristic: boolean): string {
   if (tasks.length === 0) return "There are no samples yet.";
   const proofs = tasks.flatMap(({ samples }) => samples.find(({ proven }) => proven !== undefined)?.proven ?? []);
   const proven = proofs.filter(Boolean).length;
@@ -236,6 +256,8 @@ function baselineText(tasks: readonly Counted[]): string {
     bounded === 0
       ? `Ratios are against proven optima of all ${proven} tasks`
       : `Ratios are against proven optima of ${proven} tasks, and best known values with certified bounds of ${bounded}`;
+  if (heuristic)
+    return `${against}; heuristic_ratio is against a heuristic's answer, as in the papers' tables, and may exceed 1.`;
   return `${against}: not comparable with the papers' tables, which divide by heuristic or planted values.`;
 }
 
@@ -248,8 +270,14 @@ export async function makeReport({ store, tasks }: Context, open: OpenEvaluation
   const scored = [...byTask].map(([ordinal, samples]): ScoredTask => {
     const task = madeOf.get(ordinal);
     if (task === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
-    const { category, inEverySplit } = task;
-    return { ordinal, category, inEverySplit, samples: samples.map(({ facts }) => JSON.parse(facts) as SampleFacts) };
+    const { category, inEverySplit, heuristic } = task;
+    return {
+      ordinal,
+      category,
+      inEverySplit,
+      heuristic,
+      samples: samples.map(({ facts }) => JSON.parse(facts) as SampleFacts),
+    };
   });
   return reportOf(open.of, open.samplesPerTask, scored, categoryCounts(open.of, made));
 }
@@ -280,6 +308,8 @@ export interface SampleFacts {
   /** In [0, 1]; 0 unless feasible. */
   readonly ratio: number;
   readonly reward: number;
+  /** Undefined: the answer has none, or an older server noted the sample. */
+  readonly objective?: number;
   readonly truncated: boolean;
   /** An answer was found and could not be read; undefined: no. */
   readonly unread?: boolean;
@@ -294,13 +324,14 @@ export interface SampleFacts {
 export function factsOf(result: Score | NoReward): SampleFacts {
   if ("reason" in result)
     return { verdict: "none", solved: false, verified: false, ratio: 0, reward: 0, truncated: false };
-  const { verdict, solved, ratio = 0, reward, truncated, spans, baseline, scan, info } = result;
+  const { verdict, solved, ratio = 0, reward, objective, truncated, spans, baseline, scan, info } = result;
   const verified = solved || spans.some((span) => span.solved);
   const isUnread = info["unread"] !== undefined || (verdict === "malformed" && spans.at(-1)?.verdict === "malformed");
   const doubts = {
     ...(isUnread && { unread: true }),
     ...(info["undecided"] !== undefined && { undecided: true }),
   } as const;
-  const facts = { verdict, solved, verified, ratio, reward, truncated, ...doubts };
+  const measure = objective === undefined ? {} : { objective };
+  const facts = { verdict, solved, verified, ratio, reward, ...measure, truncated, ...doubts };
   return { ...facts, ...(scan && { answers: scan.answers }), ...(baseline && { proven: baseline.proven }) };
 }

@@ -5,6 +5,7 @@
  *     {"environment": "np/tsp", "parameters": {"cities_min": 8, "cities_max": 8}, "tasks": 50, "split": "eval"},
  *     {"environment": "np/tsp", "level": "easy", "tasks": 50, "split": "eval"}]}
  *
+ * With "heuristic": true its report has heuristic_ratio too, for parts whose environments have a heuristic.
  * A part with a pool has rows of it ("" is the one that ships), as many as "tasks" says or "all"; its category may be what
  * their metadata say, as in {"metadata": "category"}.
  * A part's version is the newest of its environment, its category the environment, its split bench, its name its place and
@@ -41,8 +42,9 @@ export function readSuite(registry: Registry, text: string): SuiteFileResult {
 }
 
 function suiteOf(registry: Registry, json: unknown): SuiteDefinition {
-  const fields = fieldsOf(json, "the suite", ["id", "version", "description", "parts"]);
-  const { parts } = fields;
+  const fields = fieldsOf(json, "the suite", ["id", "version", "description", "heuristic", "parts"]);
+  const { parts, heuristic = false } = fields;
+  if (typeof heuristic !== "boolean") throw new Problem("heuristic must be true or false");
   if (!Array.isArray(parts) || parts.length < 1 || parts.length > PARTS_MAX)
     throw new Problem(`parts must be a list of 1 to ${PARTS_MAX}`);
   const read = parts.map((part, i) => partOf(registry, part, `parts[${i}]`));
@@ -54,6 +56,7 @@ function suiteOf(registry: Registry, json: unknown): SuiteDefinition {
     version: countOf(fields, "version", "the suite", 1, 2 ** 31),
     description: typeof fields["description"] === "string" ? fields["description"] : "",
     overall: "categories",
+    ...(heuristic && { heuristic }),
     parts: read,
   };
 }

@@ -39,6 +39,8 @@ export interface SuiteDefinition {
   readonly description: string;
   /** What the suite's own figures are the unweighted mean of. */
   readonly overall: "categories" | "tasks";
+  /** Its report sets answers against a heuristic's too. Left out: no. */
+  readonly heuristic?: true;
   readonly parts: readonly SuitePart[];
 }
 

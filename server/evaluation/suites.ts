@@ -114,6 +114,15 @@ export const suiteDefinitions: readonly SuiteDefinition[] = [
     parts: tenAt(["easy", "medium", "hard"], 400, "train"),
   },
   {
+    id: "np-bench-reference",
+    version: 1,
+    description:
+      "The ten problems as the papers' public code makes its benchmark, 100 tasks of each; beside the ratio to the optimum the one to a heuristic.",
+    overall: "categories",
+    heuristic: true,
+    parts: tenAt(["reference"], 100, "bench"),
+  },
+  {
     id: "countdown",
     version: 1,
     description: "Countdown, 100 tasks of each tier; figures by how many numbers a task gives.",

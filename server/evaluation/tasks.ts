@@ -16,6 +16,8 @@ export interface SuiteTask {
   readonly key: TaskKey;
   /** See MadeTask. */
   readonly inEverySplit: boolean;
+  /** See MadeTask; undefined: the suite does not want it, or there is none. */
+  readonly heuristic: number | undefined;
 }
 
 export interface SuiteTasks {
@@ -35,7 +37,8 @@ export function createSuiteTasks(deps: {
 
   const generate = (suite: Suite, part: OpenPart, ordinals: readonly number[], signal?: AbortSignal) => {
     const seeds = ordinals.map((ordinal) => seedOf(suite, part, ordinal));
-    return maker.make(part.spec, seeds, { caller: suiteCaller(suite.digest), signal });
+    const { heuristic } = suite.definition;
+    return maker.make(part.spec, seeds, { caller: suiteCaller(suite.digest), signal, heuristic });
   };
 
   /** Each row once: a part has no more tasks than its pool has rows. */
@@ -50,9 +53,9 @@ export function createSuiteTasks(deps: {
       : generate(suite, part, ordinals, signal));
     return results.map((result, i): Result<SuiteTask> => {
       if (result.kind !== "made") return refusalOf(result);
-      const { key, metadata, inEverySplit = false } = result.task;
+      const { key, metadata, inEverySplit = false, heuristic } = result.task;
       const category = categoryOf(part, metadata);
-      return { kind: "ok", value: { ordinal: ordinals[i] ?? -1, part, key, category, inEverySplit } };
+      return { kind: "ok", value: { ordinal: ordinals[i] ?? -1, part, key, category, inEverySplit, heuristic } };
     });
   };
 
@@ -80,13 +83,20 @@ export function createSuiteTasks(deps: {
   };
 }
 
-function toStored({ ordinal, category, key, inEverySplit }: SuiteTask): StoredTask {
-  return { ordinal, body: JSON.stringify({ category, key: encodeKey(key), ...(inEverySplit && { inEverySplit }) }) };
+function toStored({ ordinal, category, key, inEverySplit, heuristic }: SuiteTask): StoredTask {
+  const rest = { ...(inEverySplit && { inEverySplit }), ...(heuristic !== undefined && { heuristic }) };
+  return { ordinal, body: JSON.stringify({ category, key: encodeKey(key), ...rest }) };
 }
 
 function fromStored(suite: Suite, { ordinal, body }: StoredTask): SuiteTask {
-  const { category, key, inEverySplit } = readObject(parseJson(body));
+  const { category, key, inEverySplit, heuristic } = readObject(parseJson(body));
   const part = partOf(suite, ordinal);
-  const read = decodeKey(key, part.spec, seedOf(suite, part, ordinal));
-  return { ordinal, part, category: readText(category), key: read, inEverySplit: inEverySplit === true };
+  return {
+    ordinal,
+    part,
+    category: readText(category),
+    key: decodeKey(key, part.spec, seedOf(suite, part, ordinal)),
+    inEverySplit: inEverySplit === true,
+    heuristic: typeof heuristic === "number" ? heuristic : undefined,
+  };
 }

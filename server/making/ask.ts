@@ -19,6 +19,8 @@ export interface Wanting {
   readonly caller: string;
   /** Aborted when nobody wants them any more. */
   readonly signal?: AbortSignal | undefined;
+  /** What the heuristics of environments of this process attain is wanted too. Left out: no. */
+  readonly heuristic?: true | undefined;
 }
 
 export interface Asker {

@@ -3,7 +3,7 @@ import type { Environment, Parameters, Split } from "../../envs/environment.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import { makeGenerated, searchGenerated, type SearchProgress } from "../../envs/instances.ts";
 import type { Registry } from "../../envs/registry.ts";
-import { type MadeResult, renderTask } from "../tasks/task.ts";
+import { type MadeResult, renderTask, withHeuristic } from "../tasks/task.ts";
 
 /** What the tasks of a job have in common. */
 export interface JobSpec {
@@ -13,6 +13,8 @@ export interface JobSpec {
   readonly split: Split;
   /** That they are rendered for. */
   readonly answerFormat: AnswerFormat;
+  /** Whether to say what the environment's heuristic attains. Left out: no. */
+  readonly heuristic?: true;
 }
 
 /** A turn of a worker. */
@@ -42,7 +44,7 @@ const WARM_UP_TASKS = 2;
 export function runSlice(registry: Registry, slice: Slice): SliceDone {
   const before = threadCpuMs();
   const environment = environmentOf(registry, slice.spec);
-  const { parameters, split, answerFormat } = slice.spec;
+  const { parameters, split, answerFormat, heuristic } = slice.spec;
   const endsAt = performance.now() + slice.sliceMs;
   const isDue = (): boolean => performance.now() >= endsAt;
   const results: MadeResult[] = [];
@@ -55,10 +57,12 @@ export function runSlice(registry: Registry, slice: Slice): SliceDone {
       paused = result.progress;
       break;
     }
-    const made = result.kind === "made";
-    results.push(
-      made ? { kind: "made", task: renderTask(environment, answerFormat, result.key, result.instance) } : result,
-    );
+    if (result.kind === "exhausted") {
+      results.push(result);
+      continue;
+    }
+    const task = renderTask(environment, answerFormat, result.key, result.instance);
+    results.push({ kind: "made", task: heuristic ? withHeuristic(environment, task, result.instance) : task });
   }
   return { results, paused, cpuMs: threadCpuMs() - before };
 }
@@ -83,11 +87,15 @@ export interface LevelCost {
   readonly cpuMs: number;
 }
 
-/** Makes tasks of every level, forgets them, and says what the last of each cost. */
+/**
+ * Makes tasks of every level that is trained on, forgets them, and says what the last of each cost. Levels for evaluation
+ * alone have the same code, and no trainer waits for them.
+ */
 export function makeFirstTasks({ environments }: Registry): readonly LevelCost[] {
   const costs: LevelCost[] = [];
   for (const environment of environments) {
-    for (const { parameters } of environment.generator?.levels ?? []) {
+    const trained = environment.generator?.levels.filter((level) => level.evaluationOnly !== true) ?? [];
+    for (const { parameters } of trained) {
       let cpuMs = 0;
       for (let seed = 0; seed < WARM_UP_TASKS; seed++) {
         const before = threadCpuMs();

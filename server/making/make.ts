@@ -122,15 +122,15 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
   return {
     fromTeacher,
     async make(spec, seeds, wanting) {
-      const { caller, signal } = wanting;
+      const { caller, signal, heuristic } = wanting;
       const made = environmentOf(spec);
       const asking = made.asked && askingOf(made);
       if (asking !== undefined && asker !== undefined) return asker.make(asking, spec, seeds, wanting);
       const { environment, version, parameters, level, split, source, answerFormat } = spec;
       if (source === "real") return seeds.map((seed) => rendered(spec, pickRow(poolOf(spec), level, split, seed)));
       if (source === "teacher") return fromTeacher(spec, { scope: "without a run", places: seeds.map(String), signal });
-      const job = { spec: { environment, version, parameters, split, answerFormat }, seeds, caller };
-      return workers.run(job, signal);
+      const wanted = { environment, version, parameters, split, answerFormat, ...(heuristic && { heuristic }) };
+      return workers.run({ spec: wanted, seeds, caller }, signal);
     },
     makeRow(spec, { seed, ordinal, row, rankAt }) {
       const [pool, { level, split }] = [poolOf(spec), spec];

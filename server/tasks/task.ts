@@ -12,6 +12,8 @@ export interface MadeTask {
   readonly inline?: string;
   /** There are so few instances like it that they lie in every split; left out: it lies in one. */
   readonly inEverySplit?: true;
+  /** Objective of the heuristic's answer, where that was asked for and there is one. */
+  readonly heuristic?: number;
 }
 
 /** What a seed has. */
@@ -44,4 +46,18 @@ export function renderTask<Instance>(
   const isShared = environment.inEverySplit?.(instance) === true;
   const made: MadeTask = { key, prompt, metadata, ...(isShared && { inEverySplit: true }) };
   return bytes === undefined ? made : { ...made, inline: String.fromCharCode(...bytes) };
+}
+
+/** The task with what its environment's heuristic attains; as it is where there is no heuristic, or it finds no answer. */
+export function withHeuristic<Instance>(
+  environment: Environment<Instance>,
+  task: MadeTask,
+  instance: Instance,
+): MadeTask {
+  const answer = environment.solver?.heuristic?.(instance);
+  if (answer === undefined || environment.resource !== undefined) return task;
+  const facts = environment.verify(instance, answer);
+  if (facts.kind !== "feasible" || facts.objective === undefined)
+    throw new Error(`bug: the heuristic of ${environment.id} gave an answer that is not feasible`);
+  return { ...task, heuristic: facts.objective };
 }

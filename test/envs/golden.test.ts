@@ -1,10 +1,12 @@
 /**
  * What a version of an environment gives, kept in files: tasks that were issued once must mean the same for ever. A
  * change that this suite finds needs a new version, registered beside the old one. UPDATE_GOLDEN=1 writes the files of
- * versions that have none yet; delete a file first to write it anew, which only a version never released may do.
+ * versions that have none yet, and adds the tasks of a new level, which comes last, to a file that holds all others
+ * unchanged; delete a file first to write it anew, which only a version never released may do.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { Environment, SyncEnvironment, Split } from "../../envs/environment.ts";
@@ -128,6 +130,19 @@ interface Golden {
   readonly tasks: readonly { readonly answer: string }[];
 }
 
+/** As JSON has it. */
+type Recorded = ReturnType<typeof recordOf>;
+
+function written(golden: Golden | undefined, environment: Environment): Recorded {
+  return JSON.parse(JSON.stringify(recordOf(environment, golden))) as Recorded;
+}
+
+/** Whether a record holds all of a golden file, and tasks of a new level after those. */
+function isLonger(now: Recorded, golden: Golden): boolean {
+  const { length } = golden.tasks;
+  return now.tasks.length > length && isDeepStrictEqual({ ...now, tasks: now.tasks.slice(0, length) }, golden);
+}
+
 /** All that is kept of an environment. Answers are those of the golden file, for optimal ones may differ. */
 function record(environment: SyncEnvironment, golden: Golden | undefined) {
   const own = cases.filter((each) => each.environment === environment);
@@ -154,12 +169,13 @@ describe.each(
   const file = new URL(`../golden/${name}`, import.meta.url);
 
   test("gives what it gave", () => {
-    if (!existsSync(file) && process.env["UPDATE_GOLDEN"] === "1") {
-      writeFileSync(file, `${JSON.stringify(recordOf(environment, undefined), undefined, 1)}\n`);
-    }
+    const update = process.env["UPDATE_GOLDEN"] === "1";
+    const write = (now: Recorded): void => writeFileSync(file, `${JSON.stringify(now, undefined, 1)}\n`);
+    if (update && !existsSync(file)) write(written(undefined, environment));
     expect(existsSync(file), `test/golden/${name} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
     const golden = JSON.parse(readFileSync(file, "utf8")) as Golden;
-    const now: unknown = JSON.parse(JSON.stringify(recordOf(environment, golden)));
+    const now = written(golden, environment);
+    if (update && isLonger(now, golden)) return write(now);
     expect(now, `${title} gives something else than test/golden/${name}: make it a new version`).toEqual(golden);
   });
 });

@@ -2,7 +2,8 @@
 import { defineGenerator } from "../../define.ts";
 import { refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
-import { defineParameters, minMax, ranges, share, wholeNumber } from "../../parameters.ts";
+import { defineParameters, laterSwitch, minMax, ranges, share, wholeNumber } from "../../parameters.ts";
+import { COMMUNITIES, makeEdges } from "./reference.ts";
 
 // What a bisection task is.
 
@@ -68,6 +69,9 @@ const parameters = defineParameters({
       integer: true,
     },
   ),
+  reference: laterSwitch(
+    "1: graphs as the papers' public code makes them: three communities, traitors in the first, and noise as a share of all pairs; of the other parameters only the vertices count.",
+  ),
 });
 
 const EASY = {
@@ -104,9 +108,21 @@ export const generator = defineGenerator({
         "about 50 vertices in four or five strongly reinforced communities, with many traitors and low noise",
       parameters: BENCHMARK,
     },
+    {
+      name: "reference",
+      description: "as the papers' public code makes its benchmark: 50 vertices in three communities, with 4 traitors",
+      parameters: {
+        ...EASY,
+        ...ranges({ vertices: [50, 50], communities: [3, 3] }),
+        noise: 0.02,
+        reference: 1,
+      },
+      evaluationOnly: true,
+    },
   ],
   generate(p, rng): BisectionInstance {
     const vertices = rng.int(p.vertices_min, p.vertices_max);
+    if (p.reference === 1) return { vertices, edges: makeEdges(vertices, p.noise, rng) };
     const tied = randomTies(vertices, rng.int(p.communities_min, p.communities_max), p.traitors, rng);
     const edges: Edge[] = [];
     for (let a = 0; a < vertices; a++) {
@@ -117,6 +133,10 @@ export const generator = defineGenerator({
       }
     }
     return { vertices, edges };
+  },
+  conflict({ reference, vertices_min }) {
+    if (reference === 0 || vertices_min >= COMMUNITIES) return undefined;
+    return `vertices_min must be at least ${COMMUNITIES} where reference is 1, a vertex for each community: ${vertices_min} < ${COMMUNITIES}`;
   },
 });
 

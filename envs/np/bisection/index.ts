@@ -3,6 +3,7 @@ import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { invariant, type BisectionInstance, generator } from "./generate.ts";
+import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { format, parse, type Sides, verify } from "./verify.ts";
 
@@ -56,7 +57,7 @@ export const bisection = defineEnvironment<BisectionInstance, Sides>({
   description: "Divide a graph's vertices into two equal sides so that the edges between them weigh least.",
   goal: "minimize",
   generator,
-  solver: { solve, format },
+  solver: { solve, format, heuristic },
   trivial,
   canonical: ({ vertices, edges }) => `${vertices} ${edges.map(({ a, b, weight }) => `${a}-${b}=${weight}`).join(" ")}`,
   invariant,

@@ -2,7 +2,8 @@
 import { defineGenerator } from "../../define.ts";
 import { emptyGraph, joinAll, joinRandomly } from "../../lib/graph.ts";
 import { sample } from "../../lib/rng.ts";
-import { defineParameters, minMax, type Range, ranges, share } from "../../parameters.ts";
+import { defineParameters, laterSwitch, minMax, type Range, ranges, share } from "../../parameters.ts";
+import { generateReference } from "./reference.ts";
 
 const parameters = defineParameters({
   ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [4, 8], { min: 2, max: 128, integer: true }),
@@ -13,6 +14,7 @@ const parameters = defineParameters({
     { min: 1, max: 127, integer: true },
   ),
   density: share("Probability of an edge between two vertices that are not both in the planted clique.", 0.5),
+  reference: laterSwitch("1: graphs as the papers' public code makes them; the density has no effect."),
 });
 
 /** The papers leave the density open (FORGE A.5.8). */
@@ -31,8 +33,16 @@ export const generator = defineGenerator({
     level("medium", [8, 12], [2, 4]),
     level("hard", [12, 16], [2, 6]),
     level("benchmark", [16, 20], [4, 8]),
+    {
+      name: "reference",
+      description: "as the papers' public code makes its benchmark: 16 to 20 vertices, a clique of 4 to 8 planted",
+      parameters: { ...ranges({ vertices: [16, 20], clique: [4, 8] }), density: 0.5, reference: 1 },
+      evaluationOnly: true,
+    },
   ],
-  generate({ vertices_min, vertices_max, clique_min, clique_max, density }, rng) {
+  generate(p, rng) {
+    if (p.reference === 1) return generateReference(p, rng);
+    const { vertices_min, vertices_max, clique_min, clique_max, density } = p;
     const graph = emptyGraph(rng.int(vertices_min, vertices_max));
     // The whole graph as a clique would leave nothing to find.
     const size = rng.int(clique_min, Math.min(clique_max, graph.vertices - 1));

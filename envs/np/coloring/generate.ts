@@ -3,9 +3,19 @@
  * connected: without either, most easy graphs would be bipartite.
  */
 import { defineGenerator } from "../../define.ts";
-import { adjacent, connect, edgeCount, emptyGraph, join, joinAll, pairs } from "../../lib/graph.ts";
-import { sample } from "../../lib/rng.ts";
-import { defineParameters, minMax, type Range, ranges, share } from "../../parameters.ts";
+import {
+  adjacent,
+  connect,
+  edgeCount,
+  emptyGraph,
+  type Graph,
+  join,
+  joinAll,
+  joinRandomly,
+  pairs,
+} from "../../lib/graph.ts";
+import { type Rng, sample } from "../../lib/rng.ts";
+import { defineParameters, laterSwitch, minMax, type Range, ranges, share } from "../../parameters.ts";
 
 const COUNT = { min: 2, max: 70, integer: true };
 
@@ -15,6 +25,9 @@ const parameters = defineParameters({
   density: share(
     "Share of all pairs of vertices that are joined. More are where the planted clique or connecting the graph takes more, fewer where the colours allow no more.",
     0.2,
+  ),
+  reference: laterSwitch(
+    "1: graphs as the papers' public code makes them: each vertex of any colour, and each two of different colours joined with a chance of density; without a clique, and perhaps in pieces.",
   ),
 });
 
@@ -34,11 +47,18 @@ export const generator = defineGenerator({
     level("medium", [15, 22], [4, 6], 0.35),
     level("hard", [25, 32], [6, 8], 0.5),
     level("benchmark", [32, 40], [6, 8], 0.5),
+    {
+      name: "reference",
+      description: "as the papers' public code makes its benchmark: 32 to 40 vertices, 6 to 8 colours, density 0.5",
+      parameters: { ...ranges({ vertices: [32, 40], colors: [6, 8] }), density: 0.5, reference: 1 },
+      evaluationOnly: true,
+    },
   ],
-  generate({ vertices_min, vertices_max, colors_min, colors_max, density }, rng) {
+  generate({ vertices_min, vertices_max, colors_min, colors_max, density, reference }, rng) {
     const graph = emptyGraph(rng.int(vertices_min, vertices_max));
     const { vertices } = graph;
     const colors = rng.int(colors_min, Math.min(colors_max, vertices));
+    if (reference === 1) return joinColors(graph, colors, density, rng);
     const order = sample(vertices, vertices, rng);
     const color = new Int32Array(vertices);
     // One vertex of each class is in the clique; the others choose their class.
@@ -56,3 +76,10 @@ export const generator = defineGenerator({
     return `colors_min must not be above vertices_min: ${colors_min} > ${vertices_min}`;
   },
 });
+
+/** As the papers' public code does (OliverLeeXZ/NP-Engine, NP_tasks/GCP_D). */
+function joinColors(graph: Graph, colors: number, density: number, rng: Rng): Graph {
+  const color = Array.from({ length: graph.vertices }, () => rng.int(1, colors));
+  joinRandomly(graph, density, rng, (a, b) => color[a] !== color[b]);
+  return graph;
+}

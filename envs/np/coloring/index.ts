@@ -6,6 +6,7 @@ import { inlineGraph } from "../../lib/inline.ts";
 import { formatIntList as format } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { generator } from "./generate.ts";
+import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve.ts";
 import { type Coloring, parse, verify } from "./verify.ts";
 
@@ -35,7 +36,7 @@ export const coloring = defineEnvironment<Graph, Coloring>({
   description: "Color a graph with the fewest colors such that no two joined vertices have the same.",
   goal: "minimize",
   generator,
-  solver: { solve, format },
+  solver: { solve, format, heuristic },
   trivial,
   inline: inlineGraph,
   canonical: canonicalGraph,

@@ -1,8 +1,8 @@
 /** Random graphs, and in harder ones separators whose removal leaves too many parts. */
 import { defineGenerator } from "../../define.ts";
-import { edgeCount, emptyGraph, type Graph, joinAll, joinRandomly, pairs, reachable } from "../../lib/graph.ts";
+import { edgeCount, emptyGraph, type Graph, join, joinAll, joinRandomly, pairs, reachable } from "../../lib/graph.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
-import { defineParameters, minMax, type Range, ranges, share, wholeNumber } from "../../parameters.ts";
+import { defineParameters, laterSwitch, minMax, type Range, ranges, share, wholeNumber } from "../../parameters.ts";
 
 const parameters = defineParameters({
   ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [15, 20], { min: 3, max: 60, integer: true }),
@@ -33,6 +33,9 @@ const parameters = defineParameters({
     1,
     [1, 10],
   ),
+  reference: laterSwitch(
+    "1: graphs as the papers' public code makes them: a cycle through all vertices, and each other pair joined with a chance of density.",
+  ),
 });
 
 function level(name: string, vertices: Range, density: number, separators: Range, surplus: Range, part_max: number) {
@@ -49,9 +52,21 @@ export const generator = defineGenerator({
     level("medium", [20, 30], 0.3, [0, 0], [0, 0], 1),
     level("hard", [30, 40], 0.4, [4, 8], [0, 3], 2),
     level("benchmark", [40, 50], 0.5, [6, 12], [0, 4], 2),
+    {
+      name: "reference",
+      description: "as the papers' public code makes its benchmark: 40 to 50 vertices, a cycle planted, density 0.5",
+      parameters: {
+        ...ranges({ vertices: [40, 50], separators: [0, 0], surplus: [0, 0] }),
+        density: 0.5,
+        part_max: 1,
+        reference: 1,
+      },
+      evaluationOnly: true,
+    },
   ],
   generate(p, rng) {
     const vertices = rng.int(p.vertices_min, p.vertices_max);
+    if (p.reference === 1) return withCycle(vertices, p.density, rng);
     const separators = rng.int(p.separators_min, p.separators_max);
     const surplus = rng.int(p.surplus_min, p.surplus_max);
     const parts = randomParts(vertices, separators, separators === 0 ? 0 : surplus, p.part_max, rng);
@@ -104,4 +119,13 @@ function hasCycle(graph: Graph): boolean {
     for (const u of reachable(graph, v)) seen.add(u);
   }
   return edgeCount(graph) > graph.vertices - trees;
+}
+
+/** A cycle through all vertices among random edges (OliverLeeXZ/NP-Engine, NP_tasks/hamiltonian_cycle). */
+function withCycle(vertices: number, density: number, rng: Rng): Graph {
+  const graph = emptyGraph(vertices);
+  const order = sample(vertices, vertices, rng);
+  for (const [i, v] of order.entries()) join(graph, v, order[(i + 1) % vertices] as number);
+  joinRandomly(graph, density, rng);
+  return graph;
 }

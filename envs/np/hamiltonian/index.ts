@@ -6,6 +6,7 @@ import { inlineGraph } from "../../lib/inline.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { generator } from "./generate.ts";
+import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { type Cycle, verify } from "./verify.ts";
 
@@ -37,7 +38,7 @@ export const hamiltonian = defineEnvironment<Graph, Cycle>({
   description: "Find a cycle through as many vertices of a graph as possible.",
   goal: "maximize",
   generator,
-  solver: { solve, format },
+  solver: { solve, format, heuristic },
   trivial,
   inline: inlineGraph,
   canonical: canonicalGraph,

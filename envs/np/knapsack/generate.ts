@@ -4,7 +4,8 @@ import type { InlineCodec } from "../../environment.ts";
 import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
 import { colourOf, refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
-import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
+import { defineParameters, laterSwitch, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";
+import { makeItems } from "./reference.ts";
 
 // What a knapsack task is.
 
@@ -65,6 +66,9 @@ const parameters = defineParameters({
     [1.1, 1.4],
     { min: 1, max: 10, integer: false },
   ),
+  reference: laterSwitch(
+    "1: items as the papers' public code makes them: beside those that set the capacity, as many as items has more than planted, which are heavy, cheap or traps, by its benchmark's numbers.",
+  ),
 });
 
 interface Sizes {
@@ -99,21 +103,36 @@ export const generator = defineGenerator({
       ratio: [1.2, 1.6],
       factor: [1.02, 1.15],
     }),
+    {
+      name: "reference",
+      description:
+        "as the papers' public code makes its benchmark: 25 to 35 items that set the capacity, and 30 to 45 that are heavy, cheap or traps",
+      parameters: {
+        ...ranges({ items: [55, 80], planted: [25, 35], weight: [50, 200], ratio: [1.2, 1.6], factor: [1.02, 1.15] }),
+        reference: 1,
+      },
+      evaluationOnly: true,
+    },
   ],
   generate(p, rng): KnapsackInstance | undefined {
-    const count = rng.int(p.items_min, p.items_max);
-    const weights = Int32Array.from({ length: count }, () => rng.int(p.weight_min, p.weight_max));
-    const values = weights.map((weight) => Math.max(1, Math.round(weight * between(rng, p.ratio_min, p.ratio_max))));
-    const planted = sample(count, rng.int(p.planted_min, p.planted_max), rng);
-    const capacity = Math.floor(total(weights, planted) * between(rng, p.factor_min, p.factor_max));
+    const made = p.reference === 1 ? makeItems(p, rng) : ownItems(p, rng);
     // Where everything fits, there is nothing to choose.
-    return capacity < total(weights, [...weights.keys()]) ? { capacity, weights, values } : undefined;
+    return made.capacity < total(made.weights, [...made.weights.keys()]) ? made : undefined;
   },
   conflict({ items_min, planted_max }) {
     if (planted_max < items_min) return undefined;
     return `planted_max must be below items_min: ${planted_max} ≥ ${items_min}`;
   },
 });
+
+function ownItems(p: ParametersOf<typeof parameters>, rng: Rng): KnapsackInstance {
+  const count = rng.int(p.items_min, p.items_max);
+  const weights = Int32Array.from({ length: count }, () => rng.int(p.weight_min, p.weight_max));
+  const values = weights.map((weight) => Math.max(1, Math.round(weight * between(rng, p.ratio_min, p.ratio_max))));
+  const planted = sample(count, rng.int(p.planted_min, p.planted_max), rng);
+  const capacity = Math.floor(total(weights, planted) * between(rng, p.factor_min, p.factor_max));
+  return { capacity, weights, values };
+}
 
 function between(rng: Rng, min: number, max: number): number {
   return min + (max - min) * rng.float();

@@ -9,7 +9,16 @@ import type { Cursor } from "../../lib/lists.ts";
 import { colourOf, refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { narrow } from "../../lib/text.ts";
-import { defineParameters, minMax, type ParametersOf, type Range, ranges, wholeNumber } from "../../parameters.ts";
+import {
+  defineParameters,
+  laterSwitch,
+  minMax,
+  type ParametersOf,
+  type Range,
+  ranges,
+  wholeNumber,
+} from "../../parameters.ts";
+import { makeMeetings } from "./reference.ts";
 
 // What a meeting scheduling task is.
 
@@ -93,6 +102,9 @@ const parameters = defineParameters({
     max: 4,
     integer: true,
   }),
+  reference: laterSwitch(
+    "1: days as the papers' public code makes them: meetings of 30, 60 or 90 minutes, rooms of 3 to 10 seats, and everybody away from 12:00 to 13:00; of the other parameters the counts and size_max count.",
+  ),
 });
 
 interface Sizes {
@@ -147,6 +159,18 @@ const levels = [
     quarters: [3, 8],
     breaks: [1, 2],
   }),
+  {
+    name: "reference",
+    description:
+      "as the papers' public code makes its benchmark: 8 to 10 meetings of at most 5 out of 7 to 9 people; 6 to 7 rooms of 3 to 10 seats",
+    parameters: {
+      ...ranges({ meetings: [8, 10], attendees: [7, 9], rooms: [6, 7], quarters: [2, 6], breaks: [1, 1] }),
+      large_rooms_max: 1,
+      size_max: 5,
+      reference: 1,
+    },
+    evaluationOnly: true,
+  },
 ];
 
 /** All times are quarters of an hour from 09:00 to 17:00. */
@@ -162,6 +186,11 @@ export const generator = defineGenerator({
   generate(p, rng): MeetingsInstance | undefined {
     const meetingCount = rng.int(p.meetings_min, p.meetings_max);
     const people = rng.int(p.attendees_min, p.attendees_max);
+    if (p.reference === 1)
+      return makeMeetings(
+        { meetings: meetingCount, people, rooms: rng.int(p.rooms_min, p.rooms_max), size: p.size_max },
+        rng,
+      );
     const availability = Array.from({ length: people }, () => randomDay(rng, rng.int(p.breaks_min, p.breaks_max)));
     const rooms = randomRooms(rng, p);
     const meetings: Meeting[] = [];

@@ -3,6 +3,7 @@ import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { invariant, clockTime, generator, inline, type MeetingsInstance } from "./generate.ts";
+import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { format, parse, type Schedule, verify } from "./verify.ts";
 
@@ -74,7 +75,7 @@ export const meetings = defineEnvironment<MeetingsInstance, Schedule>({
   description: "Schedule meetings in rooms so that as many as possible attend.",
   goal: "maximize",
   generator,
-  solver: { solve, format },
+  solver: { solve, format, heuristic },
   trivial,
   inline,
   canonical: (instance) => JSON.stringify([instance.meetings, instance.availability, instance.rooms]),

@@ -5,7 +5,7 @@ import { bitMatrix, type BitMatrix, hasBit, onesOf, setBit } from "../../lib/bit
 import { inlineBits } from "../../lib/inline.ts";
 import { refine } from "../../lib/refinement.ts";
 import { sample } from "../../lib/rng.ts";
-import { defineParameters, minMax, type Range, ranges, share } from "../../parameters.ts";
+import { defineParameters, laterSwitch, minMax, type Range, ranges, share } from "../../parameters.ts";
 
 // What a set cover task is.
 
@@ -39,6 +39,7 @@ const parameters = defineParameters({
     "Size of the largest random subset, as a share of the universe; the smallest is half as large. An element that no subset got is then given to one.",
     0.4,
   ),
+  reference: laterSwitch("1: subsets as the papers' public code makes them: the smallest have one element."),
 });
 
 function level(name: string, elements: Range, subsets: Range) {
@@ -57,13 +58,21 @@ export const generator = defineGenerator({
     level("medium", [20, 25], [10, 15]),
     level("hard", [25, 30], [15, 25]),
     level("benchmark", [30, 40], [20, 30]),
+    {
+      name: "reference",
+      description:
+        "as the papers' public code makes its benchmark: 30 to 40 elements, 20 to 30 subsets of 1 to 0.4 of the elements",
+      parameters: { ...ranges({ elements: [30, 40], subsets: [20, 30] }), subset_size_factor: 0.4, reference: 1 },
+      evaluationOnly: true,
+    },
   ],
   generate(p, rng): SetCoverInstance {
     const elements = rng.int(p.elements_min, p.elements_max);
     const subsets = bitMatrix(rng.int(p.subsets_min, p.subsets_max), elements);
     const sizeMax = Math.max(1, Math.floor(p.subset_size_factor * elements));
+    const sizeMin = p.reference === 1 ? 1 : Math.ceil(sizeMax / 2);
     for (let subset = 0; subset < subsets.rows; subset++) {
-      const size = rng.int(Math.ceil(sizeMax / 2), sizeMax);
+      const size = rng.int(sizeMin, sizeMax);
       for (const element of sample(elements, size, rng)) setBit(subsets, subset, element);
     }
     for (let element = 0; element < elements; element++) {

@@ -5,6 +5,7 @@ import { bitMatrixOf, canonicalBits, rowsText } from "../../lib/bit-matrix.ts";
 import { formatIndexList as format, type IndexList as Cover, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { invariant, generator, inline, type SetCoverInstance } from "./generate.ts";
+import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { verify } from "./verify.ts";
 
@@ -41,7 +42,7 @@ export const setCover = defineEnvironment<SetCoverInstance, Cover>({
   description: "Choose the fewest subsets that together hold every element of a universe.",
   goal: "minimize",
   generator,
-  solver: { solve, format },
+  solver: { solve, format, heuristic },
   trivial,
   inline,
   canonical: ({ subsets }) => canonicalBits(subsets),

@@ -3,7 +3,8 @@ import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
 import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
 import { sample } from "../../lib/rng.ts";
-import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
+import { defineParameters, laterSwitch, minMax, type Range, ranges } from "../../parameters.ts";
+import { makeNumbers } from "./reference.ts";
 
 // What a subset sum task is.
 
@@ -50,6 +51,9 @@ const parameters = defineParameters({
     max: 100_000,
     integer: true,
   }),
+  reference: laterSwitch(
+    "1: numbers as the papers' public code makes them: several sets that make the target where there is room, and no number need be left out.",
+  ),
 });
 
 function level(name: string, numbers: Range, planted: Range, valueMax: number) {
@@ -68,16 +72,28 @@ export const generator = defineGenerator({
     level("medium", [8, 12], [4, 8], 10),
     level("hard", [12, 15], [8, 12], 15),
     level("benchmark", [15, 20], [10, 15], 15),
+    {
+      name: "reference",
+      description:
+        "as the papers' public code makes its benchmark: 15 to 20 numbers from 1 to 15; 10 to 15 of them make the target",
+      parameters: { ...ranges({ numbers: [15, 20], planted: [10, 15], value: [1, 15] }), reference: 1 },
+      evaluationOnly: true,
+    },
   ],
-  generate({ numbers_min, numbers_max, planted_min, planted_max, value_min, value_max }, rng): SubsetSumInstance {
+  generate(p, rng): SubsetSumInstance {
+    if (p.reference === 1) {
+      const { numbers, planted } = makeNumbers(p, rng);
+      return { target: sumOf(numbers, planted), numbers, planted };
+    }
+    const { numbers_min, numbers_max, planted_min, planted_max, value_min, value_max } = p;
     const count = rng.int(numbers_min, numbers_max);
     const numbers = Int32Array.from({ length: count }, () => rng.int(value_min, value_max));
     const planted = sample(count, rng.int(planted_min, Math.min(planted_max, count - 2)), rng);
     return { target: sumOf(numbers, planted), numbers, planted };
   },
-  /** At least two numbers are left out of the target. */
-  conflict({ numbers_min, planted_min }) {
-    if (planted_min <= numbers_min - 2) return undefined;
+  /** At least two numbers are left out of the target, but in the papers' code. */
+  conflict({ numbers_min, planted_min, reference }) {
+    if (reference === 1 || planted_min <= numbers_min - 2) return undefined;
     return `planted_min must be at least 2 below numbers_min: ${planted_min} > ${numbers_min} − 2`;
   },
 });

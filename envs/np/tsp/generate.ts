@@ -62,10 +62,24 @@ function level(name: string, cities: Range) {
   };
 }
 
+/** OliverLeeXZ/NP-Engine, NP_tasks/TSP. */
+const REFERENCE = {
+  name: "reference",
+  description: "as the papers' public code makes its benchmark: 45 to 55 cities, distances from 10 to 100",
+  parameters: ranges({ cities: [45, 55], distance: [10, 100] }),
+  evaluationOnly: true,
+};
+
 export const generator = defineGenerator({
   parameters,
   // FORGE A.5.7.
-  levels: [level("easy", [10, 20]), level("medium", [20, 30]), level("hard", [35, 45]), level("benchmark", [45, 55])],
+  levels: [
+    level("easy", [10, 20]),
+    level("medium", [20, 30]),
+    level("hard", [35, 45]),
+    level("benchmark", [45, 55]),
+    REFERENCE,
+  ],
   generate({ cities_min, cities_max, distance_min, distance_max }, rng): TspInstance {
     const cities = rng.int(cities_min, cities_max);
     const distances = new Int32Array((cities * (cities - 1)) / 2);

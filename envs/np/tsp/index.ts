@@ -4,6 +4,7 @@ import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { invariant, generator, rowStart, type TspInstance } from "./generate.ts";
+import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { type Tour, verify } from "./verify.ts";
 
@@ -48,7 +49,7 @@ export const tsp = defineEnvironment<TspInstance, Tour>({
   description: "Find the shortest closed tour that visits every city exactly once.",
   goal: "minimize",
   generator,
-  solver: { solve, format },
+  solver: { solve, format, heuristic },
   trivial,
   canonical: ({ distances }) => distances.join(" "),
   invariant,

@@ -105,8 +105,12 @@ test("tasks are made when they are asked for, once for all evaluations and serve
 });
 
 /** Every task of a new evaluation answered by the solver, each completion as `written` has it. */
-async function answerAll(id: string, written: (whole: string) => string, truncated: boolean) {
-  const { evaluations } = setUp();
+async function answerAll(
+  id: string,
+  written: (whole: string) => string,
+  truncated: boolean,
+  { evaluations } = setUp(),
+) {
   await evaluations.create(id, choice);
   const page = await evaluations.pending(id, -1, 100);
   if (page.kind !== "ok") throw new Error(page.message);
@@ -182,4 +186,16 @@ test("a suite whose environments are not here is not listed, and says what is mi
       /'forge-bench' version 1 cannot be issued here: unknown environment 'np\/nothing'/,
     ) as string,
   });
+});
+
+test("where a suite wants it, what heuristics attain is kept with the tasks, and the optimum is better than that", async () => {
+  const store = memoryEvaluationStore();
+  const wanting = [{ ...tsp, heuristic: true as const }];
+  const figures = await answerAll("h", (whole) => whole, false, setUp(store, wanting));
+  expect(figures["quality_ratio"]).toBe(1);
+  expect(figures["heuristic_ratio"]).toBeGreaterThan(1);
+  const again = await setUp(store, wanting).evaluations.report("h");
+  expect(again).toMatchObject({ value: { report: { overall: { figures } } } });
+  expect(again).toMatchObject({ value: { report: { baseline: expect.stringContaining("may exceed 1") as string } } });
+  expect(await answerAll("n", (whole) => whole, false)).not.toHaveProperty("heuristic_ratio");
 });

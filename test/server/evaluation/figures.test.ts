@@ -178,3 +178,31 @@ test("means are over those that have the figure", () => {
   expect(meanFigures([{ a: 1, b: 0 }, { a: 0 }])).toEqual({ a: 0.5, b: 0 });
   expect(meanFigures([])).toEqual({});
 });
+
+describe("the ratio to a heuristic's answer", () => {
+  const answers = [
+    facts({ ratio: 0.5, objective: 20, solved: true }),
+    facts({ ratio: 0.25, objective: 40 }),
+    facts({ verdict: "infeasible" }),
+  ];
+
+  test("is above 1 where an answer is better, and 0 where there is none that is feasible", () => {
+    expect(taskFigures("minimize", answers, 3, 25)).toMatchObject({
+      heuristic_ratio: expect.closeTo((25 / 20 + 25 / 40) / 3) as number,
+      quality_ratio: 0.25,
+    });
+    expect(taskFigures("maximize", answers, 3, 25)["heuristic_ratio"]).toBeCloseTo((20 / 25 + 40 / 25) / 3);
+  });
+
+  test("is left out where the suite does not want it, and where it would divide by nothing", () => {
+    expect(taskFigures("minimize", answers, 3)).not.toHaveProperty("heuristic_ratio");
+    expect(taskFigures("maximize", [facts({ objective: 3 })], 1, 0)).not.toHaveProperty("heuristic_ratio");
+    expect(taskFigures("minimize", [facts({ objective: 0 })], 1, 0)["heuristic_ratio"]).toBe(1);
+    expect(taskFigures("minimize", [facts()], 1, 4)).not.toHaveProperty("heuristic_ratio");
+  });
+
+  test("needs the objective, which is noted with a sample", () => {
+    const noted = factsOf({ verdict: "feasible", objective: 7, spans: [], info: {} } as unknown as Score);
+    expect(noted.objective).toBe(7);
+  });
+});

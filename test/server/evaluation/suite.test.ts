@@ -68,6 +68,15 @@ describe("forge-bench", () => {
   });
 });
 
+test("np-bench-reference is the same ten as the papers' code makes them, and wants what a heuristic attains", () => {
+  const { parts, heuristic, overall } = shipped("np-bench-reference");
+  expect([heuristic, overall]).toEqual([true, "categories"]);
+  const tasksOf = (id: string) => shipped(id).parts.map(({ environment, category }) => [environment, category]);
+  expect(tasksOf("np-bench-reference")).toEqual(tasksOf("forge-bench"));
+  for (const part of parts) expect(part).toMatchObject({ level: "reference", split: "bench", tasks: 100 });
+  expect(opened(shipped("np-bench-reference")).tasks).toBe(1000);
+});
+
 test("seeds of an environment go on from part to part, so that no task is asked for twice", () => {
   const suite = opened(shipped("countdown"));
   const seeds = Array.from({ length: suite.tasks }, (_, ordinal) => seedOf(suite, partOf(suite, ordinal), ordinal));

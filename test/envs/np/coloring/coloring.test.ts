@@ -50,7 +50,8 @@ describe("generate", () => {
   });
 
   test("levels have the density that they state, but for the easy one, where connecting takes more", () => {
-    for (const { name, parameters } of coloring.levels) {
+    // The level of the papers' code is held to that: test/envs/np/reference.
+    for (const { name, parameters } of coloring.levels.filter((level) => level.name !== "reference")) {
       for (let seed = 0; seed < 100; seed++) {
         const graph = draw(coloring, parameters, seed);
         const wanted = Math.round(((parameters["density"] as number) * graph.vertices * (graph.vertices - 1)) / 2);

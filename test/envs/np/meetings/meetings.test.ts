@@ -103,7 +103,8 @@ describe("verify", () => {
 });
 
 describe("generate", () => {
-  test.each(meetings.levels)(
+  // The level of the papers' code is held to that: test/envs/np/reference.
+  test.each(meetings.levels.filter(({ name }) => name !== "reference"))(
     "at level $name every meeting could be held, in few rooms those of the largest size",
     (level) => {
       const sizes = new Set<number>();

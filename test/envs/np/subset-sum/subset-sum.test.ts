@@ -34,7 +34,10 @@ describe("verify", () => {
 });
 
 describe("generate", () => {
-  test.each(subsetSum.levels)("at level $name counts and numbers are those of the papers", ({ parameters }) => {
+  // The level of the papers' code is held to that: test/envs/np/reference.
+  const own = subsetSum.levels.filter(({ name }) => name !== "reference");
+
+  test.each(own)("at level $name counts and numbers are those of the papers", ({ parameters }) => {
     const [counts, planted, numbers] = [new Set<number>(), new Set<number>(), new Set<number>()];
     for (let seed = 0; seed < 400; seed++) {
       const instance = draw(subsetSum, parameters, seed);

@@ -982,6 +982,9 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
    *   success_rate    feasible answers (FORGE's SR)
    *   quality_ratio   mean ratio, where an infeasible answer counts 0 (FORGE's
    *                   QR, NP-ENGINE's AR)
+   *   heuristic_ratio  mean ratio to a heuristic's answer, as the papers' tables have
+   *                   it: above 1 where answers are better; 0 for an infeasible one.
+   *                   Only of suites that want it, such as np-bench-reference
    *   optimal_rate    answers equal to the optimum
    *   exact_rate      right answers, where an answer is right or not
    *   mean_score      mean reward, where an answer is right or not

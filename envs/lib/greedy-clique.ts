@@ -1,0 +1,47 @@
+/** Large cliques without search: vertices are taken one by one, and swapped as long as that makes room for more. */
+import { adjacent, type Graph } from "./graph.ts";
+
+/** Ascending; the largest that is found from any vertex. Empty where there are no vertices. */
+export function greedyClique(graph: Graph): readonly number[] {
+  let best: readonly number[] = [];
+  for (let v = 0; v < graph.vertices; v++) {
+    const found = swapped(graph, grown(graph, [v]));
+    if (found.length > best.length) best = found;
+  }
+  return best.toSorted((a, b) => a - b);
+}
+
+/** The vertices joined to all of these. */
+function candidatesOf(graph: Graph, clique: readonly number[]): readonly number[] {
+  const all = Array.from({ length: graph.vertices }, (_, v) => v);
+  return all.filter((v) => !clique.includes(v) && clique.every((u) => adjacent(graph, u, v)));
+}
+
+/** Takes the vertex that leaves the most candidates, as long as there is one. */
+function grown(graph: Graph, start: readonly number[]): readonly number[] {
+  const clique = [...start];
+  let candidates = candidatesOf(graph, clique);
+  while (candidates.length > 0) {
+    let [next, most, left]: [number, number, readonly number[]] = [-1, -1, []];
+    for (const v of candidates) {
+      const open = candidates.filter((u) => u !== v && adjacent(graph, u, v));
+      if (open.length > most) [next, most, left] = [v, open.length, open];
+    }
+    clique.push(next);
+    candidates = left;
+  }
+  return clique;
+}
+
+/** Takes a vertex in for another one as long as more find room then: each time the clique is larger. */
+function swapped(graph: Graph, clique: readonly number[]): readonly number[] {
+  for (const out of clique) {
+    const rest = clique.filter((v) => v !== out);
+    for (const into of candidatesOf(graph, rest)) {
+      if (into === out) continue;
+      const larger = grown(graph, [...rest, into]);
+      if (larger.length > clique.length) return swapped(graph, larger);
+    }
+  }
+  return clique;
+}

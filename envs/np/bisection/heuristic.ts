@@ -1,0 +1,15 @@
+/**
+ * Two sides by tabu search over swaps alone, without a bound. The papers' public code anneals over such swaps until a time
+ * is over.
+ */
+import { rngFor } from "../../lib/rng.ts";
+import type { BisectionInstance } from "./generate.ts";
+import { problemOf } from "./solve/problem.ts";
+import { searchTabu } from "./solve/tabu.ts";
+import type { Sides } from "./verify.ts";
+
+export function heuristic(instance: BisectionInstance): Sides {
+  const { spins } = searchTabu(problemOf(instance), rngFor("np/bisection", "heuristic"));
+  const vertices = Array.from({ length: instance.vertices }, (_, v) => v);
+  return [vertices.filter((v) => spins[v] === 1), vertices.filter((v) => spins[v] !== 1)];
+}

@@ -1,0 +1,33 @@
+/**
+ * Graphs as the papers' public code makes them (OliverLeeXZ/NP-Engine, NP_tasks/maximum_clique_problem): the complement of
+ * a graph with an independent set planted. So the code's .6 and .3 are chances of an edge that is *missing* here.
+ */
+import { emptyGraph, type Graph, join, pairs } from "../../lib/graph.ts";
+import { type Rng, sample } from "../../lib/rng.ts";
+
+/** The chance that two vertices outside of the planted clique are not joined. */
+const MISSING_OUTSIDE = 0.6;
+/** The same of a vertex outside and one of the clique, beside one that it is never joined to. */
+const MISSING_BETWEEN = 0.3;
+
+interface Sizes {
+  readonly vertices_min: number;
+  readonly vertices_max: number;
+  readonly clique_min: number;
+  readonly clique_max: number;
+}
+
+export function generateReference(p: Sizes, rng: Rng): Graph {
+  const graph = emptyGraph(rng.int(p.vertices_min, p.vertices_max));
+  const size = Math.min(rng.int(p.clique_min, p.clique_max), graph.vertices);
+  const order = sample(graph.vertices, graph.vertices, rng);
+  const planted = new Set(order.slice(0, size));
+  const apart = new Map(order.slice(size).map((v) => [v, rng.pick([...planted])]));
+  for (const [a, b] of pairs(graph.vertices)) {
+    const inside = Number(planted.has(a)) + Number(planted.has(b));
+    if (inside === 1 && (apart.get(a) === b || apart.get(b) === a)) continue;
+    const missing = inside === 2 ? 0 : inside === 1 ? MISSING_BETWEEN : MISSING_OUTSIDE;
+    if (rng.float() >= missing) join(graph, a, b);
+  }
+  return graph;
+}

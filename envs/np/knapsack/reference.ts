@@ -1,0 +1,71 @@
+/**
+ * Items as the papers' public code makes them for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/knapsack): some set the
+ * capacity; of the others four in ten are heavy and worth little, four in ten light and worth little, and two in ten as
+ * heavy as half of the first together or more, and worth as much by weight as these.
+ */
+import { type Rng, sample } from "../../lib/rng.ts";
+import type { Range } from "../../parameters.ts";
+
+const HEAVY: Range = [300, 600];
+const CHEAP: Range = [30, 100];
+/** Value per weight of both. */
+const POOR: Range = [0.8, 1.1];
+/** Weight of a trap, as a share of what the first items weigh together. */
+const TRAP: Range = [0.5, 0.9];
+const HEAVY_SHARE = 0.4;
+const CHEAP_SHARE = 0.4;
+
+interface Sizes {
+  readonly items_min: number;
+  readonly items_max: number;
+  readonly planted_min: number;
+  readonly planted_max: number;
+  readonly weight_min: number;
+  readonly weight_max: number;
+  readonly ratio_min: number;
+  readonly ratio_max: number;
+  readonly factor_min: number;
+  readonly factor_max: number;
+}
+
+interface Item {
+  readonly weight: number;
+  readonly value: number;
+}
+
+/** The capacity, and weights and values by item. */
+export function makeItems(p: Sizes, rng: Rng) {
+  const ratio: Range = [p.ratio_min, p.ratio_max];
+  const planted = Array.from({ length: rng.int(p.planted_min, p.planted_max) }, () =>
+    itemOf(rng.int(p.weight_min, p.weight_max), ratio, rng),
+  );
+  const weight = planted.reduce((sum, item) => sum + item.weight, 0);
+  const ends = [p.items_min - p.planted_min, p.items_max - p.planted_max] as const;
+  const others = Array.from({ length: rng.int(Math.min(...ends), Math.max(...ends)) }, () =>
+    otherItem(weight, ratio, rng),
+  );
+  const capacity = Math.floor(weight * between([p.factor_min, p.factor_max], rng));
+  const items = [...planted, ...others];
+  const order = sample(items.length, items.length, rng).map((i) => items[i] as Item);
+  return {
+    capacity,
+    weights: Int32Array.from(order, (item) => item.weight),
+    values: Int32Array.from(order, (item) => item.value),
+  };
+}
+
+function otherItem(planted: number, ratio: Range, rng: Rng): Item {
+  const kind = rng.float();
+  if (kind < HEAVY_SHARE) return itemOf(rng.int(...HEAVY), POOR, rng);
+  if (kind < HEAVY_SHARE + CHEAP_SHARE) return itemOf(rng.int(...CHEAP), POOR, rng);
+  const [least, most] = TRAP.map((share) => Math.max(1, Math.floor(planted * share))) as [number, number];
+  return itemOf(rng.int(least, most), ratio, rng);
+}
+
+function itemOf(weight: number, ratio: Range, rng: Rng): Item {
+  return { weight, value: Math.max(1, Math.floor(weight * between(ratio, rng))) };
+}
+
+function between([min, max]: Range, rng: Rng): number {
+  return min + (max - min) * rng.float();
+}

@@ -1,0 +1,66 @@
+/**
+ * Numbers as the papers' public code makes them for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/subset_sum): sets of one
+ * size and one sum as far as they fit beside each other, and random numbers for the rest.
+ */
+import { type Rng, sample } from "../../lib/rng.ts";
+
+/** Sets that are wanted; those that find no room are left out, which leaves one nearly always. */
+const SETS = [5, 6] as const;
+/** Numbers of the sets are at most so much above the least number. */
+const SPREAD_MAX = 15;
+/** Tries to find another set of the same sum; without one the instance has a set fewer. */
+const TRIES_MAX = 200;
+
+interface Sizes {
+  readonly numbers_min: number;
+  readonly numbers_max: number;
+  readonly planted_min: number;
+  readonly planted_max: number;
+  readonly value_min: number;
+  readonly value_max: number;
+}
+
+/** The numbers, and the indices of the first set. */
+export function makeNumbers(p: Sizes, rng: Rng): { readonly numbers: Int32Array; readonly planted: readonly number[] } {
+  const wanted = rng.int(p.numbers_min, p.numbers_max);
+  const size = rng.int(p.planted_min, p.planted_max);
+  const sets = Math.min(rng.int(...SETS), Math.max(1, Math.floor(wanted / size)));
+  const high = Math.min(p.value_max, p.value_min + SPREAD_MAX);
+  const made = [draw(size, p.value_min, high, rng)];
+  while (made.length < sets) {
+    const other = another(made, p.value_min, high, rng);
+    if (other === undefined) break;
+    made.push(other);
+  }
+  const count = Math.max(wanted, size * made.length);
+  const values = [...made.flat(), ...draw(count - size * made.length, p.value_min, p.value_max, rng)];
+  const places = sample(count, count, rng);
+  const numbers = new Int32Array(count);
+  for (const [i, value] of values.entries()) numbers[places[i] as number] = value;
+  return { numbers, planted: places.slice(0, size).toSorted((a, b) => a - b) };
+}
+
+function draw(count: number, low: number, high: number, rng: Rng): number[] {
+  return Array.from({ length: count }, () => rng.int(low, high));
+}
+
+/** Another set of the same size and sum, made of other numbers than those before; undefined: none was found. */
+function another(made: readonly (readonly number[])[], low: number, high: number, rng: Rng): number[] | undefined {
+  const [first = []] = made;
+  const nameOf = (set: readonly number[]): string => set.toSorted((a, b) => a - b).join(" ");
+  const known = new Set(made.map(nameOf));
+  const sum = first.reduce((total, value) => total + value, 0);
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const set = draw(first.length, low, high, rng);
+    let lacking = sum - set.reduce((total, value) => total + value, 0);
+    while (lacking !== 0) {
+      const at = rng.int(0, set.length - 1);
+      const value = set[at] as number;
+      const moved = Math.max(low, Math.min(high, value + lacking));
+      lacking -= moved - value;
+      set[at] = moved;
+    }
+    if (!known.has(nameOf(set))) return set;
+  }
+  return undefined;
+}

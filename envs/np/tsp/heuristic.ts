@@ -1,0 +1,56 @@
+/**
+ * A short tour as the papers' public code finds one: the best of nearest neighbour from every city, then the best 2-opt
+ * move as long as one helps. Annealing, which that code runs between the two until a time is over, is left out.
+ */
+import { distanceBetween, tourLength, type TspInstance } from "./generate.ts";
+import type { Tour } from "./verify.ts";
+
+export function heuristic(instance: TspInstance): Tour {
+  const tours = Array.from({ length: instance.cities }, (_, start) => nearestNeighbour(instance, start));
+  const lengths = tours.map((tour) => tourLength(instance, tour));
+  return twoOpt(instance, tours[lengths.indexOf(Math.min(...lengths))] as number[]);
+}
+
+function nearestNeighbour(instance: TspInstance, start: number): number[] {
+  const tour = [start];
+  const left = new Set(Array.from({ length: instance.cities }, (_, city) => city));
+  left.delete(start);
+  while (left.size > 0) {
+    const from = tour.at(-1) as number;
+    let [next, least] = [-1, Infinity];
+    for (const city of left) {
+      const distance = distanceBetween(instance, from, city);
+      if (distance < least) [next, least] = [city, distance];
+    }
+    left.delete(next);
+    tour.push(next);
+  }
+  return tour;
+}
+
+/** Each move makes the tour shorter by one at least, so that there are no more than its length. */
+function twoOpt(instance: TspInstance, tour: number[]): Tour {
+  for (;;) {
+    const move = bestMove(instance, tour);
+    if (move === undefined) return tour;
+    const [i, j] = move;
+    tour.splice(i + 1, j - i, ...tour.slice(i + 1, j + 1).reverse());
+  }
+}
+
+/** After which two places the tour is cut, and what lies between reversed; undefined: no such move shortens it. */
+function bestMove(instance: TspInstance, tour: readonly number[]): readonly [number, number] | undefined {
+  const { length } = tour;
+  const at = (place: number): number => tour[place % length] as number;
+  const between = (one: number, other: number): number => distanceBetween(instance, at(one), at(other));
+  let [best, move]: [number, readonly [number, number] | undefined] = [0, undefined];
+  for (let i = 0; i < length - 2; i++) {
+    // The last edge and the first share a city.
+    const end = i === 0 ? length - 1 : length;
+    for (let j = i + 2; j < end; j++) {
+      const change = between(i, j) + between(i + 1, j + 1) - between(i, i + 1) - between(j, j + 1);
+      if (change < best) [best, move] = [change, [i, j]];
+    }
+  }
+  return move;
+}
