@@ -9,6 +9,7 @@ import {
   createClient,
   type GradusClient,
   type PolicyChoice,
+  type RowChoice,
   type RunChoice,
   type ShapeChoice,
   type Task,
@@ -46,6 +47,7 @@ export const killedPolicies = {
     after: ownPolicy(0.5),
     flags: ["--policies", "examples/policies/weakest-part.ts"],
   },
+  rows: { before: { kind: "bandit" }, after: { kind: "bandit", alpha: 0.3 }, flags: [], rows: { retireAfter: 2 } },
 } as const satisfies Readonly<Record<string, Killed>>;
 
 export type KilledPolicy = keyof typeof killedPolicies;
@@ -54,6 +56,8 @@ interface Killed {
   readonly before: PolicyChoice;
   readonly after: PolicyChoice;
   readonly flags: readonly string[];
+  /** How the arms of real rows choose among them; left out: they go through them. */
+  readonly rows?: RowChoice;
 }
 
 /** One that reads a part of the rewards. */
@@ -92,9 +96,11 @@ function shapesFor(batches: number, { after }: Killed): Shapes {
   ]);
 }
 
-function choiceFor(batches: number, { before }: Killed): RunChoice {
-  const { constraints } = adscRun().policy;
+function choiceFor(batches: number, { before, rows }: Killed): RunChoice {
+  const { policy, arms } = adscRun();
+  const { constraints } = policy;
   return adscRun({
+    arms: arms.map((arm) => (rows !== undefined && arm.source === "real" ? { ...arm, rows } : arm)),
     policy: { ...before, ...(constraints && { constraints }) },
     length: batches * PROMPTS,
     promptsPerUpdate: PROMPTS,
