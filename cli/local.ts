@@ -117,7 +117,11 @@ async function mountsOf({ mounted }: Config, registry: Registry) {
 }
 
 /** Makes the handlers' parts. The keys are made if the data directory has none, as by a server. */
-export async function openLocal(config: Config, needs: Needs): Promise<Local> {
+export async function openLocal(
+  config: Config,
+  needs: Needs,
+  suitesOf?: Parameters<typeof assemble>[0]["suitesOf"],
+): Promise<Local> {
   const keys = keysOf(config, needs);
   if (keys.kind === "invalid") throw fileProblem(keys.message);
   const environments = await loadEnvironments(config.environmentFiles);
@@ -136,6 +140,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     startWorkers: () => (needs === "runs" ? threads(config) : workHere(registry)),
     opened: { ...createLocalPorts(config, tell), limits: limitsOf(config) },
     missingPorts: needs === "evaluations" ? missingHere(config) : {},
+    suitesOf,
     openAside: asideHere,
     openStores: () => storesOf(config, needs),
     streamWindow: 1,

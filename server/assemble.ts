@@ -8,6 +8,7 @@ import type { Clock } from "./curriculum/runs/ports.ts";
 import { createRuns } from "./curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
 import { createEvaluations } from "./evaluation/evaluations.ts";
+import type { SuiteDefinition } from "./evaluation/suite.ts";
 import { loadSuites } from "./evaluation/suite-files.ts";
 import type { Config } from "./runtime/config.ts";
 import { commit, version } from "./runtime/version.ts";
@@ -64,6 +65,8 @@ export interface Parts {
   readonly replicaId?: string;
   /** Left out: nobody wants traces. */
   readonly traces?: Traces | undefined;
+  /** Suites beside those that ship and those of files; left out: none. Throws what is wrong with what they are made of. */
+  readonly suitesOf?: ((pools: ReadonlyMap<string, Pool>) => readonly SuiteDefinition[]) | undefined;
   /** Told of each failure of ours that a client sees only as a reason, and what it was about. */
   readonly onFailure: (error: unknown, what: string, about?: Readonly<Record<string, unknown>>) => void;
 }
@@ -106,7 +109,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const scorers = createScorers(parts, { completionBytesMax, resources, runs });
   const { scorer } = scorers;
   const asyncScorer = spans.scorer(scorers.asyncScorer);
-  const { suites } = loaded;
+  const suites = [...loaded.suites, ...(parts.suitesOf?.(pools) ?? [])];
   const sources = { pools, missingPorts };
   const evaluating = {
     store: evaluationStore,

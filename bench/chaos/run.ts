@@ -7,7 +7,7 @@
  *                           [--replicated 0] [--json]
  *
  * `seed` is the first seed; `tasks` and `kills` are of the run against processes, 0 tasks: none; `points` are the kills of
- * the run that is held against an undisturbed one, 0: none, once under each policy (bandit, frontier, own, and mounted: the
+ * the run that is held against an undisturbed one, 0: none, once under each policy (bandit, frontier, own, rows, and mounted: the
  * bandit over arms of a Python file, whose host is killed before each kill of the server); `replicated` are samples of runs
  * on three replicas with PostgreSQL behind HAProxy, against one undisturbed server, 0: none. How a seed is played again is told with what it found
  * (test/simulation/README.md).

@@ -5,6 +5,7 @@ import { ReportSchema } from "../../clients/ts/src/public.ts";
 import type { EvaluationHandle, Report, ReportRow, Sample } from "../../clients/ts/src/public.ts";
 import { table } from "../print.ts";
 import { cellOf, columnsOf } from "./figures.ts";
+import { countRow, type RowCount } from "./row-counts.ts";
 import { type Specimen, createSpecimens } from "./specimens.ts";
 
 /** How the completions were made; what is not known is left out. */
@@ -36,6 +37,8 @@ export interface Summary {
   readonly settings: Settings;
   readonly parts: readonly PartSummary[];
   readonly violations: readonly ViolationCount[];
+  /** How often each row of a pool was solved; none: the suite has no rows. */
+  readonly rows: readonly RowCount[];
   /** For pictures; not in report.json. */
   readonly specimens: readonly Specimen[];
 }
@@ -57,9 +60,11 @@ export async function summarize(evaluation: EvaluationHandle, settings: Settings
   const report = await evaluation.report();
   const parts = new Map<string, Counts>();
   const specimens = createSpecimens();
+  const rows = new Map<string, RowCount>();
   const violations = new Map<string, { part: string; violation: string; count: number }>();
   for await (const sample of evaluation.samples({ pageSize: 200 })) {
     specimens.add(sample);
+    countRow(rows, sample);
     const counts = parts.get(sample.part) ?? emptyCounts(sample.part);
     parts.set(sample.part, counts);
     const violation = countSample(counts, sample);
@@ -70,7 +75,14 @@ export async function summarize(evaluation: EvaluationHandle, settings: Settings
     violations.set(key, known);
   }
   const most = [...violations.values()].sort((a, b) => b.count - a.count).slice(0, VIOLATIONS_MAX);
-  return { report, settings, parts: [...parts.values()], violations: most, specimens: specimens.all() };
+  return {
+    report,
+    settings,
+    parts: [...parts.values()],
+    violations: most,
+    rows: [...rows.values()],
+    specimens: specimens.all(),
+  };
 }
 
 /** Counts a sample; gives its violation without the numbers of its instance, so that like ones fall together. */
@@ -94,9 +106,11 @@ function countSample(counts: Counts, { outcome }: Sample): string | undefined {
 }
 
 /** report.json: `report` is a gradus.v1.Report. */
-export function summaryToJson({ report, settings, parts, violations }: Summary): JsonValue {
+export function summaryToJson({ report, settings, parts, violations, rows }: Summary): JsonValue {
   const written = toJson(ReportSchema, report, { alwaysEmitImplicit: true });
-  return JSON.parse(JSON.stringify({ report: written, settings, parts, violations })) as JsonValue;
+  const rated = rows.map(({ solved, ...row }) => ({ ...row, pass_rate: solved / row.samples }));
+  const whole = { report: written, settings, parts, violations, ...(rated.length > 0 && { rows: rated }) };
+  return JSON.parse(JSON.stringify(whole)) as JsonValue;
 }
 
 /** The report in a report.json; undefined: there is none in it. */

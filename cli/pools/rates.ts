@@ -1,39 +1,34 @@
-/** Pass rates of a pool's rows: from CSV, and as a picture of how many rows pass how often. */
+/** Pass rates of a pool's rows: from files, and as a picture of how many rows pass how often. */
+import { readRates, type RowRates } from "../../clients/ts/src/public.ts";
+import { readFileOf } from "../files.ts";
 import { CliProblem } from "../problem.ts";
 
-/** By row: its number in the pool's file. */
-export type Rates = ReadonlyMap<number, number>;
+/** Of CSV. */
+export const HEADER = "row,pass_rate";
 
-const HEADER = "row,pass_rate";
-
-/** CSV with a header that names both columns, and no others need be there. */
-export function readRates(text: string, path: string): Rates {
-  const [header = "", ...lines] = text.split(/\r?\n/);
-  const columns = header.split(",").map((name) => name.trim());
-  const [row, rate] = [columns.indexOf("row"), columns.indexOf("pass_rate")];
-  if (row < 0 || rate < 0) throw new CliProblem("usage", `${path}:1: wants the columns ${HEADER}; got ${header}`);
-  const rates = new Map<number, number>();
-  for (const [i, line] of lines.entries()) {
-    if (line.trim() === "") continue;
-    const cells = line.split(",");
-    const [number, value] = [cells[row], cells[rate]].map((cell) => (cell?.trim() ? Number(cell) : NaN)) as [
-      number,
-      number,
-    ];
-    if (!Number.isInteger(number) || number < 0 || !(value >= 0 && value <= 1))
-      throw new CliProblem("usage", `${path}:${i + 2}: wants a row from 0 and a rate in [0, 1]; got ${line}`);
-    rates.set(number, value);
+/** Of the file that an option names: CSV, or a report.json of gradus eval, of which `pool` says whose rows are meant. */
+export function ratesIn(option: string, path: string, pool?: string): RowRates {
+  const text = readFileOf(option, path);
+  try {
+    return readRates(text, pool);
+  } catch (error) {
+    throw new CliProblem("usage", (error as Error).message.replace(/^rates:/, `${option} '${path}':`));
   }
-  return rates;
 }
 
-const BINS = 10;
+export const BINS = 10;
 const BAR_MAX = 40;
+
+/** How many rates lie in each tenth; the last one also holds 1. */
+export function rateCounts(rates: readonly number[]): readonly number[] {
+  const counts = new Array<number>(BINS).fill(0);
+  for (const rate of rates) counts[Math.min(BINS - 1, Math.floor(rate * BINS))]!++;
+  return counts;
+}
 
 /** A line for each tenth, with a bar. */
 export function rateHistogram(rates: readonly number[]): string {
-  const counts = new Array<number>(BINS).fill(0);
-  for (const rate of rates) counts[Math.min(BINS - 1, Math.floor(rate * BINS))]!++;
+  const counts = rateCounts(rates);
   const most = Math.max(1, ...counts);
   return counts
     .map((count, i) => {

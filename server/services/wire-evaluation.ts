@@ -63,6 +63,7 @@ export function sampleToWire(
   brief = false,
 ): wire.Sample {
   const shown = presentTask(deps, spec, task);
+  const { origin } = task.key;
   return create(wire.SampleSchema, {
     task: brief ? { ...shown, prompt: [] } : shown,
     sampleIndex: index,
@@ -70,6 +71,7 @@ export function sampleToWire(
     part,
     category,
     outcome: outcomeToWire(index, result),
+    ...(origin.kind === "row" && { pool: origin.pool, row: origin.row }),
   });
 }
 

@@ -249,7 +249,7 @@ describe("a report", () => {
       categories: [row("planning", quality), row("numbers", exact)],
       overall: row("overall", quality),
     });
-    const summary: Summary = { report, settings: {}, parts: [full], violations: [], specimens: [] };
+    const summary: Summary = { report, settings: {}, parts: [full], violations: [], rows: [], specimens: [] };
     const [chart = ""] = /<svg [^>]*aria-label="Success rate[^]*?<\/svg>/.exec(reportPage(summary)) ?? [];
     expect(chart).toContain("planning");
     expect(chart).not.toContain("numbers");

@@ -36,6 +36,7 @@ const good: Summary = {
   settings: { endpoint: "http://h/v1", temperature: 0.6 },
   parts: [part("np/tsp"), part("np/clique")],
   violations: [{ part: "np/tsp", violation: "city … <b>twice</b>", count: 3 }],
+  rows: [],
   specimens: [],
 };
 

@@ -7,7 +7,8 @@ describe("findLevel", () => {
     expect(findLevel(tsp, "hard")).toEqual({ kind: "found", level: tsp.levels[2] });
   });
   test("suggests the nearest name, and gives all", () => {
-    const message = "np/tsp has no level 'esay'; did you mean 'easy'?; it has: easy, medium, hard, benchmark, reference";
+    const message =
+      "np/tsp has no level 'esay'; did you mean 'easy'?; it has: easy, medium, hard, benchmark, reference";
     expect(findLevel(tsp, "esay")).toEqual({ kind: "unknown", message });
   });
 });

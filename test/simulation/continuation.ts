@@ -9,6 +9,7 @@ import {
   createClient,
   type GradusClient,
   type PolicyChoice,
+  type RowChoice,
   type RunChoice,
   type ShapeChoice,
   type Task,
@@ -53,6 +54,7 @@ export const killedPolicies = {
     after: { kind: "bandit", alpha: 0.3 },
     flags: ["--python", ".venv/bin/python", "--python", "test/support/mounted/word.py", "--mount-workers", "2"],
   },
+  rows: { before: { kind: "bandit" }, after: { kind: "bandit", alpha: 0.3 }, flags: [], rows: { retireAfter: 2 } },
 } as const satisfies Readonly<Record<string, Killed>>;
 
 export type KilledPolicy = keyof typeof killedPolicies;
@@ -61,6 +63,8 @@ interface Killed {
   readonly before: PolicyChoice;
   readonly after: PolicyChoice;
   readonly flags: readonly string[];
+  /** How the arms of real rows choose among them; left out: they go through them. */
+  readonly rows?: RowChoice;
 }
 
 /** One that reads a part of the rewards. */
@@ -100,11 +104,10 @@ function shapesFor(batches: number, { after }: Killed): Shapes {
 }
 
 function choiceFor(batches: number, policy: KilledPolicy): RunChoice {
-  const {
-    arms,
-    policy: { constraints },
-  } = adscRun();
-  const { before } = killedPolicies[policy];
+  const adsc = adscRun();
+  const { constraints } = adsc.policy;
+  const { before, rows }: Killed = killedPolicies[policy];
+  const arms = adsc.arms.map((arm) => (rows !== undefined && arm.source === "real" ? { ...arm, rows } : arm));
   return adscRun({
     arms: policy === "mounted" ? [...arms, ...mountedArms()] : arms,
     policy: { ...before, ...(constraints && { constraints }) },

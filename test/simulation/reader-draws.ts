@@ -35,7 +35,7 @@ function fold({ hashOf, run }: Reader, through: Data): void {
   for (const { batch, group, outcome } of due(run, through)) {
     if (typeof through !== "number") group.folded = true;
     const isLate = late !== undefined && run.batchesDrawn - 1 - batch.index > Number(late["batchesMax"]);
-    if (!takesFeedback(run.policy) || (isLate && late["weight"] === 0)) continue;
+    if (!takesFeedback(run) || (isLate && late["weight"] === 0)) continue;
     const { count, sum, solved } = outcome;
     if (count === 0) continue;
     const arm = run.arms[group.arm] as ReadArm;

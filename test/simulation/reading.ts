@@ -90,9 +90,12 @@ export function isOf(policy: Data, ...names: readonly string[]): boolean {
   return names.includes((policy as Config)["name"] as string);
 }
 
-/** Whether groups are folded in: under policies that learn, and filters that look back. */
-export function takesFeedback(policy: Data): boolean {
-  return isOf(policy, "bandit", "competence", "frontier") || looksBack(policy);
+/** Policies that learn; the last one is of examples/policies, which runs of the tests have. */
+const LEARNING = ["bandit", "competence", "frontier", "weakest-part"] as const;
+
+/** Whether groups are folded in: under policies that learn, filters that look back, and arms that choose their rows. */
+export function takesFeedback({ policy, config }: Pick<ReadRun, "policy" | "config">): boolean {
+  return isOf(policy, ...LEARNING) || looksBack(policy) || armsOf(config).some((arm) => arm["rows"] !== undefined);
 }
 
 export function looksBack(policy: Data): boolean {

@@ -1,7 +1,9 @@
 /** gradus run create: a run from its file. */
 import type { Command } from "commander";
 import { type GradusClient, type Run, RunSchema } from "../../../clients/ts/src/public.ts";
-import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
+import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
+import { note } from "../../notes.ts";
+import { ratesIn } from "../../pools/rates.ts";
 import { jsonOf, print, printJson } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
 import { inRunFile, readRunFile, type RunFile } from "../../run-file.ts";
@@ -10,6 +12,7 @@ import { terminalWidth } from "../../print.ts";
 
 interface Flags {
   readonly runId?: string;
+  readonly rates?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -19,10 +22,24 @@ export function addCreate(group: Command): void {
     .description("create a run on a server from a file; the same again gives the run as it is")
     .argument("<file>", "the run's configuration in YAML or JSON, e.g. examples/adsc.yaml")
     .option("--run-id <id>", "the run's id (default: the file's run_id)")
+    .option(
+      "--rates <arm=file>",
+      "begin an arm's curriculum over rows with these pass rates: CSV of row and pass_rate, or report.json of gradus eval; may be given several times",
+      collect,
+    )
     .option("--json", "print JSON: the contract's Run");
   addServerOptions(command).action(async (path: string, flags: Flags & ConnectionFlags) => {
     const file = readRunFile("<file>", path);
-    const run = await withServer(flags, (client) => createdOf(client, file, idOf(file, flags.runId)));
+    const rates = (flags.rates ?? []).map((given) => ratedArm(file, given));
+    const id = idOf(file, flags.runId);
+    const run = await withServer(flags, async (client) => {
+      const created = await createdOf(client, file, id);
+      // What a run has learnt since is worth more than what it was to begin with.
+      if (created.state !== undefined && created.state.batchesDrawn > 0n && rates.length > 0)
+        note(`run ${id} has drawn already, and keeps what it knows of its rows: --rates is passed over`);
+      else for (const { arm, of } of rates) await client.run(id).rateRows(arm, of);
+      return created;
+    });
     if (flags.json) printJson(jsonOf(RunSchema, run));
     else if (run.state !== undefined) print(stateLines(run.config, run.state, terminalWidth()).join("\n"));
   });
@@ -41,4 +58,18 @@ export function idOf({ runId, path }: RunFile, id: string | undefined): string {
   const found = id ?? runId;
   if (found === undefined) throw new CliProblem("usage", `${path} has no run_id: give --run-id`);
   return found;
+}
+
+/** What `--rates arm=file` says; the rows of a report are those of the arm's pool. */
+function ratedArm({ config, path }: RunFile, given: string) {
+  const at = given.indexOf("=");
+  const [id, file] = [given.slice(0, at), given.slice(at + 1)];
+  if (at < 1 || file === "")
+    throw new CliProblem("usage", `--rates wants arm=file, e.g. math=rates.csv; got '${given}'`);
+  const arm = config.arms.find((each) => each.id === id);
+  const ids = config.arms.map((each) => each.id).join(", ");
+  if (arm === undefined) throw new CliProblem("usage", `--rates: ${path} has no arm '${id}'; it has: ${ids}`);
+  if (arm.rows === undefined)
+    throw new CliProblem("usage", `--rates: arm '${id}' of ${path} has no curriculum over rows: give it rows: {}`);
+  return { arm: id, of: ratesIn("--rates", file, arm.spec?.pool === "" ? undefined : arm.spec?.pool) };
 }

@@ -1,15 +1,14 @@
 /** gradus run rows and rate-rows: what a run knows of the rows of an arm, and pass rates that it is told. */
 import type { Command } from "commander";
-import { readFileSync } from "node:fs";
 import { RowStateSchema } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
 import type { ArmRows } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
-import { rateHistogram, readRates } from "../../pools/rates.ts";
+import { rateHistogram, ratesIn } from "../../pools/rates.ts";
 import { jsonOf, print, printJson } from "../../print.ts";
-import { CliProblem } from "../../problem.ts";
 
 interface Flags extends ConnectionFlags {
   readonly samples?: number;
+  readonly ofPool?: string;
   readonly json?: boolean;
 }
 
@@ -31,21 +30,17 @@ export function addRows(group: Command): void {
     .description("tell a run pass rates of rows, from the next update batch on")
     .argument("<run>", "its id")
     .argument("<arm>", "the arm's id")
-    .argument("<file>", "CSV with columns row and pass_rate; rows are numbered as in the pool's file")
+    .argument(
+      "<file>",
+      "CSV with columns row and pass_rate, rows numbered as in the pool's file; or report.json of gradus eval",
+    )
+    .option("--of-pool <name>", "whose rows of a report are meant, where it has rows of several pools")
     .option("--samples <n>", "how many samples each rate is worth (default: 8)", Number);
   addServerOptions(rate).action(async (id: string, arm: string, path: string, flags: Flags) => {
-    const rates = readRates(readText(path), path);
+    const rates = ratesIn("<file>", path, flags.ofPool);
     const from = await withServer(flags, (client) => client.run(id).rateRows(arm, rates, flags.samples));
     print(`${rates.size} rows rated, from task ${from} on`);
   });
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new CliProblem("missing", `${path}: ${(error as Error).message}`);
-  }
 }
 
 function said({ rows, histogram, retired }: ArmRows): string {

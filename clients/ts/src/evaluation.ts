@@ -83,6 +83,10 @@ export interface Sample {
   readonly outcome?: Outcome;
   readonly part: string;
   readonly category: string;
+  /** Of a row: the pool's name. */
+  readonly pool?: string;
+  /** Of a row: its number in the pool's file, from 0. */
+  readonly row?: number;
 }
 
 /** An evaluation that is held for this client. */
@@ -178,12 +182,13 @@ function submittedOf({ taskId, sampleIndex, outcome, feedback, failure }: Submit
   };
 }
 
-function sampleOf({ task, sampleIndex, completion, outcome, part, category }: SampleMessage): Sample {
+function sampleOf({ task, sampleIndex, completion, outcome, part, category, pool, row }: SampleMessage): Sample {
   return {
     sampleIndex,
     completion,
     part,
     category,
+    ...(row !== undefined && { pool, row }),
     ...(task && { task }),
     ...(outcome && { outcome: outcomeOf(outcome) }),
   };

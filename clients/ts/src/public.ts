@@ -60,6 +60,7 @@ export type {
   StagedChoice,
 } from "./policies.ts";
 export type { PeopleCalls, SimulationChoice, SolveChoice, TextChoice, TriedAnswer } from "./people.ts";
+export { readRates, type RowRates } from "./rates.ts";
 export { recommended } from "./recommended.ts";
 export type { ArmRows, RowChoice } from "./rows.ts";
 export type {

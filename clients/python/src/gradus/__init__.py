@@ -66,6 +66,7 @@ from gradus.policies import (
     task_filter,
 )
 from gradus.policy_values import Policy
+from gradus.rates import read_rates
 from gradus.runs import Arm, Batch, DynamicSampling, EvaluationArm, LateFeedback, PromptTemplate, RunConfig
 from gradus.stalls import StalledError, StallWarning
 from gradus.tasks import ChatMessage, Completion, CompletionGroup, RewardScheme, Task, TaskSpec
@@ -143,6 +144,7 @@ __all__ = [
     "frontier",
     "mixture",
     "named_policy",
+    "read_rates",
     "recommended",
     "replay",
     "rows",

@@ -92,7 +92,10 @@ class Submitted(Value, message=evaluation_pb2.SubmitCompletionsResponse):
 
 @dataclass(frozen=True)
 class Sample(Value, message=evaluation_pb2.Sample):
-    """A completion that an evaluation has, with its task, and the suite's part and category that this belongs to."""
+    """A completion that an evaluation has, with its task, and the suite's part and category that this belongs to.
+
+    `pool` and `row` are of a row of a pool: its name, and the row's number in its file, from 0 (None: it is no row).
+    """
 
     task: Task
     sample_index: int
@@ -100,6 +103,8 @@ class Sample(Value, message=evaluation_pb2.Sample):
     outcome: Annotated[Outcome, Derived(_outcome, "outcome")]
     part: str
     category: str
+    pool: str
+    row: int | None
 
 
 @dataclass(frozen=True)

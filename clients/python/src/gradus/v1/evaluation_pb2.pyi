@@ -704,6 +704,8 @@ class Sample(google.protobuf.message.Message):
     OUTCOME_FIELD_NUMBER: builtins.int
     PART_FIELD_NUMBER: builtins.int
     CATEGORY_FIELD_NUMBER: builtins.int
+    POOL_FIELD_NUMBER: builtins.int
+    ROW_FIELD_NUMBER: builtins.int
     sample_index: builtins.int
     """Which completion of the task."""
     completion: builtins.str
@@ -712,6 +714,12 @@ class Sample(google.protobuf.message.Message):
     """The suite's part that the task belongs to."""
     category: builtins.str
     """The suite's category that the task belongs to."""
+    pool: builtins.str
+    """Of a row of a pool: the pool's name."""
+    row: builtins.int
+    """And the row's number in the pool's file, from 0, as RateRows takes it; unset: the task
+    is no row.
+    """
     @property
     def task(self) -> gradus.v1.task_pb2.Task:
         """The task it answers."""
@@ -729,9 +737,12 @@ class Sample(google.protobuf.message.Message):
         outcome: gradus.v1.outcome_pb2.Outcome | None = ...,
         part: builtins.str = ...,
         category: builtins.str = ...,
+        pool: builtins.str = ...,
+        row: builtins.int | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["outcome", b"outcome", "task", b"task"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["category", b"category", "completion", b"completion", "outcome", b"outcome", "part", b"part", "sample_index", b"sample_index", "task", b"task"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_row", b"_row", "outcome", b"outcome", "row", b"row", "task", b"task"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_row", b"_row", "category", b"category", "completion", b"completion", "outcome", b"outcome", "part", b"part", "pool", b"pool", "row", b"row", "sample_index", b"sample_index", "task", b"task"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_row", b"_row"]) -> typing.Literal["row"] | None: ...
 
 global___Sample = Sample
 

@@ -900,6 +900,21 @@ export declare type Sample = Message<"gradus.v1.Sample"> & {
    * @generated from field: string category = 6;
    */
   category: string;
+
+  /**
+   * Of a row of a pool: the pool's name.
+   *
+   * @generated from field: string pool = 7;
+   */
+  pool: string;
+
+  /**
+   * And the row's number in the pool's file, from 0, as RateRows takes it; unset: the task
+   * is no row.
+   *
+   * @generated from field: optional uint32 row = 8;
+   */
+  row?: number | undefined;
 };
 
 /**

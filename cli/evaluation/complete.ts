@@ -1,0 +1,162 @@
+/** A model's completions for a command: the flags that say which model, and an evaluation completed by it. */
+import { type Command, InvalidArgumentError } from "commander";
+import type { AnswerFormatName, Evaluation, EvaluationHandle, ThinkingName } from "../../clients/ts/src/public.ts";
+import { CliProblem } from "../problem.ts";
+import { answerFormatOption, thinkingOption, wholeNumber } from "../task-options.ts";
+import type { Settings } from "./summary.ts";
+
+/** Options of addModelOptions, as commander gives them. */
+export interface ModelFlags {
+  readonly endpoint: string;
+  readonly model: string;
+  readonly samples: number;
+  readonly concurrency: number;
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly timeoutMs: number;
+  readonly deadlineMs: number;
+  readonly answerFormat?: AnswerFormatName;
+  readonly thinking?: ThinkingName;
+  readonly json?: boolean;
+}
+
+function numberFrom0(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value >= 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError("Want a number from 0.");
+}
+
+function jsonObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return withoutOurs({ ...value });
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw error;
+  }
+  throw new InvalidArgumentError('Want a JSON object, e.g. {"top_p": 0.95}.');
+}
+
+/** Fields that requests have from elsewhere, or whose replies are not one completion. */
+const ours = ["model", "messages", "stream", "n"];
+
+function withoutOurs(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const taken = ours.find((name) => name in body);
+  if (taken === undefined) return body;
+  throw new InvalidArgumentError(`'${taken}' is not for --body: see --model and --samples.`);
+}
+
+function httpUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new InvalidArgumentError("Want a URL, e.g. http://localhost:8000/v1.");
+}
+
+function someName(text: string): string {
+  if (text.trim() !== "") return text;
+  throw new InvalidArgumentError("Want a name.");
+}
+
+/** The endpoint's key; undefined: it needs none. */
+function apiKeyOf(env: NodeJS.ProcessEnv): string | undefined {
+  const key = env["OPENAI_API_KEY"]?.trim() ?? "";
+  if (/[^\x21-\x7e]/.test(key)) throw new CliProblem("usage", "OPENAI_API_KEY must be one word, as a header takes it");
+  return key === "" ? undefined : key;
+}
+
+/** Which model, and how it is asked; `samples` is how many completions each task gets unless the flag says. */
+export function addModelOptions(command: Command, samples: number): Command {
+  return command
+    .option(
+      "--endpoint <url>",
+      "base URL, e.g. http://localhost:8000/v1; the key comes from OPENAI_API_KEY; required",
+      httpUrl,
+    )
+    .option("--model <name>", "the model's name at the endpoint; required", someName)
+    .option("--samples <n>", "completions of each task", wholeNumber(1, 1024), samples)
+    .option("--concurrency <n>", "completions under way at once", wholeNumber(1, 4096), 16)
+    .option("--temperature <t>", "sampling temperature (default: the endpoint's)", numberFrom0)
+    .option("--max-tokens <n>", "longest completion (default: the endpoint's)", wholeNumber(1, 10_000_000))
+    .option("--body <json>", 'further fields of each request, e.g. {"top_p": 0.95, "top_k": 20}', jsonObject)
+    .option("--timeout-ms <n>", "longest that one attempt may take", wholeNumber(1, 86_400_000), 600_000)
+    .option(
+      "--deadline-ms <n>",
+      "longest that a completion may take, retries included",
+      wholeNumber(1, 86_400_000),
+      1_800_000,
+    )
+    .addOption(answerFormatOption())
+    .addOption(thinkingOption());
+}
+
+/** Those that have no default; not by commander, which would ask for them with the commands below too. */
+export function requireFlags(flags: object, ...names: readonly string[]): void {
+  for (const name of names)
+    if ((flags as Readonly<Record<string, unknown>>)[name] === undefined)
+      throw new CliProblem("usage", `--${name} is required`);
+}
+
+/** What decides on the completions, and so on the default id. */
+export function settingsOf(flags: ModelFlags): Settings {
+  const { endpoint, temperature, maxTokens, body, answerFormat: format, thinking } = flags;
+  const settings = { endpoint, temperature, max_tokens: maxTokens, ...body, format, thinking };
+  return JSON.parse(JSON.stringify(settings)) as Settings;
+}
+
+/** What is missing, by this command and no other at a time: two would pay for every completion twice. */
+export async function completeAlone(
+  evaluation: EvaluationHandle,
+  flags: ModelFlags,
+  { samplesScored, samplesTotal }: Evaluation,
+) {
+  if (samplesScored === samplesTotal) return { failed: 0, reason: "" };
+  const { holdAlone } = await import("./hold.ts");
+  const hold = await holdAlone(evaluation);
+  try {
+    // Whoever held it before may have gone on until now.
+    const now = await evaluation.get();
+    return await Promise.race([
+      complete(evaluation, flags, Number(now.samplesScored), Number(samplesTotal)),
+      hold.lost,
+    ]);
+  } finally {
+    hold.release();
+  }
+}
+
+async function complete(evaluation: EvaluationHandle, flags: ModelFlags, scored: number, total: number) {
+  const { endpoint, model, timeoutMs, deadlineMs, temperature, maxTokens, body, concurrency, json } = flags;
+  const apiKey = apiKeyOf(process.env);
+  const [{ createModel }, { createProgress }, { runEvaluation }] = await Promise.all([
+    import("./endpoint.ts"),
+    import("./progress.ts"),
+    import("./run.ts"),
+  ]);
+  const progress = createProgress(scored, total, json !== true);
+  const ended = new AbortController();
+  const ask = createModel({
+    endpoint,
+    model,
+    apiKey,
+    signal: ended.signal,
+    onTrouble: (words: string) => progress.trouble(words),
+    timeoutMs,
+    deadlineMs,
+    body: {
+      ...(temperature !== undefined && { temperature }),
+      ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+      ...body,
+    },
+  });
+  try {
+    return await runEvaluation({ evaluation, model: ask, concurrency, onStep: (step) => progress.step(step) });
+  } finally {
+    ended.abort();
+    progress.stop();
+  }
+}
+
+/** What to do about samples that the endpoint gave no completion for. */
+export function stillMissing(failed: number, reason: string): CliProblem {
+  const words = `${failed} samples are missing: give the same command again to try them; the last one failed so: ${reason}`;
+  return new CliProblem("failure", words);
+}

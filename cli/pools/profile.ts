@@ -1,0 +1,73 @@
+/** How often a model solves each row of a pool: a suite of all of them, and what its samples say of each. */
+import { appendFileSync } from "node:fs";
+import type { EvaluationHandle, RowRates as Rates } from "../../clients/ts/src/public.ts";
+import type { Split } from "../../envs/environment.ts";
+import { hashKey } from "../../envs/lib/rng.ts";
+import { groupCounts, levelsText, placesOf, type Pool, rowOf } from "../../envs/pool.ts";
+import type { SuiteDefinition } from "../../server/evaluation/suite.ts";
+import type { FilePlan } from "../../server/pools/work.ts";
+import { CliProblem } from "../problem.ts";
+import { fileRows, valueOf } from "./stream.ts";
+import { countRow, type RowCount } from "../evaluation/row-counts.ts";
+import { HEADER } from "./rates.ts";
+
+/** Which rows are meant. */
+export interface Chosen {
+  readonly pool: string;
+  readonly split: Split;
+  /** Empty: all. */
+  readonly levels: readonly string[];
+}
+
+export interface Profiled {
+  readonly suite: SuiteDefinition;
+  /** How many rows there are. */
+  readonly rows: number;
+}
+
+/** The suite of the rows, each once. Its id tells files apart, for what is kept of a suite is kept under its id. */
+export function profileSuite(pools: ReadonlyMap<string, Pool>, { pool: name, split, levels }: Chosen): Profiled {
+  const pool = pools.get(name);
+  if (pool === undefined) {
+    const message = `there is no pool '${name}' here: --pool ${name}=FILE names one; there is: ${[...pools.keys()].join(", ")}`;
+    throw new CliProblem("usage", message);
+  }
+  const groups = groupCounts(pool).filter((group) => group.split === split);
+  const unknown = levels.find((level) => !groups.some((group) => group.level === level));
+  const chosen = groups.filter(({ level }) => levels.length === 0 || levels.includes(level));
+  if (unknown !== undefined || chosen.length === 0)
+    throw new CliProblem(
+      "usage",
+      `pool '${name}' has no rows${unknown === undefined ? "" : ` of level '${unknown}'`} in split ${split}: ${levelsText(pool, split)}`,
+    );
+  const rows = chosen.flatMap(({ level }) => [...placesOf(pool, level, split)].map((place) => rowOf(pool, place)));
+  const { id: environment, version } = pool.definition;
+  const digest = hashKey(environment, version, ...rows.flatMap(({ index, hash }) => [index, hash])).slice(0, 12);
+  const parts = chosen.map(({ level }) => {
+    return { name: level, environment, version, level, split, tasks: "all" as const, pool: name, category: level };
+  });
+  const description = `Rows of pool '${name}' in split ${split}, each once: how often a model solves them.`;
+  return { suite: { id: `profile-${digest}`, version: 1, description, overall: "tasks", parts }, rows: rows.length };
+}
+
+/** Of each row that has a sample with a reward, the share of them that are solved. */
+export async function ratesOf(evaluation: EvaluationHandle): Promise<Rates> {
+  const counts = new Map<string, RowCount>();
+  for await (const sample of evaluation.samples({ pageSize: 200, brief: true })) countRow(counts, sample);
+  const sorted = [...counts.values()].sort((a, b) => a.row - b.row);
+  return new Map(sorted.map(({ row, solved, samples }) => [row, solved / samples]));
+}
+
+/** Writes the rows that were profiled as JSONL, with what they had and the column pass_rate, which ranks them. */
+export async function writeRated(to: string, plan: Pick<FilePlan, "units">, rates: Rates): Promise<void> {
+  for await (const raw of fileRows(plan, {}, [])) {
+    const rate = rates.get(raw.row);
+    // Numbers that JavaScript would change are written as they were: parseExact keeps their digits.
+    if (rate !== undefined) appendFileSync(to, `${JSON.stringify({ ...(valueOf(raw) as object), pass_rate: rate })}\n`);
+  }
+}
+
+/** As `gradus run rate-rows` takes it. */
+export function ratesCsv(rates: Rates): string {
+  return [HEADER, ...[...rates].map(([row, rate]) => `${row},${rate}`), ""].join("\n");
+}

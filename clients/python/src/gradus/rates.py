@@ -1,0 +1,81 @@
+"""Pass rates of rows as files have them, for `Run.rate_rows`."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+
+def read_rates(path: str | PathLike[str], *, pool: str | None = None) -> dict[int, float]:
+    """Reads how often each row of a pool is solved; gives the rates by the rows' numbers in the pool's file, from 0.
+
+    Parameters
+    ----------
+    path
+        CSV with the columns `row` and `pass_rate`, such as `gradus pools profile` writes, or a report.json of
+        `gradus eval` of a suite with rows of a pool.
+    pool
+        Whose rows of a report are meant; None: those of the only pool that it has rows of.
+
+    Raises
+    ------
+    ValueError
+        It is neither; the message has the line or the field, and what is wanted.
+    OSError
+        The file cannot be read.
+
+    """
+    text = Path(path).read_text(encoding="utf-8")
+    try:
+        return _of_report(text, pool) if text.lstrip().startswith("{") else _of_csv(text)
+    except ValueError as error:
+        message = f"{path}: {error}"
+        raise ValueError(message) from error
+
+
+def _is_rate(row: Any, rate: Any) -> bool:
+    return isinstance(row, int) and row >= 0 and isinstance(rate, int | float) and 0 <= rate <= 1
+
+
+def _of_csv(text: str) -> dict[int, float]:
+    reader = csv.DictReader(text.splitlines())
+    names = [name.strip() for name in reader.fieldnames or ()]
+    if "row" not in names or "pass_rate" not in names:
+        message = f"line 1: wants the columns row,pass_rate; got {','.join(names)}"
+        raise ValueError(message)
+    reader.fieldnames = names
+    rates: dict[int, float] = {}
+    for line in reader:
+        try:
+            row, rate = int(line["row"]), float(line["pass_rate"])
+        except (TypeError, ValueError):
+            row, rate = -1, -1.0
+        if not _is_rate(row, rate):
+            got = ",".join(str(value) for value in line.values())
+            message = f"line {reader.line_num}: wants a row from 0 and a rate in [0, 1]; got {got}"
+            raise ValueError(message)
+        rates[row] = rate
+    return rates
+
+
+def _of_report(text: str, pool: str | None) -> dict[int, float]:
+    all_rows = json.loads(text).get("rows", [])
+    rows = [row for row in all_rows if pool is None or row.get("pool") == pool]
+    if not rows:
+        whose = "a pool" if pool is None else f"pool '{pool}'"
+        message = f"the report has no rows of {whose}: its suite must have some"
+        raise ValueError(message)
+    pools = sorted({str(row.get("pool")) for row in rows})
+    if len(pools) > 1:
+        message = f"the report has rows of several pools: name one of {', '.join(pools)}"
+        raise ValueError(message)
+    for i, row in enumerate(rows):
+        if not _is_rate(row.get("row"), row.get("pass_rate")):
+            message = f"rows[{i}]: wants a row from 0 and a pass_rate in [0, 1]"
+            raise ValueError(message)
+    return {row["row"]: float(row["pass_rate"]) for row in rows}

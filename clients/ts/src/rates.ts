@@ -1,0 +1,71 @@
+/** Pass rates of rows as files have them, for RunHandle.rateRows. */
+import { GradusError } from "./errors.ts";
+
+/** By row: its number in the pool's file, from 0. */
+export type RowRates = ReadonlyMap<number, number>;
+
+const COLUMNS = ["row", "pass_rate"] as const;
+
+/**
+ * Reads CSV with the columns row and pass_rate, such as `gradus pools profile` writes, or a report.json of `gradus eval`
+ * of a suite with rows of a pool. `pool` says whose rows of a report are meant, where it has rows of several. Throws
+ * INVALID_ARGUMENT, with the line or the field, where it is neither.
+ */
+export function readRates(text: string, pool?: string): RowRates {
+  return text.trimStart().startsWith("{") ? ofReport(text, pool) : ofCsv(text);
+}
+
+function wrong(words: string): GradusError {
+  return new GradusError("INVALID_ARGUMENT", `rates: ${words}`);
+}
+
+function isRate(row: unknown, rate: unknown): boolean {
+  return Number.isInteger(row) && (row as number) >= 0 && typeof rate === "number" && rate >= 0 && rate <= 1;
+}
+
+function ofCsv(text: string): RowRates {
+  const [header = "", ...lines] = text.split(/\r?\n/);
+  const names = header.split(",").map((name) => name.trim());
+  const [row, rate] = COLUMNS.map((name) => names.indexOf(name)) as [number, number];
+  if (row < 0 || rate < 0) throw wrong(`line 1: wants the columns ${COLUMNS.join(",")}; got ${header.slice(0, 200)}`);
+  const rates = new Map<number, number>();
+  for (const [i, line] of lines.entries()) {
+    if (line.trim() === "") continue;
+    const cells = line.split(",").map((cell) => (cell.trim() === "" ? NaN : Number(cell)));
+    const [number, value] = [cells[row], cells[rate]] as [number, number];
+    if (!isRate(number, value))
+      throw wrong(`line ${i + 2}: wants a row from 0 and a rate in [0, 1]; got ${line.slice(0, 200)}`);
+    rates.set(number, value);
+  }
+  return rates;
+}
+
+interface ReportedRow {
+  readonly pool?: unknown;
+  readonly row?: unknown;
+  readonly pass_rate?: unknown;
+}
+
+function ofReport(text: string, pool: string | undefined): RowRates {
+  const rows = rowsIn(text).filter((each) => pool === undefined || each.pool === pool);
+  const pools = [...new Set(rows.map((each) => String(each.pool)))];
+  if (rows.length === 0)
+    throw wrong(
+      `the report has no rows of ${pool === undefined ? "a pool" : `pool '${pool}'`}: its suite must have some`,
+    );
+  if (pools.length > 1) throw wrong(`the report has rows of several pools: name one of ${pools.join(", ")}`);
+  const odd = rows.findIndex(({ row, pass_rate: rate }) => !isRate(row, rate));
+  if (odd >= 0) throw wrong(`rows[${odd}]: wants a row from 0 and a pass_rate in [0, 1]`);
+  return new Map(rows.map(({ row, pass_rate: rate }) => [row as number, rate as number]));
+}
+
+function rowsIn(text: string): readonly ReportedRow[] {
+  try {
+    const { rows = [] } = JSON.parse(text) as { readonly rows?: unknown };
+    if (Array.isArray(rows) && rows.every((each) => typeof each === "object" && each !== null))
+      return rows as readonly ReportedRow[];
+  } catch {
+    throw wrong("the report is not JSON");
+  }
+  throw wrong("rows must be a list of objects");
+}
