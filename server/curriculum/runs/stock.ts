@@ -72,6 +72,8 @@ export function createStock<Spec, Key extends InstanceKey>(
 ): Stock<Key> {
   let config: RunConfig<unknown> = run.state().config;
   let shelves = config.arms.map(() => shelf<Key>());
+  // Counted as it changes: it is asked for with every few tasks that are made, and arms may be a thousand.
+  let candidates = 0;
 
   const begin = async (
     of: RunConfig<Spec>,
@@ -86,7 +88,11 @@ export function createStock<Spec, Key extends InstanceKey>(
     const making = source.make(places, signal, run.id);
     for (const ordinal of ordinals) on.pending.set(ordinal, making);
     try {
-      return shelve(on, ordinals, await making);
+      const made = await making;
+      const before = on.made.size;
+      const failed = shelve(on, ordinals, made);
+      if (shelves[arm] === on) candidates += on.made.size - before;
+      return failed;
     } finally {
       for (const ordinal of ordinals) on.pending.delete(ordinal);
     }
@@ -113,7 +119,7 @@ export function createStock<Spec, Key extends InstanceKey>(
       const found = shelves[arm]?.made.get(ordinal);
       return found?.kind === "none" ? found.message : "";
     },
-    size: () => shelves.reduce((sum, { made }) => sum + made.size, 0),
+    size: () => candidates,
     async make(wanted, signal) {
       const of = config as RunConfig<Spec>;
       const failures = await Promise.all(wanted.map((each) => makeOf(of, each, signal)));
@@ -123,12 +129,15 @@ export function createStock<Spec, Key extends InstanceKey>(
       if (state.config !== config) {
         config = state.config;
         shelves = state.config.arms.map(() => shelf<Key>());
+        candidates = 0;
       }
       for (const [arm, { made }] of shelves.entries()) {
+        candidates -= made.size;
         // Rows are chosen anew in each draw.
         if (config.arms[arm]?.rows !== undefined) made.clear();
         const next = state.arms[arm]?.nextOrdinal ?? 0;
         for (const ordinal of made.keys()) if (ordinal < next) made.delete(ordinal);
+        candidates += made.size;
       }
     },
   };
@@ -159,11 +168,12 @@ export async function makeAhead<Spec, Key extends InstanceKey>(
   };
   // Of all arms what is likely, and then what is possible.
   for (const deviations of [0, DEVIATIONS]) {
-    const missing = expected(drawn, deviations).flatMap((count, arm) => {
+    const missing: { readonly arm: number; readonly ordinal: number }[] = [];
+    for (const [arm, count] of expected(drawn, deviations).entries()) {
       const from = drawn.arms[arm]?.nextOrdinal ?? 0;
-      const all = Array.from({ length: count }, (_, i) => ({ arm, ordinal: from + i }));
-      return all.filter(({ ordinal }) => stock.lookup(arm, ordinal) === undefined);
-    });
+      for (let ordinal = from; ordinal < from + count; ordinal++)
+        if (stock.lookup(arm, ordinal) === undefined) missing.push({ arm, ordinal });
+    }
     for (let i = 0; i < missing.length; i += CHUNK) {
       if (isOver()) return;
       const failed = await stock.make(byArm(missing.slice(i, i + CHUNK)), signal);
