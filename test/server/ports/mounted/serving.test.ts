@@ -1,8 +1,14 @@
 /** A file of Python that is mounted: tasks and rewards, whose fault a failure is, and a host that is killed. */
-import { appendFileSync, copyFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { GradusClient, Outcome, RunChoice, Task } from "../../../../clients/ts/src/index.ts";
+import {
+  type GradusClient,
+  GradusError,
+  type Outcome,
+  type RunChoice,
+  type Task,
+} from "../../../../clients/ts/src/index.ts";
 import { wrapAnswer } from "../../../../envs/answers/wording.ts";
 import type { TestServer } from "../../../support/in-process.ts";
 import { hostPids, openMounting, WORD_FILE } from "../../../support/mounted/mounts.ts";
@@ -155,4 +161,30 @@ test("a task of other sources is refused by name in each way of asking, and neve
   expect(await second.client.batchStep([group])).toMatchObject([{ outcomes: [unscored] }]);
   for await (const result of second.client.streamSteps([group]))
     expect(result).toMatchObject({ kind: "scored", outcome: { outcomes: [unscored] } });
+});
+
+test("a file that changes is mounted again, and one that is broken leaves what was there", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "word.py");
+  copyFileSync(WORD_FILE, file);
+  await using server = await openMounting(file, { reload: true });
+  const { client } = server;
+  const run = client.run("before");
+  await run.create(choice);
+  const task = await client.reset(ask("short"));
+  writeFileSync(file, "this is no Python");
+  const kept = /gradus_mount_remounts_total\{mount="[^"]*",outcome="kept"\} 1/;
+  await until(async () => kept.test(await (await fetch(`${server.http}/metrics`)).text()));
+  expect(await client.step(task, right(task))).toMatchObject({ kind: "scored", reward: 1 });
+  writeFileSync(file, readFileSync(WORD_FILE, "utf8").replace("Words backwards", "Words from behind"));
+  await until(async () => {
+    const outcome = await client.step(task, right(task)).catch((error: unknown) => error);
+    return outcome instanceof GradusError && outcome.code === "FAILED_PRECONDITION";
+  });
+  const now = await client.reset(ask("short"));
+  expect(await client.step(now, right(now))).toMatchObject({ kind: "scored", reward: 1 });
+  // And what it was at first, whose tasks are worth again what they were.
+  copyFileSync(WORD_FILE, file);
+  await until(async () => (await client.step(task, right(task)).catch(() => undefined))?.kind === "scored");
+  expect((await client.run("before").nextBatch({ cursor: 0n, count: 6 })).tasks).toHaveLength(6);
 });

@@ -23,7 +23,10 @@ SEED_BITS = 32
 
 # What runs text, in a scorer: these score each answer in a process of its own.
 _RUNS_TEXT = re.compile(r"\b(?:eval|exec|parse_expr|sympify)\(")
-_MIXES_OTHERS = "it mixes other data sets by weights that it has to be given: a run of several arms does that here"
+_LEFT_OUT = {
+    "codeio": "some of its programs read the clock or draw chance from the system, so that one seed may give two tasks",
+    "composite": "it mixes other data sets by weights that it has to be given: a run of several arms does that here",
+}
 
 
 def offer(names: str) -> Offer:
@@ -39,8 +42,8 @@ def offer(names: str) -> Offer:
     offered = Offer([], tried_here=False)
     for name in wanted:
         slug = PREFIX + name.replace("_", "-")
-        if name == "composite":
-            offered.left_out[slug] = _MIXES_OTHERS
+        if name in _LEFT_OUT:
+            offered.left_out[slug] = _LEFT_OUT[name]
             continue
         dataset, config = DATASETS[name]
         levels, left_out = levels_of(config, CURRICULA.get(name))
