@@ -94,6 +94,19 @@ describe("a mounted file", () => {
     expect(outcome).not.toHaveProperty("retryDelayMs");
   });
 
+  test("draws tasks and answers by its own code, and shows no script", async () => {
+    const task = await client.reset(ask("vast"));
+    const picture = (words: string): string =>
+      `<svg xmlns="http://www.w3.org/2000/svg"><text>${wordOf(task)}: ${words}</text></svg>`;
+    expect(await client.drawTask(task)).toBe(picture("None"));
+    expect(await client.drawTask(task, { answer: "drow" })).toBe(picture("drow"));
+    expect(await client.drawTask(task, { completion: answered("drow") })).toBe(picture("drow"));
+    await expect(client.drawTask(task, { answer: "script" })).rejects.toMatchObject({
+      code: "FAILED_PRECONDITION",
+      message: expect.stringMatching(/not shown: it has a script/) as string,
+    });
+  });
+
   test("is counted: items by what they came to, their seconds, workers that ended, and levels", async () => {
     const text = await (await fetch(`${server.http}/metrics`)).text();
     const mount = `mount="${WORD_FILE}"`;
@@ -103,6 +116,7 @@ describe("a mounted file", () => {
       ...["ok", "timeout", "crashed", "raised"].map(
         (result) => `gradus_mount_items_total${of("verdict")},result="${result}"}`,
       ),
+      `gradus_mount_items_total${of("drawing")},result="ok"}`,
       `gradus_mount_seconds_total${of("verdict")}}`,
       ...["timeout", "crashed", "stale"].map((why) => `gradus_mount_worker_ends_total{${mount},why="${why}"}`),
       `gradus_mount_levels{${mount},found="lawful"} 3`,
