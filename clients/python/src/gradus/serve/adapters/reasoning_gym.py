@@ -9,6 +9,7 @@ the random state before each item.
 from __future__ import annotations
 
 import dataclasses
+import decimal
 import inspect
 import random
 import re
@@ -136,6 +137,8 @@ class ReasoningGymSet(Environment):
 
     def _with_seed(self, seed: int, parameters: dict[str, Any]) -> Any:
         """A data set of one entry. Where its construction does not depend on the seed, it is constructed once."""
+        # Some sets change it for all of the process, and others round by it.
+        decimal.setcontext(decimal.Context())
         if not self._is_kept:
             return self._dataset(self._config(**parameters, seed=seed, size=1))
         key = repr(sorted(parameters.items()))
