@@ -99,7 +99,7 @@ async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult>
 
 /** What the command mounts, as a server would. */
 async function mountsOf({ mounted }: Config, registry: Registry) {
-  if (mounted.mounts.length === 0) return { mounts: { environments: [], figures: () => [], close: async () => undefined }, registry };
+  if (mounted.mounts.length === 0) return { mounts: { close: async () => undefined }, registry };
   const { openMounts, withMounts } = await import("../server/ports/mounted/open.ts");
   const bars = mountBars();
   const onRefused = ({ name, reason }: Refused): void => console.error(`gradus: ${name} is not served: ${reason}`);
@@ -111,7 +111,7 @@ async function mountsOf({ mounted }: Config, registry: Registry) {
   }).finally(bars.stop);
   if (opened.kind === "invalid") throw fileProblem(opened.message);
   const { mounts } = opened;
-  const all = withMounts(registry, mounts);
+  const all = withMounts(registry, mounts.environments());
   if (typeof all === "string") throw fileProblem(all);
   return { mounts, registry: all };
 }

@@ -160,6 +160,12 @@ export type AskedResult<Instance = unknown> =
   | { readonly kind: "exhausted"; readonly message: string }
   | Failed;
 
+/** A picture that was asked for. */
+export type AskedDrawing =
+  | { readonly kind: "svg"; readonly svg: string }
+  /** There is none, and asking again does not help. */
+  | { readonly kind: "undrawn"; readonly why: string };
+
 /**
  * Has something outside of this process make instances, e.g. a program in another language. What a seed has is a function
  * of the seed here too, but it takes asking, and there may be no answer.
@@ -177,6 +183,8 @@ export interface AskedGenerator<Instance> extends Makeable {
   carry(instance: Instance): Uint8Array | undefined;
   /** What stands for a task's instance where its answers are verified: `carried` came with its id, if anything did. */
   refer(place: AskedPlace, carried: Uint8Array | undefined): Instance;
+  /** An SVG document of an instance, and of an answer to it if there is one. Left out: it draws none. */
+  draw?(instance: Instance, answer: string | undefined, signal: AbortSignal): Promise<AskedDrawing | Failed>;
 }
 
 /** Finds best answers, or right ones. */

@@ -54,6 +54,22 @@ export interface Registry {
   find(id: string, version?: number): FoundEnvironment;
 }
 
+/** One whose environments may become others while it is used. */
+export interface ChangingRegistry extends Registry {
+  replace(environments: readonly Environment[]): void;
+}
+
+export function createChangingRegistry(first: Registry): ChangingRegistry {
+  let now = first;
+  return {
+    get environments() {
+      return now.environments;
+    },
+    find: (id, version) => now.find(id, version),
+    replace: (environments) => void (now = createRegistry(environments)),
+  };
+}
+
 /** No two of the environments may have the same id and version. */
 export function createRegistry(environments: readonly Environment[]): Registry {
   /** The newest version first. */

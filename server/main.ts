@@ -5,9 +5,10 @@ import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import { Gauge } from "prom-client";
-import type { Registry } from "../envs/registry.ts";
+import { createChangingRegistry, type Registry } from "../envs/registry.ts";
 import { createAside } from "./aside/aside.ts";
 import { assemble } from "./assemble.ts";
+import { mountAgain } from "./mount-again.ts";
 import { openStores } from "./open-stores.ts";
 import { systemClock } from "./curriculum/runs/system.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
@@ -97,6 +98,7 @@ export async function serve(
     },
   );
   const { deps, fleet } = parts;
+  const unwatch = mountAgain(config, { mounts, registry, own: environments.registry, ...parts }, log);
   await parts.ready;
   const transports = await startTransports({
     config,
@@ -122,6 +124,7 @@ export async function serve(
     httpPort,
     metricsPort,
     async stop() {
+      unwatch();
       await fleet?.leave();
       await transports.drain();
       await parts.close();
@@ -153,8 +156,8 @@ async function openTheMounts(
   });
   if (opened.kind === "invalid") throw new StartError(opened.message);
   const { mounts } = opened;
-  const all = withMounts(registry, mounts);
-  if (typeof all !== "string") return { mounts, registry: all };
+  const all = withMounts(registry, mounts.environments());
+  if (typeof all !== "string") return { mounts, registry: createChangingRegistry(all) };
   await mounts.close();
   throw new StartError(all);
 }
@@ -247,7 +250,7 @@ async function assembleAround(
     unfollow();
     await close();
   };
-  return { deps, ready: workers.ready, fleet, replaced, close: closeAll };
+  return { deps, resources, ready: workers.ready, fleet, replaced, close: closeAll };
 }
 
 /** Beside the servers that have the same stores, if it may be. */

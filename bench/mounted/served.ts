@@ -34,6 +34,7 @@ const opened = await openMounts(
     allow: { read: [], net: [] },
     workers: Number(values.workers),
     memoryMib: 1024,
+    reload: false,
   },
   {
     onProgress: (_, done, total) => {
@@ -81,7 +82,7 @@ async function attacked(environment: Environment, level: number): Promise<readon
 
 const counts = new Map<string, number>();
 let served = 0;
-for (const environment of opened.mounts.environments) {
+for (const environment of opened.mounts.environments()) {
   let isServed = false;
   for (const { parameters } of environment.levels) {
     const found = await attacked(environment, Number(parameters["level"]));

@@ -113,6 +113,10 @@ async function drawn(
   const { environment, instance, format, thinking } = task;
   const whole = file === undefined ? completion : await completionIn(file);
   const text = solve ? solutionOf(task).text : answer;
+  if (environment.asked !== undefined) {
+    const given = whole === undefined ? (text === undefined ? undefined : { answer: text }) : { completion: whole };
+    return local.client.drawTask({ taskId }, given);
+  }
   const told = await toldOf(local, taskId, task, whole ?? (text && wrapAnswer(text, format, "", thinking)));
   const svg =
     whole === undefined

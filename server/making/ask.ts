@@ -1,6 +1,6 @@
 /** Tasks whose instances something outside makes: asked for through the gate of its resource, as its verifications are. */
 import { askedKey, askedPlace, type Asking, changedSources } from "../../envs/asked.ts";
-import type { AskedPlace, AskedResult, Resource } from "../../envs/environment.ts";
+import type { AskedDrawing, AskedPlace, AskedResult, Resource } from "../../envs/environment.ts";
 import { type Failed, type Facts, unavailable } from "../../envs/facts.ts";
 import type { TaskKey } from "../../envs/origin.ts";
 import { escaped } from "../../envs/lib/words.ts";
@@ -23,7 +23,12 @@ export interface Wanting {
   readonly heuristic?: true | undefined;
 }
 
+/** What became of a picture. */
+export type DrawResult = AskedDrawing | Extract<MakeResult, { readonly kind: "unavailable" | "cancelled" }>;
+
 export interface Asker {
+  /** Of an instance, and of an answer to it if there is one. */
+  draw(asking: Asking, instance: unknown, answer: string | undefined, wanting: Wanting): Promise<DrawResult>;
   /** One result for each seed, in order. */
   make(asking: Asking, spec: TaskSpec, seeds: readonly bigint[], wanting: Wanting): Promise<readonly MakeResult[]>;
   /** The task of a key, rendered again. */
@@ -63,6 +68,7 @@ export function createAsker(resources: Pick<Resources, "run">): Asker {
   };
 
   return {
+    draw: (asking, instance, answer, wanting) => draw(resources, asking, instance, answer, wanting),
     async make(asking, spec, seeds, wanting) {
       const { parameters, split } = spec;
       const turns = slices(seeds, SEEDS_PER_TURN).map(async (of): Promise<readonly MakeResult[]> => {
@@ -88,6 +94,32 @@ export function createAsker(resources: Pick<Resources, "run">): Asker {
   };
 }
 
+async function draw(
+  resources: Pick<Resources, "run">,
+  { environment: { id, resource }, asked }: Asking,
+  instance: unknown,
+  answer: string | undefined,
+  { caller, signal }: Wanting,
+): Promise<DrawResult> {
+  if (asked.draw === undefined || resource === undefined) return { kind: "undrawn", why: `${id} draws no pictures` };
+  let drawing: AskedDrawing | undefined;
+  const outcome = await resources.run(resource, {
+    party: { caller, connection: caller },
+    bytes: 0,
+    signal,
+    deadlineMs: undefined,
+    verify: async (context) => {
+      const found = await asked.draw?.(instance, answer, context.signal);
+      if (found === undefined || found.kind === "failed") return found ?? DONE;
+      drawing = found;
+      return DONE;
+    },
+  });
+  if (drawing !== undefined) return drawing;
+  if (outcome.kind === "cancelled") return outcome;
+  return toldOf(outcome.kind === "failed" ? outcome : unavailable(resource.name, "it gave nothing"));
+}
+
 async function askAgain({ asked }: Asking, place: AskedPlace): Promise<readonly AskedResult[]> {
   return [await asked.again(place)];
 }
@@ -97,8 +129,10 @@ function madeOf({ environment }: Asking, { answerFormat }: TaskSpec, key: TaskKe
 }
 
 function unmade(result: Exclude<AskedResult, { kind: "made" }> | { readonly kind: "cancelled" }): MakeResult {
-  if (result.kind !== "failed") return result;
-  const { detail, retryDelayMs = RETRY_DELAY_MS } = result;
+  return result.kind === "failed" ? toldOf(result) : result;
+}
+
+function toldOf({ detail, retryDelayMs = RETRY_DELAY_MS }: Failed): Extract<MakeResult, { kind: "unavailable" }> {
   return { kind: "unavailable", message: escaped(detail), retryDelayMs: Math.max(1, Math.ceil(retryDelayMs)) };
 }
 

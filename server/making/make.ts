@@ -14,7 +14,7 @@ import type { TaskSpec } from "../tasks/spec.ts";
 import type { Teacher, WantedOfTeacher } from "../ports/teacher/teacher.ts";
 import { teacher as teacherKind } from "../ports/teacher/kind.ts";
 import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "../tasks/task.ts";
-import { createAsker, type Wanting } from "./ask.ts";
+import { createAsker, type DrawResult, type Wanting } from "./ask.ts";
 import type { WorkerPool } from "./workers.ts";
 
 /** Of the tasks that are kept because they will be shown, prompts and all: a thousand and more, which are made ahead. */
@@ -70,6 +70,8 @@ export interface Maker {
   makeRow(spec: TaskSpec, walk: Walk): MakeResult;
   /** One result for each place, in order: see Teacher. */
   fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
+  /** A picture of an instance of an environment that is asked, and of an answer to it if there is one. */
+  draw(environment: Environment, instance: unknown, answer: string | undefined, wanting: Wanting): Promise<DrawResult>;
   /** Remembers a task that will be shown by its key, for a while. */
   keep(task: MadeTask): void;
   /** The tasks of keys, in order: kept, or rendered again. Refused only where something outside makes them. */
@@ -137,6 +139,12 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
       const made =
         row === undefined ? rowAt(pool, level, split, seed, ordinal, rankAt) : nthRow(pool, level, split, row);
       return rendered(spec, made);
+    },
+    draw: async (environment, instance, answer, wanting) => {
+      const asking = askingOf(environment);
+      if (asking === undefined || asker === undefined)
+        return { kind: "undrawn", why: `${environment.id} is not asked for pictures here` };
+      return asker.draw(asking, instance, answer, wanting);
     },
     keep: (task) => void kept.set(task.key, task),
     async again(wanted) {

@@ -14,6 +14,8 @@ export interface Resources {
   run(resource: Resource, job: Job): Promise<JobOutcome>;
   /** Tells of each resource that goes down or may be asked again; what it returns ends that. */
   onChange(listener: ResourceListener): () => void;
+  /** Forgets one: another may have its name from now on, and nothing is known of that. */
+  retire(name: string): void;
   load(): readonly ResourceLoad[];
   close(): void;
 }
@@ -43,6 +45,12 @@ export function createResources(options: ResourcesOptions): Resources {
     onChange: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    retire(name) {
+      const gate = gates.get(name)?.gate;
+      gates.delete(name);
+      if (gate?.load().down === true) for (const listener of listeners) listener(name, undefined);
+      gate?.close();
     },
     load: () => [...gates.values()].map(({ gate }) => gate.load()),
     close: () => {

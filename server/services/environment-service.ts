@@ -1,6 +1,7 @@
 /** EnvironmentService: contract in, domain, contract out. Keeps nothing. */
 import { create } from "@bufbuild/protobuf";
 import { LRUCache } from "lru-cache";
+import type { Environment } from "../../envs/environment.ts";
 import {
   BatchResetResponseSchema,
   type CompletionGroup,
@@ -50,16 +51,24 @@ function keyOf({ id, version }: WireEnvironment): string {
   return `${id} ${1e9 - version}`;
 }
 
-/** Which environments there are, and what each is. Both stay what they are while the server runs. */
+/** Which environments there are, and what each is. Both stay what they are but where a mount is mounted again. */
 function createDirectory(
   deps: ServiceDeps,
 ): Pick<ServiceHandlers<typeof EnvironmentService>, "getServerInfo" | "listEnvironments" | "getEnvironment"> {
-  let descriptions: readonly WireEnvironment[] | undefined;
+  let known: readonly Environment[] = [];
+  let descriptions: readonly WireEnvironment[] = [];
   /** All environments in their order, described once. */
-  const described = (): readonly WireEnvironment[] =>
-    (descriptions ??= deps.registry.environments
-      .map((environment) => environmentToWire(environment, deps))
-      .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)));
+  const described = (): readonly WireEnvironment[] => {
+    const { environments } = deps.registry;
+    if (environments !== known) {
+      lists.clear();
+      known = environments;
+      descriptions = environments
+        .map((environment) => environmentToWire(environment, deps))
+        .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    }
+    return descriptions;
+  };
   /** Lists that were asked for lately: what is frozen the transport writes only once, for which it takes 2 ms. */
   const lists = new LRUCache<string, ListEnvironmentsResponse>({ max: LISTS_KEPT });
   return {
@@ -68,13 +77,14 @@ function createDirectory(
       checkBytes(category, CATEGORY_BYTES_MAX, "category");
       const asked = readPage({ pageSize, pageToken }, 100, 1000);
       const key = JSON.stringify([category, pageSize, pageToken]);
-      const known = lists.get(key);
-      if (known !== undefined) return known;
-      const wanted = described().filter((each) => category === "" || category === each.category);
+      const all = described();
+      const list = lists.get(key);
+      if (list !== undefined) return list;
+      const wanted = all.filter((each) => category === "" || category === each.category);
       const { items: environments, nextPageToken } = pageOf(wanted, keyOf, asked);
-      const list = create(ListEnvironmentsResponseSchema, { environments: [...environments], nextPageToken });
-      lists.set(key, Object.freeze(list));
-      return list;
+      const made = create(ListEnvironmentsResponseSchema, { environments: [...environments], nextPageToken });
+      lists.set(key, Object.freeze(made));
+      return made;
     },
     getEnvironment(request) {
       const { id, version } = lookUpEnvironment(deps.registry, request.id, request.version, "id");

@@ -1,5 +1,6 @@
 /** What people ask of one task: what an answer would be worth, a picture, a right answer. No run is told of any of it. */
 import { create } from "@bufbuild/protobuf";
+import { locateAnswers } from "../../envs/answers/locate.ts";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { AsideOutcome, Asking } from "../aside/aside.ts";
 import type { AsideTask, Text } from "../aside/jobs.ts";
@@ -17,6 +18,7 @@ import { asCut, type OpenTask } from "../scoring/scorer.ts";
 import { type CallContext, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import { checkBytes, required } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
+import { makeError } from "./refusal.ts";
 import { baselineToWire, outcomeToWire } from "./wire-outcome.ts";
 
 type Handlers = Pick<ServiceHandlers<typeof EnvironmentService>, "tryAnswer" | "drawTask" | "solveTask">;
@@ -33,6 +35,8 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
     },
     async drawTask({ taskId, text }, context) {
       const task = openedTask(deps, taskId);
+      if (task.scoring.environment.asked !== undefined)
+        return create(DrawTaskResponseSchema, { svg: await askedDrawing(deps, task, textOf(deps, text), context) });
       const job = { kind: "draw", task: asideTask(task), text: textOf(deps, text) } as const;
       const svg = doneOr(await aside.run<"draw">(job, askingOf(context)));
       if (svg === undefined) throw new RpcError("FAILED_PRECONDITION", `${task.token.environment} draws no pictures`);
@@ -73,6 +77,22 @@ function openedTask({ scorer }: ServiceDeps, taskId: string): OpenTask {
 function asideTask({ token, scoring: { instance, format, thinking = "required", baseline } }: OpenTask): AsideTask {
   const { environment, version } = token;
   return { environment, version, instance, format, thinking, baseline };
+}
+
+/** A picture that something outside draws, of the answer that a completion marks, if it marks one. */
+async function askedDrawing(
+  { maker }: Pick<ServiceDeps, "maker">,
+  { scoring: { environment, instance, format, thinking } }: OpenTask,
+  text: Text,
+  context: CallContext,
+): Promise<string> {
+  const located = text.kind === "completion" ? locateAnswers(text.text, format, thinking) : undefined;
+  const marked = located?.problem === undefined ? located?.answer : undefined;
+  const answer = text.kind === "answer" ? text.text : marked;
+  const drawing = await maker.draw(environment, instance, answer, askingOf(context));
+  if (drawing.kind === "svg") return drawing.svg;
+  if (drawing.kind === "undrawn") throw new RpcError("FAILED_PRECONDITION", drawing.why);
+  throw makeError(drawing);
 }
 
 /** What a person wrote: a oneof of an answer and a completion. */

@@ -23,6 +23,8 @@ export interface MountFigures {
   readonly workerEnds: ReadonlyMap<string, number>;
   /** Hosts that ended and were started again. */
   readonly hostEnds: number;
+  /** Times that it was mounted again, by what came of it: "changed", "same" or "kept". */
+  readonly remounts: ReadonlyMap<string, number>;
   /** Levels by what was found of them: "lawful", "unlawful" and "untried". */
   readonly levels: ReadonlyMap<string, number>;
 }
@@ -32,12 +34,14 @@ export interface MountCounter {
   count(provider: Provider): Provider;
   readonly workerEnded: (why: string) => void;
   readonly hostEnded: () => void;
+  readonly remounted: (outcome: string) => void;
   figures(levels: Trials["counts"]): MountFigures;
 }
 
 export function createMountCounter(name: string): MountCounter {
   const items = new Map<string, Count>();
   const workerEnds = new Map<string, number>();
+  const remounts = new Map<string, number>();
   let hostEnds = 0;
   const countOf = ({ id: environment }: AskedEnvironment, item: What): Count => {
     const key = `${environment} ${item}`;
@@ -69,7 +73,8 @@ export function createMountCounter(name: string): MountCounter {
     }),
     workerEnded: (why) => more(workerEnds, why),
     hostEnded: () => void hostEnds++,
-    figures: (levels) => ({ name, items: [...items.values()], workerEnds, hostEnds, levels: levels() }),
+    remounted: (outcome) => more(remounts, outcome),
+    figures: (levels) => ({ name, items: [...items.values()], workerEnds, hostEnds, remounts, levels: levels() }),
   };
 }
 
@@ -119,6 +124,12 @@ export function mountMetrics(figures: () => readonly MountFigures[]): readonly S
       "counter",
       "Hosts of a mount that ended and were started again.",
       ({ name: mount, hostEnds: value }) => [{ labels: { mount }, value }],
+    ),
+    metric(
+      "gradus_mount_remounts_total",
+      "counter",
+      "Times that a file that changed was mounted again: changed, same, or kept (it cannot be mounted; what was there goes on).",
+      ({ name: mount, remounts }) => each(remounts, (outcome, value) => ({ labels: { mount, outcome }, value })),
     ),
     metric(
       "gradus_mount_levels",

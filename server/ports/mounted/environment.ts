@@ -9,7 +9,8 @@ import type { AnswerFormat, ChatMessage } from "../../../envs/prompt.ts";
 import { judge } from "./blame.ts";
 import { type Described, type DescribedLevel, levelOf } from "./described.ts";
 import type { Finding } from "./examine.ts";
-import { carried, type MountedInstance, uncarried } from "./instance.ts";
+import { carried, type MountedInstance, uncarried, type WholeInstance } from "./instance.ts";
+import { drawn } from "./drawings.ts";
 import { createInstances, type Instances } from "./instances.ts";
 import type { Provider } from "./provider.ts";
 
@@ -74,6 +75,13 @@ export function mountedEnvironment(described: Described, options: MountOptions):
       make: (tasks, { signal }) => instances.make(tasks, signal),
       again: (place) => instances.again(place),
       carry: ({ bytes }) => bytes && carried(bytes),
+      ...(described.draws && {
+        draw: async (instance: MountedInstance, answer: string | undefined, signal: AbortSignal) => {
+          const bytes = await bytesOf(instance, instances, resource.name);
+          if ("kind" in bytes) return bytes;
+          return drawn({ ...options, described, resource: resource.name }, bytes, answer, signal);
+        },
+      }),
       refer: (place, bytes) => ({ place, bytes: bytes && uncarried(bytes), whole: undefined }),
     },
     render: ({ whole }, format) => withInstruction(whole?.prompt ?? missing(), format),
@@ -136,24 +144,35 @@ async function verify(
   answer: string,
   signal: AbortSignal,
 ) {
-  const { place } = instance;
-  const whole = async () => {
-    if (place === undefined) return instance.whole;
-    const again = await instances.again(place);
-    if (again.kind === "made") return again.instance.whole;
-    return again.kind === "failed" ? again : unavailable(resource, again.message, { retryable: false });
-  };
-  let { bytes } = instance;
-  if (bytes === undefined) {
-    const made = await whole();
-    if (made === undefined || "kind" in made) return made ?? missing();
-    ({ bytes } = made);
-  }
+  const bytes = await bytesOf(instance, instances, resource);
+  if ("kind" in bytes) return bytes;
   const canary = async (): Promise<string | undefined> => {
-    const made = await whole();
-    return made === undefined || "kind" in made ? undefined : made.reference;
+    const made = await wholeAgain(instance, instances, resource);
+    return "kind" in made ? undefined : made.reference;
   };
   return judge({ provider, described, resource, canary }, bytes, answer, signal);
+}
+
+/** All of an instance, which is made again where only its bytes are here; or why it is not. */
+async function wholeAgain(
+  { place, whole }: MountedInstance,
+  instances: Instances,
+  resource: string,
+): Promise<WholeInstance | Failed> {
+  if (place === undefined) return whole ?? missing();
+  const again = await instances.again(place);
+  if (again.kind === "made") return again.instance.whole ?? missing();
+  return again.kind === "failed" ? again : unavailable(resource, again.message, { retryable: false });
+}
+
+async function bytesOf(
+  instance: MountedInstance,
+  instances: Instances,
+  resource: string,
+): Promise<Uint8Array | Failed> {
+  if (instance.bytes !== undefined) return instance.bytes;
+  const whole = await wholeAgain(instance, instances, resource);
+  return "kind" in whole ? whole : whole.bytes;
 }
 
 function missing(): never {

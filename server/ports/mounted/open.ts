@@ -35,10 +35,22 @@ export interface MountReport {
 }
 
 export interface Mounts {
-  readonly environments: readonly Environment[];
+  /** What is mounted now. */
+  environments(): readonly Environment[];
+  /**
+   * Mounts one again. `adopt` is handed all environments as they will be, and says what keeps them from being served; undefined:
+   * nothing. Where it cannot be mounted, or is what it was, what was served before goes on.
+   */
+  again(name: string, adopt: (environments: readonly Environment[]) => string | undefined): Promise<Remounted>;
   readonly figures: () => readonly MountFigures[];
   close(): Promise<void>;
 }
+
+export type Remounted =
+  | { readonly kind: "changed"; readonly before: readonly Environment[]; readonly now: readonly Environment[] }
+  | { readonly kind: "same" }
+  /** In words for the operator. */
+  | { readonly kind: "kept"; readonly why: string };
 
 export type OpenedMounts =
   | { readonly kind: "ok"; readonly mounts: Mounts }
@@ -54,32 +66,66 @@ const ANSWERS_PER_WORKER = 128;
 const REMOTE_ANSWERS = 512;
 
 export async function openMounts(settings: MountSettings, context: MountContext): Promise<OpenedMounts> {
-  const opened = await Promise.all(settings.mounts.map((mount) => openOne(mount, settings, context)));
+  const counters = new Map(settings.mounts.map(({ name }) => [name, createMountCounter(name)]));
+  const open = (mount: Mount): Promise<OpenedOne> =>
+    openOne(mount, settings, counters.get(mount.name) as MountCounter, context);
+  const opened = await Promise.all(settings.mounts.map(open));
+  const mounted = new Map<string, OpenedMount>();
+  for (const [i, each] of opened.entries())
+    if (each.kind === "opened") mounted.set((settings.mounts[i] as Mount).name, each);
   const close = async (): Promise<void> => {
-    for (const each of opened) if (each.kind === "opened") await each.close();
+    for (const each of mounted.values()) await each.close();
   };
   const failed = opened.find((each) => each.kind === "failed");
   if (failed !== undefined) {
     await close();
     return { kind: "invalid", message: failed.message };
   }
-  const environments = opened.flatMap((each) => (each.kind === "opened" ? each.environments : []));
-  const figures = () => opened.flatMap((each) => (each.kind === "opened" ? [each.figures()] : []));
-  return { kind: "ok", mounts: { environments, figures, close } };
+  const environments = (): readonly Environment[] => [...mounted.values()].flatMap((each) => each.environments);
+  const exchange: Mounts["again"] = async (name, adopt) => {
+    const mount = settings.mounts.find((each) => each.name === name);
+    const before = mounted.get(name);
+    if (mount === undefined || before === undefined) throw new Error(`bug: nothing is mounted as ${name}`);
+    const next = await open(mount);
+    if (next.kind === "failed") return { kind: "kept", why: next.message };
+    const isSame = digestsOf(next) === digestsOf(before);
+    if (!isSame) mounted.set(name, next);
+    const why = isSame ? undefined : adopt(environments());
+    if (why !== undefined) mounted.set(name, before);
+    // What waits for it is told that it is gone, and may be sent again.
+    await (mounted.get(name) === next ? before : next).close();
+    if (why !== undefined) return { kind: "kept", why };
+    return isSame ? { kind: "same" } : { kind: "changed", before: before.environments, now: next.environments };
+  };
+  const again: Mounts["again"] = async (name, adopt) => {
+    const found = await exchange(name, adopt);
+    counters.get(name)?.remounted(found.kind);
+    return found;
+  };
+  const figures = () => [...mounted.values()].map((each) => each.figures());
+  return { kind: "ok", mounts: { environments, again, figures, close } };
 }
 
-type OpenedOne =
-  | {
-      readonly kind: "opened";
-      readonly environments: readonly Environment[];
-      readonly figures: () => MountFigures;
-      readonly close: () => Promise<void>;
-    }
-  | { readonly kind: "failed"; readonly message: string };
+function digestsOf({ environments }: OpenedMount): string {
+  return environments.map(({ id, version, asked }) => `${id} ${version} ${asked?.digest ?? ""}`).join();
+}
 
-async function openOne(mount: Mount, settings: MountSettings, context: MountContext): Promise<OpenedOne> {
+interface OpenedMount {
+  readonly kind: "opened";
+  readonly environments: readonly Environment[];
+  readonly figures: () => MountFigures;
+  readonly close: () => Promise<void>;
+}
+
+type OpenedOne = OpenedMount | { readonly kind: "failed"; readonly message: string };
+
+async function openOne(
+  mount: Mount,
+  settings: MountSettings,
+  counter: MountCounter,
+  context: MountContext,
+): Promise<OpenedOne> {
   const { name } = mount;
-  const counter = createMountCounter(name);
   const found = await reach(mount, settings, counter, (why) => context.onFault(name, why));
   const failed = (why: string): OpenedOne => ({ kind: "failed", message: `${name} cannot be mounted: ${why}` });
   if (found.kind === "failed") return failed(found.why);
@@ -184,12 +230,12 @@ function sift(environments: readonly Described[], trials: Trials) {
 }
 
 /** What is here, with what is mounted; or what comes twice. */
-export function withMounts({ environments }: Registry, mounts: Mounts): Registry | string {
+export function withMounts({ environments }: Registry, mounted: readonly Environment[]): Registry | string {
   const known = new Set(environments.map(({ id, version }) => `${id} version ${version}`));
-  for (const { id, version } of mounts.environments) {
+  for (const { id, version } of mounted) {
     const key = `${id} version ${version}`;
     if (known.has(key)) return `${key} is mounted, and there is one already: give one of them another id or version`;
     known.add(key);
   }
-  return createRegistry([...environments, ...mounts.environments]);
+  return createRegistry([...environments, ...mounted]);
 }

@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { readTextFile } from "../../runtime/files.ts";
-import { ConfigProblem, integer, list, namedPath, type Parsed } from "../../runtime/values.ts";
+import { ConfigProblem, flag, integer, list, namedPath, type Parsed } from "../../runtime/values.ts";
 import type { PortOptions, ValuesOf } from "../kind.ts";
 
 /** A provider that a server starts itself. */
@@ -36,6 +36,8 @@ export interface MountSettings {
   readonly allow: { readonly read: readonly string[]; readonly net: readonly string[] };
   readonly workers: number;
   readonly memoryMib: number;
+  /** Whether files are mounted again when they change. */
+  readonly reload: boolean;
 }
 
 type Given =
@@ -99,6 +101,11 @@ export const mountOptions = {
       "what mounted Python may ask of this machine beside its own folder and packages: a folder that it may read, or a host, which opens the network; may be given several times",
     each: readAllowed,
   }),
+  reload: flag({
+    flag: "reload",
+    description:
+      "mount a file of --python again when it changes, for who writes it: tasks of what it was before are refused, and a file that cannot be mounted leaves what was served before",
+  }),
   mountWorkers: integer({
     flag: "mount-workers",
     description: "processes of each mount that make instances and verify answers",
@@ -124,7 +131,7 @@ export function interpreterOf({ python }: Pick<ValuesOf<typeof mountOptions>, "p
 }
 
 export function readMounts(values: ValuesOf<typeof mountOptions>): MountSettings {
-  const { python, mount, allow, mountWorkers: workers, mountMemoryMib: memoryMib } = values;
+  const { python, mount, allow, mountWorkers: workers, mountMemoryMib: memoryMib, reload } = values;
   const files = python.filter(isFile).map((path): Mount => ({ kind: "host", name: path, target: asTarget(path) }));
   const mounts = [...files, ...mount.map((given) => mountOf(given, values))];
   const names = mounts.map(({ name }) => name);
@@ -141,7 +148,7 @@ export function readMounts(values: ValuesOf<typeof mountOptions>): MountSettings
   }
   const what = (kind: "read" | "net") => allow.flatMap((each) => (each.kind === kind ? [each.what] : []));
   const allowed = { read: what("read"), net: what("net") };
-  return Object.freeze({ mounts, python: interpreterOf(values), allow: allowed, workers, memoryMib });
+  return Object.freeze({ mounts, python: interpreterOf(values), allow: allowed, workers, memoryMib, reload });
 }
 
 function asTarget(path: string): string {

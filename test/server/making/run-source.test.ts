@@ -39,6 +39,7 @@ function makerOf(result: MakeResult, kept: MadeTask[] = []): Maker {
     make: async (_spec, seeds) => seeds.map(() => result),
     makeRow: () => result,
     fromTeacher: async (_spec, { places }) => places.map(() => result),
+    draw: async () => ({ kind: "undrawn", why: "nothing is shown here" }),
     keep: (task) => kept.push(task),
     again: () => {
       throw new Error("nothing is shown here");

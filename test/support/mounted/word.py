@@ -33,3 +33,7 @@ class Word(Environment):
 
     def reference(self, instance):
         return instance[::-1]
+
+    def draw(self, instance, answer):
+        script = "<script>alert(1)</script>" if answer == "script" else ""
+        return f'<svg xmlns="http://www.w3.org/2000/svg"><text>{instance}: {answer}</text>{script}</svg>'

@@ -1,8 +1,14 @@
 /** A file of Python that is mounted: tasks and rewards, whose fault a failure is, and a host that is killed. */
-import { appendFileSync, copyFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { GradusClient, Outcome, RunChoice, Task } from "../../../../clients/ts/src/index.ts";
+import {
+  type GradusClient,
+  GradusError,
+  type Outcome,
+  type RunChoice,
+  type Task,
+} from "../../../../clients/ts/src/index.ts";
 import { wrapAnswer } from "../../../../envs/answers/wording.ts";
 import type { TestServer } from "../../../support/in-process.ts";
 import { hostPids, openMounting, WORD_FILE } from "../../../support/mounted/mounts.ts";
@@ -88,6 +94,19 @@ describe("a mounted file", () => {
     expect(outcome).not.toHaveProperty("retryDelayMs");
   });
 
+  test("draws tasks and answers by its own code, and shows no script", async () => {
+    const task = await client.reset(ask("vast"));
+    const picture = (words: string): string =>
+      `<svg xmlns="http://www.w3.org/2000/svg"><text>${wordOf(task)}: ${words}</text></svg>`;
+    expect(await client.drawTask(task)).toBe(picture("None"));
+    expect(await client.drawTask(task, { answer: "drow" })).toBe(picture("drow"));
+    expect(await client.drawTask(task, { completion: answered("drow") })).toBe(picture("drow"));
+    await expect(client.drawTask(task, { answer: "script" })).rejects.toMatchObject({
+      code: "FAILED_PRECONDITION",
+      message: expect.stringMatching(/not shown: it has a script/) as string,
+    });
+  });
+
   test("is counted: items by what they came to, their seconds, workers that ended, and levels", async () => {
     const text = await (await fetch(`${server.http}/metrics`)).text();
     const mount = `mount="${WORD_FILE}"`;
@@ -97,6 +116,7 @@ describe("a mounted file", () => {
       ...["ok", "timeout", "crashed", "raised"].map(
         (result) => `gradus_mount_items_total${of("verdict")},result="${result}"}`,
       ),
+      `gradus_mount_items_total${of("drawing")},result="ok"}`,
       `gradus_mount_seconds_total${of("verdict")}}`,
       ...["timeout", "crashed", "stale"].map((why) => `gradus_mount_worker_ends_total{${mount},why="${why}"}`),
       `gradus_mount_levels{${mount},found="lawful"} 3`,
@@ -155,4 +175,30 @@ test("a task of other sources is refused by name in each way of asking, and neve
   expect(await second.client.batchStep([group])).toMatchObject([{ outcomes: [unscored] }]);
   for await (const result of second.client.streamSteps([group]))
     expect(result).toMatchObject({ kind: "scored", outcome: { outcomes: [unscored] } });
+});
+
+test("a file that changes is mounted again, and one that is broken leaves what was there", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "word.py");
+  copyFileSync(WORD_FILE, file);
+  await using server = await openMounting(file, { reload: true });
+  const { client } = server;
+  const run = client.run("before");
+  await run.create(choice);
+  const task = await client.reset(ask("short"));
+  writeFileSync(file, "this is no Python");
+  const kept = /gradus_mount_remounts_total\{mount="[^"]*",outcome="kept"\} 1/;
+  await until(async () => kept.test(await (await fetch(`${server.http}/metrics`)).text()));
+  expect(await client.step(task, right(task))).toMatchObject({ kind: "scored", reward: 1 });
+  writeFileSync(file, readFileSync(WORD_FILE, "utf8").replace("Words backwards", "Words from behind"));
+  await until(async () => {
+    const outcome = await client.step(task, right(task)).catch((error: unknown) => error);
+    return outcome instanceof GradusError && outcome.code === "FAILED_PRECONDITION";
+  });
+  const now = await client.reset(ask("short"));
+  expect(await client.step(now, right(now))).toMatchObject({ kind: "scored", reward: 1 });
+  // And what it was at first, whose tasks are worth again what they were.
+  copyFileSync(WORD_FILE, file);
+  await until(async () => (await client.step(task, right(task)).catch(() => undefined))?.kind === "scored");
+  expect((await client.run("before").nextBatch({ cursor: 0n, count: 6 })).tasks).toHaveLength(6);
 });

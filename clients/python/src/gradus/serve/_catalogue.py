@@ -99,6 +99,9 @@ def load(target: str) -> Catalogue:
     else:
         module, rest = adapter
         offer = module.offer(rest)
+    if "numpy" in sys.modules:
+        # It imports this only when it is used, and its state could not be set before the first item that does.
+        import_module("numpy.random")
     sources = sources_of(folder)
     served: dict[str, Served] = {}
     for environment in offer.environments:

@@ -9,6 +9,7 @@ the random state before each item.
 from __future__ import annotations
 
 import dataclasses
+import decimal
 import inspect
 import random
 import re
@@ -23,7 +24,10 @@ SEED_BITS = 32
 
 # What runs text, in a scorer: these score each answer in a process of its own.
 _RUNS_TEXT = re.compile(r"\b(?:eval|exec|parse_expr|sympify)\(")
-_MIXES_OTHERS = "it mixes other data sets by weights that it has to be given: a run of several arms does that here"
+_LEFT_OUT = {
+    "codeio": "some of its programs read the clock or draw chance from the system, so that one seed may give two tasks",
+    "composite": "it mixes other data sets by weights that it has to be given: a run of several arms does that here",
+}
 
 
 def offer(names: str) -> Offer:
@@ -39,8 +43,8 @@ def offer(names: str) -> Offer:
     offered = Offer([], tried_here=False)
     for name in wanted:
         slug = PREFIX + name.replace("_", "-")
-        if name == "composite":
-            offered.left_out[slug] = _MIXES_OTHERS
+        if name in _LEFT_OUT:
+            offered.left_out[slug] = _LEFT_OUT[name]
             continue
         dataset, config = DATASETS[name]
         levels, left_out = levels_of(config, CURRICULA.get(name))
@@ -133,6 +137,8 @@ class ReasoningGymSet(Environment):
 
     def _with_seed(self, seed: int, parameters: dict[str, Any]) -> Any:
         """A data set of one entry. Where its construction does not depend on the seed, it is constructed once."""
+        # Some sets change it for all of the process, and others round by it.
+        decimal.setcontext(decimal.Context())
         if not self._is_kept:
             return self._dataset(self._config(**parameters, seed=seed, size=1))
         key = repr(sorted(parameters.items()))

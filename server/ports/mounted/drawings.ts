@@ -1,0 +1,46 @@
+/** Pictures of a mounted environment: asked for, and looked at before anybody shows them, for they are somebody else's. */
+import type { AskedDrawing } from "../../../envs/environment.ts";
+import { type Failed, unavailable } from "../../../envs/facts.ts";
+import { onOneLine } from "../../../envs/lib/words.ts";
+import type { Described } from "./described.ts";
+import type { Provider } from "./provider.ts";
+
+const SVG_BYTES_MAX = 1024 ** 2;
+const DOCUMENT = /^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)?(?:<!DOCTYPE[^[>]*>\s*)?<svg[\s>].*<\/svg>\s*$/s;
+/** What runs something, or asks another machine, where a picture is opened by itself. */
+const REFUSED: readonly (readonly [what: string, found: RegExp])[] = [
+  ["a script", /<\s*(?:[\w-]+:)?(?:script|handler)\b|javascript:|<[^>]*[\s"'/]on[a-z]+\s*=/i],
+  ["other documents in it", /<\s*(?:[\w-]+:)?(?:foreignObject|iframe|object|embed)\b|<!ENTITY|<\?xml-stylesheet/i],
+  ["an animation, which may set a reference", /<\s*(?:[\w-]+:)?(?:animate\w*|set)\b/i],
+  ["a reference to elsewhere", /\b(?:href|src)\s*=\s*(?!["'](?:#|data:image\/(?:png|jpeg|gif);base64,))|@import/i],
+  ["a reference to elsewhere", /\burl\s*\(\s*(?!["']?#)/i],
+];
+
+/** What is wrong with a picture, in words; undefined: nothing. */
+export function problemOfSvg(svg: string): string | undefined {
+  const bytes = Buffer.byteLength(svg);
+  if (bytes > SVG_BYTES_MAX) return `it has ${bytes} bytes, and the limit is ${SVG_BYTES_MAX}`;
+  if (!DOCUMENT.test(svg)) return "it is no whole SVG document, from <svg to </svg>";
+  const refused = REFUSED.find(([, found]) => found.test(svg));
+  return refused && `it has ${refused[0]}`;
+}
+
+/** Never rejects. What the environment's own code does is no failure of the resource: pictures are no verifications. */
+export async function drawn(
+  {
+    provider,
+    described,
+    resource,
+  }: { readonly provider: Provider; readonly described: Described; readonly resource: string },
+  instance: Uint8Array,
+  answer: string | undefined,
+  signal: AbortSignal,
+): Promise<AskedDrawing | Failed> {
+  const found = await provider.draw(described.asked, { instance, answer }, { signal });
+  if (found.kind === "failure") {
+    const words = `drawing failed (${found.failure}): ${onOneLine(found.detail)}`;
+    return found.failure === "unavailable" ? unavailable(resource, words) : { kind: "undrawn", why: words };
+  }
+  const problem = problemOfSvg(found.svg);
+  return problem === undefined ? found : { kind: "undrawn", why: `its picture is not shown: ${problem}` };
+}
