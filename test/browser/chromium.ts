@@ -14,10 +14,12 @@ export function chromium(): string {
 
 /** Root has no sandbox of Chromium's, and containers little shared memory. The page is ours. */
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+/** A picture is the same on each machine, as far as its fonts are. */
+const LOOKS = ["--force-color-profile=srgb", "--font-render-hinting=none"];
 
 /** The browser as playwright drives it; `timeoutMs`: how long its start may take. */
 export function launch(timeoutMs: number): Promise<Browser> {
-  return playwright.launch({ executablePath: chromium(), args: FLAGS, timeout: timeoutMs });
+  return playwright.launch({ executablePath: chromium(), args: [...FLAGS, ...LOOKS], timeout: timeoutMs });
 }
 
 /** Opens a page in a profile of its own; ends with the scope. */

@@ -1,12 +1,8 @@
 /** The page in a browser, on a real server: what it shows, what it calls, and what must never happen on it. */
 import type { Browser, Page } from "playwright-core";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { PATIENCE_MS } from "../support/patience.ts";
+import { PATIENCE_MS, until } from "../support/patience.ts";
 import { launch } from "./chromium.ts";
-
-/** Where pictures of the views are kept; they are taken anew with UPDATE_PICTURES=1. */
-const PICTURES = join(import.meta.dirname, "../../docs/pictures");
+import { expectKept } from "./goldens.ts";
 
 export interface OpenedPage extends AsyncDisposable {
   readonly page: Page;
@@ -14,8 +10,19 @@ export interface OpenedPage extends AsyncDisposable {
   readonly complaints: readonly string[];
   /** Goes to a view of the page that is open, without loading it again. */
   go(hash: string): Promise<void>;
+  /** Holds the view, once all of it is there, against the picture of it that is kept. */
   picture(name: string): Promise<void>;
 }
+
+/** Whether all that is in sight is there: nothing is waited for, no chart is empty, and pictures are loaded. */
+const IS_WHOLE = `(() => {
+  const inSight = (element) => element.getBoundingClientRect().top < innerHeight;
+  const charts = [...document.querySelectorAll(".chart-place")].filter(inSight);
+  const images = [...document.images].filter(inSight);
+  return document.querySelector(".waiting") === null
+    && charts.every((place) => place.querySelector("svg") !== null)
+    && images.every((image) => image.complete);
+})()`;
 
 export function openBrowser(): Promise<Browser> {
   return launch(PATIENCE_MS);
@@ -31,6 +38,8 @@ export async function openView(
     viewport: { width, height: 860 },
     colorScheme: dark ? "dark" : "light",
     reducedMotion: "reduce",
+    locale: "en-US",
+    timezoneId: "UTC",
   });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
@@ -51,8 +60,8 @@ export async function openView(
     complaints,
     go: (hash) => page.evaluate(`location.hash = ${JSON.stringify(hash)}; undefined`),
     async picture(name) {
-      if (process.env["UPDATE_PICTURES"] === "1")
-        writeFileSync(join(PICTURES, `page-${name}.png`), await page.screenshot());
+      await until(() => page.evaluate<boolean>(IS_WHOLE));
+      await expectKept(browser, name, await page.screenshot({ animations: "disabled", caret: "hide" }));
     },
     [Symbol.asyncDispose]: () => context.close(),
   };

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, type GradusClient } from "../../clients/ts/src/index.ts";
+import { controlsOf } from "../support/controls.ts";
 import { eventually } from "../support/patience.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 import { openBrowser, type OpenedPage, openView } from "./opened.ts";
@@ -42,8 +43,8 @@ async function driveByCommandLine(): Promise<void> {
 }
 
 /** A run that waits: one group of hostile completions, the others open. */
-async function driveHostile(): Promise<void> {
-  const run = client.run("hostile");
+async function driveHostile(runId = "hostile"): Promise<void> {
+  const run = client.run(runId);
   await run.create({
     arms: [
       { id: "tsp", environment: "np/tsp", level: "easy" },
@@ -210,14 +211,35 @@ test("each action says what it does before it is done, and leaves the record tha
   await page.getByRole("button", { name: "Choose all" }).click();
   await opened.picture("groups");
   await act("Close the chosen", "Close 3 groups", nothing, "Close them");
-  const byPage = (await run.history()).flatMap(({ kind }) => (kind.case === "control" ? [kind.value.kind] : []));
-  expect(byPage).toEqual(["weights", "pause", "resume", "advance", "policy", "shape", "close_groups"]);
-  // The same by call: what the server writes down does not tell who asked for it.
-  await run.setWeights({ t0: 2 });
-  const weights = (await run.history()).flatMap(({ kind }) =>
-    kind.case === "control" && kind.value.kind === "weights" ? [kind.value.weights] : [],
-  );
-  expect(weights[1]).toEqual(weights[0]);
+  const byPage = await controlsOf(run);
+  expect(byPage.map(({ kind }) => kind)).toEqual([
+    "weights",
+    "pause",
+    "resume",
+    "advance",
+    "policy",
+    "shape",
+    "close_groups",
+  ]);
+  // What the server writes down does not tell who asked for it: the same of another run, by call.
+  await driveHostile("called");
+  const called = client.run("called");
+  await called.setWeights({ t0: 2 });
+  await called.pause();
+  await called.resume();
+  await called.advance();
+  await called.updatePolicy({ kind: "mixture" });
+  await called.updateShape({ numGenerations: 8 });
+  const open = await called.groups({ which: "open" });
+  await called.closeGroups(open.map(({ groupId }) => groupId));
+  expect(byPage).toEqual(await controlsOf(called));
+  // Whoever means to delete a run types its name.
+  await opened.go("#/runs/called");
+  await page.getByRole("heading", { name: "called" }).waitFor();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByLabel("Type called to delete it").fill("called");
+  await page.getByRole("button", { name: "Delete it" }).click();
+  await eventually(async () => expect((await client.listRuns()).map(({ runId }) => runId)).not.toContain("called"));
   await opened.go("#/runs/hostile/changes");
   await page.getByRole("rowheader", { name: "close groups" }).waitFor();
   expect(await findings(opened)).toEqual([]);

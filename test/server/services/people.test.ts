@@ -8,7 +8,11 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type BatchRecord, CurriculumService, type HistoryRecord } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import {
+  type BatchRecord,
+  CurriculumService,
+  type HistoryRecord,
+} from "../../../server/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "../../../server/gen/gradus/v1/evaluation_pb.js";
 import { eventually } from "../../support/patience.ts";
@@ -210,7 +214,9 @@ test("a history is read on from where it was not settled, and long ones in fewer
   const [zeroth, second] = [one(all, 0), one(all, 1)];
   const joined = one(merged.read.records, 0);
   expect(joined.counts).toEqual(zeroth.counts.map((count, arm) => count + (second.counts[arm] ?? 0)));
-  expect(joined.probabilities).toEqual(zeroth.probabilities.map((p, arm) => (p + (second.probabilities[arm] ?? 0)) / 2));
+  expect(joined.probabilities).toEqual(
+    zeroth.probabilities.map((p, arm) => (p + (second.probabilities[arm] ?? 0)) / 2),
+  );
   expect(joined.rewardMean).toBe(((zeroth.rewardMean ?? 0) + (second.rewardMean ?? 0)) / 2);
   for (const body of [{ withoutArms: true }, { withoutArms: true, mergeBatches: 2 }]) {
     const brief = one((await history(body)).read.records, 0);

@@ -33,7 +33,6 @@ class Run(RunHandle):
     """
 
     create = blocking(WholeRunCore.create)
-    check = blocking(WholeRunCore.check)
     get = blocking(WholeRunCore.get)
     delete = blocking(WholeRunCore.delete)
     next_batch = blocking(WholeRunCore.next_batch)

@@ -33,7 +33,6 @@ class Run(RunHandle):
     """`gradus.Run` for asyncio: what `Client.run` gives."""
 
     create = awaiting(WholeRunCore.create)
-    check = awaiting(WholeRunCore.check)
     get = awaiting(WholeRunCore.get)
     delete = awaiting(WholeRunCore.delete)
     next_batch = awaiting(WholeRunCore.next_batch)

@@ -1,0 +1,78 @@
+/**
+ * Kept pictures of the views, and how near to one a view is. They are compared as from afar: whoever has other fonts, or a
+ * run that waited longer, sees the same picture; a panel that is missing, an empty chart or another ground is another.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+
+/** Where pictures of the views are kept; they are taken anew with UPDATE_PICTURES=1. */
+const KEPT = join(import.meta.dirname, "../../docs/pictures");
+/** Where one that differs is put, for whoever looks into it. */
+const TAKEN = join(import.meta.dirname, "../../out/pictures");
+
+/** Pixels of a side of what is looked at as one: of the size of a word. */
+const CELL_PX = 16;
+/** Of 255, by which a colour of a cell must differ to be another. */
+const DIFFERENT = 12;
+/** Of the cells, as many may be others. */
+export const SHARE_MAX = 0.05;
+
+export const keptFile = (name: string): string => join(KEPT, `page-${name}.png`);
+
+/** The share of the cells in which two pictures differ, from 0 to 1; of another size: 1. Chromium decodes them. */
+export async function differenceOf(browser: Browser, one: Buffer, other: Buffer): Promise<number> {
+  // It has no page's policy, which would refuse addresses of data.
+  const page = await browser.newPage();
+  const urls = [one, other].map((png) => `data:image/png;base64,${png.toString("base64")}`);
+  try {
+    return await page.evaluate<number>(`(async () => {
+      const pictures = await Promise.all(${JSON.stringify(urls)}.map(async (url) => {
+        const image = new Image();
+        image.src = url;
+        await image.decode();
+        return image;
+      }));
+      const [{ width, height }, second] = pictures;
+      if (second.width !== width || second.height !== height) return 1;
+      const [columns, rows] = [Math.ceil(width / ${CELL_PX}), Math.ceil(height / ${CELL_PX})];
+      const [left, right] = pictures.map((image) => {
+        const context = new OffscreenCanvas(width, height).getContext("2d");
+        context.drawImage(image, 0, 0);
+        const { data } = context.getImageData(0, 0, width, height);
+        const sums = new Float64Array(columns * rows * 4);
+        for (let at = 0; at < data.length; at += 4) {
+          const pixel = at / 4;
+          const column = Math.floor((pixel % width) / ${CELL_PX});
+          const cell = 4 * (Math.floor(pixel / width / ${CELL_PX}) * columns + column);
+          for (let colour = 0; colour < 3; colour++) sums[cell + colour] += data[at + colour];
+          sums[cell + 3]++;
+        }
+        return sums;
+      });
+      let others = 0;
+      for (let cell = 0; cell < left.length; cell += 4) {
+        const isOther = [0, 1, 2].some((colour) =>
+          Math.abs(left[cell + colour] / left[cell + 3] - right[cell + colour] / right[cell + 3]) > ${DIFFERENT});
+        if (isOther) others++;
+      }
+      return others / (columns * rows);
+    })()`);
+  } finally {
+    await page.close();
+  }
+}
+
+/** Keeps a picture where pictures are taken anew, else holds it against the one that is kept. */
+export async function expectKept(browser: Browser, name: string, taken: Buffer): Promise<void> {
+  if (process.env["UPDATE_PICTURES"] === "1") return writeFileSync(keptFile(name), taken);
+  const share = await differenceOf(browser, taken, readFileSync(keptFile(name)));
+  if (share <= SHARE_MAX) return;
+  mkdirSync(TAKEN, { recursive: true });
+  const file = join(TAKEN, `page-${name}.png`);
+  writeFileSync(file, taken);
+  throw new Error(
+    `the view differs from docs/pictures/page-${name}.png in ${Math.round(100 * share)}% of its area: look at ${file}, ` +
+      `and if it is as it should be, renew the pictures with UPDATE_PICTURES=1 make test-browser`,
+  );
+}
