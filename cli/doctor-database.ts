@@ -1,6 +1,6 @@
 /** What gradus doctor says of a PostgreSQL database: whether a server could open it, and what it would find there. */
 import type { Inspected } from "../server/stores/postgres/inspect.ts";
-import type { Check } from "./doctor.ts";
+import type { Check } from "./doctor-check.ts";
 
 const NAME = "database";
 /** What the guides ask for. */

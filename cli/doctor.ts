@@ -8,17 +8,7 @@ import type { SandboxSettings } from "../server/ports/sandbox/settings.ts";
 import type { Found } from "../server/ports/sandbox/zygote.ts";
 import type { Config } from "../server/runtime/config.ts";
 import { version } from "../server/runtime/version.ts";
-
-/** "warning": it works, and less than it could. "missing": a server does not start, or what was asked for does not work. */
-export type State = "ok" | "warning" | "missing";
-
-export interface Check {
-  readonly name: string;
-  readonly state: State;
-  readonly found: string;
-  /** How to get what is missing. */
-  readonly remedy?: string;
-}
+import type { Check } from "./doctor-check.ts";
 
 const ok = (name: string, found: string): Check => ({ name, state: "ok", found });
 

@@ -9,7 +9,7 @@ import type { WorkerPool } from "./making/workers.ts";
 import type { Resources } from "./ports/resources.ts";
 import type { Traces } from "./runtime/traces.ts";
 import type { AsyncScorer } from "./scoring/async-scorer.ts";
-import type { Store } from "./stores/store.ts";
+import type { Append, Appended, Store, Turn } from "./stores/store.ts";
 
 export interface Spans {
   store(store: Store): Store;
@@ -25,12 +25,20 @@ export function spansOf(traces: Traces | undefined): Spans {
     return { store: asItIs, workers: asItIs, resources: asItIs, scorer: asItIs, runs: asItIs };
   }
   const { within } = traces;
+  const appending = (append: Append, work: () => Promise<Appended>): Promise<Appended> =>
+    within("store append", { "gradus.events": append.events.length }, work);
   return {
     store: (store) => ({
       ...store,
       create: (run) => within("store create", {}, () => store.create(run)),
-      append: (key, append) =>
-        within("store append", { "gradus.events": append.events.length }, () => store.append(key, append)),
+      append: (key, append) => appending(append, () => store.append(key, append)),
+      // Of a store that gives turns: the wait for one, and what is appended in it.
+      ...(store.turn && {
+        turn: async (key: number): Promise<Turn> => {
+          const turn = await within("store turn", {}, () => (store as Required<Store>).turn(key));
+          return { ...turn, append: (append) => appending(append, () => turn.append(append)) };
+        },
+      }),
       find: (runId) => within("store find", {}, () => store.find(runId)),
       read: (...args) => within("store read", {}, () => store.read(...args)),
       remove: (key) => within("store remove", {}, () => store.remove(key)),

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { addServeOptions, readConfig } from "../../server/runtime/config.ts";
 import { addReachOptions, type ConnectionFlags, withClient } from "../connection.ts";
-import type { Check, State } from "../doctor.ts";
+import type { Check, State } from "../doctor-check.ts";
 import { inColour } from "../notes.ts";
 import { print, printJson } from "../print.ts";
 import { CliProblem, describe } from "../problem.ts";

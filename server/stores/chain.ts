@@ -18,7 +18,7 @@ import {
 
 export const KEY_BYTES = 32;
 /** 128 bits of an HMAC-SHA256. */
-export const HASH_BYTES = 16;
+const HASH_BYTES = 16;
 
 /** What a hash is of: the kind of row, and where it stands, so that one that was copied or moved does not fit. */
 export type Place = readonly (string | number)[];

@@ -17,6 +17,7 @@ import { openServer } from "../support/in-process.ts";
 import { fair } from "../support/judge.ts";
 import { eventually } from "../support/patience.ts";
 import { temporaryFolder } from "../support/server-process.ts";
+import { sharedDatabase } from "../support/shared-postgres.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -156,6 +157,22 @@ test("a call is one trace, over scoring to the judge, the sandbox, workers and t
     return found;
   });
   expect(list[0]?.parentId).toBe("");
+}, 120_000);
+
+test("over PostgreSQL a commit is a part of the call that waits for it", async () => {
+  await using collector = await startCollector();
+  trace(collector.url);
+  await using server = await openServer({ store: await sharedDatabase() });
+  const { environments, curriculum } = clientsOf(server.address);
+  const arms = [{ id: "a", spec: { environment: "countdown", difficulty: { case: "level", value: "T0" } as const } }];
+  const policy = { kind: { case: "mixture", value: {} } } as const;
+  const config = { arms, policy, numGenerations: 1, promptsPerUpdate: 1 };
+  await curriculum.createRun({ runId: "run", config }, { headers: headersOf(1) });
+  const { tasks } = await curriculum.nextBatch({ runId: "run", cursor: 0n, count: 1 }, { headers: headersOf(2) });
+  const { taskId, groupId } = tasks[0]!;
+  await environments.step({ taskId, groupId, completion: "1 + 1" }, { headers: headersOf(3) });
+  await traceWith(collector, 2, "gradus.v1.CurriculumService/NextBatch > store append");
+  await traceWith(collector, 3, "gradus.v1.EnvironmentService/Step > record feedback > store append");
 }, 120_000);
 
 test("a collector that is away costs one warning and no call, and comes back unasked", async () => {

@@ -18,6 +18,8 @@ export interface Link {
   cutNextAnswer(): void;
   /** Calls back when the next request of this kind has gone on to the database. */
   onNext(pattern: RegExp, callback: () => void): void;
+  /** What it was told to do and has not done it does no more. */
+  calm(): void;
   close(): void;
 }
 
@@ -38,7 +40,7 @@ export async function startLink(target: number): Promise<Link> {
     replica.on("data", (bytes) => {
       database.write(bytes);
       const text = bytes.toString("latin1");
-      if (cutting && /insert|update|commit/i.test(text)) {
+      if (cutting && /insert|update|commit|append/i.test(text)) {
         cutting = false;
         isCut = true;
       }
@@ -61,6 +63,10 @@ export async function startLink(target: number): Promise<Link> {
     port: (listener.address() as AddressInfo).port,
     cutNextAnswer: () => (cutting = true),
     onNext: (pattern, callback) => (waiting = { pattern, callback }),
+    calm: () => {
+      cutting = false;
+      waiting = undefined;
+    },
     close: () => {
       for (const socket of open) socket.destroy();
       listener.close();
@@ -93,7 +99,8 @@ async function stopForAWhile({ count }: Storm, replica: Replica, link: Link | un
   process.kill(pid, "SIGCONT");
 }
 
-async function oneFault(storm: Storm, fault: string): Promise<void> {
+/** One of: kill, stop, database, cut, judge. */
+export async function oneFault(storm: Storm, fault: string): Promise<void> {
   const { rng, replicas, links, postgres, judge, count } = storm;
   const i = rng.int(0, replicas.all.length - 1);
   const replica = replicas.all[i] as Replica;
@@ -101,6 +108,8 @@ async function oneFault(storm: Storm, fault: string): Promise<void> {
     case "kill":
       await replica.kill("SIGKILL");
       count("replica killed");
+      // A server whose connection is cut while it opens the database ends, and that is for whoever watches over it.
+      links[i]?.calm();
       return replica.start();
     case "stop":
       return stopForAWhile(storm, replica, links[i]);

@@ -17,9 +17,10 @@ import type { Task } from "./gen/gradus/v1/task_pb.js";
 import { feedbackOf, outcomeOf } from "./outcomes.ts";
 import type { Feedback, Outcome } from "./outcomes.ts";
 import { eachOfPages, present } from "./reply.ts";
-import { asked } from "./retry.ts";
+import { asked, never } from "./retry.ts";
 import { filterOf } from "./samples.ts";
 import type { SampleFilterChoice } from "./samples.ts";
+import type { Attempt, Transport } from "./transport.ts";
 
 /** What to evaluate. */
 export interface EvaluationChoice {
@@ -104,9 +105,9 @@ export interface EvaluationHandle {
   get(options?: CallOptions): Promise<Evaluation>;
   /**
    * Holds it, so that no other program that asks to hold it completes the same samples; FAILED_PRECONDITION while another
-   * does. It ends with this process, too.
+   * does, DEADLINE_EXCEEDED where the server does not say by the deadline. It ends with this process, too.
    */
-  hold(): Promise<Hold>;
+  hold(options?: CallOptions): Promise<Hold>;
   /** Tasks whose completions are missing, in the suite's order; each page is asked for when it is wanted. */
   pending(options?: ListOptions): AsyncGenerator<PendingTask, void, undefined>;
   /** Has completions scored, at most 1024; what became of each, in their order. */
@@ -121,8 +122,35 @@ export interface EvaluationHandle {
 
 const { method } = EvaluationService;
 
+/** The deadline is for the first reply, which says that it is held: that is for as long as its caller works. */
+async function held(transport: Transport, evaluationId: string, { timeoutMs, signal }: Attempt): Promise<Hold> {
+  const ending = new AbortController();
+  const leave = (): void => ending.abort();
+  const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+  const given = [late, signal].filter((each) => each !== undefined);
+  for (const each of given) each.addEventListener("abort", leave);
+  const request = create(HoldEvaluationRequestSchema, { evaluationId });
+  const stream = transport.serverStream(method.holdEvaluation, request, { signal: ending.signal });
+  const replies = stream[Symbol.asyncIterator]();
+  try {
+    await replies.next();
+  } catch (cause) {
+    if (late?.aborted !== true) throw cause;
+    const message = `the server did not say within ${timeoutMs} ms whether the evaluation is held`;
+    throw new GradusError("DEADLINE_EXCEEDED", message, { cause });
+  } finally {
+    for (const each of given) each.removeEventListener("abort", leave);
+  }
+  const lost = replies.next().then((): never => {
+    throw new GradusError("UNAVAILABLE", "the server holds the evaluation no longer");
+  });
+  // Whoever released it asks no more.
+  lost.catch(() => undefined);
+  return { lost, release: leave };
+}
+
 /** The calls of one evaluation. */
-export function evaluationHandle({ unary, transport }: Caller, evaluationId: string): EvaluationHandle {
+export function evaluationHandle({ unary, transport, attempting }: Caller, evaluationId: string): EvaluationHandle {
   return {
     evaluationId,
     create: async ({ answerFormat, thinking, ...choice }, options) => {
@@ -132,19 +160,7 @@ export function evaluationHandle({ unary, transport }: Caller, evaluationId: str
     },
     get: async (options) =>
       present((await unary(method.getEvaluation, { evaluationId }, options)).evaluation, "evaluation"),
-    hold: async () => {
-      const ending = new AbortController();
-      const request = create(HoldEvaluationRequestSchema, { evaluationId });
-      const stream = transport.serverStream(method.holdEvaluation, request, { signal: ending.signal });
-      const replies = stream[Symbol.asyncIterator]();
-      await replies.next();
-      const lost = replies.next().then((): never => {
-        throw new GradusError("UNAVAILABLE", "the server holds the evaluation no longer");
-      });
-      // Whoever released it asks no more.
-      lost.catch(() => undefined);
-      return { lost, release: () => ending.abort() };
-    },
+    hold: (options) => attempting((attempt) => held(transport, evaluationId, attempt), options, never),
     pending: ({ pageSize = 0, ...options } = {}) =>
       eachOfPages(
         (pageToken) => unary(method.listPendingTasks, { evaluationId, pageSize, pageToken }, options),

@@ -25,7 +25,6 @@ import {
   type StoredRun,
 } from "../store.ts";
 import { type Appends, createAppends, isLarge, newWriter, partsOf, sizeOf, write } from "./appends.ts";
-import { wholeUntil } from "./checks.ts";
 import type { Connection, Connections, Database, Rows } from "./database.ts";
 import { createRemovals } from "./removals.ts";
 
@@ -203,9 +202,6 @@ export function postgresRuns(database: Database, chain: Chain): Store {
     turn: (key) => appends.turn(key),
     read: (key, fromVersion, bytesMax = Infinity) => read(parts, key, fromVersion, bytesMax),
     check: async (key, fromVersion, toVersion) => {
-      const whole = await wholeUntil(parts, key, fromVersion, toVersion);
-      if (whole > fromVersion) return whole;
-      // Of several parts, or damaged, which is said here.
       const stretch = await readStretch(parts, key, fromVersion, CHECKED_BYTES);
       if (stretch === undefined || stretch.isEnd) return toVersion;
       return Math.min(toVersion, fromVersion + stretch.events.length);

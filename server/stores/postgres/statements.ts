@@ -106,14 +106,6 @@ export const statements = {
         (sum(octet_length(body)) OVER (PARTITION BY version))::int8 AS own
       FROM events WHERE run = $1 AND version > $2 AND version <= $3
     ) AS next WHERE reached - own < $4`,
-  /** Many events as one row: the hashes from a version's on, and the bodies after it, until they reach so many bytes. */
-  check: `SELECT string_agg(hash, '' ORDER BY version) AS hashes,
-      string_agg(CASE WHEN version > $2 THEN body END, '' ORDER BY version) AS bodies,
-      string_agg(CASE WHEN version > $2 THEN octet_length(body)::text END, ' ' ORDER BY version) AS lengths
-    FROM (
-      SELECT version, hash, body, (sum(octet_length(body)) OVER (ORDER BY version))::int8 AS reached
-      FROM events WHERE run = $1 AND version >= $2 AND version <= $3 AND part = 0
-    ) AS next WHERE reached - octet_length(body) < $4`,
   hash: "SELECT hash FROM events WHERE run = $1 AND version = $2 AND part = 0",
   list: `SELECT r.id, r.key, r.version, r.hash, e.hash AS last, h.hash AS "headHash", h.body AS head,
       s.hash AS "stateHash", s.body AS state

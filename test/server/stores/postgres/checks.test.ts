@@ -1,4 +1,4 @@
-/** A journal is looked through in pieces of many events: what was changed is found wherever it is, and told as it is read. */
+/** A journal is looked through in stretches: what was changed is found wherever it is, and told as where it is read. */
 import pg from "pg";
 import { afterEach, expect, test } from "vitest";
 import type { PostgresStores } from "../../../../server/stores/postgres/postgres.ts";
@@ -12,7 +12,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((stores) => stores.close()));
 });
 
-/** More events than one piece has, empty ones among them, and one that stands in several parts. */
+/** More events than one stretch has, empty ones among them, and one that stands in several parts. */
 const EVENTS = 2500;
 const LARGE = 1700;
 const bodyOf = (version: number): Uint8Array =>

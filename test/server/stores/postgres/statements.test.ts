@@ -31,7 +31,6 @@ const FUNCTIONS = new Set([
   "unnest",
   "now",
   "sum",
-  "string_agg",
   "count",
   "max",
   "coalesce",
