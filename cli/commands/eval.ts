@@ -33,9 +33,7 @@ interface Flags extends ConnectionFlags, ModelFlags {
 }
 
 export function addEval(program: Command): void {
-  const command = program
-    .command("eval")
-    .option("--suite <id>", "e.g. forge-bench or countdown; required");
+  const command = program.command("eval").option("--suite <id>", "e.g. forge-bench or countdown; required");
   addModelOptions(command, 1)
     .option("--evaluation-id <id>", "names the evaluation (default: made of the choices above)")
     .option("-o, --out <directory>", "where report.json and report.html go (default: out/<evaluation-id>)")
