@@ -53,6 +53,8 @@ interface Checked {
 }
 
 interface CheckedRun extends Checked {
+  /** Of a file that cannot be read: what kind of problem that is. */
+  readonly unread?: CliProblem["kind"];
   /** As the file has it, and as a server makes it of that, with families spelled out; undefined: there are problems. */
   readonly run?: { readonly config: RunConfig; readonly created: RunConfig };
 }
@@ -64,7 +66,7 @@ async function checkedBy(client: GradusClient, file: string): Promise<CheckedRun
     text = readFileOf("<files...>", file);
   } catch (error) {
     if (!(error instanceof CliProblem)) throw error;
-    return { file, problems: [error.message], warnings: [] };
+    return { file, problems: [error.message], warnings: [], unread: error.kind };
   }
   const { problems, warnings, config, created } = await client.checkRun({ file: text });
   const said = (remarks: typeof problems) => remarks.map((remark) => lineOfProblem(file, remark));
@@ -107,7 +109,7 @@ async function eachOf<T>(paths: readonly string[], check: (path: string) => Prom
 }
 
 function tell(checked: readonly CheckedRun[], pools: readonly string[], asJson = false): void {
-  if (asJson) printJson({ files: checked.map(({ run: _, ...told }): Checked => told), pools });
+  if (asJson) printJson({ files: checked.map(({ run: _, unread: __, ...told }): Checked => told), pools });
   else {
     pools.forEach(warn);
     for (const { file, problems, warnings, run } of checked) {
@@ -118,7 +120,9 @@ function tell(checked: readonly CheckedRun[], pools: readonly string[], asJson =
     }
   }
   const wrong = checked.flatMap(({ problems }) => problems);
-  if (wrong.length > 0) throw new CliProblem("usage", wrong.join("\n"));
+  if (wrong.length === 0) return;
+  const [first, ...others] = new Set(checked.flatMap(({ problems, unread }) => (problems.length > 0 ? [unread] : [])));
+  throw new CliProblem(others.length === 0 ? (first ?? "usage") : "usage", wrong.join("\n"));
 }
 
 /** What families of arms stand for: those that the file does not name come behind the others. */
