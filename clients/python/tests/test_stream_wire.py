@@ -120,7 +120,8 @@ def test_the_first_call_brings_what_it_owes_when_another_sends() -> None:
             names.append(result.result().group_id)
             if len(names) == 2:
                 done.set()
-    assert names == ["refused", "kept"]
+    # In either order: each call has a reader of its own.
+    assert sorted(names) == ["kept", "refused"]
 
 
 def test_a_stream_that_ends_while_nothing_is_out_is_opened_for_the_next_group() -> None:

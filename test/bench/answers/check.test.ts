@@ -19,7 +19,8 @@ describe.each(Object.keys(neighbourhoods))("%s", (id) => {
   const report = checkAnswers(environment, PLAN);
 
   test("no answer is better than the baseline, or scored against the rules", () => {
-    expect(report).toMatchObject({ environment: id, instances: 24, violations: 0 });
+    const instances = environment.levels.length * PLAN.instances;
+    expect(report).toMatchObject({ environment: id, instances, violations: 0 });
     expect(report.counterexample).toBeUndefined();
     expect(report.answers).toBeGreaterThanOrEqual(PLAN.answers);
   });

@@ -23,6 +23,9 @@ export interface MeetingsSolution {
 /** Benchmark level took 2,048 at most, and needs no more than the first search. */
 const NODES_FIRST = 10_000;
 const NODES_MAX = 200_000;
+/** Of few meetings, as level reference has them: people without breaks take up to a million or two, a few seconds. */
+const NODES_MAX_OF_FEW = 5_000_000;
+const FEW = 10;
 /** Looks at attendees and rooms by which better schedules are sought: about a quarter of a second of CPU time. */
 const WORK_MAX = 20_000_000;
 
@@ -30,7 +33,10 @@ const WORK_MAX = 20_000_000;
  * The schedule that most attend, by search. Where the nodes of a first search run out, orders by chance look for a better
  * schedule, prices for a better bound, and a second search goes on with both.
  */
-function solveMeetings(instance: MeetingsInstance, nodesMax = NODES_MAX): MeetingsSolution {
+function solveMeetings(
+  instance: MeetingsInstance,
+  nodesMax = instance.meetings.length <= FEW ? NODES_MAX_OF_FEW : NODES_MAX,
+): MeetingsSolution {
   const model = modelOf(instance);
   const first = searched(newSearch(model, Math.min(nodesMax, NODES_FIRST)));
   const grid = gridOf(model);
