@@ -242,6 +242,8 @@ test("each action says what it does before it is done, and leaves the record tha
   await page.getByLabel("Type called to delete it").fill("called");
   await page.getByRole("button", { name: "Delete it" }).click();
   await eventually(async () => expect((await client.listRuns()).map(({ runId }) => runId)).not.toContain("called"));
+  // The page leaves what is no more, and would leave the next view as well.
+  await eventually(() => expect(page.url()).toMatch(/#\/runs$/));
   await opened.go("#/runs/hostile/changes");
   await page.getByRole("rowheader", { name: "close groups" }).waitFor();
   expect(await findings(opened)).toEqual([]);
