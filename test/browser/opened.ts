@@ -24,20 +24,6 @@ const IS_WHOLE = `(() => {
     && images.every((image) => image.complete);
 })()`;
 
-const TAKES_MAX = 5;
-const TAKE_MS = 60_000;
-
-/** A picture of the page. The browser may wait for a frame that never comes, which it makes when it is asked again. */
-async function taken(page: Page): Promise<Buffer> {
-  for (let take = 1; ; take++) {
-    try {
-      return await page.screenshot({ animations: "disabled", caret: "hide", timeout: TAKE_MS });
-    } catch (error) {
-      if (take === TAKES_MAX) throw error;
-    }
-  }
-}
-
 export function openBrowser(): Promise<Browser> {
   return launch(PATIENCE_MS);
 }
@@ -75,7 +61,7 @@ export async function openView(
     go: (hash) => page.evaluate(`location.hash = ${JSON.stringify(hash)}; undefined`),
     async picture(name) {
       await until(() => page.evaluate<boolean>(IS_WHOLE));
-      await expectKept(browser, name, await taken(page));
+      await expectKept(browser, name, await page.screenshot({ animations: "disabled", caret: "hide" }));
     },
     [Symbol.asyncDispose]: () => context.close(),
   };

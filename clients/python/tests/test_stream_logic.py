@@ -32,9 +32,6 @@ class RecordedWire:
     def send(self, message: env.StreamStepsRequest) -> None:
         self.sent.append((self.calls, message.request_id))
 
-    def send_again(self, message: env.StreamStepsRequest) -> None:
-        self.send(message)
-
 
 def group(name: str) -> CompletionGroup:
     return CompletionGroup("task", name, (Completion(0, "text"),))

@@ -66,10 +66,7 @@ class Wire(Protocol):
         """
 
     def send(self, message: env.StreamStepsRequest) -> None:
-        """Sends a group's message, when it is added or after a call was opened."""
-
-    def send_again(self, message: env.StreamStepsRequest) -> None:
-        """Sends a message that was refused, on the call opened last or beside it."""
+        """Sends on the call opened last."""
 
 
 def check_stream(groups: Any, window: int, *, asynchronous: bool) -> None:
@@ -245,4 +242,4 @@ class StepStream:
         while self._refused and self._refused[0][0] <= now:
             again = self._pending.get(heappop(self._refused)[1])
             if again is not None:
-                self._wire.send_again(again.message)
+                self._wire.send(again.message)

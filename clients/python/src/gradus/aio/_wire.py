@@ -91,10 +91,6 @@ class TaskWire:
         """See Wire."""
         self._outgoing.put_nowait(message)
 
-    def send_again(self, message: environment_pb2.StreamStepsRequest) -> None:
-        """See Wire."""
-        self.send(message)
-
     def release(self) -> None:
         """Says that a group has its result, so that another may be read."""
         self._slots.release()
