@@ -1,13 +1,17 @@
 /**
- * Works on up to `limit` inputs at once and yields results as they are ready. Pulls no input it cannot begin. Work that
- * steps aside does not count until it has ended: it waits for something that has limits of its own.
+ * Works on up to `limit` parts of inputs at once and yields results as they are ready: all that are, at a time. Pulls no
+ * input of which it cannot begin a part. Work that steps aside does not count until it has ended: it waits for something
+ * that has limits of its own.
  */
-export async function* mapConcurrently<I, O>(
+export async function* mapConcurrently<I, P, O>(
   inputs: AsyncIterable<I>,
+  partsOf: (input: I) => readonly P[],
   limit: number,
-  work: (input: I, stepAside: () => void) => Promise<O>,
-): AsyncGenerator<O> {
+  work: (part: P, stepAside: () => void) => Promise<O>,
+): AsyncGenerator<readonly O[]> {
   const iterator = inputs[Symbol.asyncIterator]();
+  /** Pulled and not begun. */
+  const waiting: P[] = [];
   const ready: O[] = [];
   let failure: { readonly error: unknown } | undefined;
   let ended = false;
@@ -20,7 +24,7 @@ export async function* mapConcurrently<I, O>(
     failure ??= { error };
     wake();
   };
-  const start = (input: I): void => {
+  const start = (part: P): void => {
     let counts = true;
     begun++;
     counted++;
@@ -29,7 +33,7 @@ export async function* mapConcurrently<I, O>(
       counts = false;
       wake();
     };
-    work(input, stepAside).then((value) => {
+    work(part, stepAside).then((value) => {
       if (!counts) counted++;
       counts = true;
       ready.push(value);
@@ -38,21 +42,25 @@ export async function* mapConcurrently<I, O>(
   };
   const pull = (): void => {
     pulling = true;
-    iterator.next().then((next) => {
+    const taken = iterator.next().then((next) => {
       pulling = false;
       if (next.done === true) ended = true;
-      else start(next.value);
+      else waiting.push(...partsOf(next.value));
       wake();
-    }, fail);
+    });
+    taken.catch(fail);
   };
   try {
-    while (!ended || begun > 0) {
+    while (!ended || begun > 0 || waiting.length > 0) {
       if (failure !== undefined) throw failure.error;
+      const room = Math.max(0, limit - counted);
+      waiting.splice(0, room).forEach(start);
       if (!ended && !pulling && counted < limit) pull();
       if (ready.length > 0) {
-        begun--;
-        counted--;
-        yield ready.shift() as O;
+        const outputs = ready.splice(0);
+        begun -= outputs.length;
+        counted -= outputs.length;
+        yield outputs;
       } else await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {

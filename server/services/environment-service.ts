@@ -44,6 +44,8 @@ import { environmentToWire } from "./wire-task.ts";
 
 const CATEGORY_BYTES_MAX = 64;
 const REQUEST_ID_BYTES_MAX = 128;
+/** Further requests of a stream's message. */
+const MORE_MAX = 63;
 const LISTS_KEPT = 64;
 
 /** A space comes before all that an id may hold: "a" stands before "a-b". */
@@ -144,12 +146,43 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       checkGroups(request.groups, limits);
       return { $typeName: "gradus.v1.BatchStepResponse", groups: await scoreGroups(deps, request.groups, context) };
     },
-    streamSteps(requests, context) {
+    async *streamSteps(requests, context) {
       const work = (request: StreamStepsRequest, stepAside: () => void) =>
         streamStep(deps, request, context, stepAside);
-      return mapConcurrently(requests, limits.streamWindow, work);
+      let together = false;
+      const requestsOf = (message: StreamStepsRequest): readonly StreamStepsRequest[] => {
+        together ||= message.more.length > 0;
+        return [message, ...moreOf(message)];
+      };
+      for await (const replies of mapConcurrently(requests, requestsOf, limits.streamWindow, work))
+        yield* together ? joined(replies, limits.completionsMax) : replies;
     },
   };
+}
+
+/** The further requests of a message. */
+function moreOf({ more }: StreamStepsRequest): readonly StreamStepsRequest[] {
+  checkCount(more.length, MORE_MAX, "more");
+  for (const [i, { more: within }] of more.entries()) checkCount(within.length, 0, `more[${i}].more`);
+  return more;
+}
+
+/** Replies in as few messages as there may be, each of the outcomes that one group can have. */
+function* joined(replies: readonly StreamStepsResponse[], outcomesMax: number): Generator<StreamStepsResponse> {
+  let message: StreamStepsResponse | undefined;
+  let outcomes = 0;
+  for (const reply of replies) {
+    const count = reply.groups.reduce((sum, group) => sum + group.outcomes.length, 0);
+    if (message !== undefined && outcomes + count <= outcomesMax) {
+      reply.moreMax = 0;
+      message.more.push(reply);
+      outcomes += count;
+      continue;
+    }
+    if (message !== undefined) yield message;
+    [message, outcomes] = [reply, count];
+  }
+  if (message !== undefined) yield message;
 }
 
 function wantingOf({ peer, signal }: CallContext): Wanting {
@@ -167,7 +200,7 @@ async function streamStep(
   caller: Caller,
   stepAside: () => void,
 ): Promise<StreamStepsResponse> {
-  const response = create(StreamStepsResponseSchema, { requestId: request.requestId });
+  const response = create(StreamStepsResponseSchema, { requestId: request.requestId, moreMax: MORE_MAX });
   try {
     checkBytes(request.requestId, REQUEST_ID_BYTES_MAX, "request_id");
     if (request.requestId === "") throw invalid("request_id", "it is required");

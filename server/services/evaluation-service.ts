@@ -113,10 +113,11 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
         nextPageToken: next === undefined ? "" : pageToken(String(next)),
       });
     },
-    submitCompletions(requests, context) {
+    async *submitCompletions(requests, context) {
       const work = (request: wire.SubmitCompletionsRequest, stepAside: () => void) =>
         submitOne(deps, request, context, stepAside);
-      return mapConcurrently(requests, limits.streamWindow, work);
+      for await (const replies of mapConcurrently(requests, (each) => [each], limits.streamWindow, work))
+        yield* replies;
     },
     async batchSubmitCompletions({ completions }, context) {
       checkCount(completions.length, SUBMISSIONS_MAX, "completions", 1);

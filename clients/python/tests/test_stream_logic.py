@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import queue
+
 import pytest
 
 import gradus
-from gradus._stream import Ended, Exhausted, Reply, StepStream
+from gradus._stream import Ended, Exhausted, Reply, StepStream, Together
 from gradus.errors import error_of_item
 from gradus.outcomes import StreamResult
 from gradus.tasks import Completion, CompletionGroup
@@ -75,6 +77,62 @@ def test_replies_are_matched_by_id_in_any_order(stream: StepStream, wire: Record
     assert not stream.done
     stream.handle(Exhausted(None), now=2)
     assert stream.done
+
+
+def test_replies_that_come_together_are_taken_each_by_itself(stream: StepStream, wire: RecordedWire) -> None:
+    for name in ("a", "b", "c"):
+        stream.add(group(name), now=0)
+    message = env.StreamStepsResponse(request_id="2", more_max=63)
+    message.groups.add(group_id="from 2")
+    message.more.add(request_id="0").groups.add(group_id="from 0")
+    message.more.add(request_id="7").groups.add(group_id="of nobody")
+    assert names(stream.handle(Reply(1, message, at=0), now=1)) == [("c", True), ("a", True)]
+    assert names(stream.handle(reply("1"), now=1)) == [("b", True)]
+
+
+def requests(*names: str, characters: int = 1) -> list[env.StreamStepsRequest]:
+    made = [env.StreamStepsRequest(request_id=name) for name in names]
+    for each in made:
+        each.groups.add(task_id=each.request_id).completions.add(text="x" * characters)
+    return made
+
+
+def queue_of(*waiting: env.StreamStepsRequest | None) -> queue.SimpleQueue[env.StreamStepsRequest | None]:
+    filled: queue.SimpleQueue[env.StreamStepsRequest | None] = queue.SimpleQueue()
+    for each in waiting:
+        filled.put(each)
+    return filled
+
+
+def ids(message: env.StreamStepsRequest) -> list[str]:
+    return [message.request_id, *(each.request_id for each in message.more)]
+
+
+def test_requests_that_wait_go_out_together_once_the_server_said_that_it_reads_them() -> None:
+    first, *others = requests("a", "b", "c", "d")
+    waiting = queue_of(*others)
+    together = Together()
+    assert together.message(first, waiting) is first, "an older server would not see those within"
+    together.more_max = 2
+    assert ids(together.message(first, waiting)) == ["a", "b", "c"]
+    assert not first.more, "it may have to go out again by itself"
+    assert ids(together.message(first, waiting)) == ["a", "d"]
+    assert together.message(first, waiting) is first
+
+
+def test_long_requests_and_the_end_stay_by_themselves() -> None:
+    together = Together()
+    together.more_max = 63
+    first, *others = requests("a", "b", "c", "d", characters=40_000)
+    waiting = queue_of(*others, None)
+    assert ids(together.message(first, waiting)) == ["a", "b"]
+    third = waiting.get_nowait()
+    assert third is others[1]
+    assert ids(together.message(third, waiting)) == ["c", "d"]
+    assert waiting.get_nowait() is None
+    waiting = queue_of(*requests("e"), None)
+    assert ids(together.message(*requests("d"), waiting)) == ["d", "e"]
+    assert waiting.get_nowait() is None
 
 
 def test_a_late_reply_is_an_error_once_and_then_nothing(stream: StepStream) -> None:

@@ -117,3 +117,49 @@ def test_groups_are_read_by_one_thread_at_a_time_through_breaks() -> None:
     with peer(replies) as client:
         results = list(client.stream_steps(map(group, names), window=16, retries=100))
     assert sorted(each.result().group_id for each in results) == sorted(names)
+
+
+def together(requests: list[env.StreamStepsRequest]) -> env.StreamStepsResponse:
+    message, *others = map(scored, requests)
+    message.more.extend(others)
+    message.more_max = 3
+    return message
+
+
+def test_groups_that_wait_go_out_together_and_again_by_themselves() -> None:
+    """The first stream ends with a whole message unanswered: each group of it goes out again, and has one result."""
+    window, most, streams = 32, [0], [0]
+
+    def replies(requests: Iterator[env.StreamStepsRequest]) -> Iterator[env.StreamStepsResponse]:
+        streams[0] += 1
+        waiting: list[env.StreamStepsRequest] = []
+        answered = 0
+        for request in requests:
+            each = [request, *request.more]
+            most[0] = max(most[0], len(each))
+            if streams[0] == 1 and len(each) > 1:
+                return
+            waiting += each
+            # All places become free at once, so that requests wait for each other.
+            if len(waiting) >= min(window, 3200 - answered):
+                answered += len(waiting)
+                yield together(waiting)
+                waiting = []
+
+    names = [f"group {number}" for number in range(3200)]
+    with peer(replies) as client:
+        results = list(client.stream_steps(map(group, names), window=window, timeout=30))
+    assert sorted(each.result().group_id for each in results) == sorted(names)
+    assert most[0] == 4
+    assert streams[0] == 2
+
+
+def test_an_end_while_requests_wait_together_ends_the_stream() -> None:
+    def replies(requests: Iterator[env.StreamStepsRequest]) -> Iterator[env.StreamStepsResponse]:
+        for request in requests:
+            yield together([request, *request.more])
+
+    with peer(replies) as client:
+        for number in range(20):
+            results = list(client.stream_steps(map(group, map(str, range(number))), window=number + 1, timeout=30))
+            assert len(results) == number

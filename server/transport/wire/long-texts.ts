@@ -7,9 +7,10 @@ import { isUtf8 } from "node:buffer";
 import { type DescMessage, fromBinary, type MessageShape } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import {
+  type BatchStepRequest,
   BatchStepRequestSchema,
-  type CompletionGroup,
   CompletionSchema,
+  type StreamStepsRequest,
   StreamStepsRequestSchema,
 } from "../../gen/gradus/v1/environment_pb.js";
 
@@ -32,7 +33,9 @@ export function readWithLongTexts<D extends DescMessage>(schema: D, bytes: Uint8
   const cut: Cut = { texts: new Map(), rest: new BinaryWriter() };
   cutTexts(schema, new BinaryReader(bytes), bytes, bytes.length, cut, { completions: 0 });
   const message = fromBinary(schema, cut.rest.finish());
-  const { groups } = message as unknown as { readonly groups: readonly CompletionGroup[] };
+  const { groups, more = [] } = message as unknown as Pick<BatchStepRequest, "groups"> & Partial<StreamStepsRequest>;
+  // Their completions would have to be told apart from those of the message's own groups.
+  if (more.length > 0) throw new RangeError(`with more requests in it, it may have ${LONG_MESSAGE_BYTES} bytes`);
   const completions = groups.flatMap((group) => group.completions);
   for (const [place, { buffer, byteOffset, byteLength }] of cut.texts) {
     const get = (): string => Buffer.from(buffer, byteOffset, byteLength).toString();

@@ -120,13 +120,15 @@ describe("BatchStep", () => {
 });
 
 describe("StreamSteps", () => {
-  type Request = { readonly requestId?: string; readonly groups?: Group[] };
-  async function stream(requests: readonly Request[]): Promise<ReadonlyMap<string, StreamStepsResponse>> {
+  type Request = { readonly requestId?: string; readonly groups?: Group[]; readonly more?: Request[] };
+  async function messagesTo(requests: readonly Request[]): Promise<readonly StreamStepsResponse[]> {
     async function* sent() {
       yield* requests;
     }
-    const replies: StreamStepsResponse[] = [];
-    for await (const reply of wire.environments.streamSteps(sent())) replies.push(reply);
+    return Array.fromAsync(wire.environments.streamSteps(sent()));
+  }
+  async function stream(requests: readonly Request[]): Promise<ReadonlyMap<string, StreamStepsResponse>> {
+    const replies = (await messagesTo(requests)).flatMap((message) => [message, ...message.more]);
     const byId = new Map(replies.map((reply) => [reply.requestId, reply]));
     expect(byId.size, "every request gets exactly one reply").toBe(replies.length);
     return byId;
@@ -166,5 +168,45 @@ describe("StreamSteps", () => {
 
   test("ends when the requests do", async () => {
     expect((await stream([])).size).toBe(0);
+  });
+
+  test("answers requests that come in one message each by itself, in fewer messages", async () => {
+    const requests = Array.from({ length: 64 }, (_, i) => ({
+      requestId: `r${i}`,
+      groups: [groupOf(task, [right(task)])],
+    }));
+    const wrongOne = { requestId: "wrong", groups: [] };
+    const [first, ...more] = requests.slice(1);
+    const together = [{ ...first, more: [wrongOne, ...more] }, requests[0] as Request];
+    const messages = await messagesTo(together);
+    expect(messages.length).toBeLessThan(requests.length);
+    // Each has the outcomes of one group at most.
+    for (const { more: others } of messages) expect(others.length).toBeLessThanOrEqual(4);
+    for (const { moreMax, more: others } of messages) {
+      expect(moreMax).toBe(63);
+      for (const other of others) expect([other.moreMax, other.more]).toEqual([0, []]);
+    }
+    const replies = await stream(together);
+    expect(replies.size).toBe(65);
+    expect(replies.get("wrong")?.failure?.message).toBe("groups: there are 0, and at least 1 is needed");
+    for (const { requestId } of requests)
+      expect(replies.get(requestId)?.groups[0]?.outcomes.map(rewardOf)).toEqual([1]);
+  });
+
+  test("answers in messages of one where the client sends no more", async () => {
+    const requests = Array.from({ length: 20 }, (_, i) => ({ requestId: `r${i}`, groups: [groupOf(task, [""])] }));
+    for (const { more } of await messagesTo(requests)) expect(more).toEqual([]);
+  });
+
+  test("ends at a message of too many requests, or of requests within requests", async () => {
+    const one = { requestId: "a", groups: [groupOf(task, [""])] };
+    expect(await failureOf(messagesTo([{ ...one, more: new Array<Request>(64).fill(one) }]))).toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: "more: there are 64, and the limit is 63",
+    });
+    expect(await failureOf(messagesTo([{ ...one, more: [{ ...one, more: [one] }] }]))).toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: "more[0].more: there are 1, and the limit is 0",
+    });
   });
 });

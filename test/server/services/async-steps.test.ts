@@ -151,7 +151,7 @@ test("the deadline and the signal of every call reach the verifier", async () =>
   void step(server, groups[0] as CompletionGroup, 0, call);
   void service.batchStep?.({ $typeName: "gradus.v1.BatchStepRequest", groups }, call);
   async function* requests() {
-    yield { $typeName: "gradus.v1.StreamStepsRequest", requestId: "1", groups } as const;
+    yield { $typeName: "gradus.v1.StreamStepsRequest" as const, requestId: "1", groups, more: [] };
   }
   void service.streamSteps?.(requests(), call)[Symbol.asyncIterator]().next();
   await settled();
@@ -301,9 +301,10 @@ test("a stream goes on while more of its requests wait for a resource than its w
       yield {
         ...({ $typeName: "gradus.v1.StreamStepsRequest", requestId: `slow ${i}` } as const),
         groups: [groupOf("test/slow", [`${i}`])],
+        more: [],
       };
     const groups = [groupOf("test/graded", ["7"])];
-    yield { $typeName: "gradus.v1.StreamStepsRequest", requestId: "quick", groups } as const;
+    yield { $typeName: "gradus.v1.StreamStepsRequest" as const, requestId: "quick", groups, more: [] };
   }
   const responses = server.service.streamSteps?.(requests(), callOf())[Symbol.asyncIterator]();
   expect((await responses?.next())?.value).toMatchObject({ requestId: "quick" });

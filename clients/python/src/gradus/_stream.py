@@ -29,6 +29,10 @@ _BREAKS_MAX_AT_FIRST = 4
 """The same before the first reply of all: 3 s, for there may be no server."""
 
 
+_TOGETHER_BYTES = 64 * 1024
+"""From here on a message takes no further request: in long ones the message itself is the least of the cost."""
+
+
 @dataclass(frozen=True)
 class Exhausted:
     """The caller has no more groups; `error` is what its iterable raised, if it did."""
@@ -54,6 +58,46 @@ class Ended:
 
 
 Event = Exhausted | Reply | Ended
+
+
+class Waiting(Protocol):
+    """A queue of requests that are to be sent."""
+
+    def empty(self) -> bool:
+        """Whether nothing waits."""
+
+    def get_nowait(self) -> env.StreamStepsRequest | None:
+        """Takes what came first; None: no more will come."""
+
+    def put_nowait(self, item: None) -> None:
+        """Says that no more will come."""
+
+
+class Together:
+    """Puts requests that wait to be sent into one message, as many as the server of a call said that it reads.
+
+    It says so with its first reply. Until then each request goes out by itself, as it does where no other one waits.
+    """
+
+    def __init__(self) -> None:
+        self.more_max = 0
+
+    def message(self, first: env.StreamStepsRequest, waiting: Waiting) -> env.StreamStepsRequest:
+        """What goes out next, beginning with a request that was taken."""
+        if self.more_max == 0 or waiting.empty():
+            return first
+        size = first.ByteSize()
+        # A copy, for each request may have to go out again by itself.
+        message = env.StreamStepsRequest(request_id=first.request_id, groups=first.groups)
+        while size < _TOGETHER_BYTES and len(message.more) < self.more_max and not waiting.empty():
+            another = waiting.get_nowait()
+            if another is None:
+                # For whoever takes the next one.
+                waiting.put_nowait(None)
+                break
+            message.more.append(another)
+            size += another.ByteSize()
+        return message
 
 
 class Wire(Protocol):
@@ -170,7 +214,9 @@ class StepStream:
             results: list[StreamResult] = []
             if isinstance(event, Reply):
                 self._heard_at = now
-                results = self._resolve(event.message, now) + self._expire(now)
+                results = [
+                    result for reply in (event.message, *event.message.more) for result in self._resolve(reply, now)
+                ] + self._expire(now)
             elif event is None:
                 results = self._expire(now)
             elif isinstance(event, Exhausted):

@@ -10,7 +10,7 @@ import queue
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -18,7 +18,7 @@ import grpc
 
 from gradus._channels import Address, ChannelPool
 from gradus._mistakes import explained
-from gradus._stream import Ended, Event, Exhausted, Reply
+from gradus._stream import Ended, Event, Exhausted, Reply, Together
 from gradus.errors import error_of_rpc
 from gradus.tasks import CompletionGroup, check_group
 from gradus.v1 import environment_pb2
@@ -101,8 +101,9 @@ class ThreadWire:
             request_serializer=environment_pb2.StreamStepsRequest.SerializeToString,
             response_deserializer=environment_pb2.StreamStepsResponse.FromString,
         )
-        self._call = method(iter(self._outgoing.get, None), metadata=self._address.metadata_for(first))
-        self._reader = threading.Thread(target=self._read, args=(self._call, number), daemon=True)
+        together = Together()
+        self._call = method(_messages(self._outgoing, together), metadata=self._address.metadata_for(first))
+        self._reader = threading.Thread(target=self._read, args=(self._call, number, together), daemon=True)
         self._reader.start()
 
     def send(self, message: environment_pb2.StreamStepsRequest) -> None:
@@ -136,10 +137,11 @@ class ThreadWire:
         except BaseException as error:  # What the caller's iterable raises is raised to the caller.
             self._inbox.put(Exhausted(error))
 
-    def _read(self, call: Iterable[environment_pb2.StreamStepsResponse], number: int) -> None:
+    def _read(self, call: Iterable[environment_pb2.StreamStepsResponse], number: int, together: Together) -> None:
         try:
             for message in call:
                 self._address.reached.note()
+                together.more_max = message.more_max
                 self._inbox.put(Reply(number, message, time.monotonic()))
             self._inbox.put(Ended(number, None))
         except grpc.RpcError as failure:
@@ -147,6 +149,14 @@ class ThreadWire:
             # The failure is the call itself: by its traceback it would hold this frame, and so itself.
             failure.with_traceback(None)
             self._inbox.put(Ended(number, explained(error, self._address)))
+
+
+def _messages(
+    outgoing: queue.SimpleQueue[environment_pb2.StreamStepsRequest | None], together: Together
+) -> Iterator[environment_pb2.StreamStepsRequest]:
+    """What gRPC's thread sends."""
+    while (first := outgoing.get()) is not None:
+        yield together.message(first, outgoing)
 
 
 _open: weakref.WeakSet[ThreadWire] = weakref.WeakSet()

@@ -73,6 +73,11 @@ describe("a message of long texts is read as protobuf-es reads it", () => {
     expect(toBinary(StreamStepsRequestSchema, read(bytes))).toEqual(bytes);
   });
 
+  test("and is refused where more requests are in it", () => {
+    const together = toBinary(StreamStepsRequestSchema, create(StreamStepsRequestSchema, { more: [message] }));
+    expect(() => read(together)).toThrow("with more requests in it, it may have 1048576 bytes");
+  });
+
   test("the last text counts where one completion has two", () => {
     const twice = (texts: readonly string[]): string | undefined => {
       const completion = Buffer.concat(

@@ -12,7 +12,7 @@ import grpc
 
 from gradus._channels import Address, ChannelPool
 from gradus._mistakes import explained
-from gradus._stream import Ended, Event, Exhausted, Reply
+from gradus._stream import Ended, Event, Exhausted, Reply, Together
 from gradus.errors import error_of, error_of_rpc
 from gradus.tasks import CompletionGroup, check_group
 from gradus.v1 import environment_pb2
@@ -36,7 +36,7 @@ class TaskWire:
         self._channels = channels
         self._channel: grpc.aio.Channel | None = None
         self._inbox: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._outgoing: asyncio.Queue[environment_pb2.StreamStepsRequest] = asyncio.Queue()
+        self._outgoing: asyncio.Queue[environment_pb2.StreamStepsRequest | None] = asyncio.Queue()
         self._address = address
         self._call: Any = None
         self._broken: Any = None
@@ -82,9 +82,10 @@ class TaskWire:
             response_deserializer=environment_pb2.StreamStepsResponse.FromString,
         )
         self._call = method(metadata=self._address.metadata_for(first))
+        together = Together()
         self._tasks = [
-            asyncio.ensure_future(self._write(self._call, self._outgoing)),
-            asyncio.ensure_future(self._read(self._call, number)),
+            asyncio.ensure_future(self._write(self._call, self._outgoing, together)),
+            asyncio.ensure_future(self._read(self._call, number, together)),
         ]
 
     def send(self, message: environment_pb2.StreamStepsRequest) -> None:
@@ -118,18 +119,21 @@ class TaskWire:
         except Exception as error:  # What the caller's iterable raises is raised to the caller.
             self._inbox.put_nowait(Exhausted(error))
 
-    async def _write(self, call: Any, outgoing: asyncio.Queue[environment_pb2.StreamStepsRequest]) -> None:
+    async def _write(
+        self, call: Any, outgoing: asyncio.Queue[environment_pb2.StreamStepsRequest | None], together: Together
+    ) -> None:
         # A failed write says that the call has ended, which the reader learns too.
         try:
-            while True:
-                await call.write(await outgoing.get())
+            while (first := await outgoing.get()) is not None:
+                await call.write(together.message(first, outgoing))
         except (grpc.RpcError, asyncio.InvalidStateError):
             self._broken = call
 
-    async def _read(self, call: Any, number: int) -> None:
+    async def _read(self, call: Any, number: int, together: Together) -> None:
         try:
             async for message in call:
                 self._address.reached.note()
+                together.more_max = message.more_max
                 self._inbox.put_nowait(Reply(number, message, time.monotonic()))
             self._inbox.put_nowait(Ended(number, None))
         except grpc.aio.AioRpcError as failure:

@@ -1325,6 +1325,7 @@ class StreamStepsRequest(google.protobuf.message.Message):
 
     REQUEST_ID_FIELD_NUMBER: builtins.int
     GROUPS_FIELD_NUMBER: builtins.int
+    MORE_FIELD_NUMBER: builtins.int
     request_id: builtins.str
     """Chosen by the client, to match the reply; unique among the requests of this
     stream that have no reply yet. At most 128 bytes.
@@ -1333,13 +1334,22 @@ class StreamStepsRequest(google.protobuf.message.Message):
     def groups(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___CompletionGroup]:
         """The groups, usually one. At most the server's limit (1024 unless configured)."""
 
+    @property
+    def more(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___StreamStepsRequest]:
+        """Further requests, each as if it came in a message of its own, for each message
+        costs both sides more than a small group does. None has more within it, there are
+        at most as many as more_max of a reply said, and together they have at most a
+        MiB; else the stream ends with INVALID_ARGUMENT.
+        """
+
     def __init__(
         self,
         *,
         request_id: builtins.str = ...,
         groups: collections.abc.Iterable[global___CompletionGroup] | None = ...,
+        more: collections.abc.Iterable[global___StreamStepsRequest] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["groups", b"groups", "request_id", b"request_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["groups", b"groups", "more", b"more", "request_id", b"request_id"]) -> None: ...
 
 global___StreamStepsRequest = StreamStepsRequest
 
@@ -1380,8 +1390,14 @@ class StreamStepsResponse(google.protobuf.message.Message):
     REQUEST_ID_FIELD_NUMBER: builtins.int
     GROUPS_FIELD_NUMBER: builtins.int
     FAILURE_FIELD_NUMBER: builtins.int
+    MORE_FIELD_NUMBER: builtins.int
+    MORE_MAX_FIELD_NUMBER: builtins.int
     request_id: builtins.str
     """The request_id that came."""
+    more_max: builtins.int
+    """How many further requests a message may have. 0 within more, and from servers that
+    read none.
+    """
     @property
     def groups(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[gradus.v1.outcome_pb2.GroupOutcome]:
         """One for each group, in the order they came; empty if failure is set."""
@@ -1390,14 +1406,22 @@ class StreamStepsResponse(google.protobuf.message.Message):
     def failure(self) -> global___StreamStepsFailure:
         """Set when the request was refused as a whole; the stream goes on."""
 
+    @property
+    def more(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___StreamStepsResponse]:
+        """Replies to further requests that were ready at the same time. Only where the
+        client itself has sent more.
+        """
+
     def __init__(
         self,
         *,
         request_id: builtins.str = ...,
         groups: collections.abc.Iterable[gradus.v1.outcome_pb2.GroupOutcome] | None = ...,
         failure: global___StreamStepsFailure | None = ...,
+        more: collections.abc.Iterable[global___StreamStepsResponse] | None = ...,
+        more_max: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["failure", b"failure"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["failure", b"failure", "groups", b"groups", "request_id", b"request_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["failure", b"failure", "groups", b"groups", "more", b"more", "more_max", b"more_max", "request_id", b"request_id"]) -> None: ...
 
 global___StreamStepsResponse = StreamStepsResponse

@@ -1540,6 +1540,16 @@ export declare type StreamStepsRequest = Message<"gradus.v1.StreamStepsRequest">
    * @generated from field: repeated gradus.v1.CompletionGroup groups = 2;
    */
   groups: CompletionGroup[];
+
+  /**
+   * Further requests, each as if it came in a message of its own, for each message
+   * costs both sides more than a small group does. None has more within it, there are
+   * at most as many as more_max of a reply said, and together they have at most a
+   * MiB; else the stream ends with INVALID_ARGUMENT.
+   *
+   * @generated from field: repeated gradus.v1.StreamStepsRequest more = 3;
+   */
+  more: StreamStepsRequest[];
 };
 
 /**
@@ -1609,6 +1619,22 @@ export declare type StreamStepsResponse = Message<"gradus.v1.StreamStepsResponse
    * @generated from field: gradus.v1.StreamStepsFailure failure = 3;
    */
   failure?: StreamStepsFailure | undefined;
+
+  /**
+   * Replies to further requests that were ready at the same time. Only where the
+   * client itself has sent more.
+   *
+   * @generated from field: repeated gradus.v1.StreamStepsResponse more = 4;
+   */
+  more: StreamStepsResponse[];
+
+  /**
+   * How many further requests a message may have. 0 within more, and from servers that
+   * read none.
+   *
+   * @generated from field: uint32 more_max = 5;
+   */
+  moreMax: number;
 };
 
 /**
