@@ -82,6 +82,7 @@ function environmentRequests({ tasks }: Knowledge): Requests {
     .tuple(forgedTask, completions, of(0, 1, 2))
     .map(([known, texts, numGenerations]) => ({ ...known, completions: texts, numGenerations }));
   const groups = fc.array(group, { minLength: 1, maxLength: 2 });
+  const streamed = { requestId: of("1", "2", "__proto__"), groups };
   const text = fc.tuple(of("answer", "completion"), hostileCompletion).map(([kind, value]) => ({ case: kind, value }));
   return {
     listEnvironments: fc.record({ category: of("", "np"), pageSize: of(0, 1, 1000) }),
@@ -96,7 +97,7 @@ function environmentRequests({ tasks }: Knowledge): Requests {
     drawTask: fc.tuple(forgedTask, text).map(([{ taskId }, given]) => ({ taskId, text: given })),
     solveTask: fc.tuple(forgedTask, text, fc.boolean()).map(([{ taskId }, beside, draw]) => ({ taskId, beside, draw })),
     batchStep: fc.record({ groups }),
-    streamSteps: fc.record({ requestId: of("1", "2", "__proto__"), groups }),
+    streamSteps: fc.record({ ...streamed, more: fc.array(fc.record(streamed), { maxLength: 3 }) }),
   };
 }
 
