@@ -80,7 +80,7 @@ const KILL_MS_MAX = 5000;
 /** From the word of how a worker ended to the end of what it had told. */
 const LAST_WORDS_MS_MAX = 1000;
 /** For so long a worker holds what came of answers: to be woken for each costs more than all else. */
-const HOLD_MS = 2;
+const HOLD_MS = 10;
 const STDERR_LENGTH_MAX = 4000;
 /** Of the server's own variables a host sees where programs and packages are, and nothing else. */
 const PASSED = ["PATH", "HOME", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TMPDIR", "LANG"];

@@ -9,6 +9,7 @@ import { changeBetween } from "./described.ts";
 import { drawItem, generateItem, verifyItem } from "./items.ts";
 import { type Failure, failure, type Provider } from "./provider.ts";
 import { createQueue, type Item } from "./queue.ts";
+import { createWanted } from "./wanted.ts";
 
 export interface LocalOptions extends HostOptions {
   /** Told when a host or a worker has ended that was not to, and what is done about it. */
@@ -66,6 +67,7 @@ interface Hand {
 class Local {
   readonly #options: LocalOptions;
   readonly #queue = createQueue();
+  readonly #wanted = createWanted();
   readonly #hands = new Map<Worker, Hand>();
   #host: Host | undefined;
   #described: DescribeResponse | undefined;
@@ -113,7 +115,13 @@ class Local {
 
   provider(): LocalProvider {
     const ask = <Answer>(make: (settle: (answer: Answer | Failure) => void) => Item): Promise<Answer | Failure> =>
-      new Promise((resolve) => this.#add(make(resolve)));
+      new Promise((resolve) => {
+        const item = make((answer) => {
+          this.#wanted.leave(item);
+          resolve(answer);
+        });
+        this.#add(item);
+      });
     return {
       described: this.#described as DescribeResponse,
       locked: this.#locked,
@@ -130,7 +138,7 @@ class Local {
   #add(item: Item): void {
     if (this.#down !== undefined || this.#isClosed)
       return item.settle(failure("unavailable", this.#down ?? "the host was closed"));
-    item.signal.addEventListener("abort", () => item.settle(failure("timeout", "nobody waits for it")), { once: true });
+    this.#wanted.enter(item);
     this.#queue.add(item);
     this.#dispatchSoon();
   }

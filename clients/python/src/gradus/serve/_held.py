@@ -1,4 +1,4 @@
-"""What a worker holds of a call's answers, to tell it together: in memory that its host sees too, so that it is never lost."""
+"""What came of answers, told together: until then it is held in memory that the host sees too, and is never lost."""
 
 from __future__ import annotations
 
@@ -91,8 +91,11 @@ class Teller:
         self._since = time.monotonic()
         held.open(call)
 
-    def tell(self, index: int, found: pb.ProvidedFacts | pb.ProviderFailure) -> None:
-        """What came of one answer: it is held, and told with others when the first of them has been long enough."""
+    def tell(self, index: int, found: pb.ProvidedFacts | pb.ProviderFailure) -> bool:
+        """What came of one answer: it is held, and told with others when the first of them has been long enough.
+
+        Whether nothing is held now.
+        """
         known = found.SerializeToString()
         if isinstance(found, pb.ProviderFailure):
             # Facts may have the same bytes, and never bytes that begin so.
@@ -100,11 +103,13 @@ class Teller:
         piece = self._pieces.get(known) or self._begin(index, known, found)
         if not self._held.add(piece):
             self.end()
-            return self._send(pb.ProviderFrame(call=self._call, verified=response(index, found)))
+            self._send(pb.ProviderFrame(call=self._call, verified=response(index, found)))
+            return True
         self._count += 1
-        if time.monotonic() - self._since >= self._hold_seconds:
-            self._tell_held()
-        return None
+        if time.monotonic() - self._since < self._hold_seconds:
+            return False
+        self._tell_held()
+        return True
 
     def end(self) -> None:
         """Tells what is held."""
