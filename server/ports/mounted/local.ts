@@ -57,7 +57,7 @@ interface Hand {
   call: number;
   hasServed: boolean;
   /** Why it is being ended; undefined: it is not. */
-  killed: "late" | "stale" | "lying" | "ended" | undefined;
+  killed: "late" | "stale" | "lying" | undefined;
   late: NodeJS.Timeout;
   quiet: NodeJS.Timeout;
   /** What it was said to hold of its batch, before all that it had told was here. */

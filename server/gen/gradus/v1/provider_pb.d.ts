@@ -941,7 +941,7 @@ export declare type HostStart = Message<"gradus.v1.HostStart"> & {
   generateMs: number;
 
   /**
-   * The same for verifying one answer.
+   * The same for verifying one answer; where hold_ms is set, so much more at most.
    *
    * @generated from field: uint32 verify_ms = 8;
    */
@@ -1150,10 +1150,11 @@ export declare const WorkerEndedSchema: GenMessage<WorkerEnded>;
  * call's frames have its number. Descriptor 0 that ends ends the host and
  * all its workers.
  *
- * Where HostStart.hold_ms is set, answers that are verified quickly are told of together: a
- * worker keeps what came of each where its host sees it too, and writes a VerifyResponses when the first of
- * them is that old or the request is answered whole. The host sends a WorkerHeld before
- * the WorkerEnded of a worker that held something, and when a TellHeld asks for it.
+ * Where HostStart.hold_ms is set, what came of answers is told together: a worker
+ * keeps it where its host sees it too, and writes a VerifyResponses when so much time
+ * has passed since the last one, or the request is answered whole. The host sends a
+ * WorkerHeld before the WorkerEnded of a worker that held something, and when a
+ * TellHeld asks for it.
  *
  * @generated from message gradus.v1.ProviderFrame
  */

@@ -838,7 +838,7 @@ class HostStart(google.protobuf.message.Message):
     WorkerEnded says TIMEOUT.
     """
     verify_ms: builtins.int
-    """The same for verifying one answer."""
+    """The same for verifying one answer; where hold_ms is set, so much more at most."""
     hold_ms: builtins.int
     """Milliseconds for which a worker may hold what came of answers, to tell it together
     in one VerifyResponses, for which a call's indices must count up by one; 0: it
@@ -1030,10 +1030,11 @@ class ProviderFrame(google.protobuf.message.Message):
     call's frames have its number. Descriptor 0 that ends ends the host and
     all its workers.
 
-    Where HostStart.hold_ms is set, answers that are verified quickly are told of together: a
-    worker keeps what came of each where its host sees it too, and writes a VerifyResponses when the first of
-    them is that old or the request is answered whole. The host sends a WorkerHeld before
-    the WorkerEnded of a worker that held something, and when a TellHeld asks for it.
+    Where HostStart.hold_ms is set, what came of answers is told together: a worker
+    keeps it where its host sees it too, and writes a VerifyResponses when so much time
+    has passed since the last one, or the request is answered whole. The host sends a
+    WorkerHeld before the WorkerEnded of a worker that held something, and when a
+    TellHeld asks for it.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
