@@ -6,6 +6,7 @@ import type { Ports } from "../../envs/ports.ts";
 import type { Clock } from "../curriculum/runs/ports.ts";
 import type { Party } from "../sharing/fair-turns.ts";
 import { bug } from "../scoring/scorer.ts";
+import type { Limits } from "./resource-limit.ts";
 
 /** One verification. */
 export interface Job {
@@ -45,22 +46,17 @@ export async function attemptJob(
   { name, timeLimitMs, attemptsMax = ATTEMPTS_MAX }: Resource,
   { signal: caller, deadlineMs = Infinity, verify }: Omit<Job, "bytes" | "party">,
   attempt: number,
-  { clock, onFailure, ports = {} }: AttemptOptions,
+  { limits, onFailure, ports = {} }: Omit<AttemptOptions, "clock"> & { readonly limits: Limits },
   answer: (outcome: JobOutcome) => void,
 ): Promise<void> {
-  const limit = new AbortController();
   let answered = false;
   const once = (outcome: JobOutcome): void => {
     if (!answered) answer(caller?.aborted === true ? CANCELLED : outcome);
     answered = true;
   };
-  const cancelTimer = clock.setTimer(timeLimitMs, () => {
-    const detail = `'${name}' took longer than ${timeLimitMs} ms`;
-    limit.abort(new Error(detail));
-    once({ kind: "failed", reason: "timeout", detail, retryable: true });
-  });
-  const signal = caller === undefined ? limit.signal : AbortSignal.any([caller, limit.signal]);
-  const untilMs = Math.min(deadlineMs, clock.now() + timeLimitMs);
+  const limit = limits.begin(caller, (detail) => once({ kind: "failed", reason: "timeout", detail, retryable: true }));
+  const { signal, startedAtMs } = limit;
+  const untilMs = Math.min(deadlineMs, startedAtMs + timeLimitMs);
   try {
     const outcome = await verify({ signal, deadlineMs: untilMs, ports, attempt, attemptsMax });
     // It goes on to logs and to those who see that an arm is masked.
@@ -70,6 +66,6 @@ export async function attemptJob(
     if (!signal.aborted) onFailure(error, name);
     once(bug);
   } finally {
-    cancelTimer();
+    limit.leave();
   }
 }

@@ -15,6 +15,7 @@ import {
 } from "./resource-attempt.ts";
 import { fairTurns } from "../sharing/fair-turns.ts";
 import { createHealth, type Health } from "./resource-health.ts";
+import { createLimits, type Limits } from "./resource-limit.ts";
 
 /** Before the second attempt, where the failure does not say how long to wait; then twice as long. */
 const BACKOFF_MS = 250;
@@ -63,12 +64,14 @@ export function createGate(
   const { clock } = options;
   const { probe, attemptsMax = ATTEMPTS_MAX } = resource;
   const room = createRoom(resource);
+  const limits = createLimits(resource, clock);
+  const attempting = { ...options, limits };
   const places = createPlaces(resource, options, room);
   const health = createHealth({
     resource,
     clock,
     onChange,
-    probe: probe && (() => probeOnce(resource, probe, options)),
+    probe: probe && (() => probeOnce(resource, probe, attempting)),
   });
 
   /** One attempt, when its turn comes. Answers as soon as it can, and holds its place until the verifier has ended. */
@@ -80,7 +83,7 @@ export function createGate(
       const refusal = health.refusal();
       if (refusal !== undefined) return resolve(refusal);
       const startedAtMs = clock.now();
-      await attemptJob(resource, job, attempt, options, (outcome) => {
+      await attemptJob(resource, job, attempt, attempting, (outcome) => {
         room.measured(clock.now() - startedAtMs);
         tell(health, outcome);
         resolve(outcome);
@@ -238,7 +241,7 @@ function tell(health: Health, outcome: JobOutcome): void {
 function probeOnce(
   resource: Resource,
   probe: NonNullable<Resource["probe"]>,
-  options: AttemptOptions,
+  options: AttemptOptions & { readonly limits: Limits },
 ): Promise<Failed | undefined> {
   const { promise, resolve } = Promise.withResolvers<Failed | undefined>();
   const answers: Facts = { kind: "feasible" };

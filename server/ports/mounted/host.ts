@@ -8,7 +8,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import type { Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DescribeResponse, ProviderFrame } from "../../gen/gradus/v1/provider_pb.js";
+import type { DescribeResponse, ProviderFrame, VerifyResponses } from "../../gen/gradus/v1/provider_pb.js";
 import { listenAt, restIfSlow } from "./connections.ts";
 import { createFrameReader, type FrameContent, frameBytes } from "./frames.ts";
 import { type FailureKind, ITEM_LIMITS, kindOfFailure } from "./provider.ts";
@@ -36,13 +36,23 @@ export interface Worker {
   readonly id: number;
   /** False: it is too large for a frame. */
   send(call: number, content: FrameContent): boolean;
+  /** Asks what it holds and has not told yet. */
+  tellHeld(): void;
   kill(): void;
+}
+
+/** What a worker holds of a call's answers. */
+export interface Held {
+  readonly call: number;
+  readonly verified: VerifyResponses;
 }
 
 export interface HostListener {
   onWorker(worker: Worker): void;
   /** How many more of that worker's frames are to come for what it was asked. */
   onFrame(worker: Worker, frame: ProviderFrame): number;
+  /** Asked for, or before its end. */
+  onHeld(worker: Worker, held: Held): void;
   /** Once for each worker that was told of. */
   onWorkerEnd(worker: Worker, end: WorkerEnd): void;
   /** Once, when the process has ended. */
@@ -67,6 +77,10 @@ const START_MS_MAX = 120_000;
 const WORD_MS_MAX = 5000;
 /** What a host may take to end a worker, or itself. */
 const KILL_MS_MAX = 5000;
+/** From the word of how a worker ended to the end of what it had told. */
+const LAST_WORDS_MS_MAX = 1000;
+/** For so long a worker holds what came of answers: to be woken for each costs more than all else. */
+const HOLD_MS = 10;
 const STDERR_LENGTH_MAX = 4000;
 /** Of the server's own variables a host sees where programs and packages are, and nothing else. */
 const PASSED = ["PATH", "HOME", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TMPDIR", "LANG"];
@@ -137,6 +151,7 @@ class RunningHost {
         secret: this.#secret,
         generateMs: ITEM_LIMITS.generateMs,
         verifyMs: ITEM_LIMITS.verifyMs,
+        holdMs: HOLD_MS,
       },
     };
   }
@@ -193,7 +208,11 @@ class RunningHost {
     } else if (content.case === "ended") {
       const { worker: id, kind, how } = content.value;
       const worker = this.#workers.get(id);
-      if (worker !== undefined) this.#endWorker(worker, { kind: kindOfFailure(kind), how });
+      if (worker !== undefined) this.#hearOut(worker, { kind: kindOfFailure(kind), how });
+    } else if (content.case === "held") {
+      const { worker: id, call, verified } = content.value;
+      const worker = this.#workers.get(id);
+      if (worker !== undefined && verified !== undefined) this.#listener.onHeld(worker, { call, verified });
     } else throw new Error(`a frame of a host's that is '${content.case ?? "empty"}'`);
   }
 
@@ -247,6 +266,7 @@ class RunningHost {
         if (bytes !== undefined) socket.write(bytes);
         return bytes !== undefined;
       },
+      tellHeld: () => this.#tell({ case: "tellHeld", value: { $typeName: "gradus.v1.TellHeld", worker: id } }),
       kill: () => this.#kill(worker, "it was ended"),
     };
     this.#workers.set(id, worker);
@@ -269,6 +289,17 @@ class RunningHost {
       WORD_MS_MAX,
     );
     late.unref();
+  }
+
+  /** It has ended, and what it told before may be read yet. */
+  #hearOut(worker: Connected, end: WorkerEnd): void {
+    if (worker.socket.closed) return this.#endWorker(worker, end);
+    const finish = (): void => {
+      clearTimeout(late);
+      this.#endWorker(worker, end);
+    };
+    const late = setTimeout(finish, LAST_WORDS_MS_MAX);
+    worker.socket.once("close", finish).resume();
   }
 
   #endWorker(worker: Connected, end: WorkerEnd): void {

@@ -95,9 +95,19 @@ export function verifyItem(
     answer,
     settle,
     frameOf: (items) => verifyFrame(environment, instance, items as readonly AnswerItem[]),
-    read: (content, place) =>
-      content.case === "verified" && content.value.index === place ? (verifiedOf(content.value) ?? EMPTY) : undefined,
+    read: (content, place) => {
+      const response = responseAt(content, place);
+      return response && (verifiedOf(response) ?? EMPTY);
+    },
   });
+}
+
+/** What a frame says of the answer at a place. */
+function responseAt(content: FrameContent, place: number): VerifyResponse | undefined {
+  if (content.case === "verified") return content.value.index === place ? content.value : undefined;
+  if (content.case !== "verifiedTogether") return undefined;
+  const { index, places, results } = content.value;
+  return results[places[place - index] ?? -1];
 }
 
 interface AnswerItem extends Item {

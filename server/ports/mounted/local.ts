@@ -3,11 +3,13 @@
  * late with an item is ended, and the items behind that one go to the next.
  */
 import type { DescribeResponse, ProviderFrame } from "../../gen/gradus/v1/provider_pb.js";
-import { type Host, type HostOptions, startHost, type Worker, type WorkerEnd } from "./host.ts";
+import type { FrameContent } from "./frames.ts";
+import { type Held, type Host, type HostOptions, startHost, type Worker, type WorkerEnd } from "./host.ts";
 import { changeBetween } from "./described.ts";
 import { drawItem, generateItem, verifyItem } from "./items.ts";
 import { type Failure, failure, type Provider } from "./provider.ts";
 import { createQueue, type Item } from "./queue.ts";
+import { createWanted } from "./wanted.ts";
 
 export interface LocalOptions extends HostOptions {
   /** Told when a host or a worker has ended that was not to, and what is done about it. */
@@ -31,6 +33,8 @@ const FRAME_ITEMS_MAX = 64;
 /** A worker may wait for a processor, or sleep: it is late when so much more has passed than it may compute. */
 const LATE_FACTOR = 3;
 const LATE_MS = 3000;
+/** A worker that has told nothing for so long may hold what nobody else is to wait for. */
+const QUIET_MS = 250;
 /** Hosts that may end while they have an item, before it is given up. */
 const LOST_MAX = 3;
 const RESTART_MS_MIN = 200;
@@ -54,12 +58,16 @@ interface Hand {
   hasServed: boolean;
   /** Why it is being ended; undefined: it is not. */
   killed: "late" | "stale" | "lying" | undefined;
-  readonly late: NodeJS.Timeout;
+  late: NodeJS.Timeout;
+  quiet: NodeJS.Timeout;
+  /** What it was said to hold of its batch, before all that it had told was here. */
+  held: Held | undefined;
 }
 
 class Local {
   readonly #options: LocalOptions;
   readonly #queue = createQueue();
+  readonly #wanted = createWanted();
   readonly #hands = new Map<Worker, Hand>();
   #host: Host | undefined;
   #described: DescribeResponse | undefined;
@@ -81,6 +89,7 @@ class Local {
     const started = await startHost(this.#options, {
       onWorker: (worker) => this.#welcome(worker),
       onFrame: (worker, frame) => this.#heed(worker, frame),
+      onHeld: (worker, held) => this.#hear(worker, held),
       onWorkerEnd: (worker, end) => this.#part(worker, end),
       onEnd: (why) => this.#lose(why),
     });
@@ -106,7 +115,13 @@ class Local {
 
   provider(): LocalProvider {
     const ask = <Answer>(make: (settle: (answer: Answer | Failure) => void) => Item): Promise<Answer | Failure> =>
-      new Promise((resolve) => this.#add(make(resolve)));
+      new Promise((resolve) => {
+        const item = make((answer) => {
+          this.#wanted.leave(item);
+          resolve(answer);
+        });
+        this.#add(item);
+      });
     return {
       described: this.#described as DescribeResponse,
       locked: this.#locked,
@@ -123,7 +138,7 @@ class Local {
   #add(item: Item): void {
     if (this.#down !== undefined || this.#isClosed)
       return item.settle(failure("unavailable", this.#down ?? "the host was closed"));
-    item.signal.addEventListener("abort", () => item.settle(failure("timeout", "nobody waits for it")), { once: true });
+    this.#wanted.enter(item);
     this.#queue.add(item);
     this.#dispatchSoon();
   }
@@ -157,14 +172,8 @@ class Local {
       for (const item of batch) item.settle(failure("raised", "it is too large to be sent to a worker"));
       return this.#dispatchSoon();
     }
-    this.#watch(hand, first);
-  }
-
-  #watch(hand: Hand, { limitMs }: Item): void {
-    clearTimeout(hand.late);
-    const late = setTimeout(() => this.#kill(hand, "late"), limitMs * LATE_FACTOR + LATE_MS);
-    late.unref();
-    Object.assign(hand, { late });
+    hand.late = setTimeout(() => this.#kill(hand, "late"), first.limitMs * LATE_FACTOR + LATE_MS).unref();
+    hand.quiet = setTimeout(() => hand.worker.tellHeld(), QUIET_MS).unref();
   }
 
   #kill(hand: Hand, why: Hand["killed"]): void {
@@ -174,35 +183,64 @@ class Local {
   }
 
   #welcome(worker: Worker): void {
-    const late = setTimeout(() => undefined, 0);
-    const hand: Hand = { worker, batch: [], next: 0, call: 0, hasServed: false, killed: undefined, late };
-    this.#hands.set(worker, hand);
+    const [late, quiet] = [setTimeout(() => undefined, 0), setTimeout(() => undefined, 0)];
+    const idle = { batch: [], next: 0, call: 0, hasServed: false, killed: undefined, held: undefined };
+    this.#hands.set(worker, { ...idle, worker, late, quiet });
     this.#restartMs = RESTART_MS_MIN;
     this.#dispatchSoon();
   }
 
-  /** How many more answers of its batch are to come. */
+  /** How many more frames are to come soon for its batch. */
   #heed(worker: Worker, { call, content }: ProviderFrame): number {
     const hand = this.#hands.get(worker);
     // What it says while it is being ended comes to nothing.
     if (hand === undefined || hand.killed !== undefined) return 0;
-    const item = hand.batch[hand.next];
-    const answer = call === hand.call ? item?.read(content, hand.next) : undefined;
-    if (item === undefined || answer === undefined) {
+    if (call !== hand.call || !this.#settle(hand, content)) {
       this.#options.onFault("a worker answered what it was not asked, and is ended");
       this.#kill(hand, "lying");
       return 0;
     }
-    item.settle(answer);
-    hand.next++;
-    const left = hand.batch.length - hand.next;
-    if (left > 0) hand.late.refresh();
-    else {
-      clearTimeout(hand.late);
-      hand.batch = [];
-      this.#give(hand);
+    return content.case === "verifiedTogether" ? 0 : hand.batch.length - hand.next;
+  }
+
+  /** What a worker holds, which it tells itself if it goes on. */
+  #hear(worker: Worker, held: Held): void {
+    const hand = this.#hands.get(worker);
+    if (hand === undefined || held.call !== hand.call || hand.killed === "lying") return;
+    if (held.verified.index > hand.next) hand.held = held;
+    else this.#settle(hand, { case: "verifiedTogether", value: held.verified });
+  }
+
+  /** False: it answers what was not asked. */
+  #settle(hand: Hand, content: FrameContent): boolean {
+    const { batch, next } = hand;
+    const isTogether = content.case === "verifiedTogether";
+    const until = isTogether ? content.value.index + content.value.places.length : next + 1;
+    if (until > batch.length) return false;
+    // Of those told together the first may be settled: they were held when the host was asked.
+    while (hand.next < until) {
+      const item = batch[hand.next];
+      const answer = item?.read(content, hand.next);
+      if (item === undefined || answer === undefined) return false;
+      hand.next++;
+      item.settle(answer);
     }
-    return left;
+    if (hand.next === batch.length) this.#finish(hand);
+    else if (hand.next > next) {
+      hand.late.refresh();
+      hand.quiet.refresh();
+    }
+    return true;
+  }
+
+  #finish(hand: Hand): void {
+    clearTimeout(hand.late);
+    clearTimeout(hand.quiet);
+    hand.batch = [];
+    hand.next = 0;
+    hand.held = undefined;
+    // What it held may have been the last of it.
+    if (this.#hands.has(hand.worker)) this.#give(hand);
   }
 
   #part(worker: Worker, end: WorkerEnd): void {
@@ -210,7 +248,9 @@ class Local {
     if (hand === undefined) return;
     this.#hands.delete(worker);
     if (!this.#isClosed) this.#options.onWorkerEnd?.(hand.killed ?? end.kind);
+    if (hand.held !== undefined) this.#settle(hand, { case: "verifiedTogether", value: hand.held.verified });
     clearTimeout(hand.late);
+    clearTimeout(hand.quiet);
     const [current, ...rest] = hand.batch.slice(hand.next);
     this.#queue.putBack(rest);
     if (current !== undefined) this.#blame(current, hand, end);

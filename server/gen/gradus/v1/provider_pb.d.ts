@@ -741,6 +741,41 @@ export declare type VerifyResponse = Message<"gradus.v1.VerifyResponse"> & {
 export declare const VerifyResponseSchema: GenMessage<VerifyResponse>;
 
 /**
+ * What came of several answers in a row, between a local host and its server.
+ * VerifyResponses that are equal but for their index are here once.
+ *
+ * @generated from message gradus.v1.VerifyResponses
+ */
+export declare type VerifyResponses = Message<"gradus.v1.VerifyResponses"> & {
+  /**
+   * The index of the first of the answers.
+   *
+   * @generated from field: uint32 index = 1;
+   */
+  index: number;
+
+  /**
+   * What came of them, each once. Their own indices say nothing.
+   *
+   * @generated from field: repeated gradus.v1.VerifyResponse results = 2;
+   */
+  results: VerifyResponse[];
+
+  /**
+   * For each answer, in order: the place in `results` of what came of it.
+   *
+   * @generated from field: repeated uint32 places = 3;
+   */
+  places: number[];
+};
+
+/**
+ * Describes the message gradus.v1.VerifyResponses.
+ * Use `create(VerifyResponsesSchema)` to create a new message.
+ */
+export declare const VerifyResponsesSchema: GenMessage<VerifyResponses>;
+
+/**
  * What to draw.
  *
  * @generated from message gradus.v1.DrawRequest
@@ -906,11 +941,20 @@ export declare type HostStart = Message<"gradus.v1.HostStart"> & {
   generateMs: number;
 
   /**
-   * The same for verifying one answer.
+   * The same for verifying one answer; where hold_ms is set, so much more at most.
    *
    * @generated from field: uint32 verify_ms = 8;
    */
   verifyMs: number;
+
+  /**
+   * Milliseconds for which a worker may hold what came of answers, to tell it together
+   * in one VerifyResponses, for which a call's indices must count up by one; 0: it
+   * tells of each answer at once, in a VerifyResponse.
+   *
+   * @generated from field: uint32 hold_ms = 9;
+   */
+  holdMs: number;
 };
 
 /**
@@ -1001,6 +1045,63 @@ export declare type KillWorker = Message<"gradus.v1.KillWorker"> & {
 export declare const KillWorkerSchema: GenMessage<KillWorker>;
 
 /**
+ * Asks a host what a worker holds that it has not told yet, as while it is
+ * busy with an answer that takes long. It answers with a WorkerHeld.
+ *
+ * @generated from message gradus.v1.TellHeld
+ */
+export declare type TellHeld = Message<"gradus.v1.TellHeld"> & {
+  /**
+   * WorkerHello.worker.
+   *
+   * @generated from field: uint32 worker = 1;
+   */
+  worker: number;
+};
+
+/**
+ * Describes the message gradus.v1.TellHeld.
+ * Use `create(TellHeldSchema)` to create a new message.
+ */
+export declare const TellHeldSchema: GenMessage<TellHeld>;
+
+/**
+ * What a worker holds and may not have told yet: in memory that it shares with its
+ * host, so that nothing of it is lost, however the worker ends. It tells of the same
+ * answers itself if it goes on.
+ *
+ * @generated from message gradus.v1.WorkerHeld
+ */
+export declare type WorkerHeld = Message<"gradus.v1.WorkerHeld"> & {
+  /**
+   * WorkerHello.worker.
+   *
+   * @generated from field: uint32 worker = 1;
+   */
+  worker: number;
+
+  /**
+   * The call's number.
+   *
+   * @generated from field: uint32 call = 2;
+   */
+  call: number;
+
+  /**
+   * What came of its answers.
+   *
+   * @generated from field: gradus.v1.VerifyResponses verified = 3;
+   */
+  verified?: VerifyResponses | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.WorkerHeld.
+ * Use `create(WorkerHeldSchema)` to create a new message.
+ */
+export declare const WorkerHeldSchema: GenMessage<WorkerHeld>;
+
+/**
  * A host tells of a worker that ended, whoever ended it. The next one connects by
  * itself.
  *
@@ -1048,6 +1149,12 @@ export declare const WorkerEndedSchema: GenMessage<WorkerEnded>;
  * written before the next one is begun; a DrawRequest by one DrawResponse. All of a
  * call's frames have its number. Descriptor 0 that ends ends the host and
  * all its workers.
+ *
+ * Where HostStart.hold_ms is set, what came of answers is told together: a worker
+ * keeps it where its host sees it too, and writes a VerifyResponses when so much time
+ * has passed since the last one, or the request is answered whole. The host sends a
+ * WorkerHeld before the WorkerEnded of a worker that held something, and when a
+ * TellHeld asks for it.
  *
  * @generated from message gradus.v1.ProviderFrame
  */
@@ -1152,6 +1259,30 @@ export declare type ProviderFrame = Message<"gradus.v1.ProviderFrame"> & {
      */
     value: WorkerEnded;
     case: "ended";
+  } | {
+    /**
+     * From a worker.
+     *
+     * @generated from field: gradus.v1.VerifyResponses verified_together = 13;
+     */
+    value: VerifyResponses;
+    case: "verifiedTogether";
+  } | {
+    /**
+     * To a host.
+     *
+     * @generated from field: gradus.v1.TellHeld tell_held = 14;
+     */
+    value: TellHeld;
+    case: "tellHeld";
+  } | {
+    /**
+     * From a host.
+     *
+     * @generated from field: gradus.v1.WorkerHeld held = 15;
+     */
+    value: WorkerHeld;
+    case: "held";
   } | { case: undefined; value?: undefined };
 };
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from gradus.serve._frames import write_all
+from gradus.serve._held import response
 from gradus.serve.walls import OPEN_FILES_MAX, Walls
 from gradus.v1 import provider_pb2 as pb
 
@@ -22,13 +23,12 @@ MEMORY_STATUS = 71
 
 
 def verify(
-    find: Callable[[pb.ProvidedAnswer, pb.VerifyResponse], None],
+    find: Callable[[str], pb.ProvidedFacts | pb.ProviderFailure],
     answer: pb.ProvidedAnswer,
-    found: pb.VerifyResponse,
     walls: Walls,
     limit: AbstractContextManager[None],
-) -> None:
-    """Puts what `find` gives into `found`, elsewhere; or how that process ended before it had said anything."""
+) -> pb.VerifyResponse:
+    """What `find` gives, elsewhere; or how that process ended before it had said anything."""
     receiving, sending = os.pipe2(os.O_CLOEXEC)
     child = _fork()
     if child == 0:
@@ -41,11 +41,10 @@ def verify(
         try:
             told = pb.VerifyResponse.FromString(data)
             if told.index == answer.index and told.WhichOneof("result") is not None:
-                return found.CopyFrom(told)
+                return told
         except Exception:  # What protobuf's implementations raise differs.
             pass
-    found.index = answer.index
-    return found.failure.CopyFrom(failure_of_end(status))
+    return response(answer.index, failure_of_end(status))
 
 
 def keep_forks() -> None:
@@ -83,7 +82,7 @@ def words_of_end(status: int) -> str:
 
 
 def _find_and_end(
-    find: Callable[[pb.ProvidedAnswer, pb.VerifyResponse], None],
+    find: Callable[[str], pb.ProvidedFacts | pb.ProviderFailure],
     answer: pb.ProvidedAnswer,
     walls: Walls,
     limit: AbstractContextManager[None],
@@ -95,9 +94,8 @@ def _find_and_end(
         os.closerange(3, sending)
         os.closerange(sending + 1, OPEN_FILES_MAX)
         walls.lock_alone()
-        found = pb.VerifyResponse()
         with limit:
-            find(answer, found)
+            found = response(answer.index, find(answer.text))
         write_all(sending, found.SerializeToString())
         status = 0
     finally:

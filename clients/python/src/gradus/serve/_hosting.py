@@ -7,12 +7,14 @@ import os
 import select
 import signal
 import sys
+from dataclasses import dataclass
 from typing import NoReturn
 
 from gradus.serve import _chance, _trial
 from gradus.serve._alone import kind_of_end
 from gradus.serve._catalogue import Catalogue, TargetError, folder_of, load, needs_of
 from gradus.serve._frames import read_frame, to_bytes, write_all
+from gradus.serve._held import Held
 from gradus.serve._served import in_words
 from gradus.serve._worker import UNSTARTED_STATUS, Terms, run_worker
 from gradus.serve.walls import RefusedError, Walls
@@ -57,7 +59,7 @@ def run(receiving: int, sending: int) -> None:
         why = in_words(error) if isinstance(error, OSError) else str(error)
         return say(pb.ProviderFrame(ready=pb.HostReady(refused=why[:4000])))
     say(pb.ProviderFrame(ready=pb.HostReady(described=catalogue.describe(), locked=walls.in_words())))
-    terms = Terms(start.socket, start.secret, start.generate_ms, start.verify_ms)
+    terms = Terms(start.socket, start.secret, start.generate_ms, start.verify_ms, start.hold_ms)
     Workers(catalogue, walls, terms, max(1, start.workers), (receiving, sending)).run()
     return None
 
@@ -71,6 +73,15 @@ def settle() -> None:
     """What has been imported stays where it is, so that forked processes share its memory."""
     gc.collect()
     gc.freeze()
+
+
+@dataclass(frozen=True)
+class Running:
+    """One of them."""
+
+    number: int
+    pid: int
+    held: Held
 
 
 class Workers:
@@ -87,8 +98,8 @@ class Workers:
         self._unstarted = 0
         self._poll = select.poll()
         self._poll.register(self._receiving, select.POLLIN)
-        # Descriptor of the process: worker's number and process id.
-        self._running: dict[int, tuple[int, int]] = {}
+        # By the descriptor of the process.
+        self._running: dict[int, Running] = {}
         for _ in range(count):
             self._begin()
 
@@ -104,40 +115,56 @@ class Workers:
     def _begin(self) -> None:
         number = self._begun
         self._begun += 1
+        held = Held()
         pid = os.fork()
         if pid == 0:
+            for other in self._running.values():
+                other.held.close()
             for descriptor in (self._receiving, self._sending, *self._running):
                 os.close(descriptor)
             os.open(os.devnull, os.O_RDONLY)
-            run_worker(self._catalogue, self._walls, self._terms, number)
+            run_worker(self._catalogue, self._walls, self._terms, number, held)
         descriptor = os.pidfd_open(pid)
-        self._running[descriptor] = (number, pid)
+        self._running[descriptor] = Running(number, pid, held)
         self._poll.register(descriptor, select.POLLIN)
 
     def _heed(self) -> None:
         frame = read_frame(lambda length: os.read(self._receiving, length))
         if frame is None:
             self._end_all()
-        elif frame.WhichOneof("content") == "kill":
-            for number, pid in self._running.values():
-                if number == frame.kill.worker:
-                    os.kill(pid, signal.SIGKILL)
+        kind = frame.WhichOneof("content")
+        for worker in self._running.values():
+            if kind == "kill" and worker.number == frame.kill.worker:
+                os.kill(worker.pid, signal.SIGKILL)
+            elif kind == "tell_held" and worker.number == frame.tell_held.worker:
+                self._tell_held(worker)
+
+    def _tell_held(self, worker: Running) -> None:
+        """What it may not have told itself."""
+        found = worker.held.read()
+        if found is not None:
+            call, verified = found
+            self._say(pb.ProviderFrame(held=pb.WorkerHeld(worker=worker.number, call=call, verified=verified)))
+
+    def _say(self, frame: pb.ProviderFrame) -> None:
+        write_all(self._sending, to_bytes(frame))
 
     def _ended(self, descriptor: int) -> None:
         self._poll.unregister(descriptor)
-        number, pid = self._running.pop(descriptor)
+        worker = self._running.pop(descriptor)
         os.close(descriptor)
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        status = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
+        self._tell_held(worker)
+        worker.held.close()
         self._unstarted = self._unstarted + 1 if status == UNSTARTED_STATUS else 0
         if self._unstarted >= UNSTARTED_MAX:
             print(f"gradus: {UNSTARTED_MAX} workers in a row could not begin", file=sys.stderr)
             self._end_all()
         kind, how = kind_of_end(status)
-        ended = pb.WorkerEnded(worker=number, kind=kind, how=how)
-        write_all(self._sending, to_bytes(pb.ProviderFrame(ended=ended)))
+        self._say(pb.ProviderFrame(ended=pb.WorkerEnded(worker=worker.number, kind=kind, how=how)))
         self._begin()
 
     def _end_all(self) -> NoReturn:
-        for _, pid in self._running.values():
-            os.kill(pid, signal.SIGKILL)
+        for worker in self._running.values():
+            os.kill(worker.pid, signal.SIGKILL)
         os._exit(0)

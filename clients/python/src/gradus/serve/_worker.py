@@ -16,6 +16,7 @@ from gradus.serve import _alone
 from gradus.serve._catalogue import Catalogue
 from gradus.serve._facts import ExhaustedError
 from gradus.serve._frames import read_frame, to_bytes
+from gradus.serve._held import Held, Teller, response
 from gradus.serve._served import Served, failure_of
 from gradus.serve.walls import Walls
 from gradus.v1 import provider_pb2 as pb
@@ -32,20 +33,22 @@ class Terms:
     secret: bytes
     generate_ms: int
     verify_ms: int
+    hold_ms: int = 0
 
 
-def run_worker(catalogue: Catalogue, walls: Walls, terms: Terms, number: int) -> NoReturn:
+def run_worker(catalogue: Catalogue, walls: Walls, terms: Terms, number: int, held: Held) -> NoReturn:
     """Until the server closes the connection. It ends the process, whatever happens."""
     status = UNSTARTED_STATUS
     try:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.connect(terms.socket)
+        held.keep()
         walls.lock_worker(forks=any(served.environment.runs_answers for served in catalogue.served.values()))
         _alone.keep_forks()
         hello = pb.ProviderFrame(hello=pb.WorkerHello(secret=terms.secret, worker=number))
         connection.sendall(to_bytes(hello))
         status = 1
-        Worker(catalogue, walls, terms, connection).serve()
+        Worker(catalogue, walls, terms, connection, held).serve()
         status = 0
     except MemoryError:
         status = _alone.MEMORY_STATUS
@@ -56,11 +59,12 @@ def run_worker(catalogue: Catalogue, walls: Walls, terms: Terms, number: int) ->
 class Worker:
     """The loop."""
 
-    def __init__(self, catalogue: Catalogue, walls: Walls, terms: Terms, connection: socket.socket) -> None:
+    def __init__(self, catalogue: Catalogue, walls: Walls, terms: Terms, connection: socket.socket, held: Held) -> None:
         self._catalogue = catalogue
         self._walls = walls
         self._terms = terms
         self._connection = connection
+        self._held = held
         self._pid = os.getpid()
 
     def serve(self) -> None:
@@ -106,20 +110,32 @@ class Worker:
         served = self._find(request)
         if isinstance(served, pb.ProviderFailure):
             for answer in request.answers:
-                self._send(pb.ProviderFrame(call=call, verified=pb.VerifyResponse(index=answer.index, failure=served)))
-            return
+                self._send(pb.ProviderFrame(call=call, verified=response(answer.index, served)))
+            return None
         limit = Limit(served.environment.verify_seconds, self._terms.verify_ms)
-        alone = served.environment.runs_answers
         with limit:
             find = verifier(served, request.instance)
+            alone = served.environment.runs_answers
+            if self._terms.hold_ms > 0 and not alone:
+                return self._verify_together(call, request, find, limit)
             for answer in request.answers:
-                reply = pb.ProviderFrame(call=call)
                 limit.begin()
                 if alone:
-                    _alone.verify(find, answer, reply.verified, self._walls, limit)
+                    found = _alone.verify(find, answer, self._walls, limit)
                 else:
-                    find(answer, reply.verified)
-                self._send(reply)
+                    found = response(answer.index, find(answer.text))
+                self._send(pb.ProviderFrame(call=call, verified=found))
+        return None
+
+    def _verify_together(self, call: int, request: pb.VerifyRequest, find: Find, limit: Limit) -> None:
+        hold_seconds = self._terms.hold_ms / 1000
+        teller = Teller(self._send, self._held, call, hold_seconds)
+        # To begin anew costs more than many a verification: what is held together has one limit, and some room.
+        limit.begin(hold_seconds)
+        for answer in request.answers:
+            if teller.tell(answer.index, find(answer.text)):
+                limit.begin(hold_seconds)
+        teller.end()
 
     def _draw(self, call: int, request: pb.DrawRequest) -> None:
         drawn = pb.DrawResponse()
@@ -142,28 +158,22 @@ def make(served: Served, request: pb.GenerateRequest, seed: int, made: pb.Genera
         made.failure.CopyFrom(failure_of(error))
 
 
-Find = Callable[[pb.ProvidedAnswer, pb.VerifyResponse], None]
+Find = Callable[[str], "pb.ProvidedFacts | pb.ProviderFailure"]
 
 
 def verifier(served: Served, instance: bytes) -> Find:
-    """What puts what is found of an answer into its response. It raises nothing."""
+    """What is found of an answer's text. It raises nothing."""
     try:
         verify = served.verifier(instance)
     except BaseException as error:
         failure = failure_of(error)
+        return lambda _: failure
 
-        def fail(answer: pb.ProvidedAnswer, found: pb.VerifyResponse) -> None:
-            found.index = answer.index
-            found.failure.CopyFrom(failure)
-
-        return fail
-
-    def find(answer: pb.ProvidedAnswer, found: pb.VerifyResponse) -> None:
-        found.index = answer.index
+    def find(text: str) -> pb.ProvidedFacts | pb.ProviderFailure:
         try:
-            found.facts.CopyFrom(verify(answer.text))
+            return verify(text)
         except BaseException as error:
-            found.failure.CopyFrom(failure_of(error))
+            return failure_of(error)
 
     return find
 
@@ -175,9 +185,9 @@ class Limit:
         limits = [seconds for seconds in (own_seconds, server_ms / 1000) if seconds > 0]
         self.seconds = min(limits, default=0.0)
 
-    def begin(self) -> None:
+    def begin(self, more_seconds: float = 0) -> None:
         """From now on."""
-        signal.setitimer(signal.ITIMER_PROF, self.seconds)
+        signal.setitimer(signal.ITIMER_PROF, self.seconds and self.seconds + more_seconds)
 
     def __enter__(self) -> None:
         """Begins."""

@@ -684,6 +684,38 @@ class VerifyResponse(google.protobuf.message.Message):
 global___VerifyResponse = VerifyResponse
 
 @typing.final
+class VerifyResponses(google.protobuf.message.Message):
+    """What came of several answers in a row, between a local host and its server.
+    VerifyResponses that are equal but for their index are here once.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    INDEX_FIELD_NUMBER: builtins.int
+    RESULTS_FIELD_NUMBER: builtins.int
+    PLACES_FIELD_NUMBER: builtins.int
+    index: builtins.int
+    """The index of the first of the answers."""
+    @property
+    def results(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___VerifyResponse]:
+        """What came of them, each once. Their own indices say nothing."""
+
+    @property
+    def places(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """For each answer, in order: the place in `results` of what came of it."""
+
+    def __init__(
+        self,
+        *,
+        index: builtins.int = ...,
+        results: collections.abc.Iterable[global___VerifyResponse] | None = ...,
+        places: collections.abc.Iterable[builtins.int] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["index", b"index", "places", b"places", "results", b"results"]) -> None: ...
+
+global___VerifyResponses = VerifyResponses
+
+@typing.final
 class DrawRequest(google.protobuf.message.Message):
     """What to draw."""
 
@@ -785,6 +817,7 @@ class HostStart(google.protobuf.message.Message):
     SECRET_FIELD_NUMBER: builtins.int
     GENERATE_MS_FIELD_NUMBER: builtins.int
     VERIFY_MS_FIELD_NUMBER: builtins.int
+    HOLD_MS_FIELD_NUMBER: builtins.int
     target: builtins.str
     """What is mounted: a path of a Python file, or "reasoning-gym", "verifiers" and
     others with ":" and names after it.
@@ -805,7 +838,12 @@ class HostStart(google.protobuf.message.Message):
     WorkerEnded says TIMEOUT.
     """
     verify_ms: builtins.int
-    """The same for verifying one answer."""
+    """The same for verifying one answer; where hold_ms is set, so much more at most."""
+    hold_ms: builtins.int
+    """Milliseconds for which a worker may hold what came of answers, to tell it together
+    in one VerifyResponses, for which a call's indices must count up by one; 0: it
+    tells of each answer at once, in a VerifyResponse.
+    """
     @property
     def allow(self) -> global___HostAllowance:
         """What it may ask of the machine."""
@@ -821,9 +859,10 @@ class HostStart(google.protobuf.message.Message):
         secret: builtins.bytes = ...,
         generate_ms: builtins.int = ...,
         verify_ms: builtins.int = ...,
+        hold_ms: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["allow", b"allow"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["allow", b"allow", "generate_ms", b"generate_ms", "memory_mib", b"memory_mib", "secret", b"secret", "socket", b"socket", "target", b"target", "verify_ms", b"verify_ms", "workers", b"workers"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["allow", b"allow", "generate_ms", b"generate_ms", "hold_ms", b"hold_ms", "memory_mib", b"memory_mib", "secret", b"secret", "socket", b"socket", "target", b"target", "verify_ms", b"verify_ms", "workers", b"workers"]) -> None: ...
 
 global___HostStart = HostStart
 
@@ -897,6 +936,58 @@ class KillWorker(google.protobuf.message.Message):
 global___KillWorker = KillWorker
 
 @typing.final
+class TellHeld(google.protobuf.message.Message):
+    """Asks a host what a worker holds that it has not told yet, as while it is
+    busy with an answer that takes long. It answers with a WorkerHeld.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    WORKER_FIELD_NUMBER: builtins.int
+    worker: builtins.int
+    """WorkerHello.worker."""
+    def __init__(
+        self,
+        *,
+        worker: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["worker", b"worker"]) -> None: ...
+
+global___TellHeld = TellHeld
+
+@typing.final
+class WorkerHeld(google.protobuf.message.Message):
+    """What a worker holds and may not have told yet: in memory that it shares with its
+    host, so that nothing of it is lost, however the worker ends. It tells of the same
+    answers itself if it goes on.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    WORKER_FIELD_NUMBER: builtins.int
+    CALL_FIELD_NUMBER: builtins.int
+    VERIFIED_FIELD_NUMBER: builtins.int
+    worker: builtins.int
+    """WorkerHello.worker."""
+    call: builtins.int
+    """The call's number."""
+    @property
+    def verified(self) -> global___VerifyResponses:
+        """What came of its answers."""
+
+    def __init__(
+        self,
+        *,
+        worker: builtins.int = ...,
+        call: builtins.int = ...,
+        verified: global___VerifyResponses | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["verified", b"verified"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["call", b"call", "verified", b"verified", "worker", b"worker"]) -> None: ...
+
+global___WorkerHeld = WorkerHeld
+
+@typing.final
 class WorkerEnded(google.protobuf.message.Message):
     """A host tells of a worker that ended, whoever ended it. The next one connects by
     itself.
@@ -938,6 +1029,12 @@ class ProviderFrame(google.protobuf.message.Message):
     written before the next one is begun; a DrawRequest by one DrawResponse. All of a
     call's frames have its number. Descriptor 0 that ends ends the host and
     all its workers.
+
+    Where HostStart.hold_ms is set, what came of answers is told together: a worker
+    keeps it where its host sees it too, and writes a VerifyResponses when so much time
+    has passed since the last one, or the request is answered whole. The host sends a
+    WorkerHeld before the WorkerEnded of a worker that held something, and when a
+    TellHeld asks for it.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -954,6 +1051,9 @@ class ProviderFrame(google.protobuf.message.Message):
     HELLO_FIELD_NUMBER: builtins.int
     KILL_FIELD_NUMBER: builtins.int
     ENDED_FIELD_NUMBER: builtins.int
+    VERIFIED_TOGETHER_FIELD_NUMBER: builtins.int
+    TELL_HELD_FIELD_NUMBER: builtins.int
+    HELD_FIELD_NUMBER: builtins.int
     call: builtins.int
     """The call's number, chosen by the server; 0 of frames that belong to no call."""
     @property
@@ -1000,6 +1100,18 @@ class ProviderFrame(google.protobuf.message.Message):
     def ended(self) -> global___WorkerEnded:
         """From a host."""
 
+    @property
+    def verified_together(self) -> global___VerifyResponses:
+        """From a worker."""
+
+    @property
+    def tell_held(self) -> global___TellHeld:
+        """To a host."""
+
+    @property
+    def held(self) -> global___WorkerHeld:
+        """From a host."""
+
     def __init__(
         self,
         *,
@@ -1015,9 +1127,12 @@ class ProviderFrame(google.protobuf.message.Message):
         hello: global___WorkerHello | None = ...,
         kill: global___KillWorker | None = ...,
         ended: global___WorkerEnded | None = ...,
+        verified_together: global___VerifyResponses | None = ...,
+        tell_held: global___TellHeld | None = ...,
+        held: global___WorkerHeld | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["content", b"content", "draw", b"draw", "drawn", b"drawn", "ended", b"ended", "generate", b"generate", "generated", b"generated", "hello", b"hello", "kill", b"kill", "ready", b"ready", "start", b"start", "verified", b"verified", "verify", b"verify"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["call", b"call", "content", b"content", "draw", b"draw", "drawn", b"drawn", "ended", b"ended", "generate", b"generate", "generated", b"generated", "hello", b"hello", "kill", b"kill", "ready", b"ready", "start", b"start", "verified", b"verified", "verify", b"verify"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["content", b"content"]) -> typing.Literal["generate", "generated", "verify", "verified", "draw", "drawn", "start", "ready", "hello", "kill", "ended"] | None: ...
+    def HasField(self, field_name: typing.Literal["content", b"content", "draw", b"draw", "drawn", b"drawn", "ended", b"ended", "generate", b"generate", "generated", b"generated", "held", b"held", "hello", b"hello", "kill", b"kill", "ready", b"ready", "start", b"start", "tell_held", b"tell_held", "verified", b"verified", "verified_together", b"verified_together", "verify", b"verify"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["call", b"call", "content", b"content", "draw", b"draw", "drawn", b"drawn", "ended", b"ended", "generate", b"generate", "generated", b"generated", "held", b"held", "hello", b"hello", "kill", b"kill", "ready", b"ready", "start", b"start", "tell_held", b"tell_held", "verified", b"verified", "verified_together", b"verified_together", "verify", b"verify"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["content", b"content"]) -> typing.Literal["generate", "generated", "verify", "verified", "draw", "drawn", "start", "ready", "hello", "kill", "ended", "verified_together", "tell_held", "held"] | None: ...
 
 global___ProviderFrame = ProviderFrame

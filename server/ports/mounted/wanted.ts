@@ -1,0 +1,34 @@
+/** Items that somebody waits for: those of one signal have one listener, for they may be many and it is costly. */
+import { failure } from "./provider.ts";
+import type { Item } from "./queue.ts";
+
+export interface Wanted {
+  /** From now on it is settled when its signal is aborted. */
+  enter(item: Item): void;
+  /** It has been settled. */
+  leave(item: Item): void;
+}
+
+export function createWanted(): Wanted {
+  const bySignal = new Map<AbortSignal, { readonly items: Set<Item>; readonly onAbort: () => void }>();
+  return {
+    enter(item) {
+      const { signal } = item;
+      const known = bySignal.get(signal);
+      if (known !== undefined) return void known.items.add(item);
+      const items = new Set([item]);
+      const onAbort = (): void => {
+        for (const each of items) each.settle(failure("timeout", "nobody waits for it"));
+      };
+      bySignal.set(signal, { items, onAbort });
+      signal.addEventListener("abort", onAbort, { once: true });
+    },
+    leave(item) {
+      const { signal } = item;
+      const known = bySignal.get(signal);
+      if (known?.items.delete(item) !== true || known.items.size > 0) return;
+      bySignal.delete(signal);
+      signal.removeEventListener("abort", known.onAbort);
+    },
+  };
+}

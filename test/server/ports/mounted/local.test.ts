@@ -1,0 +1,68 @@
+/** Answers that one worker is given together: each has its own verdict, and none waits for another or is lost with it. */
+import { copyFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { readDescribed } from "../../../../server/ports/mounted/described.ts";
+import { openLocal } from "../../../../server/ports/mounted/local.ts";
+import type { AskedEnvironment, Provider, Verified } from "../../../../server/ports/mounted/provider.ts";
+import { PYTHON, useCheckout } from "../../../support/mounted/mounts.ts";
+import { temporaryFolder } from "../../../support/server-process.ts";
+
+const { signal } = new AbortController();
+const folder = temporaryFolder();
+/** Why its one worker ended, each time. */
+const ends: string[] = [];
+let provider: Provider;
+let asked: AskedEnvironment;
+
+beforeAll(async () => {
+  useCheckout();
+  const target = join(folder.path, "echo.py");
+  copyFileSync(join(import.meta.dirname, "../../../support/mounted/echo.py"), target);
+  const options = { python: PYTHON, target, workers: 1, memoryMib: 512, allow: { read: [], net: [] } };
+  const opened = await openLocal({ ...options, onFault: () => undefined, onWorkerEnd: (why) => void ends.push(why) });
+  if (opened.kind === "failed") throw new Error(opened.why);
+  ({ provider } = opened);
+  const read = readDescribed(provider.described);
+  const environment = read.kind === "ok" ? read.environments[0] : undefined;
+  if (environment === undefined) throw new Error("it serves an environment");
+  ({ asked } = environment);
+});
+beforeEach(() => void ends.splice(0));
+afterAll(async () => {
+  await provider.close();
+  folder[Symbol.dispose]();
+});
+
+const verify = (answers: readonly string[]): readonly Promise<Verified>[] => {
+  const instance = Buffer.from("7");
+  return answers.map((answer) => provider.verify(asked, { instance, answer }, { signal }));
+};
+const saidOf = (verified: Verified): string =>
+  verified.kind === "facts" ? verified.facts.violation : verified.failure;
+
+test("each answer has its own verdict, of several frames and of more than a worker may hold", async () => {
+  const answers = Array.from({ length: 150 }, (_, i) =>
+    i % 3 === 0 ? "the same" : `${i < 64 ? "large" : "small"} ${i}`,
+  );
+  const found = await Promise.all(verify(answers));
+  expect(found.map(saidOf)).toEqual(answers);
+  expect(ends).toEqual([]);
+});
+
+test("one that ends its worker is told of once, and no other is lost or asked again", async () => {
+  const answers = Array.from({ length: 60 }, (_, i) => (i === 30 ? "die" : `answer ${i}`));
+  const found = await Promise.all(verify(answers));
+  expect(found.map(saidOf)).toEqual(answers.map((answer) => (answer === "die" ? "crashed" : answer)));
+  expect(ends).toEqual(["crashed"]);
+});
+
+test("those before one that takes long do not wait for it", async () => {
+  const [first, second, slow, last] = verify(["first", "second", "wait", "last"]);
+  expect((await Promise.all([first, second])).map((each) => each && saidOf(each))).toEqual(["first", "second"]);
+  // Only now it may go on.
+  writeFileSync(join(folder.path, "go"), "");
+  expect(await slow).toMatchObject({ kind: "facts", facts: { violation: "" } });
+  expect((await last)?.kind).toBe("facts");
+  expect(ends).toEqual([]);
+});

@@ -1,0 +1,30 @@
+"""What is found of an answer is the answer, so that a verdict that came of another one is seen."""
+
+import ctypes
+import time
+from pathlib import Path
+
+from gradus.serve import Environment, Facts
+
+
+class Echo(Environment):
+    """Say anything."""
+
+    id = "mine/echo"
+    verify_seconds = 5
+
+    def generate(self, rng):
+        return rng.randrange(1000)
+
+    def prompt(self, instance):
+        return f"Say {instance}"
+
+    def verify(self, instance, answer):
+        if answer == "die":
+            ctypes.string_at(0)
+        if answer == "wait":
+            while not (Path(__file__).parent / "go").exists():
+                time.sleep(0.01)
+            return True
+        info = {str(i): "x" * 1000 for i in range(16)} if answer.startswith("large") else {}
+        return Facts("infeasible", violation=answer, info=info)
