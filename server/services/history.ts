@@ -1,10 +1,10 @@
 /** A run's history as it is told: in pages, with where to read on later, and of long runs several update batches in one. */
 import { create } from "@bufbuild/protobuf";
 import type { HistoryEntry } from "../curriculum/core/history.ts";
-import type { Page, PlacedEntry, Runs } from "../curriculum/runs/runs.ts";
+import type { HistoryPart, PlacedEntry, Runs } from "../curriculum/runs/runs.ts";
 import { GetHistoryResponseSchema } from "../gen/gradus/v1/curriculum_pb.js";
 import { pageToken } from "./check.ts";
-import { type Merging, mergingOf } from "./merging.ts";
+import { joining, type Merging, mergingOf } from "./merging.ts";
 import { okOrThrow } from "./refusal.ts";
 import { recordToWire } from "./wire-run.ts";
 
@@ -17,6 +17,8 @@ export interface HistoryQuery {
   readonly merge: number;
   /** Whether update batches tell what they have by arm. */
   readonly isByArm: boolean;
+  /** Each arm's group, by which they tell it then; empty: by arm. */
+  readonly armGroups: readonly number[];
 }
 
 /** A record that is told, and what was added up for it; undefined: it is told as it is. */
@@ -34,7 +36,7 @@ const READ_MAX = 128;
 export async function historyResponse(
   runs: Pick<Runs<unknown, never>, "history">,
   runId: string,
-  { from, size, merge, isByArm }: HistoryQuery,
+  { from, size, merge, isByArm, armGroups }: HistoryQuery,
 ) {
   const told: Told[] = [];
   let at: number | undefined = from;
@@ -42,11 +44,15 @@ export async function historyResponse(
   let last: Told | undefined;
   let end = from;
   const limit = merge === 1 ? size : READ_MAX;
+  const isToldWhole = merge === 1 && isByArm && armGroups.length === 0;
+  const join = armGroups.length === 0 ? undefined : joining(armGroups);
+  let place: HistoryPart["place"] | undefined;
   while (at !== undefined && next === undefined) {
-    const page: Page<PlacedEntry, number> = okOrThrow(await runs.history(runId, at, limit, merge === 1));
+    const page: HistoryPart = okOrThrow(await runs.history(runId, at, limit, { isToldWhole, isByArm, place }));
+    place = page.place;
     for (const placed of page.items) {
       const { seq, isSettled } = placed;
-      const entry = isByArm ? placed : withoutArms(placed);
+      const entry = isByArm ? (join?.(placed) ?? placed) : withoutArms(placed);
       const joins = last !== undefined && isSameGroup(last.first, entry, merge);
       if (!joins && told.length === size) {
         next = seq;

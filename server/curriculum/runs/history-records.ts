@@ -50,8 +50,23 @@ function parse(text: string): { readonly [name: string]: Json } {
   return record;
 }
 
-/** Reads records one after the other, from one on that goes on from none. */
-export function recordReader(): (text: string) => HistoryRecord {
+export type RecordReader = (text: string) => HistoryRecord;
+
+/** Where reading of a history goes on, and with what. */
+export interface HistoryPlace {
+  /** The run's key. */
+  readonly key: number;
+  /** The next record. */
+  readonly next: number;
+  readonly isByArm: boolean;
+  readonly readRecord: RecordReader;
+}
+
+/**
+ * Reads records one after the other, from one on that goes on from none. `isByArm` false: without what update batches have
+ * by arm, from any one on.
+ */
+export function recordReader(isByArm = true): RecordReader {
   let told: Told | null = null;
   return (text) => {
     const { policy, ...record } = parse(text);
@@ -59,6 +74,7 @@ export function recordReader(): (text: string) => HistoryRecord {
       const read = record as unknown as HistoryRecord;
       return policy === undefined || read.kind !== "control" ? read : { ...read, policy: policyCodec.decode(policy) };
     }
+    if (!isByArm) return { ...record, probabilities: [], values: [], counts: [] } as unknown as HistoryRecord;
     const probabilities = decodeByArm(told && told.probabilities, record["probabilities"]);
     const values = decodeByArm(told && told.values, record["values"]);
     const counts = decodeByArm(noneOf(probabilities), record["counts"]);
