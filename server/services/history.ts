@@ -1,7 +1,7 @@
 /** A run's history as it is told: in pages, with where to read on later, and of long runs several update batches in one. */
 import { create } from "@bufbuild/protobuf";
 import type { HistoryEntry } from "../curriculum/core/history.ts";
-import type { HistoryPart, PlacedEntry, Runs } from "../curriculum/runs/runs.ts";
+import type { HistoryPart, Runs } from "../curriculum/runs/runs.ts";
 import { GetHistoryResponseSchema } from "../gen/gradus/v1/curriculum_pb.js";
 import { pageToken } from "./check.ts";
 import { joining, type Merging, mergingOf } from "./merging.ts";
@@ -45,14 +45,13 @@ export async function historyResponse(
   let end = from;
   const limit = merge === 1 ? size : READ_MAX;
   const isToldWhole = merge === 1 && isByArm && armGroups.length === 0;
-  const join = armGroups.length === 0 ? undefined : joining(armGroups);
+  const asTold = !isByArm ? withoutArms : armGroups.length > 0 ? joining(armGroups) : undefined;
   let place: HistoryPart["place"] | undefined;
   while (at !== undefined && next === undefined) {
-    const page: HistoryPart = okOrThrow(await runs.history(runId, at, limit, { isToldWhole, isByArm, place }));
+    const page: HistoryPart = okOrThrow(await runs.history(runId, at, limit, { isToldWhole, isByArm, asTold, place }));
     place = page.place;
-    for (const placed of page.items) {
-      const { seq, isSettled } = placed;
-      const entry = isByArm ? (join?.(placed) ?? placed) : withoutArms(placed);
+    for (const entry of page.items) {
+      const { seq, isSettled } = entry;
       const joins = last !== undefined && isSameGroup(last.first, entry, merge);
       if (!joins && told.length === size) {
         next = seq;
@@ -89,7 +88,8 @@ export async function historyResponse(
   });
 }
 
-function withoutArms(entry: PlacedEntry): PlacedEntry {
+/** Of those that are open the run knows it. */
+function withoutArms(entry: HistoryEntry): HistoryEntry {
   return entry.kind === "batch" ? { ...entry, probabilities: [], values: [], counts: [] } : entry;
 }
 

@@ -27,7 +27,10 @@ function decodeByArm(before: readonly number[] | null, json: Json | undefined): 
   return numbers;
 }
 
-const noneOf = (numbers: readonly number[]): readonly number[] => numbers.map(() => 0);
+/** As many zeros as there are numbers; those of before, where they are as many. */
+function noneOf({ length }: readonly number[], before: readonly number[] = []): readonly number[] {
+  return before.length === length ? before : Array.from({ length }, () => 0);
+}
 
 export function encodeRecord({ record, toldBefore = null }: Omit<PlacedRecord, "seq">): string {
   if (record.kind === "control" && record.policy)
@@ -68,6 +71,7 @@ export interface HistoryPlace {
  */
 export function recordReader(isByArm = true): RecordReader {
   let told: Told | null = null;
+  let none: readonly number[] = [];
   return (text) => {
     const { policy, ...record } = parse(text);
     if (record["kind"] !== "batch") {
@@ -77,7 +81,8 @@ export function recordReader(isByArm = true): RecordReader {
     if (!isByArm) return { ...record, probabilities: [], values: [], counts: [] } as unknown as HistoryRecord;
     const probabilities = decodeByArm(told && told.probabilities, record["probabilities"]);
     const values = decodeByArm(told && told.values, record["values"]);
-    const counts = decodeByArm(noneOf(probabilities), record["counts"]);
+    none = noneOf(probabilities, none);
+    const counts = decodeByArm(none, record["counts"]);
     told = { probabilities, values };
     return { ...(record as unknown as HistoryRecord & { readonly kind: "batch" }), probabilities, values, counts };
   };

@@ -74,6 +74,8 @@ export interface HistoryReading {
   readonly isToldWhole?: boolean;
   /** False: update batches have nothing by arm, and are read sooner. */
   readonly isByArm?: boolean;
+  /** What is told of each entry. Left out: all of it. */
+  readonly asTold?: ((entry: HistoryEntry) => HistoryEntry) | undefined;
   /** Where the page before ended: what this one's records go on from is not looked for again. */
   readonly place?: HistoryPlace | undefined;
 }
@@ -204,7 +206,12 @@ function keeping<Spec, Key extends InstanceKey>(
     return ok(null);
   };
 
-  const history: All["history"] = (runId, from, limit, { isToldWhole = true, isByArm = true, place } = {}) =>
+  const history: All["history"] = (
+    runId,
+    from,
+    limit,
+    { isToldWhole = true, isByArm = true, asTold = (entry) => entry, place } = {},
+  ) =>
     read(registry, runId, async (state, { run }) => {
       const armCount = isToldWhole ? state.config.arms.length : 0;
       const { placed, next } = await historyPage(store, run.key, { from, limit, armCount });
@@ -219,7 +226,8 @@ function keeping<Spec, Key extends InstanceKey>(
         const written = readRecord(body);
         const now = open(seq);
         const rolledBack = state.rolledBack.some(([first, last]) => first <= seq && seq <= last);
-        return { ...(now ?? written), rolledBack, seq, isSettled: now === undefined };
+        // At once, so that what is not told of many arms does not add up.
+        return { ...asTold({ ...(now ?? written), rolledBack }), seq, isSettled: now === undefined };
       });
       return { items, next, place: { key: run.key, next: next ?? from + placed.length, isByArm, readRecord } };
     });
