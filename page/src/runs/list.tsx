@@ -145,7 +145,7 @@ function SolvedLine({ run: { runId, state } }: { readonly run: ReadRun }) {
   const batchesDrawn = Number(state.batchesDrawn);
   const answer = useAnswer(
     async (gradus, { signal }) =>
-      (await readHistory(gradus, undefined, { runId, steps: STEPS, batchesDrawn, signal, withoutArms: true })).records,
+      (await readHistory(gradus, undefined, { runId, steps: STEPS, batchesDrawn, signal })).records,
     [runId, batchesDrawn],
   );
   const values = (answer.value ?? []).flatMap(({ kind, rolledBack }) =>
