@@ -116,8 +116,9 @@ function watchHistory(
   };
   return {
     sees(run) {
+      const isNews = seen?.state.version !== run.state.version;
       seen = run;
-      want();
+      if (isNews) want();
     },
     search(text) {
       if (text === q) return;
