@@ -46,7 +46,7 @@ export async function historyResponse(
   const limit = merge === 1 ? size : READ_MAX;
   const isToldWhole = merge === 1 && isByArm && armGroups.length === 0;
   const asTold = !isByArm ? withoutArms : armGroups.length > 0 ? joining(armGroups) : undefined;
-  let place: HistoryPart["place"] | undefined;
+  let place: HistoryPart["place"];
   while (at !== undefined && next === undefined) {
     const page: HistoryPart = okOrThrow(await runs.history(runId, at, limit, { isToldWhole, isByArm, asTold, place }));
     place = page.place;

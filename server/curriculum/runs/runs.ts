@@ -81,7 +81,8 @@ export interface HistoryReading {
 }
 
 export interface HistoryPart extends Page<PlacedEntry, number> {
-  readonly place: HistoryPlace;
+  /** Undefined: this is the last page. */
+  readonly place: HistoryPlace | undefined;
 }
 
 /** A run in memory. */
@@ -229,7 +230,7 @@ function keeping<Spec, Key extends InstanceKey>(
         // At once, so that what is not told of many arms does not add up.
         return { ...asTold({ ...(now ?? written), rolledBack }), seq, isSettled: now === undefined };
       });
-      return { items, next, place: { key: run.key, next: next ?? from + placed.length, isByArm, readRecord } };
+      return { items, next, place: next === undefined ? undefined : { key: run.key, next, isByArm, readRecord } };
     });
 
   return {
