@@ -43,8 +43,7 @@ export function useRun(runId: string, q: string): Followed {
     watched.search(q);
     follow(client, { runId, signal, tell, watched }).catch((error: unknown) => {
       if (signal.aborted) return;
-      noteFailure(error);
-      tell({ error: error instanceof Error ? error : new Error(String(error)) });
+      tell({ error: noteFailure(error) });
     });
     return () => leaving.abort();
   }, [runId, client, returns.value, visible]);
