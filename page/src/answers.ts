@@ -37,8 +37,7 @@ export function useAnswer<T>(ask: Ask<T> | undefined, inputs: readonly unknown[]
       (value) => settle({ value, waiting: false }),
       (thrown: unknown) => {
         if (leaving.signal.aborted) return;
-        noteFailure(thrown);
-        settle({ error: thrown instanceof Error ? thrown : new Error(String(thrown)), waiting: false });
+        settle({ error: noteFailure(thrown), waiting: false });
       },
     );
     return () => leaving.abort();

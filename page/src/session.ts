@@ -78,10 +78,11 @@ export function watchConnection(): void {
   });
 }
 
-/** What a failed call says of the session, before its view shows it. */
-export function noteFailure(error: unknown): void {
-  if (!(error instanceof GradusError)) return;
-  if (error.code === "UNAUTHENTICATED") tokenWanted.value = error.message;
+/** Takes what a failed call says of the session, and gives what its view is to show. */
+export function noteFailure(thrown: unknown): Error {
+  if (!(thrown instanceof GradusError)) return thrown instanceof Error ? thrown : new Error(String(thrown));
+  if (thrown.code === "UNAUTHENTICATED") tokenWanted.value = thrown.message;
   // It may be one thing that the server asks, e.g. a teacher, rather than the server.
-  if (error.code === "UNAVAILABLE") void look();
+  if (thrown.code === "UNAVAILABLE") void look();
+  return thrown;
 }

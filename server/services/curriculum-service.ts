@@ -48,6 +48,9 @@ const COUNT_MAX = 4096;
 const EVALUATION_COUNT = 256;
 const REASON_BYTES_MAX = 256;
 const MERGE_MAX = 65_536;
+/** Between two states that a watcher asks for. */
+const INTERVAL_MIN_MS = 100;
+const INTERVAL_MAX_MS = 60_000;
 const WAIT_DEFAULT_MS = 10_000;
 const WAIT_MAX_MS = 60_000;
 
@@ -286,20 +289,30 @@ function stateHandlers(deps: ServiceDeps): Handlers {
       const tasks = await issuedToWire(deps, run.runId, outstanding, config);
       return create(wire.ImportRunResponseSchema, { run: runToWire(run), outstanding: tasks });
     },
-    watchRun: (request, context) => watch(deps, readRunId(request), context),
+    watchRun(request, context) {
+      const wanted = request.intervalMs || INTERVAL_MIN_MS;
+      const intervalMs = checkRange(wanted, INTERVAL_MIN_MS, INTERVAL_MAX_MS, "interval_ms");
+      return watch(deps, { runId: readRunId(request), intervalMs }, context);
+    },
     async getHistory(request) {
       const { size, after } = readPage(request, 1000, 10_000);
       const start = after === undefined ? 0 : Number(after);
       if (!Number.isSafeInteger(start) || start < 0) throw invalid("page_token", "it is not one that this server gave");
       const merge = checkRange(request.mergeBatches, 0, MERGE_MAX, "merge_batches") || 1;
-      return historyResponse(runs, readRunId(request), { from: start, size, merge, isByArm: !request.withoutArms });
+      const { withoutArms, armGroups } = request;
+      armGroups.forEach((group, at) => checkRange(group, 0, armGroups.length - 1, `arm_groups[${at}]`));
+      return historyResponse(runs, readRunId(request), { from: start, size, merge, isByArm: !withoutArms, armGroups });
     },
   };
 }
 
 /** Ends well when the run is deleted only. It has no end of its own, so that a shutdown breaks it off. */
-async function* watch(deps: ServiceDeps, runId: string, { signal, draining }: CallContext) {
-  const states = okOrThrow(await deps.runs.watch(runId, AbortSignal.any([signal, draining])));
+async function* watch(
+  deps: ServiceDeps,
+  { runId, intervalMs }: { readonly runId: string; readonly intervalMs: number },
+  { signal, draining }: CallContext,
+) {
+  const states = okOrThrow(await deps.runs.watch(runId, AbortSignal.any([signal, draining]), intervalMs));
   for await (const state of states) yield create(wire.WatchRunResponseSchema, { state: stateToWire(okOrThrow(state)) });
   if (draining.aborted) throw shuttingDown();
 }

@@ -1,10 +1,10 @@
 /** A run's history as it is told: in pages, with where to read on later, and of long runs several update batches in one. */
 import { create } from "@bufbuild/protobuf";
 import type { HistoryEntry } from "../curriculum/core/history.ts";
-import type { Page, PlacedEntry, Runs } from "../curriculum/runs/runs.ts";
+import type { HistoryPart, Runs } from "../curriculum/runs/runs.ts";
 import { GetHistoryResponseSchema } from "../gen/gradus/v1/curriculum_pb.js";
 import { pageToken } from "./check.ts";
-import { type Merging, mergingOf } from "./merging.ts";
+import { joining, type Merging, mergingOf } from "./merging.ts";
 import { okOrThrow } from "./refusal.ts";
 import { recordToWire } from "./wire-run.ts";
 
@@ -17,6 +17,8 @@ export interface HistoryQuery {
   readonly merge: number;
   /** Whether update batches tell what they have by arm. */
   readonly isByArm: boolean;
+  /** Each arm's group, by which they tell it then; empty: by arm. */
+  readonly armGroups: readonly number[];
 }
 
 /** A record that is told, and what was added up for it; undefined: it is told as it is. */
@@ -34,7 +36,7 @@ const READ_MAX = 128;
 export async function historyResponse(
   runs: Pick<Runs<unknown, never>, "history">,
   runId: string,
-  { from, size, merge, isByArm }: HistoryQuery,
+  { from, size, merge, isByArm, armGroups }: HistoryQuery,
 ) {
   const told: Told[] = [];
   let at: number | undefined = from;
@@ -42,11 +44,14 @@ export async function historyResponse(
   let last: Told | undefined;
   let end = from;
   const limit = merge === 1 ? size : READ_MAX;
+  const isToldWhole = merge === 1 && isByArm && armGroups.length === 0;
+  const asTold = !isByArm ? withoutArms : armGroups.length > 0 ? joining(armGroups) : undefined;
+  let place: HistoryPart["place"];
   while (at !== undefined && next === undefined) {
-    const page: Page<PlacedEntry, number> = okOrThrow(await runs.history(runId, at, limit, merge === 1));
-    for (const placed of page.items) {
-      const { seq, isSettled } = placed;
-      const entry = isByArm ? placed : withoutArms(placed);
+    const page: HistoryPart = okOrThrow(await runs.history(runId, at, limit, { isToldWhole, isByArm, asTold, place }));
+    place = page.place;
+    for (const entry of page.items) {
+      const { seq, isSettled } = entry;
       const joins = last !== undefined && isSameGroup(last.first, entry, merge);
       if (!joins && told.length === size) {
         next = seq;
@@ -83,7 +88,8 @@ export async function historyResponse(
   });
 }
 
-function withoutArms(entry: PlacedEntry): PlacedEntry {
+/** Of those that are open the run knows it. */
+function withoutArms(entry: HistoryEntry): HistoryEntry {
   return entry.kind === "batch" ? { ...entry, probabilities: [], values: [], counts: [] } : entry;
 }
 

@@ -32,6 +32,29 @@ function addAll(sums: number[], numbers: readonly number[]): void {
   for (let arm = 0; arm < numbers.length; arm++) sums[arm] = (sums[arm] ?? 0) + (numbers[arm] as number);
 }
 
+/** Joins arms by their groups' numbers: what a batch has by arm it has by group then. */
+export function joining(armGroups: readonly number[]): (entry: HistoryEntry) => HistoryEntry {
+  const groups = Uint32Array.from(armGroups);
+  const groupCount = 1 + groups.reduce((most, group) => Math.max(most, group), -1);
+  const sums = (numbers: readonly number[]): number[] => {
+    const joined = new Float64Array(groupCount);
+    const armCount = Math.min(numbers.length, groups.length);
+    for (let arm = 0; arm < armCount; arm++) {
+      const group = groups[arm] as number;
+      joined[group] = (joined[group] as number) + (numbers[arm] as number);
+    }
+    return Array.from(joined);
+  };
+  let [armCount, sizes] = [-1, [] as readonly number[]];
+  return (entry) => {
+    if (entry.kind !== "batch") return entry;
+    const { probabilities, values, counts } = entry;
+    if (armCount !== values.length) [armCount, sizes] = [values.length, sums(values.map(() => 1))];
+    const means = sums(values).map((sum, group) => sum / Math.max(1, sizes[group] as number));
+    return { ...entry, probabilities: sums(probabilities), values: means, counts: sums(counts) };
+  };
+}
+
 export function mergingOf(): Merging {
   let first: BatchEntry | undefined;
   let count = 0;

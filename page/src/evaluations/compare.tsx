@@ -3,6 +3,7 @@ import type { Report, ReportRow } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { Answered, Panel, Select } from "../ui/parts.tsx";
+import { Table } from "../ui/table.tsx";
 
 /** Of a normal distribution 95% lie so many standard deviations around its mean. */
 const Z = 1.96;
@@ -53,34 +54,23 @@ export function Reports({ ids, reports }: { readonly ids: readonly string[]; rea
         )}
         <p class="note">{reports[0]?.baseline}</p>
       </div>
-      <div class="wide-table" tabIndex={0} role="region" aria-label="Figures, a table">
-        <table class="report">
-          <thead>
-            <tr>
-              <th scope="col" class="words">
-                part
-              </th>
-              {reports.map(({ evaluation }, at) => (
-                <th key={ids[at]} scope="col">
-                  {evaluation?.model || ids[at]}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {parts.map(({ name }) => (
-              <Figures
-                key={name}
-                name={name}
-                rows={reports.map((report) => report.parts.find((row) => row.name === name))}
-                figure={figure}
-                ids={ids}
-              />
-            ))}
-            <Figures name="overall" rows={reports.map(({ overall }) => overall)} figure={figure} ids={ids} />
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Figures"
+        columns={["part", ...reports.map(({ evaluation }, at) => evaluation?.model || ids[at])]}
+        words={1}
+        class="report"
+      >
+        {parts.map(({ name }) => (
+          <Figures
+            key={name}
+            name={name}
+            rows={reports.map((report) => report.parts.find((row) => row.name === name))}
+            figure={figure}
+            ids={ids}
+          />
+        ))}
+        <Figures name="overall" rows={reports.map(({ overall }) => overall)} figure={figure} ids={ids} />
+      </Table>
     </>
   );
 }

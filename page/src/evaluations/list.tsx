@@ -5,6 +5,7 @@ import { allPages } from "../../../clients/ts/src/reply.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { Answered, Heading, Share } from "../ui/parts.tsx";
+import { Table } from "../ui/table.tsx";
 import { clock, count } from "../words.ts";
 import { Compared } from "./compare.tsx";
 
@@ -37,30 +38,17 @@ function Listed({ evaluations }: { readonly evaluations: readonly Evaluation[] }
   return (
     <>
       {first !== undefined && <Compared ids={chosen} />}
-      <div class="wide-table" tabIndex={0} role="region" aria-label="Evaluations, a table">
-        <table>
-          <thead>
-            <tr>
-              {["evaluation", "model", "suite", "samples", "created"].map((name, at) => (
-                <th key={name} scope="col" class={at < 3 ? "words" : ""}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {evaluations.map((evaluation) => (
-              <Row
-                key={evaluation.evaluationId}
-                evaluation={evaluation}
-                chosen={chosen.includes(evaluation.evaluationId)}
-                fits={first === undefined || first.suite === evaluation.suite}
-                onChoose={choose}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Evaluations" columns={["evaluation", "model", "suite", "samples", "created"]} words={3}>
+        {evaluations.map((evaluation) => (
+          <Row
+            key={evaluation.evaluationId}
+            evaluation={evaluation}
+            chosen={chosen.includes(evaluation.evaluationId)}
+            fits={first === undefined || first.suite === evaluation.suite}
+            onChoose={choose}
+          />
+        ))}
+      </Table>
     </>
   );
 }

@@ -9,6 +9,7 @@ import { gradus, noteFailure } from "../session.ts";
 import { lineColours } from "../ui/colours.ts";
 import { Failure, Panel, Select } from "../ui/parts.tsx";
 import { Chart } from "../ui/plot.tsx";
+import { Table } from "../ui/table.tsx";
 import { count, percent } from "../words.ts";
 
 export function Preview({ config }: { readonly config: RunConfig }) {
@@ -26,8 +27,7 @@ export function Preview({ config }: { readonly config: RunConfig }) {
       const asked = { config, student, seed, updates: Number(updates) || 0 };
       setPlayed(await gradus.value.unary(CurriculumService.method.simulateRun, asked));
     } catch (thrown) {
-      noteFailure(thrown);
-      setError(thrown instanceof Error ? thrown : new Error(String(thrown)));
+      setError(noteFailure(thrown));
     }
     setBusy(false);
   };
@@ -152,27 +152,18 @@ function Outcomes({ plan, equal, target }: OutcomesProps) {
     ["rollouts on what cannot be learnt", ({ wasted }) => percent(wasted)],
   ];
   return (
-    <div class="wide-table" tabIndex={0} role="region" aria-label="What it comes to, a table">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col" class="words">
-              <span class="hidden">figure</span>
-            </th>
-            <th scope="col">this plan</th>
-            <th scope="col">equal shares</th>
-          </tr>
-        </thead>
-        <tbody>
-          {figures.map(([name, of]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>{plan === undefined ? "–" : of(plan)}</td>
-              <td>{equal === undefined ? "–" : of(equal)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="What it comes to"
+      columns={[<span class="hidden">figure</span>, "this plan", "equal shares"]}
+      words={1}
+    >
+      {figures.map(([name, of]) => (
+        <tr key={name}>
+          <th scope="row">{name}</th>
+          <td>{plan === undefined ? "–" : of(plan)}</td>
+          <td>{equal === undefined ? "–" : of(equal)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

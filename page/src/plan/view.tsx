@@ -127,8 +127,7 @@ function Start({ checked, isCurrent }: { readonly checked: CheckRunResponse; rea
       await gradus.value.run(runId).create(config);
       go(hrefOf(["runs", runId]));
     } catch (thrown) {
-      noteFailure(thrown);
-      setError(thrown instanceof Error ? thrown : new Error(String(thrown)));
+      setError(noteFailure(thrown));
     }
   };
   return (

@@ -14,7 +14,12 @@ interface Row {
   readonly family: string;
 }
 
-const orders: Readonly<Record<string, { readonly text: string; readonly of: (row: Row) => number }>> = {
+interface Order {
+  readonly text: string;
+  readonly of: (row: Row) => number;
+}
+
+const orders: Readonly<Record<string, Order>> = {
   probability: { text: "probability", of: ({ arm }) => arm.probability },
   value: { text: "value", of: ({ arm }) => arm.value },
   solved: { text: "solved share", of: ({ arm }) => arm.recentSolvedShare ?? -1 },
@@ -24,13 +29,9 @@ const orders: Readonly<Record<string, { readonly text: string; readonly of: (row
 
 export function Arms({ run }: { readonly run: ReadRun }) {
   const { q = "", sort = "probability" } = address.value.query;
-  const families = useMemo(() => familiesOf(run), [run]);
-  const rows = run.state.arms.map((arm, at) => ({ arm, family: families[at] ?? "" }));
-  const wanted = q.toLowerCase();
-  const found = rows.filter(({ arm, family }) => `${arm.armId} ${family}`.toLowerCase().includes(wanted));
   const order = orders[sort];
-  const sorted = order === undefined ? grouped(found) : [...found].sort((a, b) => order.of(b) - order.of(a));
-  const most = Math.max(...rows.map(({ arm }) => arm.probability), 1e-9);
+  const sorted = useMemo(() => sortedArms(run, q, order), [run, q, order]);
+  const most = run.state.arms.reduce((so, { probability }) => Math.max(so, probability), 1e-9);
   return (
     <>
       <div class="toolbar" role="search">
@@ -57,6 +58,15 @@ export function Arms({ run }: { readonly run: ReadRun }) {
       />
     </>
   );
+}
+
+function sortedArms(run: ReadRun, q: string, order: Order | undefined): readonly Row[] {
+  const families = familiesOf(run);
+  const wanted = q.toLowerCase();
+  const found = run.state.arms
+    .map((arm, at) => ({ arm, family: families[at] ?? "" }))
+    .filter(({ arm, family }) => `${arm.armId} ${family}`.toLowerCase().includes(wanted));
+  return order === undefined ? grouped(found) : found.sort((a, b) => order.of(b) - order.of(a));
 }
 
 /** Environment by environment, in the configuration's order. */

@@ -45,10 +45,7 @@ export function ChangeDialog({ title, words, verb, change, given = "", tone, chi
   const [error, setError] = useState<Error>();
   const [done, setDone] = useState<Effect>();
   const [busy, setBusy] = useState(false);
-  const failed = (thrown: unknown) => {
-    noteFailure(thrown);
-    setError(thrown instanceof Error ? thrown : new Error(String(thrown)));
-  };
+  const failed = (thrown: unknown) => setError(noteFailure(thrown));
   useEffect(() => {
     setEffect(undefined);
     setError(undefined);

@@ -1,6 +1,7 @@
 /** What operators, and the server by itself, changed of a run. */
 import type { ControlRecord, HistoryRecord } from "../../../clients/ts/src/public.ts";
 import { Tag } from "../ui/parts.tsx";
+import { Table } from "../ui/table.tsx";
 import { clock, count, figure } from "../words.ts";
 import { policyName } from "./state.ts";
 
@@ -8,35 +9,22 @@ export function Changes({ records }: { readonly records: readonly HistoryRecord[
   const changes = records.filter(({ kind }) => kind.case === "control").reverse();
   if (changes.length === 0) return <p class="empty">Nothing was changed since the run was created.</p>;
   return (
-    <div class="wide-table" tabIndex={0} role="region" aria-label="Changes, a table">
-      <table>
-        <thead>
-          <tr>
-            {["change", "what", "from task", "when", "by"].map((name, at) => (
-              <th key={name} scope="col" class={at < 2 ? "words" : ""}>
-                {name}
-              </th>
-            ))}
+    <Table label="Changes" columns={["change", "what", "from task", "when", "by"]} words={2}>
+      {changes.map(({ kind, time, rolledBack }, at) => {
+        const control = kind.value as ControlRecord;
+        return (
+          <tr key={at}>
+            <th scope="row">{control.kind.replaceAll("_", " ")}</th>
+            <td class="words">
+              {detailOf(control)} {rolledBack && <Tag tone="poor">undone by an import</Tag>}
+            </td>
+            <td>{count(control.cursor)}</td>
+            <td>{time === undefined ? "" : clock(new Date(Number(time.seconds) * 1000))}</td>
+            <td>{control.by === "" ? "the server" : control.by}</td>
           </tr>
-        </thead>
-        <tbody>
-          {changes.map(({ kind, time, rolledBack }, at) => {
-            const control = kind.value as ControlRecord;
-            return (
-              <tr key={at}>
-                <th scope="row">{control.kind.replaceAll("_", " ")}</th>
-                <td class="words">
-                  {detailOf(control)} {rolledBack && <Tag tone="poor">undone by an import</Tag>}
-                </td>
-                <td>{count(control.cursor)}</td>
-                <td>{time === undefined ? "" : clock(new Date(Number(time.seconds) * 1000))}</td>
-                <td>{control.by === "" ? "the server" : control.by}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+        );
+      })}
+    </Table>
   );
 }
 

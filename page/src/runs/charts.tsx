@@ -5,7 +5,8 @@ import { Chart, type ChartProps } from "../ui/plot.tsx";
 import { lineColours } from "../ui/colours.ts";
 import { Panel } from "../ui/parts.tsx";
 import { count, percent } from "../words.ts";
-import type { Line, Point, Series } from "./series.ts";
+import type { Line } from "./lines.ts";
+import type { Point, Series } from "./series.ts";
 
 const HEIGHT = 210;
 

@@ -33,9 +33,8 @@ export function Compared({ runs }: { readonly runs: readonly ReadRun[] }) {
             steps: STEPS,
             batchesDrawn,
             signal,
-            withoutArms: true,
           });
-          return seriesOf(run, [], history).points;
+          return seriesOf(run, history).points;
         }),
       ),
     [ids.join()],

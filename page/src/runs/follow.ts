@@ -1,11 +1,15 @@
 /** One run, live: its state as the server tells it, and its history behind it. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
 import { type Gradus, gradus, noteFailure, returns } from "../session.ts";
 import { type History, readHistory, STEPS } from "./history.ts";
+import { type Line, linesOf } from "./lines.ts";
 import { type ReadRun, readRun } from "./state.ts";
 
 /** Between two looks at the history of a run that goes on: what a chart of a few hundred steps shows does not change faster. */
 const PAUSE_MS = 2_000;
+/** Between two states: the whole of a run's, of all of its arms. */
+const INTERVAL_MS = 1_000;
 
 export interface Followed {
   readonly run: ReadRun | undefined;
@@ -15,7 +19,8 @@ export interface Followed {
 
 const nothing: Followed = { run: undefined, history: undefined, error: undefined };
 
-export function useRun(runId: string): Followed {
+/** `q`: what arms are searched for, whose lines are shown. */
+export function useRun(runId: string, q: string): Followed {
   const [followed, setFollowed] = useState<Followed>(nothing);
   const [visible, setVisible] = useState(!document.hidden);
   useEffect(() => {
@@ -24,64 +29,113 @@ export function useRun(runId: string): Followed {
     return () => document.removeEventListener("visibilitychange", note);
   }, []);
   const client = gradus.value;
+  const following = useRef<Following>(undefined);
   useEffect(() => {
     // Nobody looks, and the server is not asked.
     if (!visible) return undefined;
     const leaving = new AbortController();
+    const { signal } = leaving;
     const tell = (news: Partial<Followed>) => {
-      if (!leaving.signal.aborted) setFollowed((before) => ({ ...before, error: undefined, ...news }));
+      if (!signal.aborted) setFollowed((before) => ({ ...before, error: undefined, ...news }));
     };
-    follow(client, runId, leaving.signal, tell).catch((error: unknown) => {
-      if (leaving.signal.aborted) return;
-      noteFailure(error);
-      tell({ error: error instanceof Error ? error : new Error(String(error)) });
+    const watched = watchHistory(client, runId, signal, tell);
+    following.current = watched;
+    watched.search(q);
+    follow(client, { runId, signal, tell, watched }).catch((error: unknown) => {
+      if (signal.aborted) return;
+      tell({ error: noteFailure(error) });
     });
     return () => leaving.abort();
   }, [runId, client, returns.value, visible]);
+  useEffect(() => following.current?.search(q), [q]);
   return followed;
 }
 
-async function follow(
-  client: Gradus,
-  runId: string,
-  signal: AbortSignal,
-  tell: (news: Partial<Followed>) => void,
-): Promise<void> {
-  const handle = client.run(runId);
-  let run = readRun(await handle.get({ signal }));
+interface Follower {
+  readonly runId: string;
+  readonly signal: AbortSignal;
+  readonly tell: (news: Partial<Followed>) => void;
+  readonly watched: Following;
+}
+
+async function follow(client: Gradus, { runId, signal, tell, watched }: Follower): Promise<void> {
+  let run = readRun(await client.run(runId).get({ signal }));
   if (run === undefined) throw new Error("this server cannot read the run; its log says why");
   tell({ run });
-  const watched = watchHistory(client, runId, signal, tell);
-  watched.wants(Number(run.state.batchesDrawn));
-  for await (const state of handle.watch({ signal })) {
+  watched.sees(run);
+  const request = { runId, intervalMs: INTERVAL_MS };
+  for await (const { state } of client.follow(CurriculumService.method.watchRun, request, { signal })) {
+    if (state === undefined) continue;
     run = { ...run, state };
     tell({ run });
-    watched.wants(Number(state.batchesDrawn));
+    watched.sees(run);
   }
   throw new Error("the run was deleted");
 }
 
-/** Reads the history when it is told that there is more, one reading after the other. */
-function watchHistory(client: Gradus, runId: string, signal: AbortSignal, tell: (news: Partial<Followed>) => void) {
+interface Following {
+  /** There may be more of the run's history. */
+  readonly sees: (run: ReadRun) => void;
+  readonly search: (q: string) => void;
+}
+
+/** Reads the history when it is told that there is more, or that other lines are shown, one reading after the other. */
+function watchHistory(
+  client: Gradus,
+  runId: string,
+  signal: AbortSignal,
+  tell: (news: Partial<Followed>) => void,
+): Following {
+  const linesFor = lastLines();
   let history: History | undefined;
-  let wanted: number | undefined;
-  let reading = false;
+  let seen: ReadRun | undefined;
+  let [wanted, reading] = [false, false];
+  let q = "";
+  let pause: (() => void) | undefined;
   const read = async () => {
     reading = true;
-    while (wanted !== undefined && !signal.aborted) {
-      const batchesDrawn = wanted;
-      wanted = undefined;
-      history = await readHistory(client, history, { runId, steps: STEPS, batchesDrawn, signal });
+    while (wanted && seen !== undefined && !signal.aborted) {
+      wanted = false;
+      const { arms, batchesDrawn } = seen.state;
+      const byLine = { lines: linesFor(seen, q), armCount: arms.length };
+      const asked = { runId, steps: STEPS, batchesDrawn: Number(batchesDrawn), signal, byLine };
+      history = await readHistory(client, history, asked);
       tell({ history });
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await new Promise<void>((resolve) => {
+        pause = resolve;
+        setTimeout(resolve, PAUSE_MS);
+      });
     }
     reading = false;
   };
+  const want = () => {
+    wanted = true;
+    // The watch ends with the same server, and says so.
+    if (!reading) void read().catch(() => (reading = false));
+  };
   return {
-    wants(batchesDrawn: number): void {
-      wanted = batchesDrawn;
-      // The watch ends with the same server, and says so.
-      if (!reading) void read().catch(() => (reading = false));
+    sees(run) {
+      const isNews = seen?.state.version !== run.state.version;
+      seen = run;
+      if (isNews) want();
     },
+    search(text) {
+      if (text === q) return;
+      q = text;
+      if (seen === undefined) return;
+      want();
+      pause?.();
+    },
+  };
+}
+
+/** Lines for what is searched, the same ones as long as neither that nor the arms change. */
+function lastLines(): (run: ReadRun, q: string) => readonly Line[] {
+  let [last, lines] = ["", [] as readonly Line[]];
+  return (run, q) => {
+    const wanted = q.toLowerCase();
+    const now = [wanted, ...run.state.arms.map(({ armId }) => armId)].join("\n");
+    if (now !== last) [last, lines] = [now, linesOf(run, (armId) => armId.toLowerCase().includes(wanted))];
+    return lines;
   };
 }

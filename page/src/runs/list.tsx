@@ -3,6 +3,7 @@ import type { Run } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { Answered, Heading, Search, Share, Tag } from "../ui/parts.tsx";
+import { Table } from "../ui/table.tsx";
 import { count, counted, percent } from "../words.ts";
 import { Compared } from "./compare.tsx";
 import { readHistory } from "./history.ts";
@@ -46,24 +47,15 @@ function Listed({ runs }: { readonly runs: readonly Run[] }) {
         </p>
       </div>
       {chosen.length > 0 && <Compared runs={chosen} />}
-      <div class="wide-table" tabIndex={0} role="region" aria-label="Runs, a table">
-        <table class="runs">
-          <thead>
-            <tr>
-              {["run", "state", "policy", "tasks", "arms", "solved", "over time", "open groups"].map((name, at) => (
-                <th key={name} scope="col" class={at < 3 ? "words" : ""}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {found.map((run) => (
-              <Row key={run.runId} run={run} chosen={compared.includes(run.runId)} onChoose={choose} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label="Runs"
+        columns={["run", "state", "policy", "tasks", "arms", "solved", "over time", "open groups"]}
+        words={3}
+      >
+        {found.map((run) => (
+          <Row key={run.runId} run={run} chosen={compared.includes(run.runId)} onChoose={choose} />
+        ))}
+      </Table>
     </>
   );
 }
@@ -145,7 +137,7 @@ function SolvedLine({ run: { runId, state } }: { readonly run: ReadRun }) {
   const batchesDrawn = Number(state.batchesDrawn);
   const answer = useAnswer(
     async (gradus, { signal }) =>
-      (await readHistory(gradus, undefined, { runId, steps: STEPS, batchesDrawn, signal, withoutArms: true })).records,
+      (await readHistory(gradus, undefined, { runId, steps: STEPS, batchesDrawn, signal })).records,
     [runId, batchesDrawn],
   );
   const values = (answer.value ?? []).flatMap(({ kind, rolledBack }) =>

@@ -12,7 +12,8 @@ import { RunCharts } from "./charts.tsx";
 import { type Followed, useRun } from "./follow.ts";
 import { Groups } from "./groups.tsx";
 import { Configuration } from "./run-config.tsx";
-import { ARMS_APART, linesOf, seriesOf } from "./series.ts";
+import { ARMS_APART } from "./lines.ts";
+import { seriesOf } from "./series.ts";
 import { policyName, type ReadRun, standingOf } from "./state.ts";
 import { mostDrawn } from "./why.ts";
 
@@ -26,7 +27,7 @@ const tabs = [
 ] as const;
 
 export function RunPage({ runId }: { readonly runId: string }) {
-  const followed = useRun(runId);
+  const followed = useRun(runId, address.value.query["q"] ?? "");
   const { run, error } = followed;
   const current = address.value.path[2] ?? "charts";
   return (
@@ -108,11 +109,8 @@ function Progress({ run: { config, state } }: { readonly run: ReadRun }) {
 
 function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonly followed: Followed }) {
   const { q = "", arm } = address.value.query;
-  const wanted = q.toLowerCase();
-  const ids = run.state.arms.map(({ armId }) => armId).join("\n");
-  // States come many times a second; lines change with the arms alone, and the charts with the history.
-  const lines = useMemo(() => linesOf(run, (armId) => armId.toLowerCase().includes(wanted)), [ids, wanted]);
-  const series = useMemo(() => (history === undefined ? undefined : seriesOf(run, lines, history)), [history, lines]);
+  // States come often; the charts change with the history alone.
+  const series = useMemo(() => (history === undefined ? undefined : seriesOf(run, history)), [history]);
   const why = mostDrawn(run);
   return (
     <>

@@ -1,18 +1,8 @@
 /** What a run's charts show, from its history: points over its rollouts, for each arm or each kind of arm. */
 import type { BatchRecord } from "../../../clients/ts/src/public.ts";
 import type { History } from "./history.ts";
-import { familiesOf, type ReadRun } from "./state.ts";
-
-/** Arms that are told apart as lines; of more those of one environment are one. */
-export const ARMS_APART = 30;
-
-export interface Line {
-  /** An arm's id, or what arms have in common. */
-  readonly name: string;
-  readonly family: string;
-  /** Places of its arms in the run's configuration. */
-  readonly arms: readonly number[];
-}
+import type { Line } from "./lines.ts";
+import type { ReadRun } from "./state.ts";
 
 /** At a step, for each line in order. */
 export interface Point {
@@ -50,24 +40,9 @@ export interface Series {
 /** What happens by itself, often, and changes nothing that is drawn. */
 const PASSED_OVER = ["close_groups", "reopen_groups"];
 
-export function linesOf(run: Pick<ReadRun, "config" | "state">, only: (armId: string) => boolean): readonly Line[] {
-  const families = familiesOf(run);
-  const arms = run.state.arms
-    .map(({ armId }, at) => ({ name: armId, family: families[at] ?? armId, arms: [at] }))
-    .filter(({ name }) => only(name));
-  if (arms.length <= ARMS_APART) return arms;
-  const names = [...new Set(arms.map(({ family }) => family))];
-  const joined = names.map((family) => {
-    const members = arms.filter((line) => line.family === family);
-    return { name: `${family} (${members.length} arms)`, family, arms: members.flatMap((line) => line.arms) };
-  });
-  if (joined.length <= ARMS_APART) return joined;
-  const rest = joined.slice(ARMS_APART - 1).flatMap((line) => line.arms);
-  return [...joined.slice(0, ARMS_APART - 1), { name: `others (${rest.length} arms)`, family: "others", arms: rest }];
-}
-
-export function seriesOf({ config }: Pick<ReadRun, "config">, lines: readonly Line[], history: History): Series {
+export function seriesOf({ config }: Pick<ReadRun, "config">, history: History): Series {
   const { numGenerations } = config;
+  const { lines } = history;
   const points: Point[] = [];
   const marks: Mark[] = [];
   const evaluations: Evaluated[] = [];
@@ -93,11 +68,11 @@ export function seriesOf({ config }: Pick<ReadRun, "config">, lines: readonly Li
 function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "rollouts" | "seconds"> {
   const { counts, probabilities, values, closed, prompts, useful, rewardMean, solvedShare } = batch;
   const tasks = total(counts);
-  const sums = (of: readonly number[]) => lines.map(({ arms }) => arms.reduce((sum, arm) => sum + (of[arm] ?? 0), 0));
+  const byLine = (of: readonly number[]) => lines.map((_, at) => of[at] ?? 0);
   return {
-    shares: sums(counts).map((sum) => (tasks === 0 ? 0 : sum / tasks)),
-    probabilities: sums(probabilities),
-    values: sums(values).map((sum, at) => sum / Math.max(1, lines[at]?.arms.length ?? 1)),
+    shares: byLine(counts).map((sum) => (tasks === 0 ? 0 : sum / tasks)),
+    probabilities: byLine(probabilities),
+    values: byLine(values),
     solved: solvedShare,
     reward: rewardMean,
     useful: closed && prompts > 0 ? Math.min(1, useful / prompts) : undefined,

@@ -43,8 +43,7 @@ export function Attempt({ task }: { readonly task: Task }) {
       await work();
       setState({});
     } catch (error) {
-      noteFailure(error);
-      setState({ error: error instanceof Error ? error : new Error(String(error)) });
+      setState({ error: noteFailure(error) });
     }
   };
   const score = () => doing(async () => setTried(await tryOf(task, givenOf(kind, text))));

@@ -1,6 +1,7 @@
 /** A table of which only the rows in sight are laid out. */
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { ComponentChildren } from "preact";
+import { memo } from "preact/compat";
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 
 const ROW_PX = 35;
@@ -15,7 +16,9 @@ interface RowsProps {
   readonly row: (at: number) => readonly ComponentChildren[];
 }
 
-export function Rows({ label, columns, words = [0, 1], count, keyOf, row }: RowsProps) {
+const FIRST_TWO: readonly number[] = [0, 1];
+
+export function Rows({ label, columns, words = FIRST_TWO, count, keyOf, row }: RowsProps) {
   const place = useRef<HTMLDivElement>(null);
   const [, redraw] = useReducer((times: number) => times + 1, 0);
   const options = {
@@ -50,19 +53,7 @@ export function Rows({ label, columns, words = [0, 1], count, keyOf, row }: Rows
         <tbody>
           <Blank height={above} span={columns.length} />
           {items.map(({ index }) => (
-            <tr key={keyOf(index)} aria-rowindex={index + 2}>
-              {row(index).map((cell, at) =>
-                at === 0 ? (
-                  <th key={at} scope="row">
-                    {cell}
-                  </th>
-                ) : (
-                  <td key={at} class={words.includes(at) ? "words" : ""}>
-                    {cell}
-                  </td>
-                ),
-              )}
-            </tr>
+            <Row key={keyOf(index)} index={index} row={row} words={words} />
           ))}
           <Blank height={below} span={columns.length} />
         </tbody>
@@ -70,6 +61,29 @@ export function Rows({ label, columns, words = [0, 1], count, keyOf, row }: Rows
     </div>
   );
 }
+
+/** While the table is scrolled `row` is the same, and so is a row that stays in sight. */
+const Row = memo(function Row({
+  index,
+  row,
+  words,
+}: Pick<RowsProps, "row"> & { readonly index: number; readonly words: readonly number[] }) {
+  return (
+    <tr aria-rowindex={index + 2}>
+      {row(index).map((cell, at) =>
+        at === 0 ? (
+          <th key={at} scope="row">
+            {cell}
+          </th>
+        ) : (
+          <td key={at} class={words.includes(at) ? "words" : ""}>
+            {cell}
+          </td>
+        ),
+      )}
+    </tr>
+  );
+});
 
 /** The room of the rows that are not laid out. */
 function Blank({ height, span }: { readonly height: number; readonly span: number }) {

@@ -27,7 +27,10 @@ function decodeByArm(before: readonly number[] | null, json: Json | undefined): 
   return numbers;
 }
 
-const noneOf = (numbers: readonly number[]): readonly number[] => numbers.map(() => 0);
+/** As many zeros as there are numbers; those of before, where they are as many. */
+function noneOf({ length }: readonly number[], before: readonly number[] = []): readonly number[] {
+  return before.length === length ? before : Array.from({ length }, () => 0);
+}
 
 export function encodeRecord({ record, toldBefore = null }: Omit<PlacedRecord, "seq">): string {
   if (record.kind === "control" && record.policy)
@@ -50,18 +53,36 @@ function parse(text: string): { readonly [name: string]: Json } {
   return record;
 }
 
-/** Reads records one after the other, from one on that goes on from none. */
-export function recordReader(): (text: string) => HistoryRecord {
+export type RecordReader = (text: string) => HistoryRecord;
+
+/** Where reading of a history goes on, and with what. */
+export interface HistoryPlace {
+  /** The run's key. */
+  readonly key: number;
+  /** The next record. */
+  readonly next: number;
+  readonly isByArm: boolean;
+  readonly readRecord: RecordReader;
+}
+
+/**
+ * Reads records one after the other, from one on that goes on from none. `isByArm` false: without what update batches have
+ * by arm, from any one on.
+ */
+export function recordReader(isByArm = true): RecordReader {
   let told: Told | null = null;
+  let none: readonly number[] = [];
   return (text) => {
     const { policy, ...record } = parse(text);
     if (record["kind"] !== "batch") {
       const read = record as unknown as HistoryRecord;
       return policy === undefined || read.kind !== "control" ? read : { ...read, policy: policyCodec.decode(policy) };
     }
+    if (!isByArm) return { ...record, probabilities: [], values: [], counts: [] } as unknown as HistoryRecord;
     const probabilities = decodeByArm(told && told.probabilities, record["probabilities"]);
     const values = decodeByArm(told && told.values, record["values"]);
-    const counts = decodeByArm(noneOf(probabilities), record["counts"]);
+    none = noneOf(probabilities, none);
+    const counts = decodeByArm(none, record["counts"]);
     told = { probabilities, values };
     return { ...(record as unknown as HistoryRecord & { readonly kind: "batch" }), probabilities, values, counts };
   };

@@ -29,7 +29,7 @@ import {
 } from "../core/types.ts";
 import { type HistoryEntry, openRecords } from "../core/history.ts";
 import { runView, type RunView, stateView, type StateView, viewOf } from "../core/view.ts";
-import { leadingTo, recordReader } from "./history-records.ts";
+import { type HistoryPlace, leadingTo, recordReader } from "./history-records.ts";
 import { decodeSummary, encodeChange, encodeSummary, type ListedView, readState } from "./journal.ts";
 import { feedbackQueue } from "./feedback-queue.ts";
 import { historyPage, missingRecord } from "./history-page.ts";
@@ -64,6 +64,26 @@ export type PlacedEntry = HistoryEntry & {
   /** It stays as it is, but for an import. */
   readonly isSettled: boolean;
 };
+
+/** How a history is read. */
+export interface HistoryReading {
+  /**
+   * Left out, or true: a page has no more records than an answer holds where all of them are told with what they have by
+   * arm; false: as many as are asked for, if they are small as stored.
+   */
+  readonly isToldWhole?: boolean;
+  /** False: update batches have nothing by arm, and are read sooner. */
+  readonly isByArm?: boolean;
+  /** What is told of each entry. Left out: all of it. */
+  readonly asTold?: ((entry: HistoryEntry) => HistoryEntry) | undefined;
+  /** Where the page before ended: what this one's records go on from is not looked for again. */
+  readonly place?: HistoryPlace | undefined;
+}
+
+export interface HistoryPart extends Page<PlacedEntry, number> {
+  /** Undefined: this is the last page. */
+  readonly place: HistoryPlace | undefined;
+}
 
 /** A run in memory. */
 export interface RecentRun extends StateView {
@@ -144,18 +164,13 @@ export interface Runs<Spec, Key extends InstanceKey> {
   export(runId: string): Promise<Result<ExportedRun>>;
   /** Puts back what `export` gave, under its own id (runId undefined) or another one. */
   import(state: Uint8Array, runId: string | undefined, by?: string): Promise<Result<ImportedRun<Spec, Key>>>;
-  /** The state now and after each change; ends when the run is deleted or `signal` aborts, and after a refusal. */
-  watch(runId: string, signal: AbortSignal): Promise<Result<AsyncIterable<Result<StateView>>>>;
   /**
-   * From place `from` on; 0: from the start. `isToldWhole` (left out: true): a page has no more records than an answer
-   * holds where all of them are told with what they have by arm; false: as many as are asked for, if they are small as stored.
+   * The state now and after each change, but no sooner after one than `intervalMs`; ends when the run is deleted or `signal`
+   * aborts, and after a refusal.
    */
-  history(
-    runId: string,
-    from: number,
-    limit: number,
-    isToldWhole?: boolean,
-  ): Promise<Result<Page<PlacedEntry, number>>>;
+  watch(runId: string, signal: AbortSignal, intervalMs?: number): Promise<Result<AsyncIterable<Result<StateView>>>>;
+  /** From place `from` on; 0: from the start. */
+  history(runId: string, from: number, limit: number, reading?: HistoryReading): Promise<Result<HistoryPart>>;
   /** Stops timers. The store is its owner's to close. */
   close(): void;
 }
@@ -192,7 +207,12 @@ function keeping<Spec, Key extends InstanceKey>(
     return ok(null);
   };
 
-  const history: All["history"] = (runId, from, limit, isToldWhole = true) =>
+  const history: All["history"] = (
+    runId,
+    from,
+    limit,
+    { isToldWhole = true, isByArm = true, asTold = (entry) => entry, place } = {},
+  ) =>
     read(registry, runId, async (state, { run }) => {
       const armCount = isToldWhole ? state.config.arms.length : 0;
       const { placed, next } = await historyPage(store, run.key, { from, limit, armCount });
@@ -200,15 +220,17 @@ function keeping<Spec, Key extends InstanceKey>(
       // Of a run that was deleted meanwhile they are gone.
       if (missing !== undefined && (await run.refresh())) throw recordMissing(missing);
       const open = openRecords(state);
-      const readRecord = recordReader();
-      for (const { body } of await leadingTo(placed, store, run.key)) readRecord(body);
+      const goesOn = place !== undefined && place.key === run.key && place.next === from && place.isByArm === isByArm;
+      const readRecord = goesOn ? place.readRecord : recordReader(isByArm);
+      if (isByArm && !goesOn) for (const { body } of await leadingTo(placed, store, run.key)) readRecord(body);
       const items = placed.map(({ seq, body }) => {
         const written = readRecord(body);
         const now = open(seq);
         const rolledBack = state.rolledBack.some(([first, last]) => first <= seq && seq <= last);
-        return { ...(now ?? written), rolledBack, seq, isSettled: now === undefined };
+        // At once, so that what is not told of many arms does not add up.
+        return { ...asTold({ ...(now ?? written), rolledBack }), seq, isSettled: now === undefined };
       });
-      return { items, next };
+      return { items, next, place: next === undefined ? undefined : { key: run.key, next, isByArm, readRecord } };
     });
 
   return {
@@ -397,9 +419,9 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
       read(registry, runId, ({ rows }) => rowReport(rows[arm] ?? rowTable({ rows: 0, retireAfter: 0 }), from, limit)),
     import: (state, runId, by) => importRun(ports, registry, state, { runId, by }),
     recent: async (limit) => (await registry.recent(limit)).map((run) => recentRun(run.state())),
-    watch: async (runId, signal) => {
+    watch: async (runId, signal, intervalMs) => {
       const found = await read(registry, runId, () => null);
-      return found.kind === "ok" ? ok(watchRun(registry, clock, runId, signal)) : found;
+      return found.kind === "ok" ? ok(watchRun(registry, clock, runId, signal, intervalMs)) : found;
     },
     close: () => registry.close(),
   };

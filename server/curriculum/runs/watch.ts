@@ -51,7 +51,7 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
   });
 }
 
-/** Changes that come closer together than this are shown as one. */
+/** Changes that come closer together than this are shown as one, for those who ask for nothing else. */
 const COALESCE_MS = 100;
 
 type Seen = { readonly kind: "view"; readonly view: StateView } | { readonly kind: "same" } | { readonly kind: "end" };
@@ -79,6 +79,7 @@ export async function* watchRun<Spec, Key extends InstanceKey>(
   clock: Clock,
   runId: string,
   signal: AbortSignal,
+  intervalMs: number = COALESCE_MS,
 ): AsyncGenerator<Result<StateView>> {
   let seen = -1;
   let key: number | undefined;
@@ -96,6 +97,6 @@ export async function* watchRun<Spec, Key extends InstanceKey>(
     }
     seen = found.view.version + 1;
     yield ok(found.view);
-    await sleep(clock, COALESCE_MS, signal);
+    await sleep(clock, intervalMs, signal);
   }
 }

@@ -49,6 +49,25 @@ test("a watcher sees the state at once, then the newest after changes, versions 
   expect(seen).toHaveLength(3);
 });
 
+test("a watcher who asks for it sees no state sooner after another than that", async () => {
+  const { runs, clock } = await started();
+  const seen: number[] = [];
+  const watcher = new AbortController();
+  const watching = (async (views: AsyncIterable<Result<StateView>>) => {
+    for await (const view of views) seen.push(value(view).version);
+  })(value(await runs.watch("run", watcher.signal, 5_000)));
+  await clock.advance(0);
+  value(await runs.pause("run"));
+  await clock.advance(4_000);
+  value(await runs.resume("run"));
+  await clock.advance(900);
+  expect(seen).toEqual([0]);
+  await clock.advance(200);
+  expect(seen).toEqual([0, 2]);
+  watcher.abort();
+  await watching;
+});
+
 test("a watcher that goes away ends, and a run that is not there is refused", async () => {
   const { runs, clock } = await started();
   const watcher = new AbortController();

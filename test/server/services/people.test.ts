@@ -223,6 +223,25 @@ test("a history is read on from where it was not settled, and long ones in fewer
     expect([brief.counts, brief.probabilities, brief.values]).toEqual([[], [], []]);
     expect(brief.rewardMean).toBe((body.mergeBatches === undefined ? zeroth : joined).rewardMean);
   }
+  const sum = (numbers: readonly number[]): number => numbers.reduce((so, number) => so + number, 0);
+  for (const body of [{}, { mergeBatches: 2 }]) {
+    const apart = "mergeBatches" in body ? joined : zeroth;
+    const whole = one((await history({ ...body, armGroups: [0, 0] })).read.records, 0);
+    expect(whole.counts).toEqual([sum(apart.counts)]);
+    expect(whole.probabilities[0]).toBeCloseTo(1);
+    expect(whole.values[0]).toBeCloseTo(sum(apart.values) / 2);
+    const turned = one((await history({ ...body, armGroups: [1, 0] })).read.records, 0);
+    expect(turned).toMatchObject({
+      counts: [...apart.counts].reverse(),
+      probabilities: [...apart.probabilities].reverse(),
+      values: [...apart.values].reverse(),
+    });
+    // An arm that is not told the group of is in none.
+    const alone = one((await history({ ...body, armGroups: [0] })).read.records, 0);
+    expect(alone.counts).toEqual(apart.counts.slice(0, 1));
+  }
+  const beyond = await call(curriculum.getHistory, { runId: "long", armGroups: [0, 2] });
+  expect(beyond.json).toMatchObject({ code: "invalid_argument", message: expect.stringContaining("arm_groups[1]") });
 });
 
 test("evaluations are listed, filtered and deleted", async () => {

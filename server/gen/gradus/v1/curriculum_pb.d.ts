@@ -3765,6 +3765,15 @@ export declare type WatchRunRequest = Message<"gradus.v1.WatchRunRequest"> & {
    * @generated from field: string run_id = 1;
    */
   runId: string;
+
+  /**
+   * How long at least from one state to the next, 100 to 60,000 milliseconds; 0: 100.
+   * Changes in between are shown as one: for those who look at runs of many arms, whose
+   * state is large.
+   *
+   * @generated from field: uint32 interval_ms = 2;
+   */
+  intervalMs: number;
 };
 
 /**
@@ -3837,6 +3846,17 @@ export declare type GetHistoryRequest = Message<"gradus.v1.GetHistoryRequest"> &
    * @generated from field: bool without_arms = 5;
    */
   withoutArms: boolean;
+
+  /**
+   * Joins arms, for charts that show kinds of them: for each arm, in the configuration's
+   * order, the number of its group, from 0 and smaller than there are numbers here.
+   * Probabilities, values and counts of update batches are then by group, in the order of
+   * their numbers: values are means over its arms, and the others sums. Arms behind the
+   * end of it are in none. Empty: each arm is told by itself.
+   *
+   * @generated from field: repeated uint32 arm_groups = 6;
+   */
+  armGroups: number[];
 };
 
 /**

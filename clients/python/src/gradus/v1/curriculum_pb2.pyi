@@ -3608,14 +3608,21 @@ class WatchRunRequest(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     RUN_ID_FIELD_NUMBER: builtins.int
+    INTERVAL_MS_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run. Required."""
+    interval_ms: builtins.int
+    """How long at least from one state to the next, 100 to 60,000 milliseconds; 0: 100.
+    Changes in between are shown as one: for those who look at runs of many arms, whose
+    state is large.
+    """
     def __init__(
         self,
         *,
         run_id: builtins.str = ...,
+        interval_ms: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["run_id", b"run_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["interval_ms", b"interval_ms", "run_id", b"run_id"]) -> None: ...
 
 global___WatchRunRequest = WatchRunRequest
 
@@ -3651,6 +3658,7 @@ class GetHistoryRequest(google.protobuf.message.Message):
     PAGE_TOKEN_FIELD_NUMBER: builtins.int
     MERGE_BATCHES_FIELD_NUMBER: builtins.int
     WITHOUT_ARMS_FIELD_NUMBER: builtins.int
+    ARM_GROUPS_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run. Required."""
     page_size: builtins.int
@@ -3668,6 +3676,15 @@ class GetHistoryRequest(google.protobuf.message.Message):
     """Leaves out what update batches have by arm, which is most of the history of a run of
     many arms: probabilities, values and counts are empty.
     """
+    @property
+    def arm_groups(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Joins arms, for charts that show kinds of them: for each arm, in the configuration's
+        order, the number of its group, from 0 and smaller than there are numbers here.
+        Probabilities, values and counts of update batches are then by group, in the order of
+        their numbers: values are means over its arms, and the others sums. Arms behind the
+        end of it are in none. Empty: each arm is told by itself.
+        """
+
     def __init__(
         self,
         *,
@@ -3676,8 +3693,9 @@ class GetHistoryRequest(google.protobuf.message.Message):
         page_token: builtins.str = ...,
         merge_batches: builtins.int = ...,
         without_arms: builtins.bool = ...,
+        arm_groups: collections.abc.Iterable[builtins.int] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["merge_batches", b"merge_batches", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "without_arms", b"without_arms"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arm_groups", b"arm_groups", "merge_batches", b"merge_batches", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "without_arms", b"without_arms"]) -> None: ...
 
 global___GetHistoryRequest = GetHistoryRequest
 
