@@ -6,16 +6,11 @@
  * Values never change, yet adding costs nothing per hash already there: generations share one growing log, and each
  * value knows how much of it counts. Adding to a value that is not the newest of its log copies it first.
  */
+import { addTo, emptyLog, type HashLog, placeIn } from "./hash-log.ts";
 
 const GENERATION_MAX = 2 ** 19;
 
-/** By the first two digits of the hash: a Map of half a million entries takes 60 ms in one go when it grows. */
-type Positions = Map<string, number>[];
-const POSITION_MAPS = 32;
-
-interface Generation {
-  readonly log: string[];
-  readonly positions: Positions;
+interface Generation extends HashLog {
   /** How much of the log counts. */
   readonly count: number;
 }
@@ -26,32 +21,22 @@ export interface IssuedHashes {
 }
 
 function generation(hashes: readonly string[]): Generation {
-  const { log, positions } = logged(hashes);
-  return { log, positions, count: log.length };
+  const log = emptyLog();
+  addTo(log, hashes);
+  return counting(log);
 }
 
-/** A log that is filled some hashes at a time: half a million at once take a tenth of a second. */
-export type HashLog = Omit<Generation, "count">;
-
-export function logged(hashes: readonly string[], to: HashLog = { log: [], positions: [] }): HashLog {
-  for (const hash of hashes) {
-    (to.positions[mapOf(hash)] ??= new Map()).set(hash, to.log.length);
-    to.log.push(hash);
-  }
-  return to;
+function counting({ log, places }: HashLog): Generation {
+  return { log, places, count: log.length };
 }
 
-function mapOf(hash: string): number {
-  return Number.parseInt(hash.slice(0, 2), 16) % POSITION_MAPS || 0;
+function within(generation: Generation, hash: string): boolean {
+  const place = placeIn(generation, hash);
+  return place !== -1 && place < generation.count;
 }
 
-function within({ positions, count }: Generation, hash: string): boolean {
-  const position = positions[mapOf(hash)]?.get(hash);
-  return position !== undefined && position < count;
-}
-
-export function issuedHashes(older: HashLog = logged([]), recent: HashLog = logged([])): IssuedHashes {
-  return { older: { ...older, count: older.log.length }, recent: { ...recent, count: recent.log.length } };
+export function issuedHashes(older: HashLog = emptyLog(), recent: HashLog = emptyLog()): IssuedHashes {
+  return { older: counting(older), recent: counting(recent) };
 }
 
 export function isIssued({ older, recent }: IssuedHashes, hash: string): boolean {
@@ -79,6 +64,6 @@ export function addIssued(issued: IssuedHashes, hashes: readonly string[]): Issu
   const { recent } = issued;
   if (recent.count + fresh.length > GENERATION_MAX) return { older: recent, recent: generation(fresh) };
   const own = recent.log.length === recent.count ? recent : generation(recent.log.slice(0, recent.count));
-  logged(fresh, own);
-  return { older: issued.older, recent: { ...own, count: own.log.length } };
+  addTo(own, fresh);
+  return { older: issued.older, recent: counting(own) };
 }
