@@ -6,8 +6,7 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import * as wire from "../../gen/gradus/internal/v1/run_pb.js";
 import { type Batch, blankSamples, type DrawnTask, type Group, recordedOf, withSamples } from "./batches.ts";
 import { pagesOf, withResults } from "./evaluation-rounds.ts";
-import { addTo, emptyLog } from "./hash-log.ts";
-import { hashLists, issuedHashes } from "./issued-hashes.ts";
+import { addTo, emptyLog, hashLists, issuedHashes } from "./issued-hashes.ts";
 import { FormatError } from "./json.ts";
 import { changesOf } from "./by-arm.ts";
 import {
