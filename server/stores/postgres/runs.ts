@@ -83,8 +83,9 @@ async function readStretch(
   key: number,
   fromVersion: number,
   bytesMax: number,
+  countMax = EVENTS_MAX,
 ): Promise<Stretch | undefined> {
-  const eventsMax = Math.min(EVENTS_MAX, Math.max(EVENTS_MIN, Math.ceil(bytesMax / EVENT_BYTES)));
+  const eventsMax = Math.min(countMax, Math.max(EVENTS_MIN, Math.ceil(bytesMax / EVENT_BYTES)));
   const values = [key, fromVersion, fromVersion + eventsMax, Math.min(bytesMax, Number.MAX_SAFE_INTEGER)];
   const rows = await calls.query("read", values);
   const found = rows.find(({ part }) => part === null);
@@ -202,7 +203,8 @@ export function postgresRuns(database: Database, chain: Chain): Store {
     turn: (key) => appends.turn(key),
     read: (key, fromVersion, bytesMax = Infinity) => read(parts, key, fromVersion, bytesMax),
     check: async (key, fromVersion, toVersion) => {
-      const stretch = await readStretch(parts, key, fromVersion, CHECKED_BYTES);
+      const countMax = Math.min(EVENTS_MAX, toVersion - fromVersion);
+      const stretch = await readStretch(parts, key, fromVersion, CHECKED_BYTES, countMax);
       if (stretch === undefined || stretch.isEnd) return toVersion;
       return Math.min(toVersion, fromVersion + stretch.events.length);
     },
