@@ -15,6 +15,8 @@ TRAINERS := .trainers
 STUDY := .venv-study
 STUDY_FOLDER := clients/python/examples/curriculum_study
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# What Node compiled is kept (as cli/gradus has it): a server that a test in Python starts takes half the time.
+export NODE_COMPILE_CACHE := $(CURDIR)/.cache/compiled
 
 .PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers study study-sequences check format generate bench clean
 

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll } from "vitest";
+import { ONE_WORKER } from "../support/server-process.ts";
 import type { Asked } from "./host.ts";
 
 export const launcher = resolve(import.meta.dirname, "../../cli/gradus");
@@ -107,7 +108,8 @@ export interface Serving {
 
 /** Starts `gradus serve` on free ports and waits until it listens. */
 export async function startServing(settings: Settings, ...flags: readonly string[]): Promise<Serving> {
-  const child = start(["serve", "--port", "0", "--http-port", "0", "--log-format", "json", ...flags], settings);
+  const anyPorts = ["--port", "0", "--http-port", "0"];
+  const child = start(["serve", ...anyPorts, ...ONE_WORKER, "--log-format", "json", ...flags], settings);
   const ended = new Promise<number | NodeJS.Signals | null>((done) =>
     child.once("exit", (code, signal) => done(code ?? signal)),
   );

@@ -1,16 +1,28 @@
 /** gradus serve as it is started, and the other commands against it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createClient } from "../../clients/ts/src/index.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { gradus, startServing } from "./gradus.ts";
 import type { Serving } from "./gradus.ts";
 import { callRaw, connectRaw } from "../server/transport/grpc/raw.ts";
 
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
+const [folder, second] = [temporaryFolder(), temporaryFolder()];
 const here = { cwd: folder.path };
+/** Where servers have their data that are started while ours runs. */
+const there = { cwd: second.path };
+
+/** A server for all who leave it as it was. */
+let ours: Serving;
+beforeAll(async () => {
+  ours = await startServing(here);
+});
+afterAll(async () => {
+  ours.child.kill("SIGTERM");
+  await ours.ended;
+  for (const each of [folder, second]) each[Symbol.dispose]();
+});
 
 const running: Serving[] = [];
 afterEach(async () => {
@@ -30,8 +42,7 @@ const certificates = join(import.meta.dirname, "../server/transport/tls");
 
 describe("the other commands", () => {
   test("work on a server and in this process alike, on one data directory", async () => {
-    const { grpcPort } = await serving(here);
-    const at = ["--server", `127.0.0.1:${grpcPort}`];
+    const at = ["--server", `127.0.0.1:${ours.grpcPort}`];
     const json = async (...args: readonly string[]): Promise<Record<string, string>> =>
       JSON.parse((await gradus(here, ...args, "--json")).out) as Record<string, string>;
     expect(await json("envs", ...at)).toEqual(await json("envs"));
@@ -52,7 +63,7 @@ describe("the other commands", () => {
     const token = "a token of enough characters".replaceAll(" ", "-");
     const pem = (name: string): string => join(certificates, name);
     const tls = ["--tls-cert", pem("server.crt"), "--tls-key", pem("server.key"), "--tls-client-ca", pem("ca.crt")];
-    const { grpcPort } = await serving(here, "--token", token, ...tls);
+    const { grpcPort } = await serving(there, "--token", token, ...tls);
     const at = ["envs", "--server", `localhost:${grpcPort}`, "--tls-ca", pem("ca.crt")];
     const mutual = ["--tls-cert", pem("client.crt"), "--tls-key", pem("client.key")];
     const refused = await gradus(here, ...at, ...mutual);
@@ -63,8 +74,7 @@ describe("the other commands", () => {
 });
 
 test("a port that is taken is said in words", async () => {
-  const { grpcPort } = await serving(here);
-  const flags = ["--port", String(grpcPort), "--http-port", "0", "--data-dir", "second", "--log-level", "silent"];
+  const flags = ["--port", String(ours.grpcPort), "--http-port", "0", "--data-dir", "second", "--log-level", "silent"];
   const { code, err } = await gradus(here, "serve", ...flags);
   expect(code).toBe(1);
   expect(err).toMatch(/^gradus: .*EADDRINUSE.*\n$/);
@@ -72,7 +82,7 @@ test("a port that is taken is said in words", async () => {
 
 describe("the process", () => {
   test("SIGTERM drains, and what is in flight is not lost", async () => {
-    const { grpcPort, child, ended, lines } = await serving(here);
+    const { grpcPort, child, ended, lines } = await serving(there);
     const client = createClient(`127.0.0.1:${grpcPort}`, { retry: false });
     const spec = { environment: "np/tsp", level: "benchmark" };
     await client.reset({ ...spec, seed: 0 });
@@ -89,7 +99,7 @@ describe("the process", () => {
   });
 
   test("SIGINT that comes twice, as Ctrl-C does, drains once", async () => {
-    const { child, ended, lines } = await serving(here);
+    const { child, ended, lines } = await serving(there);
     child.kill("SIGINT");
     child.kill("SIGINT");
     expect(await ended).toBe(0);
@@ -97,7 +107,7 @@ describe("the process", () => {
   });
 
   test("a peer that never ends its stream does not keep a server that was told to stop", async () => {
-    const { grpcPort, child, ended } = await serving(here);
+    const { grpcPort, child, ended } = await serving(there);
     const session = await connectRaw(Number(grpcPort));
     session.on("error", () => undefined);
     const { stream } = callRaw(session, "StreamSteps");
@@ -108,16 +118,14 @@ describe("the process", () => {
     session.destroy();
   });
 
-  test("the server has the heap that large messages want", async () => {
-    const { child } = await serving(here);
+  test("the server has the heap that large messages want", () => {
     // The shell that started it has given its place to it.
-    expect(readFileSync(`/proc/${child.pid}/cmdline`, "utf8")).toContain("--initial-old-space-size=256");
+    expect(readFileSync(`/proc/${ours.child.pid}/cmdline`, "utf8")).toContain("--initial-old-space-size=256");
   });
 });
 
 test("a run's task is scored in this process, and nothing is recorded", async () => {
-  const { grpcPort } = await serving(here);
-  const client = createClient(`127.0.0.1:${grpcPort}`);
+  const client = createClient(`127.0.0.1:${ours.grpcPort}`);
   const run = client.run("one");
   await run.create({
     arms: [{ id: "t0", environment: "countdown" }],

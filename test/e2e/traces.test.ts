@@ -157,7 +157,7 @@ test("a call is one trace, over scoring to the judge, the sandbox, workers and t
     return found;
   });
   expect(list[0]?.parentId).toBe("");
-}, 120_000);
+});
 
 test("over PostgreSQL a commit is a part of the call that waits for it", async () => {
   await using collector = await startCollector();
@@ -173,7 +173,7 @@ test("over PostgreSQL a commit is a part of the call that waits for it", async (
   await environments.step({ taskId, groupId, completion: "1 + 1" }, { headers: headersOf(3) });
   await traceWith(collector, 2, "gradus.v1.CurriculumService/NextBatch > store append");
   await traceWith(collector, 3, "gradus.v1.EnvironmentService/Step > record feedback > store append");
-}, 120_000);
+});
 
 test("a collector that is away costs one warning and no call, and comes back unasked", async () => {
   const away = await startCollector();

@@ -92,7 +92,7 @@ describe("limits", () => {
   const environments = [new URL("../support/environments/endless.ts", import.meta.url).pathname];
   let wire: Wire;
   beforeAll(async () => {
-    wire = await openWire({ workers: "1", workerTimeLimitMs: "300", maxQueue: "8", environmentFile: environments });
+    wire = await openWire({ workerTimeLimitMs: "300", maxQueue: "8", environmentFile: environments });
   });
   afterAll(() => wire[Symbol.asyncDispose]());
 
@@ -125,7 +125,7 @@ describe("limits", () => {
   });
 
   test("a run is not created where an arm gives no tasks, and is told which and why", async () => {
-    await using wire = await openWire({ workers: "1" });
+    await using wire = await openWire();
     const arms = [
       { id: "sound", spec: { environment: "countdown" } },
       { id: "barren", spec: barren },

@@ -66,19 +66,23 @@ describe.each(drawing)("$title", (each) => {
       if (facts.kind === "graded") expect(svg).toContain(facts.solved ? "✓ right" : "✗ ");
       else expect(svg).toContain(facts.kind === "feasible" ? "✓" : `✗ ${facts.kind}: `);
     });
-    fc.assert(property, { seed: 7, numRuns: 12 });
+    fc.assert(property, { seed: 7, numRuns: 6 });
   });
 });
+
+/** Of the ways to write a hostile text, one is drawn of each environment, another of the next: all escape by the same code. */
+const TURNS = 4;
 
 /** Each at its first level, the smallest: what a text does to a picture does not depend on how much else is in it. */
 const drawers = [...new Map(drawing.toReversed().map((each) => [each.environment, each])).values()];
 
-describe.each(drawers.map((each) => ({ ...each, id: each.environment.id })))("$id", (each) => {
-  const { environment } = each;
+describe.each(drawers.map((each, i) => ({ ...each, i, id: each.environment.id })))("$id", (each) => {
+  const { environment, i } = each;
   const { instance } = issue(each, 5n, "train");
 
   test("hostile completions are drawn as malformed or infeasible", () => {
-    for (const text of hostileTexts(5000)) {
+    for (const [at, text] of [...hostileTexts(5000)].entries()) {
+      if (at % TURNS !== (Math.floor(at / TURNS) + i) % TURNS) continue;
       // A completion without the marks is drawn as any other without an answer: what it holds is drawn as an answer itself.
       const svg = text.includes("<answer>")
         ? (drawCompletion(environment, instance, "answer_tag", text) ?? "no picture")

@@ -208,9 +208,16 @@ function start(folder: string, flags: readonly string[]): Promise<ServerProcess>
   return startServerIn({ ...process.env, PYTHONPATH: CHECKOUT }, folder, ...flags);
 }
 
-async function toItsEnd(folder: string, trainer: Trainer, { shapes, choice, flags }: Course): Promise<number> {
+/** `first`: what is asked of the server before. */
+async function toItsEnd(
+  folder: string,
+  trainer: Trainer,
+  { shapes, choice, flags }: Course,
+  first: (client: GradusClient) => Promise<void> = () => Promise.resolve(),
+): Promise<number> {
   const server = await start(folder, flags);
   const client = createClient(server.address);
+  await first(client);
   while (await oneStep(client, trainer, shapes, { choice, onReply: () => undefined }));
   const samples = Number((await client.run(RUN).get()).state?.samplesRecorded ?? 0n);
   client.close();
@@ -254,17 +261,18 @@ async function untilKilled(
   return killed;
 }
 
-/** What is in the journal after a kill must be what a server makes of it. */
-async function readBack(folder: string, { flags }: Course): Promise<readonly string[]> {
+/**
+ * What is in the journal after a kill must be what the next server makes of it: what is wrong is asked of that server, which
+ * the run then goes on with.
+ */
+function readBack(folder: string): (client: GradusClient) => Promise<readonly string[]> {
   const [journal] = journalsIn(folder);
-  if (journal === undefined) return [];
+  if (journal === undefined) return () => Promise.resolve([]);
   const { run, faults } = readJournal(journal.events, shortened);
-  const server = await start(folder, flags);
-  const client = createClient(server.address);
-  const { state } = await client.run(RUN).export();
-  client.close();
-  await server.kill("SIGTERM");
-  return [...faults, ...differences(run, readState(savedIn(payloadOf(state))))];
+  return async (client) => {
+    const { state } = await client.run(RUN).export();
+    return [...faults, ...differences(run, readState(savedIn(payloadOf(state))))];
+  };
 }
 
 function unlike(one: Trainer, other: Trainer): string[] {
@@ -320,8 +328,11 @@ export async function killedAndNot({ kills, seed, policy, progress }: Continuati
     done += Number(await untilKilled(stormy.path, disturbed, course, rng));
     progress?.();
   }
-  const violations = [...(await readBack(stormy.path, course))];
-  const again = await toItsEnd(stormy.path, disturbed, course);
+  const violations: string[] = [];
+  const unlikeItsJournal = readBack(stormy.path);
+  const again = await toItsEnd(stormy.path, disturbed, course, async (client) => {
+    violations.push(...(await unlikeItsJournal(client)));
+  });
   if (again !== samples) violations.push(`${again} samples are recorded; undisturbed: ${samples}`);
   violations.push(...unlike(undisturbed, disturbed));
   return { violations, kills: done, batches: undisturbed.states.size, tasks: undisturbed.tasks.size, samples };

@@ -4,7 +4,7 @@ import { plants } from "./plants.ts";
 import { replayOf, simulate } from "./simulate.ts";
 
 const { SIMULATION_SEED: only, SIMULATION_TRACE: traced } = process.env;
-const SEEDS = 75;
+const SEEDS = 40;
 /** Within so many seeds a bug must be found. */
 const PLANT_SEEDS = 60;
 

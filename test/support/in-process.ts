@@ -13,11 +13,11 @@ export interface TestServer extends AsyncDisposable {
   readonly dataDir: string;
 }
 
-/** Starts a server in a folder of its own; flags as `gradus serve` takes them, in camel case. */
+/** Starts a server with one worker thread in a folder of its own; flags as `gradus serve` takes them, in camel case. */
 export async function openServer(flags: Readonly<Record<string, unknown>> = {}): Promise<TestServer> {
   const folder = temporaryFolder();
-  const given = { port: "0", httpPort: "0", dataDir: folder.path, logLevel: "silent", ...flags };
-  const read = readConfig(given, {});
+  const own = { port: "0", httpPort: "0", workers: "1", dataDir: folder.path, logLevel: "silent" };
+  const read = readConfig({ ...own, ...flags }, {});
   if (read.kind === "invalid") throw new Error(read.message);
   const server = await serve(read.config, openLog(read.config));
   const address = `127.0.0.1:${server.grpcPort}`;

@@ -19,6 +19,12 @@ export interface ServerProcess {
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
+/**
+ * One worker thread where a test does not ask for more: each loads the product and warms up, which is a quarter of what a
+ * start costs, and tests start a hundred servers.
+ */
+export const ONE_WORKER = ["--workers", "1"] as const;
+
 /** Starts `gradus serve` on free ports and waits until it listens. */
 export function startServer(dataDir: string, ...flags: readonly string[]): Promise<ServerProcess> {
   return startServerIn(process.env, dataDir, ...flags);
@@ -30,7 +36,7 @@ export async function startServerIn(
   dataDir: string,
   ...flags: readonly string[]
 ): Promise<ServerProcess> {
-  const args = [...nodeFlags, "cli/main.ts", "serve", "--port", "0", "--http-port", "0"];
+  const args = [...nodeFlags, "cli/main.ts", "serve", "--port", "0", "--http-port", "0", ...ONE_WORKER];
   const child = spawn(process.execPath, [...args, "--data-dir", dataDir, "--log-format", "json", ...flags], {
     cwd: repository,
     env,

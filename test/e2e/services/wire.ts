@@ -15,7 +15,7 @@ export interface Wire extends TestServer {
 
 /** Flags as `gradus serve` takes them, in camel case. */
 export async function openWire(flags: Readonly<Record<string, unknown>> = {}): Promise<Wire> {
-  const host = await openServer({ store: "memory", workers: "1", ...flags });
+  const host = await openServer({ store: "memory", ...flags });
   const transport = createGrpcTransport({ baseUrl: `http://${host.address}` });
   return {
     ...host,

@@ -10,8 +10,13 @@ import { rightText } from "./right.ts";
 import { isRoute, SPACES } from "./spellings.ts";
 import { DOUBTFUL, LABELS, MARKINGS, type Way, WRAPPINGS } from "./wrappings.ts";
 
+/**
+ * Of a text's wrappings and compositions one in so many is tried, another for each text and environment: what one lets
+ * through it lets through of many texts. HOSTILE_SHARE=1 tries all.
+ */
+const SHARE = Number(process.env["HOSTILE_SHARE"] ?? 3);
 /** Compositions of each text and format. */
-const COMPOSITIONS = 6;
+const COMPOSITIONS = Math.ceil(6 / SHARE);
 
 /** A task with a right answer and a wrong one. */
 export interface Subject {
@@ -287,7 +292,7 @@ export function misplaced({ right, wrong }: Subject, format: AnswerFormat): read
   ];
 }
 
-/** Every wrapping and label alone in one format by turns, the markings of all, and compositions from a seed. */
+/** Wrappings and labels alone in one format by turns, the markings of all, and compositions from a seed. */
 export function* completionsOf(
   environment: SyncEnvironment,
   text: string,
@@ -296,11 +301,12 @@ export function* completionsOf(
   const formats = environment.answerFormats.filter((format) => !isOfFormat(text, format));
   const written = (...chosen: readonly Way[]): string =>
     chosen.reduce((inner, { write }) => write(inner) ?? inner, text);
-  for (const [i, way] of WAYS.entries()) {
-    const format = formats[i % formats.length] as AnswerFormat;
-    yield [format, wrapAnswer(written(way), format)];
-  }
   const rng = rngFor("hostile", environment.id, text, seed);
+  const [start, first] = [rng.int(0, SHARE - 1), rng.int(0, 3)];
+  for (let i = start; i < WAYS.length; i += SHARE) {
+    const format = formats[(first + Math.floor(i / SHARE)) % formats.length] as AnswerFormat;
+    yield [format, wrapAnswer(written(WAYS[i] as Way), format)];
+  }
   for (const format of formats) {
     for (const marking of MARKINGS[format]) yield [format, written(marking)];
     for (let i = 0; i < COMPOSITIONS; i++) {

@@ -11,7 +11,7 @@ let host: TestServer;
 beforeAll(async () => {
   const path = join(tmpdir(), `gradus-gyms-${process.pid}`);
   writeFileSync(path, TOKEN, { mode: 0o600 });
-  host = await openServer({ store: "memory", workers: "1", tokenFile: path });
+  host = await openServer({ store: "memory", tokenFile: path });
 });
 afterAll(() => host[Symbol.asyncDispose]());
 
