@@ -1,8 +1,9 @@
 /** The runs of the server: how each stands, and how it went. */
-import type { Run } from "../../../clients/ts/src/public.ts";
+import type { HistoryRecord, Run } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, refine } from "../address.ts";
-import { useAnswer } from "../answers.ts";
+import { type Ask, useAnswer } from "../answers.ts";
 import { Answered, Heading, Search, Share, Tag } from "../ui/parts.tsx";
+import { useSeen } from "../ui/sight.ts";
 import { Table } from "../ui/table.tsx";
 import { count, counted, percent } from "../words.ts";
 import { Compared } from "./compare.tsx";
@@ -135,13 +136,17 @@ const STEPS = 40;
 
 function SolvedLine({ run: { runId, state } }: { readonly run: ReadRun }) {
   const batchesDrawn = Number(state.batchesDrawn);
-  const answer = useAnswer(
-    async (gradus, { signal }) =>
-      (await readHistory(gradus, undefined, { runId, steps: STEPS, batchesDrawn, signal })).records,
-    [runId, batchesDrawn],
-  );
+  const { place, seen } = useSeen<HTMLSpanElement>();
+  const read: Ask<readonly HistoryRecord[]> = async (gradus, { signal }) =>
+    (await readHistory(gradus, undefined, { runId, steps: STEPS, batchesDrawn, signal })).records;
+  // A history for each run of a long list would keep the server busy with what nobody looks at.
+  const answer = useAnswer(seen ? read : undefined, [runId, batchesDrawn]);
   const values = (answer.value ?? []).flatMap(({ kind, rolledBack }) =>
     kind.case === "batch" && !rolledBack ? [kind.value.solvedShare ?? Number.NaN] : [],
   );
-  return <Sparkline values={values} label={`The share of samples solved in ${runId}, over time`} />;
+  return (
+    <span ref={place}>
+      <Sparkline values={values} label={`The share of samples solved in ${runId}, over time`} />
+    </span>
+  );
 }
