@@ -20,7 +20,7 @@ export interface ServerProcess {
 }
 
 /**
- * One worker thread where a test does not ask for more: each loads the product and warms up, which is a quarter of what a
+ * One worker thread where a test does not ask for more: each loads the product and warms up, which is a sixth of what a
  * start costs, and tests start a hundred servers.
  */
 export const ONE_WORKER = ["--workers", "1"] as const;

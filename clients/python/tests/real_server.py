@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 START_SECONDS_MAX = 180
 ONE_WORKER = ("--workers", "1")
-"""Each worker thread loads the product and warms up: a quarter of what a start costs."""
+"""Each worker thread loads the product and warms up: a sixth of what a start costs."""
 
 
 @dataclass

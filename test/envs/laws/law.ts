@@ -42,11 +42,26 @@ export function solverOf({ id, solver }: Environment): Solver<unknown, unknown> 
   return solver;
 }
 
-/** The solver's answer to a task, and its text. */
-export function solved(environment: Environment, { instance }: Issued): Solution<unknown> & { readonly text: string } {
+type Solved = Solution<unknown> & { readonly text: string };
+
+/** By solver, and by instance. */
+const solutions = new WeakMap<Solver<unknown, unknown>, WeakMap<object, Solved>>();
+
+/**
+ * The solver's answer to a task, and its text: worked out once for all the laws that start from it. The law of what the
+ * solver gives asks the solver itself.
+ */
+export function solved(environment: Environment, issued: Issued): Solved {
   const solver = solverOf(environment);
+  const instance = issued.instance as object;
+  const known = solutions.get(solver) ?? new WeakMap<object, Solved>();
+  solutions.set(solver, known);
+  const before = known.get(instance);
+  if (before !== undefined) return before;
   const solution = solver.solve(instance);
-  return { ...solution, text: solver.format(solution.answer) };
+  const found = { ...solution, text: solver.format(solution.answer) };
+  known.set(instance, found);
+  return found;
 }
 
 /** How many things the numbers of an answer can name, numbered from 0; undefined: the environment does not say. */
