@@ -300,6 +300,7 @@ function stateHandlers(deps: ServiceDeps): Handlers {
       if (!Number.isSafeInteger(start) || start < 0) throw invalid("page_token", "it is not one that this server gave");
       const merge = checkRange(request.mergeBatches, 0, MERGE_MAX, "merge_batches") || 1;
       const { withoutArms, armGroups } = request;
+      checkCount(armGroups.length, ARMS_MAX, "arm_groups");
       armGroups.forEach((group, at) => checkRange(group, 0, armGroups.length - 1, `arm_groups[${at}]`));
       return historyResponse(runs, readRunId(request), { from: start, size, merge, isByArm: !withoutArms, armGroups });
     },

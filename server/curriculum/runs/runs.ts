@@ -211,7 +211,7 @@ function keeping<Spec, Key extends InstanceKey>(
     runId,
     from,
     limit,
-    { isToldWhole = true, isByArm = true, asTold = (entry) => entry, place } = {},
+    { isToldWhole = true, isByArm = true, asTold = (entry: HistoryEntry): HistoryEntry => entry, place } = {},
   ) =>
     read(registry, runId, async (state, { run }) => {
       const armCount = isToldWhole ? state.config.arms.length : 0;

@@ -3852,7 +3852,7 @@ export declare type GetHistoryRequest = Message<"gradus.v1.GetHistoryRequest"> &
    * order, the number of its group, from 0 and smaller than there are numbers here.
    * Probabilities, values and counts of update batches are then by group, in the order of
    * their numbers: values are means over its arms, and the others sums. Arms behind the
-   * end of it are in none. Empty: each arm is told by itself.
+   * end of it are in none. At most 1024 numbers. Empty: each arm is told by itself.
    *
    * @generated from field: repeated uint32 arm_groups = 6;
    */
