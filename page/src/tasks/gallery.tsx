@@ -1,11 +1,11 @@
 /** The gallery: each environment with a picture of one of its tasks. */
-import { useEffect, useRef, useState } from "preact/hooks";
 import { Goal, Split } from "../../../clients/ts/src/public.ts";
 import type { Environment } from "../../../clients/ts/src/public.ts";
 import { address, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { roleAtLeast } from "../caller.ts";
 import { Answered, Heading, Search, Select, Tag } from "../ui/parts.tsx";
+import { useSeen } from "../ui/sight.ts";
 import { counted } from "../words.ts";
 import { taskHref } from "./choice.ts";
 import { TaskPicture } from "./picture.tsx";
@@ -111,7 +111,7 @@ function Card({
   readonly split: string;
 }) {
   const { id, description, levels, goal } = environment;
-  const [seen, place] = useSeen();
+  const { place, seen } = useSeen<HTMLAnchorElement>();
   return (
     <li>
       <a class="card" href={taskHref(id, { level, split })} ref={place}>
@@ -140,21 +140,4 @@ function Card({
 
 function asSplit(name: string): "train" | "eval" | "bench" | undefined {
   return name === "train" || name === "eval" || name === "bench" ? name : undefined;
-}
-
-/** Whether an element has come into sight: pictures that nobody looks at are not asked for. */
-function useSeen(): readonly [boolean, { current: HTMLAnchorElement | null }] {
-  const [seen, setSeen] = useState(false);
-  const place = useRef<HTMLAnchorElement>(null);
-  useEffect(() => {
-    const observer = new IntersectionObserver(
-      (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
-      },
-      { rootMargin: "200px" },
-    );
-    if (place.current !== null) observer.observe(place.current);
-    return () => observer.disconnect();
-  }, []);
-  return [seen, place];
 }

@@ -1,16 +1,21 @@
 /** What a reader has come to see. */
-import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** Whether an element was in sight: what stands in it need not be asked for before. */
-export function useSeen<Kind extends Element>(): { readonly place: RefObject<Kind>; readonly seen: boolean } {
-  const place = useRef<Kind>(null);
+/**
+ * Whether an element has been in sight, or nearly: what stands in it need not be asked for before. `place` is for the
+ * element's `ref`.
+ */
+export function useSeen<Kind extends Element>(): { readonly place: { current: Kind | null }; readonly seen: boolean } {
+  const place = useRef<Kind | null>(null);
   const [seen, setSeen] = useState(false);
   useEffect(() => {
     if (place.current === null || seen) return undefined;
-    const observer = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
-    });
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
+      },
+      { rootMargin: "200px" },
+    );
     observer.observe(place.current);
     return () => observer.disconnect();
   }, [seen]);
