@@ -64,15 +64,10 @@ export function createGate(
   const { clock } = options;
   const { probe, attemptsMax = ATTEMPTS_MAX } = resource;
   const room = createRoom(resource);
-  const limits = createLimits(resource, clock);
-  const attempting = { ...options, limits };
+  const attempting = { ...options, limits: createLimits(resource, clock) };
   const places = createPlaces(resource, options, room);
-  const health = createHealth({
-    resource,
-    clock,
-    onChange,
-    probe: probe && (() => probeOnce(resource, probe, attempting)),
-  });
+  const ask = probe && (() => probeOnce(resource, probe, attempting));
+  const health = createHealth({ resource, clock, onChange, probe: ask });
 
   /** One attempt, when its turn comes. Answers as soon as it can, and holds its place until the verifier has ended. */
   const inTurn = (job: Job, attempt: number, leaveRoom: () => void): Promise<JobOutcome> => {

@@ -130,8 +130,9 @@ def test_long_requests_and_the_end_stay_by_themselves() -> None:
     assert third is others[1]
     assert ids(together.message(third, waiting)) == ["c", "d"]
     assert waiting.get_nowait() is None
-    waiting = queue_of(*requests("e"), None)
-    assert ids(together.message(*requests("d"), waiting)) == ["d", "e"]
+    short, another = requests("d", "e")
+    waiting = queue_of(another, None)
+    assert ids(together.message(short, waiting)) == ["d", "e"]
     assert waiting.get_nowait() is None
 
 

@@ -241,7 +241,8 @@ test("a history is read on from where it was not settled, and long ones in fewer
     expect(alone.counts).toEqual(apart.counts.slice(0, 1));
   }
   const beyond = await call(curriculum.getHistory, { runId: "long", armGroups: [0, 2] });
-  expect(beyond.json).toMatchObject({ code: "invalid_argument", message: expect.stringContaining("arm_groups[1]") });
+  expect(beyond.json["code"]).toBe("invalid_argument");
+  expect(beyond.json["message"]).toContain("arm_groups[1]");
   const many = await call(curriculum.getHistory, { runId: "long", armGroups: new Array<number>(1025).fill(0) });
   expect(many.json).toMatchObject({ message: "arm_groups: there are 1025, and the limit is 1024" });
 });
