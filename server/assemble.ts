@@ -154,8 +154,14 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
 }
 
 function limitsOf({ config, streamWindow }: Parts): ServiceDeps["limits"] {
-  const { maxGroups, maxCompletions, maxBatchSeeds } = config.limits;
-  return { groupsMax: maxGroups, completionsMax: maxCompletions, batchSeedsMax: maxBatchSeeds, streamWindow };
+  const { maxGroups, maxCompletions, maxBatchSeeds, maxMessageBytes } = config.limits;
+  return {
+    groupsMax: maxGroups,
+    completionsMax: maxCompletions,
+    batchSeedsMax: maxBatchSeeds,
+    streamWindow,
+    messageBytesMax: maxMessageBytes,
+  };
 }
 
 function runsOf(

@@ -88,7 +88,13 @@ async function measure({ prompts, completions, together }: Setting) {
     numGenerations: completions,
     promptsPerUpdate: prompts,
   });
-  const limits = { groupsMax: 4096, completionsMax: 1024, batchSeedsMax: 4096, streamWindow: 1 };
+  const limits = {
+    groupsMax: 4096,
+    completionsMax: 1024,
+    batchSeedsMax: 4096,
+    streamWindow: 1,
+    messageBytesMax: 64 * 2 ** 20,
+  };
   const created = await runs.create(
     "run",
     runConfigFromWire(wire, { registry: createRegistry(environments), pools: new Map(), limits }),

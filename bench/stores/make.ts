@@ -28,7 +28,13 @@ const PROMPTS = 16;
 const COMPLETIONS = 4;
 
 const registry = createRegistry(environments);
-const limits = { groupsMax: 4096, completionsMax: 1024, batchSeedsMax: 4096, streamWindow: 1 };
+const limits = {
+  groupsMax: 4096,
+  completionsMax: 1024,
+  batchSeedsMax: 4096,
+  streamWindow: 1,
+  messageBytesMax: 64 * 2 ** 20,
+};
 const levels = ["T0", "T1", "T2", "T3"];
 const config = runConfigFromWire(
   create(RunConfigSchema, {

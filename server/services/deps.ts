@@ -23,6 +23,8 @@ export interface RequestLimits extends GroupLimits {
   readonly batchSeedsMax: number;
   /** Requests of one stream that are worked on at once. */
   readonly streamWindow: number;
+  /** Bytes of a message. */
+  readonly messageBytesMax: number;
 }
 
 /** Counts what the samples of a group came to. */

@@ -30,6 +30,7 @@ import type { TaskSpec } from "../tasks/spec.ts";
 import { inStretches } from "../sharing/stretches.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { type CallContext, codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
+import { LONG_MESSAGE_BYTES } from "../transport/wire/long-texts.ts";
 import { checkBytes, checkCount, checkGroups, invalid, pageOf, readPage } from "./check.ts";
 import { mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
@@ -44,8 +45,9 @@ import { environmentToWire } from "./wire-task.ts";
 
 const CATEGORY_BYTES_MAX = 64;
 const REQUEST_ID_BYTES_MAX = 128;
-/** Further requests of a stream's message. */
+/** Further requests of a stream's message, and bytes of a message that has some. */
 const MORE_MAX = 63;
+const MORE_BYTES_MAX = LONG_MESSAGE_BYTES - 1;
 const LISTS_KEPT = 64;
 
 /** A space comes before all that an id may hold: "a" stands before "a-b". */
@@ -174,7 +176,7 @@ function* joined(replies: readonly StreamStepsResponse[], outcomesMax: number): 
   for (const reply of replies) {
     const count = reply.groups.reduce((sum, group) => sum + group.outcomes.length, 0);
     if (message !== undefined && outcomes + count <= outcomesMax) {
-      reply.moreMax = 0;
+      reply.moreBytes = 0;
       message.more.push(reply);
       outcomes += count;
       continue;
@@ -200,7 +202,8 @@ async function streamStep(
   caller: Caller,
   stepAside: () => void,
 ): Promise<StreamStepsResponse> {
-  const response = create(StreamStepsResponseSchema, { requestId: request.requestId, moreMax: MORE_MAX });
+  const moreBytes = Math.min(MORE_BYTES_MAX, deps.limits.messageBytesMax);
+  const response = create(StreamStepsResponseSchema, { requestId: request.requestId, moreBytes });
   try {
     checkBytes(request.requestId, REQUEST_ID_BYTES_MAX, "request_id");
     if (request.requestId === "") throw invalid("request_id", "it is required");

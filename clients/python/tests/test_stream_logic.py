@@ -82,7 +82,7 @@ def test_replies_are_matched_by_id_in_any_order(stream: StepStream, wire: Record
 def test_replies_that_come_together_are_taken_each_by_itself(stream: StepStream, wire: RecordedWire) -> None:
     for name in ("a", "b", "c"):
         stream.add(group(name), now=0)
-    message = env.StreamStepsResponse(request_id="2", more_max=63)
+    message = env.StreamStepsResponse(request_id="2", more_bytes=2**20)
     message.groups.add(group_id="from 2")
     message.more.add(request_id="0").groups.add(group_id="from 0")
     message.more.add(request_id="7").groups.add(group_id="of nobody")
@@ -108,32 +108,42 @@ def ids(message: env.StreamStepsRequest) -> list[str]:
     return [message.request_id, *(each.request_id for each in message.more)]
 
 
+def sent(together: Together, waiting: queue.SimpleQueue[env.StreamStepsRequest | None]) -> list[list[str]]:
+    """The requests of each message that goes out, up to the end that was said."""
+    messages = []
+    while (first := together.left() or waiting.get_nowait()) is not None:
+        messages.append(ids(together.message(first, waiting)))
+    return messages
+
+
 def test_requests_that_wait_go_out_together_once_the_server_said_that_it_reads_them() -> None:
     first, *others = requests("a", "b", "c", "d")
-    waiting = queue_of(*others)
     together = Together()
-    assert together.message(first, waiting) is first, "an older server would not see those within"
-    together.more_max = 2
-    assert ids(together.message(first, waiting)) == ["a", "b", "c"]
+    assert together.message(first, queue_of(*others)) is first, "an older server would not see those within"
+    together.more_bytes = 2**20
+    assert ids(together.message(first, queue_of(*others, None))) == ["a", "b", "c", "d"]
     assert not first.more, "it may have to go out again by itself"
-    assert ids(together.message(first, waiting)) == ["a", "d"]
-    assert together.message(first, waiting) is first
+    assert together.message(first, queue_of()) is first
+    names = [str(number) for number in range(130)]
+    assert [len(each) for each in sent(together, queue_of(*requests(*names), None))] == [64, 64, 2]
 
 
-def test_long_requests_and_the_end_stay_by_themselves() -> None:
+@pytest.mark.parametrize("bytes_max", [1, 200, 50_000, 2**20])
+def test_messages_have_no_more_bytes_than_the_server_reads_and_none_is_lost(bytes_max: int) -> None:
     together = Together()
-    together.more_max = 63
-    first, *others = requests("a", "b", "c", "d", characters=40_000)
-    waiting = queue_of(*others, None)
-    assert ids(together.message(first, waiting)) == ["a", "b"]
-    third = waiting.get_nowait()
-    assert third is others[1]
-    assert ids(together.message(third, waiting)) == ["c", "d"]
-    assert waiting.get_nowait() is None
-    short, another = requests("d", "e")
-    waiting = queue_of(another, None)
-    assert ids(together.message(short, waiting)) == ["d", "e"]
-    assert waiting.get_nowait() is None
+    together.more_bytes = bytes_max
+    waiting = queue_of()
+    made = [*requests(*"abcdefg", characters=20), *requests(*"hijk", characters=30_000), *requests(*"lmn")]
+    for each in made:
+        waiting.put(each)
+    waiting.put(None)
+    messages = []
+    while (first := together.left() or waiting.get_nowait()) is not None:
+        messages.append(together.message(first, waiting))
+    assert [name for each in messages for name in ids(each)] == [*"abcdefghijklmn"]
+    for each in messages:
+        assert not each.more or each.ByteSize() <= min(bytes_max, 64 * 1024)
+    assert (len(messages) == len(made)) == (bytes_max == 1)
 
 
 def test_a_late_reply_is_an_error_once_and_then_nothing(stream: StepStream) -> None:

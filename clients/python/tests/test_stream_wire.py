@@ -122,7 +122,7 @@ def test_groups_are_read_by_one_thread_at_a_time_through_breaks() -> None:
 def together(requests: list[env.StreamStepsRequest]) -> env.StreamStepsResponse:
     message, *others = map(scored, requests)
     message.more.extend(others)
-    message.more_max = 3
+    message.more_bytes = 2**20
     return message
 
 
@@ -150,7 +150,7 @@ def test_groups_that_wait_go_out_together_and_again_by_themselves() -> None:
     with peer(replies) as client:
         results = list(client.stream_steps(map(group, names), window=window, timeout=30))
     assert sorted(each.result().group_id for each in results) == sorted(names)
-    assert most[0] == 4
+    assert most[0] > 1
     assert streams[0] == 2
 
 

@@ -53,7 +53,7 @@ function serve(environment: AsyncEnvironment<Sum, number>) {
   const record: Parameters<typeof createAsyncScorer>[0]["record"] = (runId, item) =>
     recordItem({ runs, onFailure }, runId, item);
   const asyncScorer = createAsyncScorer({ ...shared, resources, record });
-  const limits = { groupsMax: 16, completionsMax: 16, batchSeedsMax: 16, streamWindow: 2 };
+  const limits = { groupsMax: 16, completionsMax: 16, batchSeedsMax: 16, streamWindow: 2, messageBytesMax: 1e6 };
   // Keeps none.
   const samples = { bytesMax: 0 };
   const noRewards = createNoRewards();

@@ -30,7 +30,13 @@ _BREAKS_MAX_AT_FIRST = 4
 
 
 _TOGETHER_BYTES = 64 * 1024
-"""From here on a message takes no further request: in long ones the message itself is the least of the cost."""
+"""Of a message of several requests, at most: in a longer one the message itself is the least of the cost."""
+
+_MORE_MAX = 63
+"""Further requests in a message, by the contract."""
+
+_PLACE_BYTES = 8
+"""What a request takes in a message beside its own bytes, at most."""
 
 
 @dataclass(frozen=True)
@@ -74,30 +80,44 @@ class Waiting(Protocol):
 
 
 class Together:
-    """Puts requests that wait to be sent into one message, as many as the server of a call said that it reads.
+    """Puts requests that wait to be sent into one message, of as many bytes as the server of a call reads.
 
     It says so with its first reply. Until then each request goes out by itself, as it does where no other one waits.
     """
 
     def __init__(self) -> None:
-        self.more_max = 0
+        self.more_bytes = 0
+        self._next: env.StreamStepsRequest | None = None
+
+    def left(self) -> env.StreamStepsRequest | None:
+        """The request that was taken and had no room; it goes out before all that wait."""
+        left, self._next = self._next, None
+        return left
 
     def message(self, first: env.StreamStepsRequest, waiting: Waiting) -> env.StreamStepsRequest:
         """What goes out next, beginning with a request that was taken."""
-        if self.more_max == 0 or waiting.empty():
+        if self.more_bytes == 0 or waiting.empty():
             return first
+        bytes_max = min(_TOGETHER_BYTES, self.more_bytes)
         size = first.ByteSize()
-        # A copy, for each request may have to go out again by itself.
-        message = env.StreamStepsRequest(request_id=first.request_id, groups=first.groups)
-        while size < _TOGETHER_BYTES and len(message.more) < self.more_max and not waiting.empty():
+        message: env.StreamStepsRequest | None = None
+        more = 0
+        while size < bytes_max and more < _MORE_MAX and not waiting.empty():
             another = waiting.get_nowait()
             if another is None:
                 # For whoever takes the next one.
                 waiting.put_nowait(None)
                 break
+            size += another.ByteSize() + _PLACE_BYTES
+            if size > bytes_max:
+                self._next = another
+                break
+            if message is None:
+                # A copy, for each request may have to go out again by itself.
+                message = env.StreamStepsRequest(request_id=first.request_id, groups=first.groups)
             message.more.append(another)
-            size += another.ByteSize()
-        return message
+            more += 1
+        return first if message is None else message
 
 
 class Wire(Protocol):

@@ -141,7 +141,7 @@ class ThreadWire:
         try:
             for message in call:
                 self._address.reached.note()
-                together.more_max = message.more_max
+                together.more_bytes = message.more_bytes
                 self._inbox.put(Reply(number, message, time.monotonic()))
             self._inbox.put(Ended(number, None))
         except grpc.RpcError as failure:
@@ -155,7 +155,7 @@ def _messages(
     outgoing: queue.SimpleQueue[environment_pb2.StreamStepsRequest | None], together: Together
 ) -> Iterator[environment_pb2.StreamStepsRequest]:
     """What gRPC's thread sends."""
-    while (first := outgoing.get()) is not None:
+    while (first := together.left() or outgoing.get()) is not None:
         yield together.message(first, outgoing)
 
 

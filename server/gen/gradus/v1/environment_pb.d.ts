@@ -1543,9 +1543,9 @@ export declare type StreamStepsRequest = Message<"gradus.v1.StreamStepsRequest">
 
   /**
    * Further requests, each as if it came in a message of its own, for each message
-   * costs both sides more than a small group does. None has more within it, there are
-   * at most as many as more_max of a reply said, and together they have at most a
-   * MiB; else the stream ends with INVALID_ARGUMENT.
+   * costs both sides more than a small group does: at most 63, in a message of at most
+   * as many bytes as more_bytes of a reply said, and none with more within it. Else the
+   * stream ends with INVALID_ARGUMENT.
    *
    * @generated from field: repeated gradus.v1.StreamStepsRequest more = 3;
    */
@@ -1629,12 +1629,12 @@ export declare type StreamStepsResponse = Message<"gradus.v1.StreamStepsResponse
   more: StreamStepsResponse[];
 
   /**
-   * How many further requests a message may have. 0 within more, and from servers that
-   * read none.
+   * How many bytes a message of further requests may have. 0 within more, and from
+   * servers that read none.
    *
-   * @generated from field: uint32 more_max = 5;
+   * @generated from field: uint32 more_bytes = 5;
    */
-  moreMax: number;
+  moreBytes: number;
 };
 
 /**

@@ -124,7 +124,7 @@ class TaskWire:
     ) -> None:
         # A failed write says that the call has ended, which the reader learns too.
         try:
-            while (first := await outgoing.get()) is not None:
+            while (first := together.left() or await outgoing.get()) is not None:
                 await call.write(together.message(first, outgoing))
         except (grpc.RpcError, asyncio.InvalidStateError):
             self._broken = call
@@ -133,7 +133,7 @@ class TaskWire:
         try:
             async for message in call:
                 self._address.reached.note()
-                together.more_max = message.more_max
+                together.more_bytes = message.more_bytes
                 self._inbox.put_nowait(Reply(number, message, time.monotonic()))
             self._inbox.put_nowait(Ended(number, None))
         except grpc.aio.AioRpcError as failure:

@@ -1337,9 +1337,9 @@ class StreamStepsRequest(google.protobuf.message.Message):
     @property
     def more(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___StreamStepsRequest]:
         """Further requests, each as if it came in a message of its own, for each message
-        costs both sides more than a small group does. None has more within it, there are
-        at most as many as more_max of a reply said, and together they have at most a
-        MiB; else the stream ends with INVALID_ARGUMENT.
+        costs both sides more than a small group does: at most 63, in a message of at most
+        as many bytes as more_bytes of a reply said, and none with more within it. Else the
+        stream ends with INVALID_ARGUMENT.
         """
 
     def __init__(
@@ -1391,12 +1391,12 @@ class StreamStepsResponse(google.protobuf.message.Message):
     GROUPS_FIELD_NUMBER: builtins.int
     FAILURE_FIELD_NUMBER: builtins.int
     MORE_FIELD_NUMBER: builtins.int
-    MORE_MAX_FIELD_NUMBER: builtins.int
+    MORE_BYTES_FIELD_NUMBER: builtins.int
     request_id: builtins.str
     """The request_id that came."""
-    more_max: builtins.int
-    """How many further requests a message may have. 0 within more, and from servers that
-    read none.
+    more_bytes: builtins.int
+    """How many bytes a message of further requests may have. 0 within more, and from
+    servers that read none.
     """
     @property
     def groups(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[gradus.v1.outcome_pb2.GroupOutcome]:
@@ -1419,9 +1419,9 @@ class StreamStepsResponse(google.protobuf.message.Message):
         groups: collections.abc.Iterable[gradus.v1.outcome_pb2.GroupOutcome] | None = ...,
         failure: global___StreamStepsFailure | None = ...,
         more: collections.abc.Iterable[global___StreamStepsResponse] | None = ...,
-        more_max: builtins.int = ...,
+        more_bytes: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["failure", b"failure"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["failure", b"failure", "groups", b"groups", "more", b"more", "more_max", b"more_max", "request_id", b"request_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["failure", b"failure", "groups", b"groups", "more", b"more", "more_bytes", b"more_bytes", "request_id", b"request_id"]) -> None: ...
 
 global___StreamStepsResponse = StreamStepsResponse
