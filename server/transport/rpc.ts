@@ -11,6 +11,9 @@ import { clipUtf8 } from "../../envs/lib/text.ts";
 import { escaped } from "../../envs/lib/words.ts";
 import type { Logger } from "pino";
 
+/** From so many bytes on the long texts of a message are read when they are wanted, and it may have no requests within it. */
+export const LONG_MESSAGE_BYTES = 1024 ** 2;
+
 /** One call, as its handler sees it. */
 export interface CallContext {
   /** Aborted when the caller is gone, its deadline has passed, or a shutdown has run out of patience. */

@@ -13,10 +13,10 @@ import {
   type StreamStepsRequest,
   StreamStepsRequestSchema,
 } from "../../gen/gradus/v1/environment_pb.js";
+import { LONG_MESSAGE_BYTES } from "../rpc.ts";
 
 /** From here on a text is read when it is wanted: in messages that are long themselves. */
 const LONG_BYTES = 64 * 1024;
-export const LONG_MESSAGE_BYTES = 1024 ** 2;
 
 export function mayHoldLongTexts(schema: DescMessage): boolean {
   return schema === BatchStepRequestSchema || schema === StreamStepsRequestSchema;

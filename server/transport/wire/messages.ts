@@ -1,8 +1,8 @@
 /** Messages from bytes and to bytes, by protobuf-es, with a bound on what reading makes and on what writing does at once. */
 import { create, type DescMessage, fromBinary, type Message, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { RpcError } from "../rpc.ts";
-import { LONG_MESSAGE_BYTES, mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
+import { LONG_MESSAGE_BYTES, RpcError } from "../rpc.ts";
+import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
 
 /** What reads messages of a kind. It throws RpcError for bytes that are none, for which the caller is at fault. */
 export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array) => MessageShape<D> {
