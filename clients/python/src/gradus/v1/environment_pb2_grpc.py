@@ -165,8 +165,8 @@ class EnvironmentServiceServicer(object):
 
     def StreamSteps(self, request_iterator, context):
         """Scores groups as they come. Replies come as they are ready, in any order,
-        matched by request_id; every request gets exactly one. A group may be split
-        over messages and streams.
+        matched by request_id; every request gets exactly one. Requests that wait to be
+        sent may come in one message. A group may be split over messages and streams.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -104,8 +104,8 @@ class EnvironmentServiceStub:
         gradus.v1.environment_pb2.StreamStepsResponse,
     ]
     """Scores groups as they come. Replies come as they are ready, in any order,
-    matched by request_id; every request gets exactly one. A group may be split
-    over messages and streams.
+    matched by request_id; every request gets exactly one. Requests that wait to be
+    sent may come in one message. A group may be split over messages and streams.
     """
 
 class EnvironmentServiceAsyncStub:
@@ -194,8 +194,8 @@ class EnvironmentServiceAsyncStub:
         gradus.v1.environment_pb2.StreamStepsResponse,
     ]
     """Scores groups as they come. Replies come as they are ready, in any order,
-    matched by request_id; every request gets exactly one. A group may be split
-    over messages and streams.
+    matched by request_id; every request gets exactly one. Requests that wait to be
+    sent may come in one message. A group may be split over messages and streams.
     """
 
 class EnvironmentServiceServicer(metaclass=abc.ABCMeta):
@@ -306,8 +306,8 @@ class EnvironmentServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[collections.abc.Iterator[gradus.v1.environment_pb2.StreamStepsResponse], collections.abc.AsyncIterator[gradus.v1.environment_pb2.StreamStepsResponse]]:
         """Scores groups as they come. Replies come as they are ready, in any order,
-        matched by request_id; every request gets exactly one. A group may be split
-        over messages and streams.
+        matched by request_id; every request gets exactly one. Requests that wait to be
+        sent may come in one message. A group may be split over messages and streams.
         """
 
 def add_EnvironmentServiceServicer_to_server(servicer: EnvironmentServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

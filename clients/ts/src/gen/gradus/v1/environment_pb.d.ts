@@ -1838,8 +1838,8 @@ export declare const EnvironmentService: GenService<{
   },
   /**
    * Scores groups as they come. Replies come as they are ready, in any order,
-   * matched by request_id; every request gets exactly one. A group may be split
-   * over messages and streams.
+   * matched by request_id; every request gets exactly one. Requests that wait to be
+   * sent may come in one message. A group may be split over messages and streams.
    *
    * @generated from rpc gradus.v1.EnvironmentService.StreamSteps
    */
