@@ -241,24 +241,17 @@ function isSpent(state: RunState, batch: Batch): boolean {
 export function trim<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
   const { batches, config } = state;
   const kept = tasksKept(config);
+  // As nearly always: with a look at the oldest alone.
   if (batches.length === 0 || state.cursor - (batches[0] as Batch).cursor <= kept) return state;
-  // A loop that makes no lists: it runs after each event, and mostly nothing is to be dropped.
-  let tasks = 0;
-  let oldest: Batch | undefined;
-  for (const batch of batches) {
-    if (!isSpent(state, batch)) continue;
-    oldest ??= batch;
-    tasks += batch.groups.length;
-  }
-  if (oldest === undefined || tasks - oldest.groups.length < kept) return state;
+  const spent = batches.filter((batch) => isSpent(state, batch));
   const dropped = new Set<Batch>();
-  for (const batch of batches) {
-    if (!isSpent(state, batch)) continue;
+  let tasks = spent.reduce((sum, { groups }) => sum + groups.length, 0);
+  for (const batch of spent) {
     tasks -= batch.groups.length;
     if (tasks < kept) break;
     dropped.add(batch);
   }
-  return { ...state, batches: batches.filter((batch) => !dropped.has(batch)) };
+  return dropped.size === 0 ? state : { ...state, batches: batches.filter((batch) => !dropped.has(batch)) };
 }
 
 /** The state after an event, still with all batches that the event touched, so that the history can be written. */

@@ -6,7 +6,7 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import * as wire from "../../gen/gradus/internal/v1/run_pb.js";
 import { type Batch, blankSamples, type DrawnTask, type Group, recordedOf, withSamples } from "./batches.ts";
 import { pagesOf, withResults } from "./evaluation-rounds.ts";
-import { addTo, emptyLog, hashLists, issuedHashes } from "./issued-hashes.ts";
+import { hashLists, issuedHashes, logged } from "./issued-hashes.ts";
 import { FormatError } from "./json.ts";
 import { changesOf } from "./by-arm.ts";
 import {
@@ -258,7 +258,7 @@ function startReading(head: ReturnType<typeof headFrom>) {
       open: number;
     })[],
     evaluations: [] as EvaluationRound[],
-    issued: [emptyLog(), emptyLog()] as const,
+    issued: [logged([]), logged([])] as const,
     memory: [[], []] as readonly [TaskRecord[], TaskRecord[]],
     rowPages: head.config.arms.map(() => new Map<number, ReturnType<typeof pageFrom>>()),
   };
@@ -316,7 +316,7 @@ function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs
       takeEvaluated(reading, part.value);
       return;
     case "issued":
-      addTo(required(reading.issued[part.value.generation], "a generation of hashes"), part.value.hashes);
+      logged(part.value.hashes, required(reading.issued[part.value.generation], "a generation of hashes"));
       return;
     case "memory":
       required(reading.memory[part.value.generation], "a generation of records").push(...part.value.records.map(bare));
