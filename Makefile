@@ -18,7 +18,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # What Node compiled is kept (as cli/gradus has it): a server that a test in Python starts takes half the time.
 export NODE_COMPILE_CACHE := $(CURDIR)/.cache/compiled
 
-.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers study study-sequences check format generate bench clean
+.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers play-trl study study-sequences check format generate bench clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -69,6 +69,14 @@ test-browser: setup ## Test the page and the client in Chromium, which Debian's 
 
 test-trainers: node_modules/.package-lock.json $(TRAINERS)/.installed ## Test the adapters against real trainers, in an environment of 6 GB
 	$(TRAINERS)/bin/python -m pytest clients/python/tests_trainers
+
+# OpenEnv's client beside TRL: no test needs it.
+$(TRAINERS)/.openenv: $(TRAINERS)/.installed
+	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check -c clients/python/requirements-trainers.txt openenv-core==0.3.0
+	@touch $@
+
+play-trl: node_modules/.package-lock.json $(TRAINERS)/.openenv ## TRL's integration of OpenEnv plays 100 tasks each of np/tsp and countdown, in the environment of test-trainers
+	$(TRAINERS)/bin/python bench/openenv/trl_play.py
 
 $(STUDY)/.installed: $(STUDY_FOLDER)/requirements.txt
 	$(PYTHON) -m venv $(STUDY)

@@ -108,9 +108,10 @@ async function continued(points: number, seed: number, policy: KilledPolicy): Pr
   const progress = createProgress(`kill -9 at random points, ${policy}`, points);
   const outcome = await killedAndNot({ kills: points, seed, policy, progress: () => progress.step() });
   progress.stop();
-  const { violations, kills, samples, batches, tasks } = outcome;
+  const { violations, kills, hostKills, samples, batches, tasks } = outcome;
   tellOf(`against an undisturbed run, ${policy}`, violations);
-  const faults = { "server killed": kills, "update batches": batches, tasks };
+  const hosts = hostKills > 0 && { "host killed": hostKills };
+  const faults = { "server killed": kills, ...hosts, "update batches": batches, tasks };
   const counts = { seeds: 1, samples, events: 0, violations: violations.length };
   return { name: `identical continuation, ${policy}`, ...counts, ...ended(), faults };
 }

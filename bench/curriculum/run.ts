@@ -3,13 +3,14 @@
  *
  *   node bench/curriculum/run.ts [--quick] [--seeds 100] [--seeds-others 20] [--set reported|tuning|…] [--kinds tuned|all]
  *                                [--students FILE…] [--policies FILE] [--only NAME…] [--policy NAME…] [--jobs N]
- *                                [--save FILE] [--from FILE…] [--out FOLDER] [--json]
+ *                                [--keep FILE] [--save FILE] [--from FILE…] [--out FOLDER] [--json]
  *
  * `seeds` is the number of students of each kind under the recommended policy, `seeds-others` under the others; `quick`
  * is 8 of each, without the slow ones. `kinds tuned` leaves out those that were set apart. `students` are files that
  * export `student`, judged beside ours; `policies` a file that exports `candidates`, in place of ours; `only` names
- * kinds, `policy` policies. `save` keeps what became of each student, and `from` takes files of it in place of playing, so
- * that kinds can be played apart, and a run that was broken off goes on. `out` is where results.md and the plot go: none unless given.
+ * kinds, `policy` policies. `keep` is a file that each student is written to as it is done: the same command goes on where it was
+ * broken off. `save` keeps what became of each student, and `from` takes files of it in place of playing, so
+ * that kinds can be played apart. `out` is where results.md and the plot go: none unless given.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -17,6 +18,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { Piscina } from "piscina";
+import { keptIn } from "../kept.ts";
 import { createProgress } from "../progress.ts";
 import { ratios } from "./charts.ts";
 import { judgedKinds, type JudgedKind, sets } from "./judged-kinds.ts";
@@ -26,8 +28,8 @@ import { kindTable, overallTable, report } from "./report.ts";
 import { seedSets, seedsOf } from "./setting.ts";
 import type { Job, Taught } from "./worker.ts";
 
-/** Students of one job: small enough that two threads end together. */
-const SEEDS_A_JOB = 10;
+/** Students of one job: small enough that two threads end together; where they are kept, so that little is played again. */
+const [SEEDS_A_JOB, KEPT_A_JOB] = [10, 1];
 const QUICK_SEEDS = 8;
 
 const { values: options } = parseArgs({
@@ -42,6 +44,7 @@ const { values: options } = parseArgs({
     only: { type: "string", multiple: true, default: [] },
     policy: { type: "string", multiple: true, default: [] },
     jobs: { type: "string", default: String(availableParallelism()) },
+    keep: { type: "string" },
     save: { type: "string" },
     from: { type: "string", multiple: true, default: [] },
     out: { type: "string" },
@@ -75,14 +78,15 @@ const seedsFor = ({ name }: Candidate): number => {
 /** Policies that have as many students go together, so that equal shares are played once. */
 function jobsOf({ name: kind, places, shape }: JudgedKind): readonly Job[] {
   const counts = [...new Set(judged.map(seedsFor))].sort((a, b) => a - b);
+  const size = options.keep === undefined ? SEEDS_A_JOB : KEPT_A_JOB;
   return counts.flatMap((count, i) => {
     const [from, policies] = [counts[i - 1] ?? 0, judged.filter((candidate) => seedsFor(candidate) >= count)];
     const seeds = seedsOf(set ?? "reported", count).slice(from);
-    return Array.from({ length: Math.ceil(seeds.length / SEEDS_A_JOB) }, (_, chunk) => ({
+    return Array.from({ length: Math.ceil(seeds.length / size) }, (_, chunk) => ({
       kind,
       files,
       policies: policies.map((candidate) => [candidate.name, candidate.policy(places, shape)] as const),
-      seeds: seeds.slice(chunk * SEEDS_A_JOB, (chunk + 1) * SEEDS_A_JOB),
+      seeds: seeds.slice(chunk * size, (chunk + 1) * size),
     }));
   });
 }
@@ -99,10 +103,13 @@ async function lessons(): Promise<readonly Lesson[]> {
     maxThreads: Number(options.jobs),
   });
   const jobs = kinds.flatMap(jobsOf);
+  const kept = keptIn<readonly Taught[]>(options.keep);
   const progress = createProgress("policies against students", jobs.length);
   const taught = await Promise.all(
     jobs.map(async (job): Promise<Lesson> => {
-      const students = await pool.run(job);
+      const before = kept.of(job);
+      const students = before ?? (await pool.run(job));
+      if (before === undefined) kept.keep(job, students);
       progress.step();
       return { kind: job.kind, students };
     }),

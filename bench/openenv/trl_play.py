@@ -1,8 +1,9 @@
 """TRL's own integration of OpenEnv plays a Gradus server, unmodified: so many tasks each of np/tsp and countdown.
 
+    make play-trl
     .trainers/bin/python bench/openenv/trl_play.py [--server http://127.0.0.1:8080] [--tasks 100] [--generations 2]
 
-Without `--server` one is started. Needs TRL with what it needs (clients/python/requirements-trainers.txt) and
+The first installs what it needs. Without `--server` one is started. Needs TRL with what it needs (clients/python/requirements-trainers.txt) and
 openenv-core 0.3.0; of Gradus's client nothing. GRPOTrainer is given an `environment_factory`, as TRL's guide of OpenEnv
 has it: a class that holds OpenEnv's own client, is reset to a task by a row's columns, has one tool, and owns its reward.
 The policy is a tiny one that calls the tool with an answer in the right form. Each task is reset `--generations` times,

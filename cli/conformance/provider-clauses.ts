@@ -1,4 +1,5 @@
 /** What any provider of environments does (proto/gradus/v1/provider.proto), as clauses. */
+import { Verdict } from "../../server/gen/gradus/v1/outcome_pb.js";
 import type { ProvidedEnvironment, ProvidedInstance } from "../../server/gen/gradus/v1/provider_pb.js";
 import {
   ITEM_LIMITS,
@@ -56,6 +57,10 @@ function printed(results: readonly Generated[]): readonly string[] {
     return [Buffer.from(instance).toString("hex"), ...prompt.map(({ content }) => content), canonical].join("|");
   });
 }
+
+/** As the server takes it: of an answer that is right or wrong the verdict says it, of a graded one `solved`. */
+const isRight = (verified: Verified): boolean =>
+  verified.kind === "facts" && (verified.facts.solved || verified.facts.verdict === Verdict.FEASIBLE);
 
 const sameAs = (a: readonly string[], b: readonly string[], words: string): Finding =>
   unless(a.join("\n") === b.join("\n") ? undefined : words);
@@ -125,7 +130,7 @@ export const ofProvided: readonly Clause<ProvidedSubject>[] = [
       if (made?.reference === undefined) return skip("it gives no reference answers");
       const verified = await verify(subject, made, made.reference);
       if (verified.kind !== "facts") return fail(`${verified.failure}: ${verified.detail}`);
-      return unless(verified.facts.solved ? undefined : verified.facts.violation || "it is not solved");
+      return unless(isRight(verified) ? undefined : verified.facts.violation || "it is not solved");
     },
   },
   {
@@ -135,7 +140,7 @@ export const ofProvided: readonly Clause<ProvidedSubject>[] = [
       const [made] = await instances(subject);
       if (made === undefined) return skip("there is no instance");
       const verified = await verify(subject, made, "I do not know.");
-      return unless(verified.kind === "facts" && verified.facts.solved ? "it counts as solved" : undefined);
+      return unless(isRight(verified) ? "it counts as solved" : undefined);
     },
   },
   {
@@ -146,7 +151,7 @@ export const ofProvided: readonly Clause<ProvidedSubject>[] = [
       if (made === undefined) return skip("there is no instance");
       for (const answer of HOSTILE) {
         const verified = await verify(subject, made, answer);
-        if (verified.kind === "facts" && verified.facts.solved)
+        if (isRight(verified))
           return fail(`${JSON.stringify(answer.slice(0, 40))} counts as solved`);
       }
       const after = await verify(subject, made, "I do not know.");

@@ -1,54 +1,121 @@
 /** Families of arms: one arm of a request whose environment is a pattern stands for every level of all that it matches. */
 import { create } from "@bufbuild/protobuf";
-import type { Environment } from "../../envs/environment.ts";
+import type { Environment, Level } from "../../envs/environment.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { ArmSchema, type Arm } from "../gen/gradus/v1/curriculum_pb.js";
 import { Source, Split, TaskSpecSchema, type TaskSpec } from "../gen/gradus/v1/task_pb.js";
 import { RpcError } from "../transport/rpc.ts";
 import { checkBytes, checkCount, invalid } from "./check.ts";
-import { ENVIRONMENT_ID_BYTES_MAX } from "./task-spec.ts";
+import { ENVIRONMENT_ID_BYTES_MAX, NAME_BYTES_MAX } from "./task-spec.ts";
 
-/** "*" stands for anything but "/". */
-function matcher(pattern: string): (name: string) => boolean {
-  const words = pattern.split("*").map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const whole = new RegExp(`^${words.join("[^/]*")}$`);
-  return (name) => whole.test(name);
+/** Whether a text is of a pattern in which "*" stands for anything: looked through once, whatever the pattern is. */
+function isOf(pattern: string, text: string): boolean {
+  const words = pattern.split("*");
+  const [first = "", last = ""] = [words[0], words.at(-1)];
+  if (words.length === 1) return text === pattern;
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  const end = text.length - last.length;
+  let at = first.length;
+  for (const word of words.slice(1, -1)) {
+    at = text.indexOf(word, at) + word.length;
+    if (at < word.length || at > end) return false;
+  }
+  return true;
+}
+
+/** The same for ids: "*" stands for anything but "/". */
+function isOfParts(pattern: string, id: string): boolean {
+  const [parts, names] = [pattern.split("/"), id.split("/")];
+  return parts.length === names.length && parts.every((part, i) => isOf(part, names[i] ?? ""));
 }
 
 const isFamily = ({ spec }: Arm): boolean => spec?.environment.includes("*") ?? false;
 
 /** The newest version of each environment that a pattern matches, in the registry's order. */
 function matching(registry: Registry, pattern: string): readonly Environment[] {
-  const isWanted = matcher(pattern);
-  const ids = new Set(registry.environments.map(({ id }) => id).filter(isWanted));
+  const ids = new Set(registry.environments.map(({ id }) => id).filter((id) => isOfParts(pattern, id)));
   return [...ids].flatMap((id) => {
     const found = registry.find(id);
     return found.kind === "found" ? [found.environment] : [];
   });
 }
 
-/** Each as its environment's id and the level's name. */
-function levelsOf({ environment: pattern, difficulty, split }: TaskSpec, registry: Registry, field: string) {
-  const isWanted = matcher(difficulty.case === "level" ? difficulty.value : "*");
+/** Whether an arm of a family, by its id, gives tasks. */
+export type Served = (armId: string) => boolean;
+
+/** What families are spelled out by; without `isServed` all that is there gives tasks. */
+interface Families {
+  readonly registry: Registry;
+  readonly isServed?: Served | undefined;
+}
+
+const idOf = (environment: Environment, level: Level): string => `${environment.id}/${level.name}`;
+
+/** Levels that can be drawn from, of the environments that a family is of. */
+function levelsOf({ difficulty, split }: TaskSpec, environments: readonly Environment[]) {
+  const wanted = difficulty.case === "level" ? difficulty.value : "*";
+  const trains = split === Split.UNSPECIFIED || split === Split.TRAIN;
+  return environments
+    .filter(({ generator, asked }) => (generator ?? asked) !== undefined)
+    .flatMap((environment) =>
+      environment.levels
+        .filter(({ name, evaluationOnly }) => isOf(wanted, name) && !(trains && evaluationOnly === true))
+        .map((level) => ({ environment, level })),
+    );
+}
+
+const isReadable = ({ environment, difficulty }: TaskSpec): boolean =>
+  Buffer.byteLength(environment) <= ENVIRONMENT_ID_BYTES_MAX &&
+  (difficulty.case !== "level" || Buffer.byteLength(difficulty.value) <= NAME_BYTES_MAX);
+
+/**
+ * Which arms of families give tasks. Of what is mounted levels are tried for it that were not yet: those that do not keep the
+ * laws are none of a family, and refuse no run. A run that there is (`run`: its arms) has those that it was created with,
+ * whatever is found out later.
+ */
+export async function servedOf(
+  arms: readonly Arm[],
+  registry: Registry,
+  run?: readonly { readonly id: string }[],
+): Promise<Served> {
+  const none = new Set<string>();
+  const members = arms.filter(isFamily).flatMap(({ spec }) => {
+    // What is too long is refused later.
+    if (spec === undefined || !isReadable(spec)) return [];
+    return levelsOf(spec, matching(registry, spec.environment));
+  });
+  const ids = new Set(run?.map(({ id }) => id));
+  if (members.some(({ environment, level }) => ids.has(idOf(environment, level)))) return (armId) => ids.has(armId);
+  if (run !== undefined) return () => true;
+  await Promise.all(
+    members.map(async ({ environment, level }) => {
+      const why = await environment.asked?.whyNone(level.parameters);
+      if (why !== undefined) none.add(idOf(environment, level));
+    }),
+  );
+  return (armId) => !none.has(armId);
+}
+
+/** Each with its arm's id. */
+function servedLevels(spec: TaskSpec, { registry, isServed = () => true }: Families, field: string) {
+  const { environment: pattern } = spec;
   const found = matching(registry, pattern);
   if (found.length === 0)
     throw new RpcError("NOT_FOUND", `${field}.environment: no environment of this server matches '${pattern}'`, {
       field: `${field}.environment`,
     });
-  const trains = split === Split.UNSPECIFIED || split === Split.TRAIN;
-  const levels = found
-    .filter(({ generator }) => generator !== undefined)
-    .flatMap(({ id, levels: all }) =>
-      all
-        .filter(({ name, evaluationOnly }) => isWanted(name) && !(trains && evaluationOnly === true))
-        .map(({ name }) => ({ id, level: name })),
-    );
+  const levels = levelsOf(spec, found)
+    .map(({ environment, level }) => ({ id: idOf(environment, level), environment: environment.id, level: level.name }))
+    .filter(({ id }) => isServed(id));
   if (levels.length > 0) return levels;
   const ids = found.map(({ id }) => id).join(", ");
-  throw invalid(`${field}.level`, `no level of ${ids} is made by a generator, may be asked for, and is of that name`);
+  throw invalid(
+    `${field}.level`,
+    `no level of ${ids} is made by a generator, may be asked for, gives tasks, and is of that name`,
+  );
 }
 
-function membersOf(arm: Arm, spec: TaskSpec, registry: Registry, field: string): readonly Arm[] {
+function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string): readonly Arm[] {
   if (arm.id !== "")
     throw invalid(`${field}.id`, "the arms of a family are named by their environments and levels: leave it out");
   if (spec.source !== Source.UNSPECIFIED && spec.source !== Source.SYNTHETIC)
@@ -61,11 +128,12 @@ function membersOf(arm: Arm, spec: TaskSpec, registry: Registry, field: string):
   if (spec.difficulty.case === "parameters")
     throw invalid(`${field}.spec.parameters`, "a family is of levels, each of which has its own");
   checkBytes(spec.environment, ENVIRONMENT_ID_BYTES_MAX, `${field}.spec.environment`);
-  return levelsOf(spec, registry, `${field}.spec`).map(({ id, level }) =>
+  if (spec.difficulty.case === "level") checkBytes(spec.difficulty.value, NAME_BYTES_MAX, `${field}.spec.level`);
+  return servedLevels(spec, families, `${field}.spec`).map(({ id, environment, level }) =>
     create(ArmSchema, {
       ...arm,
-      id: `${id}/${level}`,
-      spec: create(TaskSpecSchema, { ...spec, environment: id, difficulty: { case: "level", value: level } }),
+      id,
+      spec: create(TaskSpecSchema, { ...spec, environment, difficulty: { case: "level", value: level } }),
     }),
   );
 }
@@ -76,14 +144,14 @@ function membersOf(arm: Arm, spec: TaskSpec, registry: Registry, field: string):
  */
 export function withFamilies(
   arms: readonly Arm[],
-  { registry }: { readonly registry: Registry },
+  families: Families,
   armsMax: number,
   field: string,
 ): Arm[] {
   const single = arms.filter((arm) => !isFamily(arm));
   const named = new Set(single.map(({ id }) => id));
   const members = arms.flatMap((arm, i) =>
-    arm.spec !== undefined && isFamily(arm) ? membersOf(arm, arm.spec, registry, `${field}[${i}]`) : [],
+    arm.spec !== undefined && isFamily(arm) ? membersOf(arm, arm.spec, families, `${field}[${i}]`) : [],
   );
   const all = [...single, ...members.filter(({ id }) => !named.has(id))];
   checkCount(all.length, armsMax, members.length === 0 ? field : `${field}, families spelled out,`);

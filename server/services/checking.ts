@@ -11,6 +11,7 @@ import { runFields } from "../run-files/contract.ts";
 import { fieldIn, lineIn, type RunText } from "../run-files/read.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { type CallContext, type CodeName, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
+import { servedOf } from "./arm-families.ts";
 import { checkArms } from "./check-arms.ts";
 import { checkEvaluatedRows, rowWarnings } from "./check-rows.ts";
 import { countRanks } from "./rank-ranges.ts";
@@ -52,7 +53,7 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
       return responseOf(read.text, config, await foundIn(deps, config, context));
     },
     async simulateRun(request, context) {
-      const config = readConfig(deps, required(request.config, "config"));
+      const config = await readConfig(deps, required(request.config, "config"));
       const updates = updatesOf(request.updates, config);
       const job = {
         kind: "simulate",
@@ -69,8 +70,9 @@ export function checkingHandlers(deps: ServiceDeps): Handlers {
 }
 
 /** As a run would have it. */
-function readConfig(deps: ServiceDeps, wireConfig: wire.RunConfig): RunConfig<TaskSpec> {
-  const given = runConfigFromWire(wireConfig, deps);
+async function readConfig(deps: ServiceDeps, wireConfig: wire.RunConfig): Promise<RunConfig<TaskSpec>> {
+  const isServed = await servedOf(wireConfig.arms, deps.registry);
+  const given = runConfigFromWire(wireConfig, { ...deps, isServed });
   const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
   const wrong = checkConfig(config);
   if (wrong !== undefined) throw invalidAt("config.", wrong);
@@ -100,7 +102,7 @@ interface Found {
 /** All that CreateRun would refuse, and what it would warn of. */
 async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, { peer, signal }: CallContext): Promise<Found> {
   try {
-    const config = readConfig(deps, wireConfig);
+    const config = await readConfig(deps, wireConfig);
     await checkTasks(deps, config, wireConfig.trainOnEvaluated, { caller: peerCaller(peer), signal });
     return { problems: [], warnings: await rowWarnings(deps, config), created: config };
   } catch (error) {

@@ -14,6 +14,7 @@ import type { TaskSpec } from "../tasks/spec.ts";
 import { inStretches } from "../sharing/stretches.ts";
 import { feedbackToWire } from "./wire-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
+import { servedOf } from "./arm-families.ts";
 import { checkingHandlers, checkTasks } from "./checking.ts";
 import { checkArms } from "./check-arms.ts";
 import { checkEvaluatedRows, rowWarnings } from "./check-rows.ts";
@@ -73,16 +74,19 @@ function runHandlers(deps: ServiceDeps): Handlers {
   return {
     async createRun(request, { peer, signal, log }) {
       const runId = readRunId(request);
-      const given = runConfigFromWire(required(request.config, "config"), deps);
-      const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
-      // What there is already was tried when it was made.
+      const asked = required(request.config, "config");
+      // What there is already was tried when it was made, and has the arms that its families had then.
       const existing = await runs.get(runId);
+      const there = existing.kind === "ok" ? existing.value.config.arms : undefined;
+      const isServed = await servedOf(asked.arms, deps.registry, there);
+      const given = runConfigFromWire(asked, { ...deps, isServed });
+      const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
       if (existing.kind === "not_found") {
         const wanting = { caller: peerCaller(peer), signal };
-        await checkTasks(deps, config, request.config?.trainOnEvaluated ?? false, wanting);
+        await checkTasks(deps, config, asked.trainOnEvaluated, wanting);
         for (const warning of await rowWarnings(deps, config)) log.warn({ runId, warning }, "rows of a run");
       }
-      const rated = begunRatings(deps, { arms: config.arms, from: 0 }, request.config?.arms ?? [], "config.arms");
+      const rated = begunRatings(deps, { arms: config.arms, from: 0 }, asked.arms, "config.arms");
       const { run, created } = okOrThrow(await runs.create(runId, config, rated), "config.");
       return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
     },
@@ -224,7 +228,8 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       if (numGenerations !== undefined) checkRange(numGenerations, 1, deps.limits.completionsMax, "num_generations");
       const given = request.policy && policyFromWire(request.policy);
       const { config, state } = okOrThrow(await runs.get(runId));
-      const addArms = addedArms(request.addArms, config, deps);
+      const isServed = await servedOf(request.addArms, deps.registry);
+      const addArms = addedArms(request.addArms, config, { ...deps, isServed });
       await checkArms(deps, { arms: addArms, seed: config.seed }, { caller: peerCaller(peer), signal }, "add_arms");
       const { removeArms } = request;
       const staying = config.arms.filter(({ id }) => !removeArms.includes(id));

@@ -18,7 +18,7 @@ import { RpcError } from "../transport/rpc.ts";
 import { checkBytes, createReadings, invalid, required } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 
-const NAME_BYTES_MAX = 64;
+export const NAME_BYTES_MAX = 64;
 export const ENVIRONMENT_ID_BYTES_MAX = 128;
 const PARAMETERS_MAX = 32;
 const REWARD_PARAMETERS_MAX = 16;

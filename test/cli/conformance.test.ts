@@ -10,6 +10,7 @@ import {
   ProvidedFactsSchema,
   ProvidedInstanceSchema,
 } from "../../server/gen/gradus/v1/provider_pb.js";
+import { Verdict } from "../../server/gen/gradus/v1/outcome_pb.js";
 import type { Generated, Provider } from "../../server/ports/mounted/provider.ts";
 import { openServer, type TestServer } from "../support/in-process.ts";
 
@@ -78,6 +79,18 @@ test("a sound provider keeps every clause", async () => {
   expect(found.map(({ finding }) => finding.kind)).toEqual(found.map(() => "pass"));
 });
 
+const verdicts = (isRight: (answer: string, instance: string) => boolean): Partial<Provider> => ({
+  verify: async (_, { instance, answer }) => {
+    const verdict = isRight(answer, Buffer.from(instance).toString()) ? Verdict.FEASIBLE : Verdict.INFEASIBLE;
+    return { kind: "facts", facts: create(ProvidedFactsSchema, { verdict }) };
+  },
+});
+
+test("of answers that are right or wrong the verdict says it", async () => {
+  const found = await all(conformProvider(provider(verdicts((answer, instance) => answer === instance)), []));
+  expect(found.map(({ finding }) => finding.kind)).toEqual(found.map(() => "pass"));
+});
+
 let calls = 0;
 const sound = provider();
 test.each<[string, Partial<Provider>, string]>([
@@ -99,6 +112,7 @@ test.each<[string, Partial<Provider>, string]>([
     { verify: async () => ({ kind: "facts", facts: create(ProvidedFactsSchema, { solved: true }) }) },
     "it counts as solved",
   ],
+  ["takes nonsense by its verdict", verdicts(() => true), "it counts as solved"],
   [
     "fails",
     { verify: async () => ({ kind: "failure", failure: "crashed", detail: "it fell over" }) },

@@ -7,6 +7,7 @@ import { parseAllDocuments } from "yaml";
 import { createClient } from "../../clients/ts/src/index.ts";
 import { configOptions, variableOf } from "../../server/runtime/options.ts";
 import { programOf } from "../support/debian.ts";
+import { PYTHON, useCheckout, WORD_FILE } from "../support/mounted/mounts.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 
 const guides = ["deployment", "monitoring", "capacity"].map((name) => `docs/guides/${name}.md`);
@@ -48,11 +49,14 @@ beforeAll(async () => {
   // Nobody answers there: its figures are shown all the same.
   const nobody = ["--judge-url", "http://127.0.0.1:9/v1", "--judge-model", "m"];
   const teacher = ["--teacher-url", "http://127.0.0.1:9/v1", "--teacher-model", "m"];
+  // Something mounted, for its figures have labels only when it is asked.
+  const mount = ["--python", PYTHON, "--python", WORD_FILE, "--mount-workers", "1"];
+  useCheckout();
   const tls = ["crt", "key"].flatMap((end) => [
     `--tls-${end === "crt" ? "cert" : "key"}`,
     `test/server/transport/tls/server.${end}`,
   ]);
-  server = await startServer(folder.path, "--metrics-port", "0", ...nobody, ...teacher, ...tls);
+  server = await startServer(folder.path, "--metrics-port", "0", ...nobody, ...teacher, ...mount, ...tls);
   const ca = readFileSync("test/server/transport/tls/ca.crt");
   const client = createClient(server.address.replace("127.0.0.1", "localhost"), { tls: { ca } });
   const run = client.run("r");
@@ -66,6 +70,8 @@ beforeAll(async () => {
   const program = await client.reset({ environment: "code", source: "real" });
   for (const task of [...tasks, program, { ...program, taskId: "x" }])
     await client.step(task, "<think></think><answer>```python\nprint(1)\n```</answer>");
+  const word = await client.reset({ environment: "mine/word", level: "short" });
+  await client.step(word, "<think></think><answer>die</answer>");
   client.close();
   const line = server.lines.find((each) => each.includes('"msg":"listening"')) ?? "";
   metricsAddress = `http://127.0.0.1:${textAt(JSON.parse(line), "metricsPort")}`;

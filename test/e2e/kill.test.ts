@@ -14,8 +14,9 @@ const what = `a run with waves and changes of shape is the same to the bit after
 const policies = Object.keys(killedPolicies) as KilledPolicy[];
 
 test.each(policies)(`under %s ${what}`, { timeout }, async (policy) => {
-  const { violations, kills, tasks } = await killedAndNot({ kills: KILLS, seed: SEED, policy });
+  const { violations, kills, hostKills, tasks } = await killedAndNot({ kills: KILLS, seed: SEED, policy });
   expect(violations).toEqual([]);
   expect(kills).toBe(KILLS);
+  expect(hostKills).toBe(policy === "mounted" ? KILLS : 0);
   expect(tasks).toBeGreaterThan(0);
 });

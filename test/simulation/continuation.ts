@@ -84,6 +84,8 @@ export interface Continuation {
   readonly violations: readonly string[];
   /** Kills in the middle of the run: none that came when it was done. */
   readonly kills: number;
+  /** Of mounted environments' hosts, one before each of these. */
+  readonly hostKills: number;
   readonly batches: number;
   readonly tasks: number;
   readonly samples: number;
@@ -225,36 +227,44 @@ async function toItsEnd(
   return samples;
 }
 
-/** Goes on from where the trainer is until the server is killed, at a random point; whether that was before the end. */
+/** Goes on from where the trainer is until the server is killed, at a random point; what was killed before the end. */
 async function untilKilled(
   folder: string,
   trainer: Trainer,
   { shapes, choice, flags }: Course,
   rng: Rng,
-): Promise<boolean> {
+): Promise<{ readonly server: number; readonly host: number }> {
   const server = await start(folder, flags);
   const client = createClient(server.address, { retry: false });
   // After so many replies, with others on their way, or (0) while the first call is.
   const point = rng.int(0, Math.floor(1.5 * PROMPTS * GENERATIONS));
   // A host is killed before, and the run goes on meanwhile.
   const host = hostOf(server.pid);
-  const hostPoint = rng.int(0, point);
+  const hostPoint = rng.int(Math.min(1, point), point);
   let replies = 0;
-  let killed = false;
+  const killed = { server: 0, host: 0 };
+  const killHost = (): void => {
+    if (host === undefined) return;
+    killed.host++;
+    process.kill(host, "SIGKILL");
+  };
   const kill = (): void => {
-    killed = true;
+    killed.server++;
     void server.kill("SIGKILL");
   };
   const onReply = (): void => {
-    if (++replies === hostPoint && host !== undefined) process.kill(host, "SIGKILL");
+    if (++replies === hostPoint) killHost();
     if (replies === point) kill();
   };
-  if (point === 0) setTimeout(kill, rng.int(0, 20));
+  if (point === 0) {
+    killHost();
+    setTimeout(kill, rng.int(0, 20));
+  }
   try {
     while (await oneStep(client, trainer, shapes, { choice, onReply }));
   } catch (error) {
     // The server is gone; the trainer goes on from its cursor with the next one.
-    if (!killed) throw error;
+    if (killed.server === 0) throw error;
   }
   client.close();
   await server.kill("SIGKILL");
@@ -318,14 +328,16 @@ export async function killedAndNot({ kills, seed, policy, progress }: Continuati
   const rng = rngFor("kills", seed);
   // More than the kills let pass, which are three quarters of a batch apart: the last one must not come after the end.
   const batches = 8 + kills;
-  const killed: Killed = killedPolicies[policy];
-  const course = { choice: choiceFor(batches, policy), shapes: shapesFor(batches, killed), flags: killed.flags };
+  const under: Killed = killedPolicies[policy];
+  const course = { choice: choiceFor(batches, policy), shapes: shapesFor(batches, under), flags: under.flags };
   const [undisturbed, disturbed] = [newTrainer(), newTrainer()];
   const samples = await toItsEnd(calm.path, undisturbed, course);
   copyFileSync(join(calm.path, "task-keys"), join(stormy.path, "task-keys"));
-  let done = 0;
+  let [done, hostKills] = [0, 0];
   for (let i = 0; i < kills; i++) {
-    done += Number(await untilKilled(stormy.path, disturbed, course, rng));
+    const killed = await untilKilled(stormy.path, disturbed, course, rng);
+    done += killed.server;
+    hostKills += killed.host;
     progress?.();
   }
   const violations: string[] = [];
@@ -335,5 +347,6 @@ export async function killedAndNot({ kills, seed, policy, progress }: Continuati
   });
   if (again !== samples) violations.push(`${again} samples are recorded; undisturbed: ${samples}`);
   violations.push(...unlike(undisturbed, disturbed));
-  return { violations, kills: done, batches: undisturbed.states.size, tasks: undisturbed.tasks.size, samples };
+  const [batches, tasks] = [undisturbed.states.size, undisturbed.tasks.size];
+  return { violations, kills: done, hostKills, batches, tasks, samples };
 }

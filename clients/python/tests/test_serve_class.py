@@ -191,3 +191,27 @@ def test_chance_of_a_module_is_set_before_each_item() -> None:
     each = served(Careless)
     assert each.make("default", "{}", 5) == each.make("default", "{}", 5)
     assert each.make("default", "{}", 5) != each.make("default", "{}", 6)
+
+
+def test_chance_is_set_before_a_row_too() -> None:
+    class Shuffled(Environment):
+        """A row that is shown in an order of chance's own."""
+
+        id = "mine/shuffled"
+        rows = ["abcdefgh", "ijklmnop"]  # noqa: RUF012
+
+        def prompt(self, instance: str) -> str:
+            return "".join(random.sample(instance, len(instance)))
+
+        def verify(self, instance: str, answer: str) -> bool:
+            return answer == instance
+
+        def draw(self, instance: str, answer: str | None) -> str:
+            return f"<svg>{random.random()}</svg>"
+
+    shuffled = served(Shuffled)
+    first = shuffled.make("all", "", 0)
+    picture = shuffled.draw(first.instance, None)
+    assert shuffled.make("all", "", 1).prompt != first.prompt
+    assert shuffled.make("all", "", 0) == first
+    assert shuffled.draw(first.instance, None) == picture

@@ -3,7 +3,8 @@ import { type Sample, type SampledMetric } from "../../runtime/samples.ts";
 import type { Trials } from "./trials.ts";
 import type { AskedEnvironment, Failure, Provider } from "./provider.ts";
 
-type What = "instance" | "verdict" | "drawing";
+/** "again": an instance that was made before, and that neither its task's id nor memory had any more. */
+type What = "instance" | "again" | "verdict" | "drawing";
 
 /** Of one environment and kind of item. */
 interface Count {
@@ -65,7 +66,11 @@ export function createMountCounter(name: string): MountCounter {
     count: (provider) => ({
       ...provider,
       generate: (environment, asked, options) =>
-        timed(countOf(environment, "instance"), provider.generate(environment, asked, options), (all) => all),
+        timed(
+          countOf(environment, options.again === true ? "again" : "instance"),
+          provider.generate(environment, asked, options),
+          (all) => all,
+        ),
       verify: (environment, asked, options) =>
         timed(countOf(environment, "verdict"), provider.verify(environment, asked, options), (one) => [one]),
       draw: (environment, asked, options) =>
@@ -100,7 +105,7 @@ export function mountMetrics(figures: () => readonly MountFigures[]): readonly S
     metric(
       "gradus_mount_items_total",
       "counter",
-      "Instances made, answers verified and pictures drawn by what is mounted, by what they came to: ok, exhausted, or the kind of failure.",
+      "Instances made (again: those that neither a task's id nor memory had any more), answers verified and pictures drawn by what is mounted, by what they came to: ok, exhausted, or the kind of failure.",
       ({ name: mount, items }) =>
         items.flatMap(({ environment, item, results }) =>
           each(results, (result, value) => ({ labels: { mount, environment, item, result }, value })),

@@ -53,6 +53,7 @@ class Trial {
     const { rows } = this.#level;
     let first: { readonly seed: bigint; readonly whole: WholeInstance } | undefined;
     let message = "it has none";
+    let isCheap = true;
     for (const seed of rows === 0 ? SEEDS : SEEDS.filter((row) => row < BigInt(rows))) {
       const beganMs = performance.now();
       const generated = await this.#make(seed);
@@ -66,27 +67,37 @@ class Trial {
       first ??= { seed, whole };
       const finding = await this.#tryAnswers(whole);
       if (finding.kind !== "lawful") return finding;
-      if (performance.now() - beganMs > CHEAP_MS) break;
+      isCheap &&= performance.now() - beganMs <= CHEAP_MS;
+      if (!isCheap) break;
     }
     if (first === undefined) return unlawful(`its seeds have no instances: ${onOneLine(message)}`);
-    return this.#tryAgain(first.seed, first.whole);
+    const again = await this.#tryAgain(first.seed, first.whole, false);
+    // Once more by a process that has done nothing before: what depends on the process is found out before it is served.
+    return again.kind === "lawful" && isCheap ? this.#tryAgain(first.seed, first.whole, true) : again;
   }
 
-  async #make(seed: bigint): Promise<Generated> {
+  async #make(seed: bigint, fresh = false): Promise<Generated> {
     const { name: level, parametersJson } = this.#level;
     const asked = { level, parametersJson, seeds: [seed] };
-    const [generated = NOTHING] = await this.#provider.generate(this.#described.asked, asked, { signal: this.#signal });
+    const [generated = NOTHING] = await this.#provider.generate(this.#described.asked, asked, {
+      signal: this.#signal,
+      fresh,
+    });
     return generated;
   }
 
-  async #tryAgain(seed: bigint, before: WholeInstance): Promise<Finding> {
-    const again = await this.#make(seed);
+  async #tryAgain(seed: bigint, before: WholeInstance, fresh: boolean): Promise<Finding> {
+    const again = await this.#make(seed, fresh);
     if (again.kind === "failure") return failed("making the same seed again failed", again);
     if (again.kind === "exhausted") return unlawful("one seed has an instance, and then it has none");
     const whole = wholeOf(this.#described, again.instance);
     if (typeof whole === "string") return unlawful(whole);
     if (Buffer.compare(whole.bytes, before.bytes) === 0 && whole.canonical === before.canonical) return LAWFUL;
-    return unlawful("one seed gave two instances: it depends on more than the seed, e.g. on a random state of its own");
+    return unlawful(
+      fresh
+        ? "one seed gave another instance in another process: it depends on more than the seed, e.g. on the clock, or the process"
+        : "one seed gave two instances: it depends on more than the seed, e.g. on a random state of its own",
+    );
   }
 
   async #tryAnswers({ bytes: instance, reference }: WholeInstance): Promise<Finding> {

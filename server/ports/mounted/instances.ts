@@ -6,7 +6,7 @@ import { roughBytes } from "../../scoring/scorer.ts";
 import type { DescribedLevel } from "./described.ts";
 import { NOTHING } from "./provider.ts";
 import { wholeOf, type WholeInstance } from "./instance.ts";
-import { askFor, failedToMake, type Making, type Place, type Result, RETRY_DELAY_MS, search } from "./searches.ts";
+import { askFor, failedToMake, type Making, type Place, type Result, RETRY_DELAY_MS, search, takeRows } from "./searches.ts";
 
 /** Instances that are kept whole, of all levels of an environment: for what is asked again for a prompt or a canary. */
 const KEPT_BYTES_MAX = 8 * 1024 ** 2;
@@ -16,6 +16,8 @@ const NEVER = new AbortController().signal;
 
 export interface Instances {
   make(tasks: AskedTasks, signal: AbortSignal): Promise<readonly Result[]>;
+  /** Why a level gives none, found out now where it was not; undefined: it does, or there is no telling. */
+  whyNone(parameters: AskedTasks["parameters"]): Promise<string | undefined>;
   /** One that was made before: whole, and the same. It is made whoever waits, and kept for who comes next. */
   again(place: AskedPlace): Promise<Result>;
 }
@@ -53,8 +55,15 @@ export function createInstances(making: Making): Instances {
       const level = levelAt(tasks);
       const without = await whyNone(making, level, broken.get(level.name));
       if (without !== undefined) return tasks.seeds.map(() => without);
-      const { seeds, split } = tasks;
-      return search(making, { level, seeds, split }, (place, whole) => kept.set(nameOf(place), whole), signal);
+      const { seeds, split, rows } = tasks;
+      const keep = (place: Place, whole: WholeInstance): unknown => kept.set(nameOf(place), whole);
+      if (rows !== undefined) return takeRows(making, { level, seeds, split, rows }, keep, signal);
+      return search(making, { level, seeds, split }, keep, signal);
+    },
+    whyNone: async (parameters) => {
+      const level = levelAt({ parameters });
+      const without = await whyNone(making, level, broken.get(level.name));
+      return without?.kind === "exhausted" ? without.message : undefined;
     },
     again: async (place) => {
       const { seed, attempt } = place;
@@ -83,7 +92,7 @@ async function whyNone(making: Making, level: DescribedLevel, broken: string | u
 /** All of it; in words, why it is not the same any more; or why there is no telling now. */
 async function sameAgain(making: Making, place: AskedPlace, at: Place) {
   const { described, hashOf, resource } = making;
-  const [generated = NOTHING] = await askFor(making, [at], NEVER);
+  const [generated = NOTHING] = await askFor(making, [at], { signal: NEVER, again: true });
   if (generated.kind === "failure") return failedToMake(resource, generated);
   const whole = generated.kind === "made" ? wholeOf(described, generated.instance) : generated.message;
   if (typeof whole !== "string" && hashOf({ place, bytes: whole.bytes, whole }) === place.hash) return whole;

@@ -51,6 +51,8 @@ export interface AskOptions {
   readonly signal: AbortSignal;
   /** By a process that has done nothing before, where there are such. */
   readonly fresh?: boolean;
+  /** Of instances that were made before, and that neither a task's id nor memory has any more. */
+  readonly again?: boolean;
 }
 
 /** Never rejects, whatever the other side does. */

@@ -6,10 +6,14 @@ import { onOneLine } from "../../../envs/lib/words.ts";
 import type { Described, DescribedLevel } from "./described.ts";
 import type { Finding } from "./examine.ts";
 import { type MountedInstance, wholeOf, type WholeInstance } from "./instance.ts";
-import { type Failure, type Generated, NOTHING, type Provider } from "./provider.ts";
+import { type AskOptions, type Failure, type Generated, NOTHING, type Provider } from "./provider.ts";
 
 /** Attempts for one seed: an instance lies in the smallest split one time in ten. */
 const ATTEMPTS_MAX = 256;
+/** Of a level with rows, numbers of attempts from here on name the row itself: they are those of a walk. */
+const ROW_ATTEMPTS = ATTEMPTS_MAX;
+/** A walk through more rows is none: attempts are numbers of 32 bits. */
+export const WALKED_ROWS_MAX = 2 ** 31;
 /** Of these, those that fail: a generator that fails at so many fails at all. */
 const FAILED_MAX = 3;
 /** Attempts that are asked for at once after the first: most instances are of the train split. */
@@ -50,6 +54,8 @@ interface Search {
   result: Result | undefined;
 }
 
+const begun = (seed: bigint): Search => ({ seed, attempt: 0, failures: 0, last: "", result: undefined });
+
 /** What is wanted of one level and split. */
 export interface Wanted {
   readonly level: DescribedLevel;
@@ -64,12 +70,34 @@ export async function search(
   keep: (place: Place, whole: WholeInstance) => void,
   signal: AbortSignal,
 ): Promise<readonly Result[]> {
-  const searches = wanted.seeds.map((seed): Search => ({ seed, attempt: 0, failures: 0, last: "", result: undefined }));
+  const searches = wanted.seeds.map(begun);
   for (;;) {
     const open = searches.filter(({ result }) => result === undefined);
     if (open.length === 0) return searches.map(({ result }) => result as Result);
     await goOn(making, wanted, open, keep, signal);
   }
+}
+
+/** The tasks of rows, in order: each row that lies in the split is one, and the others are none. */
+export async function takeRows(
+  making: Making,
+  { level, seeds, split, rows }: Wanted & { readonly rows: readonly number[] },
+  keep: (place: Place, whole: WholeInstance) => void,
+  signal: AbortSignal,
+): Promise<readonly Result[]> {
+  const places = seeds.map((seed, i): Place => ({ level, seed, attempt: ROW_ATTEMPTS + (rows[i] ?? 0) }));
+  const generated = await askFor(making, places, { signal });
+  return places.map((place, i): Result => {
+    const one: Search = { ...begun(place.seed), attempt: place.attempt };
+    takeIn(making, one, place, generated[i] ?? NOTHING, split);
+    const { result, last } = one;
+    if (result?.kind === "made" && result.instance.whole !== undefined) keep(place, result.instance.whole);
+    if (result !== undefined) return result;
+    const where = `${making.described.asked.id}, level '${level.name}', row ${rows[i]}`;
+    if (last !== "" || generated[i]?.kind !== "made")
+      return { kind: "exhausted", message: `${where}: ${onOneLine(last)}` };
+    return { kind: "exhausted", message: `${where}, is of another split than ${split}`, elsewhere: true };
+  });
 }
 
 /** One round: the next attempts of as many of the searches as one request takes. */
@@ -85,7 +113,7 @@ async function goOn(
   const places = turn.flatMap(({ seed, attempt }) =>
     Array.from({ length: each }, (_, i): Place => ({ level, seed, attempt: attempt + i })),
   );
-  const generated = await askFor(making, places, signal);
+  const generated = await askFor(making, places, { signal });
   for (const [i, one] of turn.entries()) {
     one.attempt += each;
     for (let at = i * each; at < (i + 1) * each && one.result === undefined; at++)
@@ -125,11 +153,11 @@ function exhausted({ described }: Making, { name }: DescribedLevel, { last }: Se
 export function askFor(
   { described: { asked }, provider }: Pick<Making, "described" | "provider">,
   places: readonly Place[],
-  signal: AbortSignal,
+  options: AskOptions,
 ): Promise<readonly Generated[]> {
   const [{ level }] = places as readonly [Place];
   const seeds = places.map((place) => providersSeed(asked.id, place));
-  return provider.generate(asked, { level: level.name, parametersJson: level.parametersJson, seeds }, { signal });
+  return provider.generate(asked, { level: level.name, parametersJson: level.parametersJson, seeds }, options);
 }
 
 /** Whether it may be otherwise next time: what the environment's own code does to a seed it does again. */
@@ -154,6 +182,7 @@ export function failedToMake(resource: string, { failure, detail }: Failure): Fa
  */
 function providersSeed(id: string, { level, seed, attempt }: Place): bigint {
   if (level.rows === 0) return deriveSeed("mounted", id, level.name, seed, attempt);
+  if (attempt >= ROW_ATTEMPTS) return BigInt(attempt - ROW_ATTEMPTS);
   const hash = BigInt(`0x${hashKey("mounted row", id, level.name, seed, attempt).slice(0, 16)}`);
   return hash % BigInt(level.rows);
 }

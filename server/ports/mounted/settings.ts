@@ -58,11 +58,22 @@ function readMount(given: string): Parsed<Given> {
   };
 }
 
-function readAllowed(given: string): Parsed<{ readonly kind: "read" | "net"; readonly what: string }> {
-  const [, kind = "", what = ""] = /^(read|net)=([^\0]{1,4096})$/.exec(given) ?? [];
-  if (kind === "net") return { kind: "value", value: { kind: "net", what } };
-  if (kind === "read") return { kind: "value", value: { kind: "read", what: resolve(what) } };
-  return { kind: "refused", expected: "read=PATH or net=HOST" };
+interface Allowed {
+  readonly kind: "read" | "net";
+  readonly what: string;
+}
+
+/** One, or several between commas, each with its name. */
+function readAllowed(given: string): Parsed<readonly Allowed[]> {
+  const parts = given.split(/,(?=(?:read|net)=)/);
+  const read = parts.flatMap((each): Allowed[] => {
+    const [, kind = "", what = ""] = /^(read|net)=([^\0]{1,4096})$/.exec(each) ?? [];
+    if (kind === "net") return [{ kind, what }];
+    return kind === "read" ? [{ kind, what: resolve(what) }] : [];
+  });
+  if (read.length < parts.length)
+    return { kind: "refused", expected: "read=PATH or net=HOST, or several of these with commas between them" };
+  return { kind: "value", value: read };
 }
 
 export const mountOptions = {
@@ -96,7 +107,7 @@ export const mountOptions = {
   }),
   allow: list({
     flag: "allow",
-    placeholder: "read=path|net=host",
+    placeholder: "read=path,net=host",
     description:
       "what mounted Python may ask of this machine beside its own folder and packages: a folder that it may read, or a host, which opens the network; may be given several times",
     each: readAllowed,
@@ -146,7 +157,7 @@ export function readMounts(values: ValuesOf<typeof mountOptions>): MountSettings
     if (unknown !== undefined)
       throw new ConfigProblem(`--${option} must name a provider of --mount name=host:port; got '${unknown.name}'`);
   }
-  const what = (kind: "read" | "net") => allow.flatMap((each) => (each.kind === kind ? [each.what] : []));
+  const what = (kind: "read" | "net") => allow.flat().flatMap((each) => (each.kind === kind ? [each.what] : []));
   const allowed = { read: what("read"), net: what("net") };
   return Object.freeze({ mounts, python: interpreterOf(values), allow: allowed, workers, memoryMib, reload });
 }

@@ -67,6 +67,16 @@ describe("a mounted file", () => {
     expect(await client.step(task, right(task))).toMatchObject({ kind: "scored", reward: 1 });
   });
 
+  test("is an arm for each of its levels, where a run names the family", async () => {
+    const run = client.run("family");
+    const family = { ...choice, arms: [{ id: "", environment: "mine/*" }] };
+    await run.create(family);
+    const { state } = await run.get();
+    expect(state?.arms.map(({ armId }) => armId)).toEqual(["mine/word/short", "mine/word/long", "mine/word/vast"]);
+    expect((await run.nextBatch({ cursor: 0n, count: 6 })).tasks).toHaveLength(6);
+    await run.create(family);
+  });
+
   test.each(["hang", "die"])("takes an answer that makes its verifier %s for wrong, and no other", async (words) => {
     const task = await client.reset(ask("short", 1));
     const texts = [words, [...wordOf(task)].reverse().join(""), "other"];

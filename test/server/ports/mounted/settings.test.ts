@@ -5,11 +5,11 @@ import { describeConfig, readConfig } from "../../../../server/runtime/config.ts
 const read = (flags: Readonly<Record<string, readonly string[]>>) => readConfig(flags, { HOME: "/home/somebody" });
 
 test("a Python file is mounted, and any other path is the interpreter", () => {
-  const result = read({ python: ["/envs/mine.py", "/venv/bin/python"], allow: ["read=/data", "net=hub.example"] });
+  const result = read({ python: ["/envs/mine.py", "/venv/bin/python"], allow: ["read=/data,net=hub.example", "read=/a,b"] });
   expect(result.kind === "ok" && result.config.mounted).toMatchObject({
     mounts: [{ kind: "host", target: "/envs/mine.py" }],
     python: "/venv/bin/python",
-    allow: { read: ["/data"], net: ["hub.example"] },
+    allow: { read: ["/data", "/a,b"], net: ["hub.example"] },
   });
   expect(result.kind === "ok" && result.config.sandbox).toMatchObject({ python: "/venv/bin/python" });
 });
@@ -30,6 +30,7 @@ describe("what cannot be meant is refused in words", () => {
     [{ mount: ["Far Away"] }, /--mount must be name=host:port/],
     [{ mount: ["far=example.org"] }, /--mount must be/],
     [{ allow: ["write=/"] }, /--allow must be read=PATH or net=HOST/],
+    [{ allow: ["read="] }, /--allow must be read=PATH or net=HOST/],
     [{ python: ["a.py", "a.py"] }, /name each thing once/],
     [{ mountCa: ["far=ca.pem"] }, /must name a provider of --mount/],
     [{ mount: ["far=gym.example:1"], mountTokenFile: [`far=${import.meta.filename}`] }, /in clear text/],

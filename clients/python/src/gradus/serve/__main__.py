@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -82,7 +83,7 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
 def terms_of(asked: argparse.Namespace) -> Terms:
     """What a host is told."""
     allowed: dict[str, list[str]] = {"read": [], "net": []}
-    for part in ",".join(asked.allow).split(","):
+    for part in [each for given in asked.allow for each in re.split(r",(?=(?:read|net)=)", given)]:
         kind, _, value = part.partition("=")
         if kind in allowed and value:
             allowed[kind].append(os.path.abspath(value) if kind == "read" else value)

@@ -125,13 +125,13 @@ class Served:
     def make(self, level: str, parameters_json: str, seed: int) -> provider_pb2.ProvidedInstance:
         """The instance of a seed, or the row of an index. Raises what the environment does."""
         rows = self._rows.get(level)
+        seed_chance(seed)
         if rows is not None:
             if seed >= len(rows):
                 raise ExhaustedError(f"level {level} has {len(rows):,} rows, and none of index {seed:,}")
             made = rows[seed]
         else:
             parameters = _json.load(parameters_json) if parameters_json else {}
-            seed_chance(seed)
             made = self.environment.generate(random.Random(seed), **parameters)
             if made is None:
                 raise MisshapenError("generate returned nothing")
@@ -175,6 +175,7 @@ class Served:
 
     def draw(self, instance: bytes, answer: str | None) -> str:
         """An SVG document."""
+        seed_chance(0)
         drawn = self.environment.draw(_json.load(instance), answer)
         if not isinstance(drawn, str):
             raise MisshapenError(f"draw gave a {type(drawn).__name__}, and no SVG document")
