@@ -37,7 +37,7 @@ function mounted(tried: string[]): Environment {
 
 const family = (environment: string, level?: string) =>
   create(ArmSchema, {
-    spec: { environment, ...(level !== undefined && { difficulty: { case: "level", value: level } }) },
+    spec: { environment, ...(level !== undefined && { difficulty: { case: "level", value: level } as const }) },
   });
 
 async function spelledOut(arm: ReturnType<typeof family>, run?: readonly { readonly id: string }[]) {
