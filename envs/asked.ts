@@ -19,7 +19,11 @@ type Made<Instance> = Extract<AskedResult<Instance>, { readonly kind: "made" }>;
 /** What is kept of a task that was asked for. */
 export function askedKey<Instance>(
   { environment }: Asking<Instance>,
-  { parameters, seed, epoch = 0 }: { readonly parameters: Parameters; readonly seed: bigint; readonly epoch?: number | undefined },
+  {
+    parameters,
+    seed,
+    epoch = 0,
+  }: { readonly parameters: Parameters; readonly seed: bigint; readonly epoch?: number | undefined },
   { instance, attempt, baseline }: Made<Instance>,
 ): TaskKey {
   const origin: Origin = { kind: "generated", parameters, seed, attempt };

@@ -151,8 +151,7 @@ export const ofProvided: readonly Clause<ProvidedSubject>[] = [
       if (made === undefined) return skip("there is no instance");
       for (const answer of HOSTILE) {
         const verified = await verify(subject, made, answer);
-        if (isRight(verified))
-          return fail(`${JSON.stringify(answer.slice(0, 40))} counts as solved`);
+        if (isRight(verified)) return fail(`${JSON.stringify(answer.slice(0, 40))} counts as solved`);
       }
       const after = await verify(subject, made, "I do not know.");
       return after.kind === "facts" ? pass : fail(`after them: ${after.failure}: ${after.detail}`);

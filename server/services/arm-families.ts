@@ -142,12 +142,7 @@ function membersOf(arm: Arm, spec: TaskSpec, families: Families, field: string):
  * Arms with those of families in place of these. They come behind the others, which keep their index; one that is named by
  * itself, by the id that it has in the family, is as it is named there.
  */
-export function withFamilies(
-  arms: readonly Arm[],
-  families: Families,
-  armsMax: number,
-  field: string,
-): Arm[] {
+export function withFamilies(arms: readonly Arm[], families: Families, armsMax: number, field: string): Arm[] {
   const single = arms.filter((arm) => !isFamily(arm));
   const named = new Set(single.map(({ id }) => id));
   const members = arms.flatMap((arm, i) =>

@@ -46,7 +46,9 @@ const DEFAULT_TIME_TO_LIVE_MS = 30 * DAY_MS;
 const DEFAULT_GROUP_TIMEOUT_MS = 10 * 60 * 1000;
 
 /** What a run's configuration is checked against. */
-type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "missingPorts"> & { readonly isServed?: Served };
+type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "missingPorts"> & {
+  readonly isServed?: Served;
+};
 
 /** What is wrong is found in one go, as far as it can be: see RpcError.others. */
 export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConfig<TaskSpec> {

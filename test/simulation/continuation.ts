@@ -327,9 +327,9 @@ export async function killedAndNot({ kills, seed, policy, progress }: Continuati
   using stormy = temporaryFolder();
   const rng = rngFor("kills", seed);
   // More than the kills let pass, which are three quarters of a batch apart: the last one must not come after the end.
-  const batches = 8 + kills;
+  const updates = 8 + kills;
   const under: Killed = killedPolicies[policy];
-  const course = { choice: choiceFor(batches, policy), shapes: shapesFor(batches, under), flags: under.flags };
+  const course = { choice: choiceFor(updates, policy), shapes: shapesFor(updates, under), flags: under.flags };
   const [undisturbed, disturbed] = [newTrainer(), newTrainer()];
   const samples = await toItsEnd(calm.path, undisturbed, course);
   copyFileSync(join(calm.path, "task-keys"), join(stormy.path, "task-keys"));

@@ -6,7 +6,16 @@ import { roughBytes } from "../../scoring/scorer.ts";
 import type { DescribedLevel } from "./described.ts";
 import { NOTHING } from "./provider.ts";
 import { wholeOf, type WholeInstance } from "./instance.ts";
-import { askFor, failedToMake, type Making, type Place, type Result, RETRY_DELAY_MS, search, takeRows } from "./searches.ts";
+import {
+  askFor,
+  failedToMake,
+  type Making,
+  type Place,
+  type Result,
+  RETRY_DELAY_MS,
+  search,
+  takeRows,
+} from "./searches.ts";
 
 /** Instances that are kept whole, of all levels of an environment: for what is asked again for a prompt or a canary. */
 const KEPT_BYTES_MAX = 8 * 1024 ** 2;

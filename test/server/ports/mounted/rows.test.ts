@@ -34,9 +34,7 @@ async function untilEpoch(client: GradusClient, runId: string, epoch: number): P
   for (let cursor = 0n; (drawn.at(-1)?.poolEpoch ?? 0) < epoch;) {
     const { tasks, nextCursor } = await client.run(runId).nextBatch({ cursor, count: PROMPTS });
     drawn.push(...tasks);
-    await client.batchStep(
-      tasks.map((task) => ({ task, completions: [{ sampleIndex: 0, text: answer(task) }] })),
-    );
+    await client.batchStep(tasks.map((task) => ({ task, completions: [{ sampleIndex: 0, text: answer(task) }] })));
     cursor = nextCursor;
   }
   return drawn.filter(({ poolEpoch }) => poolEpoch < epoch);
@@ -68,7 +66,11 @@ test("each row of the split comes once an epoch, in another order each time, and
 test("runs of other seeds and arms of other names walk in other orders", async () => {
   await using server = await openServer({ store: "memory", workers: "1", mount: [`far=${await provider()}`] });
   const orders: string[] = [];
-  for (const [name, seed] of [["a", 3], ["a", 4], ["b", 3]] as const) {
+  for (const [name, seed] of [
+    ["a", 3],
+    ["a", 4],
+    ["b", 3],
+  ] as const) {
     const run = server.client.run(`${name}${seed}`);
     await run.create({ ...runOf(name), seed });
     orders.push((await run.nextBatch({ cursor: 0n, count: PROMPTS })).tasks.map(numberOf).join());

@@ -5,7 +5,10 @@ import { describeConfig, readConfig } from "../../../../server/runtime/config.ts
 const read = (flags: Readonly<Record<string, readonly string[]>>) => readConfig(flags, { HOME: "/home/somebody" });
 
 test("a Python file is mounted, and any other path is the interpreter", () => {
-  const result = read({ python: ["/envs/mine.py", "/venv/bin/python"], allow: ["read=/data,net=hub.example", "read=/a,b"] });
+  const result = read({
+    python: ["/envs/mine.py", "/venv/bin/python"],
+    allow: ["read=/data,net=hub.example", "read=/a,b"],
+  });
   expect(result.kind === "ok" && result.config.mounted).toMatchObject({
     mounts: [{ kind: "host", target: "/envs/mine.py" }],
     python: "/venv/bin/python",

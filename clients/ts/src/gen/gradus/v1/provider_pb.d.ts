@@ -73,7 +73,8 @@ export declare type ProviderLevel = Message<"gradus.v1.ProviderLevel"> & {
 
   /**
    * 0: its instances are made from seeds. Else it has so many rows, and the
-   * seed of a GenerateRequest is a row's index, from 0.
+   * seed of a GenerateRequest is a row's index, from 0; a run goes through them, each
+   * once an epoch.
    *
    * @generated from field: uint64 rows = 4;
    */
