@@ -10,7 +10,7 @@ from gradus._arguments import CallOptions, call_options, check_seconds, listed, 
 from gradus._call import Call, curriculum_call, paged
 from gradus._op import Each, Op
 from gradus._run_core import RunCore
-from gradus._run_options import RunSampleChoice, RunSamplesOptions, ShapeOptions
+from gradus._run_options import HistoryChoice, HistoryOptions, RunSampleChoice, RunSamplesOptions, ShapeOptions
 from gradus._values import duration, message_of, proto_of
 from gradus.enums import FeedbackStatus, name_in
 from gradus.errors import NoEffectWarning
@@ -239,9 +239,18 @@ class WholeRunCore(RunCore):
         self.cursor = imported.run.state.first_open_cursor
         return imported
 
-    def watch(self) -> Each[RunState]:
-        """The state, at once and after each change, until the run is deleted or the iterator is closed."""
-        request = message_of(cur.WatchRunRequest, run_id=self.run_id)
+    def watch(self, interval: float = 0.0) -> Each[RunState]:
+        """The state, at once and after each change, until the run is deleted or the iterator is closed.
+
+        Parameters
+        ----------
+        interval
+            Seconds from one state to the next at least, 0.1 to 60, with the changes in between as one: of many arms a
+            state is large. 0: 0.1.
+
+        """
+        check_seconds(interval, "interval")
+        request = message_of(cur.WatchRunRequest, run_id=self.run_id, interval_ms=round(1000 * interval))
         method = "/gradus.v1.CurriculumService/WatchRun"
         return self.client.replies(method, request, cur.WatchRunResponse, lambda got: RunState.from_proto(got.state))
 
@@ -278,11 +287,25 @@ class WholeRunCore(RunCore):
         request = message_of(cur.DeleteRunSamplesRequest, run_id=self.run_id)
         return self.call(curriculum_call("DeleteRunSamples", request, lambda _: None), options)
 
-    def history(self, **options: Unpack[CallOptions]) -> Each[HistoryRecord]:
-        """Update batches, rounds of evaluation and control changes, in the order they happened."""
+    def history(self, **options: Unpack[HistoryOptions]) -> Each[HistoryRecord]:
+        """Update batches, rounds of evaluation and control changes, in the order they happened.
+
+        Parameters
+        ----------
+        **options
+            `merge_batches`, `without_arms` and `arm_groups`, see `HistoryChoice`; and `timeout` (seconds) and
+            `retries`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a group's number is not below how many arms `arm_groups` names.
+
+        """
+        told = {name: options[name] for name in HistoryChoice.__annotations__ if name in options}  # type: ignore[literal-required]
 
         def page(token: str) -> Call[tuple[list[HistoryRecord], str]]:
-            request = message_of(cur.GetHistoryRequest, run_id=self.run_id, page_token=token)
+            request = message_of(cur.GetHistoryRequest, run_id=self.run_id, page_token=token, **told)
             return curriculum_call("GetHistory", request, paged("records", HistoryRecord))
 
         return self.client.pages(page, call_options(options))
