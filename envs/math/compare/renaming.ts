@@ -124,15 +124,23 @@ function permutations(items: readonly string[]): readonly (readonly string[])[] 
 /** Letters that are integrated over; "a + c" is a sum like any. */
 const INTEGRATED: readonly string[] = ["x", "t", "u", "y", "z", "s", "v", "r", "θ"];
 
-/** What stands before "+ C" in a sum, which is anyone's; undefined: there is none. */
-export function besideConstant(node: Node): Node | undefined {
+/** What stands beside "+ C" in a sum, and whether that is a constant of integration, which is anyone's, and no k. */
+interface BesideConstant {
+  readonly rest: Node;
+  readonly isIntegration: boolean;
+}
+
+/** Undefined: there is none. */
+export function besideConstant(node: Node): BesideConstant | undefined {
   if (node.kind !== "add") return undefined;
   const lone = node.terms.filter(({ node: term }) => term.kind === "symbol" && CONSTANTS.has(term.name));
   const [only] = lone;
   if (only?.sign !== "+" || lone.length > 1) return undefined;
   const rest: Node = { kind: "add", terms: node.terms.filter((term) => term !== only) };
   const variables = variablesOf(rest);
-  return INTEGRATED.some((name) => variables.has(name)) && !variables.has(show(only.node)) ? rest : undefined;
+  const name = show(only.node);
+  const isBeside = INTEGRATED.some((each) => variables.has(each)) && !variables.has(name);
+  return isBeside ? { rest, isIntegration: INTEGRATION.test(name) } : undefined;
 }
 
 const ZEROS: readonly bigint[] = [1n, 2n, 7n, -3n];
