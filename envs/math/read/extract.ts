@@ -112,6 +112,7 @@ const PART_BEFORE = new RegExp(
     ...[r`[\d^/+−-]`, r`[\w)}\]]\s?\*`, r`\^\{`, r`\\(?:[dt]?frac|sqrt|cdot|times|pm)\s*(?:\[[^\]]{0,9}\])?\{?`],
     ...[r`[\d)}\]]\s?[*×÷·]\s?`, r`\d\s?(?:\\[,;:! ]\s?|\(\s?)`, r`\\[dt]?frac\s?\{[^{}]{0,20}\}\s?\{`],
     r`\\(?:log|ln|lg|exp|(?:arc)?(?:sin|cos|tan)|cot|sec|csc)(?:_\{?\w{1,4}\}?)?\s?\(?`,
+    r`\d\$?\s{0,2}(?:or|oder|ou|или|或者?)\s{0,2}\$?`,
     r`(?<!\p{L})(?:negative|minus|half(?: of)?|twice|double|triple)[\s$]{1,4}`,
   ].join("|")})$`,
   "iu",
@@ -121,7 +122,10 @@ const PART_BEHIND = new RegExp(
   `^(?:${[
     ...[r`[\d^xyz]|_[\d{]`, r`\s*[+*/]\s*[\d\\]`, r`\s*\\(?:pi|sqrt|cdot|times|[dt]?frac|div)(?![A-Za-z])`],
     ...[r`[.:]\d`, r` ?[×÷·−-] ?\d`, r`[aeiknpq](?!\p{L})`, r`\s*(?:squared|cubed|halves|factorial)(?!\p{L})`],
-    ...[r`\s*(?:plus|minus|times|divided by|multiplied by)\s+\$?[\d\\]`, r`\s*or (?:more|less|fewer|greater)(?!\p{L})`],
+    ...[
+      r`\s*(?:plus|minus|times|divided by|multiplied by)\s+\$?[\d\\]`,
+      r`[\s$]{0,4}(?:or|oder|ou|или|或者?)\s{0,2}(?:(?:more|less|fewer|greater)(?!\p{L})|\$?[-−]?\d)`,
+    ],
   ].join("|")})`,
   "u",
 );

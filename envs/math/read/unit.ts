@@ -60,12 +60,18 @@ const WORDS_MAX = 5;
 /** Words that take part in a unit without being one. */
 const SMALL = new Set(["of", "per", "the", "in", "a", "each", "total", "square", "cubic", "sq", "cu"]);
 
-/** Words of sentences, which no unit has: "7 is not the answer". */
+/** Words of sentences, which no unit has, in the languages of labels: "7 is not the answer", "7 è sbagliato". */
 const NO_UNITS: ReadonlySet<string> = new Set(
-  "is are was not no never wrong incorrect if when where for than but because hence so then thus answer maybe either neither except unless without".split(
-    " ",
-  ),
+  [
+    "is are was not no never wrong incorrect if when where for than but because hence so then thus answer maybe either",
+    "neither except unless without excluding",
+    "es son está están est sont ist sind é são è sono это есть является",
+    "ni nunca excepto salvo errado errada pas jamais sauf nicht kein keine nie niemals außer não nem exceto",
+    "non né mai tranne sbagliato sbagliata errato errata scorretto не нет ни никогда кроме niet değil bukan không",
+  ].flatMap((words) => words.split(" ")),
 );
+/** The same where words are not apart: "may be", "but not". */
+const DOUBTING = /かもしれ|でしょう|だろう|빼고|말고|제외/;
 
 /** The unit that stands here, up to a separator, in a spelling of our own; undefined: none. */
 export function readUnit(cursor: Cursor): string | undefined {
@@ -75,7 +81,8 @@ export function readUnit(cursor: Cursor): string | undefined {
   for (let words = 0; ;) {
     const next = peek(cursor);
     if (next?.kind === "word" || (next?.kind === "name" && parts.length > 0)) {
-      const isNone = NO_UNITS.has(next.text.toLowerCase()) || makesAnother(next.text);
+      const isSaid = NO_UNITS.has(next.text.toLowerCase()) || DOUBTING.test(next.text);
+      const isNone = isSaid || makesAnother(next.text);
       if (++words > WORDS_MAX || isNone || isVariable(next)) {
         fail(cursor, "words follow its value");
         return undefined;

@@ -90,6 +90,30 @@ export const pairs = [
     ),
   ),
   ...labelled(
+    "nor are words of a sentence that takes it back",
+    ...each(
+      "5",
+      "unread",
+      "5 не ответ",
+      "5 빼고",
+      "5 está errado",
+      "5 è sbagliato",
+      "5 değil",
+      "5かもしれない",
+      "5 ist falsch",
+    ),
+    ...each(
+      "5",
+      "unread",
+      "5 n'est pas bon",
+      "5 não é",
+      "5 sauf",
+      "5 nicht die Antwort",
+      "5 excluding",
+      "5 по ошибке не",
+    ),
+  ),
+  ...labelled(
     "what is counted is",
     ...each(
       "5",
