@@ -41,7 +41,8 @@ function spelled(word: string): string {
 
 /**
  * Expressions for the start of a text in small letters: each is compiled when it is first tried, which takes milliseconds
- * for each time that it holds the words, and several times as many where it has to pass over capitals itself.
+ * for each time that it holds the words, and several times as many where it has to pass over capitals itself. All of an
+ * environment's together take 50 to 175 ms once in a process, in which nobody else is served.
  */
 interface Labels {
   /** What every label holds. */
