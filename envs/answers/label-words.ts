@@ -297,7 +297,7 @@ export const NOUNS = [
 
 /** Behind the noun. */
 export const AFTER = [
-  ...["to the question", "to this question", "to your question", "to the problem", "to this problem", "\\(final\\)"],
+  ...["to the question", "to this question", "to your question", "to the problem", "to this problem", "(final)"],
   ...["a la pregunta", "à la question", "auf die frage", "на вопрос", "para a pergunta", "à pergunta", "da pergunta"],
   ...[
     "final",
