@@ -106,14 +106,36 @@ function boxesOf(text: string): readonly string[] | string {
   return [...new Set(found.map((box) => named(box, found.length > 1)))];
 }
 
-/** Of "-\boxed{5}", "2\boxed{5}", "10^{\boxed{3}}" and "half of \boxed{4}" the box holds no value that was meant. */
+/** A minus that is no dash and no item's sign: "= - \boxed{5}", "is - \boxed{5}". */
+const MINUS = r`(?:[=(<>≤≥≈,]\s?[-−]|−|\$[-−]|(?<!\p{L})(?:is|are|equals|ist|es|est|é|è)\s[-−])(?:\s|\\[,;:! ]){0,3}`;
+/** What says that the value is not the one that follows; "no more than" and "at least" do not. */
+const BEYOND = r`(?<!(?:no|not|nicht|no es|não|pas|non|не)\s)(?:${[
+  r`(?:more|less|greater|fewer|higher|lower|larger|smaller|bigger)\sthan|exceed(?:s|ing)?`,
+  ...[
+    "más (?:de|que)",
+    "menos (?:de|que)",
+    "mayor que",
+    "menor que",
+    "mehr als",
+    "weniger als",
+    "(?:größer|kleiner) als",
+  ],
+  ...["plus de", "moins de", "supérieure? à", "inférieure? à", "mais (?:de|que)", "maior que", "più di", "meno di"],
+  ...["maggiore di", "minore di", "больше", "более", "меньше", "менее"],
+].join("|")})`;
+/**
+ * Of "-\boxed{5}", "2\boxed{5}", "10^{\boxed{3}}", "half of \boxed{4}" and "more than \boxed{5}" the box holds no value
+ * that was meant.
+ */
 const PART_BEFORE = new RegExp(
   `(?:${[
     ...[r`[\d^/+−-]`, r`[\w)}\]]\s?\*`, r`\^\{`, r`\\(?:[dt]?frac|sqrt|cdot|times|pm)\s*(?:\[[^\]]{0,9}\])?\{?`],
     ...[r`[\d)}\]]\s?[*×÷·]\s?`, r`\d\s?(?:\\[,;:! ]\s?|\(\s?)`, r`\\[dt]?frac\s?\{[^{}]{0,20}\}\s?\{`],
     r`\\(?:log|ln|lg|exp|(?:arc)?(?:sin|cos|tan)|cot|sec|csc)(?:_\{?\w{1,4}\}?)?\s?\(?`,
     r`\d\$?\s{0,2}(?:or|oder|ou|или|或者?)\s{0,2}\$?`,
-    r`(?<!\p{L})(?:negative|minus|half(?: of)?|twice|double|triple)[\s$]{1,4}`,
+    r`(?<!\p{L})(?:negative|minus|half(?: of)?|twice|double|triple|${BEYOND})(?: |\$){1,4}`,
+    r`(?:超过|超過|大于|大於|小于|小於|多于|多於|少于|少於)[\s$]{0,4}`,
+    ...[MINUS, r`[\w)}\]]\s?\+\s?`],
   ].join("|")})$`,
   "iu",
 );
