@@ -19,11 +19,17 @@ export function withNamesOf(gold: Node, answer: Node): Node {
   return { kind: "relation", parts: [left.name, value], operators: ["="] };
 }
 
-/** (s, 2s) with the t of (t, 2t); `isFree`: both say "t ∈ ℝ", and so it may be any letter. Undefined: there is no such letter. */
+/**
+ * (s, 2s) with the t of (t, 2t), and π/4 + kπ with the n of π/4 + nπ; `isFree`: both say "t ∈ ℝ", or it counts turns, and
+ * so it may be any letter. Undefined: there is no such letter.
+ */
 export function withParameterOf(
   gold: Node,
   answer: Node,
 ): { readonly answer: Node; readonly isFree: boolean } | undefined {
+  const [count, another] = [countOf(gold), countOf(answer)];
+  if (count !== undefined && another !== undefined && count !== another)
+    return { answer: replaced(answer, another, symbol(count)), isFree: true };
   const [name, other] = [gold, answer].map((node) => {
     const [only, ...more] = variablesOf(node);
     const isTuple = some(node, (part) => part.kind === "bracket" && part.items.length > 1);
@@ -33,6 +39,18 @@ export function withParameterOf(
   const [set, same] = [setOf(gold, name), setOf(answer, other)];
   const isFree = set !== undefined && set === same;
   return { answer: replaced(answer, other, symbol(name)), isFree };
+}
+
+/** Letters that count whole turns where nothing says so. */
+const COUNTS: readonly string[] = ["k", "n", "m"];
+
+/** The k of "x = π/4 + kπ". */
+function countOf(node: Node): string | undefined {
+  const [only, ...more] = COUNTS.filter((name) => variablesOf(node).has(name));
+  const isTurns = (part: Node): boolean =>
+    part.kind === "multiply" &&
+    [only, "π"].every((name) => part.factors.some((factor) => !factor.inverse && show(factor.node) === name));
+  return only !== undefined && more.length === 0 && some(node, isTurns) ? only : undefined;
 }
 
 /** The ℝ of "t ∈ ℝ". */

@@ -143,6 +143,22 @@ export const pairs = [
     ["5", r`\boxed{5} is it.`, "equal"],
   ),
   ...labelled(
+    "a letter that counts turns may be any",
+    [r`\frac{\pi}{4}+n\pi`, r`\frac{\pi}{4}+k\pi`, "equal"],
+    [r`x=2k\pi`, r`x=2\pi n`, "equal"],
+    [r`x=k\pi`, r`x=2n\pi`, "different"],
+    [r`x=k\pi`, r`x=n`, "different"],
+    ["k+1", "n+1", "different"],
+  ),
+  ...labelled(
+    "a minus before money",
+    ["-5", r`-\$5`, "equal"],
+    [r`-\$5`, r`\$-5`, "equal"],
+    ["5", r`-\$5`, "different"],
+    [r`-\$1{,}200`, r`-\$1200.00`, "equal"],
+    ["5", r`10-\$5`, "unread"],
+  ),
+  ...labelled(
     "a chain says more than one of its equations",
     ["x=y=z", "x=y", "undecided"],
     ["x=y=z", "x=z", "undecided"],
