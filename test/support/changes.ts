@@ -6,7 +6,7 @@ import { until } from "./patience.ts";
 
 /** A run as its file says it; `choice` is the same for a call. */
 export const runFile = `arms:
-  - {id: a, spec: {environment: countdown, level: T0}, rows: {count: 20}}
+  - {id: a, spec: {environment: countdown, level: T0}, rows: {learnability: {}, count: 20}}
   - {id: b, spec: {environment: countdown, level: T1}}
 policy: {staged: {stages: [{weights: {a: 1}}, {weights: {b: 1}}]}}
 num_generations: 2
