@@ -73,8 +73,7 @@ export async function evaluate(client: GradusClient): Promise<void> {
 /** Waits until a run keeps so many completions: they are written behind their scores. */
 export async function untilKept(client: GradusClient, runId: string, count: number): Promise<void> {
   await eventually(async () => {
-    let kept = 0;
-    for await (const _ of client.run(runId).samples({ brief: true })) kept++;
-    if (kept < count) throw new Error(`${runId} keeps ${kept} of ${count} completions`);
+    const kept = await Array.fromAsync(client.run(runId).samples({ brief: true }));
+    if (kept.length < count) throw new Error(`${runId} keeps ${kept.length} of ${count} completions`);
   });
 }
