@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { GradusClient } from "../../clients/ts/src/index.ts";
 import { eventually } from "../support/patience.ts";
+import { complete } from "../support/scripted-policy.ts";
 
 const gradus = join(import.meta.dirname, "../../cli/gradus");
 
@@ -53,20 +54,17 @@ export async function driveHostile(client: GradusClient): Promise<void> {
   await client.batchStep([{ task: first, completions: hostile }]);
 }
 
-/** Two evaluations of one suite, of a few completions each. */
+/** Of a suite's tasks, one in so many is answered. */
+const ANSWERED_OF = 8;
+
+/** Two evaluations of one suite by models that are right now and then, of a part of its tasks. */
 export async function evaluate(client: GradusClient): Promise<void> {
-  for (const [id, answer] of [
-    ["left", "1 + 1"],
-    ["right", "nothing"],
-  ] as const) {
+  for (const [model, id] of ["left", "right"].entries()) {
     const evaluation = client.evaluation(id);
     await evaluation.create({ suite: "countdown", model: `model ${id}` });
-    const pending = [];
-    for await (const { task } of evaluation.pending()) {
-      if (task !== undefined && pending.length < 3)
-        pending.push({ task, sampleIndex: 0, completion: `<answer>${answer}</answer>` });
-    }
-    await evaluation.submit(pending);
+    const pending = await Array.fromAsync(evaluation.pending());
+    const asked = pending.flatMap(({ task }, at) => (task !== undefined && at % ANSWERED_OF === 0 ? [task] : []));
+    await evaluation.submit(asked.map((task) => ({ task, sampleIndex: 0, completion: complete(task, model) })));
   }
 }
 
