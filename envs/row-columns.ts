@@ -103,6 +103,12 @@ export const CONTEXTS = [
   "narrative",
   "dialogue",
   "document",
+  "body",
+  "paragraph",
+  "scenario",
+  "background",
+  "premises",
+  "table",
 ] as const;
 
 /** What a row must not have for a task that is a text, and what it must not have where there are no options. */
@@ -126,8 +132,12 @@ export function optionColumn(row: Row): string | undefined {
   return family?.[0];
 }
 
+/** Where a text shows a picture: of several sets "<image>" and "<image 1>", of NuminaMath what Markdown has. */
+const PICTURE = /<image(?:[ _]?\d{1,2})?>|!\[[^\]\n]{0,99}\]\(https?:/;
+
 /** Why a row with a picture is no task; undefined: it has none. */
-export function pictureProblem(row: Row): string | undefined {
+export function pictureProblem(row: Row, text = ""): string | undefined {
   const column = firstThere(row, PICTURES);
-  return column && `column ${column} holds a picture, and a task here is text alone`;
+  if (column !== undefined) return `column ${column} holds a picture, and a task here is text alone`;
+  return PICTURE.test(text) ? "its text shows a picture, which is not there, and a task here is text alone" : undefined;
 }

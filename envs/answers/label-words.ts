@@ -1,4 +1,4 @@
-/** The words of labels, in nine languages: labels.ts says how they stand together. */
+/** The words of labels, in ten languages: labels.ts says how they stand together. */
 
 /** Before the whole, one or two of them: "Therefore, we conclude that". */
 export const LEADS = [
@@ -109,6 +109,17 @@ export const LEADS = [
   ...["por consiguiente", "en consecuencia", "finalmente", "en resumen", "finalement", "en résumé", "zusammenfassend"],
   ...["donc", "ainsi", "par conséquent", "alors", "en conclusion", "also", "somit", "daher", "folglich", "deshalb"],
   ...["portanto", "logo", "assim", "então", "por isso", "concluindo", "em resumo", "em conclusão"],
+  ...[
+    "quindi",
+    "pertanto",
+    "dunque",
+    "perciò",
+    "di conseguenza",
+    "in conclusione",
+    "in definitiva",
+    "allora",
+    "infine",
+  ],
   ...["итак", "таким образом", "следовательно", "значит", "поэтому", "в итоге"],
   ...["所以", "因此", "故", "综上所述", "综上", "綜上所述", "于是", "因而", "那么", "由此可知", "由此可得"],
   ...["よって", "したがって", "従って", "ゆえに", "だから", "以上より", "つまり", "따라서", "그러므로", "그래서", "즉"],
@@ -116,7 +127,22 @@ export const LEADS = [
 
 /** Before the noun. None of them takes back what the noun says. */
 export const BEFORE = [
-  ...["the", "a", "my", "our", "your", "this", "final", "correct", "right", "complete", "exact"],
+  ...[
+    "the",
+    "a",
+    "one",
+    "valid",
+    "feasible",
+    "my",
+    "our",
+    "your",
+    "this",
+    "final",
+    "correct",
+    "right",
+    "complete",
+    "exact",
+  ],
   ...["best", "optimal", "largest", "smallest", "longest", "shortest", "maximum", "minimum", "max", "min"],
   ...[
     "here is",
@@ -142,6 +168,7 @@ export const BEFORE = [
     "notre",
     "bonne",
   ],
+  ...["il", "mia", "nostra"],
   ...["die", "das", "meine", "unsere", "endgültige", "endgültiges", "richtige", "korrekte", "finale"],
   ...[
     "o",
@@ -241,6 +268,9 @@ export const NOUNS = [
     "gabarito",
     "conclusión",
     "conclusão",
+    "risposta",
+    "soluzione",
+    "risultato",
   ],
   ...[
     "答案",
@@ -267,7 +297,7 @@ export const NOUNS = [
 
 /** Behind the noun. */
 export const AFTER = [
-  ...["to the question", "to this question", "to your question", "to the problem", "to this problem", "\\(final\\)"],
+  ...["to the question", "to this question", "to your question", "to the problem", "to this problem", "(final)"],
   ...["a la pregunta", "à la question", "auf die frage", "на вопрос", "para a pergunta", "à pergunta", "da pergunta"],
   ...[
     "final",
@@ -280,6 +310,10 @@ export const AFTER = [
     "exacte",
     "correta",
     "correto",
+    "corretta",
+    "esatta",
+    "giusta",
+    "definitiva",
   ],
 ];
 
@@ -308,6 +342,7 @@ export const VERBS = [
   ...["sera", "serait", "devrait être", "será", "debe ser", "es por lo tanto", "es entonces", "deve ser", "é portanto"],
   ...["ist somit", "ist daher", "ist folglich", "lautet also", "lautet daher", "lautet somit", "ist wie folgt", "wäre"],
   ...["будет", "является", "таков", "следующий", "равняется"],
+  ...["è", "è quindi", "è la seguente", "sarebbe", "sono"],
   ...["es", "son", "est", "sont", "ist", "lautet", "sind", "lauten", "é", "são"],
   ...["это", "равен", "равна", "равно"],
 ];

@@ -7,7 +7,22 @@ const GAP = "(?:[\\s\\u200b-\\u200d\\u2060\\\\,;$*(（]|quad|\\\\text\\{){0,12}"
 const DENIALS = `(?:${[
   ...["no", "not", "nope", "false", "wrong", "incorrect", "rejected", "discarded", "retracted"],
   ...["falsch", "nicht", "nein", "inkorrekt", "faux", "fausse", "incorrecte", "incorrecto", "incorrecta", "falso"],
-  ...["falsa", "errado", "errada", "incorreto", "incorreta", "não", "нет", "не", "неверно", "неверный"],
+  ...[
+    "falsa",
+    "sbagliato",
+    "sbagliata",
+    "errato",
+    "errata",
+    "errado",
+    "errada",
+    "incorreto",
+    "incorreta",
+    "não",
+    "нет",
+    "не",
+    "неверно",
+    "неверный",
+  ],
   ...["неправильно", "неправильный", "ошибочно", "ложно"],
 ].join("|")})(?=[\\s.,;!)}$*]*$|[.,;!])`;
 

@@ -60,8 +60,6 @@ export function readRow(row: unknown): RowRead<MathInstance> {
   const options = optionColumn(row);
   if (options !== undefined)
     return malformed(`column ${options} holds options: the row is a question for qa, and its answer no expression`);
-  const picture = pictureProblem(row);
-  if (picture !== undefined) return malformed(picture);
   const about = firstThere(row, CONTEXTS);
   if (about !== undefined)
     return malformed(
@@ -72,6 +70,8 @@ export function readRow(row: unknown): RowRead<MathInstance> {
   const problem = problemOf(row);
   if (problem.kind === "malformed") return problem;
   const { text, from } = problem.answer;
+  const picture = pictureProblem(row, text);
+  if (picture !== undefined) return malformed(picture);
   if (asksForProof(row, text)) return malformed(`column ${from} asks for a proof, which no answer is compared with`);
   const gold = goldOf(row);
   if (gold.kind === "malformed") return gold;

@@ -63,7 +63,7 @@ export type Node =
   | { readonly kind: "residue"; readonly node: Node; readonly modulus: Node }
   /** What a function is in each of several cases; the first that applies counts. */
   | { readonly kind: "cases"; readonly pieces: readonly Piece[] }
-  /** A time of day in minutes; `half`: it does not say which half of the day it is in. */
+  /** A time of day in minutes and parts of them; `half`: it does not say which half of the day it is in. */
   | { readonly kind: "clock"; readonly minutes: number; readonly half: boolean }
   /** Words. */
   | { readonly kind: "text"; readonly text: string };

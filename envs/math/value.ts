@@ -59,8 +59,12 @@ function readSeveral(texts: readonly string[]): Parsed<MathAnswer> {
   return { kind: "answer", answer: { text: texts.join(", "), readings: [{ node, comma: "separator" }] } };
 }
 
+/** A system of equations, as it is written without \begin{cases}. */
+const SYSTEM =
+  /\\left\s?\\\{\s?\\begin\s?\{(array|aligned|matrix)\}(?:\s?\{[lcr| ]{0,9}\})?((?:(?!\\begin)[^])*?)\\end\s?\{\1\}\s?\\right\s?(?:\.|$)/g;
+
 function readOne(written: string): Parsed<MathAnswer> {
-  const text = withMoney(narrowed(written));
+  const text = withMoney(narrowed(written)).replace(SYSTEM, "\\begin{cases}$2\\end{cases}");
   const [, bracketed, marked, named, content = ""] = CHOICE.exec(text) ?? [];
   const name = bracketed ?? marked ?? named;
   const inside = content === "" ? undefined : readings(content);
@@ -102,6 +106,8 @@ const PAIR = /[([{]\s*[-+−]?\d+,\d+\s*\\?[)\]}]/;
 const BRACKETED = /^\s*(?:[([]|\\\{)\s*[-+−]?\d{1,3}(?:,\d{3})+\s*(?:[)\]]|\\\})\s*$/;
 /** 1,0,1 */
 const LISTED = /\d,\d+,\d/;
+/** 1,000 and 3,05: no item of a list begins with a 0 and goes on. */
+const ZERO_LED = /(?<=\d),0\d+(?![\d.])/;
 const EXPONENT = /\de[+-]\d/;
 /** Longer texts with commas are lists. */
 const DECIMAL_LENGTH_MAX = 400;
@@ -111,16 +117,15 @@ function stylesOf(text: string): readonly Style[] {
   const holdsBases = mayHoldBases(text);
   const plain: Style = { comma: "separator", exponent: false, bases: false };
   const styles: Style[] = holdsBases === "likely" ? [{ ...plain, bases: true }] : [];
-  if (THOUSANDS.test(text) && !BRACKETED.test(text)) styles.push({ ...plain, comma: "thousands" });
-  styles.push(plain);
-  if (
-    styles.length === 1 &&
-    text.length <= DECIMAL_LENGTH_MAX &&
-    COMMA.test(text) &&
-    !PAIR.test(text) &&
-    !LISTED.test(text)
-  )
-    styles.push({ ...plain, comma: "decimal" });
+  const isZeroLed = ZERO_LED.test(text);
+  const isGrouped = THOUSANDS.test(text) && (isZeroLed || !BRACKETED.test(text));
+  if (isGrouped) styles.push({ ...plain, comma: "thousands" });
+  const isListed = LISTED.test(text);
+  const mayBeDecimal = styles.length === 0 && text.length <= DECIMAL_LENGTH_MAX && COMMA.test(text) && !isListed;
+  const isDecimal = mayBeDecimal && (isZeroLed || !PAIR.test(text));
+  const isNoList = isZeroLed && (isGrouped || isDecimal);
+  if (!isNoList) styles.push(plain);
+  if (isDecimal) styles.push({ ...plain, comma: "decimal" });
   if (EXPONENT.test(text)) styles.push({ ...plain, exponent: true });
   if (holdsBases === "maybe") styles.push({ ...plain, bases: true });
   return styles;
@@ -238,10 +243,15 @@ function compareTimes(golds: readonly Reading[], answers: readonly Reading[], st
   return times ?? ratios ?? different("it is another kind of thing");
 }
 
-/** The text without what is never seen; what stands apart does so still: "2 1/2" is not "21/2". */
+/** Behind a new line or another formula's dollar something else begins. */
+const ENDS_THING = /\n|\$\s*\$/;
+
+/** The text without what is never seen; what stands apart does so still: "2 1/2" is not "21/2", nor "$2$ $-1$" 2 − 1. */
 function bare(text: string): string {
-  const spaced = text.replace(/(?:\\(?:left|right|displaystyle)(?![A-Za-z])|\\[,;:! ]|[\s$])+/g, " ");
-  return spaced.replace(/(?<![\w.]) | (?![\w.])/g, "");
+  const spaced = text.replace(/(?:\\(?:left|right|displaystyle)(?![A-Za-z])|\\[,;:! ]|[\s$])+/g, (run) =>
+    ENDS_THING.test(run) ? "\n" : " ",
+  );
+  return spaced.trim().replace(/(?<![\w.]) | (?![\w.])/g, "");
 }
 
 const SHOWN_MAX = 120;

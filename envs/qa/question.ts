@@ -99,7 +99,7 @@ function read(row: unknown): RowRead<Question> {
   if (!isRow(row)) return malformed("a row is an object with question, options and answer");
   const question = questionIn(row);
   if (question.kind === "malformed") return question;
-  const picture = pictureProblem(row);
+  const picture = pictureProblem(row, question.answer.text);
   if (picture !== undefined) return malformed(picture);
   const fault = row[FAULT] ?? "";
   if (fault !== "" && fault !== "ok") return malformed(`column ${FAULT} says that the row is faulty: ${shown(fault)}`);

@@ -5,6 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { address, hrefOf } from "./address.ts";
 import { forgetToken, hasToken, lostSince } from "./session.ts";
 import { caller, roleAtLeast } from "./caller.ts";
+import { arrive } from "./ui/arrival.ts";
 import { TokenDialog } from "./ui/token.tsx";
 import { Failure, Waiting } from "./ui/parts.tsx";
 import { clock } from "./words.ts";
@@ -39,8 +40,7 @@ export function App() {
   const moved = useRef(false);
   useEffect(() => {
     document.title = `${[...path].reverse().join(" · ") || "Tasks"} · Gradus`;
-    // Who cannot see that the view changed is told by where the focus is.
-    if (moved.current) main.current?.querySelector("h1")?.focus();
+    if (moved.current) arrive(main.current);
     moved.current = true;
   }, [place]);
   return (

@@ -13,14 +13,14 @@ const LIVE_MS = 10_000;
 const token = signal(sessionStorage.getItem(TOKEN) ?? undefined);
 
 /** The client, and what calls of the contract that it has no words for are made with. */
-export type Gradus = GradusClient & Pick<Caller, "unary" | "follow">;
+export type Gradus = GradusClient & Pick<Caller, "unary">;
 
 /** Calls are not sent again by themselves: what is shown says that the server is away, and comes back with it. */
 export const gradus = computed<Gradus>(() => {
   const transport = connectTransport(location.origin, { token: token.value });
   const defaults = { onFeedback: "ignore", retry: false } as const;
-  const { unary, follow } = callerOver(transport, defaults);
-  return { ...clientOver(transport, defaults), unary, follow };
+  const { unary } = callerOver(transport, defaults);
+  return { ...clientOver(transport, defaults), unary };
 });
 
 /** Why a token is wanted; undefined: none is. */

@@ -138,8 +138,8 @@ export function rowHandlers(deps: ServiceDeps): Handlers {
       checkCount(request.rows.length, ROWS_PER_CALL, "rows", 1);
       const samples = checkSamples(request.samples, "samples");
       const { runId, index, arm } = await armIn(request);
-      const told = ratingsOf(request.rows, numberingOf(deps, arm), arm.id);
-      const applied = okOrThrow(await runs.rateRows(runId, { arm: index, first: 0, samples, ...told }, caller));
+      const ratings = { arm: index, first: 0, samples, ...ratingsOf(request.rows, numberingOf(deps, arm), arm.id) };
+      const applied = okOrThrow(await runs.rateRows(runId, ratings, caller, request.validateOnly));
       return create(wire.RateRowsResponseSchema, { appliesFromCursor: BigInt(applied.appliesFromCursor) });
     },
     async listRows(request) {

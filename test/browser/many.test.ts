@@ -46,6 +46,8 @@ async function giveToken(page: Page, token: string): Promise<void> {
 test("a token is asked for once, kept for the tab, and what it may not do is not shown", async () => {
   await using opened = await openView(browser, server.http);
   const { page } = opened;
+  await page.getByLabel("Token", { exact: true }).waitFor();
+  expect(await opened.findings()).toEqual([]);
   await giveToken(page, "token-of-a-viewer");
   await page.getByText("one-viewer, viewer").waitFor();
   await page.getByRole("heading", { name: "np/tsp" }).waitFor();

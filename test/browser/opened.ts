@@ -1,4 +1,5 @@
 /** The page in a browser, on a real server: what it shows, what it calls, and what must never happen on it. */
+import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { PATIENCE_MS, until } from "../support/patience.ts";
 import { launch } from "./chromium.ts";
@@ -10,8 +11,12 @@ export interface OpenedPage extends AsyncDisposable {
   readonly complaints: readonly string[];
   /** Goes to a view of the page that is open, without loading it again. */
   go(hash: string): Promise<void>;
+  /** Waits until all of the view that is in sight is there. */
+  whole(): Promise<void>;
   /** Holds the view, once all of it is there, against the picture of it that is kept. */
   picture(name: string): Promise<void>;
+  /** What a screen reader would stumble over: serious findings alone. */
+  findings(): Promise<readonly string[]>;
 }
 
 /** Whether all that is in sight is there: nothing is waited for, no chart is empty, and pictures are loaded. */
@@ -28,12 +33,13 @@ export function openBrowser(): Promise<Browser> {
   return launch(PATIENCE_MS);
 }
 
-export async function openView(
-  browser: Browser,
-  url: string,
-  options: { readonly width?: number; readonly dark?: boolean } = {},
-): Promise<OpenedPage> {
-  const { width = 1280, dark = false } = options;
+export interface Look {
+  readonly width?: number;
+  readonly dark?: boolean;
+}
+
+export async function openView(browser: Browser, url: string, look: Look = {}): Promise<OpenedPage> {
+  const { width = 1280, dark = false } = look;
   const context = await browser.newContext({
     viewport: { width, height: 860 },
     colorScheme: dark ? "dark" : "light",
@@ -43,6 +49,24 @@ export async function openView(
   });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
+  const complaints = complaintsOf(page);
+  await page.goto(url);
+  const whole = () => until(() => page.evaluate<boolean>(IS_WHOLE));
+  return {
+    page,
+    complaints,
+    go: (hash) => page.evaluate(`location.hash = ${JSON.stringify(hash)}; undefined`),
+    whole,
+    async picture(name) {
+      await whole();
+      await expectKept(browser, name, await page.screenshot({ animations: "disabled", caret: "hide" }));
+    },
+    findings: () => findingsIn(page),
+    [Symbol.asyncDispose]: () => context.close(),
+  };
+}
+
+function complaintsOf(page: Page): readonly string[] {
   const complaints: string[] = [];
   page.on("pageerror", ({ message }) => complaints.push(message));
   page.on("console", (message) => {
@@ -54,15 +78,19 @@ export async function openView(
     complaints.push(`a dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  await page.goto(url);
-  return {
-    page,
-    complaints,
-    go: (hash) => page.evaluate(`location.hash = ${JSON.stringify(hash)}; undefined`),
-    async picture(name) {
-      await until(() => page.evaluate<boolean>(IS_WHOLE));
-      await expectKept(browser, name, await page.screenshot({ animations: "disabled", caret: "hide" }));
-    },
-    [Symbol.asyncDispose]: () => context.close(),
-  };
+  return complaints;
+}
+
+async function findingsIn(page: Page): Promise<readonly string[]> {
+  await page.evaluate(`if (window.axe === undefined) { ${axe.source} }`).catch(() => undefined);
+  const { violations } = await page.evaluate(async () => {
+    const { run } = (globalThis as unknown as { readonly axe: typeof axe }).axe;
+    return run({ resultTypes: ["violations"] });
+  });
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => {
+      const places = nodes.map(({ html }) => html).join(" ");
+      return `${id}: ${places.slice(0, 300)}`;
+    });
 }

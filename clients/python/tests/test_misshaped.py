@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,11 @@ from conftest import wrong
 
 import gradus
 from gradus import Client, CompletionGroup, Task
+from gradus.training import RunAddress
+
+ARM = gradus.arm("countdown", "T0")
+COUNTDOWN = gradus.task_spec("countdown")
+_gradus: Any = gradus
 
 
 def _any(value: Any) -> Any:
@@ -43,6 +48,7 @@ def _any(value: Any) -> Any:
         (lambda c, t: c.stream_steps(_later()), "asynchronous one, which gradus.aio.Client takes"),
         (lambda c, t: c.step(t, "a", sample_index="0"), "sample_index: want a whole number .*; got str '0'"),
         (lambda c, t: c.step(t, "a", sample_index=-1), "sample_index: want a whole number in the range 0 to"),
+        (lambda c, t: c.step(t, "a", sample_index=None), "sample_index: want a whole number from 0; got NoneType"),
         (lambda c, t: c.step(t, "a", timeout=0), "timeout: want seconds above 0; got 0"),
         (lambda c, t: c.step(t, "a", timeout="5"), "timeout: want a number of seconds; got str '5'"),
         (lambda c, t: c.step(t, "a", timeout=float("nan")), "timeout: want seconds above 0"),
@@ -102,6 +108,35 @@ def _any(value: Any) -> Any:
             lambda c, t: c.run("r").report_advantages([gradus.GroupAdvantages("g", _any(None))]),
             "advantages: want a list, each a float; got NoneType",
         ),
+        (lambda c, t: c.batch_reset(COUNTDOWN, _each(1, "a")), "seeds: want a list, each a whole number"),
+        (lambda c, t: c.batch_reset(COUNTDOWN, "12"), "seeds: want a list, each a whole number; got str '12'"),
+        (lambda c, t: c.batch_reset(COUNTDOWN, np.arange(3) / 2), "seeds: want a list, each a whole number"),
+        (lambda c, t: c.run("r").groups("closed"), r'which: want "open", the number of an update batch, or \[ids\]'),
+        (lambda c, t: c.run("r").groups(t.group_id), "which: want"),
+        (lambda c, t: c.run("r").groups(None), "which: want a list of groups or of their ids; got NoneType"),
+        (lambda c, t: c.run("r").groups([1, 2]), "which: want a list of groups or of their ids; got int 1 in it"),
+        (lambda c, t: c.run("r").groups(-1), "update_batch: want a whole number in the range 0 to"),
+        (lambda c, t: c.run("r").groups(1.5), "which: want a list of groups"),
+        (lambda c, t: c.run("r").rate_rows("a", [0.5]), "rates: want a mapping, each of a row.s number to a rate"),
+        (lambda c, t: c.run("r").rate_rows("a", None), "rates: want a mapping"),
+        (lambda c, t: c.run("r").rate_rows("a", {"0": 0.5}), "rates: row: want a whole number .*; got str '0'"),
+        (lambda c, t: c.run("r").rate_rows("a", {0: "0.5"}), "rates: pass_rate: want a number; got str '0.5'"),
+        (lambda c, t: c.run("r").update_shape(remove_arms="easy"), r"remove_arms: want a list.*write \[it\]"),
+        (lambda c, t: c.run("r").update_shape(remove_arms=[ARM]), "remove_arms: want a list, each a str"),
+        (lambda c, t: _gradus.bandit(rule=["ucb"]), r"unknown bandit rule \['ucb'\]: one of"),
+        (lambda c, t: _gradus.frontier(arm_measures=["a"]), r"FrontierPolicy\.arm_measures: want a mapping"),
+        (lambda c, t: _gradus.forgetting(transfers=[("d", {})]), "transfers: want a mapping, each of a domain"),
+        (lambda c, t: c.run("r").set_weights(None), "weights: want a mapping, each of a str, .*; got NoneType"),
+        (lambda c, t: _gradus.arm(b"countdown"), "environment: want its id as str; got bytes .*; decode it"),
+        (lambda c, t: _gradus.rows(target=(0.1, 0.2, 0.3)), r"target: want a pass rate, or \(start, end\)"),
+        (lambda c, t: RunAddress.parse(_any(None)), "address: want .* as str; got NoneType"),
+        (lambda c, t: _gradus.Client("a:1", options=["grpc.x"]), r"options: want \(name, value\) each"),
+        (lambda c, t: _gradus.Client("a:1", options=None), "options: want a list, each a tuple; got NoneType"),
+        (
+            lambda c, t: _gradus.Client("a:1", options=[("grpc.x", 1.5)]),
+            "options: grpc.x takes a whole number or a text",
+        ),
+        (lambda c, t: _gradus.aio.Client("a:1", options=[(1, 1)]), r"options: want \(name, value\) each"),
     ],
 )
 def test_what_a_call_is_given_is_refused_by_name(
@@ -119,7 +154,10 @@ async def _later() -> Any:
     yield None
 
 
-ARM = gradus.arm("countdown", "T0")
+def _each(*values: Any) -> Iterator[Any]:
+    yield from values
+
+
 MIXTURE = gradus.mixture()
 _policies: Any = gradus
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import grpc
 import pytest
@@ -207,3 +208,19 @@ def test_what_is_no_target_is_refused_before_any_call(
 @pytest.mark.parametrize("target", ["a:1", "127.0.0.1:1", "[::1]:1", "dns:///a:1", "dns:a:1", "dns:1", "unix:/tmp/a"])
 def test_what_grpc_takes_is_a_target(target: str) -> None:
     Client(target).close()
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        ({"ca": "/no/such.pem"}, r"Tls\.ca: No such file or directory: '/no/such\.pem'"),
+        ({"cert": "/no/such.pem", "key": "/no/such.key"}, r"Tls\.cert: No such file"),
+        ({"ca": "/"}, r"Tls\.ca: Is a directory"),
+        ({"ca": "-----BEGIN CERTIFICATE-----\nMIIB"}, r"Tls\.ca: want the path of a file in PEM; got what such a file"),
+        ({"ca": b"-----BEGIN"}, r"Tls\.ca: want the path of a file in PEM, as str or Path; got bytes"),
+        ({"cert": "a.pem", "key": 5}, r"Tls\.cert: No such file|Tls\.key: want the path"),
+    ],
+)
+def test_a_file_of_tls_that_cannot_be_read_is_named(made: dict[str, Any], words: str) -> None:
+    with pytest.raises((OSError, TypeError, ValueError), match=words):
+        Client("localhost:1", tls=Tls(**made), timeout=5).list_environments()

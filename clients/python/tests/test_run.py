@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
+from typing import Any
 
 import pytest
 from conftest import Server, StartServer, solution, wrong
@@ -187,6 +188,37 @@ def test_a_watcher_sees_changes_until_the_run_is_gone(client: Client, run: Run) 
     assert not any(state.cursor > 4 for state in watch)
     with pytest.raises(gradus.NotFoundError):
         run.get()
+
+
+def test_a_watcher_says_how_often_it_is_told(run: Run) -> None:
+    assert next(run.watch(interval=0.2)).cursor == 0
+    for seconds in (0.01, 61):
+        with pytest.raises(gradus.InvalidArgumentError, match="interval_ms"):
+            next(run.watch(interval=seconds))
+    with pytest.raises(TypeError, match="interval: want a number of seconds; got str 'often'"):
+        next(run.watch(interval="often"))  # type: ignore[arg-type]
+
+
+def test_a_history_is_told_in_fewer_records_and_by_kinds_of_arms(client: Client, run: Run) -> None:
+    for cursor in (0, 4):
+        score(run, client, run.next_batch(cursor).tasks)
+
+    def batches(**how: Any) -> list[Any]:
+        return [record.batch for record in run.history(**how) if record.batch is not None]
+
+    first, second = batches()
+    (merged,) = batches(merge_batches=2)
+    assert (merged.merged, merged.counts) == (2, tuple(map(sum, zip(first.counts, second.counts, strict=True))))
+    joined = batches(arm_groups=[0, 0])[0]
+    assert joined.counts == (sum(first.counts),)
+    assert joined.probabilities == pytest.approx((1,))
+    brief = batches(without_arms=True)[0]
+    assert (brief.counts, brief.probabilities, brief.values) == ((), (), ())
+    assert brief.reward_mean == first.reward_mean
+    with pytest.raises(gradus.InvalidArgumentError, match=r"arm_groups\[1\]"):
+        batches(arm_groups=[0, 2])
+    with pytest.raises(TypeError, match=r"history\(\) has no option 'arm_group'; did you mean 'arm_groups'"):
+        batches(arm_group=[0, 0])
 
 
 def test_a_run_is_evaluated_beside_training(client: Client, run_id: str) -> None:

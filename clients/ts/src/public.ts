@@ -69,8 +69,10 @@ export type {
   EvaluationRoundChoice,
   GroupFeedback,
   GroupsChoice,
+  HistoryOptions,
   RunHandle,
   ShapeChoice,
+  WatchOptions,
 } from "./run.ts";
 export type { RunSamplesChoice, RunSample as KeptSample, SampleFilterChoice } from "./samples.ts";
 export type { StepResult, StreamOptions } from "./stream-steps.ts";

@@ -88,6 +88,26 @@ export interface ControlOptions extends CallOptions {
   readonly validateOnly?: boolean | undefined;
 }
 
+/** How a run is watched. */
+export interface WatchOptions extends CallOptions {
+  /** Milliseconds from one state to the next at least, 100 to 60,000, with the changes in between as one; left out: 100. */
+  readonly intervalMs?: number | undefined;
+}
+
+/** How a history is told: of a long run, or of one of many arms, it need not be all of it. */
+export interface HistoryOptions extends CallOptions {
+  /** Makes one record of so many successive update batches, at most 65,536: sums and means over them; left out: of each. */
+  readonly mergeBatches?: number | undefined;
+  /** Leaves out `probabilities`, `values` and `counts` of update batches. */
+  readonly withoutArms?: boolean | undefined;
+  /**
+   * Joins arms: for each arm, in the state's order, the number of its group, from 0 and below how many arms are named.
+   * `probabilities`, `values` and `counts` of update batches are then by group: values are means over its arms, the others
+   * sums. Arms behind the end of it are in none. Left out: each arm by itself.
+   */
+  readonly armGroups?: readonly number[] | undefined;
+}
+
 /** One training run. */
 export interface RunHandle {
   readonly runId: string;
@@ -134,7 +154,12 @@ export interface RunHandle {
    * Tells pass rates of rows of an arm, by row (of a pool its number in the file): what is known of them in place of what
    * the run knew, each worth `samples` (left out: 8). Gives the cursor that it applies from.
    */
-  rateRows(armId: string, rates: ReadonlyMap<number, number>, samples?: number, options?: CallOptions): Promise<bigint>;
+  rateRows(
+    armId: string,
+    rates: ReadonlyMap<number, number>,
+    samples?: number,
+    options?: Omit<ControlOptions, "onNoEffect">,
+  ): Promise<bigint>;
   /** Changes arms, generations, prompts or length; gives the cursor that it applies from. */
   updateShape(shape: ShapeChoice, options?: ControlOptions): Promise<bigint>;
   /** Puts a policy in place of the run's; gives the cursor that it applies from, as do the calls below. */
@@ -155,7 +180,7 @@ export interface RunHandle {
    */
   import(state: Uint8Array, options?: CallOptions): Promise<ImportRunResponse>;
   /** The state now and after each change, until the run is deleted. */
-  watch(options?: CallOptions): AsyncGenerator<RunState, void, undefined>;
+  watch(options?: WatchOptions): AsyncGenerator<RunState, void, undefined>;
   /**
    * Completions that the run keeps, the newest first; none where the server keeps none (--keep-samples). Each page is asked
    * for when it is wanted.
@@ -163,8 +188,8 @@ export interface RunHandle {
   samples(choice?: RunSamplesChoice): AsyncGenerator<RunSample, void, undefined>;
   /** Deletes the completions that the run keeps. */
   deleteSamples(options?: CallOptions): Promise<void>;
-  /** All update batches and control changes, in the order they happened. */
-  history(options?: CallOptions): Promise<readonly HistoryRecord[]>;
+  /** Update batches, rounds of evaluation and control changes, in the order they happened. */
+  history(options?: HistoryOptions): Promise<readonly HistoryRecord[]>;
 }
 
 const { method } = CurriculumService;
@@ -294,8 +319,9 @@ function records({ unary, follow }: Caller, runId: string): Records {
     // Sent again only where the server says that it did nothing: after a lost reply another id would be taken, and in
     // place it would open another epoch.
     import: (state, options) => unary(method.importRun, { state, runId }, options, asked),
-    async *watch(options) {
-      for await (const { state } of follow(method.watchRun, { runId }, options)) yield present(state, "state");
+    async *watch({ intervalMs = 0, ...options } = {}) {
+      for await (const { state } of follow(method.watchRun, { runId, intervalMs }, options))
+        yield present(state, "state");
     },
     samples: (choice = {}) => {
       const { armId = "", groupId = "", tasks = false, brief = false, pageSize = 0, ...rest } = choice;
@@ -307,11 +333,13 @@ function records({ unary, follow }: Caller, runId: string): Records {
       );
     },
     deleteSamples: async (options) => void (await unary(method.deleteRunSamples, { runId }, options)),
-    history: (options) =>
-      allPages(
-        (pageToken) => unary(method.getHistory, { runId, pageToken }, options),
+    history: ({ mergeBatches = 0, withoutArms = false, armGroups = [], ...options } = {}) => {
+      const told = { runId, mergeBatches, withoutArms, armGroups: [...armGroups] };
+      return allPages(
+        (pageToken) => unary(method.getHistory, { ...told, pageToken }, options),
         (page) => page.records,
-      ),
+      );
+    },
   };
 }
 
@@ -325,11 +353,12 @@ function rows({ unary }: Caller, runId: string): Rows {
         unary(method.listRows, { runId, armId, pageSize: RATES_MAX, pageToken }, options);
       return joinRows(await allPages(page, (each) => [each]));
     },
-    rateRows: async (armId, rates, samples, options) => {
+    rateRows: async (armId, rates, samples, { validateOnly = false, ...options } = {}) => {
       const all = [...rates].map(([row, passRate]) => ({ row, passRate }));
       let from = 0n;
       for (let i = 0; i === 0 || i < all.length; i += RATES_MAX) {
-        const told = { runId, armId, rows: all.slice(i, i + RATES_MAX), ...(samples !== undefined && { samples }) };
+        const some = all.slice(i, i + RATES_MAX);
+        const told = { runId, armId, rows: some, validateOnly, ...(samples !== undefined && { samples }) };
         from = (await unary(method.rateRows, told, options)).appliesFromCursor;
       }
       return from;

@@ -1,7 +1,7 @@
 /** "x = 5" and "4π ≈ 12.57": values with names, or said in several ways. */
 import { type Node, show, variablesOf } from "../syntax.ts";
 import { areRoundings } from "./rounding.ts";
-import { all, any, type Comparison, different, type State } from "./outcome.ts";
+import { all, any, type Comparison, different, type State, undecided } from "./outcome.ts";
 import { compareRelations } from "./relations.ts";
 import { type Assignment, assignmentOf, chainOf, isAskedFor } from "./shape.ts";
 
@@ -21,6 +21,10 @@ export function compareAssignments(
   compare: Compare,
 ): Comparison | undefined {
   const [left, right] = [assignmentOf(gold), assignmentOf(answer)];
+  if (left !== undefined && isOfSeveral(left, compare))
+    return gold.kind === "relation" && answer.kind === "relation"
+      ? compareRelations(gold, answer, state)
+      : undecided("a chain of equations and a value are not compared");
   if (left !== undefined && right !== undefined)
     return compareNamed(left, right, gold, answer, state, context, compare);
   const [golds, answers] = [left ?? chainOf(gold), right ?? chainOf(answer)];
@@ -38,6 +42,13 @@ export function compareAssignments(
     (right !== undefined || !(gold.kind === "list" && gold.items.some(({ kind }) => kind === "relation")));
   const asked = answers ?? (isValue && variablesOf(gold).size === 0 ? assignmentOf(answer, isAskedFor) : undefined);
   return asked === undefined || !isValue ? undefined : compareValues([gold], asked, state, context, compare);
+}
+
+/** Whether it says that several things are the same, as x = y = z does, and not one thing in several ways. */
+function isOfSeveral({ values }: Assignment, compare: Compare): boolean {
+  const [first, ...others] = values;
+  const mayBe = first !== undefined && others.length > 0 && values.some((value) => variablesOf(value).size > 0);
+  return mayBe && others.some((value) => compare(first, value).kind === "different");
 }
 
 /** Each of the values that the answer says it is must be one of the gold's, and its roundings theirs. */

@@ -5,7 +5,7 @@
 import { gcd, reduced } from "../numbers/rational.ts";
 import { evaluate } from "../evaluate.ts";
 import { add, divide, type Maybe, multiply, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
-import { differenceOf, negated, type Node, numberNode, replaced, sumOf, symbol, variablesOf } from "../syntax.ts";
+import { differenceOf, negated, type Node, numberNode, replaced, show, sumOf, symbol, variablesOf } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { BITS, placeOf, realValue, WHOLE } from "./places.ts";
 import { assignmentOf, doubled, hasDoubleSign } from "./shape.ts";
@@ -57,6 +57,7 @@ function progressionsOf(node: Node, state: State): readonly Progression[] | unde
     }
     case "list":
     case "set":
+      if (node.kind === "list" && node.joiner !== "or" && areOfSeveralModuli(node.items)) return undefined;
       return joined(node.items, (item) => progressionsOf(item, state));
     case "relation": {
       const value = assignmentOf(node)?.values.at(-1);
@@ -67,6 +68,11 @@ function progressionsOf(node: Node, state: State): readonly Progression[] | unde
         return joined(doubled(node, false), (each) => (hasDoubleSign(each) ? undefined : progressionsOf(each, state)));
       return [...variablesOf(node)].every((name) => name === WHOLE) ? linear(node, state) : undefined;
   }
+}
+
+/** "x ≡ 1 (mod 2), x ≡ 2 (mod 3)" says both at once. */
+function areOfSeveralModuli(items: readonly Node[]): boolean {
+  return new Set(items.flatMap((item) => (item.kind === "residue" ? [show(item.modulus)] : []))).size > 1;
 }
 
 function joined(

@@ -53,7 +53,10 @@ export function realsOf(node: Node, state: State): Reals | undefined {
       if (node.items.length > PARTS_MAX || lettersOf(node).size > 1) return undefined;
       const parts = node.items.map((item) => realsOf(item, state));
       const isUnion = node.joiner === "or" || node.items.every(({ kind }) => kind === "bracket" || kind === "sets");
-      return isUnion ? joined(parts, state) : met(parts, state);
+      const found = isUnion ? joined(parts, state) : met(parts, state);
+      // "x < -1, x > 1" says either, for nothing is both.
+      const isEither = node.joiner === "," && found?.length === 0 && parts.every((part) => part?.length !== 0);
+      return isEither ? joined(parts, state) : found;
     }
     default:
       return undefined;

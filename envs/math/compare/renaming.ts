@@ -19,11 +19,17 @@ export function withNamesOf(gold: Node, answer: Node): Node {
   return { kind: "relation", parts: [left.name, value], operators: ["="] };
 }
 
-/** (s, 2s) with the t of (t, 2t); `isFree`: both say "t ∈ ℝ", and so it may be any letter. Undefined: there is no such letter. */
+/**
+ * (s, 2s) with the t of (t, 2t), and π/4 + kπ with the n of π/4 + nπ; `isFree`: both say "t ∈ ℝ", or it counts turns, and
+ * so it may be any letter. Undefined: there is no such letter.
+ */
 export function withParameterOf(
   gold: Node,
   answer: Node,
 ): { readonly answer: Node; readonly isFree: boolean } | undefined {
+  const [count, another] = [countOf(gold), countOf(answer)];
+  if (count !== undefined && another !== undefined && count !== another)
+    return { answer: replaced(answer, another, symbol(count)), isFree: true };
   const [name, other] = [gold, answer].map((node) => {
     const [only, ...more] = variablesOf(node);
     const isTuple = some(node, (part) => part.kind === "bracket" && part.items.length > 1);
@@ -33,6 +39,18 @@ export function withParameterOf(
   const [set, same] = [setOf(gold, name), setOf(answer, other)];
   const isFree = set !== undefined && set === same;
   return { answer: replaced(answer, other, symbol(name)), isFree };
+}
+
+/** Letters that count whole turns where nothing says so. */
+const COUNTS: readonly string[] = ["k", "n", "m"];
+
+/** The k of "x = π/4 + kπ". */
+function countOf(node: Node): string | undefined {
+  const [only, ...more] = COUNTS.filter((name) => variablesOf(node).has(name));
+  const isTurns = (part: Node): boolean =>
+    part.kind === "multiply" &&
+    [only, "π"].every((name) => part.factors.some((factor) => !factor.inverse && show(factor.node) === name));
+  return only !== undefined && more.length === 0 && some(node, isTurns) ? only : undefined;
 }
 
 /** The ℝ of "t ∈ ℝ". */
@@ -124,15 +142,23 @@ function permutations(items: readonly string[]): readonly (readonly string[])[] 
 /** Letters that are integrated over; "a + c" is a sum like any. */
 const INTEGRATED: readonly string[] = ["x", "t", "u", "y", "z", "s", "v", "r", "θ"];
 
-/** What stands before "+ C" in a sum, which is anyone's; undefined: there is none. */
-export function besideConstant(node: Node): Node | undefined {
+/** What stands beside "+ C" in a sum, and whether that is a constant of integration, which is anyone's, and no k. */
+interface BesideConstant {
+  readonly rest: Node;
+  readonly isIntegration: boolean;
+}
+
+/** Undefined: there is none. */
+export function besideConstant(node: Node): BesideConstant | undefined {
   if (node.kind !== "add") return undefined;
   const lone = node.terms.filter(({ node: term }) => term.kind === "symbol" && CONSTANTS.has(term.name));
   const [only] = lone;
   if (only?.sign !== "+" || lone.length > 1) return undefined;
   const rest: Node = { kind: "add", terms: node.terms.filter((term) => term !== only) };
   const variables = variablesOf(rest);
-  return INTEGRATED.some((name) => variables.has(name)) && !variables.has(show(only.node)) ? rest : undefined;
+  const name = show(only.node);
+  const isBeside = INTEGRATED.some((each) => variables.has(each)) && !variables.has(name);
+  return isBeside ? { rest, isIntegration: INTEGRATION.test(name) } : undefined;
 }
 
 const ZEROS: readonly bigint[] = [1n, 2n, 7n, -3n];

@@ -48,7 +48,7 @@ function compareJoiners(one: Node, other: Node): Comparison | undefined {
 
 /** What is said of several letters: "a > 0, b > 0" and "x = 1, y = 2". */
 function holdsTogether({ items }: Extract<Node, { kind: "list" }>): boolean {
-  return items.every(({ kind }) => kind === "relation") && !areValuesOfOne(items);
+  return items.every(({ kind }) => kind === "relation" || kind === "residue") && !areValuesOfOne(items);
 }
 
 /** "y = x, y = -x" and "x_1 = 1, x_2 = 2" */

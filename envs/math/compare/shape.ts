@@ -127,7 +127,7 @@ const DERIVATIVE = /^\(d\*[a-z]\)\/\(d\*[a-z]\)$/;
 function isNamedCall({ name, args }: Extract<Node, { kind: "call" }>): boolean {
   if (name === "lim") return true;
   if (name === "sin" || name === "cos" || name === "tan") return args.every(isName);
-  if (name === "abs") return args.every((argument) => isName(argument) && /[A-Z⃗]/u.test(show(argument)));
+  if (name === "abs") return args.every((argument) => isName(argument) && /[A-Z⃗ˆ˜]/u.test(show(argument)));
   return /^(?:[fg](?:['_⁻]|$)|det$)/u.test(name) && args.every((argument) => argument.kind !== "relation");
 }
 
@@ -144,7 +144,7 @@ export function isName(node: Node): boolean {
   const [first] = node.factors;
   return (
     first?.node.kind === "symbol" &&
-    /^[A-Zuvyhpqrwz∠∁⃗]/u.test(first.node.name) &&
+    /^[A-Zuvyhpqrwz∠∁⃗ˆ˜]/u.test(first.node.name) &&
     node.factors.every((factor) => !factor.inverse && factor.node.kind === "symbol" && isName(factor.node))
   );
 }

@@ -56,7 +56,10 @@ export function compareSingle(gold: Node, answer: Node, state: State, context: C
   if (matrices) return undecided("products and sums of matrices are not worked out");
   if (isSetSymbol(left) || isSetSymbol(right)) return different("it is another kind of thing");
   const [rest, other] = [besideConstant(gold), besideConstant(answer)];
-  if (rest !== undefined && other !== undefined) return compareAntiderivatives(rest, other, state);
+  if (rest !== undefined && other !== undefined) {
+    const isUpToConstant = rest.isIntegration && other.isIntegration;
+    return (isUpToConstant ? compareAntiderivatives : compareScalars)(rest.rest, other.rest, state);
+  }
   return compareBases(left, right) ?? compareMeasured(gold, answer, state, context.isApproximate);
 }
 

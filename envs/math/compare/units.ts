@@ -62,7 +62,9 @@ function answerUnit(gold: Node, answer: Node): Node | undefined {
     const power = exponent?.kind === "number" ? `^${exponent.value.num}` : "";
     return `${inverse ? "/ " : ""}${base.name}${power}`;
   });
-  if (at < 1 || letters.includes("")) return undefined;
+  // 5K may be 5000, and 5/m what an m that is not known goes into.
+  const isThousands = letters[0] === "K" && measuredOf(gold).unit === undefined;
+  if (at < 1 || letters.includes("") || isThousands || answer.factors[at]?.inverse === true) return undefined;
   const factors = answer.factors.slice(0, at);
   return { kind: "unit", node: { kind: "multiply", factors }, unit: letters.join(" ") };
 }

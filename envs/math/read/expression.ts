@@ -5,7 +5,8 @@ import { accept, type Cursor, fail, found, isAt, nested, NOTHING, peek } from ".
 import { readFunction } from "./functions.ts";
 import { inBase, readName, readScripted } from "./scripts.ts";
 import { inDegrees } from "./unit.ts";
-import { ORDINALS, SCALES } from "./letters.ts";
+import { SCALES } from "./amount-words.ts";
+import { ORDINALS } from "./letters.ts";
 import { type Rational, reduced } from "../numbers/rational.ts";
 
 // Sums, products, powers and what they are made of.

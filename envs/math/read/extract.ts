@@ -3,11 +3,13 @@ import { stripAnswer, textOfObject } from "../../answers/strip.ts";
 import { introduces } from "../../answers/leading.ts";
 import { isDenied, isTakenBack } from "../../answers/taken-back.ts";
 import type { Parsed } from "../../facts.ts";
+import { isScale } from "./amount-words.ts";
 
 /** Longer answers say more than a value. */
 export const LENGTH_MAX = 8_192;
 const BOXES_MAX = 32;
 
+const r = String.raw;
 const BOX = /\\f?boxed\s*\{/g;
 /** The place after "Answer:" or "the answer is". */
 const GAP = "(?:[\\s\\u200b-\\u200d\\u2060]|\\\\(?:[,;:! ]|q?quad)){0,4}";
@@ -91,7 +93,7 @@ function boxesOf(text: string): readonly string[] | string {
     if (end < 0) return "a box is not closed";
     const before = text.slice(Math.max(past, start - BEFORE_MAX), start).replace(/\\f?boxed\s*\{$/, "");
     if (isDenied(before, text.slice(end + 1, end + BEFORE_MAX))) return "it takes its answer back";
-    if (PART_BEFORE.test(before) || PART_BEHIND.test(text.slice(end + 1, end + BEFORE_MAX)))
+    if (isPart(before, text.slice(end + 1, end + BEFORE_MAX)))
       return "what stands beside its box is a part of the value";
     const inside = text.slice(start, end);
     const inner = inside.length > LENGTH_MAX ? inside : stripped(inside);
@@ -104,9 +106,60 @@ function boxesOf(text: string): readonly string[] | string {
   return [...new Set(found.map((box) => named(box, found.length > 1)))];
 }
 
-/** Of "-\boxed{5}", "2\boxed{5}", "10^{\boxed{3}}", "\boxed{1}/2" and "\boxed{3}x" the box holds no value that was meant. */
-const PART_BEFORE = /(?:[\d^/+−-]|[\w)}\]]\s?\*|\^\{|\\(?:[dt]?frac|sqrt|cdot|times|pm)\s*(?:\[[^\]]{0,9}\])?\{?)$/;
-const PART_BEHIND = /^(?:[\d^xyz]|\s*[+*/]\s*[\d\\]|\s*\\(?:pi|sqrt|cdot|times|[dt]?frac|div)(?![A-Za-z]))/;
+/** A minus that is no dash and no item's sign: "= - \boxed{5}", "is - \boxed{5}". */
+const MINUS = r`(?:[=(<>≤≥≈,]\s?[-−]|−|\$[-−]|(?<!\p{L})(?:is|are|equals|ist|es|est|é|è)\s[-−])(?:\s|\\[,;:! ]){0,3}`;
+/** What says that the value is not the one that follows; "no more than" and "at least" do not. */
+const BEYOND = r`(?<!(?:no|not|nicht|no es|não|pas|non|не)\s)(?:${[
+  r`(?:more|less|greater|fewer|higher|lower|larger|smaller|bigger)\sthan|exceed(?:s|ing)?`,
+  ...[
+    "más (?:de|que)",
+    "menos (?:de|que)",
+    "mayor que",
+    "menor que",
+    "mehr als",
+    "weniger als",
+    "(?:größer|kleiner) als",
+  ],
+  ...["plus de", "moins de", "supérieure? à", "inférieure? à", "mais (?:de|que)", "maior que", "più di", "meno di"],
+  ...["maggiore di", "minore di", "больше", "более", "меньше", "менее"],
+].join("|")})`;
+/**
+ * Of "-\boxed{5}", "2\boxed{5}", "10^{\boxed{3}}", "half of \boxed{4}" and "more than \boxed{5}" the box holds no value
+ * that was meant.
+ */
+const PART_BEFORE = new RegExp(
+  `(?:${[
+    ...[r`[\d^/+−-]`, r`[\w)}\]]\s?\*`, r`\^\{`, r`\\(?:[dt]?frac|sqrt|cdot|times|pm)\s*(?:\[[^\]]{0,9}\])?\{?`],
+    ...[r`[\d)}\]]\s?[*×÷·]\s?`, r`\d\s?(?:\\[,;:! ]\s?|\(\s?)`, r`\\[dt]?frac\s?\{[^{}]{0,20}\}\s?\{`],
+    r`\\(?:log|ln|lg|exp|(?:arc)?(?:sin|cos|tan)|cot|sec|csc)(?:_\{?\w{1,4}\}?)?\s?\(?`,
+    r`\d\$?\s{0,2}(?:or|oder|ou|или|或者?)\s{0,2}\$?`,
+    r`(?<!\p{L})(?:negative|minus|half(?: of)?|twice|double|triple|${BEYOND})(?: |\$){1,4}`,
+    r`(?:超过|超過|大于|大於|小于|小於|多于|多於|少于|少於)[\s$]{0,4}`,
+    ...[MINUS, r`[\w)}\]]\s?\+\s?`],
+  ].join("|")})$`,
+  "iu",
+);
+/** The same of "\boxed{1}/2", "\boxed{3}x", "\boxed{5} million" and "\boxed{5} squared". */
+const PART_BEHIND = new RegExp(
+  `^(?:${[
+    ...[r`[\d^xyz]|_[\d{]`, r`\s*[+*/]\s*[\d\\]`, r`\s*\\(?:pi|sqrt|cdot|times|[dt]?frac|div)(?![A-Za-z])`],
+    ...[r`[.:]\d`, r` ?[×÷·−-] ?\d`, r`[aeiknpq](?!\p{L})`, r`\s*(?:squared|cubed|halves|factorial)(?!\p{L})`],
+    ...[
+      r`\s*(?:plus|minus|times|divided by|multiplied by)\s+\$?[\d\\]`,
+      r`[\s$]{0,4}(?:or|oder|ou|или|或者?)\s{0,2}(?:(?:more|less|fewer|greater)(?!\p{L})|\$?[-−]?\d)`,
+    ],
+  ].join("|")})`,
+  "u",
+);
+/** The word behind a box. */
+const WORD_BEHIND = /^[\s$}]{0,4}(?:\\(?:text|textbf|textrm|mathrm)\s?\{\s?)?(\p{L}{1,24})/u;
+
+function isPart(before: string, behind: string): boolean {
+  const [, word = ""] = WORD_BEHIND.exec(behind) ?? [];
+  // "(\boxed{5}, 6)" is a pair.
+  const isOfSeveral = /[([{]\s?$/.test(before) && /^\s?[,;]\s?(?!\\f?boxed)\S/.test(behind);
+  return isOfSeveral || PART_BEFORE.test(before) || PART_BEHIND.test(behind) || isScale(word);
+}
 
 interface Box {
   readonly inner: string;

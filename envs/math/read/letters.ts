@@ -1,5 +1,6 @@
 /** Tells words, functions and products of variables apart in runs of letters. */
 import { DECORATIONS, FUNCTIONS, INFIXES, OPERATORS, SKIPPED, SYMBOLS, TEXTS, UPRIGHTS, wordSet } from "./names.ts";
+import { SCALES } from "./amount-words.ts";
 import { readNumber, TOO_LONG } from "./numeral.ts";
 import { push, put, type Sink, type Style } from "./tokens.ts";
 
@@ -45,18 +46,6 @@ const SMALL: readonly string[] =
     " ",
   );
 const TENS: readonly string[] = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
-
-/** What a word behind a number multiplies it with. */
-export const SCALES: Readonly<Record<string, bigint>> = {
-  hundred: 100n,
-  thousand: 1000n,
-  million: 10n ** 6n,
-  billion: 10n ** 9n,
-  trillion: 10n ** 12n,
-  dozen: 12n,
-  万: 10n ** 4n,
-  亿: 10n ** 8n,
-};
 
 /** "twenty-one", "three hundred and five thousand", in small letters; undefined: they are no number. */
 export function numberOfWords(text: string): bigint | undefined {
@@ -155,8 +144,12 @@ export function textTokens(inner: string, style: Style, sink: Sink): void {
   sink.space = true;
 }
 
-/** Decorations that are not another way to write a vector, a segment or a mean. */
+/** Decorations that are not another way to write a vector, a segment or a mean: a hat says length 1, or an estimate. */
 const MARKS: Readonly<Record<string, string>> = {
+  hat: "ˆ",
+  widehat: "ˆ",
+  tilde: "˜",
+  widetilde: "˜",
   dot: "˙",
   ddot: "¨",
   overleftrightarrow: "↔",
@@ -172,7 +165,9 @@ const DOTLESS = /\\([ij])math(?![A-Za-z])/g;
 export function decoratedName(command: string, inner: string): string {
   const written = inner.replace(DOTLESS, "$1");
   const letters = written.replace(/\\([A-Za-z]+)|[\s{}]/g, (_, of?: string) => (of === undefined ? "" : meantBy(of)));
-  return `${MARKS[command] ?? "⃗"}${letters === "" ? inner.trim() : letters}`;
+  // Unit vectors along the axes are written as other vectors are, too.
+  const mark = /^[ijk]$/.test(letters) ? undefined : MARKS[command];
+  return `${mark ?? "⃗"}${letters === "" ? inner.trim() : letters}`;
 }
 
 /** What a command means; of those that say how something looks, nothing. */

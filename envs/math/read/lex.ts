@@ -55,6 +55,9 @@ function settled(token: Token, at: number, tokens: readonly Token[]): Token {
   const sign = next?.kind === "op" ? next.text : "";
   if (token.kind === "function" && (token.text === "min" || token.text === "sec") && before?.kind === "number")
     return next === undefined || BEHIND_UNITS.has(sign) ? { ...token, kind: "word" } : token;
+  // "1.5 x 10^3"
+  if (token.kind === "name" && token.text === "x" && token.space && before?.kind === "number")
+    return next?.kind === "number" && next.space ? { ...token, kind: "op", text: "*" } : token;
   const isCalled = token.kind === "word" && CALLED.has(token.text) && ["(", "{", "\\{", "["].includes(sign);
   const isAngle = token.kind === "word" && token.text === "cis" && next !== undefined;
   return isCalled || isAngle ? { ...token, kind: "function" } : token;
@@ -74,6 +77,7 @@ function unglued(token: Token, at: number, tokens: readonly Token[]): readonly T
 }
 
 const LETTERS = /[A-Za-z]+/y;
+const ACCENTED = /[\u00c0-\u024f]/;
 const TWO_SIGNS: Readonly<Record<string, string>> = {
   "<=": "≤",
   ">=": "≥",
@@ -103,6 +107,11 @@ function lexInto(text: string, style: Style, sink: Sink): void {
     } else if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)) {
       LETTERS.lastIndex = at;
       const run = LETTERS.exec(text)?.[0] ?? character;
+      // "más" is one word, and no m.
+      if (ACCENTED.test(text.charAt(at + run.length))) {
+        at = foreignWord(text, at, sink);
+        continue;
+      }
       const isOrdinal = !sink.space && isOrdinalOf(run, text.charCodeAt(at - 1), text.charCodeAt(at - 2));
       if (!isOrdinal) letterTokens(run, sink);
       at += run.length;

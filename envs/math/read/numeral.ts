@@ -32,6 +32,8 @@ const THOUSANDS = /\d{1,3}(?:,\d{3})+(?!\d)(\.\d+)?/y;
 const BRACED_COMMA = /(\d+)\{,\}(\d+)/y;
 const DECIMAL_COMMA = /(\d+),(\d+)/y;
 const REPEATING = /(\d*)\.(\d*)(?:\\(?:overline|bar|dot)\s*(?:\{\s*(\d+)\s*\}|(\d)(?!\d))|\((\d+)\))/y;
+/** 0.\dot{1}4285\dot{7}: what repeats lies between the dots. */
+const DOTTED = /(\d*)\.(\d*)\\dot\s?(?:\{(\d)\}|(\d))(\d*)\\dot\s?(?:\{(\d)\}|(\d)(?!\d))/y;
 /** 0.333… */
 const GOING_ON = /(\d*)\.(\d+)(?:\.\.\.|…|\\[lc]?dots)/y;
 const DOTS = /\s{0,2}(?:\.\.\.|…|\\[lc]?dots(?![A-Za-z]))/y;
@@ -88,11 +90,13 @@ function withExponent(read: ReadNumber, text: string, style: Style): ReadNumber 
 
 /** 0.1\overline{6}, 0.1(6), 0.166… */
 function repeatingNumber(text: string, at: number): ReadNumber | undefined {
-  const found = match(REPEATING, text, at);
+  const dotted = match(DOTTED, text, at);
+  const found = dotted ?? match(REPEATING, text, at);
   const parts = found ?? match(GOING_ON, text, at);
   if (parts === null) return undefined;
-  const [, whole = "", after = ""] = parts;
-  const [fixed, cycle] = found === null ? goingOn(after) : [after, parts[3] ?? parts[4] ?? parts[5] ?? ""];
+  const [, whole = "", after = "", ...marked] = parts;
+  const repeated = dotted === null ? marked.find((each) => each !== undefined) : marked.join("");
+  const [fixed, cycle] = found === null ? goingOn(after) : [after, repeated ?? ""];
   if (cycle === "") return undefined;
   if (whole.length + fixed.length + cycle.length > DIGITS_MAX / 10) return undefined;
   const all = BigInt(`${whole}${fixed}${cycle}`);

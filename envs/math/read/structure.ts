@@ -1,6 +1,6 @@
 /** Lists, relations, unions, ratios and units: what an answer is as a whole. */
-import type { Joiner, Node, Relation } from "../syntax.ts";
-import { accept, type Cursor, expect, fail, found, type Grammar, isAt, NOTHING, peek } from "./tokens.ts";
+import { type Joiner, negated, type Node, type Relation } from "../syntax.ts";
+import { accept, type Cursor, expect, fail, found, type Grammar, isAt, NOTHING, peek, type Token } from "./tokens.ts";
 import {
   readExponent,
   readPower,
@@ -230,12 +230,19 @@ function readRatio(cursor: Cursor): Node {
   return { kind: "ratio", parts };
 }
 
+function isMoney(token: Token | undefined): token is Exclude<Token, { kind: "number" }> {
+  return token?.kind === "op" && "$€£¥".includes(token.text);
+}
+
 /** A sum with its unit. */
 function readMeasure(cursor: Cursor): Node {
+  // "-$5"
+  const isNegative = isAt(cursor, "-") && isMoney(peek(cursor, 1));
+  if (isNegative) cursor.at++;
   const money = peek(cursor);
-  if (money?.kind === "op" && "$€£¥".includes(money.text)) {
+  if (isMoney(money)) {
     cursor.at++;
-    const node = readSum(cursor);
+    const node = isNegative ? negated(readProduct(cursor)) : readSum(cursor);
     // "$9.50 per hour"
     return { kind: "unit", node, unit: [money.text, readUnit(cursor) ?? ""].join(" ").trim() };
   }

@@ -2,6 +2,7 @@
 import { add, type Rational } from "../numbers/rational.ts";
 import { type Node, symbol } from "../syntax.ts";
 import { accept, type Cursor, fail, isAt, peek } from "./tokens.ts";
+import { makesAnother } from "./amount-words.ts";
 import { NUMBER_SETS, SYMBOLS, UNIT_LETTERS } from "./names.ts";
 
 // Units behind a value: known ones by any of their names, other words as they stand.
@@ -43,7 +44,7 @@ const ROWS: readonly Row[] = [
   ["£ pound pounds", "pound", 1n],
   ["° degree degrees deg", "angle", 1n],
   ["rad radian radians", "radian", 1n],
-  ["% percent pct", "percent", 1n],
+  ["% percent pct prozent パーセント 퍼센트 процент процента процентов", "percent", 1n],
 ];
 
 export const UNITS: ReadonlyMap<string, UnitInfo> = new Map(
@@ -59,19 +60,18 @@ const WORDS_MAX = 5;
 /** Words that take part in a unit without being one. */
 const SMALL = new Set(["of", "per", "the", "in", "a", "each", "total", "square", "cubic", "sq", "cu"]);
 
-/** Words of sentences, which no unit has: "7 is not the answer". */
-const NO_UNITS: ReadonlySet<string> = new Set([
-  ..."is are was not no never wrong incorrect if when where for less more fewer than least most but because hence so then thus answer maybe either neither except unless without minus plus times over hundred hundreds thousand thousands million millions billion billions trillion dozen dozens tens half halves third thirds quarter quarters squared cubed factorial pi negative".split(
-    " ",
-  ),
-  // What makes another number of it.
-  ...(
-    "divided multiplied raised added subtracted modulo mod choose doubled tripled halved inverse reciprocal root roots radical " +
-    "repeating recurring base binary ternary octal hexadecimal below above beyond greater smaller larger lower higher " +
-    "lakh lakhs crore crores bn mil gross score pair pairs couple couples tenth tenths hundredth hundredths thousandth " +
-    "thousandths millionth millionths fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths"
-  ).split(" "),
-]);
+/** Words of sentences, which no unit has, in the languages of labels: "7 is not the answer", "7 è sbagliato". */
+const NO_UNITS: ReadonlySet<string> = new Set(
+  [
+    "is are was not no never wrong incorrect if when where for than but because hence so then thus answer maybe either",
+    "neither except unless without excluding",
+    "es son está están est sont ist sind é são è sono это есть является",
+    "ni nunca excepto salvo errado errada pas jamais sauf nicht kein keine nie niemals außer não nem exceto",
+    "non né mai tranne sbagliato sbagliata errato errata scorretto не нет ни никогда кроме niet değil bukan không",
+  ].flatMap((words) => words.split(" ")),
+);
+/** The same where words are not apart: "may be", "but not". */
+const DOUBTING = /かもしれ|でしょう|だろう|빼고|말고|제외/;
 
 /** The unit that stands here, up to a separator, in a spelling of our own; undefined: none. */
 export function readUnit(cursor: Cursor): string | undefined {
@@ -81,7 +81,9 @@ export function readUnit(cursor: Cursor): string | undefined {
   for (let words = 0; ;) {
     const next = peek(cursor);
     if (next?.kind === "word" || (next?.kind === "name" && parts.length > 0)) {
-      if (++words > WORDS_MAX || NO_UNITS.has(next.text.toLowerCase()) || isVariable(next)) {
+      const isSaid = NO_UNITS.has(next.text.toLowerCase()) || DOUBTING.test(next.text);
+      const isNone = isSaid || makesAnother(next.text);
+      if (++words > WORDS_MAX || isNone || isVariable(next)) {
         fail(cursor, "words follow its value");
         return undefined;
       }
@@ -95,12 +97,18 @@ export function readUnit(cursor: Cursor): string | undefined {
     else if (isAt(cursor, ".")) cursor.at++;
     else break;
   }
+  // "5 square" is 25, or lacks what it is a square of.
+  if (RAISED.has(parts.at(-1)?.toLowerCase() ?? "")) {
+    fail(cursor, "its unit ends where a length is missing");
+    return undefined;
+  }
   return spelling(parts);
 }
 
 /** The θ of "5 \text{θ}" and the x of "5 cm x". */
 function isVariable({ kind, text }: { readonly kind: string; readonly text: string }): boolean {
-  const isLetter = kind === "name" || text.length === 1 || SYMBOLS.has(text);
+  // 个 and 개 are what is counted.
+  const isLetter = kind === "name" || /^[A-Za-zα-ω]$/.test(text) || SYMBOLS.has(text);
   return isLetter && !UNITS.has(text) && !UNIT_LETTERS.includes(text);
 }
 
@@ -124,19 +132,43 @@ function power(cursor: Cursor): string {
   return `^${isNegative ? "-" : ""}${digit.value.num}`;
 }
 
+/** What the next word is raised to. */
+const RAISED: ReadonlyMap<string, string> = new Map([
+  ["square", "^2"],
+  ["sq", "^2"],
+  ["cubic", "^3"],
+  ["cu", "^3"],
+]);
+
+/** Signs of units are told by their case: Mg is no mg, MW no mW, and H, S and T are no hours, seconds and tons. */
+const IS_SIGN = /^(?:..?|.[A-Z].|..[A-Z])$/;
+/** Signs that stand for nothing else in any case. */
+const IN_ANY_CASE: ReadonlySet<string> = new Set(
+  "cm dm km kg ft in yd hr hrs sec min usd eur rmb deg rad pct".split(" "),
+);
+
+/** A unit by any of its names, or a word as it stands, without its plural. */
+function unitNamed(word: string): string {
+  const lower = word.toLowerCase();
+  if (IN_ONE[lower] !== undefined) return IN_ONE[lower];
+  if (UNITS.has(word)) return word;
+  const isSign = word !== lower && IS_SIGN.test(word) && !IN_ANY_CASE.has(lower);
+  if (isSign) return word;
+  return UNITS.has(lower) ? lower : lower.replace(/(?<=..)s$/, "");
+}
+
 /** "square feet" and "ft^2" are one; plurals of unknown words too. */
 function spelling(parts: readonly string[]): string {
-  if (/^(?:per cent|percentage)$/i.test(parts.join(" "))) return "percent";
+  if (/^(?:per cent|percentage|por ciento|por cento|pour cent|per cento)$/i.test(parts.join(" "))) return "percent";
   let raised = "";
   const words: string[] = [];
   for (const part of parts) {
     const lower = part.toLowerCase();
-    if (lower === "square" || lower === "sq") raised = "^2";
-    else if (lower === "cubic" || lower === "cu") raised = "^3";
+    if (RAISED.has(lower)) raised = RAISED.get(lower) as string;
     else if (lower === "per") words.push("/");
     else if (part.startsWith("^") && words.length > 0) words.push(`${words.pop()}${part}`);
     else if (!SMALL.has(lower) || (lower === "in" && parts.length === 1)) {
-      words.push(IN_ONE[lower] ?? (UNITS.has(part) ? part : UNITS.has(lower) ? lower : lower.replace(/(?<=..)s$/, "")));
+      words.push(unitNamed(part));
       if (raised !== "") words.push(`${words.pop()}${raised}`);
       raised = "";
     }
@@ -168,7 +200,15 @@ export function inDegrees(cursor: Cursor, degrees: Node): Node {
     }
     node = { kind: "number", value: plus(node.value, { num: next.value.num, den: next.value.den * den }) };
   }
-  return { kind: "unit", node, unit: "°" };
+  return { kind: "unit", node, unit: `°${scaleOfDegrees(cursor)}` };
+}
+
+/** The C of 25 °C, at the end. */
+function scaleOfDegrees(cursor: Cursor): string {
+  const [letter, next] = [peek(cursor), peek(cursor, 1)];
+  const isScale = letter !== undefined && letter.kind !== "number" && /^[CF]$/.test(letter.text) && next === undefined;
+  if (isScale) cursor.at++;
+  return isScale ? letter.text : "";
 }
 
 /** Seconds may be written with two marks of minutes. */

@@ -15,7 +15,7 @@ function bare(text: string): string {
 
 const MARKED =
   /^\s*(\d{1,2})(?::([0-5]\d))?[\s~\\]*(?:\\(?:text|mathrm|textrm|mbox)\s*\{)?[\s~\\]*([ap])\.?\s?m\.?\s*\}?\s*$/i;
-const UNMARKED = /^\s*(\d{1,2}):([0-5]\d)\s*$/;
+const UNMARKED = /^\s*(\d{1,2}):([0-5]\d)(?::([0-5]\d))?\s*$/;
 const WORDS = /^\s*(?:12(?::00)?\s+)?(?:\\text\s*\{\s*)?(noon|midnight)\s*\}?\s*$/i;
 
 /** A time that is nothing else. */
@@ -29,12 +29,12 @@ export function clockOf(text: string): Node | undefined {
   return { kind: "clock", minutes: 60 * ((Number(hour) % 12) + after) + Number(minute), half: false };
 }
 
-/** "16:30", which is a ratio, too. Up to twelve it may be in either half of the day. */
+/** "16:30" and "16:30:15", which are ratios, too. Up to twelve it may be in either half of the day. */
 export function clockLike(text: string): Node | undefined {
-  const [, hour = "", minute = ""] = text.length > LENGTH_MAX ? [] : (UNMARKED.exec(text) ?? []);
+  const [, hour = "", minute = "", second = "0"] = text.length > LENGTH_MAX ? [] : (UNMARKED.exec(text) ?? []);
   if (hour === "" || Number(hour) > 23) return undefined;
   const half = Number(hour) > 0 && Number(hour) <= 12 && !hour.startsWith("0");
-  return { kind: "clock", minutes: 60 * Number(hour) + Number(minute), half };
+  return { kind: "clock", minutes: 60 * Number(hour) + Number(minute) + Number(second) / 60, half };
 }
 
 // Days of the year: May 3, 3rd of May 2024, 5月3日. Each month may be cut to three letters, September to four.
@@ -47,12 +47,19 @@ const DATES = [
   new RegExp(`^(?:on )?${MONTH} ${DAY}${YEAR}$`, "i"),
   new RegExp(`^(?:on )?(?:the )?${DAY}(?: of)? ${MONTH}${YEAR}$`, "i"),
   /^(?:(?<year>\d{4})年)?(?<number>\d{1,2})月(?<day>\d{1,2})[日号]$/,
+  /^(?<year>\d{4})-(?<number>0[1-9]|1[0-2])-(?<day>\d{2})$/,
 ];
+/** 5/3/2024, of which nobody knows whether the day comes first: no fraction, and another one in another order. */
+const NUMBERED = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
 
 /** A day of a month; as words, for it has no value. */
 export function dateOf(text: string): Node | undefined {
   if (text.length > LENGTH_MAX) return undefined;
   const written = bare(text).replaceAll(" ,", ",").trim();
+  const [, first = "", second = "", of = ""] = NUMBERED.exec(written) ?? [];
+  const [less, more] = [Number(first), Number(second)].sort((a, b) => a - b) as [number, number];
+  if (less >= 1 && less <= 12 && more <= 31)
+    return { kind: "text", text: `the day ${Number(first)}/${Number(second)}/${of}` };
   const found = DATES.map((form) => form.exec(written)?.groups).find((groups) => groups !== undefined);
   if (found === undefined) return undefined;
   const months = MONTHS.split("|");
@@ -64,7 +71,7 @@ export function dateOf(text: string): Node | undefined {
 
 // What a division leaves: 5 R 2, 5 remainder 2, 5……2.
 
-const SIGN = "R|remainder|rem\\.?|with (?:a )?remainder(?: of)?|余|(?:…|\\.{3}|\\\\[lc]?dots ?){2}";
+const SIGN = "[Rr]|remainder|rem\\.?|with (?:a )?remainder(?: of)?|余|(?:…|\\.{3}|\\\\[lc]?dots ?){2}";
 const REMAINDER = new RegExp(`^(\\d{1,30}) ?(?:${SIGN}) ?(\\d{1,30})$`);
 
 /** As words: that "5 R 2" is no product, and has no value that is another's. */

@@ -8,7 +8,8 @@ import { useAnswer } from "../answers.ts";
 import { roleAtLeast } from "../caller.ts";
 import { ChangeDialog } from "../runs/change.tsx";
 import { Group } from "../samples/group.tsx";
-import { type Load, Samples } from "../samples/list.tsx";
+import { Samples } from "../samples/list.tsx";
+import type { Load, Row } from "../samples/pages.ts";
 import { gradus } from "../session.ts";
 import { Answered, Facts, Heading, Panel, Tabs } from "../ui/parts.tsx";
 import { count } from "../words.ts";
@@ -46,7 +47,7 @@ export function EvaluationPage({ id }: { readonly id: string }) {
             )}
             {current === "samples" && query["instance"] === undefined && <All id={id} report={found} />}
             {current === "samples" && query["instance"] !== undefined && (
-              <OneTask id={id} instanceHash={query["instance"]} part={query["part"] ?? ""} />
+              <OneTask id={id} instanceHash={query["instance"]} part={query["of"] ?? ""} />
             )}
           </>
         )}
@@ -73,16 +74,16 @@ function About({ report: { evaluation } }: { readonly report: Report }) {
 }
 
 /** The samples of one task of an evaluation. */
-export function taskSamplesHref(id: string, part: string, instance: string, sample?: string): string {
-  return hrefOf(["evaluations", id, "samples"], { part, instance, sample });
+export function taskSamplesHref(id: string, part: string, instance: string): string {
+  return hrefOf(["evaluations", id, "samples"], { of: part, instance });
 }
 
-function rowOf(id: string, { task, sampleIndex, outcome, part }: Sample) {
+function rowOf({ task, sampleIndex, outcome, part }: Sample): Row {
   const instance = task?.instanceHash ?? "";
   return {
     key: `${part} ${instance} ${sampleIndex}`,
     name: `${instance.slice(0, 8)}.${sampleIndex}`,
-    href: taskSamplesHref(id, part, instance, String(sampleIndex)),
+    named: { of: part, instance, sample: String(sampleIndex) },
     kind: part,
     outcome: outcomeOf(present(outcome, "outcome")),
     note: task?.level ?? "",
@@ -93,7 +94,7 @@ function All({ id, report }: { readonly id: string; readonly report: Report }) {
   const load: Load = async (client, filter, part, pageToken, signal) => {
     const asked = { evaluationId: id, filter, part, pageToken, pageSize: 50, brief: true };
     const { samples, nextPageToken } = await client.unary(method.listSamples, asked, { signal });
-    return { rows: samples.map((sample) => rowOf(id, sample)), next: nextPageToken };
+    return { rows: samples.map(rowOf), next: nextPageToken };
   };
   return (
     <Samples

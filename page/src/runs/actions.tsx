@@ -29,10 +29,16 @@ export function Actions({ run }: { readonly run: ReadRun }) {
     ["shape", "Shape"],
     ["delete", "Delete"],
   ];
+  // One of two stands where the other did: whoever came from it by keyboard is still there.
   return (
     <>
       {buttons.map(([name, text]) => (
-        <button key={name} type="button" aria-haspopup="dialog" onClick={() => setOpened(name)}>
+        <button
+          key={name === "resume" ? "pause" : name}
+          type="button"
+          aria-haspopup="dialog"
+          onClick={() => setOpened(name)}
+        >
           {text}
         </button>
       ))}

@@ -77,6 +77,7 @@ function grouped(rows: readonly Row[]): readonly Row[] {
 
 function cellsOf({ arm, family }: Row, most: number, run: ReadRun) {
   const { armId, probability, value, weight, issued, groups, recentSolvedShare, recentRewardMean } = arm;
+  const hasRows = run.config.arms.find(({ id }) => id === armId)?.rows !== undefined;
   return [
     <a href={hrefOf(["runs", run.runId, "samples"], { arm: armId })}>{armId}</a>,
     <a href={taskHref(family, { level: levelOf(run.config, armId) })}>{family}</a>,
@@ -92,6 +93,11 @@ function cellsOf({ arm, family }: Row, most: number, run: ReadRun) {
     count(issued),
     count(groups),
     <>
+      {hasRows && (
+        <a href={hrefOf(["runs", run.runId, "rows"], { arm: armId })} aria-label={`Rows of ${armId}`}>
+          rows
+        </a>
+      )}{" "}
       {arm.removed && <Tag>removed</Tag>}
       {!arm.removed && weight === 0 && <Tag tone="poor">weight 0</Tag>}
       {arm.maskedReason !== undefined && <Tag tone="bad">{`masked: ${arm.maskedReason}`}</Tag>}

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { noteFailure } from "../session.ts";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog, leaveDialog } from "../ui/dialog.tsx";
 import { Failure, type Tone } from "../ui/parts.tsx";
 import { count } from "../words.ts";
 import type { ReadRun } from "./state.ts";
@@ -85,7 +85,7 @@ export function ChangeDialog({ title, words, verb, change, given = "", tone, chi
         </div>
         {error !== undefined && <Failure error={error} />}
         <div class="actions">
-          <button type="button" onClick={onClose}>
+          <button type="button" onClick={leaveDialog}>
             {done === undefined ? "Leave it" : "Close"}
           </button>
           {done === undefined && (

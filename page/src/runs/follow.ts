@@ -1,6 +1,5 @@
 /** One run, live: its state as the server tells it, and its history behind it. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
 import { type Gradus, gradus, noteFailure, returns } from "../session.ts";
 import { type History, readHistory, STEPS } from "./history.ts";
 import { type Line, linesOf } from "./lines.ts";
@@ -63,9 +62,7 @@ async function follow(client: Gradus, { runId, signal, tell, watched }: Follower
   if (run === undefined) throw new Error("this server cannot read the run; its log says why");
   tell({ run });
   watched.sees(run);
-  const request = { runId, intervalMs: INTERVAL_MS };
-  for await (const { state } of client.follow(CurriculumService.method.watchRun, request, { signal })) {
-    if (state === undefined) continue;
+  for await (const state of client.run(runId).watch({ signal, intervalMs: INTERVAL_MS })) {
     run = { ...run, state };
     tell({ run });
     watched.sees(run);

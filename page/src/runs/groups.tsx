@@ -10,6 +10,7 @@ import { Answered, Tag } from "../ui/parts.tsx";
 import { Rows } from "../ui/rows.tsx";
 import { count, counted, figure, span } from "../words.ts";
 import { ChangeDialog } from "./change.tsx";
+import { chosenIn, rangesOf } from "./chosen.ts";
 import type { ReadRun } from "./state.ts";
 
 export function Groups({ run }: { readonly run: ReadRun }) {
@@ -32,7 +33,7 @@ export function Groups({ run }: { readonly run: ReadRun }) {
           <input
             inputMode="numeric"
             value={batch}
-            onChange={(event) => refine({ batch: event.currentTarget.value.trim() })}
+            onChange={(event) => refine({ batch: event.currentTarget.value.trim(), chosen: undefined })}
           />
         </label>
       </div>
@@ -58,13 +59,14 @@ function Listed({
   readonly groups: readonly RunGroup[];
   readonly onAsk: (asked: AskedFor) => void;
 }) {
-  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const isChosen = chosenIn(address.value.query["chosen"] ?? "");
   const now = useNow();
   if (groups.length === 0) return <p class="empty">No group is open: the run waits for nothing.</p>;
   const may = roleAtLeast("trainer");
-  const pick = (groupId: string, on: boolean) =>
-    setChosen(on ? [...chosen, groupId] : chosen.filter((other) => other !== groupId));
-  const there = groups.filter(({ groupId }) => chosen.includes(groupId));
+  const there = groups.filter((group) => isChosen(placeOf(group)));
+  const choose = (chosen: readonly RunGroup[]) => refine({ chosen: rangesOf(chosen.map(placeOf)) });
+  const pick = (group: RunGroup, on: boolean) =>
+    choose(on ? [...there, group] : there.filter((other) => other !== group));
   const open = there.filter(({ closed }) => !closed);
   const closedOnes = there.filter(({ closed }) => closed);
   return (
@@ -76,7 +78,7 @@ function Listed({
         </p>
         {may && (
           <>
-            <button type="button" onClick={() => setChosen(groups.map(({ groupId }) => groupId))}>
+            <button type="button" onClick={() => choose(groups)}>
               Choose all
             </button>
             <button type="button" disabled={open.length === 0} onClick={() => onAsk({ what: "close", groups: open })}>
@@ -97,7 +99,7 @@ function Listed({
         columns={["group", "arm", "state", "cursor", "batch", "missing", "of", "open for", "mean reward"]}
         count={groups.length}
         keyOf={(at) => groups[at]?.groupId ?? at}
-        row={(at) => cellsOf(groups[at] as RunGroup, { runId: run.runId, now, chosen, pick: may ? pick : undefined })}
+        row={(at) => cellsOf(groups[at] as RunGroup, { runId: run.runId, now, isChosen, pick: may ? pick : undefined })}
       />
     </>
   );
@@ -106,12 +108,12 @@ function Listed({
 interface Shown {
   readonly runId: string;
   readonly now: number;
-  readonly chosen: readonly string[];
+  readonly isChosen: (place: number) => boolean;
   /** Undefined: whoever looks may do nothing to groups. */
-  readonly pick: ((groupId: string, on: boolean) => void) | undefined;
+  readonly pick: ((group: RunGroup, on: boolean) => void) | undefined;
 }
 
-function cellsOf(group: RunGroup, { runId, now, chosen, pick }: Shown) {
+function cellsOf(group: RunGroup, { runId, now, isChosen, pick }: Shown) {
   const { groupId, armId, closed, cursor, updateBatch, missing, samples, statistics, issueTime } = group;
   const issued = issueTime === undefined ? undefined : Number(issueTime.seconds) * 1000;
   return [
@@ -120,8 +122,8 @@ function cellsOf(group: RunGroup, { runId, now, chosen, pick }: Shown) {
         <input
           type="checkbox"
           aria-label={`Choose group ${groupId}`}
-          checked={chosen.includes(groupId)}
-          onChange={(event) => pick(groupId, event.currentTarget.checked)}
+          checked={isChosen(placeOf(group))}
+          onChange={(event) => pick(group, event.currentTarget.checked)}
         />
       )}
       <a href={hrefOf(["runs", runId, "samples"], { group: groupId })}>{groupId.slice(-14)}</a>
@@ -136,6 +138,9 @@ function cellsOf(group: RunGroup, { runId, now, chosen, pick }: Shown) {
     figure(statistics?.mean),
   ];
 }
+
+/** Where its task stands in the run, which no other group of the list has. */
+const placeOf = ({ cursor }: RunGroup): number => Number(cursor);
 
 function missingOf(groups: readonly RunGroup[]): number {
   return groups.reduce((sum, { missing }) => sum + missing.length, 0);

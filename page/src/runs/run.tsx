@@ -11,6 +11,7 @@ import { Changes } from "./changes.tsx";
 import { RunCharts } from "./charts.tsx";
 import { type Followed, useRun } from "./follow.ts";
 import { Groups } from "./groups.tsx";
+import { armsWithRows, RowsOfRun } from "./rows.tsx";
 import { Configuration } from "./run-config.tsx";
 import { ARMS_APART } from "./lines.ts";
 import { seriesOf } from "./series.ts";
@@ -20,11 +21,17 @@ import { mostDrawn } from "./why.ts";
 const tabs = [
   ["charts", "Charts"],
   ["arms", "Arms"],
+  ["rows", "Rows"],
   ["groups", "Groups"],
   ["samples", "Samples"],
   ["changes", "Changes"],
   ["configuration", "Configuration"],
 ] as const;
+
+/** Most runs have no arms that choose among rows. */
+function tabsOf(run: ReadRun) {
+  return armsWithRows(run).length > 0 ? tabs : tabs.filter(([name]) => name !== "rows");
+}
 
 export function RunPage({ runId }: { readonly runId: string }) {
   const followed = useRun(runId, address.value.query["q"] ?? "");
@@ -46,7 +53,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
           <Tabs
             label="Of this run"
             current={current}
-            tabs={tabs.map(([name, text]) => ({ name, text, href: hrefOf(["runs", runId, name]) }))}
+            tabs={tabsOf(run).map(([name, text]) => ({ name, text, href: hrefOf(["runs", runId, name]) }))}
           />
           <Tab name={current} run={run} followed={followed} />
         </>
@@ -61,6 +68,8 @@ function Tab({ name, run, followed }: { readonly name: string; readonly run: Rea
       return <Charts run={run} followed={followed} />;
     case "arms":
       return <Arms run={run} />;
+    case "rows":
+      return <RowsOfRun run={run} />;
     case "groups":
       return <Groups run={run} />;
     case "samples":

@@ -26,7 +26,7 @@ interface GroupProps {
 
 export function Group({ title, task, samples }: GroupProps) {
   const { path, query } = address.value;
-  const { group: _group, sample, instance: _instance, model: _model, ...rest } = query;
+  const { group: _group, sample, instance: _instance, of: _of, ...rest } = query;
   return (
     <>
       <p class="crumbs">

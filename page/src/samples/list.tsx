@@ -1,41 +1,15 @@
 /** Samples in a table: the newest of a run, or those of an evaluation; filtered, and each with a link to all of its group. */
-import { useEffect, useState } from "preact/hooks";
-import type { SampleFilter } from "../../../clients/ts/src/public.ts";
-import type { Outcome } from "../../../clients/ts/src/outcomes.ts";
-import { address, refine } from "../address.ts";
-import { type Gradus, gradus, noteFailure } from "../session.ts";
+import type { ComponentChildren } from "preact";
+import { address, hrefOf, refine } from "../address.ts";
+import { gradus } from "../session.ts";
 import { useAnswer } from "../answers.ts";
 import { outcomeTone, verdictWords } from "../outcomes/verdict.ts";
 import { visible } from "../outcomes/visible.ts";
-import { Answered, Search, Select, Tag } from "../ui/parts.tsx";
+import { Answered, Failure, Search, Select, Tag } from "../ui/parts.tsx";
 import { Rows } from "../ui/rows.tsx";
 import { counted, signed } from "../words.ts";
 import { filterOf, outcomeChoices } from "./filter.ts";
-
-export interface Row {
-  readonly key: string;
-  /** What leads to it, e.g. "12.3". */
-  readonly name: string;
-  readonly href: string;
-  /** Its arm, or its part of the suite. */
-  readonly kind: string;
-  readonly outcome: Outcome;
-  /** E.g. when it was scored. */
-  readonly note: string;
-}
-
-export interface Page {
-  readonly rows: readonly Row[];
-  readonly next: string;
-}
-
-export type Load = (
-  gradus: Gradus,
-  filter: SampleFilter,
-  kind: string,
-  pageToken: string,
-  signal: AbortSignal,
-) => Promise<Page>;
+import { type Further, type Load, loadSome, type Page, type Row, useFurther } from "./pages.ts";
 
 interface SamplesProps {
   readonly load: Load;
@@ -47,68 +21,58 @@ interface SamplesProps {
   readonly empty: string;
 }
 
-/** A filter that leaves out much makes pages with nothing on them: so many are asked for before the reader is asked. */
-const PAGES_AT_ONCE = 5;
-const ROWS_AT_ONCE = 50;
-
-async function loadSome(load: () => Promise<Page>, more: (token: string) => Promise<Page>): Promise<Page> {
-  let page = await load();
-  const rows = [...page.rows];
-  for (let pages = 1; page.next !== "" && rows.length < ROWS_AT_ONCE && pages < PAGES_AT_ONCE; pages++) {
-    page = await more(page.next);
-    rows.push(...page.rows);
-  }
-  return { rows, next: page.next };
-}
+const FURTHER_MS = 60_000;
 
 export function Samples({ load, kindName, kinds, noteName, of, empty }: SamplesProps) {
   const { query } = address.value;
   const kind = query[kindName] ?? "";
   const filter = filterOf(query);
-  const asked = JSON.stringify([of, kind, filter]);
-  const [more, setMore] = useState<Page>();
-  useEffect(() => setMore(undefined), [asked]);
-  const next = (from: Gradus, signal: AbortSignal) => (token: string) => load(from, filter, kind, token, signal);
   const answer = useAnswer(
-    (from, { signal }) => loadSome(() => load(from, filter, kind, "", signal), next(from, signal)),
-    [asked],
+    (client, { signal }) => loadSome((token) => load(client, filter, kind, token, signal), ""),
+    [of, kind, JSON.stringify(filter)],
   );
-  const goOn = async (token: string) => {
-    const step = next(gradus.value, AbortSignal.timeout(60_000));
-    try {
-      const page = await loadSome(() => step(token), step);
-      setMore((before) => ({ rows: [...(before?.rows ?? []), ...page.rows], next: page.next }));
-    } catch (error) {
-      noteFailure(error);
-    }
-  };
+  const further = useFurther(answer.value, (token) =>
+    load(gradus.value, filter, kind, token, AbortSignal.timeout(FURTHER_MS)),
+  );
   return (
     <>
       <Filters kindName={kindName} kinds={kinds} kind={kind} query={query} onLook={answer.again} />
       <Answered answer={answer}>
-        {(first) => {
-          const rows = [...first.rows, ...(more?.rows ?? [])];
-          const token = more?.next ?? first.next;
-          return (
-            <>
-              <p class="note" role="status">
-                {counted(rows.length, "sample")}
-                {token !== "" && ", and more"}
-              </p>
-              {rows.length === 0 ? (
-                <p class="empty">{empty}</p>
-              ) : (
-                <Table rows={rows} kindName={kindName} noteName={noteName} />
-              )}
-              {token !== "" && (
-                <button type="button" onClick={() => void goOn(token)}>
-                  Show more
-                </button>
-              )}
-            </>
-          );
-        }}
+        {(first) => (
+          <Listed first={first} further={further} isStale={answer.waiting} empty={empty}>
+            {(rows) => <Table rows={rows} kindName={kindName} noteName={noteName} />}
+          </Listed>
+        )}
       </Answered>
+    </>
+  );
+}
+
+interface ListedProps {
+  readonly first: Page;
+  readonly further: Further;
+  /** What is shown is of another filter than the one that is chosen, or of before. */
+  readonly isStale: boolean;
+  readonly empty: string;
+  readonly children: (rows: readonly Row[]) => ComponentChildren;
+}
+
+function Listed({ first, further, isStale, empty, children }: ListedProps) {
+  const rows = [...first.rows, ...further.rows];
+  const hasMore = further.next !== "";
+  return (
+    <>
+      <p class="note" role="status">
+        {counted(rows.length, "sample")}
+        {hasMore && ", and more"}
+      </p>
+      {rows.length === 0 ? <p class="empty">{empty}</p> : children(rows)}
+      {further.error !== undefined && <Failure error={further.error} again={further.goOn} />}
+      {further.error === undefined && hasMore && (
+        <button type="button" disabled={further.waiting || isStale} onClick={further.goOn}>
+          Show more
+        </button>
+      )}
     </>
   );
 }
@@ -166,6 +130,7 @@ function Table({
   readonly kindName: string;
   readonly noteName: string;
 }) {
+  const { path, query } = address.value;
   return (
     <Rows
       label="Samples"
@@ -174,10 +139,10 @@ function Table({
       count={rows.length}
       keyOf={(at) => rows[at]?.key ?? at}
       row={(at) => {
-        const { name, href, kind, outcome, note } = rows[at] as Row;
+        const { name, named, kind, outcome, note } = rows[at] as Row;
         const wrong = outcome.kind === "scored" ? outcome.violation : outcome.detail;
         return [
-          <a href={href}>{name}</a>,
+          <a href={hrefOf(path, { ...query, ...named })}>{name}</a>,
           kind,
           outcome.kind === "scored" ? signed(outcome.reward) : "–",
           <Tag tone={outcomeTone(outcome)}>{verdictWords(outcome)}</Tag>,

@@ -2,7 +2,7 @@
 import { CurriculumService, type RunSample } from "../../../clients/ts/src/public.ts";
 import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
 import { present } from "../../../clients/ts/src/reply.ts";
-import { address, hrefOf } from "../address.ts";
+import { address } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { roleAtLeast, serverInfo } from "../caller.ts";
 import type { ReadRun } from "../runs/state.ts";
@@ -10,7 +10,8 @@ import { Answered } from "../ui/parts.tsx";
 import { clock } from "../words.ts";
 import { Deletion } from "./deletion.tsx";
 import { Group } from "./group.tsx";
-import { type Load, Samples } from "./list.tsx";
+import { Samples } from "./list.tsx";
+import type { Load, Row } from "./pages.ts";
 
 const { listRunSamples } = CurriculumService.method;
 
@@ -19,12 +20,12 @@ export function SamplesOfRun({ run }: { readonly run: ReadRun }) {
   return group === undefined ? <All run={run} /> : <OneGroup runId={run.runId} groupId={group} />;
 }
 
-function rowOf(runId: string, sample: RunSample) {
+function rowOf(sample: RunSample): Row {
   const { number, groupId, sampleIndex, armId, outcome, time, cursor } = sample;
   return {
     key: String(number),
     name: `${cursor}.${sampleIndex}`,
-    href: hrefOf(["runs", runId, "samples"], { group: groupId, sample: String(sampleIndex) }),
+    named: { group: groupId, sample: String(sampleIndex) },
     kind: armId,
     outcome: outcomeOf(present(outcome, "outcome")),
     note: time === undefined ? "" : clock(new Date(Number(time.seconds) * 1000)),
@@ -35,7 +36,7 @@ function All({ run: { runId, state, config } }: { readonly run: ReadRun }) {
   const load: Load = async (gradus, filter, armId, pageToken, signal) => {
     const asked = { runId, filter, armId, pageToken, pageSize: 50, brief: true };
     const { samples, nextPageToken } = await gradus.unary(listRunSamples, asked, { signal });
-    return { rows: samples.map((sample) => rowOf(runId, sample)), next: nextPageToken };
+    return { rows: samples.map(rowOf), next: nextPageToken };
   };
   const keeps = (serverInfo.value?.keepSamplesBytes ?? 0n) > 0n;
   return (

@@ -1,7 +1,7 @@
 /** The same task, asked for by a program. */
 import { lazy, Suspense } from "preact/compat";
-import { useState } from "preact/hooks";
 import type { Environment } from "../../../clients/ts/src/public.ts";
+import { address, refine } from "../address.ts";
 import { CopyButton, Panel, Segments } from "../ui/parts.tsx";
 import { callsOf } from "./calls.ts";
 import type { ChosenTask } from "./choice.ts";
@@ -10,9 +10,8 @@ import type { ChosenTask } from "./choice.ts";
 const Highlighted = lazy(async () => (await import("../ui/highlighted.tsx")).Highlighted);
 
 export function AsACall({ chosen, environment }: { readonly chosen: ChosenTask; readonly environment: Environment }) {
-  const [shown, setShown] = useState<string>("curl");
   const calls = callsOf({ ...chosen, level: chosen.level ?? environment.levels[0]?.name });
-  const call = calls.find(({ name }) => name === shown) ?? calls[0];
+  const call = calls.find(({ name }) => name === address.value.query["call"]) ?? calls[0];
   if (call === undefined) return null;
   return (
     <Panel title="As a call">
@@ -20,7 +19,7 @@ export function AsACall({ chosen, environment }: { readonly chosen: ChosenTask; 
         label="Language"
         value={call.name}
         options={calls.map(({ name }) => ({ value: name, text: name }))}
-        onChoose={setShown}
+        onChoose={(name) => refine({ call: name })}
       />
       <div class="copied">
         <Suspense

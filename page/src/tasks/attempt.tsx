@@ -4,6 +4,7 @@ import type { SolveTaskResponse, Task } from "../../../clients/ts/src/public.ts"
 import { EnvironmentService, Split } from "../../../clients/ts/src/public.ts";
 import { type Outcome, outcomeOf } from "../../../clients/ts/src/outcomes.ts";
 import { present } from "../../../clients/ts/src/reply.ts";
+import { address, refine } from "../address.ts";
 import { roleAtLeast } from "../caller.ts";
 import { OutcomeShown } from "../outcomes/outcome.tsx";
 import { visible } from "../outcomes/visible.ts";
@@ -32,7 +33,7 @@ function givenOf(kind: string, text: string): Given {
 type State = { readonly busy?: boolean; readonly error?: Error };
 
 export function Attempt({ task }: { readonly task: Task }) {
-  const [kind, setKind] = useState<string>("answer");
+  const kind = address.value.query["give"] === "completion" ? "completion" : "answer";
   const [text, setText] = useState("");
   const [tried, setTried] = useState<Tried>();
   const [best, setBest] = useState<SolveTaskResponse>();
@@ -58,7 +59,7 @@ export function Attempt({ task }: { readonly task: Task }) {
           void score();
         }}
       >
-        <Segments label="What you give" value={kind} options={kinds} onChoose={setKind} />
+        <Segments label="What you give" value={kind} options={kinds} onChoose={(give) => refine({ give })} />
         <textarea
           aria-label={kind === "answer" ? "Your answer" : "Your completion"}
           placeholder={kind === "answer" ? "e.g. [0, 2, 1]" : "<think>…</think>\n<answer>…</answer>"}

@@ -33,6 +33,11 @@ export function chosenTask(environment: string, query: Query): ChosenTask {
   };
 }
 
+/** What tells it from another. */
+export function keyOf({ seed, ...chosen }: ChosenTask): string {
+  return JSON.stringify({ ...chosen, seed: String(seed) });
+}
+
 export function taskHref(environment: string, query: Query = {}): string {
   return hrefOf(["tasks", environment], query);
 }

@@ -5,7 +5,7 @@ import type { CallOptions } from "../../../clients/ts/src/caller.ts";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { useAnswer } from "../answers.ts";
 import type { Gradus } from "../session.ts";
-import type { ChosenTask } from "./choice.ts";
+import { type ChosenTask, keyOf } from "./choice.ts";
 
 export interface Drawn {
   readonly svg: string;
@@ -64,7 +64,7 @@ export function TaskPicture({
       const made = await gradus.reset(task, options);
       return { svg: await drawn(gradus, made.taskId, undefined, options), prompt: made.prompt.at(-1)?.content ?? "" };
     },
-    [JSON.stringify({ ...task, seed: String(task.seed) })],
+    [keyOf(task)],
   );
   if (answer.error !== undefined) return <p class="note excerpt">{answer.error.message}</p>;
   if (answer.value === undefined) return null;

@@ -9,7 +9,7 @@ import { visible } from "../outcomes/visible.ts";
 import { formatWords } from "../words.ts";
 import { AsACall } from "./as-a-call.tsx";
 import { Attempt } from "./attempt.tsx";
-import { type ChosenTask, chosenTask } from "./choice.ts";
+import { type ChosenTask, chosenTask, keyOf } from "./choice.ts";
 import { goalWords } from "./gallery.tsx";
 import { TaskPicture } from "./picture.tsx";
 import { Stepper } from "./stepper.tsx";
@@ -37,7 +37,7 @@ function OfEnvironment({ environment }: { readonly environment: Environment }) {
   const { id, description, goal } = environment;
   const { query } = address.value;
   const chosen = chosenTask(id, query);
-  const task = useAnswer((gradus, options) => gradus.reset(chosen, options), [id, JSON.stringify(query)]);
+  const task = useAnswer((gradus, options) => gradus.reset(chosen, options), [keyOf(chosen)]);
   return (
     <>
       <Heading title={id} note={`${description} (${goalWords[goal]})`} />

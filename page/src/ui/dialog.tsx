@@ -20,3 +20,8 @@ export function Dialog({
     </dialog>
   );
 }
+
+/** Closes the dialog that a button stands in, as Escape does: the focus goes back to what it was opened by. */
+export function leaveDialog({ currentTarget }: Event): void {
+  if (currentTarget instanceof Element) currentTarget.closest("dialog")?.close();
+}

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { Answer } from "../answers.ts";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { lostSince } from "../session.ts";
+import { useArrival } from "./arrival.ts";
 
 type Children = { readonly children?: ComponentChildren };
 
@@ -13,10 +14,13 @@ export function Heading({
   note,
   children,
 }: Children & { readonly title: ComponentChildren; readonly note?: ComponentChildren }) {
+  const heading = useArrival();
   return (
     <header class="heading">
       <div>
-        <h1 tabIndex={-1}>{title}</h1>
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
         {note !== undefined && <p>{note}</p>}
       </div>
       {children !== undefined && <div class="actions">{children}</div>}

@@ -148,7 +148,7 @@ export interface Runs<Spec, Key extends InstanceKey> {
     validateOnly?: boolean,
   ): Promise<Result<AppliesFrom>>;
   /** Tells pass rates of an arm's rows. */
-  rateRows(runId: string, ratings: Ratings, by?: string): Promise<Result<AppliesFrom>>;
+  rateRows(runId: string, ratings: Ratings, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
   /** What is known of so many rows of an arm, by its index, from one on. */
   rows(runId: string, arm: number, from: number, limit: number): Promise<Result<RowReport>>;
   /** Moves the policy on to what comes next, if it has that. */
@@ -386,7 +386,7 @@ function controlling<Spec, Key extends InstanceKey>(
         (state) => ofWeights(state, changed, weightsIn(state)),
       );
     },
-    rateRows: (runId, ratings, by) => control([runId, by], () => [ratedEvent(ratings)]),
+    rateRows: (runId, ratings, by, validateOnly) => control([runId, by, validateOnly], () => [ratedEvent(ratings)]),
     advance: (runId, by, validateOnly) => control([runId, by, validateOnly], advanced),
     maskArms: (resource, reason) => registry.maskArms(resource, reason),
     pause: (runId, by, validateOnly) =>

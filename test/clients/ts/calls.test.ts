@@ -18,6 +18,7 @@ import type {
   GradusClient,
   ListEnvironmentsRequest,
   NextBatchRequest,
+  WatchRunRequest,
 } from "../../../clients/ts/src/index.ts";
 import { scriptedServer, status } from "./support/scripted-server.ts";
 import type { Script } from "./support/scripted-server.ts";
@@ -203,6 +204,21 @@ describe("watch", () => {
     const cursors: bigint[] = [];
     for await (const { cursor } of run.watch()) cursors.push(cursor);
     expect(cursors).toEqual([0n, 1n, 2n]);
+  });
+
+  test("says how often it wants to be told, each time that it begins", async () => {
+    const asked: number[] = [];
+    const WatchRun: Watch = (call) => {
+      asked.push((call.request as WatchRunRequest).intervalMs);
+      call.write(create(WatchRunResponseSchema, { state: {} }));
+      if (asked.length < 2) call.emit("error", status(codes.UNAVAILABLE, "draining", 1));
+      else call.end();
+    };
+    const run = (await against({ WatchRun })).run("r");
+    for await (const state of run.watch({ intervalMs: 1_000 })) expect(state.cursor).toBe(0n);
+    expect(asked).toEqual([1_000, 1_000]);
+    expect(await run.watch().next()).toMatchObject({ done: false });
+    expect(asked[2]).toBe(0);
   });
 
   test("fails with a failure that is final, and leaves the server when the reader leaves", async () => {

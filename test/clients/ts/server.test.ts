@@ -4,7 +4,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, GradusError, rewardOf, Source } from "../../../clients/ts/src/index.ts";
-import type { GradusClient, GroupChoice, RunChoice, StepResult } from "../../../clients/ts/src/index.ts";
+import type {
+  GradusClient,
+  GroupChoice,
+  HistoryOptions,
+  RunChoice,
+  StepResult,
+} from "../../../clients/ts/src/index.ts";
 import { createClient as createWebClient } from "../../../clients/ts/src/web.ts";
 import { openServer } from "../../support/in-process.ts";
 import type { TestServer } from "../../support/in-process.ts";
@@ -125,6 +131,39 @@ describe.each(clients)("over %s", (protocol, client) => {
     const history = await run.history();
     expect(history.filter(({ kind }) => kind.case === "batch")).toHaveLength(3);
     expect((await client().listRuns()).map(({ runId }) => runId)).toContain(name("whole"));
+  });
+
+  test("a history is told in fewer records, without arms, and by kinds of them", async () => {
+    const run = client().run(name("told"));
+    await run.create(mixture({ feedbackLag: 0 }));
+    for (let batch = 0; batch < 2; batch++) {
+      const { tasks } = await run.nextBatch();
+      await client().batchStep(tasks.map((task) => ({ task, completions: ["a", "b"] })));
+    }
+    const batches = async (options?: HistoryOptions) =>
+      (await run.history(options)).flatMap(({ kind }) => (kind.case === "batch" ? [kind.value] : []));
+    const [first, second] = await batches();
+    const [merged, ...others] = await batches({ mergeBatches: 2 });
+    expect(others).toEqual([]);
+    expect(merged?.counts).toEqual(first?.counts.map((count, arm) => count + (second?.counts[arm] ?? 0)));
+    const [joined] = await batches({ armGroups: [0, 0] });
+    expect(joined?.counts).toEqual([4]);
+    expect(joined?.probabilities).toEqual([1]);
+    const [brief] = await batches({ withoutArms: true });
+    expect(brief).toMatchObject({ counts: [], probabilities: [], values: [], prompts: first?.prompts });
+    await expect(batches({ armGroups: [0, 2] })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
+  test("what rating rows would do is said, and done when it is meant", async () => {
+    const run = client().run(name("rated"));
+    await run.create(mixture({ arms: [{ id: "a", environment: "countdown", level: "T0", rows: { count: 4 } }] }));
+    const rates = new Map([[1, 1]]);
+    const known = async () => (await run.rows("a")).rows.map(({ samples }) => Math.round(samples));
+    expect(await run.rateRows("a", rates, 5, { validateOnly: true })).toBe(0n);
+    expect(await known()).toEqual([0, 0, 0, 0]);
+    await expect(run.rateRows("a", new Map([[4, 1]]), 5, { validateOnly: true })).rejects.toThrow("4 is no row");
+    expect(await run.rateRows("a", rates, 5)).toBe(0n);
+    expect(await known()).toEqual([0, 5, 0, 0]);
   });
 
   test("a trainer that died goes on at the first batch that is not closed", async () => {

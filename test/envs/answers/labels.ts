@@ -12,6 +12,7 @@ export const LABEL_TEXTS: readonly string[] = [
   ...["The answer would be ", "The answer must be ", "The answer is therefore ", "The most likely answer is "],
   ...["The answer to your question is ", "Answer (final): ", "Ans: ", "ans = ", "output: ", "Answer ⟹ ", "Answer ➜ "],
   ...["The answer is …. I hope it is correct"],
+  ...["One possible answer is: ", "A valid answer is ", "One valid solution: "],
   ...[
     "Therefore, we conclude that the answer is ",
     "Based on the analysis above, the answer is ",
@@ -38,6 +39,9 @@ export const LABEL_TEXTS: readonly string[] = [
   ...["Por lo tanto, la respuesta correcta es ", "Así que la respuesta es ", "respuesta = ", "RESPUESTA FINAL: "],
   ...["Así, la respuesta es ", "De modo que la respuesta es ", "En definitiva, la respuesta final es "],
   ...["La respuesta a la pregunta es ", "En resumen, la respuesta es ", "La respuesta sería ", "Conclusión: "],
+  // Italian.
+  ...["Risposta: ", "Risposta finale: ", "La risposta è ", "La risposta finale è: ", "**Risposta:** ", "RISPOSTA: "],
+  ...["Quindi la risposta è ", "Pertanto, la risposta corretta è ", "Il risultato è ", "Soluzione: "],
   // French.
   ...["Réponse : ", "Réponse\u00a0: ", "Re\u0301ponse : ", "La réponse est ", "La réponse finale est : ", "RÉPONSE : "],
   ...["Donc, la réponse est ", "Par conséquent, la réponse correcte est ", "**Réponse finale :** ", "reponse : "],

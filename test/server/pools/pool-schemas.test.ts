@@ -183,6 +183,13 @@ describe("math", () => {
       "what the problem is about",
     ],
     [
+      "SVAMP, whose question is asked of its body",
+      { Body: "Ann has 5 apples and eats 2.", Question: "How many are left?", Answer: 3 },
+      "what the problem is about",
+    ],
+    ["a picture in the text", { problem: "<image 1> What is it?", answer: "1" }, "shows a picture"],
+    ["a picture of Markdown", { problem: "Find AB. ![](https://a.b/c.jpg)", answer: "1" }, "shows a picture"],
+    [
       "HotpotQA",
       { question: "P?", answer: "1986", level: "hard", context: { title: ["a"] } },
       "what the problem is about",

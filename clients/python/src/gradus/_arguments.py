@@ -51,6 +51,21 @@ def check_seconds(seconds: float, place: str) -> None:
         raise TypeError(f"{place}: want a number of seconds; got {type(seconds).__name__} {seconds!r}")
 
 
+def channel_options(options: Any) -> tuple[tuple[str, Any], ...]:
+    """The channel arguments of gRPC; raises TypeError, with the remedy, for what is no list of names and values."""
+    pairs = listed(options, tuple, "options") if not isinstance(options, Mapping) else list(options.items())
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != _PAIR or not isinstance(pair[0], str):
+            wanted = 'want (name, value) each, as ("grpc.max_reconnect_backoff_ms", 1000)'
+            raise TypeError(f"options: {wanted}; got {shown(pair)}")
+        if not isinstance(pair[1], (int, str, bytes)):
+            raise TypeError(f"options: {pair[0]} takes a whole number or a text; got {shown(pair[1])}")
+    return tuple((name, value) for name, value in pairs)
+
+
+_PAIR = 2
+
+
 def is_whole(value: Any) -> bool:
     """Whether it is a whole number, numpy's too; True and False are none."""
     return isinstance(value, Integral) and not isinstance(value, bool)

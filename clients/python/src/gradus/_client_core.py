@@ -124,7 +124,8 @@ class ClientCore(PlanCore):
             (n,), in order. One failure never harms the others.
 
         """
-        request = message_of(environment_pb2.BatchResetRequest, spec=proto_of(spec, TaskSpec, "spec"), seeds=seeds)
+        made = proto_of(spec, TaskSpec, "spec")
+        request = message_of(environment_pb2.BatchResetRequest, spec=made, seeds=listed(seeds, "whole number", "seeds"))
         return self.call(
             environment_call("BatchReset", request, lambda got: [*map(ResetResult.from_proto, got.results)]), options
         )
@@ -163,6 +164,8 @@ class ClientCore(PlanCore):
             If the run did not record the score and the client was made with `on_feedback="raise"`.
 
         """
+        if sample_index is None:
+            raise TypeError("sample_index: want a whole number from 0; got NoneType")
         request = message_of(
             environment_pb2.StepRequest,
             task_id=task_id_of(task),

@@ -30,6 +30,8 @@ class Tls:
         """What Python's own TLS takes; raises ValueError for files that hold nothing of use, which gRPC passes over."""
         if (self.cert is None) != (self.key is None):
             raise ValueError("mutual TLS takes both cert and key")
+        for name in ("ca", "cert", "key"):
+            _check_file(getattr(self, name), f"Tls.{name}")
         context = ssl.create_default_context()
         try:
             if self.ca is not None:
@@ -47,6 +49,20 @@ class Tls:
                 why = f"Tls.cert, Tls.key: {wanted}; got '{self.cert}' and '{self.key}' ({error.reason})"
             raise ValueError(why) from None
         return context
+
+
+def _check_file(path: str | Path | None, place: str) -> None:
+    """Raises what a file that cannot be read does, with the option that names it: Python's TLS names neither."""
+    if path is None:
+        return
+    if not isinstance(path, (str, Path)):
+        raise TypeError(f"{place}: want the path of a file in PEM, as str or Path; got {type(path).__name__}")
+    if "-----BEGIN" in str(path):
+        raise ValueError(f"{place}: want the path of a file in PEM; got what such a file holds: write it to one")
+    try:
+        Path(path).open("rb").close()
+    except OSError as error:
+        raise type(error)(error.errno, f"{place}: {error.strerror}", str(path)) from None
 
 
 def _read(path: str | Path | None) -> bytes | None:

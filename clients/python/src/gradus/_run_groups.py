@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from gradus._arguments import CallOptions, call_options, check_seconds, listed, shown
+from gradus._arguments import CallOptions, call_options, check_seconds, is_whole, listed, shown
 from gradus._call import Call, curriculum_call, paged
 from gradus._op import Each, Op
 from gradus._run_core import RunCore
-from gradus._run_options import RunSampleChoice, RunSamplesOptions, ShapeOptions
+from gradus._run_options import HistoryChoice, HistoryOptions, RunSampleChoice, RunSamplesOptions, ShapeOptions
 from gradus._values import duration, message_of, proto_of
 from gradus.enums import FeedbackStatus, name_in
 from gradus.errors import NoEffectWarning
@@ -33,8 +33,8 @@ GroupRef: TypeAlias = Task | CompletionGroup | str
 
 _ROWS_MAX = 65_536
 
-Which: TypeAlias = Literal["open"] | int | Sequence[str]
-"""Which groups: those that are open, those of an update batch, or those of these ids."""
+Which: TypeAlias = Literal["open"] | int | Iterable[GroupRef]
+"""Which groups: those that are open, those of an update batch, or these."""
 
 
 class WholeRunCore(RunCore):
@@ -93,7 +93,7 @@ class WholeRunCore(RunCore):
         Parameters
         ----------
         which
-            "open" for those that wait for samples; an update batch's number, from 0; or ids of groups.
+            "open" for those that wait for samples; an update batch's number, from 0; or groups, or their ids.
         tasks
             Whether each comes with its task.
         wait
@@ -105,6 +105,7 @@ class WholeRunCore(RunCore):
         """
         if wait is not None:
             check_seconds(wait, "wait")
+        chosen = _chosen(which)
 
         def page(token: str) -> Call[tuple[list[RunGroup], str]]:
             request = message_of(
@@ -114,12 +115,7 @@ class WholeRunCore(RunCore):
                 wait=None if wait is None else duration(wait),
                 page_token=token,
             )
-            if which == "open":
-                request.open = True
-            elif isinstance(which, int):
-                request.update_batch = which
-            else:
-                request.group_ids.extend(which)
+            request.MergeFrom(chosen)
             return curriculum_call("GetGroups", request, paged("groups", RunGroup))
 
         return self.client.pages(page, call_options(options))
@@ -158,7 +154,9 @@ class WholeRunCore(RunCore):
             `timeout` in seconds and `retries`, in place of the client's.
 
         """
-        told = [cur.RowRating(row=row, pass_rate=rate) for row, rate in rates.items()]
+        if not hasattr(rates, "items"):
+            raise TypeError(f"rates: want a mapping, each of a row's number to a rate in [0, 1]; got {shown(rates)}")
+        told = [_rating(row, rate) for row, rate in rates.items()]
         request = message_of(cur.RateRowsRequest, run_id=self.run_id, arm_id=arm_id, rows=told, samples=samples)
         return self.call(curriculum_call("RateRows", request, lambda response: response.applies_from_cursor), options)
 
@@ -177,6 +175,8 @@ class WholeRunCore(RunCore):
         if "add_arms" in shape:
             added = listed(shape["add_arms"], Arm, "add_arms")
             request.add_arms.extend(proto_of(each, Arm, f"add_arms[{at}]") for at, each in enumerate(added))
+        if "remove_arms" in shape:
+            given["remove_arms"] = listed(shape["remove_arms"], str, "remove_arms")
         if "policy" in shape:
             request.policy.CopyFrom(proto_of(shape["policy"], Policy, "policy"))
         rest = {name: value for name, value in given.items() if name not in ("add_arms", "policy")}
@@ -190,6 +190,8 @@ class WholeRunCore(RunCore):
 
     def set_weights(self, weights: Mapping[str, float], **options: Unpack[CallOptions]) -> Op[int]:
         """Changes the weights of arms, by arm id; gives the first cursor that the change applies to."""
+        if not isinstance(weights, Mapping):
+            raise TypeError(f"weights: want a mapping, each of a str, an arm's id, to a number; got {shown(weights)}")
         request = message_of(cur.SetWeightsRequest, run_id=self.run_id, weights=weights)
         return self.call(curriculum_call("SetWeights", request, _applies_from), options)
 
@@ -239,9 +241,18 @@ class WholeRunCore(RunCore):
         self.cursor = imported.run.state.first_open_cursor
         return imported
 
-    def watch(self) -> Each[RunState]:
-        """The state, at once and after each change, until the run is deleted or the iterator is closed."""
-        request = message_of(cur.WatchRunRequest, run_id=self.run_id)
+    def watch(self, interval: float = 0.0) -> Each[RunState]:
+        """The state, at once and after each change, until the run is deleted or the iterator is closed.
+
+        Parameters
+        ----------
+        interval
+            Seconds from one state to the next at least, 0.1 to 60, with the changes in between as one: of many arms a
+            state is large. 0: 0.1.
+
+        """
+        check_seconds(interval, "interval")
+        request = message_of(cur.WatchRunRequest, run_id=self.run_id, interval_ms=round(1000 * interval))
         method = "/gradus.v1.CurriculumService/WatchRun"
         return self.client.replies(method, request, cur.WatchRunResponse, lambda got: RunState.from_proto(got.state))
 
@@ -278,18 +289,49 @@ class WholeRunCore(RunCore):
         request = message_of(cur.DeleteRunSamplesRequest, run_id=self.run_id)
         return self.call(curriculum_call("DeleteRunSamples", request, lambda _: None), options)
 
-    def history(self, **options: Unpack[CallOptions]) -> Each[HistoryRecord]:
-        """Update batches, rounds of evaluation and control changes, in the order they happened."""
+    def history(self, **options: Unpack[HistoryOptions]) -> Each[HistoryRecord]:
+        """Update batches, rounds of evaluation and control changes, in the order they happened.
+
+        Parameters
+        ----------
+        **options
+            `merge_batches`, `without_arms` and `arm_groups`, see `HistoryChoice`; and `timeout` (seconds) and
+            `retries`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a group's number is not below how many arms `arm_groups` names.
+
+        """
+        told = {name: options[name] for name in HistoryChoice.__annotations__ if name in options}  # type: ignore[literal-required]
 
         def page(token: str) -> Call[tuple[list[HistoryRecord], str]]:
-            request = message_of(cur.GetHistoryRequest, run_id=self.run_id, page_token=token)
+            request = message_of(cur.GetHistoryRequest, run_id=self.run_id, page_token=token, **told)
             return curriculum_call("GetHistory", request, paged("records", HistoryRecord))
 
         return self.client.pages(page, call_options(options))
 
 
-def _ids(groups: Any) -> list[str]:
-    want = "groups: want a list of groups or of their ids"
+def _rating(row: Any, rate: Any) -> cur.RowRating:
+    try:
+        return message_of(cur.RowRating, row=row, pass_rate=rate)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"rates: {error}") from None
+
+
+def _chosen(which: Any) -> cur.GetGroupsRequest:
+    if isinstance(which, str):
+        if which != "open":
+            raise ValueError(f'which: want "open", the number of an update batch, or [ids]; got {shown(which)}')
+        return cur.GetGroupsRequest(open=True)
+    if is_whole(which):
+        return message_of(cur.GetGroupsRequest, update_batch=which)
+    return message_of(cur.GetGroupsRequest, group_ids=_ids(which, "which"))
+
+
+def _ids(groups: Any, place: str = "groups") -> list[str]:
+    want = f"{place}: want a list of groups or of their ids"
     if isinstance(groups, str) or hasattr(groups, "group_id"):
         raise TypeError(f"{want}; got {shown(groups)}; write [it]")
     if not isinstance(groups, Iterable):

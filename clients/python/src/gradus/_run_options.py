@@ -67,3 +67,28 @@ class RunSampleChoice(TypedDict, total=False):
 
 class RunSamplesOptions(RunSampleChoice, SampleFilter, CallOptions, total=False):
     """See `RunSampleChoice`, `SampleFilter` and `CallOptions`."""
+
+
+class HistoryChoice(TypedDict, total=False):
+    """How a history is told: of a long run, or of one of many arms, it need not be all of it.
+
+    Attributes
+    ----------
+    merge_batches
+        How many successive update batches are one record, at most 65,536: sums and means over them. Left out: one.
+    without_arms
+        Whether `probabilities`, `values` and `counts` of update batches are left out.
+    arm_groups
+        (arms,), the number of each arm's group, from 0 and below how many arms are named; in the configuration's order.
+        `probabilities`, `values` and `counts` of update batches are then by group, (groups,): values are means over its
+        arms, the others sums. Arms behind the end of it are in none. Left out: each arm by itself.
+
+    """
+
+    merge_batches: int
+    without_arms: bool
+    arm_groups: Sequence[int]
+
+
+class HistoryOptions(HistoryChoice, CallOptions, total=False):
+    """See `HistoryChoice` and `CallOptions`."""

@@ -255,7 +255,9 @@ def _write_message(descriptor: Any, place: str, value: Any) -> Any:
     message = descriptor.message_type
     named = _enum_of_map(message)
     if named is not None:
-        return {key: value_in(named, each) for key, each in dict(value).items()}
+        if not isinstance(value, Mapping):
+            raise TypeError(f"{place}: want a mapping, each of a str to a name; got {shown(value)}")
+        return {key: value_in(named, each) for key, each in value.items()}
     special = _SPECIAL.get(message.full_name)
     if special is None:
         return value

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict
 
-from gradus._arguments import suggesting
+from gradus._arguments import shown, suggesting
 from gradus.enums import AnswerFormat, Source, Split, Thinking
 from gradus.runs import Arm, EvaluationArm, RowCurriculum, RowLearnability, RowTarget
 from gradus.tasks import RewardScheme, TaskSpec
@@ -44,6 +44,8 @@ def task_spec(environment: str, **options: Unpack[SpecOptions]) -> TaskSpec:
         If both a level and parameters are given, or a name is none of the contract's.
 
     """
+    if isinstance(environment, bytes):
+        raise TypeError(f"environment: want its id as str; got {shown(environment)}; decode it")
     level, parameters = options.get("level"), options.get("parameters")
     if level is not None and parameters is not None:
         raise ValueError("give level or parameters, not both")
@@ -150,7 +152,9 @@ def rows(
         raise ValueError("give sharpness or target, not both")
     if width is not None and target is None:
         raise ValueError("width is of a target: give one")
-    low, high = target if isinstance(target, tuple) else (target, target)
+    if isinstance(target, (tuple, list)) and len(target) != _ENDS:
+        raise ValueError(f"target: want a pass rate, or (start, end); got {shown(target)}")
+    low, high = target if isinstance(target, (tuple, list)) else (target, target)
     return RowCurriculum(
         learnability=None if target is not None else RowLearnability(sharpness),
         target=None if target is None else RowTarget(low, high, width),
@@ -160,6 +164,9 @@ def rows(
         count=count,
         column_samples=column_samples,
     )
+
+
+_ENDS = 2
 
 
 class EvaluationArmOptions(TypedDict, total=False):

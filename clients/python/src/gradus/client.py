@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from gradus._arguments import CallOptions, check_options, suggesting
+from gradus._arguments import CallOptions, channel_options, check_options, suggesting
 from gradus._call_maker import Settings
 from gradus._client_core import ClientCore
 from gradus._credentials import Tls
@@ -149,7 +149,7 @@ class Client(ClientHandle):
         on_feedback: OnFeedback = "warn",
         options: Iterable[tuple[str, Any]] = (),
     ) -> None:
-        settings = Settings(target, tls, token, timeout, retries, on_feedback, tuple(options))
+        settings = Settings(target, tls, token, timeout, retries, on_feedback, channel_options(options))
         super().__init__(ClientCore(BlockingIo, settings))
 
     def __enter__(self) -> Self:

@@ -152,7 +152,7 @@ def bandit(
         "progress_fast_rate": progress_fast_rate,
         "progress_slow_rate": progress_slow_rate,
     }
-    known = _RULES.get(rule or "ema_softmax")
+    known = _RULES.get(rule or "ema_softmax") if rule is None or isinstance(rule, str) else None
     if known is None:
         near = suggestion(str(rule), _RULES)
         raise ValueError(
@@ -312,6 +312,10 @@ def forgetting(
     forgetting. Domains come in descending order of their mean change. `most_forgotten_first` turns the order
     round: the paper's ablation.
     """
+    if not (transfers is None or isinstance(transfers, Mapping)):
+        raise TypeError(
+            f"transfers: want a mapping, each of a domain to the changes of the others; got {shown(transfers)}"
+        )
     rows = tuple(BackwardTransfer(trained, changes) for trained, changes in (transfers or {}).items())
     made = ForgettingPolicy(domains=domains, transfers=rows, reversed=most_forgotten_first)
     return Policy(forgetting=made, constraints=constraints, filter=task_filter)

@@ -3009,6 +3009,13 @@ export declare type RateRowsRequest = Message<"gradus.v1.RateRowsRequest"> & {
    * @generated from field: optional double samples = 4;
    */
   samples?: number | undefined;
+
+  /**
+   * Only says what the change would do, and changes nothing.
+   *
+   * @generated from field: bool validate_only = 5;
+   */
+  validateOnly: boolean;
 };
 
 /**

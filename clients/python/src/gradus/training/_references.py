@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
 from gradus import aio
+from gradus._arguments import shown
 from gradus._credentials import Tls
 from gradus._feedback import OnFeedback
 from gradus._retries import AS_LONG_AS_THERE_IS_TIME
@@ -50,6 +51,8 @@ class RunAddress:
             If it is none; the message has the form.
 
         """
+        if not isinstance(text, str):
+            raise TypeError(f"address: want {_FORM}, as str; got {shown(text)}")
         parts = urlsplit(text)
         run_id = unquote(parts.path.removeprefix("/"))
         if parts.scheme not in _SCHEMES or not parts.netloc:

@@ -2923,12 +2923,15 @@ class RateRowsRequest(google.protobuf.message.Message):
     ARM_ID_FIELD_NUMBER: builtins.int
     ROWS_FIELD_NUMBER: builtins.int
     SAMPLES_FIELD_NUMBER: builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run."""
     arm_id: builtins.str
     """An arm of it with a RowCurriculum."""
     samples: builtins.float
     """How many samples each rate is worth, above 0 and at most 1023; unset: 8."""
+    validate_only: builtins.bool
+    """Only says what the change would do, and changes nothing."""
     @property
     def rows(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RowRating]:
         """At most 65,536, each row at most once."""
@@ -2940,9 +2943,10 @@ class RateRowsRequest(google.protobuf.message.Message):
         arm_id: builtins.str = ...,
         rows: collections.abc.Iterable[global___RowRating] | None = ...,
         samples: builtins.float | None = ...,
+        validate_only: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_samples", b"_samples", "samples", b"samples"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_samples", b"_samples", "arm_id", b"arm_id", "rows", b"rows", "run_id", b"run_id", "samples", b"samples"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_samples", b"_samples", "arm_id", b"arm_id", "rows", b"rows", "run_id", b"run_id", "samples", b"samples", "validate_only", b"validate_only"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_samples", b"_samples"]) -> typing.Literal["samples"] | None: ...
 
 global___RateRowsRequest = RateRowsRequest

@@ -494,7 +494,7 @@ export declare const SourceSchema: GenEnum<Source>;
  * mentioned). What surrounds the answer between its marks is taken away before it
  * is read: white space of any kind, code fences, bold and italics, "$…$", "\(…\)",
  * "\boxed{…}", "\text{…}", {"answer": …} and quotes around the whole, "Answer:",
- * "The final answer is" and their like in nine languages before it, one period or
+ * "The final answer is" and their like in ten languages before it, one period or
  * comma after it. Other words before or after it make it malformed. Tags may be in
  * any case, and have blanks and attributes.
  *

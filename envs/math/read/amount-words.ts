@@ -1,0 +1,122 @@
+/**
+ * Words behind a number that make another number of it: million, twelfths, au carré, 以上. What they make of it is read
+ * where that is plain (SCALES); elsewhere the number is not read, for a unit that one side leaves out does
+ * not count, and these are none. The languages are those of the labels of answers (envs/answers/label-words.ts).
+ */
+
+/** What a word behind a number multiplies it with. */
+export const SCALES: Readonly<Record<string, bigint>> = {
+  trillion: 10n ** 12n,
+  ...byName(12n, "dozen"),
+  ...byName(100n, "hundred 百 백"),
+  ...byName(1000n, "thousand tausend mille тысяча тысячи тысяч 千 천"),
+  ...byName(10n ** 4n, "万 萬 만"),
+  ...byName(10n ** 6n, "million millions millionen millones millón milhão milhões milioni миллион миллиона миллионов"),
+  ...byName(10n ** 8n, "亿 億 억"),
+  ...byName(10n ** 9n, "billion milliard milliards milliarde milliarden miliardi миллиард миллиарда миллиардов"),
+};
+
+function byName(scale: bigint, names: string): Readonly<Record<string, bigint>> {
+  return Object.fromEntries(names.split(" ").map((name) => [name, scale]));
+}
+
+const split = (words: string): readonly string[] => words.split(" ");
+
+/** Scales, halves and parts, powers, bounds and signs. */
+const WORDS: ReadonlySet<string> = new Set([
+  // English.
+  ...split(
+    "hundred hundreds thousand thousands dozen dozens tens lakh lakhs crore crores bn mil gross score pair pairs couple couples grand",
+  ),
+  ...split(
+    "googol myriad myriads half halves quarter quarters repeating recurring inverse reciprocal root roots radical",
+  ),
+  ...split(
+    "doubled tripled halved squared cubed factorial pi negative minimum maximum upwards onwards below above beyond",
+  ),
+  ...split(
+    "greater smaller larger lower higher more fewer less least most plus minus times over divided multiplied raised",
+  ),
+  ...split("added subtracted modulo mod choose base binary ternary octal hexadecimal"),
+  // Spanish.
+  ...split(
+    "millar millares cientos centenas docena docenas tercios cuartos quintos sextos séptimos octavos novenos décimos",
+  ),
+  ...split("centésimos milésimos cuadrado cubo negativo más menos mínimo máximo"),
+  // French.
+  ...split("milliers centaines dizaines douzaine douzaines demi demie demis cinquièmes sixièmes septièmes huitièmes"),
+  ...split("neuvièmes dixièmes centièmes millièmes carré cube puissance négatif moins factorielle ou"),
+  // German.
+  ...split(
+    "hundert dutzend halb halbe einhalb anderthalb drittel viertel fünftel sechstel siebtel achtel neuntel zehntel",
+  ),
+  ...split("hundertstel tausendstel hoch quadrat negativ mehr weniger mindestens höchstens fakultät oder billionen"),
+  // Portuguese.
+  ...split("milhar milhares dezenas dúzia dúzias terços quartos sétimos oitavos nonos quadrado mais"),
+  // Italian.
+  ...split(
+    "centinaia migliaia dozzina dozzine terzi quarti quinti sesti settimi ottavi noni decimi centesimi millesimi",
+  ),
+  ...split("quadrato più meno"),
+  // Russian.
+  ...split("тыс млн млрд сотня сотни сотен десяток десятка десятков дюжина дюжины дюжин половиной половина половины"),
+  ...split(
+    "третей четвертей четверти вторых третьих пятых шестых седьмых восьмых девятых десятых сотых тысячных квадрате",
+  ),
+  ...split("кубе степени факториал больше более меньше менее минимум максимум свыше минус плюс или"),
+]);
+
+/** Parts by an ordinal, and scales beyond all that are read: twelfths, sixteenths, twentieths, millionths, zillion. */
+const FORMED = new RegExp(
+  `^(?:${[
+    "thirds?",
+    "(?:four|fif|six|seven|eigh|nin|ten|eleven|twelf|(?:thir|four|fif|six|seven|eigh|nine)teen)ths?",
+    "(?:twen|thir|for|fif|six|seven|eigh|nine)tieths?",
+    "(?:hundred|thousand|[a-z]{1,10}illion)ths?",
+    "[a-z]{1,10}illions?",
+    "[a-z]{2,10}fold",
+    // Of a dozen and more parts, in Russian.
+    "[а-я]{2,12}дцатых",
+  ].join("|")})$`,
+  "u",
+);
+
+/** 千米 is a kilometre, and 百分点 a point of percent. */
+const PREFIXES = "[十百千万萬亿億兆](?!米|克|瓦|卡|伏|帕|赫|升|焦|牛|字节|分点|分率|分比)";
+/** What a square or a cube may be of. */
+const OF_LENGTH = "(?![千厘分毫公英]?[米尺里分寸]|メートル|センチ|キロ|ミリ|単位|单位|單位)";
+
+/** Of Chinese and Japanese, where words are not apart. */
+const HAN = new RegExp(
+  [
+    ...[
+      PREFIXES,
+      "半",
+      "分[之の]",
+      "[点點][〇零一二三四五六七八九]",
+      `(?:平方|立方)${OF_LENGTH}`,
+      "次方",
+      "[二三]乗",
+      "乗$",
+    ],
+    ...["^[成折割](?![员員人年])", "倒数", "逆数", "相反", "阶乘", "階乗", "以[上下内外]", "未[満满滿]", "[多余餘超]"],
+  ].join("|"),
+  "u",
+);
+/** Of Korean, where they are apart in part. */
+const HANGUL =
+  /^[십백천만억](?![분점])|^조(?![각사])|^반$|(?:시간|년|개월)반$|제곱(?!미터|센티|킬로|밀리|피트|인치)|(?:이상|이하|미만|초과|남짓)$/u;
+
+/** Whether a word behind a number makes another number of it. */
+export function makesAnother(word: string): boolean {
+  const lower = word.toLowerCase();
+  return Object.hasOwn(SCALES, lower) || WORDS.has(lower) || FORMED.test(lower) || HAN.test(word) || HANGUL.test(word);
+}
+
+const SCALED = new RegExp(`^${PREFIXES}`, "u");
+
+/** Whether it is a scale or a part, whatever stands between it and the number. */
+export function isScale(word: string): boolean {
+  const lower = word.toLowerCase();
+  return Object.hasOwn(SCALES, lower) || FORMED.test(lower) || SCALED.test(word);
+}

@@ -1,0 +1,165 @@
+/** Arms that choose among their rows: what the run knows of each row. */
+import { useMemo, useState } from "preact/hooks";
+import type { RowState } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import type { ArmRows } from "../../../clients/ts/src/public.ts";
+import { address, refine } from "../address.ts";
+import { useAnswer } from "../answers.ts";
+import { roleAtLeast } from "../caller.ts";
+import { Answered, Panel, Search, Select, Share, Tag } from "../ui/parts.tsx";
+import { Rows } from "../ui/rows.tsx";
+import { count, counted, figure, percent } from "../words.ts";
+import { RatingDialog } from "./rating.tsx";
+import type { ReadRun } from "./state.ts";
+
+/** Arms that have a curriculum over their rows, and those that were added later: of these the server says it. */
+export function armsWithRows({ config, state }: Pick<ReadRun, "config" | "state">): readonly string[] {
+  const created = new Map(config.arms.map((arm) => [arm.id, arm]));
+  const mayHave = (id: string) => !created.has(id) || created.get(id)?.rows !== undefined;
+  return state.arms.map(({ armId }) => armId).filter(mayHave);
+}
+
+export function RowsOfRun({ run }: { readonly run: ReadRun }) {
+  const arms = armsWithRows(run);
+  const { arm = arms[0] } = address.value.query;
+  const answer = useAnswer(
+    arm === undefined ? undefined : (client, options) => client.run(run.runId).rows(arm, options),
+    [run.runId, arm],
+  );
+  const [isRating, setRating] = useState(false);
+  if (arm === undefined) return <p class="empty">No arm of this run chooses among its rows.</p>;
+  const leave = () => {
+    setRating(false);
+    answer.again();
+  };
+  return (
+    <>
+      <div class="toolbar">
+        <Select
+          label="Arm"
+          value={arm}
+          options={arms.map((value) => ({ value, text: value }))}
+          onChoose={(value) => refine({ arm: value })}
+        />
+        <button type="button" onClick={answer.again}>
+          Look again
+        </button>
+        {roleAtLeast("trainer") && (
+          <button type="button" aria-haspopup="dialog" onClick={() => setRating(true)}>
+            Rate rows
+          </button>
+        )}
+      </div>
+      <Answered answer={answer}>{(known) => <Known known={known} />}</Answered>
+      {isRating && <RatingDialog run={run} armId={arm} onClose={leave} />}
+    </>
+  );
+}
+
+interface Kind {
+  readonly text: string;
+  readonly has: (row: RowState) => boolean;
+}
+
+const every: Kind = { text: "all", has: () => true };
+
+const kinds: Readonly<Record<string, Kind>> = {
+  every,
+  seen: { text: "seen or rated", has: ({ samples }) => samples > 0 },
+  unseen: { text: "not seen", has: ({ samples }) => samples === 0 },
+  retired: { text: "retired", has: ({ retired }) => retired },
+};
+
+type Order = (one: RowState, other: RowState) => number;
+
+/** Left out: as they stand in the arm. */
+const orders: Readonly<Record<string, readonly [text: string, order?: Order]>> = {
+  row: ["row"],
+  lowest: ["lowest pass rate", (one, other) => one.passRate - other.passRate],
+  highest: ["highest pass rate", (one, other) => other.passRate - one.passRate],
+  samples: ["samples", (one, other) => other.samples - one.samples],
+};
+
+function Known({ known: { rows, histogram, retired } }: { readonly known: ArmRows }) {
+  const { which = "every", sort = "row", row = "" } = address.value.query;
+  const shown = useMemo(() => {
+    const { has } = kinds[which] ?? every;
+    const found = rows.filter((each) => has(each) && String(each.row).includes(row.trim()));
+    const order = orders[sort]?.[1];
+    return order === undefined ? found : found.sort(order);
+  }, [rows, which, sort, row]);
+  return (
+    <div class="stack">
+      <Panel
+        title="How many rows are expected to pass how often"
+        note={`${counted(rows.length, "row")}, ${count(rows.filter(kinds["seen"]?.has ?? every.has).length)} of them seen or rated, ${count(retired)} retired`}
+      >
+        <Histogram counts={histogram} />
+      </Panel>
+      <div class="toolbar" role="search">
+        <Search label="Row" value={row} onType={(text) => refine({ row: text })} />
+        <Select
+          label="Which"
+          value={which}
+          options={Object.entries(kinds).map(([value, { text }]) => ({ value, text }))}
+          onChoose={(value) => refine({ which: value })}
+        />
+        <Select
+          label="Order"
+          value={sort}
+          options={Object.entries(orders).map(([value, [text]]) => ({ value, text }))}
+          onChoose={(value) => refine({ sort: value })}
+        />
+        <p class="note" role="status">
+          {counted(shown.length, "row")}
+        </p>
+      </div>
+      <Rows
+        label="Rows"
+        columns={["row", "expected to pass", "samples it is worth", "solved in a row", ""]}
+        words={[0]}
+        count={shown.length}
+        keyOf={(at) => shown[at]?.row ?? at}
+        row={(at) => cellsOf(shown[at] as RowState)}
+      />
+    </div>
+  );
+}
+
+function cellsOf({ row, passRate, samples, solvedStreak, retired }: RowState) {
+  return [
+    String(row),
+    <Share value={passRate} label={percent(passRate)} tone="good" />,
+    figure(samples),
+    count(solvedStreak),
+    retired && <Tag>retired</Tag>,
+  ];
+}
+
+const HEIGHT = 40;
+
+/** A bar for each of equal steps from 0 to 1. */
+function Histogram({ counts }: { readonly counts: readonly number[] }) {
+  const most = Math.max(1, ...counts);
+  const peak = percent((counts.indexOf(most) + 0.5) / counts.length);
+  return (
+    <>
+      <svg
+        class="histogram"
+        viewBox={`0 0 ${counts.length} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Bars from 0% to 100% of attempts: ${counts.includes(most) ? `most rows, ${count(most)}, near ${peak}` : "no rows"}`}
+      >
+        {counts.map((rows, at) => {
+          const height = (HEIGHT * rows) / most;
+          return <rect key={at} x={at + 0.08} y={HEIGHT - height} width={0.84} height={height} />;
+        })}
+      </svg>
+      <p class="note ends" aria-hidden="true">
+        <span>0%</span>
+        <span>of attempts solve it</span>
+        <span>100%</span>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,162 @@
+/**
+ * Every view of the page: on a narrow dark screen and on a wide light one a screen reader stumbles over nothing, and nothing
+ * is wider than the screen; by the keyboard alone one comes to it, and out of what one opened.
+ */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openServer, type TestServer } from "../support/in-process.ts";
+import { eventually } from "../support/patience.ts";
+import { driveByCommandLine, driveHostile, evaluate, keeping, untilKept } from "./data.ts";
+import { openBrowser, type OpenedPage, openView } from "./opened.ts";
+
+let server: TestServer;
+let browser: Browser;
+/** The address of each view behind the server's. */
+const views: string[] = [];
+beforeAll(async () => {
+  [server, browser] = await Promise.all([openServer(keeping), openBrowser()]);
+  const { client, address, dataDir } = server;
+  await Promise.all([driveByCommandLine(address, dataDir), driveHostile(client), evaluate(client)]);
+  await client.run("hostile").rateRows("tsp", new Map([[2, 0.25]]));
+  await client.run("hostile").pause();
+  await untilKept(client, "hostile", 4);
+  const [group] = await client.run("hostile").groups({ which: 0n });
+  const { value: sample } = await client.evaluation("left").samples({ brief: true }).next();
+  views.push(
+    "tasks",
+    "tasks/np/tsp?level=easy&seed=3&give=completion&call=Python",
+    "runs",
+    "runs?compare=by-hand,hostile",
+    "runs/by-hand",
+    "runs/by-hand/arms",
+    "runs/hostile/rows?which=seen",
+    "runs/hostile/groups?chosen=1-2",
+    "runs/by-hand/samples?outcome=malformed",
+    `runs/hostile/samples?group=${group?.groupId}&sample=2`,
+    "runs/hostile/changes",
+    "runs/by-hand/configuration",
+    "evaluations?show=left,right",
+    "evaluations/left",
+    "evaluations/left/samples",
+    `evaluations/left/samples?of=${sample?.part}&instance=${sample?.task?.instanceHash}`,
+    "evaluations/left/against/right",
+    "plan",
+    "server",
+    "nowhere",
+  );
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.[Symbol.asyncDispose]();
+});
+
+test.each([{ width: 380, dark: true }, { width: 1600 }])("on a screen as $width, dark: $dark", async (look) => {
+  for (const view of views) {
+    await using opened = await openView(browser, `${server.http}/#/${view}`, look);
+    const { page } = opened;
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await opened.whole();
+    expect(await page.locator(".failure").allInnerTexts(), view).toEqual([]);
+    expect(await opened.findings(), view).toEqual([]);
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth"), view).toBeLessThanOrEqual(look.width);
+    expect(opened.complaints, view).toEqual([]);
+  }
+});
+
+test.each([
+  ["runs", "runs"],
+  ["arms", "runs/by-hand/arms"],
+  ["rows", "runs/hostile/rows"],
+  ["changes", "runs/hostile/changes"],
+  ["evaluation", "evaluations/left"],
+  ["task-by-task", "evaluations/left/against/right"],
+])("the kept picture of %s", async (name, view) => {
+  await using opened = await openView(browser, `${server.http}/#/${view}`);
+  await opened.page.getByRole("heading", { level: 1 }).waitFor();
+  await opened.picture(name);
+});
+
+test("the kept picture of a run on a narrow, dark screen", async () => {
+  await using opened = await openView(browser, `${server.http}/#/runs/by-hand`, { width: 380, dark: true });
+  await opened.page.getByRole("region", { name: "Drawn most now" }).waitFor();
+  await opened.picture("narrow-and-dark");
+});
+
+/** What has the focus: its name, or what stands in it. */
+const focused = (page: Page): Promise<string> =>
+  page.evaluate<string>(`(() => {
+    const { tagName, textContent } = document.activeElement;
+    const label = document.activeElement.getAttribute("aria-label");
+    return tagName.toLowerCase() + ": " + (label ?? textContent.trim());
+  })()`);
+
+/** Presses Tab until what it comes to has this name. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let times = 0; times < 60; times++) {
+    await page.keyboard.press("Tab");
+    if ((await focused(page)) === name) return;
+  }
+  throw new Error(`Tab does not come to ${name}; it is at ${await focused(page)}`);
+}
+
+test("by the keyboard one goes from view to view, and the heading of each has the focus", async () => {
+  await using opened = await openView(browser, `${server.http}/#/tasks`);
+  const { page } = opened;
+  await page.getByRole("heading", { name: "np/tsp" }).waitFor();
+  await page.keyboard.press("Tab");
+  expect(await focused(page)).toBe("a: Skip to the content");
+  await tabTo(page, "a: Runs");
+  await page.keyboard.press("Enter");
+  await eventually(async () => expect(await focused(page)).toBe("h1: Runs"));
+  await page.getByRole("link", { name: "hostile", exact: true }).waitFor();
+  await tabTo(page, "a: hostile");
+  await page.keyboard.press("Enter");
+  await eventually(async () => expect(await focused(page)).toBe("h1: hostile"));
+  await page.getByRole("link", { name: "Groups" }).waitFor();
+  await tabTo(page, "a: Groups");
+  await page.keyboard.press("Enter");
+  await eventually(() => expect(page.url()).toContain("/groups"));
+  await eventually(async () => expect(await focused(page)).toBe("h1: hostile"));
+  await page.evaluate("document.activeElement.blur()");
+  await page.locator(".skip").focus();
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate<string>("document.activeElement.tagName")).toBe("MAIN");
+  expect(opened.complaints).toEqual([]);
+});
+
+/** Opens each dialog of a view by the keyboard, and leaves it by Escape and by its button. */
+async function openAndLeave(opened: OpenedPage, name: string): Promise<void> {
+  const { page } = opened;
+  const button = page.getByRole("button", { name, exact: true });
+  for (const leave of ["Escape", "Leave it"]) {
+    await button.focus();
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.waitFor();
+    expect(
+      await page.evaluate<boolean>(`document.querySelector("dialog[open]").contains(document.activeElement)`),
+    ).toBe(true);
+    if (leave === "Escape") {
+      expect(await opened.findings(), name).toEqual([]);
+      await page.keyboard.press(leave);
+    } else {
+      await dialog.getByRole("button", { name: leave }).focus();
+      await page.keyboard.press("Enter");
+    }
+    await dialog.waitFor({ state: "detached" });
+    expect(await focused(page)).toBe(`button: ${name}`);
+  }
+}
+
+test("what is opened by the keyboard has the focus, and leaves it where it was", async () => {
+  await using opened = await openView(browser, `${server.http}/#/runs/hostile`);
+  await opened.page.getByRole("heading", { name: "hostile" }).waitFor();
+  for (const name of ["Resume", "Advance", "Weights", "Policy", "Shape", "Delete"]) await openAndLeave(opened, name);
+  await opened.go("#/runs/hostile/rows");
+  await openAndLeave(opened, "Rate rows");
+  await opened.go("#/runs/hostile/groups?chosen=1");
+  await openAndLeave(opened, "Close the chosen");
+  await opened.go("#/runs/hostile/samples");
+  await openAndLeave(opened, "Delete the kept completions");
+  expect(opened.complaints).toEqual([]);
+});

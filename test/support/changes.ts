@@ -1,0 +1,119 @@
+/** What may be done to a run, as a command and as a call, and what a run has become by it: equal runs become equal ones. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { GradusClient, RunChoice, RunHandle } from "../../clients/ts/src/public.ts";
+import { until } from "./patience.ts";
+
+/** A run as its file says it; `choice` is the same for a call. */
+export const runFile = `arms:
+  - {id: a, spec: {environment: countdown, level: T0}, rows: {learnability: {}, count: 20}}
+  - {id: b, spec: {environment: countdown, level: T1}}
+policy: {staged: {stages: [{weights: {a: 1}}, {weights: {b: 1}}]}}
+num_generations: 2
+prompts_per_update: 2
+`;
+
+export const choice: RunChoice = {
+  arms: [
+    { id: "a", environment: "countdown", level: "T0", rows: { count: 20 } },
+    { id: "b", environment: "countdown", level: "T1" },
+  ],
+  policy: { kind: "staged", stages: [{ weights: { a: 1 } }, { weights: { b: 1 } }] },
+  numGenerations: 2,
+  promptsPerUpdate: 2,
+};
+
+/** Completions that the run keeps, which are written behind their scores. */
+async function keptOf(run: RunHandle): Promise<readonly (string | undefined)[]> {
+  const kept = [];
+  for await (const { completion } of run.samples()) kept.push(completion);
+  return kept;
+}
+
+/** Draws an update batch: of its two groups one is scored, and its completions kept; gives the id of the other. */
+export async function begun(client: GradusClient, runId: string): Promise<string> {
+  const { tasks } = await client.run(runId).nextBatch();
+  const [scored, open] = tasks;
+  if (scored === undefined || open === undefined) throw new Error(`${runId} gave ${tasks.length} tasks`);
+  await client.batchStep([{ task: scored, completions: ["<answer>1</answer>", "no"] }]);
+  await until(async () => (await keptOf(client.run(runId))).length === 2);
+  return open.groupId;
+}
+
+export interface Change {
+  readonly command: string;
+  /** Of the record that it leaves in the run's history; left out: none. */
+  readonly kind?: string;
+  /** What stands behind the run's id. */
+  readonly given: (groupId: string) => readonly string[];
+  readonly byCall: (run: RunHandle, groupId: string) => Promise<unknown>;
+}
+
+/** One after the other, with files that commands read in a folder. */
+export function changesWith(folder: string): readonly Change[] {
+  const policy = join(folder, "policy.yaml");
+  const rates = join(folder, "rates.csv");
+  writeFileSync(policy, "policy: {mixture: {}}\n");
+  writeFileSync(rates, "row,pass_rate\n3,0.25\n7,1\n");
+  const nothing = () => [];
+  return [
+    { command: "set-weights", kind: "weights", given: () => ["a=2"], byCall: (run) => run.setWeights({ a: 2 }) },
+    { command: "pause", kind: "pause", given: nothing, byCall: (run) => run.pause() },
+    { command: "resume", kind: "resume", given: nothing, byCall: (run) => run.resume() },
+    { command: "advance", kind: "advance", given: nothing, byCall: (run) => run.advance() },
+    {
+      command: "update-policy",
+      kind: "policy",
+      given: () => [policy],
+      byCall: (run) => run.updatePolicy({ kind: "mixture" }),
+    },
+    {
+      command: "update-shape",
+      kind: "shape",
+      given: () => ["--num-generations", "4", "--length", "64"],
+      byCall: (run) => run.updateShape({ numGenerations: 4, length: 64n }),
+    },
+    {
+      command: "rate-rows",
+      given: () => ["a", rates, "--samples", "12"],
+      byCall: (run) =>
+        run.rateRows(
+          "a",
+          new Map([
+            [3, 0.25],
+            [7, 1],
+          ]),
+          12,
+        ),
+    },
+    {
+      command: "close-groups",
+      kind: "close_groups",
+      given: (groupId) => [groupId, "--reason", "the trainer died"],
+      byCall: (run, groupId) => run.closeGroups([groupId], "the trainer died"),
+    },
+    {
+      command: "reopen-groups",
+      kind: "reopen_groups",
+      given: (groupId) => [groupId],
+      byCall: (run, groupId) => run.reopenGroups([groupId]),
+    },
+    { command: "delete-samples", given: nothing, byCall: (run) => run.deleteSamples() },
+  ];
+}
+
+/** All that a run has become, but for its names: its records, its state, its groups, its rows and its completions. */
+export async function becomeOf(run: RunHandle) {
+  const { config, state } = await run.get();
+  const groups = await run.groups({ which: 0n });
+  const history = await run.history();
+  return {
+    config,
+    // When a change was is not in it, and its groups are not named.
+    controls: history.flatMap(({ kind }) => (kind.case === "control" ? [kind.value] : [])),
+    state: { ...state, runId: "", incarnation: "" },
+    groups: groups.map(({ cursor, armId, closed, missing }) => ({ cursor, armId, closed, missing })),
+    rows: (await run.rows("a")).rows,
+    samples: await keptOf(run),
+  };
+}
