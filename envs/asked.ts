@@ -19,16 +19,12 @@ type Made<Instance> = Extract<AskedResult<Instance>, { readonly kind: "made" }>;
 /** What is kept of a task that was asked for. */
 export function askedKey<Instance>(
   { environment }: Asking<Instance>,
-  {
-    parameters,
-    seed,
-    epoch = 0,
-  }: { readonly parameters: Parameters; readonly seed: bigint; readonly epoch?: number | undefined },
+  { parameters, seed }: { readonly parameters: Parameters; readonly seed: bigint },
   { instance, attempt, baseline }: Made<Instance>,
 ): TaskKey {
   const origin: Origin = { kind: "generated", parameters, seed, attempt };
   const hash = instanceHash(environment, instance);
-  return { origin, hash, ...(baseline && { baseline }), ...(epoch > 0 && { epoch }) };
+  return baseline === undefined ? { origin, hash } : { origin, hash, baseline };
 }
 
 /** Where the task of a key is asked for; undefined: it was never asked for, but a row or a teacher's. */

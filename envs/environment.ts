@@ -135,8 +135,6 @@ export interface AskedTasks {
   readonly parameters: Parameters;
   readonly split: Split;
   readonly seeds: readonly bigint[];
-  /** Of a level with rows: the row of each seed, which is its task, or else it has none. Left out: the seeds say which rows. */
-  readonly rows?: readonly number[];
 }
 
 /** Where a task that was asked for comes from, and the hash that its instance has when it is asked for again. */
@@ -159,12 +157,7 @@ export type AskedResult<Instance = unknown> =
       readonly baseline?: Baseline;
     }
   /** There is no such instance, and asking again does not help. */
-  | {
-      readonly kind: "exhausted";
-      readonly message: string;
-      /** Of a row that was asked for: there is one, of another split. */
-      readonly elsewhere?: true;
-    }
+  | { readonly kind: "exhausted"; readonly message: string }
   | Failed;
 
 /** A picture that was asked for. */
@@ -184,8 +177,6 @@ export interface AskedGenerator<Instance> extends Makeable {
   readonly mount: string;
   /** Why a level of these parameters gives no tasks, found out now where it was not; undefined: it does, or there is no telling. */
   whyNone(parameters: Parameters): Promise<string | undefined>;
-  /** How many rows the level of these parameters has, if a run may walk through them; 0: its instances are made from seeds. */
-  rowsOf(parameters: Parameters): number;
   /** One result for each seed, in order. */
   make(tasks: AskedTasks, context: AskContext): Promise<readonly AskedResult<Instance>[]>;
   /** The instance of a task that it made before, whole, so that it can be rendered. */

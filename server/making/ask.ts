@@ -3,7 +3,6 @@ import { askedKey, askedPlace, type Asking, changedSources } from "../../envs/as
 import type { AskedDrawing, AskedPlace, AskedResult, Resource } from "../../envs/environment.ts";
 import { type Failed, type Facts, unavailable } from "../../envs/facts.ts";
 import type { TaskKey } from "../../envs/origin.ts";
-import { permuted } from "../../envs/lib/rng.ts";
 import { escaped } from "../../envs/lib/words.ts";
 import type { Resources } from "../ports/resources.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
@@ -14,21 +13,12 @@ const SEEDS_PER_TURN = 64;
 const RETRY_DELAY_MS = 1000;
 const DONE: Facts = { kind: "feasible" };
 
-/** Rows without repeats: each once, in an order that the key decides, and then all of them again in another. */
-export interface RowWalk {
-  readonly key: readonly (string | bigint)[];
-  /** How far the walk has come, for each seed. */
-  readonly ordinals: readonly number[];
-}
-
 /** Who wants tasks. */
 export interface Wanting {
   /** Whose share of the workers, or of what is asked, they come out of: runCaller and those beside it (make.ts) name it. */
   readonly caller: string;
   /** Aborted when nobody wants them any more. */
   readonly signal?: AbortSignal | undefined;
-  /** A run's way through the rows of a level that has some; left out, or of another level: seeds say what is made. */
-  readonly walk?: RowWalk;
   /** What the heuristics of environments of this process attain is wanted too. Left out: no. */
   readonly heuristic?: true | undefined;
 }
@@ -81,21 +71,15 @@ export function createAsker(resources: Pick<Resources, "run">): Asker {
     draw: (asking, instance, answer, wanting) => draw(resources, asking, instance, answer, wanting),
     async make(asking, spec, seeds, wanting) {
       const { parameters, split } = spec;
-      const walk = wanting.walk && rowsOn(asking, parameters, wanting.walk);
-      const places = seeds.map((seed, i) => ({ seed, ...walk?.[i] }));
-      const turns = slices(places, SEEDS_PER_TURN).map(async (of): Promise<readonly MakeResult[]> => {
-        const rows = walk && { rows: of.map(({ row = 0 }) => row) };
+      const turns = slices(seeds, SEEDS_PER_TURN).map(async (of): Promise<readonly MakeResult[]> => {
         const results = await turn(asking, spec, wanting, of.length, (signal) =>
-          asking.asked.make(
-            { parameters, split, seeds: of.map(({ seed }) => seed), ...rows },
-            { signal, deadlineMs: Infinity },
-          ),
+          asking.asked.make({ parameters, split, seeds: of }, { signal, deadlineMs: Infinity }),
         );
-        return results.map((result, i) => {
-          if (result.kind !== "made") return unmade(result);
-          const { seed, epoch } = of[i] as (typeof of)[number];
-          return madeOf(asking, spec, askedKey(asking, { parameters, seed, epoch }, result), result.instance);
-        });
+        return results.map((result, i) =>
+          result.kind === "made"
+            ? madeOf(asking, spec, askedKey(asking, { parameters, seed: of[i] as bigint }, result), result.instance)
+            : unmade(result),
+        );
       });
       return (await Promise.all(turns)).flat();
     },
@@ -108,20 +92,6 @@ export function createAsker(resources: Pick<Resources, "run">): Asker {
       return unmade(result ?? unavailable(spec.environment, "it gave nothing"));
     },
   };
-}
-
-/** Where a walk has come to; undefined: the level has no rows. */
-function rowsOn(
-  { environment: { id }, asked }: Asking,
-  parameters: TaskSpec["parameters"],
-  { key, ordinals }: RowWalk,
-): readonly { readonly row: number; readonly epoch: number }[] | undefined {
-  const count = asked.rowsOf(parameters);
-  if (count === 0) return undefined;
-  return ordinals.map((ordinal) => {
-    const epoch = Math.floor(ordinal / count);
-    return { row: permuted(count, ordinal % count, "asked", id, parameters["level"] ?? 0, ...key, epoch), epoch };
-  });
 }
 
 async function draw(

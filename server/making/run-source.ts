@@ -53,8 +53,8 @@ const specs: Codec<TaskSpec> = {
   },
 };
 
-// A key is [hash, n]: n the attempt of a generated task, the row of a real one; [n, rank, epoch] where these are known,
-// the epoch only after the first of a walk through rows; of a teacher's task the instance's bytes, for nothing else has it. With a baseline: its value, and if that is not proven, its bound.
+// A key is [hash, n]: n the attempt of a generated task, the row of a real one; [row, rank, epoch] where these are known,
+// the epoch only after the first; of a teacher's task the instance's bytes, for nothing else has it. With a baseline: its value, and if that is not proven, its bound.
 
 /** A key as JSON. */
 export function encodeKey({ origin, hash, baseline, rank, epoch }: TaskKey): Json {
@@ -67,9 +67,9 @@ export function encodeKey({ origin, hash, baseline, rank, epoch }: TaskKey): Jso
 function encodeOrigin(origin: Origin, rank: number | undefined, epoch: number | undefined): Json {
   switch (origin.kind) {
     case "generated":
-      return encodePlace(origin.attempt, rank, epoch);
+      return origin.attempt;
     case "row":
-      return encodePlace(origin.row, rank, epoch);
+      return encodeRow(origin.row, rank, epoch);
     case "inline":
       return Buffer.from(origin.instance).toString("base64url");
     default:
@@ -77,16 +77,16 @@ function encodeOrigin(origin: Origin, rank: number | undefined, epoch: number | 
   }
 }
 
-function encodePlace(number: number, rank: number | undefined, epoch: number | undefined): Json {
-  if (epoch !== undefined) return [number, rank ?? null, epoch];
-  return rank === undefined ? number : [number, rank];
+function encodeRow(row: number, rank: number | undefined, epoch: number | undefined): Json {
+  if (epoch !== undefined) return [row, rank ?? null, epoch];
+  return rank === undefined ? row : [row, rank];
 }
 
-function decodePlace(json: Json | undefined): { readonly number: number } & Pick<TaskKey, "rank" | "epoch"> {
-  if (typeof json === "number") return { number: json };
-  const [number, rank, epoch] = readList(json);
+function decodeRow(json: Json | undefined): { readonly row: number } & Pick<TaskKey, "rank" | "epoch"> {
+  if (typeof json === "number") return { row: json };
+  const [row, rank, epoch] = readList(json);
   return {
-    number: readNumber(number),
+    row: readNumber(row),
     ...(typeof rank === "number" && { rank }),
     ...(epoch !== undefined && { epoch: readNumber(epoch) }),
   };
@@ -98,16 +98,15 @@ export function decodeKey(json: Json | undefined, spec: TaskSpec, seed: bigint):
   const hash = Buffer.from(readText(short), "base64url").toString("hex");
   const baseline = decodeBaseline(value, bound);
   const known = baseline === undefined ? { hash } : { hash, baseline };
+  if (spec.source === "real") {
+    const { row, ...place } = decodeRow(n);
+    return { origin: { kind: "row", pool: spec.pool, row, contentHash: hash }, ...known, ...place };
+  }
   if (spec.source === "teacher") {
     const instance = new Uint8Array(Buffer.from(readText(n), "base64url"));
     return { origin: { kind: "inline", instance }, ...known };
   }
-  const { number, ...place } = decodePlace(n);
-  const origin: Origin =
-    spec.source === "real"
-      ? { kind: "row", pool: spec.pool, row: number, contentHash: hash }
-      : { kind: "generated", parameters: spec.parameters, seed, attempt: number };
-  return { origin, ...known, ...place };
+  return { origin: { kind: "generated", parameters: spec.parameters, seed, attempt: readNumber(n) }, ...known };
 }
 
 function decodeBaseline(value: Json | undefined, bound: Json | undefined): Baseline | undefined {
@@ -129,10 +128,8 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
         // It is shown when the run hands it out: soon, and by its key.
         maker.keep(result.task);
         return { kind: "task", key: result.task.key };
-      case "exhausted": {
-        const { message, elsewhere } = result;
-        return { kind: "none", message, ...(elsewhere && { elsewhere }) };
-      }
+      case "exhausted":
+        return { kind: "none", message: result.message };
       case "timeout":
         return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
       case "overloaded": {
@@ -166,9 +163,7 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
         return (await maker.fromTeacher(spec, { ...wanted, signal })).map(madeOf);
       }
       const seeds = places.map(({ seed }) => seed);
-      // What is evaluated on stands alone, and is drawn by seeds: an ordinal of its set is one task, whatever its split has.
-      const walk = first.among && { key: [runSeed, arm.id], ordinals: places.map(({ ordinal }) => ordinal) };
-      return (await maker.make(spec, seeds, { caller: runCaller(runId), signal, ...(walk && { walk }) })).map(madeOf);
+      return (await maker.make(spec, seeds, { caller: runCaller(runId), signal })).map(madeOf);
     },
   };
 }

@@ -19,8 +19,8 @@ export interface MadeTask {
 /** What a seed has. */
 export type MadeResult =
   | { readonly kind: "made"; readonly task: MadeTask }
-  /** There is no such instance, and asking again will not help; `elsewhere`: it is a row, and of another split. */
-  | { readonly kind: "exhausted"; readonly message: string; readonly elsewhere?: true };
+  /** There is no such instance, and asking again will not help. */
+  | { readonly kind: "exhausted"; readonly message: string };
 
 /** What making one task came to. */
 export type MakeResult =

@@ -12,9 +12,6 @@ export const SKIPS_MAX = 64;
 /** Instances of an arm passed over because the policy, or the filter's range of ranks, does not accept them. */
 export const REFUSALS_MAX = 16_384;
 
-/** Rows of an arm in a row that are of other splits, after which it is taken to have none of its own. */
-export const ELSEWHERE_MAX = 16_384;
-
 /** Instances of an arm passed over because of what they came to; then the first of them is accepted. */
 export const FILTERED_MAX = 1024;
 
@@ -24,9 +21,9 @@ export const FILTERED_MAX = 1024;
  */
 export const DRY_ORDINALS = 8;
 
-/** An instance that could be a task; "none": this ordinal has no instance, or (`elsewhere`) has a row of another split. */
+/** An instance that could be a task; "none": this ordinal has no instance. */
 export type Candidate<Key extends InstanceKey> =
-  { readonly kind: "task"; readonly key: Key } | { readonly kind: "none"; readonly elsewhere?: true };
+  { readonly kind: "task"; readonly key: Key } | { readonly kind: "none" };
 
 /** Ordinals of an arm, or rows of one that chooses its rows. */
 export interface Wanted {
@@ -43,13 +40,13 @@ export type Filled<Key extends InstanceKey> =
   | { readonly kind: "wanted"; readonly wanted: readonly Wanted[] }
   /** The arm gave no instance that can be drawn in so many ordinals. */
   | { readonly kind: "barren"; readonly arm: number; readonly tries: number }
-  /** The arm has no instances at so many ordinals in a row, DRY_ORDINALS or rows of other splits, of which this is the last. */
-  | { readonly kind: "dry"; readonly arm: number; readonly ordinal: number; readonly tries: number };
+  /** The arm has no instances at DRY_ORDINALS ordinals in a row, of which this is the last. */
+  | { readonly kind: "dry"; readonly arm: number; readonly ordinal: number };
 
 type Choice<Key extends InstanceKey> =
   | { readonly kind: "chosen"; readonly ordinal: number; readonly key: Key; readonly repeat: boolean }
   | { readonly kind: "wanted"; readonly from: number }
-  | { readonly kind: "dry"; readonly ordinal: number; readonly tries: number }
+  | { readonly kind: "dry"; readonly ordinal: number }
   | { readonly kind: "none"; readonly tries: number };
 
 /**
@@ -65,18 +62,14 @@ function choose<Key extends InstanceKey>(
 ): Choice<Key> {
   let repeat: Choice<Key> | undefined;
   let fallback: Choice<Key> | undefined;
-  const passed = { known: 0, filtered: 0, refused: 0, elsewhere: 0 };
+  const passed = { known: 0, filtered: 0, refused: 0 };
   let missing = 0;
   let ordinal = from;
   for (; passed.known <= SKIPS_MAX && passed.filtered <= FILTERED_MAX && passed.refused <= REFUSALS_MAX; ordinal++) {
     const candidate = lookup(arm, ordinal);
     if (candidate === undefined) return { kind: "wanted", from: ordinal };
-    if (candidate.kind === "none" && candidate.elsewhere === true) {
-      if (++passed.elsewhere === ELSEWHERE_MAX) return { kind: "dry", ordinal, tries: ELSEWHERE_MAX };
-      continue;
-    }
     missing = candidate.kind === "none" ? missing + 1 : 0;
-    if (missing === DRY_ORDINALS) return { kind: "dry", ordinal, tries: DRY_ORDINALS };
+    if (missing === DRY_ORDINALS) return { kind: "dry", ordinal };
     if (candidate.kind === "none") {
       passed.known++;
       continue;

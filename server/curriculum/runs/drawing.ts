@@ -1,6 +1,6 @@
 /** Draws of update batches: one at a time for each run, with their instances made outside of the run's queue. */
 import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../core/draw.ts";
-import { drawnEvent, fillSlots } from "../core/fill.ts";
+import { drawnEvent, DRY_ORDINALS, fillSlots } from "../core/fill.ts";
 import type { RunEvent } from "../core/events.ts";
 import type { DrawnTask } from "../core/batches.ts";
 import type { RunState } from "../core/state.ts";
@@ -38,8 +38,8 @@ interface Dry {
   readonly reason: string;
 }
 
-function dryArm(arm: number, tries: number, why: string): Dry {
-  const reason = `it gave no task ${tries} times in a row: ${why}`;
+function dryArm(arm: number, why: string): Dry {
+  const reason = `it gave no task ${DRY_ORDINALS} times in a row: ${why}`;
   return { kind: "dry", arm, reason: reason.slice(0, REASON_LENGTH_MAX) };
 }
 
@@ -53,7 +53,7 @@ async function fill<Spec, Key extends InstanceKey>(
   for (;;) {
     const filled = fillSlots(plan, stock.lookup);
     if (filled.kind === "filled") return filled.tasks;
-    if (filled.kind === "dry") return dryArm(filled.arm, filled.tries, stock.reason(filled.arm, filled.ordinal));
+    if (filled.kind === "dry") return dryArm(filled.arm, stock.reason(filled.arm, filled.ordinal));
     if (filled.kind === "barren") {
       const id = config.arms[filled.arm]?.id;
       const message = `arm "${id}" gave no task that its policy accepts in ${filled.tries} tries`;

@@ -21,11 +21,8 @@ export interface Log {
 
 export type Made<Key extends InstanceKey> =
   | { readonly kind: "task"; readonly key: Key }
-  /**
-   * This ordinal has no instance, whenever it is asked for: it is passed over. The message says why; `elsewhere`: it has a row,
-   * and that is of another split.
-   */
-  | { readonly kind: "none"; readonly message: string; readonly elsewhere?: true }
+  /** This ordinal has no instance, whenever it is asked for: it is passed over. The message says why. */
+  | { readonly kind: "none"; readonly message: string }
   /** No telling now, e.g. the workers' queue is full. */
   | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number }
   /** The signal was aborted first. */

@@ -13,7 +13,6 @@ import { carried, type MountedInstance, uncarried, type WholeInstance } from "./
 import { drawn } from "./drawings.ts";
 import { createInstances, type Instances } from "./instances.ts";
 import type { Provider } from "./provider.ts";
-import { WALKED_ROWS_MAX } from "./searches.ts";
 
 export type MountedEnvironment = AsyncEnvironment<MountedInstance, string>;
 
@@ -74,10 +73,6 @@ export function mountedEnvironment(described: Described, options: MountOptions):
       conflict: ({ level }) =>
         levels.some(({ number }) => number === level) ? undefined : `${id} has no level number ${level} here`,
       whyNone: (parameters) => instances.whyNone(parameters),
-      rowsOf: ({ level }) => {
-        const rows = levels.find(({ number }) => number === level)?.rows ?? 0;
-        return rows <= WALKED_ROWS_MAX ? rows : 0;
-      },
       make: (tasks, { signal }) => instances.make(tasks, signal),
       again: (place) => instances.again(place),
       carry: ({ bytes }) => bytes && carried(bytes),

@@ -6,16 +6,7 @@ import { roughBytes } from "../../scoring/scorer.ts";
 import type { DescribedLevel } from "./described.ts";
 import { NOTHING } from "./provider.ts";
 import { wholeOf, type WholeInstance } from "./instance.ts";
-import {
-  askFor,
-  failedToMake,
-  type Making,
-  type Place,
-  type Result,
-  RETRY_DELAY_MS,
-  search,
-  takeRows,
-} from "./searches.ts";
+import { askFor, failedToMake, type Making, type Place, type Result, RETRY_DELAY_MS, search } from "./searches.ts";
 
 /** Instances that are kept whole, of all levels of an environment: for what is asked again for a prompt or a canary. */
 const KEPT_BYTES_MAX = 8 * 1024 ** 2;
@@ -64,10 +55,8 @@ export function createInstances(making: Making): Instances {
       const level = levelAt(tasks);
       const without = await whyNone(making, level, broken.get(level.name));
       if (without !== undefined) return tasks.seeds.map(() => without);
-      const { seeds, split, rows } = tasks;
-      const keep = (place: Place, whole: WholeInstance): unknown => kept.set(nameOf(place), whole);
-      if (rows !== undefined) return takeRows(making, { level, seeds, split, rows }, keep, signal);
-      return search(making, { level, seeds, split }, keep, signal);
+      const { seeds, split } = tasks;
+      return search(making, { level, seeds, split }, (place, whole) => kept.set(nameOf(place), whole), signal);
     },
     whyNone: async (parameters) => {
       const level = levelAt({ parameters });

@@ -10,10 +10,6 @@ import { type AskOptions, type Failure, type Generated, NOTHING, type Provider }
 
 /** Attempts for one seed: an instance lies in the smallest split one time in ten. */
 const ATTEMPTS_MAX = 256;
-/** Of a level with rows, numbers of attempts from here on name the row itself: they are those of a walk. */
-const ROW_ATTEMPTS = ATTEMPTS_MAX;
-/** A walk through more rows is none: attempts are numbers of 32 bits. */
-export const WALKED_ROWS_MAX = 2 ** 31;
 /** Of these, those that fail: a generator that fails at so many fails at all. */
 const FAILED_MAX = 3;
 /** Attempts that are asked for at once after the first: most instances are of the train split. */
@@ -54,8 +50,6 @@ interface Search {
   result: Result | undefined;
 }
 
-const begun = (seed: bigint): Search => ({ seed, attempt: 0, failures: 0, last: "", result: undefined });
-
 /** What is wanted of one level and split. */
 export interface Wanted {
   readonly level: DescribedLevel;
@@ -70,34 +64,12 @@ export async function search(
   keep: (place: Place, whole: WholeInstance) => void,
   signal: AbortSignal,
 ): Promise<readonly Result[]> {
-  const searches = wanted.seeds.map(begun);
+  const searches = wanted.seeds.map((seed): Search => ({ seed, attempt: 0, failures: 0, last: "", result: undefined }));
   for (;;) {
     const open = searches.filter(({ result }) => result === undefined);
     if (open.length === 0) return searches.map(({ result }) => result as Result);
     await goOn(making, wanted, open, keep, signal);
   }
-}
-
-/** The tasks of rows, in order: each row that lies in the split is one, and the others are none. */
-export async function takeRows(
-  making: Making,
-  { level, seeds, split, rows }: Wanted & { readonly rows: readonly number[] },
-  keep: (place: Place, whole: WholeInstance) => void,
-  signal: AbortSignal,
-): Promise<readonly Result[]> {
-  const places = seeds.map((seed, i): Place => ({ level, seed, attempt: ROW_ATTEMPTS + (rows[i] ?? 0) }));
-  const generated = await askFor(making, places, { signal });
-  return places.map((place, i): Result => {
-    const one: Search = { ...begun(place.seed), attempt: place.attempt };
-    takeIn(making, one, place, generated[i] ?? NOTHING, split);
-    const { result, last } = one;
-    if (result?.kind === "made" && result.instance.whole !== undefined) keep(place, result.instance.whole);
-    if (result !== undefined) return result;
-    const where = `${making.described.asked.id}, level '${level.name}', row ${rows[i]}`;
-    if (last !== "" || generated[i]?.kind !== "made")
-      return { kind: "exhausted", message: `${where}: ${onOneLine(last)}` };
-    return { kind: "exhausted", message: `${where}, is of another split than ${split}`, elsewhere: true };
-  });
 }
 
 /** One round: the next attempts of as many of the searches as one request takes. */
@@ -182,7 +154,6 @@ export function failedToMake(resource: string, { failure, detail }: Failure): Fa
  */
 function providersSeed(id: string, { level, seed, attempt }: Place): bigint {
   if (level.rows === 0) return deriveSeed("mounted", id, level.name, seed, attempt);
-  if (attempt >= ROW_ATTEMPTS) return BigInt(attempt - ROW_ATTEMPTS);
   const hash = BigInt(`0x${hashKey("mounted row", id, level.name, seed, attempt).slice(0, 16)}`);
   return hash % BigInt(level.rows);
 }

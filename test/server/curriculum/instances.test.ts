@@ -77,23 +77,6 @@ test("ordinals without an instance are passed over", async () => {
   expect(value(await ask(runs, "run", 0, 4)).tasks.map(({ key }) => key.name)).toEqual(["2", "5", "8", "11"]);
 });
 
-describe("rows of other splits", () => {
-  const elsewhere = { kind: "none", message: "it is of another split", elsewhere: true } as const;
-
-  test("are passed over, however many lie between two of its own", async () => {
-    const runs = await begin(sourceOf(({ ordinal }) => (ordinal % 100 < 99 ? elsewhere : made(String(ordinal)))));
-    expect(value(await ask(runs, "run", 0, 4)).tasks.map(({ key }) => key.name)).toEqual(["99", "199", "299", "399"]);
-  });
-
-  test("are all that there is, where none comes in 16,384: the arm is masked with the reason", async () => {
-    const source = sourceOf(({ arm: { id }, ordinal }) => (id === "rows" ? elsewhere : made(String(ordinal))));
-    const runs = await begin(source, { arms: [arm("sound"), arm("rows")], promptsPerUpdate: 64 });
-    expect(value(await ask(runs, "run", 0, 64)).tasks.map(({ arm: of }) => of)).toEqual(new Array(64).fill(0));
-    const [, rowsArm] = value(await runs.get("run")).state.arms;
-    expect(rowsArm?.maskedReason).toBe("it gave no task 16384 times in a row: it is of another split");
-  });
-});
-
 describe("an arm that gives no tasks", () => {
   const arms = [arm("sound"), arm("barren")];
   /** The barren arm gives some tasks first. */

@@ -205,7 +205,7 @@ class Task(Value, message=task_pb2.Task):
     instance_hash
         Names the instance: equal for equal instances of any run and server.
     pool_epoch
-        How often the run had gone through its pool, or a mounted level's rows, when it drew this one.
+        How often the run had gone through its pool when it drew this row.
     epoch
         The run's epoch (its count of imports) when it was given out.
     arm_probability

@@ -73,8 +73,7 @@ export declare type ProviderLevel = Message<"gradus.v1.ProviderLevel"> & {
 
   /**
    * 0: its instances are made from seeds. Else it has so many rows, and the
-   * seed of a GenerateRequest is a row's index, from 0; a run goes through them, each
-   * once an epoch.
+   * seed of a GenerateRequest is a row's index, from 0.
    *
    * @generated from field: uint64 rows = 4;
    */

@@ -113,8 +113,7 @@ class ProviderLevel(google.protobuf.message.Message):
     """
     rows: builtins.int
     """0: its instances are made from seeds. Else it has so many rows, and the
-    seed of a GenerateRequest is a row's index, from 0; a run goes through them, each
-    once an epoch.
+    seed of a GenerateRequest is a row's index, from 0.
     """
     evaluation_only: builtins.bool
     """Refused for SPLIT_TRAIN."""

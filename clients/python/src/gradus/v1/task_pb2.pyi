@@ -491,9 +491,8 @@ class Task(google.protobuf.message.Message):
     run and server.
     """
     pool_epoch: builtins.int
-    """How often the run had gone through all rows of the arm's pool, or of its mounted
-    level, when it drew this one: each row comes once an epoch. 0 for other sources and
-    outside runs.
+    """How often the run had gone through all rows of the arm's pool when it drew this
+    one: each row comes once an epoch. 0 for other sources and outside runs.
     """
     update_batch: builtins.int
     """Its update batch, from 0; 0 outside runs."""

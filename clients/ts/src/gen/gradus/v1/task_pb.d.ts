@@ -343,9 +343,8 @@ export declare type Task = Message<"gradus.v1.Task"> & {
   instanceHash: string;
 
   /**
-   * How often the run had gone through all rows of the arm's pool, or of its mounted
-   * level, when it drew this one: each row comes once an epoch. 0 for other sources and
-   * outside runs.
+   * How often the run had gone through all rows of the arm's pool when it drew this
+   * one: each row comes once an epoch. 0 for other sources and outside runs.
    *
    * @generated from field: uint32 pool_epoch = 16;
    */
