@@ -32,7 +32,7 @@ function mounted(tried: string[]): Environment {
       return name === "away" ? { kind: "unavailable", why: "nobody is there" } : { kind: "lawful" };
     },
     onBroken: () => undefined,
-  }) as Environment;
+  });
 }
 
 const family = (environment: string, level?: string) =>
