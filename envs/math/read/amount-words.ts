@@ -1,8 +1,10 @@
 /**
  * Words behind a number that make another number of it: million, twelfths, au carré, 以上. What they make of it is read
  * where that is plain (SCALES); elsewhere the number is not read, for a unit that one side leaves out does
- * not count, and these are none. The languages are those of the labels of answers (envs/answers/label-words.ts).
+ * not count, and these are none. The languages are those of the labels of answers (envs/answers/label-words.ts);
+ * scale-words.ts has the most usual words of others.
  */
+import { SCALES_ABROAD } from "./scale-words.ts";
 
 /** What a word behind a number multiplies it with. */
 export const SCALES: Readonly<Record<string, bigint>> = {
@@ -110,7 +112,8 @@ const HANGUL =
 /** Whether a word behind a number makes another number of it. */
 export function makesAnother(word: string): boolean {
   const lower = word.toLowerCase();
-  return Object.hasOwn(SCALES, lower) || WORDS.has(lower) || FORMED.test(lower) || HAN.test(word) || HANGUL.test(word);
+  const isTold = Object.hasOwn(SCALES, lower) || WORDS.has(lower) || SCALES_ABROAD.has(lower.normalize("NFC"));
+  return isTold || FORMED.test(lower) || HAN.test(word) || HANGUL.test(word);
 }
 
 const SCALED = new RegExp(`^${PREFIXES}`, "u");
