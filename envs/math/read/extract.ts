@@ -109,7 +109,7 @@ function boxesOf(text: string): readonly string[] | string {
 /** A minus that is no dash and no item's sign: "= - \boxed{5}", "is - \boxed{5}". */
 const MINUS = r`(?:[=(<>≤≥≈,]\s?[-−]|−|\$[-−]|(?<!\p{L})(?:is|are|equals|ist|es|est|é|è)\s[-−])(?:\s|\\[,;:! ]){0,3}`;
 /** What says that the value is not the one that follows; "no more than" and "at least" do not. */
-const BEYOND = r`(?<!(?:no|not|nicht|no es|não|pas|non|не)\s)(?:${[
+const BEYOND = r`(?<!(?:no|not|n['’]t|never|without|nicht|nie|no es|nunca|não|pas|jamais|non|mai|не)\s(?:be\s)?)(?:${[
   r`(?:more|less|greater|fewer|higher|lower|larger|smaller|bigger)\sthan|exceed(?:s|ing)?`,
   ...[
     "más (?:de|que)",

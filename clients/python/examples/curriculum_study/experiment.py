@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,12 @@ from model import Size
 from tokens import Language, Tokens
 
 from gradus import Arm, Client, Policy, Task
+
+
+def slug(condition: str) -> str:
+    """A condition's name in file names and ids of runs: "fixed, 81% easiest" as "fixed-81-easiest"."""
+    return "-".join(re.findall(r"[A-Za-z0-9._]+", condition))
+
 
 Figures = Mapping[str, Any]
 """What one seed of one condition came to, as `training.Trained` is written down."""

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import countdown
 import packing
-from experiment import Experiment
+from experiment import Experiment, slug
 from report import write_report
 from server import REPOSITORY, export_answers, serving
 from start import load, make_start
@@ -49,8 +49,7 @@ class Place:
 
     def result(self, condition: str, seed: int) -> Path:
         """Where one seed's figures are."""
-        name = "-".join(condition.replace(",", " ").replace("+", " ").split())
-        return self.results / f"{name}.{seed}.json"
+        return self.results / f"{slug(condition)}.{seed}.json"
 
     @property
     def start(self) -> Path:

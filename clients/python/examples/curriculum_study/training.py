@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from experiment import Condition, Experiment, Settings
+from experiment import Condition, Experiment, Settings, slug
 from learning import Objective, improve, pairs_of, without_empty_columns
 from measures import curve_of
 from model import sample
@@ -124,9 +124,10 @@ class Trainer:
 
     def _create_run(self) -> Run:
         settings, condition = self.settings, self.condition
-        name = "-".join(condition.name.replace("+", " ").replace(",", " ").split())
         # What was begun and not ended is begun anew; what is drawn does not depend on the run's name.
-        run = self.client.run(f"{self.experiment.name}-{self.name}-{name}-{self.seed}-{uuid.uuid4().hex[:8]}")
+        run = self.client.run(
+            f"{self.experiment.name}-{self.name}-{slug(condition.name)}-{self.seed}-{uuid.uuid4().hex[:8]}"
+        )
         run.create(
             arms=condition.arms(),
             policy=condition.policy(),
