@@ -123,6 +123,10 @@ def test_what_is_no_answer_is_a_failure(found: Any, components: dict[str, float]
         facts_message(found, components)
 
 
+def test_a_sum_of_shares_that_is_rounded_above_one_is_one() -> None:
+    assert reaches_top(facts_message(1.0000000000000002, {"score": 1.0}))
+
+
 def test_bools_of_a_graded_environment_are_its_first_component() -> None:
     assert reaches_top(facts_message(True, {"score": 1.0}))
     assert not reaches_top(facts_message(False, {"score": 1.0}))

@@ -282,10 +282,14 @@ def _component(name: str, value: float | None) -> provider_pb2.ProvidedComponent
     return provider_pb2.ProvidedComponent(name=name, value=_share(value, name))
 
 
+# By how much a sum of shares that is 1 may come out above it, for they are rounded.
+_ROUNDING = 1e-9
+
+
 def _share(value: float, what: str) -> float:
-    if not 0 <= value <= 1:
+    if not -_ROUNDING <= value <= 1 + _ROUNDING:
         raise MisshapenError(f"{what} came to {value}; a number in [0, 1] is needed")
-    return value
+    return min(1.0, max(0.0, value))
 
 
 def _finite(value: float, what: str) -> float:
