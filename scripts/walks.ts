@@ -105,6 +105,9 @@ async function filesOf(
 /** What a call leaves to be done behind it, such as what is written and tasks that are made ahead, is done. */
 const settled = (): Promise<void> => sleep(1000);
 
+/** Longer than what comes once a second takes to come on a busy machine. */
+const CLOCK_MS = 4000;
+
 const arms = ["T0", "T1"].map((value) => {
   return { id: value, spec: { environment: "countdown", difficulty: { case: "level", value } as const } };
 });
@@ -154,7 +157,7 @@ async function walked(): Promise<Walked> {
     await settled();
   }
   const outside = await alone(2n);
-  const byTheClock = await functionsOf(counters, settled);
+  const byTheClock = await functionsOf(counters, () => sleep(CLOCK_MS));
   const planned = await filesOf(counters, byTheClock, () => next("one", 0));
   const last = await next("one", 0);
   await step(last, 0);
