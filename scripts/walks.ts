@@ -202,7 +202,13 @@ if (import.meta.main) {
     console.error(`${walk} passes too many files: see docs/walks.md`);
     process.exitCode = 1;
   }
-  if (readFileSync(documentPath, "utf8") !== document) {
+  const kept = readFileSync(documentPath, "utf8");
+  if (kept !== document) {
+    const listed = new Map(kept.split("\n## The files of ").map((part) => [part.split(":")[0], part]));
+    for (const [walk, files] of Object.entries(lists))
+      for (const file of files)
+        if (!listed.get(walk)?.includes(`- [${file}]`))
+          console.error(`${walk} passes ${file}, which is not in its list`);
     console.error("docs/walks.md is not what runs: node scripts/walks.ts --write, and look at what it changes");
     process.exitCode = 1;
   }

@@ -25,6 +25,11 @@ function decoded(part: string): string {
   }
 }
 
+/** What a table has under a name that an address gives, which may be any text, "constructor" too. */
+export function named<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
 /** An environment's id keeps its slashes. */
 export function hrefOf(path: readonly string[], query: Query = {}): string {
   const parts = path.map((part) => part.split("/").map(encodeURIComponent).join("/"));

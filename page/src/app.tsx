@@ -2,7 +2,7 @@
 import { Component, type ComponentType } from "preact";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef } from "preact/hooks";
-import { address, hrefOf } from "./address.ts";
+import { type Address, address, hrefOf } from "./address.ts";
 import { forgetToken, hasToken, lostSince } from "./session.ts";
 import { caller, roleAtLeast } from "./caller.ts";
 import { arrive } from "./ui/arrival.ts";
@@ -140,17 +140,23 @@ function Nowhere() {
   );
 }
 
-/** A fault of a view leaves the frame standing. */
-class Guard extends Component<object, { readonly error: Error | undefined }> {
-  override state = { error: undefined };
+interface Fault {
+  readonly error: Error;
+  /** Where it came: another address of the view may do without it. */
+  readonly at: Address;
+}
 
-  static override getDerivedStateFromError(error: unknown) {
-    return { error: error instanceof Error ? error : new Error(String(error)) };
+/** A fault of a view leaves the frame standing. */
+class Guard extends Component<object, { readonly fault: Fault | undefined }> {
+  override state: { readonly fault: Fault | undefined } = { fault: undefined };
+
+  static override getDerivedStateFromError(thrown: unknown) {
+    return { fault: { error: thrown instanceof Error ? thrown : new Error(String(thrown)), at: address.peek() } };
   }
 
   override render() {
-    const { error } = this.state;
-    if (error === undefined) return this.props.children;
-    return <Failure error={error} again={() => this.setState({ error: undefined })} />;
+    const { fault } = this.state;
+    if (fault === undefined || fault.at !== address.value) return this.props.children;
+    return <Failure error={fault.error} again={() => this.setState({ fault: undefined })} />;
   }
 }

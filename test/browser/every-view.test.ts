@@ -82,6 +82,26 @@ test("the kept picture of a run on a narrow, dark screen", async () => {
   await opened.picture("narrow-and-dark");
 });
 
+test("an address may hold any text, and what is gone", async () => {
+  await using opened = await openView(browser, `${server.http}/#/runs/hostile/rows?which=constructor&sort=__proto__`);
+  const { page } = opened;
+  await page.getByRole("region", { name: "How many rows are expected to pass how often" }).waitFor();
+  for (const [view, shown] of [
+    ["runs/by-hand/arms?sort=constructor", "3 arms"],
+    ["runs/by-hand/samples?outcome=constructor", "samples"],
+    ["runs?compare=by-hand,hostile&measure=toString", "by-hand"],
+    ["tasks?split=valueOf", "np/tsp"],
+    ["runs/by-hand/groups?batch=999", "The run has no groups of update batch 999."],
+    ["evaluations?show=left,gone", "Side by side"],
+  ] as const) {
+    await opened.go(`#/${view}`);
+    await page.getByText(shown).first().waitFor();
+    await opened.whole();
+    expect(await page.locator(".failure").allInnerTexts(), view).toEqual([]);
+  }
+  expect(opened.complaints).toEqual([]);
+});
+
 /** What has the focus: its name, or what stands in it. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate<string>(`(() => {

@@ -30,7 +30,8 @@ export function EvaluationList() {
 }
 
 function Listed({ evaluations }: { readonly evaluations: readonly Evaluation[] }) {
-  const chosen = (address.value.query["show"] ?? "").split(",").filter((id) => id !== "");
+  const there = new Set(evaluations.map(({ evaluationId }) => evaluationId));
+  const chosen = (address.value.query["show"] ?? "").split(",").filter((id) => there.has(id));
   if (evaluations.length === 0) return <p class="empty">There are none yet: gradus eval run makes one.</p>;
   const first = evaluations.find(({ evaluationId }) => evaluationId === chosen[0]);
   const choose = (id: string, on: boolean) =>

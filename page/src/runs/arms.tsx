@@ -1,7 +1,7 @@
 /** The arms of a run: however many, searched, sorted, and only those in sight laid out. */
 import { useMemo } from "preact/hooks";
 import type { ArmState } from "../../../clients/ts/src/public.ts";
-import { address, hrefOf, refine } from "../address.ts";
+import { address, hrefOf, named, refine } from "../address.ts";
 import { Search, Select, Share, Tag } from "../ui/parts.tsx";
 import { Rows } from "../ui/rows.tsx";
 import { count, counted, figure, percent } from "../words.ts";
@@ -29,7 +29,7 @@ const orders: Readonly<Record<string, Order>> = {
 
 export function Arms({ run }: { readonly run: ReadRun }) {
   const { q = "", sort = "probability" } = address.value.query;
-  const order = orders[sort];
+  const order = named(orders, sort);
   const sorted = useMemo(() => sortedArms(run, q, order), [run, q, order]);
   const most = run.state.arms.reduce((so, { probability }) => Math.max(so, probability), 1e-9);
   return (

@@ -1,11 +1,14 @@
 /** What operators, and the server by itself, changed of a run. */
 import type { ControlRecord, HistoryRecord } from "../../../clients/ts/src/public.ts";
+import { hasToken } from "../session.ts";
 import { Tag } from "../ui/parts.tsx";
 import { Table } from "../ui/table.tsx";
 import { clock, count, figure } from "../words.ts";
 import { policyName } from "./state.ts";
 
-export function Changes({ records }: { readonly records: readonly HistoryRecord[] }) {
+/** Undefined: they are not here yet. */
+export function Changes({ records }: { readonly records: readonly HistoryRecord[] | undefined }) {
+  if (records === undefined) return <p class="waiting">Reading what was changed…</p>;
   const changes = records.filter(({ kind }) => kind.case === "control").reverse();
   if (changes.length === 0) return <p class="empty">Nothing was changed since the run was created.</p>;
   return (
@@ -20,12 +23,18 @@ export function Changes({ records }: { readonly records: readonly HistoryRecord[
             </td>
             <td>{count(control.cursor)}</td>
             <td>{time === undefined ? "" : clock(new Date(Number(time.seconds) * 1000))}</td>
-            <td>{control.by === "" ? "the server" : control.by}</td>
+            <td>{callerOf(control)}</td>
           </tr>
         );
       })}
     </Table>
   );
+}
+
+/** Where no token is asked for nobody has a name; arms the server masks by itself. */
+function callerOf({ by, kind }: ControlRecord): string {
+  if (by !== "") return by;
+  return hasToken.value || /mask/.test(kind) ? "the server" : "–";
 }
 
 function detailOf({ policy, weights, reason, armId }: ControlRecord): string {

@@ -1,6 +1,6 @@
 /** Runs laid over each other: one figure of each, over their rollouts. */
 import * as Plot from "@observablehq/plot";
-import { address, refine } from "../address.ts";
+import { address, named, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { lineColours } from "../ui/colours.ts";
 import { Answered, Panel, Segments } from "../ui/parts.tsx";
@@ -63,7 +63,7 @@ function Overlay({
   readonly measure: string;
 }) {
   const colours = lineColours(ids);
-  const { text, of } = measures[measure] ?? solved;
+  const { text, of } = named(measures, measure) ?? solved;
   return (
     <>
       <ul class="legend" aria-label="Runs">

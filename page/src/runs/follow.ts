@@ -1,5 +1,6 @@
 /** One run, live: its state as the server tells it, and its history behind it. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { type Gradus, gradus, noteFailure, returns } from "../session.ts";
 import { type History, readHistory, STEPS } from "./history.ts";
 import { type Line, linesOf } from "./lines.ts";
@@ -9,6 +10,16 @@ import { type ReadRun, readRun } from "./state.ts";
 const PAUSE_MS = 2_000;
 /** Between two states: the whole of a run's, of all of its arms. */
 const INTERVAL_MS = 1_000;
+/** Before a watch that broke off is begun again. */
+const AGAIN_MS = 2_000;
+/** What stays as it is, however often it is asked for. */
+const FINAL: readonly string[] = [
+  "NOT_FOUND",
+  "INVALID_ARGUMENT",
+  "PERMISSION_DENIED",
+  "UNAUTHENTICATED",
+  "UNIMPLEMENTED",
+];
 
 export interface Followed {
   readonly run: ReadRun | undefined;
@@ -29,11 +40,13 @@ export function useRun(runId: string, q: string): Followed {
   }, []);
   const client = gradus.value;
   const following = useRef<Following>(undefined);
+  const [begun, setBegun] = useState(0);
   useEffect(() => {
     // Nobody looks, and the server is not asked.
     if (!visible) return undefined;
     const leaving = new AbortController();
     const { signal } = leaving;
+    let waiting: ReturnType<typeof setTimeout> | undefined;
     const tell = (news: Partial<Followed>) => {
       if (!signal.aborted) setFollowed((before) => ({ ...before, error: undefined, ...news }));
     };
@@ -43,9 +56,15 @@ export function useRun(runId: string, q: string): Followed {
     follow(client, { runId, signal, tell, watched }).catch((error: unknown) => {
       if (signal.aborted) return;
       tell({ error: noteFailure(error) });
+      // A server that ends calls and is there, e.g. behind a balancer, is asked again; one that went away is waited for.
+      if (error instanceof GradusError && !FINAL.includes(error.code))
+        waiting = setTimeout(() => setBegun((times) => times + 1), AGAIN_MS);
     });
-    return () => leaving.abort();
-  }, [runId, client, returns.value, visible]);
+    return () => {
+      clearTimeout(waiting);
+      leaving.abort();
+    };
+  }, [runId, client, returns.value, visible, begun]);
   useEffect(() => following.current?.search(q), [q]);
   return followed;
 }

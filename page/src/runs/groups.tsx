@@ -61,7 +61,16 @@ function Listed({
 }) {
   const isChosen = chosenIn(address.value.query["chosen"] ?? "");
   const now = useNow();
-  if (groups.length === 0) return <p class="empty">No group is open: the run waits for nothing.</p>;
+  if (groups.length === 0) {
+    const { batch = "" } = address.value.query;
+    return (
+      <p class="empty">
+        {batch === ""
+          ? "No group is open: the run waits for nothing."
+          : `The run has no groups of update batch ${batch}.`}
+      </p>
+    );
+  }
   const may = roleAtLeast("trainer");
   const there = groups.filter((group) => isChosen(placeOf(group)));
   const choose = (chosen: readonly RunGroup[]) => refine({ chosen: rangesOf(chosen.map(placeOf)) });

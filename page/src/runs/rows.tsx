@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { RowState } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
 import type { ArmRows } from "../../../clients/ts/src/public.ts";
-import { address, refine } from "../address.ts";
+import { address, named, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { roleAtLeast } from "../caller.ts";
 import { Answered, Panel, Search, Select, Share, Tag } from "../ui/parts.tsx";
@@ -82,9 +82,9 @@ const orders: Readonly<Record<string, readonly [text: string, order?: Order]>> =
 function Known({ known: { rows, histogram, retired } }: { readonly known: ArmRows }) {
   const { which = "every", sort = "row", row = "" } = address.value.query;
   const shown = useMemo(() => {
-    const { has } = kinds[which] ?? every;
+    const { has } = named(kinds, which) ?? every;
     const found = rows.filter((each) => has(each) && String(each.row).includes(row.trim()));
-    const order = orders[sort]?.[1];
+    const order = named(orders, sort)?.[1];
     return order === undefined ? found : found.sort(order);
   }, [rows, which, sort, row]);
   return (

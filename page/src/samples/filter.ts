@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { SampleFilterSchema, Verdict } from "../../../clients/ts/src/public.ts";
 import type { SampleFilter } from "../../../clients/ts/src/public.ts";
+import { named } from "../address.ts";
 
 const verdicts: Readonly<Record<string, Verdict>> = {
   malformed: Verdict.MALFORMED,
@@ -15,7 +16,7 @@ export const outcomeChoices = ["", ...Object.keys(verdicts), "solved", "not solv
 
 export function filterOf(query: Readonly<Record<string, string>>): SampleFilter {
   const { outcome = "", violation = "", min = "", max = "", text = "" } = query;
-  const verdict = verdicts[outcome];
+  const verdict = named(verdicts, outcome);
   return create(SampleFilterSchema, {
     verdicts: verdict === undefined ? [] : [verdict],
     violation,

@@ -1,7 +1,7 @@
 /** The gallery: each environment with a picture of one of its tasks. */
 import { Goal, Split } from "../../../clients/ts/src/public.ts";
 import type { Environment } from "../../../clients/ts/src/public.ts";
-import { address, refine } from "../address.ts";
+import { address, named, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { roleAtLeast } from "../caller.ts";
 import { Answered, Heading, Search, Select, Tag } from "../ui/parts.tsx";
@@ -61,7 +61,7 @@ function Shown({
     (one) =>
       (category === "" || one.category === category) &&
       (level === "" || one.levels.some(({ name }) => name === level)) &&
-      hasSplit(one, level, splitOf[split]) &&
+      hasSplit(one, level, named(splitOf, split)) &&
       `${one.id} ${one.description}`.toLowerCase().includes(q.toLowerCase()),
   );
   const options = (names: readonly string[]) => ["", ...names].map((name) => ({ value: name, text: name || "any" }));

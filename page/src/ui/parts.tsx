@@ -153,8 +153,10 @@ export function Search({
   );
 }
 
+/** Nothing where the browser lets no page copy: over HTTP from another machine. */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
   const [copied, setCopied] = useState(false);
+  if (!isSecureContext) return null;
   const copy = async () => {
     await navigator.clipboard.writeText(text);
     setCopied(true);
