@@ -191,24 +191,33 @@ function written(lists: Walked): Promise<string> {
   return format([head, ...sections].join("\n"), { parser: "markdown" });
 }
 
+/** What ran both times: on a busy machine what comes now and then by the clock may fall into a walk. */
+async function twice(first: Walked): Promise<Walked> {
+  const second = await walked();
+  const both = Object.entries(first).map(([walk, files]) => [
+    walk,
+    files.filter((file) => second[walk as Walk].includes(file)),
+  ]);
+  return Object.fromEntries(both) as Walked;
+}
+
 if (import.meta.main) {
   const { values } = parseArgs({ options: { write: { type: "boolean", default: false } } });
-  const lists = await walked();
+  const kept = readFileSync(documentPath, "utf8");
+  const once = await walked();
+  const lists = (await written(once)) === kept ? once : await twice(once);
   const document = await written(lists);
   if (values.write) writeFileSync(documentPath, document);
+  const listed = new Map(kept.split("\n## The files of ").map((part) => [part.split(":")[0], part]));
   for (const [walk, files] of Object.entries(lists)) {
     console.log(`${walk}: ${files.length} files (at most ${walks[walk as Walk]})`);
+    for (const file of files)
+      if (!listed.get(walk)?.includes(`- [${file}]`)) console.error(`it passes ${file}, which is not in its list`);
     if (files.length <= walks[walk as Walk]) continue;
     console.error(`${walk} passes too many files: see docs/walks.md`);
     process.exitCode = 1;
   }
-  const kept = readFileSync(documentPath, "utf8");
-  if (kept !== document) {
-    const listed = new Map(kept.split("\n## The files of ").map((part) => [part.split(":")[0], part]));
-    for (const [walk, files] of Object.entries(lists))
-      for (const file of files)
-        if (!listed.get(walk)?.includes(`- [${file}]`))
-          console.error(`${walk} passes ${file}, which is not in its list`);
+  if (kept !== document && !values.write) {
     console.error("docs/walks.md is not what runs: node scripts/walks.ts --write, and look at what it changes");
     process.exitCode = 1;
   }
