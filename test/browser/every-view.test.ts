@@ -91,7 +91,6 @@ test("an address may hold any text, and what is gone", async () => {
     ["runs/by-hand/samples?outcome=constructor", "samples"],
     ["runs?compare=by-hand,hostile&measure=toString", "by-hand"],
     ["tasks?split=valueOf", "np/tsp"],
-    ["runs/by-hand/groups?batch=999", "The run has no groups of update batch 999."],
     ["evaluations?show=left,gone", "Side by side"],
   ] as const) {
     await opened.go(`#/${view}`);
