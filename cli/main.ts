@@ -39,3 +39,5 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 endWithNpx();
 await run(process.argv.slice(2));
+// Threads and programs of a start that failed would keep the process.
+if (process.exitCode !== undefined && process.exitCode !== 0) process.exit();

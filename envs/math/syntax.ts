@@ -168,13 +168,47 @@ function wrapped(node: Node): string {
 
 /** The parts of a node that are nodes, in the order they are written. */
 export function children(node: Node): readonly Node[] {
-  const found: Node[] = [];
-  withChildren(node, (child) => {
-    found.push(child);
-    return child;
-  });
-  return found;
+  switch (node.kind) {
+    case "number":
+    case "symbol":
+    case "clock":
+    case "text":
+      return NOTHING;
+    case "add":
+      return node.terms.map((term) => term.node);
+    case "multiply":
+      return node.factors.map((factor) => factor.node);
+    case "power":
+      return [node.base, node.exponent];
+    case "call":
+      return node.args;
+    case "series":
+      return [node.from, node.to, node.body];
+    case "unit":
+      return [node.node];
+    case "ratio":
+    case "relation":
+      return node.parts;
+    case "bracket":
+    case "set":
+    case "list":
+      return node.items;
+    case "builder":
+      return [node.element, node.condition];
+    case "sets":
+      return [node.left, node.right];
+    case "residue":
+      return [node.node, node.modulus];
+    case "cases":
+      return node.pieces.flatMap(({ value, condition }) => (condition === undefined ? [value] : [value, condition]));
+    case "matrix":
+      return node.rows.flat();
+    default:
+      return assertNever(node);
+  }
 }
+
+const NOTHING: readonly Node[] = [];
 
 /** The node with each of the parts that are nodes replaced, in the order they are written. */
 export function withChildren(node: Node, each: (child: Node) => Node): Node {
@@ -237,15 +271,22 @@ export function replaced(node: Node, name: string, by: Node): Node {
 
 // Which letters of an expression are variables.
 
+/** A tree is asked for them again and again while it is compared. */
+const known = new WeakMap<Node, ReadonlySet<string>>();
+
 /** The variables of an expression. */
-export function variablesOf(node: Node, found = new Set<string>()): Set<string> {
+export function variablesOf(node: Node): ReadonlySet<string> {
+  let found = known.get(node);
+  if (found === undefined) known.set(node, (found = variablesIn(node, new Set())));
+  return found;
+}
+
+function variablesIn(node: Node, found: Set<string>): ReadonlySet<string> {
   if (node.kind === "symbol" && !isConstant(node.name)) found.add(node.name);
   if (node.kind === "series") {
-    const inner = variablesOf(node.body);
-    inner.delete(node.index);
-    for (const name of inner) found.add(name);
-    variablesOf(node.from, found);
-    variablesOf(node.to, found);
-  } else for (const child of children(node)) variablesOf(child, found);
+    for (const name of variablesOf(node.body)) if (name !== node.index) found.add(name);
+    variablesIn(node.from, found);
+    variablesIn(node.to, found);
+  } else for (const child of children(node)) variablesIn(child, found);
   return found;
 }

@@ -4,7 +4,8 @@ import { type Node, show, some } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
 import { areOfOthers, compareReals, realsOf } from "./reals.ts";
 import { compareRelations } from "./relations.ts";
-import { assignmentOf, doubled, hasDoubleSign, plain } from "./shape.ts";
+import { plain } from "./shape.ts";
+import { compareDoubled, hasDoubleSign } from "./double-signs.ts";
 import {
   areBracketsOther,
   areNumbered,
@@ -89,7 +90,7 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (gold.kind === "residue" || answer.kind === "residue") return compareResidues(gold, answer, state, compare);
   if (gold.kind === "clock" || answer.kind === "clock") return compareClocks(gold, answer);
   if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, answer);
-  if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, compare);
+  if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, state, compare);
   const named = compareAssignments(gold, answer, state, context, compare);
   if (named !== undefined) return named;
   const tuples = asTuples(gold, answer);
@@ -120,48 +121,6 @@ function written(node: Node): string {
   if (text === undefined) writtenParts.set(node, (text = show(node)));
   return text;
 }
-
-// ±
-
-/** With as many values as the other side has: each ± with signs of its own, or all with the same. */
-function compareDoubled(gold: Node, answer: Node, compare: Compare): Comparison {
-  // An equation that names nothing is compared with equations.
-  const named = [gold, answer].some((node) => partsOf(node).some(isEquation));
-  const spelled = (node: Node, apart: boolean): Node => (hasDoubleSign(node) ? listOf(node, apart, named) : node);
-  return any(
-    [false, true].map((apart) => () => {
-      const both = [spelled(gold, apart), spelled(answer, apart)] as const;
-      const isOpen = both.some(hasDoubleSign) || [gold, answer].some((node) => some(node, isUnclear));
-      return isOpen ? undecided("it has a ± that is not spelled out") : compare(...both);
-    }),
-  );
-}
-
-const partsOf = (node: Node): readonly Node[] => (node.kind === "list" || node.kind === "set" ? node.items : [node]);
-
-function isEquation(node: Node): boolean {
-  return node.kind === "relation" && node.operators.every((operator) => operator === "=") && !assignmentOf(node);
-}
-
-function listOf(node: Node, apart: boolean, named: boolean): Node {
-  if (node.kind === "list" || node.kind === "set") {
-    const items = node.items.flatMap((item) => (hasDoubleSign(item) ? doubled(item, apart) : [item]));
-    return node.kind === "set" ? { kind: "set", items } : { ...node, items };
-  }
-  // ℝ ∖ {±1}
-  if (node.kind === "sets")
-    return { ...node, left: listOf(node.left, apart, named), right: listOf(node.right, apart, named) };
-  if (!hasDoubleSign(node)) return node;
-  const assigned = named ? undefined : assignmentOf(node);
-  const only = assigned?.values.length === 1 ? assigned.values[0] : undefined;
-  // x ≠ ±1 is neither of them.
-  const joiner = node.kind === "relation" && node.operators.includes("≠") ? "and" : "or";
-  return { kind: "list", joiner, items: doubled(only ?? node, apart) };
-}
-
-/** x < ±3 says nothing. */
-const isUnclear = (node: Node): boolean =>
-  node.kind === "relation" && hasDoubleSign(node) && node.operators.some((operator) => "<>≤≥".includes(operator));
 
 // Sets of reals.
 

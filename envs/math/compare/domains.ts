@@ -6,7 +6,8 @@ import { type Comparison, different, EQUAL, type State, undecided } from "./outc
 import { placeOf } from "./places.ts";
 import { compareReals, complement, joined, met, PARTS_MAX, realsOf } from "./reals.ts";
 import { ALL, OPEN, type Reals } from "./solutions.ts";
-import { doubled, hasDoubleSign, plain } from "./shape.ts";
+import { doubled, hasDoubleSign } from "./double-signs.ts";
+import { plain } from "./shape.ts";
 
 type Domain = "ℤ" | "ℚ" | "ℝ";
 

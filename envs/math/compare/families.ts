@@ -8,7 +8,8 @@ import { add, divide, type Maybe, multiply, negate, type Num, order, signOf, who
 import { differenceOf, negated, type Node, numberNode, replaced, show, sumOf, symbol, variablesOf } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { BITS, placeOf, realValue, WHOLE } from "./places.ts";
-import { assignmentOf, doubled, hasDoubleSign } from "./shape.ts";
+import { doubled, hasDoubleSign } from "./double-signs.ts";
+import { assignmentOf } from "./shape.ts";
 
 interface Progression {
   readonly offset: Num;

@@ -1,4 +1,4 @@
-/** Brings what was read into the shapes that are compared: names left out, ± spelled out, conditions put aside. */
+/** Brings what was read into the shapes that are compared: names left out, conditions put aside. */
 import { isConstant, isNumberSet } from "../read/names.ts";
 import { numberOfWords } from "../read/letters.ts";
 import {
@@ -11,7 +11,6 @@ import {
   symbol,
   type Term,
   variablesOf,
-  withChildren,
 } from "../syntax.ts";
 import { matrixOf } from "./vectors.ts";
 
@@ -74,48 +73,6 @@ export function textOf(text: string): string {
     .replace(/[.'’]/g, "")
     .replace(/[\s_-]+/g, " ")
     .trim();
-}
-
-// ±
-
-const isDouble = (sign: string): boolean => sign === "±" || sign === "∓";
-
-export function hasDoubleSign(node: Node): boolean {
-  return some(node, (part) => part.kind === "add" && part.terms.some(({ sign }) => isDouble(sign)));
-}
-
-const COMBINATIONS_MAX = 16;
-
-/** Both values of a node with ±; `apart`: each ± has signs of its own. */
-export function doubled(node: Node, apart: boolean): readonly Node[] {
-  let count = 0;
-  withSigns(node, () => (count++, "+"));
-  if (!apart)
-    return [
-      withSigns(node, (sign) => (sign === "±" ? "+" : "-")),
-      withSigns(node, (sign) => (sign === "±" ? "-" : "+")),
-    ];
-  if (2 ** count > COMBINATIONS_MAX) return doubled(node, false);
-  return Array.from({ length: 2 ** count }, (_, bits) => {
-    let place = 0;
-    return withSigns(node, () => ((bits >> place++) & 1 ? "-" : "+"));
-  });
-}
-
-/** What passes on the signs of its parts; lists and sets are looked at item by item. */
-const SIGNED: ReadonlySet<Node["kind"]> = new Set(["multiply", "power", "call", "unit", "bracket", "relation"]);
-
-/** The node with each ± replaced, in the order they are written. */
-function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node {
-  const each = (child: Node): Node => (hasDoubleSign(child) ? withSigns(child, choose) : child);
-  if (node.kind !== "add") return SIGNED.has(node.kind) ? withChildren(node, each) : node;
-  return {
-    ...node,
-    terms: node.terms.map(({ sign, node: term }): Term => ({
-      sign: sign === "±" || sign === "∓" ? choose(sign) : sign,
-      node: each(term),
-    })),
-  };
 }
 
 // Names.

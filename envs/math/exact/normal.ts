@@ -137,7 +137,7 @@ function opaque(from: Fraction, to: Fraction, power: Power, ring: Ring): Maybe<F
   const key = `(${keyOfFraction(from)})^(${keyOfFraction(to)})`;
   const exponent = quotientOf(nodeOf(to.num, ring), nodeOf(to.den, ring));
   const node: Node = { kind: "power", base: power.base, exponent };
-  const names = (): ReadonlySet<string> => variablesOf(power.exponent, variablesOf(power.base));
+  const names = (): ReadonlySet<string> => new Set([...variablesOf(power.base), ...variablesOf(power.exponent)]);
   return other(key, node, [from.num, from.den], ring, names);
 }
 

@@ -18,7 +18,7 @@ const SHORT_WORDS: ReadonlySet<string> = new Set([
   ...wordSet(
     "sq cu her his she he him who man men boy pen cat dog red son mon tue wed thu fri sat sun jan feb mar apr",
   ),
-  ...wordSet("jun jul aug sep oct nov dec dne DNE"),
+  ...wordSet("jun jul aug sep oct nov dec dne DNE por"),
 ]);
 
 /** The "st" of "21st", but not of "2st", which is a product; by the digits before it. */

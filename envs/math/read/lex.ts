@@ -30,8 +30,11 @@ export type Lexed =
 
 const TOKENS_MAX = 3_000;
 const DOUBLE_SIGNS_MAX = 12;
+/** Each may stand for four hundred digits. */
+const EXPONENTS_MAX = 64;
 
 export function lex(text: string, style: Style): Lexed {
+  if ((text.match(/\d[eE][+-]?\d{2}/g)?.length ?? 0) > EXPONENTS_MAX) return { kind: "malformed", reason: TOO_LONG };
   const nothing = { space: false, gap: "none", depth: 0, dollars: 0, problem: undefined } as const;
   const sink: Sink = { tokens: [], environments: [], ...nothing };
   lexInto(text, style, sink);

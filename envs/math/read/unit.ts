@@ -44,7 +44,7 @@ const ROWS: readonly Row[] = [
   ["£ pound pounds", "pound", 1n],
   ["° degree degrees deg", "angle", 1n],
   ["rad radian radians", "radian", 1n],
-  ["% percent pct prozent パーセント 퍼센트 процент процента процентов", "percent", 1n],
+  ["% percent pct prozent porciento パーセント 퍼센트 процент процента процентов", "percent", 1n],
 ];
 
 export const UNITS: ReadonlyMap<string, UnitInfo> = new Map(
