@@ -89,11 +89,19 @@ function Row({ evaluation, chosen, fits, onChoose }: RowProps) {
         </label>
       </th>
       <td class="words">{model}</td>
-      <td class="words">{unreadable === "" ? `${suite}, version ${suiteVersion}` : unreadable}</td>
-      <td>
-        <Share value={scored} label={`${count(samplesScored)} of ${count(samplesTotal)}`} />
-      </td>
-      <td>{createTime === undefined ? "–" : clock(new Date(Number(createTime.seconds) * 1000))}</td>
+      {unreadable === "" ? (
+        <>
+          <td class="words">{`${suite}, version ${suiteVersion}`}</td>
+          <td>
+            <Share value={scored} label={`${count(samplesScored)} of ${count(samplesTotal)}`} />
+          </td>
+          <td>{createTime === undefined ? "–" : clock(new Date(Number(createTime.seconds) * 1000))}</td>
+        </>
+      ) : (
+        <td class="words wraps" colSpan={3}>
+          {unreadable}
+        </td>
+      )}
     </tr>
   );
 }

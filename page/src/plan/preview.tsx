@@ -8,7 +8,7 @@ import { serverInfo } from "../caller.ts";
 import { gradus, noteFailure } from "../session.ts";
 import { lineColours } from "../ui/colours.ts";
 import { Failure, Panel, Select } from "../ui/parts.tsx";
-import { Chart } from "../ui/plot.tsx";
+import { Chart, SHARES } from "../ui/plot.tsx";
 import { Table } from "../ui/table.tsx";
 import { count, percent } from "../words.ts";
 
@@ -98,7 +98,7 @@ function Played({ played, config }: { readonly played: SimulateRunResponse; read
         options={() => ({
           marginLeft: 46,
           x: { label: "rollouts" },
-          y: { label: null, percent: true, domain: [0, 100], grid: true, ticks: 5 },
+          y: { label: null, ...SHARES, domain: [0, 100], grid: true, ticks: 5 },
           color: colour,
           marks: [
             Plot.areaY(shares, {
@@ -120,7 +120,7 @@ function Played({ played, config }: { readonly played: SimulateRunResponse; read
         options={() => ({
           marginLeft: 46,
           x: { label: "rollouts" },
-          y: { label: null, percent: true, domain: [0, 100], grid: true, ticks: 5 },
+          y: { label: null, ...SHARES, domain: [0, 100], grid: true, ticks: 5 },
           color: colour,
           marks: [
             Plot.ruleY([target], { stroke: "var(--good)", strokeDasharray: "4 3" }),

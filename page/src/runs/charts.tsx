@@ -1,7 +1,7 @@
 /** The charts of a run over its rollouts. */
 import * as Plot from "@observablehq/plot";
 import { useMemo } from "preact/hooks";
-import { Chart, type ChartProps } from "../ui/plot.tsx";
+import { Chart, type ChartProps, SHARES } from "../ui/plot.tsx";
 import { lineColours } from "../ui/colours.ts";
 import { Panel } from "../ui/parts.tsx";
 import { count, percent } from "../words.ts";
@@ -149,7 +149,7 @@ function SharesChart(shown: Shown) {
       height={HEIGHT}
       inputs={[series, chosen]}
       options={() => ({
-        ...overRollouts(series, { label: null, percent: true, domain: [0, 100] }, [
+        ...overRollouts(series, { label: null, ...SHARES, domain: [0, 100] }, [
           Plot.areaY(
             longOf(series, ({ shares }) => shares),
             {
@@ -184,7 +184,7 @@ function ArmChart({
       options={() => {
         const long = longOf(series, of);
         return {
-          ...overRollouts(series, { label: null, percent: isShare, zero: true }, [
+          ...overRollouts(series, { label: null, ...(isShare && SHARES), zero: true }, [
             Plot.lineY(long, {
               x: "rollouts",
               y: "value",
@@ -229,7 +229,7 @@ function SuccessChart({ series }: { readonly series: Series }) {
         height={HEIGHT}
         inputs={[series]}
         options={() =>
-          overRollouts(series, { label: null, percent: true, domain: [0, 100] }, [
+          overRollouts(series, { label: null, ...SHARES, domain: [0, 100] }, [
             Plot.lineY(
               long.filter(({ name }) => name === "solved"),
               { x: "rollouts", y: "value", stroke: "var(--best)", strokeWidth: 1.8 },

@@ -4,19 +4,24 @@ import { address, named, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { lineColours } from "../ui/colours.ts";
 import { Answered, Panel, Segments } from "../ui/parts.tsx";
-import { Chart } from "../ui/plot.tsx";
+import { Chart, SHARES } from "../ui/plot.tsx";
 import { readHistory, STEPS } from "./history.ts";
 import { type Point, seriesOf } from "./series.ts";
 import type { ReadRun } from "./state.ts";
 
-const solved = { text: "solved share", of: ({ solved: share }: Point) => share };
+interface Measure {
+  readonly text: string;
+  readonly of: (point: Point) => number | undefined;
+  readonly isShare: boolean;
+}
 
-const measures: Readonly<Record<string, { readonly text: string; readonly of: (point: Point) => number | undefined }>> =
-  {
-    solved,
-    reward: { text: "mean reward", of: ({ reward }) => reward },
-    useful: { text: "useful groups", of: ({ useful }) => useful },
-  };
+const solved: Measure = { text: "solved share", of: ({ solved: share }) => share, isShare: true };
+
+const measures: Readonly<Record<string, Measure>> = {
+  solved,
+  reward: { text: "mean reward", of: ({ reward }) => reward, isShare: false },
+  useful: { text: "useful groups", of: ({ useful }) => useful, isShare: true },
+};
 
 /** Runs are told apart by their lines as well as by their colours. */
 const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
@@ -63,7 +68,7 @@ function Overlay({
   readonly measure: string;
 }) {
   const colours = lineColours(ids);
-  const { text, of } = named(measures, measure) ?? solved;
+  const { text, of, isShare } = named(measures, measure) ?? solved;
   return (
     <>
       <ul class="legend" aria-label="Runs">
@@ -80,7 +85,7 @@ function Overlay({
         options={() => ({
           marginLeft: 46,
           x: { label: "rollouts" },
-          y: { label: null, grid: true, zero: true },
+          y: { label: null, grid: true, zero: true, ...(isShare && SHARES) },
           marks: points.map((line, at) =>
             Plot.lineY(
               line.map((point) => ({ rollouts: point.rollouts, value: of(point) ?? Number.NaN })),

@@ -88,13 +88,20 @@ function Ports({ server: { ports } }: { readonly server: ServerInfo }) {
   );
 }
 
+/** What a server does off its event loop, by the contract's names of it. */
+const WORK: Readonly<Record<string, string>> = {
+  tasks: "making tasks",
+  aside: "drawing, solving and checking for people",
+  simulations: "simulating students",
+};
+
 function Queues({ server: { queues } }: { readonly server: ServerInfo }) {
   return (
     <Panel title="Queues">
       <ul class="entries">
         {queues.map(({ name, running, waiting, waitingMax }) => (
           <li key={name}>
-            <h3>{name === "aside" ? "drawing, solving and simulating for people" : "making tasks"}</h3>
+            <h3>{WORK[name] ?? name}</h3>
             <Share
               value={waitingMax === 0 ? 0 : waiting / waitingMax}
               tone="poor"

@@ -4,6 +4,9 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export type PlotOptions = Plot.PlotOptions;
 
+/** The axis of shares, which are from 0 to 1. */
+export const SHARES = { percent: true, tickFormat: (value: number) => `${value}%` } as const;
+
 let turn: Promise<void> = Promise.resolve();
 
 /** Runs one piece of work after the other, with room for the reader in between. */

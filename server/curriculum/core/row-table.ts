@@ -77,10 +77,25 @@ export function expectedRate({ seen, solved }: RowRecord): number {
 
 const UNKNOWN: RowRecord = Object.freeze({ seen: 0, solved: 0, streak: 0 });
 
+/** All numbers of a page in one piece of memory: a draw copies hundreds of pages, and four pieces each were four times the garbage. */
+function pageIn(memory: ArrayBuffer, rows: number): RowPage {
+  const [seenAt, solvedAt, streakAt] = [4 * CLASSES, 4 * CLASSES + 2 * rows, 4 * CLASSES + 4 * rows];
+  return {
+    counts: new Uint32Array(memory, 0, CLASSES),
+    seen: new Uint16Array(memory, seenAt, rows),
+    solved: new Uint16Array(memory, solvedAt, rows),
+    streak: new Uint8Array(memory, streakAt, rows),
+  };
+}
+
 function blankPage(rows: number): RowPage {
-  const counts = new Uint32Array(CLASSES);
-  counts[classOf(UNKNOWN, 0)] = rows;
-  return { seen: new Uint16Array(rows), solved: new Uint16Array(rows), streak: new Uint8Array(rows), counts };
+  const page = pageIn(new ArrayBuffer(4 * CLASSES + 5 * rows), rows);
+  page.counts[classOf(UNKNOWN, 0)] = rows;
+  return page;
+}
+
+function copyOf({ counts, seen }: RowPage): RowPage {
+  return pageIn(counts.buffer.slice(0), seen.length);
 }
 
 /** Of rows of which nothing is known: whole pages are one and the same. */
@@ -118,8 +133,7 @@ export function withRecords(table: RowTable, changes: Iterable<readonly [row: nu
   for (const [row, record] of changes) {
     const place = Math.floor(row / PAGE_ROWS);
     if (!copied.has(place)) {
-      const { seen, solved, streak, counts: own } = pages[place] as RowPage;
-      pages[place] = { seen: seen.slice(), solved: solved.slice(), streak: streak.slice(), counts: own.slice() };
+      pages[place] = copyOf(pages[place] as RowPage);
       copied.add(place);
     }
     const page = pages[place] as RowPage;
@@ -172,21 +186,21 @@ export interface Rates {
 /** The table with what is told of some rows in place of what was known of them; there may be a million. */
 export function withRates(table: RowTable, { rows, first, rateAt, count, samples }: Rates): RowTable {
   const told = Math.min(COUNT_MAX, Math.round(SAMPLE * samples));
-  const copies = new Map<number, Omit<RowPage, "counts">>();
+  const copies = new Map<number, RowPage>();
   for (let i = 0; i < count; i++) {
     const row = rows[i] ?? first + i;
     const [place, at] = [Math.floor(row / PAGE_ROWS), row % PAGE_ROWS];
     let page = copies.get(place);
     if (page === undefined) {
-      const { seen, solved, streak } = table.pages[place] as RowPage;
-      page = { seen: seen.slice(), solved: solved.slice(), streak: streak.slice() };
-      copies.set(place, page);
+      copies.set(place, (page = copyOf(table.pages[place] as RowPage)));
     }
     page.seen[at] = told;
     page.solved[at] = Math.round(told * rateAt(i));
     page.streak[at] = 0;
   }
-  return withPages(table, copies);
+  for (const page of copies.values()) recount(page, table.retireAfter);
+  const pages = table.pages.map((page, i) => copies.get(i) ?? page);
+  return tableOf(table.size, table.retireAfter, pages);
 }
 
 /** A table whose pages were kept; the others are blank. */
@@ -196,13 +210,17 @@ export function withPages(
 ): RowTable {
   const all = table.pages.map((page, i) => {
     const kept = pages.get(i);
-    return kept === undefined ? page : { ...kept, counts: countsOf(kept, table.retireAfter) };
+    if (kept === undefined) return page;
+    const read = blankPage(page.seen.length);
+    for (const name of ["seen", "solved", "streak"] as const) read[name].set(kept[name]);
+    recount(read, table.retireAfter);
+    return read;
   });
   return tableOf(table.size, table.retireAfter, all);
 }
 
-function countsOf({ seen, solved, streak }: Pick<RowPage, "seen" | "solved" | "streak">, retireAfter: number) {
-  const counts = new Uint32Array(CLASSES);
+/** Counts the rows of each class anew. */
+function recount({ seen, solved, streak, counts }: RowPage, retireAfter: number): void {
+  counts.fill(0);
   for (let i = 0; i < seen.length; i++) counts[classIn(seen[i]!, solved[i]!, streak[i]!, retireAfter)]!++;
-  return counts;
 }
