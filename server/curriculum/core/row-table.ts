@@ -98,6 +98,11 @@ function copyOf({ counts, seen }: RowPage): RowPage {
   return pageIn(counts.buffer.slice(0), seen.length);
 }
 
+/** How many of an arm's rows a page has; 0: there is no such page. */
+export function rowsOfPage(page: number, size: number): number {
+  return Math.max(0, Math.min(PAGE_ROWS, size - page * PAGE_ROWS));
+}
+
 /** Of rows of which nothing is known: whole pages are one and the same. */
 export function rowTable({ rows: size, retireAfter }: Pick<RowRule, "rows" | "retireAfter">): RowTable {
   const whole = blankPage(Math.min(PAGE_ROWS, size));

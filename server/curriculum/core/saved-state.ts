@@ -36,7 +36,7 @@ import {
   taskMessage,
 } from "./saved.ts";
 import { freshTable } from "./row-arms.ts";
-import { isBlank, type RowTable, withPages } from "./row-table.ts";
+import { isBlank, rowsOfPage, type RowTable, withPages } from "./row-table.ts";
 import type { ArmCounters, EvaluationRound, RunState } from "./state.ts";
 import { memoryOf, memoryRecords, type TaskRecord } from "./task-memory.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
@@ -239,11 +239,15 @@ export function decodeRecord(bytes: Uint8Array): { readonly seq: number; readonl
 
 /** Bytes of numbers of two, which stand anywhere. */
 function numbersIn(bytes: Uint8Array): Uint16Array<ArrayBuffer> {
-  return new Uint16Array(bytes.slice().buffer);
+  // A Buffer's own slice would share the memory that it lies in.
+  return new Uint16Array(new Uint8Array(bytes).buffer);
 }
 
-function pageFrom({ seen, solved, streak }: wire.RowPage) {
-  return { seen: numbersIn(seen), solved: numbersIn(solved), streak: streak.slice() };
+function pageFrom({ page, seen, solved, streak }: wire.RowPage, { rows }: RunConfig["arms"][number]) {
+  const size = rowsOfPage(page, rows?.rows ?? 0);
+  if (size === 0 || seen.length !== 2 * size || solved.length !== 2 * size || streak.length !== size)
+    throw new FormatError(`page ${page} of an arm's rows has not ${size} rows`);
+  return { seen: numbersIn(seen), solved: numbersIn(solved), streak: new Uint8Array(streak) };
 }
 
 /** A state as it is being read: what it grows by is changed in place until it is whole. */
@@ -322,7 +326,10 @@ function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs
       required(reading.memory[part.value.generation], "a generation of records").push(...part.value.records.map(bare));
       return;
     case "rows":
-      required(reading.rowPages[part.value.arm], "the arm of some rows").set(part.value.page, pageFrom(part.value));
+      required(reading.rowPages[part.value.arm], "the arm of some rows").set(
+        part.value.page,
+        pageFrom(part.value, required(reading.head.config.arms[part.value.arm], "the arm of some rows")),
+      );
       return;
     case "end":
       reading.isWhole = true;
