@@ -12,7 +12,12 @@ let turn: Promise<void> = Promise.resolve();
 /** Runs one piece of work after the other, with room for the reader in between. */
 export function inTurn(work: () => void): void {
   turn = turn.then(async () => {
-    work();
+    try {
+      work();
+    } catch (error) {
+      // Told as any fault of the page is; the others are drawn all the same.
+      reportError(error);
+    }
     await new Promise((resolve) => setTimeout(resolve));
   });
 }
