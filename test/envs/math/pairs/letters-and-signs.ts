@@ -40,6 +40,13 @@ export const pairs = [
     ["y^2=4x^2", r`y=\pm2x`, "equal"],
     ["y^2+y=x", r`y=\frac{-1\pm\sqrt{1+4x}}{2}`, "equal"],
     ["y^2+y=x", r`y=\frac{1\pm\sqrt{1+4x}}{2}`, "different", "undecided"],
+    [r`y=\sqrt{x}`, r`y=\pm\sqrt{x}`, "different"],
+    [r`y=\pm\sqrt{x}`, r`y=\sqrt{x}`, "different"],
+    ["|y|=x", r`y=\pm x`, "different"],
+    ["y=x", r`y=\pm x`, "different"],
+    ["y^2=x+1", r`y=\pm(\sqrt{x}+1)`, "different"],
+    [r`x=1+\sqrt{a}`, "(x-1)^2=a", "different"],
+    [r`x=1\pm\sqrt{a}`, "(x-1)^2=a", "equal"],
   ),
   ...labelled(
     "neither of both, and what has no meaning",
