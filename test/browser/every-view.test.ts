@@ -183,11 +183,12 @@ test("what is opened by the keyboard has the focus, and leaves it where it was",
   await using opened = await openView(browser, `${server.http}/#/runs/hostile`);
   await opened.page.getByRole("heading", { name: "hostile" }).waitFor();
   for (const name of ["Resume", "Advance", "Weights", "Policy", "Shape", "Delete"]) await openAndLeave(opened, name);
-  await opened.go("#/runs/hostile/rows");
-  await openAndLeave(opened, "Rate rows");
-  await opened.go("#/runs/hostile/groups?chosen=1");
-  await openAndLeave(opened, "Close the chosen");
-  await opened.go("#/runs/hostile/samples");
-  await openAndLeave(opened, "Delete the kept completions");
+  const others = { rows: "Rate rows", "groups?chosen=1": "Close the chosen", samples: "Delete the kept completions" };
+  for (const [view, name] of Object.entries(others)) {
+    await opened.go(`#/runs/hostile/${view}`);
+    // Whoever arrives at a view has the focus on its heading, and would lose it to that a moment later.
+    await eventually(async () => expect(await focused(opened.page)).toBe("h1: hostile"));
+    await openAndLeave(opened, name);
+  }
   expect(opened.complaints).toEqual([]);
 });
