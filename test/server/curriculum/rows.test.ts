@@ -1,10 +1,13 @@
 /** Curricula over the rows of an arm: which are drawn, what is known of them, and that a run goes on as it would have. */
+import { gunzipSync, gzipSync } from "node:zlib";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { ratedEvent } from "../../../server/curriculum/core/row-arms.ts";
 import { chooseRows } from "../../../server/curriculum/core/row-choice.ts";
 import { expectedRate, recordAt, rowTable, withGroups, withRates } from "../../../server/curriculum/core/row-table.ts";
 import type { RowRule } from "../../../server/curriculum/core/types.ts";
+import { SavedRunSchema } from "../../../server/gen/gradus/internal/v1/run_pb.js";
 import { arm, ask, bench, feedbackFor, made, runConfig, type Runs, sourceOf, type Task, value } from "./support.ts";
 
 const rule: RowRule = {
@@ -102,6 +105,24 @@ describe("a run with rows", () => {
     const report = value(await other.runs.rows("run", 0, 0, 60));
     expect(report.rows.filter(({ samples }) => samples > 0).length).toBeGreaterThan(20);
     expect(value(await again.runs.rows("run", 0, 0, 60))).toEqual(report);
+  });
+
+  test("is not taken from an export whose pages of rows are of another length, or of no arm", async () => {
+    const { runs } = bench({ source });
+    value(await runs.create("run", config));
+    await train(runs, 0, 12);
+    const { state } = value(await runs.export("run"));
+    for (const change of [{ streak: new Uint8Array(3) }, { seen: new Uint8Array(2) }, { page: 1 }, { arm: 9 }]) {
+      const saved = fromBinary(SavedRunSchema, gunzipSync(state));
+      const rows = saved.parts.flatMap(({ part }) => (part.case === "rows" ? [part.value] : []));
+      expect(rows.length).toBeGreaterThan(0);
+      Object.assign(rows[0] ?? {}, change);
+      const wrong = gzipSync(toBinary(SavedRunSchema, saved));
+      expect(await runs.import(wrong, "new"), Object.keys(change)[0]).toMatchObject({
+        kind: "invalid",
+        field: "state",
+      });
+    }
   });
 
   test("begins with what it is told, and takes what is told later from the next draw on", async () => {
