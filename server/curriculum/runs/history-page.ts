@@ -10,9 +10,8 @@ import type { RunState } from "../core/state.ts";
 export const PAGE_CHARACTERS_MAX = 1024 ** 2;
 /** Of an update batch, for each arm, where it is told whole, as it is on the wire. */
 const CHARACTERS_PER_ARM = 40;
-/** Records that are read from the store at a time: as many as have about so many characters, and not fewer than these. */
+/** Records that are read from the store at a time. */
 const AT_A_TIME = 64;
-const CHARACTERS_AT_A_TIME = PAGE_CHARACTERS_MAX / 8;
 
 export interface HistoryPage {
   /** At least one, where there is one. */
@@ -32,8 +31,7 @@ export async function historyPage(
   let characters = 0;
   let at = from;
   while (placed.length < limit) {
-    const like = characters === 0 ? 0 : Math.floor((CHARACTERS_AT_A_TIME * placed.length) / characters);
-    const wanted = Math.min(Math.max(AT_A_TIME, like), limit - placed.length);
+    const wanted = Math.min(AT_A_TIME, limit - placed.length);
     const part = await store.records(key, at, wanted);
     for (const record of part) {
       const length = Math.max(least, record.body.length);
