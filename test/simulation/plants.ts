@@ -184,7 +184,7 @@ export const plants: Readonly<Record<string, Plant>> = {
         const made = await source.make(places, signal, runId);
         const late = hashKey(Math.floor(world.nowMs() / 200)).slice(0, 2);
         return made.map((each) =>
-          each.kind === "task" ? { ...each, key: { ...each.key, hash: `${each.key.hash}${late}` } } : each,
+          each.kind === "task" ? { ...each, key: { ...each.key, hash: `${late}${each.key.hash.slice(2)}` } } : each,
         );
       },
     }),

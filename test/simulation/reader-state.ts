@@ -248,8 +248,10 @@ export function readState(bytes: Uint8Array): ReadRun {
     else if (part.case === "tasks") {
       batch?.groups.push(...part.value.groups.map((group) => readGroup(group, batch.generations)));
       batch?.reserve.push(...part.value.reserve.map(taskOf));
-    } else if (part.case === "issued") for (const hash of part.value.hashes) issued[part.value.generation]?.add(hash);
-    else if (part.case === "memory") for (const { hash, record } of part.value.records) memory.set(hash, record);
+    } else if (part.case === "issued") {
+      const digits = Buffer.from(part.value.packed).toString("hex");
+      for (const [hash] of digits.matchAll(/.{16}/g)) issued[part.value.generation]?.add(hash);
+    } else if (part.case === "memory") for (const { hash, record } of part.value.records) memory.set(hash, record);
   }
   const { config, configCreated, policy, policyState, masks, rolledBack, probabilities, remembers, ...head } =
     headOf(bytes);

@@ -176,7 +176,7 @@ export function sourceFor(bulk: number): TaskSource {
     const text = hashKey(seed).slice(0, 16);
     // Now and then there is no instance, and the scarce arm has few.
     if (text.startsWith("0")) return { kind: "none", message: "there is none" };
-    const hash = id === "scarce" ? `scarce-${Number.parseInt(text.slice(0, 4), 16) % 24}` : text;
+    const hash = id === "scarce" ? hashKey("scarce", Number.parseInt(text.slice(0, 4), 16) % 24).slice(0, 16) : text;
     return { kind: "task", key: { hash, name: `${id}:${ordinal}${" ".repeat(bulk)}` } };
   };
   return { ...codecs, make: async (places) => places.map(make) };

@@ -6,7 +6,7 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import * as wire from "../../gen/gradus/internal/v1/run_pb.js";
 import { type Batch, blankSamples, type DrawnTask, type Group, recordedOf, withSamples } from "./batches.ts";
 import { pagesOf, withResults } from "./evaluation-rounds.ts";
-import { hashLists, issuedHashes, logged } from "./issued-hashes.ts";
+import { addHash, addPacked, HASH_BYTES, hashLog, issuedHashes, packedHashes } from "./issued-hashes.ts";
 import { FormatError } from "./json.ts";
 import { changesOf } from "./by-arm.ts";
 import {
@@ -188,8 +188,8 @@ function* stateParts(state: RunState, codecs: Codecs, journal: string): Generato
   for (const value of state.arms) yield { case: "arm", value };
   for (const [i, batch] of state.batches.entries()) yield* batchParts(batch, state.batches[i - 1], codecs.keys);
   for (const round of state.evaluations) yield* roundParts(round, state.config);
-  for (const [generation, all] of hashLists(state.issued).entries())
-    for (const hashes of slices(all)) yield { case: "issued", value: { generation, hashes } };
+  for (const piece of packedHashes(state.issued, SAMPLES_PER_PART))
+    yield { case: "issued", value: { ...piece, hashes: [] } };
   for (const [generation, all] of memoryRecords(state.memory).entries())
     for (const records of slices(all)) yield { case: "memory", value: { generation, records } };
   for (const [arm, table] of state.rows.entries()) if (table !== null) yield* rowParts(arm, table);
@@ -262,7 +262,7 @@ function startReading(head: ReturnType<typeof headFrom>) {
       open: number;
     })[],
     evaluations: [] as EvaluationRound[],
-    issued: [logged([]), logged([])] as const,
+    issued: [hashLog(), hashLog()] as const,
     memory: [[], []] as readonly [TaskRecord[], TaskRecord[]],
     rowPages: head.config.arms.map(() => new Map<number, ReturnType<typeof pageFrom>>()),
   };
@@ -301,6 +301,13 @@ function takeEvaluated({ head: { config }, evaluations }: Reading, { tasks }: wi
   evaluations.push(withResults(round, tasks.map(resultsFrom), numGenerations));
 }
 
+function takeIssued({ issued }: Reading, { generation, hashes, packed }: wire.IssuedHashes): void {
+  const log = required(issued[generation], "a generation of hashes");
+  for (const hash of hashes) addHash(log, hash);
+  if (packed.length % HASH_BYTES !== 0) throw new FormatError("what was issued are not hashes of 8 bytes");
+  addPacked(log, packed);
+}
+
 function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs): void {
   if (reading.isWhole) throw new FormatError("a part of the state stands behind its end");
   switch (part.case) {
@@ -320,7 +327,7 @@ function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs
       takeEvaluated(reading, part.value);
       return;
     case "issued":
-      logged(part.value.hashes, required(reading.issued[part.value.generation], "a generation of hashes"));
+      takeIssued(reading, part.value);
       return;
     case "memory":
       required(reading.memory[part.value.generation], "a generation of records").push(...part.value.records.map(bare));

@@ -11,10 +11,12 @@ export interface Key extends InstanceKey {
   readonly rank: number;
 }
 
+const hexOf = (number: number): string => number.toString(16).padStart(8, "0");
+
 /** Every ordinal of an arm is an instance of its own, of a rank by chance. */
 export function keyOf(seed: number, arm: number, ordinal: number): Key {
   const rank = (mix(mix(mix(seed) ^ arm) ^ ordinal) + 0.5) / 2 ** 32;
-  return { hash: `${arm}:${ordinal}`, rank };
+  return { hash: `${hexOf(arm)}${hexOf(ordinal)}`, rank };
 }
 
 /** A task as it was drawn. */

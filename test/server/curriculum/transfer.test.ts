@@ -283,7 +283,7 @@ test("an export names the event that it was made at, and so does the journal of 
   const { state } = value(await runs.export("run"));
   const journal = (await store.hash(key, version)) ?? "";
   expect(journal).toMatch(/^[0-9a-f]{32}$/);
-  const { parts } = fromBinary(SavedRunSchema, gunzipSync(state));
+  const { parts } = fromBinary(SavedRunSchema, new Uint8Array(gunzipSync(state)));
   expect(parts[0]?.part.value).toMatchObject({ journal });
   value(await runs.import(state, "copy"));
   const copy = await store.find("copy");

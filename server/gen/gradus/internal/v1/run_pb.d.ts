@@ -2410,11 +2410,18 @@ export declare type IssuedHashes = Message<"gradus.internal.v1.IssuedHashes"> & 
   generation: number;
 
   /**
-   * Of the instances.
+   * Of the instances, 16 hex digits each: by servers that did not pack them.
    *
    * @generated from field: repeated string hashes = 2;
    */
   hashes: string[];
+
+  /**
+   * Of the instances, 8 bytes each.
+   *
+   * @generated from field: bytes packed = 3;
+   */
+  packed: Uint8Array;
 };
 
 /**
