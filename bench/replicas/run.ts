@@ -2,13 +2,16 @@
  * What a second replica costs: server CPU of a recorded sample, all its threads, with the same trainers on one server and on
  * two, behind the same HAProxy, by turns; of PostgreSQL its own beside it. CPU time, so that a busy machine counts for little.
  *
- *   node bench/replicas/run.ts [--store sqlite] [--pairs 9] [--warming 8] [--samples 8192] [--no-affinity] [--double] [--json]
+ *   node bench/replicas/run.ts [--store sqlite] [--pairs 9] [--warming 8] [--samples 8192] [--no-affinity] [--double] [--apart] [--json]
+ *
+ * `--apart` gives each server a store of its own, so that neither knows of the other: what two of them then take more than
+ * one is what a load costs that is split, and no replica's.
  *
  * With the same trainers each of two servers has half as many calls to take at once as one has, and does less of them
  * together; with `--double` two servers have twice the trainers, for which one adds a second. `idle` is what the second one
  * takes while it has nothing to do, of a core. What is measured in the first pairs, which do not count, is what Node compiles.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createClient } from "../../clients/ts/src/index.ts";
@@ -25,6 +28,7 @@ const { values: options } = parseArgs({
     samples: { type: "string", default: "8192" },
     "no-affinity": { type: "boolean", default: false },
     double: { type: "boolean", default: false },
+    apart: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
 });
@@ -119,19 +123,17 @@ using folders = new DisposableStack();
 const first = folders.use(temporaryFolder()).path;
 const second = folders.use(temporaryFolder()).path;
 await using postgres = options.store === "postgres" ? await startPostgres({ fsync: "on" }) : undefined;
+const keyFile = join(first, "keys-of-both");
+writeFileSync(keyFile, `${"5a".repeat(32)}\n`, { mode: 0o600 });
 const url = await postgres?.database();
-const flags = [
-  "--log-level",
-  "info",
-  ...(url === undefined ? [] : ["--store", url, "--key-file", join(first, "task-keys")]),
+const urls = [url, options.apart ? await postgres?.database() : url];
+const flagsOf = (store: string | undefined): readonly string[] => [
+  ...["--log-level", "info", "--key-file", keyFile],
+  ...(store === undefined ? [] : ["--store", store]),
 ];
-const dataDirs = url === undefined ? [first, first] : [first, second];
-if (url !== undefined) {
-  const { writeFileSync } = await import("node:fs");
-  writeFileSync(join(first, "task-keys"), `${"5a".repeat(32)}\n`, { mode: 0o600 });
-}
+const secondDir = url === undefined && !options.apart ? first : second;
 await using replicas = await startReplicas(
-  dataDirs.map((dataDir) => ({ dataDir, flags })),
+  [first, secondDir].map((dataDir, i) => ({ dataDir, flags: flagsOf(urls[i]) })),
   !options["no-affinity"],
 );
 const pairs: { readonly one: Figure; readonly two: Figure }[] = [];
@@ -152,6 +154,7 @@ const figures = {
   store: options.store,
   affinity: !options["no-affinity"],
   double: options.double,
+  apart: options.apart,
   oneUs: median(pairs.map(({ one }) => one.serverUs)),
   twoUs: median(pairs.map(({ two }) => two.serverUs)),
   ratio: median(pairs.map(({ one, two }) => two.serverUs / one.serverUs)),
