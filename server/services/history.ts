@@ -30,8 +30,8 @@ interface Told {
   isSettled: boolean;
 }
 
-/** Records of long histories that are read at a time: others get their turns in between. */
-const READ_MAX = 128;
+/** Records of long histories that are read at a time, a few milliseconds: others get their turns in between. */
+const READ_MAX = 256;
 
 export async function historyResponse(
   runs: Pick<Runs<unknown, never>, "history">,

@@ -10,8 +10,8 @@ import type { RunState } from "../core/state.ts";
 export const PAGE_CHARACTERS_MAX = 1024 ** 2;
 /** Of an update batch, for each arm, where it is told whole, as it is on the wire. */
 const CHARACTERS_PER_ARM = 40;
-/** Records that are read from the store at a time. */
-const AT_A_TIME = 64;
+/** Records that are read from the store at a time: fewer cost a message to its thread and back each. */
+const AT_A_TIME = 256;
 
 export interface HistoryPage {
   /** At least one, where there is one. */

@@ -40,7 +40,7 @@ import { type EvaluationBatch, evaluationKeys, type EvaluationRequest, nextEvalu
 import { keptMs } from "./expiry.ts";
 import { type Groups, type GroupsRequest, getGroups } from "./groups.ts";
 import type { Clock, Ports } from "./ports.ts";
-import { change, createRegistry, read, type Registry, unreadable, within } from "./registry.ts";
+import { change, createRegistry, type OpenRun, read, type Registry, unreadable, within } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
 import { nextTurn } from "./turns.ts";
 import { watchRun } from "./watch.ts";
@@ -212,8 +212,8 @@ function keeping<Spec, Key extends InstanceKey>(
     from,
     limit,
     { isToldWhole = true, isByArm = true, asTold = (entry: HistoryEntry): HistoryEntry => entry, place } = {},
-  ) =>
-    read(registry, runId, async (state, { run }) => {
+  ) => {
+    const look = async (state: RunState<Spec, Key>, { run }: OpenRun<Spec, Key>): Promise<HistoryPart> => {
       const armCount = isToldWhole ? state.config.arms.length : 0;
       const { placed, next } = await historyPage(store, run.key, { from, limit, armCount });
       const missing = missingRecord(state, placed, from, next);
@@ -231,7 +231,12 @@ function keeping<Spec, Key extends InstanceKey>(
         return { ...asTold({ ...(now ?? written), rolledBack }), seq, isSettled: now === undefined };
       });
       return { items, next, place: next === undefined ? undefined : { key: run.key, next, isByArm, readRecord } };
-    });
+    };
+    // Where it goes on, it is told as the run was when it was begun.
+    return place === undefined
+      ? read(registry, runId, look)
+      : within(registry, runId, async (open) => ok(await look(open.run.state(), open)));
+  };
 
   return {
     create,
