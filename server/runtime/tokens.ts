@@ -31,6 +31,10 @@ export interface Token {
 export interface Tokens {
   /** The token that a caller brought, if it is one of the server's. It takes as long for every one that is not. */
   find(brought: string): Token | undefined;
+  /** Whether a token is still one of the server's, of the same role. */
+  has(token: Token): boolean;
+  /** Tells when the file was read again. */
+  onChange(listener: () => void): void;
   /** Watches the file no more. */
   close(): void;
 }
@@ -129,10 +133,12 @@ export function openTokens(
   const own = token === undefined ? [] : [{ ...one, digest: digestOf(token) }];
   const read = (): readonly Token[] => distinct([...own, ...(path === undefined ? [] : readTokens(path))]);
   let tokens = read();
+  const listeners: (() => void)[] = [];
   const reload = (): void => {
     try {
       tokens = read();
       log.info({ path, names: tokens.map(({ name }) => name) }, "the tokens were read again");
+      for (const listener of listeners) listener();
     } catch (error) {
       if (!(error instanceof TokensProblem)) throw error;
       log.error({ path, problem: error.message }, "the tokens cannot be read again: those from before stay");
@@ -146,6 +152,8 @@ export function openTokens(
       // Digests have one length, and all are compared, whichever fits.
       return tokens.filter((each) => timingSafeEqual(digest, each.digest))[0];
     },
+    has: ({ digest, role }) => tokens.some((each) => each.role === role && timingSafeEqual(digest, each.digest)),
+    onChange: (listener) => void listeners.push(listener),
     close: () => {
       if (path !== undefined) unwatchFile(path, reload);
     },

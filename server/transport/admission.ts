@@ -7,6 +7,8 @@ import { RpcError, shuttingDown } from "./rpc.ts";
 export interface OpenCall {
   /** Whose calls are counted together. */
   readonly connection: object;
+  /** Whose it is. */
+  readonly account: Account;
   /** Bytes of requests and answers that it keeps in memory. */
   readonly bufferedBytes: number;
   /** When the request that it is still receiving began, by performance.now(); undefined: it is receiving none. */
@@ -17,11 +19,11 @@ export interface OpenCall {
   abort(reason: RpcError): void;
 }
 
-/** What the calls of one token have in common. */
+/** What the calls of one token have in common, for as long as it has its role. */
 export interface Account {
   /** The token's name; empty: the server asks for none. */
   readonly name: string;
-  /** Undefined: there is no token, and no limit but the server's. */
+  /** As it was read last; undefined: there is no token, and no limit but the server's. */
   token: Token | undefined;
   inflight: number;
   /** Calls that a token whose rate is limited may begin now, as of a time by performance.now(). */
@@ -85,12 +87,21 @@ const overloadDelayMs = 250;
 export function createAdmissionControl(config: AdmissionConfig, tokens: Tokens | undefined): AdmissionControl {
   const { maxInflightCalls } = config.limits;
   const draining = new AbortController();
+  const accounts = accountsOf(tokens);
   const calls = watchOpenCalls(config.limits.maxHeldBytes, config.requestTimeoutMs);
   let inflight = 0;
   let whenIdle: (() => void) | undefined;
 
+  // Streams and waits last for hours: whoever may not call any more does not hear on.
+  tokens?.onChange(() => {
+    const gone = accounts.withdrawn();
+    calls.forEach((call) => {
+      if (gone.has(call.account)) call.refuse(withdrawn(call.account));
+    });
+  });
+
   return {
-    admit: headerCheck(config, tokens),
+    admit: headerCheck(config, tokens !== undefined, accounts.of),
     opened: calls.add,
     closed: calls.delete,
     draining: draining.signal,
@@ -154,13 +165,12 @@ export interface RequestHeaders {
   readonly authorization: string | undefined;
 }
 
-function headerCheck(config: AdmissionConfig, tokens: Tokens | undefined): AdmissionControl["admit"] {
+function headerCheck(config: AdmissionConfig, hasTokens: boolean, accountOf: Accounts["of"]): AdmissionControl["admit"] {
   const { tls, allowedHosts, corsOrigins } = config;
-  const asksForCredentials = tokens !== undefined || tls?.clientCa !== undefined;
+  const asksForCredentials = hasTokens || tls?.clientCa !== undefined;
   const hosts =
     asksForCredentials || allowedHosts.includes("*") ? undefined : new Set([...LOOPBACK_HOSTS, ...allowedHosts]);
   const origins = corsOrigins.includes("*") ? undefined : new Set(corsOrigins);
-  const accountOf = accounts(tokens);
   return ({ host, origin, authorization }, { path, role }) => {
     if (origin !== undefined && origins?.has(origin) === false && !isOwn(origin, host)) return unlistedOrigin(origin);
     if (hosts !== undefined && !isAllowedHost(host, hosts)) return unlistedHost(host);
@@ -171,20 +181,33 @@ function headerCheck(config: AdmissionConfig, tokens: Tokens | undefined): Admis
   };
 }
 
-/** The account of the token that a call brings; undefined: it brings none of the server's. */
-function accounts(tokens: Tokens | undefined): (authorization: string | undefined) => Account | undefined {
+interface Accounts {
+  /** That of the token that a call brings; undefined: it brings none of the server's. */
+  of(authorization: string | undefined): Account | undefined;
+  /** Forgets those whose token the server knows no more, or not in that role. */
+  withdrawn(): ReadonlySet<Account>;
+}
+
+function accountsOf(tokens: Tokens | undefined): Accounts {
   const all = nobody();
-  if (tokens === undefined) return () => all;
-  // By name, of which there are as many as were ever in the file: calls in progress count on when it is read again.
+  if (tokens === undefined) return { of: () => all, withdrawn: () => new Set() };
+  // By name: calls in progress count on when the file is read again.
   const byName = new Map<string, Account>();
-  return (authorization) => {
-    const brought = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
-    const token = brought === undefined ? undefined : tokens.find(brought);
-    if (token === undefined) return undefined;
-    const account = byName.get(token.name) ?? newAccount(token.name, token);
-    account.token = token;
-    byName.set(token.name, account);
-    return account;
+  return {
+    of: (authorization) => {
+      const brought = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+      const token = brought === undefined ? undefined : tokens.find(brought);
+      if (token === undefined) return undefined;
+      const account = byName.get(token.name) ?? newAccount(token.name, token);
+      account.token = token;
+      byName.set(token.name, account);
+      return account;
+    },
+    withdrawn: () => {
+      const gone = [...byName.values()].filter(({ token }) => token !== undefined && !tokens.has(token));
+      for (const { name } of gone) byName.delete(name);
+      return new Set(gone);
+    },
   };
 }
 
@@ -220,6 +243,10 @@ function unlistedOrigin(origin: string): RpcError {
 
 function unauthenticated(): RpcError {
   return new RpcError("UNAUTHENTICATED", "this server wants its token: send 'authorization: Bearer <token>'");
+}
+
+function withdrawn({ name }: Account): RpcError {
+  return new RpcError("UNAUTHENTICATED", `the token '${name}' was withdrawn, or has another role now`);
 }
 
 function notAllowed({ name, role }: Token, path: string, needed: Role): RpcError {

@@ -1,7 +1,7 @@
 /** Those that hold most are refused, and no more of them than needed. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { watchOpenCalls } from "../../../server/transport/admission.ts";
+import { nobody, watchOpenCalls } from "../../../server/transport/admission.ts";
 import type { RpcError } from "../../../server/transport/rpc.ts";
 import { until } from "../../support/patience.ts";
 
@@ -16,6 +16,7 @@ function callThatHolds(bufferedBytes: number, connection: object = {}) {
   };
   const own = {
     connection,
+    account: nobody(),
     bufferedBytes,
     receivingSinceMs: undefined,
     refuse,

@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -92,6 +93,38 @@ describe.each(["grpc", "json", "web"] as const)("roles over %s", (port) => {
     hold.open();
     await Promise.all(held);
     await limited.step({ sampleIndex: 2 });
+  });
+
+  test("a call that is open ends with its token, and others' go on", async () => {
+    const other = { name: "other", role: "trainer", token: tokenOf("other") };
+    write({ ...everyRole[1], max_inflight_calls: 7 }, everyRole[2] ?? {}, other);
+    const hold = latch();
+    let begun = 0;
+    const step: Handlers["step"] = async (message, { signal }) => {
+      begun++;
+      await Promise.race([hold.opened, once(signal, "abort")]);
+      signal.throwIfAborted();
+      return echo(message);
+    };
+    const server = await start({ ...handlers, step }, { tokensFile: path });
+    const [trainer, operator, others] = ["a-trainer", "a-operator", "other"].map((name) =>
+      server[port](as(name))
+        .step({})
+        .then(() => "OK" as const, failureOf),
+    );
+    await until(() => begun === 3);
+    // One is gone, of one there is another secret, and one has other limits.
+    write(
+      { ...everyRole[2], token: tokenOf("another") },
+      { ...other, max_inflight_calls: 3, max_calls_per_second: 100 },
+    );
+    expect(await trainer).toMatchObject({
+      code: Code.Unauthenticated,
+      rawMessage: "the token 'a-trainer' was withdrawn, or has another role now",
+    });
+    expect(await operator).toMatchObject({ code: Code.Unauthenticated });
+    hold.open();
+    expect(await others).toBe("OK");
   });
 });
 
