@@ -72,6 +72,9 @@ sandbox=server/ports/sandbox/python
 rules=clients/python/pyproject.toml
 check "python format of the sandbox (ruff)" .venv/bin/python -m ruff format --check --config $rules $sandbox
 check "python lint of the sandbox (ruff)" .venv/bin/python -m ruff check --config $rules $sandbox
+# So are benchmarks, but for what scripts need not have: docstrings of each function, names for numbers, imports before code.
+check "python format of the benchmarks (ruff)" .venv/bin/python -m ruff format --check --config $rules bench
+check "python lint of the benchmarks (ruff)" .venv/bin/python -m ruff check --config $rules --ignore D103,PLR2004,E402,RUF012 bench
 check "python types of the sandbox (mypy)" env MYPYPATH=$sandbox .venv/bin/python -m mypy --cache-dir .mypy_cache/sandbox --config-file $rules $sandbox/zygote.py $sandbox/driver.py $sandbox/reader.py
 check "python types (mypy)" .venv/bin/python -m mypy --config-file clients/python/pyproject.toml clients/python/src clients/python/examples clients/python/tests
 check "compose file (dclint)" dclint --disable-rule require-quotes-in-ports --max-warnings 0 deploy/compose.yaml

@@ -16,9 +16,7 @@ def pairs_of(source: str):
     """Every row of a test that is parametrized by a gold, a prediction and whether they are equal."""
     for node in ast.walk(ast.parse(source)):
         if not (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr == "parametrize"
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "parametrize"
         ):
             continue
         try:

@@ -1,4 +1,4 @@
-"""From an empty folder to a step of TRL's in three commands, each of them timed: the ten lines that `gradus env new` writes.
+"""From an empty folder to a step of TRL's in three commands, each timed: the ten lines that `gradus env new` writes.
 
     .trainers/bin/python bench/mounted/first_step.py [--steps 1] [--gradus cli/gradus] [--json]
 
@@ -23,7 +23,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "clients/python/src"), str(ROOT / "clients/python/tests_trainers")]
 
 import tiny
-
 from gradus import Client
 
 TRAIN = """import gradus

@@ -1,4 +1,4 @@
-"""300 levels of one environment in Python, as bench/curriculum/many-arms.ts names them: say the number that is shown."""
+"""300 levels of one environment in Python, as bench/curriculum/many-arms.ts names them: say the number shown."""
 
 from gradus.serve import Environment
 

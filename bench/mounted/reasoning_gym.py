@@ -1,8 +1,8 @@
 """All of reasoning-gym, mounted: what is served, and whether its tasks and verdicts are the same everywhere.
 
 Two hosts, which are two processes of Python, make the same items in opposite orders, and verify the same answers; then
-all workers of the second are killed, and it is asked again. README.md says how to run it. With `--out` what came of a set
-is written as soon as it is done, and the same command goes on where it was broken off.
+all workers of the second are killed, and it is asked again. README.md says how to run it. With `--out` what came of a
+set is written as soon as it is done, and the same command goes on where it was broken off.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ async def examine(
 
 
 def chunks(levels: Sequence[Asked], items: int) -> Iterator[tuple[Asked, int, int]]:
-    """A chunk of each level in turn, so that where the time ends all levels have had some: from which item on, and how many."""
+    """A chunk of each level in turn, so that all have had some when the time ends: from which item, and how many."""
     done = 0
     size = FIRST_CHUNK
     while done < -(-items // max(1, len(levels))):
@@ -155,9 +155,7 @@ async def examine_level(asked: Asked, first: Host, second: Host, which: tuple[in
         if one.WhichOneof("result") == "made" == other.WhichOneof("result")
     ]
     answers = [answers_to(instance) for instance in good]
-    found = [
-        await asked.verify(first, instance.instance, texts) for instance, texts in zip(good, answers, strict=True)
-    ]
+    found = [await asked.verify(first, instance.instance, texts) for instance, texts in zip(good, answers, strict=True)]
     for is_after_kill in (False, True):
         if is_after_kill:
             await second.kill_workers()
@@ -169,9 +167,7 @@ async def examine_level(asked: Asked, first: Host, second: Host, which: tuple[in
                     tally.differ.append(f"{asked.level.name}, {text[:40]!r}: {words(one)} and {words(other)}")
     for texts, before in zip(answers, found, strict=True):
         tally.rewarded += [
-            text[:60]
-            for text, each in zip(texts, before, strict=True)
-            if text == NONSENSE and reaches_top(each.facts)
+            text[:60] for text, each in zip(texts, before, strict=True) if text == NONSENSE and reaches_top(each.facts)
         ]
         tally.failures.update(words(each)[:100] for each in before if each.WhichOneof("result") == "failure")
     if good and not tally.hostile:
@@ -204,7 +200,7 @@ def answers_to(instance: pb.ProvidedInstance) -> list[str]:
 
 
 def read_kept(out: str | None) -> dict[str, dict[str, object]]:
-    """What came of sets before, by id, the newest of each. A line that was cut short by the end of its process is none."""
+    """What came of sets before, by id, the newest of each. A line that the end of its process cut short is none."""
     kept: dict[str, dict[str, object]] = {}
     if out is None or not Path(out).exists():
         return kept
@@ -257,7 +253,8 @@ async def report(first: Host, second: Host, asked: argparse.Namespace, seconds: 
     described = first.ready.described
     levels = sum(len(each.levels) for each in described.environments)
     print(
-        f"{len(described.environments)} sets with {levels} levels, mounted twice in {seconds:.0f} s; {first.ready.locked}"
+        f"{len(described.environments)} sets with {levels} levels, mounted twice in {seconds:.0f} s; "
+        f"{first.ready.locked}"
     )
     for each in described.left_out:
         print(f"left out  {each.name}: {each.reason}")
@@ -313,7 +310,8 @@ def sum_up(tallies: Sequence[Tally], described: pb.DescribeResponse, asked: argp
         if tally.make_ms[level] > DEAR_MS
     ]
     print(
-        f"{len(served)} sets served, {len(tallies) - len(served) + len(names)} sets and {named} levels named with a reason; "
+        f"{len(served)} sets served, {len(tallies) - len(served) + len(names)} sets and {named} levels named "
+        "with a reason; "
         f"{sum(tally.runs_answers for tally in tallies)} sets run answers as code\n"
         f"{sum(len(tally.rewarded) for tally in tallies)} exceptions, hangs or nonsense became a reward\n"
         f"{sum(tally.items for tally in tallies):,} items, {sum(tally.verdicts for tally in tallies):,} verdicts, "

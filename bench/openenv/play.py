@@ -2,8 +2,9 @@
 
     python bench/openenv/play.py [--server http://127.0.0.1:8080] [--token TOKEN] [--tasks 100]
 
-Without `--server` one is started. Needs openenv-core and websockets (requirements.txt), and nothing of Gradus. Each task is reset twice, over two
-sessions, and must be the same; a completion without an answer must have a reward, and one more step must be refused.
+Without `--server` one is started. Needs openenv-core and websockets (requirements.txt), and nothing of Gradus. Each
+task is reset twice, over two sessions, and must be the same; a completion without an answer must have a reward, and one
+more step must be refused.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
     make play-trl
     .trainers/bin/python bench/openenv/trl_play.py [--server http://127.0.0.1:8080] [--tasks 100] [--generations 2]
 
-The first installs what it needs. Without `--server` one is started. Needs TRL with what it needs (clients/python/requirements-trainers.txt) and
-openenv-core 0.3.0; of Gradus's client nothing. GRPOTrainer is given an `environment_factory`, as TRL's guide of OpenEnv
-has it: a class that holds OpenEnv's own client, is reset to a task by a row's columns, has one tool, and owns its reward.
+The first installs what it needs. Without `--server` one is started. Needs TRL with what it needs
+(clients/python/requirements-trainers.txt) and openenv-core 0.3.0; of Gradus's client nothing. GRPOTrainer is given an
+`environment_factory`, as TRL's guide of OpenEnv has it: a class that holds OpenEnv's own client, is reset to a task by
+a row's columns, has one tool, and owns its reward.
 The policy is a tiny one that calls the tool with an answer in the right form. Each task is reset `--generations` times,
 and all of a group must be shown the same; each step must have a reward, and the trainer must log it.
 """
@@ -69,6 +70,7 @@ def episode_of(server: str, played: Played) -> type:
 
             Args:
                 response: The answer, in its tags.
+
             """
             if self.reward is not None:
                 return "It is answered already."
@@ -89,7 +91,10 @@ def play(server: str, gym: str, level: str, tasks: int, generations: int, policy
     """Trains on each task once."""
     began = time.monotonic()
     played = Played()
-    rows = [{"prompt": [{"role": "user", "content": "Solve it.\n"}], "gym": gym, "level": level, "seed": seed} for seed in range(tasks)]
+    rows = [
+        {"prompt": [{"role": "user", "content": "Solve it.\n"}], "gym": gym, "level": level, "seed": seed}
+        for seed in range(tasks)
+    ]
     vocabulary = tiny.tokenizer()
     vocabulary.chat_template = tiny.qwen3_template()
     with tempfile.TemporaryDirectory() as out:
@@ -113,7 +118,9 @@ def play(server: str, gym: str, level: str, tasks: int, generations: int, policy
             processing_class=vocabulary,
             environment_factory=episode_of(server, played),
         )
-        trainer.remove_callback(next(type(each) for each in trainer.callback_handler.callbacks if "Printer" in str(each)))
+        trainer.remove_callback(
+            next(type(each) for each in trainer.callback_handler.callbacks if "Printer" in str(each))
+        )
         trainer.train()
         logs = [each for each in trainer.state.log_history if "reward" in each]
     assert len(played.shown) == tasks, f"{len(played.shown)} tasks were shown, and not {tasks}"

@@ -22,11 +22,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import gradus
+import grpc
 from gradus import Client, Task
 from gradus.v1 import environment_pb2 as env
 from gradus.v1.environment_pb2_grpc import EnvironmentServiceStub
-
-import grpc
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from serving import serving
@@ -102,7 +101,7 @@ def compare(address: str, work: argparse.Namespace, window: int) -> dict[str, ob
             "gradus": lambda: ours(client, tasks, work, window, work.read),
             "bare": lambda: bare(stub, tasks, work, window, work.read),
         }
-        expected = [cpu_of(turn, None)[1] for turn in ways.values()][0]  # And warms both up.
+        expected, *_ = [cpu_of(turn, None)[1] for turn in ways.values()]  # And warms both up.
         pairs: list[dict[str, float]] = []
         for number in range(work.pairs):
             order = list(ways) if number % 2 == 0 else list(ways)[::-1]

@@ -1,14 +1,15 @@
 """Reads instances as JSONL and writes a digest of each one's canonical form: equal exactly for relabelled twins.
 
-Graphs are labelled by bliss, as igraph brings it along (Junttila and Kaski, "Engineering an efficient canonical labeling
-tool for large and sparse graphs", 2007). It knows colours of vertices, not of edges: an edge with a weight becomes a
-vertex of that weight's colour between two edges.
+Graphs are labelled by bliss, as igraph brings it along (Junttila and Kaski, "Engineering an efficient canonical
+labeling tool for large and sparse graphs", 2007). It knows colours of vertices, not of edges: an edge with a weight
+becomes a vertex of that weight's colour between two edges.
 """
 
 import hashlib
 import json
 import sys
-from typing import Any, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
 
 import igraph
 
@@ -61,7 +62,7 @@ def meetings(task: Any) -> object:
 
 
 def knapsack(task: Any) -> object:
-    return [task["capacity"], sorted(zip(task["weights"], task["values"]))]
+    return [task["capacity"], sorted(zip(task["weights"], task["values"], strict=True))]
 
 
 def numbers(task: Any) -> object:

@@ -1,4 +1,4 @@
-"""How long TRL waits for Gradus in a step, with and without prefetch; and for its scores, as the client can ask for them.
+"""How long TRL waits for Gradus in a step, with and without prefetch; and for scores, as the client can ask for them.
 
     make serve                                                 # in another terminal
     make .trainers/.installed
@@ -23,13 +23,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "clients/python/tests_trainers"))
 
-import tiny
-from trl_training import settings, trainer_of
-
 import gradus
+import tiny
 from gradus import CompletionGroup
 from gradus.trl import GradusSpec, _rewards
 from gradus.trl._scorer import Scorer
+from trl_training import settings, trainer_of
 
 PROMPTS = 32
 GENERATIONS = 16
@@ -75,7 +74,7 @@ def trainings(server: str, policy: Path, steps: int) -> None:
     found: dict[bool, list[dict[str, float]]] = {True: [], False: []}
     for _ in range(ROUNDS):
         for prefetch, logs in found.items():
-            logs += training(server, policy, steps, prefetch)
+            logs.extend(training(server, policy, steps, prefetch))
     for prefetch, logs in found.items():
         how = "with prefetch" if prefetch else "without prefetch"
         for part in ("wait_ms", "wait_tasks_ms", "wait_scores_ms"):

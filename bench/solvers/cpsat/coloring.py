@@ -1,4 +1,4 @@
-"""Fewest colours: a variable for each vertex and colour, as many colours as a greedy colouring takes, a clique fixed."""
+"""Fewest colours: a variable for each vertex and colour, as many as a greedy colouring takes, a clique fixed."""
 
 from typing import Any
 

@@ -1,5 +1,7 @@
-"""Meetings: an optional interval for each meeting and room that seats it, none of which overlap in a room or for an
-attendee; starts lie where all attendees are available for long enough."""
+"""Meetings: an optional interval for each meeting and room that seats it.
+
+None of them overlap in a room or for an attendee; starts lie where all attendees are available for long enough.
+"""
 
 from typing import Any
 
@@ -35,7 +37,7 @@ def build(model: cp_model.CpModel, instance: Any) -> None:
             by_attendee[attendee].append(whole)
         in_room = [model.new_bool_var("") for _ in seated]
         model.add(sum(in_room) == held)
-        for room, var in zip(seated, in_room):
+        for room, var in zip(seated, in_room, strict=True):
             by_room[room].append(model.new_optional_fixed_size_interval_var(start, minutes, var, ""))
         attended.append(len(attendees) * held)
     for intervals in by_room + by_attendee:

@@ -3,7 +3,8 @@
 import json
 import sys
 import time
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from ortools.sat.python import cp_model
 
