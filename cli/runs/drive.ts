@@ -25,11 +25,17 @@ export interface Driver {
 /** Completions in a call: well below what a server takes, and programs that run in a sandbox come back within seconds. */
 const COMPLETIONS_MAX = 256;
 
-/** Gives the number of tasks that were driven. */
+/** Gives the number of tasks that were driven: of those that it drew itself. */
 export async function drive(driver: Driver): Promise<number> {
   const { run, config, tasksMax = Infinity, signal } = driver;
   let done = 0;
   let cursor = (await run.get()).state?.cursor ?? 0n;
+  // Whoever drove it before may have left some open, which the next draws would wait for.
+  const left = await run.groups({ which: "open", tasks: true });
+  await give(
+    driver,
+    left.flatMap(({ task }) => (task !== undefined && task.cursor < cursor ? [task] : [])),
+  );
   const wanted = (): number => Math.min(config.promptsPerUpdate, tasksMax - done);
   // The next batch is asked for while this one is completed, as trainers do.
   let next = ahead(run, cursor, wanted(), signal);

@@ -9,6 +9,7 @@ import type { AnyScoreTask } from "../../../envs/score.ts";
 import { addConnectionOptions, type ConnectionFlags, localOf, VERIFIERS_HELP, withClient } from "../../connection.ts";
 import type { Local } from "../../local.ts";
 import { isShown, show } from "../../open.ts";
+import { note } from "../../notes.ts";
 import { makeDirectory } from "../../out.ts";
 import { print, printJson } from "../../print.ts";
 import { CliProblem, problemOf } from "../../problem.ts";
@@ -27,6 +28,9 @@ interface Flags extends ConnectionFlags {
 
 /** Of a run without an end. */
 const UPDATES_DEFAULT = 100n;
+
+/** Where there is no server. */
+const ENDED = "The run ended with this command. With --server HOST:PORT it stays on a server, whose page shows it.";
 
 export function addStart(group: Command): void {
   const command = group
@@ -73,6 +77,7 @@ async function start(path: string, flags: Flags): Promise<void> {
     await writeChart("--chart", chart, id, drawn);
     if (flags.json) printJson({ runId: id, chart, drawn: await drawnOf(client, id), unscored });
     else print(`${drawnText(drawn)}\n\n${chart}`);
+    if (!flags.json && flags.server === undefined) note(ENDED);
   };
   try {
     if (flags.server === undefined) await work(local.client);
