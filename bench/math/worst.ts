@@ -1,11 +1,12 @@
 /**
  * What the dearest answers cost: each of the shapes at the length that is taken at most and at shorter ones, where less
  * may be refused, read and compared through the environment's front door with a gold of its own shape and length, and with
- * some short ones; the median of five each.
+ * some short ones; the median of five each. What is over the limit is measured once more at the end, for the clock of a
+ * thread's time moves in steps of up to 4 ms and a machine that is shared has its hiccups: it counts where it is over again.
  *
  *   node bench/math/worst.ts [--length 8192 --length 300 …] [--limit-ms 20] [--top 15] [--json]
  *
- * Exits with 1 where a shape takes longer than the limit.
+ * Exits with 1 where a shape takes longer than the limit, twice.
  */
 import { parseArgs } from "node:util";
 import { math } from "../../envs/math/index.ts";
@@ -46,6 +47,8 @@ interface Row {
   /** Of the processor: other work on the machine lengthens the time by the clock. */
   readonly ms: number;
   readonly wallMs: number;
+  /** Measures it once more. */
+  readonly again: () => Row;
 }
 
 function measured(shape: string, gold: string, answer: string, name: string): Row {
@@ -62,7 +65,8 @@ function measured(shape: string, gold: string, answer: string, name: string): Ro
   }
   const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] as number;
   const [wallMs, ms] = [median(times), median(spent)];
-  return { shape, gold: name, length: answer.length, verdict: verdict.slice(0, 40), ms, wallMs };
+  const again = (): Row => measured(shape, gold, answer, name);
+  return { shape, gold: name, length: answer.length, verdict: verdict.slice(0, 40), ms, wallMs, again };
 }
 
 const SHORT = ["5", "x^2+1", "\\{1,2,3\\}", "y=2x+1", "x>3", "|x|", "\\begin{pmatrix}1&2\\\\3&x\\end{pmatrix}"];
@@ -80,13 +84,15 @@ rowsAt(100);
 const rows = options.length.flatMap((length) => rowsAt(Number(length))).sort((a, b) => b.ms - a.ms);
 
 const limit = Number(options["limit-ms"]);
-const over = rows.filter(({ ms }) => ms > limit);
+const once = rows.filter(({ ms }) => ms > limit);
+const over = once.map(({ again }) => again()).filter(({ ms }) => ms > limit);
 if (options.json) console.log(JSON.stringify(rows, null, 2));
 else {
   for (const { shape, gold, length: size, verdict, ms, wallMs } of rows.slice(0, Number(options.top)))
     console.log(
       `${ms.toFixed(2).padStart(8)} ms ${wallMs.toFixed(2).padStart(8)} by the clock  ${shape.padEnd(32)} ${`${size}`.padStart(5)}  gold ${gold.padEnd(20)} ${verdict}`,
     );
-  console.log(`${rows.length} of ${Object.keys(SHAPES).length} shapes, ${over.length} over ${limit} ms`);
+  console.log(`${rows.length} of ${Object.keys(SHAPES).length} shapes, ${once.length} over ${limit} ms, ${over.length} of them twice`);
+  for (const { shape, gold, ms } of over) console.log(`${ms.toFixed(2).padStart(8)} ms once more  ${shape}  gold ${gold}`);
 }
 process.exitCode = over.length > 0 ? 1 : 0;
