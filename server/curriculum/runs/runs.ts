@@ -40,7 +40,7 @@ import { type EvaluationBatch, evaluationKeys, type EvaluationRequest, nextEvalu
 import { keptMs } from "./expiry.ts";
 import { type Groups, type GroupsRequest, getGroups } from "./groups.ts";
 import type { Clock, Ports } from "./ports.ts";
-import { change, createRegistry, type OpenRun, read, type Registry, unreadable, within } from "./registry.ts";
+import { change, createRegistry, read, type Registry, unreadable, within } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
 import { nextTurn } from "./turns.ts";
 import { watchRun } from "./watch.ts";
@@ -212,15 +212,21 @@ function keeping<Spec, Key extends InstanceKey>(
     from,
     limit,
     { isToldWhole = true, isByArm = true, asTold = (entry: HistoryEntry): HistoryEntry => entry, place } = {},
-  ) => {
-    const look = async (state: RunState<Spec, Key>, { run }: OpenRun<Spec, Key>): Promise<HistoryPart> => {
+  ) =>
+    within<HistoryPart, Spec, Key>(registry, runId, async ({ run }) => {
+      // Another has its name by now: its records are none of those that follow.
+      if (place !== undefined && place.key !== run.key) return notFound(runId);
+      // Where it goes on, it is told as the run was when it was begun.
+      if (place === undefined && !(await run.refresh())) return gone;
+      const state = run.state();
       const armCount = isToldWhole ? state.config.arms.length : 0;
       const { placed, next } = await historyPage(store, run.key, { from, limit, armCount });
       const missing = missingRecord(state, placed, from, next);
       // Of a run that was deleted meanwhile they are gone.
-      if (missing !== undefined && (await run.refresh())) throw recordMissing(missing);
+      if (missing !== undefined && !(await run.refresh())) return gone;
+      if (missing !== undefined) throw recordMissing(missing);
       const open = openRecords(state);
-      const goesOn = place !== undefined && place.key === run.key && place.next === from && place.isByArm === isByArm;
+      const goesOn = place !== undefined && place.next === from && place.isByArm === isByArm;
       const readRecord = goesOn ? place.readRecord : recordReader(isByArm);
       if (isByArm && !goesOn) for (const { body } of await leadingTo(placed, store, run.key)) readRecord(body);
       const items = placed.map(({ seq, body }) => {
@@ -230,13 +236,8 @@ function keeping<Spec, Key extends InstanceKey>(
         // At once, so that what is not told of many arms does not add up.
         return { ...asTold({ ...(now ?? written), rolledBack }), seq, isSettled: now === undefined };
       });
-      return { items, next, place: next === undefined ? undefined : { key: run.key, next, isByArm, readRecord } };
-    };
-    // Where it goes on, it is told as the run was when it was begun.
-    return place === undefined
-      ? read(registry, runId, look)
-      : within(registry, runId, async (open) => ok(await look(open.run.state(), open)));
-  };
+      return ok({ items, next, place: next === undefined ? undefined : { key: run.key, next, isByArm, readRecord } });
+    });
 
   return {
     create,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Result } from "../../../server/curriculum/core/types.ts";
 import type { StateView } from "../../../server/curriculum/core/view.ts";
+import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import {
   answer,
@@ -199,6 +200,24 @@ async function paged(runs: Runs, size: number) {
   }
   return items;
 }
+
+test("a history whose run is deleted by another server while it is read is none, though the name is taken again", async () => {
+  for (const isMadeAgain of [false, true]) {
+    const store = memoryStore();
+    const { runs } = bench({ store });
+    value(await runs.create("run", runConfig({ policy: mixturePolicy() })));
+    await train(runs, "run", 6);
+    const { next = 0, place } = value(await runs.history("run", 0, 2));
+    const other = bench({ store }).runs;
+    value(await other.remove("run"));
+    if (isMadeAgain) {
+      value(await other.create("run", runConfig({ policy: mixturePolicy() })));
+      await train(other, "run", 6);
+    }
+    expect((await runs.history("run", next, 2, { place })).kind).toBe("not_found");
+    expect((await runs.history("run", 0, 2)).kind).toBe(isMadeAgain ? "ok" : "not_found");
+  }
+});
 
 test("the history of a long run keeps what memory does not", async () => {
   const { runs } = await started({ policy: mixturePolicy() });
