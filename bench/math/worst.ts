@@ -92,7 +92,10 @@ else {
     console.log(
       `${ms.toFixed(2).padStart(8)} ms ${wallMs.toFixed(2).padStart(8)} by the clock  ${shape.padEnd(32)} ${`${size}`.padStart(5)}  gold ${gold.padEnd(20)} ${verdict}`,
     );
-  console.log(`${rows.length} of ${Object.keys(SHAPES).length} shapes, ${once.length} over ${limit} ms, ${over.length} of them twice`);
-  for (const { shape, gold, ms } of over) console.log(`${ms.toFixed(2).padStart(8)} ms once more  ${shape}  gold ${gold}`);
+  console.log(
+    `${rows.length} of ${Object.keys(SHAPES).length} shapes, ${once.length} over ${limit} ms, ${over.length} of them twice`,
+  );
+  for (const { shape, gold, ms } of over)
+    console.log(`${ms.toFixed(2).padStart(8)} ms once more  ${shape}  gold ${gold}`);
 }
 process.exitCode = over.length > 0 ? 1 : 0;

@@ -165,7 +165,11 @@ export interface RequestHeaders {
   readonly authorization: string | undefined;
 }
 
-function headerCheck(config: AdmissionConfig, hasTokens: boolean, accountOf: Accounts["of"]): AdmissionControl["admit"] {
+function headerCheck(
+  config: AdmissionConfig,
+  hasTokens: boolean,
+  accountOf: Accounts["of"],
+): AdmissionControl["admit"] {
   const { tls, allowedHosts, corsOrigins } = config;
   const asksForCredentials = hasTokens || tls?.clientCa !== undefined;
   const hosts =
@@ -183,9 +187,9 @@ function headerCheck(config: AdmissionConfig, hasTokens: boolean, accountOf: Acc
 
 interface Accounts {
   /** That of the token that a call brings; undefined: it brings none of the server's. */
-  of(authorization: string | undefined): Account | undefined;
+  readonly of: (authorization: string | undefined) => Account | undefined;
   /** Forgets those whose token the server knows no more, or not in that role. */
-  withdrawn(): ReadonlySet<Account>;
+  readonly withdrawn: () => ReadonlySet<Account>;
 }
 
 function accountsOf(tokens: Tokens | undefined): Accounts {
