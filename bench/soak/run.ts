@@ -182,13 +182,22 @@ async function watch(): Promise<void> {
   }
 }
 
-await Promise.all([
-  trainAll(record, replicas.address, "soak", everyMs, forMs).finally(() => (over.now = true)),
-  befall(),
-  watch(),
-]);
-progress.stop();
-for (const link of links) link.close();
+try {
+  await Promise.all([
+    trainAll(record, replicas.address, "soak", everyMs, forMs).finally(() => (over.now = true)),
+    befall(),
+    watch(),
+  ]);
+} catch (error) {
+  // Told at once: what is taken down afterwards may fail too, and hide it.
+  const minute = ((performance.now() - beginMs) / 60_000).toFixed(1);
+  console.error(`minute ${minute}, ${JSON.stringify(faults.at(-1))} last:`, error);
+  throw error;
+} finally {
+  over.now = true;
+  progress.stop();
+  for (const link of links) link.close();
+}
 
 const isNear = (startMs: number): boolean =>
   faults.some(({ atMs }) => startMs >= atMs - DEADLINE_MS / 12 && startMs < atMs + FAULT_MS);
