@@ -145,7 +145,7 @@ test("a run that cannot be read is marked in the list and named by every command
 test("a look at a run needs no server, and ends with what it drew, in lines and as a chart", async () => {
   const path = write("look.yaml", file.replace("run_id: small\n", ""));
   const { code, out, err } = await gradus(here, "run", "start", path, "--updates", "3");
-  expect([code, err]).toEqual([0, expect.stringMatching(/^The run ended with this command. With --server .*\n$/)]);
+  expect([code, err]).toEqual([0, expect.stringMatching(/The run ended with this command. With --server .*\n$/)]);
   expect(out).toMatch(/12 tasks\n\nout\/look\.svg\n$/);
   expect(existsSync(join(folder.path, "out/look.svg"))).toBe(true);
   const json = await gradus(here, "run", "start", path, "--json", "--chart", join(folder.path, "b.svg"));
