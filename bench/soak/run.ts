@@ -82,13 +82,14 @@ async function score(record: Record, client: GradusClient, tasks: readonly Task[
 /** The one call that is not made again by itself: what deletes a run late might delete another of its name. Here none has it. */
 async function remove(run: RunHandle): Promise<void> {
   for (;;) {
-    const error = await run.delete({ deadlineMs: DEADLINE_MS }).then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    if (error === undefined || (error instanceof GradusError && error.code === "NOT_FOUND")) return;
-    if (!(error instanceof GradusError && error.code === "UNAVAILABLE")) throw error;
-    await sleep(200);
+    try {
+      return await run.delete({ deadlineMs: DEADLINE_MS });
+    } catch (error) {
+      const code = error instanceof GradusError ? error.code : undefined;
+      if (code === "NOT_FOUND") return;
+      if (code !== "UNAVAILABLE") throw error;
+      await sleep(200);
+    }
   }
 }
 
