@@ -6,7 +6,7 @@
  * Values never change, yet adding costs nothing per hash already there: generations share one growing log, and each
  * value knows how much of it counts. Adding to a value that is not the newest of its log copies it first.
  */
-import { hashKey } from "../../../envs/lib/rng.ts";
+import { hashKey, mix } from "../../../envs/lib/rng.ts";
 
 const GENERATION_MAX = 2 ** 19;
 
@@ -41,10 +41,10 @@ const highAt = ({ pages }: HashLog, position: number): number =>
 const lowAt = ({ pages }: HashLog, position: number): number =>
   pages[Math.floor(position / PAGE)]?.[2 * (position % PAGE) + 1] ?? 0;
 
-/** The slot of a hash, or the free one where it belongs. They are of a digest: their last bits are as good as any. */
+/** The slot of a hash, or the free one where it belongs. Mixed, for those of a simulation are numbers in order, alike in each arm. */
 function slotOf(log: HashLog, high: number, low: number): number {
   const mask = log.slots.length - 1;
-  for (let slot = low & mask; ; slot = (slot + 1) & mask) {
+  for (let slot = mix(mix(high) ^ low) & mask; ; slot = (slot + 1) & mask) {
     const position = (log.slots[slot] ?? 0) - 1;
     if (position < 0 || (highAt(log, position) === high && lowAt(log, position) === low)) return slot;
   }
@@ -70,20 +70,20 @@ export function addHash(log: HashLog, hash: string): void {
   put(log, ...wordsOf(hash));
 }
 
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+function dataOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
 /** Adds hashes of 8 bytes each. */
 export function addPacked(log: HashLog, packed: Uint8Array): void {
-  const view = viewOf(packed);
+  const view = dataOf(packed);
   for (let at = 0; at < packed.length; at += HASH_BYTES) put(log, view.getUint32(at), view.getUint32(at + 4));
 }
 
 /** The hashes from one position to before another, 8 bytes each. */
 function packedOf(log: HashLog, from: number, to: number): Uint8Array {
   const packed = new Uint8Array(HASH_BYTES * (to - from));
-  const view = viewOf(packed);
+  const view = dataOf(packed);
   for (let position = from; position < to; position++) {
     const at = HASH_BYTES * (position - from);
     view.setUint32(at, highAt(log, position));

@@ -222,9 +222,11 @@ function keeping<Spec, Key extends InstanceKey>(
       const armCount = isToldWhole ? state.config.arms.length : 0;
       const { placed, next } = await historyPage(store, run.key, { from, limit, armCount });
       const missing = missingRecord(state, placed, from, next);
-      // Of a run that was deleted meanwhile they are gone.
-      if (missing !== undefined && !(await run.refresh())) return gone;
-      if (missing !== undefined) throw recordMissing(missing);
+      if (missing !== undefined) {
+        // Of a run that was deleted meanwhile they are gone.
+        if (!(await run.refresh())) return gone;
+        throw recordMissing(missing);
+      }
       const open = openRecords(state);
       const goesOn = place !== undefined && place.next === from && place.isByArm === isByArm;
       const readRecord = goesOn ? place.readRecord : recordReader(isByArm);
