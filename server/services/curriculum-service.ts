@@ -33,7 +33,7 @@ import {
   toCount,
 } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { historyResponse } from "./history.ts";
+import { historiesOf } from "./history.ts";
 import { keptSampleHandlers } from "./kept-samples.ts";
 import { okOrThrow } from "./refusal.ts";
 import { evaluationToWire, issuedToWire } from "./run-task.ts";
@@ -275,6 +275,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
 
 function stateHandlers(deps: ServiceDeps): Handlers {
   const { runs, keyring } = deps;
+  const history = historiesOf(runs);
   return {
     async exportRun(request) {
       const { state, epoch, cursor } = okOrThrow(await runs.export(readRunId(request)));
@@ -307,7 +308,7 @@ function stateHandlers(deps: ServiceDeps): Handlers {
       const { withoutArms, armGroups } = request;
       checkCount(armGroups.length, ARMS_MAX, "arm_groups");
       armGroups.forEach((group, at) => checkRange(group, 0, armGroups.length - 1, `arm_groups[${at}]`));
-      return historyResponse(runs, readRunId(request), { from: start, size, merge, isByArm: !withoutArms, armGroups });
+      return history(readRunId(request), { from: start, size, merge, isByArm: !withoutArms, armGroups });
     },
   };
 }

@@ -1,8 +1,10 @@
 /** A run's history as it is told: in pages, with where to read on later, and of long runs several update batches in one. */
 import { create } from "@bufbuild/protobuf";
+import { LRUCache } from "lru-cache";
 import type { HistoryEntry } from "../curriculum/core/history.ts";
-import type { HistoryPart, Runs } from "../curriculum/runs/runs.ts";
-import { GetHistoryResponseSchema } from "../gen/gradus/v1/curriculum_pb.js";
+import type { HistoryPart } from "../curriculum/runs/history.ts";
+import type { Runs } from "../curriculum/runs/runs.ts";
+import { GetHistoryResponseSchema, type HistoryRecord } from "../gen/gradus/v1/curriculum_pb.js";
 import { pageToken } from "./check.ts";
 import { joining, type Merging, mergingOf } from "./merging.ts";
 import { okOrThrow } from "./refusal.ts";
@@ -33,11 +35,79 @@ interface Told {
 /** Records of long histories that are read at a time, a few milliseconds: others get their turns in between. */
 const READ_MAX = 256;
 
-export async function historyResponse(
+/** Numbers by arm that are remembered of merged histories, of all runs together: 16 MB. */
+const REMEMBERED_NUMBERS = 2 ** 21;
+/** What a record takes beside them, in such numbers. */
+const RECORD_NUMBERS = 64;
+
+/** The beginning of a merged history that stays as it is, and where it goes on. */
+interface Beginning {
+  /** As HistoryPart.of. */
+  readonly of: string;
+  readonly records: readonly HistoryRecord[];
+  readonly next: number;
+}
+
+/** A page of a history, or what is behind the beginning of one. */
+interface Reading {
+  /** As HistoryPart.of; undefined: an import came in between. */
+  readonly of: string | undefined;
+  readonly records: readonly HistoryRecord[];
+  /** How many of them are settled, from the first on, and the place of the record behind these. */
+  readonly settled: number;
+  readonly resume: number;
+  /** Where the next page starts; undefined: this is the last. */
+  readonly next: number | undefined;
+}
+
+/**
+ * Answers GetHistory. Merged records of a long run are thousands of written ones, and everyone who opens its page asks for the
+ * same: the beginning that stays as it is is remembered, and read on from.
+ */
+export function historiesOf(runs: Pick<Runs<unknown, never>, "history">) {
+  const beginnings = new LRUCache<string, Beginning>({ maxSize: REMEMBERED_NUMBERS });
+
+  const whole = async (runId: string, query: HistoryQuery): Promise<Reading> => {
+    const key = JSON.stringify([runId, query]);
+    const beginning = beginnings.get(key);
+    const { records: before, next: from } = beginning ?? { records: [], next: 0 };
+    const rest = await read(runs, runId, { ...query, from, size: query.size - before.length });
+    if (beginning !== undefined && rest.of !== beginning.of) {
+      beginnings.delete(key);
+      return whole(runId, query);
+    }
+    const records = [...before, ...rest.records];
+    const settled = before.length + rest.settled;
+    // One is always left to be read, with which the reading ends as it did.
+    if (rest.of !== undefined && rest.settled > 0 && settled < query.size) {
+      const kept = records.slice(0, settled);
+      beginnings.set(key, { of: rest.of, records: kept, next: rest.resume }, { size: numbersOf(kept) });
+    }
+    return { ...rest, records, settled };
+  };
+
+  return async (runId: string, query: HistoryQuery) => {
+    const isRemembered = query.merge > 1 && query.from === 0;
+    const { records, settled, resume, next } = await (isRemembered ? whole(runId, query) : read(runs, runId, query));
+    return create(GetHistoryResponseSchema, {
+      records: [...records],
+      nextPageToken: next === undefined ? "" : pageToken(String(next)),
+      resumeToken: pageToken(String(resume)),
+      resumeRecords: records.length - settled,
+    });
+  };
+}
+
+function numbersOf(records: readonly HistoryRecord[]): number {
+  const ofArms = ({ kind }: HistoryRecord): number => (kind.case === "batch" ? 3 * kind.value.counts.length : 0);
+  return records.reduce((sum, record) => sum + RECORD_NUMBERS + ofArms(record), 0);
+}
+
+async function read(
   runs: Pick<Runs<unknown, never>, "history">,
   runId: string,
   { from, size, merge, isByArm, armGroups }: HistoryQuery,
-) {
+): Promise<Reading> {
   const told: Told[] = [];
   let at: number | undefined = from;
   let next: number | undefined;
@@ -47,9 +117,11 @@ export async function historyResponse(
   const isToldWhole = merge === 1 && isByArm && armGroups.length === 0;
   const asTold = !isByArm ? withoutArms : armGroups.length > 0 ? joining(armGroups) : undefined;
   let place: HistoryPart["place"];
+  let of: string | undefined;
   while (at !== undefined && next === undefined) {
     const page: HistoryPart = okOrThrow(await runs.history(runId, at, limit, { isToldWhole, isByArm, asTold, place }));
     place = page.place;
+    of = at === from || of === page.of ? page.of : undefined;
     for (const entry of page.items) {
       const { seq, isSettled } = entry;
       const joins = last !== undefined && isSameGroup(last.first, entry, merge);
@@ -74,18 +146,18 @@ export async function historyResponse(
   }
   // Batches to come may join the last of them.
   if (next === undefined && last?.merging !== undefined && last.merging.count() < merge) last.isSettled = false;
-  const settled = told.findIndex(({ isSettled }) => !isSettled);
-  const resumeRecords = settled < 0 ? 0 : told.length - settled;
-  return create(GetHistoryResponseSchema, {
+  const unsettled = told.findIndex(({ isSettled }) => !isSettled);
+  return {
+    of,
     records: told.map(({ first, merging }) => {
       const record = recordToWire(merging?.entry() ?? first);
       if (merging !== undefined && record.kind.case === "batch") record.kind.value.merged = merging.count();
       return record;
     }),
-    nextPageToken: next === undefined ? "" : pageToken(String(next)),
-    resumeToken: pageToken(String(told[settled]?.seq ?? end)),
-    resumeRecords,
-  });
+    settled: unsettled < 0 ? told.length : unsettled,
+    resume: told[unsettled]?.seq ?? end,
+    next,
+  };
 }
 
 /** Of those that are open the run knows it. */

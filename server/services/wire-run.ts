@@ -4,7 +4,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { TaskKey } from "../../envs/origin.ts";
 import type { GroupView } from "../curriculum/core/groups.ts";
 import { policyToWire } from "./wire-policy.ts";
-import type { ListItem } from "../curriculum/runs/runs.ts";
+import type { ListItem } from "../curriculum/runs/listing.ts";
 import type { ListedView } from "../curriculum/runs/journal.ts";
 import type { RunConfig } from "../curriculum/core/types.ts";
 import type { HistoryEntry } from "../curriculum/core/history.ts";

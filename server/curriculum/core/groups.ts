@@ -1,7 +1,7 @@
 /** Groups of a run for its trainer: what is known of them, and which of them can be opened again. */
 import { advantagesOf } from "./signals.ts";
 import { findGroup, type FeedbackStatus, type GroupRef, notRecorded } from "./feedback.ts";
-import { type Batch, type Group, type IssuedTask, isUseless, type SampleResult } from "./batches.ts";
+import { type Batch, type ClosedGroup, type Group, type IssuedTask, isUseless, type SampleResult } from "./batches.ts";
 import { batchAt, issuedTask, type RunState } from "./state.ts";
 import type { DynamicSampling, InstanceKey } from "./types.ts";
 
@@ -123,17 +123,22 @@ export function groupViews<Spec, Key extends InstanceKey>(
   });
 }
 
+/** Why a closed group of an update batch stays closed; undefined: it can be opened again. */
+export function whyClosed(state: RunState, batch: number, group: ClosedGroup): string | undefined {
+  if (state.config.feedbackSource === "reported") return "the group's advantages were reported";
+  if (!group.results.includes(null)) return "the group is whole";
+  const isFolded = state.config.lag.kind === "batches" ? batch < state.batchesFolded : group.folded;
+  return isFolded ? "a later draw was made with what the group had" : undefined;
+}
+
 /** Whether a group can be opened again; duplicate: it is open. */
 function reopenable(state: RunState, ref: GroupRef): FeedbackStatus {
   const found = findGroup(state, ref);
   if (found === "forgotten") return notRecorded("the group was closed long ago");
   if (found.kind === "open") return { kind: "duplicate" };
   if (found.kind !== "closed") return found;
-  if (state.config.feedbackSource === "reported") return notRecorded("the group's advantages were reported");
-  if (!found.results.includes(null)) return notRecorded("the group is whole");
-  const isFolded =
-    state.config.lag.kind === "batches" ? (batchAt(state, ref.cursor)?.index ?? 0) < state.batchesFolded : found.folded;
-  return isFolded ? notRecorded("a later draw was made with what the group had") : { kind: "recorded" };
+  const why = whyClosed(state, batchAt(state, ref.cursor)?.index ?? 0, found);
+  return why === undefined ? { kind: "recorded" } : notRecorded(why);
 }
 
 /** What opening each group again does, in order, and the cursors to open. */

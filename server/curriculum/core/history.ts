@@ -3,6 +3,7 @@ import type { Told } from "./by-arm.ts";
 import { findRound } from "./evaluation-rounds.ts";
 import type { RunEvent } from "./events.ts";
 import { soFar } from "./group-changes.ts";
+import { whyClosed } from "./groups.ts";
 import type { RewardSums } from "./signals.ts";
 import { type Batch, type Group, usefulGroups } from "./batches.ts";
 import type { EvaluationRound, RunState } from "./state.ts";
@@ -82,12 +83,17 @@ function evaluationRecord(round: EvaluationRound, config: RunConfig): HistoryRec
   return { kind: "evaluation", ...evaluationView(round, config), epoch: round.epoch, atMs: round.openedAtMs };
 }
 
-/** Gives the record at a place of the history as it is now, where it is not settled yet. */
-export function openRecords({ batches, evaluations, config }: RunState): (seq: number) => HistoryRecord | undefined {
+/** Gives the record at a place of the history as it is now, where it is not settled: it may yet be another. */
+export function unsettledRecords(state: RunState): (seq: number) => HistoryRecord | undefined {
+  const { batches, evaluations, config } = state;
   const open = new Map<number, () => HistoryRecord>();
-  for (const batch of batches) if (batch.open > 0) open.set(batch.seq, () => batchRecord(batch, config));
+  for (const batch of batches) if (!isSettled(state, batch)) open.set(batch.seq, () => batchRecord(batch, config));
   for (const round of evaluations) if (round.missing > 0) open.set(round.seq, () => evaluationRecord(round, config));
   return (seq) => open.get(seq)?.();
+}
+
+function isSettled(state: RunState, { index, groups }: Batch): boolean {
+  return groups.every((group) => group.kind === "closed" && whyClosed(state, index, group) !== undefined);
 }
 
 function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {

@@ -9,7 +9,6 @@ import {
   type GroupRef,
   type ReportedAdvantages,
 } from "../core/feedback.ts";
-import { type ListedRun, recordMissing, StoreDamaged } from "../../stores/store.ts";
 import { type Ratings, ratedEvent, type RowsRated } from "../core/row-arms.ts";
 import { type RowReport, rowReport } from "../core/row-report.ts";
 import { rowTable } from "../core/row-table.ts";
@@ -27,22 +26,20 @@ import {
   type Result,
   type RunConfig,
 } from "../core/types.ts";
-import { type HistoryEntry, openRecords } from "../core/history.ts";
 import { runView, type RunView, stateView, type StateView, viewOf } from "../core/view.ts";
-import { type HistoryPlace, leadingTo, recordReader } from "./history-records.ts";
-import { decodeSummary, encodeChange, encodeSummary, type ListedView, readState } from "./journal.ts";
+import { encodeChange, encodeSummary } from "./journal.ts";
 import { feedbackQueue } from "./feedback-queue.ts";
-import { historyPage, missingRecord } from "./history-page.ts";
-import { gone, serial } from "./live-run.ts";
+import { type HistoryPart, type HistoryReading, readHistory } from "./history.ts";
+import { type ListItem, listing, type Page } from "./listing.ts";
+import { gone } from "./live-run.ts";
 import { ofAnyChange, ofPause, ofPolicy, ofResume, ofShape, ofWeights } from "../core/no-effect.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
 import { type EvaluationBatch, evaluationKeys, type EvaluationRequest, nextEvaluation } from "./evaluating.ts";
 import { keptMs } from "./expiry.ts";
 import { type Groups, type GroupsRequest, getGroups } from "./groups.ts";
 import type { Clock, Ports } from "./ports.ts";
-import { change, createRegistry, read, type Registry, unreadable, within } from "./registry.ts";
+import { change, createRegistry, read, type Registry, within } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
-import { nextTurn } from "./turns.ts";
 import { watchRun } from "./watch.ts";
 
 /** From which task on a control change applies. */
@@ -50,39 +47,6 @@ export interface AppliesFrom {
   readonly appliesFromCursor: number;
   /** What of it changes nothing, a sentence each. */
   readonly noEffect: readonly string[];
-}
-
-/** A page of a list; `next`: where the next page starts; undefined: this is the last. */
-export interface Page<Item, Next> {
-  readonly items: readonly Item[];
-  readonly next: Next | undefined;
-}
-
-/** An entry of the history, and where it stands. */
-export type PlacedEntry = HistoryEntry & {
-  readonly seq: number;
-  /** It stays as it is, but for an import. */
-  readonly isSettled: boolean;
-};
-
-/** How a history is read. */
-export interface HistoryReading {
-  /**
-   * Left out, or true: a page has no more records than an answer holds where all of them are told with what they have by
-   * arm; false: as many as are asked for, if they are small as stored.
-   */
-  readonly isToldWhole?: boolean;
-  /** False: update batches have nothing by arm, and are read sooner. */
-  readonly isByArm?: boolean;
-  /** What is told of each entry. Left out: all of it. */
-  readonly asTold?: ((entry: HistoryEntry) => HistoryEntry) | undefined;
-  /** Where the page before ended: what this one's records go on from is not looked for again. */
-  readonly place?: HistoryPlace | undefined;
-}
-
-export interface HistoryPart extends Page<PlacedEntry, number> {
-  /** Undefined: this is the last page. */
-  readonly place: HistoryPlace | undefined;
 }
 
 /** A run in memory. */
@@ -97,11 +61,6 @@ function recentRun(state: RunState): RecentRun {
   const usefulShare = closed === undefined || groups === 0 ? undefined : usefulGroups(closed, state.config) / groups;
   return { ...stateView(state), usefulShare };
 }
-
-/** A run of a list; one that cannot be read stands there with why, so that the others are listed. */
-export type ListItem =
-  | { readonly kind: "run"; readonly view: ListedView }
-  | { readonly kind: "unreadable"; readonly runId: string; readonly message: string };
 
 export interface Runs<Spec, Key extends InstanceKey> {
   /** Creating a run again with the same configuration gives it as it is. */
@@ -180,7 +139,7 @@ type Operations<Spec, Key extends InstanceKey, Names extends keyof Runs<Spec, Ke
 function keeping<Spec, Key extends InstanceKey>(
   { store, clock, source, newIncarnation, onRemoved, log }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
-): Operations<Spec, Key, "create" | "get" | "incarnations" | "remove" | "history"> {
+): Operations<Spec, Key, "create" | "get" | "incarnations" | "remove"> {
   type All = Runs<Spec, Key>;
   const create: All["create"] = async (runId, config, rated = []) => {
     const invalid = checkRunId(runId) ?? checkConfig(config);
@@ -207,95 +166,12 @@ function keeping<Spec, Key extends InstanceKey>(
     return ok(null);
   };
 
-  const history: All["history"] = (
-    runId,
-    from,
-    limit,
-    { isToldWhole = true, isByArm = true, asTold = (entry: HistoryEntry): HistoryEntry => entry, place } = {},
-  ) =>
-    within<HistoryPart, Spec, Key>(registry, runId, async ({ run }) => {
-      // Another has its name by now: its records are none of those that follow.
-      if (place !== undefined && place.key !== run.key) return notFound(runId);
-      // Where it goes on, it is told as the run was when it was begun.
-      if (place === undefined && !(await run.refresh())) return gone;
-      const state = run.state();
-      const armCount = isToldWhole ? state.config.arms.length : 0;
-      const { placed, next } = await historyPage(store, run.key, { from, limit, armCount });
-      const missing = missingRecord(state, placed, from, next);
-      if (missing !== undefined) {
-        // Of a run that was deleted meanwhile they are gone.
-        if (!(await run.refresh())) return gone;
-        throw recordMissing(missing);
-      }
-      const open = openRecords(state);
-      const goesOn = place !== undefined && place.next === from && place.isByArm === isByArm;
-      const readRecord = goesOn ? place.readRecord : recordReader(isByArm);
-      if (isByArm && !goesOn) for (const { body } of await leadingTo(placed, store, run.key)) readRecord(body);
-      const items = placed.map(({ seq, body }) => {
-        const written = readRecord(body);
-        const now = open(seq);
-        const rolledBack = state.rolledBack.some(([first, last]) => first <= seq && seq <= last);
-        // At once, so that what is not told of many arms does not add up.
-        return { ...asTold({ ...(now ?? written), rolledBack }), seq, isSettled: now === undefined };
-      });
-      return ok({ items, next, place: next === undefined ? undefined : { key: run.key, next, isByArm, readRecord } });
-    });
-
   return {
     create,
     get: (runId) => read(registry, runId, runView<Spec, Key>),
     incarnations: (runId) => read(registry, runId, ({ incarnations }) => incarnations),
     remove,
-    history,
   };
-}
-
-/** Runs that are listed before others have their turn: a few milliseconds. */
-const LISTED_TOGETHER = 16;
-
-function listing<Spec, Key extends InstanceKey>(
-  { store, clock, source, log }: Ports<Spec, Key>,
-  registry: Registry<Spec, Key>,
-): Operations<Spec, Key, "list"> {
-  // One list at a time, so that many of them together take no more of the event loop than one.
-  const inTurn = serial();
-  const list: Runs<Spec, Key>["list"] = (afterId, limit) =>
-    inTurn(async () => {
-      const { runs: rows, more } = await store.list(afterId, limit);
-      const items: ListItem[] = [];
-      for (const [i, row] of rows.entries()) {
-        if (i % LISTED_TOGETHER === LISTED_TOGETHER - 1) await nextTurn(clock);
-        try {
-          const view = await listed(row);
-          if (view !== undefined) items.push({ kind: "run", view });
-        } catch (error) {
-          items.push({ kind: "unreadable", runId: row.id, message: unreadable(row.id, error).message });
-        }
-      }
-      return { items, next: more ? rows.at(-1)?.id : undefined };
-    });
-  /** From its summary; where that does not hold, as it is in memory; else from its journal, and the summary is mended. */
-  const listed = async (row: ListedRun): Promise<ListedView | undefined> => {
-    const summary = decodeSummary(row);
-    if (summary?.runId === row.id) return summary;
-    const live = await registry.inMemory(row.id);
-    if (live?.key === row.key && live.state().version === row.version) return runView(live.state());
-    const state = await readState(store, row, source, clock);
-    if (state === undefined) return undefined;
-    const mended = {
-      expectedVersion: state.version,
-      events: [],
-      records: [],
-      summary: encodeSummary(state, undefined),
-    };
-    // Another server that is quicker writes one of its own; and where it cannot be written, the list is right without it.
-    await store.append(row.key, mended).catch((err: unknown) => {
-      if (!(err instanceof StoreDamaged)) throw err;
-      log?.warn({ err, run: row.id }, "the summary of a run cannot be mended");
-    });
-    return runView(state);
-  };
-  return { list };
 }
 
 function feedingBack<Spec, Key extends InstanceKey>(
@@ -410,7 +286,7 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
   const keys = evaluationKeys<Key>();
   return {
     ...keeping(ports, registry),
-    ...listing(ports, registry),
+    list: listing(ports, registry),
     ...feedingBack(registry, clock),
     ...controlling(registry),
     nextBatch: (runId, request) =>
@@ -423,6 +299,8 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
         // Of a run that was deleted meanwhile the history is not there to be read: that export would have none of it.
         return (await run.refresh()) ? ok(exported) : gone;
       }),
+    history: (runId, from, limit, reading) =>
+      within(registry, runId, async ({ run }) => readHistory(ports.store, run, { from, limit, ...reading })),
     rows: (runId, arm, from, limit) =>
       read(registry, runId, ({ rows }) => rowReport(rows[arm] ?? rowTable({ rows: 0, retireAfter: 0 }), from, limit)),
     import: (state, runId, by) => importRun(ports, registry, state, { runId, by }),
