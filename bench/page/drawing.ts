@@ -54,6 +54,38 @@ export interface Drawn {
   readonly batches: number;
 }
 
+/** As drawings, by a server that has just been started and has read nothing of the run; `short`: one with few update batches. */
+export async function firstDrawings(
+  browser: Browser,
+  start: () => Promise<{ readonly origin: string; readonly stop: () => Promise<void> }>,
+  { runId, arms, batches }: Drawn,
+  short: string,
+  times: number,
+): Promise<Figure> {
+  const drawn: number[] = [];
+  for (let time = 0; time < times; time++) {
+    const { origin, stop } = await start();
+    const context = await browser.newContext({ viewport: { width: WIDTH, height: 860 } });
+    try {
+      const page = await context.newPage();
+      await page.goto(`${origin}/#/runs/${short}`);
+      await page.locator(".chart-place svg").nth(4).waitFor();
+      await page.evaluate(`location.hash = "#/server"; undefined`);
+      await page.getByRole("heading", { name: "Server" }).waitFor();
+      drawn.push(await drawnMs(page, runId));
+    } finally {
+      await context.close();
+      await stop();
+    }
+  }
+  return figure(
+    `${batches} update batches of ${arms} arms: drawn first by a server that was just started`,
+    "ms",
+    drawn,
+    300,
+  );
+}
+
 export async function drawings(
   browser: Browser,
   origin: string,
