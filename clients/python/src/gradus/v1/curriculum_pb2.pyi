@@ -3914,7 +3914,9 @@ class GetHistoryResponse(google.protobuf.message.Message):
     """For the next page; empty: this is the last."""
     resume_token: builtins.str
     """Where to read on later, given back as page_token: from the first record of this page
-    that is not settled, or from behind it. A client that draws a run goes on with the
+    that is not settled, or from behind it. An update batch is settled once all of its
+    groups are closed and none of them can be opened again, see ReopenGroups; one of
+    merged ones once all that belong to it are. A client that draws a run goes on with the
     token of the first page with resume_records above 0, or else of the last; it drops
     those records and all after them, for they come again, and with them what is new.
     After an import (RunState.epoch is another) it begins again from the start.
