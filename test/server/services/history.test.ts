@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { HistoryRecord } from "../../../server/gen/gradus/v1/curriculum_pb.js";
 import { historiesOf, type HistoryQuery } from "../../../server/services/history.ts";
+import { memoryStore } from "../../../server/stores/memory.ts";
+import type { Store } from "../../../server/stores/store.ts";
 import { ask, bench, feedbackFor, runConfig, type Runs, type Task, value } from "../curriculum/support.ts";
 
 const PROMPTS = 2;
@@ -10,8 +12,8 @@ const merged: HistoryQuery = { from: 0, size: 1000, merge: 3, isByArm: true, arm
 const config = () => runConfig({ promptsPerUpdate: PROMPTS, lag: { kind: "batches", count: 4 } });
 
 /** A run, and what may be done to it; `draws` gives whether there was one to be had. */
-async function started() {
-  const { runs } = bench();
+async function started(store?: Store) {
+  const { runs } = bench(store && { store });
   value(await runs.create("run", config()));
   let tasks: Task[] = [];
   let exported = value(await runs.export("run")).state;
@@ -111,11 +113,30 @@ test("what is remembered, what is followed and what is read anew are the same, w
         await changes[name](at);
         const anew = await historiesOf(runs)("run", merged);
         expect(await remembering("run", merged), name).toEqual(anew);
+        const short = { ...merged, size: 3 };
+        expect(await remembering("run", short), name).toEqual(await historiesOf(runs)("run", short));
         expect(await followed(), name).toEqual(anew.records);
       }
     }),
     { numRuns: 60 },
   );
+});
+
+test("an update batch that is drawn while its history is read is not settled", async () => {
+  const kept = memoryStore(() => 0);
+  let meanwhile = async (): Promise<void> => undefined;
+  const { runs, changes } = await started({
+    ...kept,
+    records: async (...place) => {
+      await meanwhile();
+      return kept.records(...place);
+    },
+  });
+  await changes.draw();
+  await changes.answer(0);
+  meanwhile = () => changes.draw();
+  const { records, resumeRecords } = await historiesOf(runs)("run", { ...merged, merge: 1 });
+  expect([records.length, resumeRecords]).toEqual([2, 1]);
 });
 
 test("of a merged history only what is not settled is read again", async () => {
