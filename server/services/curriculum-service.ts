@@ -227,7 +227,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       const { numGenerations, promptsPerUpdate } = request;
       if (numGenerations !== undefined) checkRange(numGenerations, 1, deps.limits.completionsMax, "num_generations");
       const given = request.policy && policyFromWire(request.policy);
-      const { config, state } = okOrThrow(await runs.get(runId));
+      const { configNow: config, state } = okOrThrow(await runs.get(runId));
       const isServed = await servedOf(request.addArms, deps.registry);
       const addArms = addedArms(request.addArms, config, { ...deps, isServed });
       await checkArms(deps, { arms: addArms, seed: config.seed }, { caller: peerCaller(peer), signal }, "add_arms");
@@ -247,7 +247,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
     async updatePolicy(request, { caller }) {
       const runId = readRunId(request);
       const given = policyFromWire(request.policy);
-      const policy = countRanks(deps, given, okOrThrow(await runs.get(runId)).config.arms);
+      const policy = countRanks(deps, given, okOrThrow(await runs.get(runId)).configNow.arms);
       const applied = okOrThrow(await runs.updatePolicy(runId, policy, caller, request.validateOnly));
       return create(wire.UpdatePolicyResponseSchema, from(applied));
     },

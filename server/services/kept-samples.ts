@@ -105,8 +105,8 @@ function testOf(
     isMeant(filter, sample.completion, sample.result);
 }
 
-function armOf({ config }: RunView<TaskSpec>, { arm, evaluationRound }: KeptSample) {
-  return evaluationRound === undefined ? config.arms[arm] : config.evaluationArms[arm];
+function armOf({ configNow }: RunView<TaskSpec>, { arm, evaluationRound }: KeptSample) {
+  return evaluationRound === undefined ? configNow.arms[arm] : configNow.evaluationArms[arm];
 }
 
 interface Advantages {
@@ -151,7 +151,7 @@ async function toWire(
   if (rloo !== undefined) outcome.rlooAdvantage = rloo;
   if (grpo !== undefined) outcome.grpoAdvantage = grpo;
   const arm = armOf(run, sample);
-  const task = tasks && arm !== undefined ? await keptToWire(deps, taskId, arm, run.config) : undefined;
+  const task = tasks && arm !== undefined ? await keptToWire(deps, taskId, arm, run.configNow) : undefined;
   return create(RunSampleSchema, {
     number: BigInt(number),
     taskId,

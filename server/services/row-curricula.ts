@@ -126,7 +126,7 @@ export function rowHandlers(deps: ServiceDeps): Handlers {
   const { runs } = deps;
   const armIn = async (request: { readonly runId: string; readonly armId: string }) => {
     const runId = checkId(request.runId, ID_BYTES_MAX, "run_id");
-    const { config } = okOrThrow(await runs.get(runId));
+    const { configNow: config } = okOrThrow(await runs.get(runId));
     const index = config.arms.findIndex(({ id }) => id === request.armId);
     const arm = config.arms[index];
     if (arm === undefined) throw invalid("arm_id", `'${request.armId}' is not an arm of the run`);

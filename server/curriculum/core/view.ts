@@ -76,6 +76,8 @@ export interface RunView<Spec = unknown> {
   readonly runId: string;
   /** As it was created. */
   readonly config: RunConfig<Spec>;
+  /** As it stands: with the arms that were added later. */
+  readonly configNow: RunConfig<Spec>;
   readonly state: StateView;
   readonly createdAtMs: number;
 }
@@ -238,5 +240,6 @@ export function stateView(state: RunState): StateView {
 }
 
 export function runView<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunView<Spec> {
-  return { runId: state.runId, config: state.configCreated, state: stateView(state), createdAtMs: state.createdAtMs };
+  const { runId, config: configNow, configCreated: config, createdAtMs } = state;
+  return { runId, config, configNow, state: stateView(state), createdAtMs };
 }

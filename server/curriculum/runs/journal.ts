@@ -247,7 +247,7 @@ export function snapshots<Spec, Key extends InstanceKey>(
 // write none: a list has the run from memory then, or reads the journal once.
 
 /** A run as a list tells of it: its configuration in its creator's words only. */
-export interface ListedView extends Omit<RunView, "config"> {
+export interface ListedView extends Omit<RunView, "config" | "configNow"> {
   readonly config: Pick<RunConfig, "given">;
 }
 

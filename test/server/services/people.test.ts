@@ -166,6 +166,25 @@ test("a run keeps completions, which are found, and deleted", async () => {
   expect((await list({})).read.samples).toEqual([]);
 });
 
+test("an arm that was added later has its samples, its rows, and the pass rates that it is told", async () => {
+  const runId = "grown";
+  await ask(curriculum.createRun, { runId, config });
+  const added = (id: string): JsonObject => ({ runId, addArms: [{ id, spec: clique, rows: { count: 4 } }] });
+  await ask(curriculum.updateShape, added("third"));
+  await ask(curriculum.updateShape, { ...added("fourth"), removeArms: ["easy", "sums", "third"] });
+  const { read: batch } = await ask(curriculum.nextBatch, { runId, cursor: "0" });
+  const [task] = batch.tasks;
+  expect(task?.armId).toBe("fourth");
+  const group = { taskId: task?.taskId ?? "", groupId: task?.groupId ?? "", completions: [{ text: "no" }] };
+  await ask(environment.batchStep, { groups: [group] });
+  const found = await ask(curriculum.listRunSamples, { runId, armId: "fourth", tasks: true });
+  expect(found.read.samples).toEqual([expect.objectContaining({ armId: "fourth" })]);
+  expect(found.read.samples[0]?.task?.prompt[0]?.content).toMatch(/./);
+  await ask(curriculum.rateRows, { runId, armId: "fourth", rows: [{ row: 2, passRate: 1 }] });
+  const { read } = await ask(curriculum.listRows, { runId, armId: "fourth" });
+  expect(read.rows.map(({ samples }) => samples > 0)).toEqual([false, false, true, false]);
+});
+
 test("a change says what it would do before it is done", async () => {
   await ask(curriculum.createRun, { runId: "tried", config });
   await ask(curriculum.nextBatch, { runId: "tried", cursor: "0" });
