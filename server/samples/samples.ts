@@ -69,7 +69,7 @@ export interface Samples {
 
 /** How long samples wait for more before they are written together. */
 const GATHER_MS = 500;
-/** UTF-16 units that may wait; what comes beyond is lost. */
+/** UTF-16 units that may wait, those included that the store has not yet taken; what comes beyond is lost. */
 const WAITING_MAX = 32 * 1024 ** 2;
 /** The oldest are deleted when so large a part of what a run may keep has come since the last time. */
 const TRIM_SHARE = 1 / 16;
@@ -126,6 +126,8 @@ export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOp
 function createWriter(store: SampleStore, log: Log, bytesMax: number) {
   let waiting = new Map<string, NewSample[]>();
   let length = 0;
+  /** Of it, what is gathered and not yet handed to the store. */
+  let gathered = 0;
   let lost = 0;
   let writing = Promise.resolve();
   /** Of each run that something came for: UTF-16 units since it was trimmed. */
@@ -155,19 +157,24 @@ function createWriter(store: SampleStore, log: Log, bytesMax: number) {
           continue;
         }
         const sample = { about: JSON.stringify(about), completion };
-        length += sample.about.length + completion.length;
+        const units = sample.about.length + completion.length;
+        length += units;
+        gathered += units;
         here.push(sample);
       }
       waiting.set(run, here);
     },
     flush: (): Promise<void> => {
-      const all = waiting;
+      const [all, units] = [waiting, gathered];
       if (lost > 0)
         log.warn({ samples: lost }, "completions of runs were not kept, for the store takes them too slowly");
       waiting = new Map();
-      length = 0;
+      gathered = 0;
       lost = 0;
-      return (writing = writing.then(() => write(all)));
+      return (writing = writing.then(async () => {
+        await write(all);
+        length -= units;
+      }));
     },
     forget: (run: string): void => {
       waiting.delete(run);

@@ -1,0 +1,55 @@
+/** Completions that wait to be kept: so much of them and no more, however slowly the store takes them. */
+import { expect, test } from "vitest";
+import type { RunSample } from "../../../server/samples/samples.ts";
+import { createSamples } from "../../../server/samples/samples.ts";
+import { memorySampleStore } from "../../../server/stores/memory-samples.ts";
+
+const MIB = 1024 ** 2;
+
+function sampleOf(index: number): RunSample {
+  const result = { kind: "none", reason: "internal", detail: "", retryDelayMs: 0 } as const;
+  const place = { taskId: "t", groupId: "g", index, incarnation: "i", arm: 0, cursor: 0 };
+  return { ...place, completion: "x".repeat(MIB), result };
+}
+
+test("a store that stands still is given no more than may wait, and the rest is told to be lost", async () => {
+  const store = memorySampleStore();
+  const standing = Promise.withResolvers<void>();
+  let lost = 0;
+  let added = 0;
+  let gathered = (): void => undefined;
+  const samples = createSamples({
+    store: {
+      ...store,
+      add: async (run, some) => {
+        await standing.promise;
+        added += some.length;
+        await store.add(run, some);
+      },
+    },
+    clock: {
+      now: () => 0,
+      setTimer: (delayMs, callback) => {
+        if (delayMs < 1000) gathered = callback;
+        return () => undefined;
+      },
+      nextTurn: setImmediate,
+    },
+    log: { info: () => undefined, warn: (details) => void (lost += (details as { readonly samples: number }).samples) },
+    bytesMax: 1024 * MIB,
+    keptMs: 1e9,
+  });
+  for (let at = 0; at < 100; at++) {
+    samples.keep("run", [sampleOf(at)]);
+    // What is gathered is handed to the store each time.
+    gathered();
+  }
+  standing.resolve();
+  await samples.close();
+  expect(added).toBeLessThanOrEqual(33);
+  expect(added + lost).toBe(100);
+  samples.keep("run", [sampleOf(100)]);
+  expect((await samples.list("run", { below: undefined, limit: 1, test: () => true })).samples).toMatchObject([
+    { index: 100 },
+  ]);
+});
