@@ -114,9 +114,10 @@ interface Advantages {
   readonly grpo: number | undefined;
 }
 
-const keyOf = (cursor: number, index: number): string => `${cursor} ${index}`;
+/** After an import other tasks may stand at the same cursors. */
+const keyOf = ({ incarnation, cursor }: GroupRef, index: number): string => `${incarnation} ${cursor} ${index}`;
 
-/** By cursor and index, of the groups that are whole and that the run still knows. */
+/** By place and index, of the groups that are whole and that the run still knows. */
 async function advantagesOf(
   { runs }: ServiceDeps,
   runId: string,
@@ -132,7 +133,7 @@ async function advantagesOf(
   if (found.kind !== "ok") return new Map();
   return new Map(
     found.value.groups.flatMap(({ task, samples: all }) =>
-      all.map(({ index, rloo, grpo }) => [keyOf(task.cursor, index), { rloo, grpo }] as const),
+      all.map(({ index, rloo, grpo }) => [keyOf(task, index), { rloo, grpo }] as const),
     ),
   );
 }
@@ -147,7 +148,7 @@ async function toWire(
   const { number, atMs, taskId, groupId, index, cursor, evaluationRound, policyVersion, completion, result } = sample;
   const outcome = outcomeToWire(index, result);
   // Ordinals of evaluation arms are no cursors.
-  const { rloo, grpo } = (evaluationRound === undefined && advantages.get(keyOf(cursor, index))) || {};
+  const { rloo, grpo } = (evaluationRound === undefined && advantages.get(keyOf(sample, index))) || {};
   if (rloo !== undefined) outcome.rlooAdvantage = rloo;
   if (grpo !== undefined) outcome.grpoAdvantage = grpo;
   const arm = armOf(run, sample);

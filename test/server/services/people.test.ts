@@ -185,6 +185,26 @@ test("an arm that was added later has its samples, its rows, and the pass rates 
   expect(read.rows.map(({ samples }) => samples > 0)).toEqual([false, false, true, false]);
 });
 
+test("a completion from before an import has no advantages of the group that took its place", async () => {
+  const runId = "undone";
+  await ask(curriculum.createRun, { runId, config });
+  const { read: drawn } = await ask(curriculum.nextBatch, { runId, cursor: "0" });
+  const { json: exported } = await ask(curriculum.exportRun, { runId });
+  const answer = async (tasks: typeof drawn.tasks): Promise<void> => {
+    const completions = [{ text: "no" }, { sampleIndex: 1, text: "<think></think><answer>[0]</answer>" }];
+    await ask(environment.batchStep, {
+      groups: tasks.map(({ taskId, groupId }) => ({ taskId, groupId, completions })),
+    });
+  };
+  await answer(drawn.tasks);
+  const { read: imported } = await ask(curriculum.importRun, { runId, state: exported["state"] ?? "" });
+  await answer(imported.outstanding);
+  const all = (await ask(curriculum.listRunSamples, { runId })).read.samples;
+  expect(all).toHaveLength(8);
+  for (const { groupId, outcome } of all)
+    expect(outcome?.rlooAdvantage !== undefined).toBe(imported.outstanding.some((task) => task.groupId === groupId));
+});
+
 test("a change says what it would do before it is done", async () => {
   await ask(curriculum.createRun, { runId: "tried", config });
   await ask(curriculum.nextBatch, { runId: "tried", cursor: "0" });
