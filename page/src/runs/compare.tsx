@@ -32,14 +32,9 @@ export function Compared({ runs }: { readonly runs: readonly ReadRun[] }) {
     (gradus, { signal }) =>
       Promise.all(
         runs.map(async (run) => {
-          const batchesDrawn = Number(run.state.batchesDrawn);
-          const history = await readHistory(gradus, undefined, {
-            runId: run.runId,
-            steps: STEPS,
-            batchesDrawn,
-            signal,
-          });
-          return seriesOf(run, history).points;
+          const { runId, state } = run;
+          const history = await readHistory(gradus, undefined, { runId, state, steps: STEPS, signal });
+          return { runId, points: seriesOf(run, history).points };
         }),
       ),
     [ids.join()],
@@ -53,20 +48,19 @@ export function Compared({ runs }: { readonly runs: readonly ReadRun[] }) {
         options={Object.entries(measures).map(([value, { text }]) => ({ value, text }))}
         onChoose={(value) => refine({ measure: value })}
       />
-      <Answered answer={answer}>{(points) => <Overlay ids={ids} points={points} measure={measure} />}</Answered>
+      <Answered answer={answer}>{(lines) => <Overlay lines={lines} measure={measure} />}</Answered>
     </Panel>
   );
 }
 
-function Overlay({
-  ids,
-  points,
-  measure,
-}: {
-  readonly ids: readonly string[];
-  readonly points: readonly (readonly Point[])[];
-  readonly measure: string;
-}) {
+/** A run's, with its name: while other runs are asked for, those of before are shown. */
+interface Line {
+  readonly runId: string;
+  readonly points: readonly Point[];
+}
+
+function Overlay({ lines, measure }: { readonly lines: readonly Line[]; readonly measure: string }) {
+  const ids = lines.map(({ runId }) => runId);
   const colours = lineColours(ids);
   const { text, of, isShare } = named(measures, measure) ?? solved;
   return (
@@ -81,14 +75,14 @@ function Overlay({
       <Chart
         label={`Lines: ${text} of each run, over rollouts`}
         height={280}
-        inputs={[points, measure]}
+        inputs={[lines, measure]}
         options={() => ({
           marginLeft: 46,
           x: { label: "rollouts" },
           y: { label: null, grid: true, zero: true, ...(isShare && SHARES) },
-          marks: points.map((line, at) =>
+          marks: lines.map(({ points }, at) =>
             Plot.lineY(
-              line.map((point) => ({ rollouts: point.rollouts, value: of(point) ?? Number.NaN })),
+              points.map((point) => ({ rollouts: point.rollouts, value: of(point) ?? Number.NaN })),
               {
                 x: "rollouts",
                 y: "value",

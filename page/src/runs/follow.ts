@@ -21,6 +21,10 @@ const FINAL: readonly string[] = [
   "UNIMPLEMENTED",
 ];
 
+function isFinal(error: unknown): boolean {
+  return !(error instanceof GradusError) || FINAL.includes(error.code);
+}
+
 export interface Followed {
   readonly run: ReadRun | undefined;
   readonly history: History | undefined;
@@ -57,8 +61,7 @@ export function useRun(runId: string, q: string): Followed {
       if (signal.aborted) return;
       tell({ error: noteFailure(error) });
       // A server that ends calls and is there, e.g. behind a balancer, is asked again; one that went away is waited for.
-      if (error instanceof GradusError && !FINAL.includes(error.code))
-        waiting = setTimeout(() => setBegun((times) => times + 1), AGAIN_MS);
+      if (!isFinal(error)) waiting = setTimeout(() => setBegun((times) => times + 1), AGAIN_MS);
     });
     return () => {
       clearTimeout(waiting);
@@ -112,11 +115,17 @@ function watchHistory(
     reading = true;
     while (wanted && seen !== undefined && !signal.aborted) {
       wanted = false;
-      const { arms, batchesDrawn } = seen.state;
-      const byLine = { lines: linesFor(seen, q), armCount: arms.length };
-      const asked = { runId, steps: STEPS, batchesDrawn: Number(batchesDrawn), signal, byLine };
-      history = await readHistory(client, history, asked);
-      tell({ history });
+      const { state } = seen;
+      const byLine = { lines: linesFor(seen, q), armCount: state.arms.length };
+      try {
+        history = await readHistory(client, history, { runId, state, steps: STEPS, signal, byLine });
+        tell({ history });
+      } catch (error) {
+        if (signal.aborted) return;
+        // Of a run that has ended nothing else would have it asked for again.
+        wanted ||= !isFinal(error);
+        if (history === undefined) tell({ error: noteFailure(error) });
+      }
       await new Promise<void>((resolve) => {
         pause = resolve;
         setTimeout(resolve, PAUSE_MS);
@@ -126,8 +135,7 @@ function watchHistory(
   };
   const want = () => {
     wanted = true;
-    // The watch ends with the same server, and says so.
-    if (!reading) void read().catch(() => (reading = false));
+    if (!reading) void read();
   };
   return {
     sees(run) {

@@ -135,12 +135,11 @@ function Cells({ run }: { readonly run: ReadRun }) {
 const STEPS = 40;
 
 function SolvedLine({ run: { runId, state } }: { readonly run: ReadRun }) {
-  const batchesDrawn = Number(state.batchesDrawn);
   const { place, seen } = useSeen<HTMLSpanElement>();
   const read: Ask<readonly HistoryRecord[]> = async (gradus, { signal }) =>
-    (await readHistory(gradus, undefined, { runId, steps: STEPS, batchesDrawn, signal })).records;
+    (await readHistory(gradus, undefined, { runId, state, steps: STEPS, signal })).records;
   // A history for each run of a long list would keep the server busy with what nobody looks at.
-  const answer = useAnswer(seen ? read : undefined, [runId, batchesDrawn]);
+  const answer = useAnswer(seen ? read : undefined, [runId, String(state.batchesDrawn)]);
   const values = (answer.value ?? []).flatMap(({ kind, rolledBack }) =>
     kind.case === "batch" && !rolledBack ? [kind.value.solvedShare ?? Number.NaN] : [],
   );
