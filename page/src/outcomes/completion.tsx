@@ -7,6 +7,8 @@ import { verdictTone } from "./verdict.ts";
 
 /** Code points that are shown at once: nobody reads more, and a megabyte takes a browser seconds to lay out. */
 const SHOWN = 6_000;
+/** Of them, before an answer that would else stand behind them all. */
+const BEFORE = 200;
 
 interface Piece {
   readonly text: string;
@@ -33,8 +35,8 @@ export function Completion({ text, spans = [] }: { readonly text: string; readon
   const [shown, setShown] = useState(SHOWN);
   const points = Array.from(text);
   const last = spans.at(-1);
-  // The end of the answer that counts is looked at first.
-  const from = last === undefined || last.end <= shown ? 0 : Math.max(0, Math.min(last.start, last.end - shown) - 200);
+  // The answer that counts is looked at first, with some of what leads to it; of a longer one its end.
+  const from = last === undefined || last.end <= shown ? 0 : Math.max(0, last.start - BEFORE, last.end - shown);
   const to = Math.min(points.length, from + shown);
   return (
     <>
