@@ -75,7 +75,7 @@ export function keptSampleHandlers(deps: ServiceDeps): Handlers {
         samples: await Promise.all(
           await inStretches(samples, (sample) => toWire(deps, run, sample, request, advantages)),
         ),
-        nextPageToken: next === undefined ? "" : pageToken(String(next)),
+        nextPageToken: next === undefined || isWholeGroup(deps, request, samples) ? "" : pageToken(String(next)),
         kept: kept.bytesMax > 0,
       });
     },
@@ -103,6 +103,18 @@ function testOf(
     (armId === "" || armOf(run, sample)?.id === armId) &&
     (groupId === "" || sample.groupId === groupId) &&
     isMeant(filter, sample.completion, sample.result);
+}
+
+/** Whether these are all of the one group that is asked for: all else that is kept need not be looked through for more. */
+function isWholeGroup(
+  { scorer }: ServiceDeps,
+  { groupId }: ListRunSamplesRequest,
+  samples: readonly KeptSample[],
+): boolean {
+  const [first] = samples;
+  if (first === undefined || groupId === "") return false;
+  const task = scorer.open(first.taskId);
+  return task.kind !== "none" && new Set(samples.map(({ index }) => index)).size === task.token.run?.numGenerations;
 }
 
 function armOf({ configNow }: RunView<TaskSpec>, { arm, evaluationRound }: KeptSample) {

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { EvaluationService, type Report, type Sample } from "../../../clients/ts/src/gen/gradus/v1/evaluation_pb.js";
 import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
-import { present } from "../../../clients/ts/src/reply.ts";
+import { eachOfPages, present } from "../../../clients/ts/src/reply.ts";
 import { address, go, hrefOf } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { roleAtLeast } from "../caller.ts";
@@ -47,7 +47,7 @@ export function EvaluationPage({ id }: { readonly id: string }) {
             )}
             {current === "samples" && query["instance"] === undefined && <All id={id} report={found} />}
             {current === "samples" && query["instance"] !== undefined && (
-              <OneTask id={id} instanceHash={query["instance"]} part={query["of"] ?? ""} />
+              <OneTask id={id} report={found} instanceHash={query["instance"]} part={query["of"] ?? ""} />
             )}
           </>
         )}
@@ -108,19 +108,24 @@ function All({ id, report }: { readonly id: string; readonly report: Report }) {
   );
 }
 
-function OneTask({
-  id,
-  instanceHash,
-  part,
-}: {
+interface OneTaskProps {
   readonly id: string;
+  readonly report: Report;
   readonly instanceHash: string;
   readonly part: string;
-}) {
+}
+
+function OneTask({ id, report, instanceHash, part }: OneTaskProps) {
+  const most = report.evaluation?.samplesPerTask ?? 1;
   const answer = useAnswer(
-    async (client, options) =>
-      (await client.unary(method.listSamples, { evaluationId: id, instanceHash, part, pageSize: 1000 }, options))
-        .samples,
+    async (client, options) => {
+      const asked = { evaluationId: id, instanceHash, part, pageSize: 1000 };
+      const read = (pageToken: string) => client.unary(method.listSamples, { ...asked, pageToken }, options);
+      const samples: Sample[] = [];
+      // Other tasks stand before it, megabytes of which make a page with nothing on it; behind it nothing is looked for.
+      for await (const sample of eachOfPages(read, (page) => page.samples)) if (samples.push(sample) === most) break;
+      return samples;
+    },
     [id, instanceHash, part],
   );
   return (

@@ -1,7 +1,7 @@
 /** The completions that a run keeps. */
 import { CurriculumService, type RunSample } from "../../../clients/ts/src/public.ts";
 import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
-import { present } from "../../../clients/ts/src/reply.ts";
+import { allPages, present } from "../../../clients/ts/src/reply.ts";
 import { address } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { roleAtLeast, serverInfo } from "../caller.ts";
@@ -62,7 +62,10 @@ function OneGroup({ runId, groupId }: { readonly runId: string; readonly groupId
   const answer = useAnswer(
     async (gradus, options) => {
       const asked = { runId, groupId, tasks: true, pageSize: 1000 };
-      const { samples } = await gradus.unary(listRunSamples, asked, options);
+      const samples = await allPages(
+        (pageToken) => gradus.unary(listRunSamples, { ...asked, pageToken }, options),
+        (page) => page.samples,
+      );
       return [...samples].sort((a, b) => a.sampleIndex - b.sampleIndex);
     },
     [runId, groupId],
