@@ -3,11 +3,10 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Task } from "../../../clients/ts/src/public.ts";
 import type { Outcome } from "../../../clients/ts/src/outcomes.ts";
 import { address, hrefOf, refine } from "../address.ts";
-import { useAnswer } from "../answers.ts";
 import { OutcomeShown } from "../outcomes/outcome.tsx";
 import { visible } from "../outcomes/visible.ts";
 import { taskHref } from "../tasks/choice.ts";
-import { drawn, Picture } from "../tasks/picture.tsx";
+import { AnswerPicture } from "../tasks/picture.tsx";
 import { Panel } from "../ui/parts.tsx";
 
 export interface GroupSample {
@@ -86,10 +85,4 @@ function Side({ sample, isMeant }: { readonly sample: GroupSample; readonly isMe
       </Panel>
     </li>
   );
-}
-
-/** The answer as it would lie in the instance; nothing where it cannot be drawn. */
-function AnswerPicture({ taskId, completion }: { readonly taskId: string; readonly completion: string }) {
-  const answer = useAnswer((gradus, options) => drawn(gradus, taskId, { completion }, options), [taskId, completion]);
-  return answer.value === undefined ? null : <Picture svg={answer.value} />;
 }

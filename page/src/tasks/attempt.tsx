@@ -11,13 +11,12 @@ import { visible } from "../outcomes/visible.ts";
 import { gradus, noteFailure } from "../session.ts";
 import { Facts, Failure, Panel, Segments } from "../ui/parts.tsx";
 import { figure } from "../words.ts";
-import { drawn, type Given, Picture, textOf } from "./picture.tsx";
+import { AnswerPicture, type Given, Picture, textOf } from "./picture.tsx";
 
 interface Tried {
   readonly given: Given;
   readonly completion: string;
   readonly outcome: Outcome;
-  readonly svg: string | undefined;
 }
 
 const kinds = [
@@ -49,6 +48,7 @@ export function Attempt({ task }: { readonly task: Task }) {
   };
   const score = () => doing(async () => setTried(await tryOf(task, givenOf(kind, text))));
   const reveal = () => doing(async () => setBest(await bestOf(task, tried?.given)));
+  const mayScore = state.busy !== true && roleAtLeast("trainer");
   const maySolve = roleAtLeast("operator") && task.split !== Split.BENCH;
   return (
     <Panel title="Try an answer" note="Scored as a model's would be; no run is told.">
@@ -67,11 +67,12 @@ export function Attempt({ task }: { readonly task: Task }) {
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void score();
+            // As the button does: of two at a time the score of the first may come last.
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && mayScore) void score();
           }}
         />
         <div class="actions">
-          <button type="submit" class="main" disabled={state.busy === true || !roleAtLeast("trainer")}>
+          <button type="submit" class="main" disabled={!mayScore}>
             Score it
           </button>
           {maySolve && (
@@ -86,7 +87,9 @@ export function Attempt({ task }: { readonly task: Task }) {
       {tried !== undefined && (
         <div class="result" role="status" aria-label="Its score">
           <OutcomeShown outcome={tried.outcome} completion={tried.completion} />
-          {tried.svg !== undefined && best?.svg === undefined && <Picture svg={tried.svg} />}
+          {best === undefined && (
+            <AnswerPicture key={tried.completion} taskId={task.taskId} completion={tried.completion} />
+          )}
         </div>
       )}
       {best !== undefined && <Best best={best} />}
@@ -98,8 +101,7 @@ async function tryOf(task: Task, given: Given): Promise<Tried> {
   const { unary } = gradus.value;
   const { taskId } = task;
   const { completion, outcome } = await unary(EnvironmentService.method.tryAnswer, { taskId, ...textOf(given) });
-  const svg = await drawn(gradus.value, taskId, { completion }, { signal: AbortSignal.timeout(60_000) });
-  return { given, completion, outcome: outcomeOf(present(outcome, "outcome")), svg };
+  return { given, completion, outcome: outcomeOf(present(outcome, "outcome")) };
 }
 
 function bestOf({ taskId }: Task, given: Given | undefined): Promise<SolveTaskResponse> {

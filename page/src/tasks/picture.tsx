@@ -51,6 +51,12 @@ export function Picture({ svg, decorative = false }: Drawn & { readonly decorati
   return url === undefined ? null : <img class="picture" src={url} alt={decorative ? "" : saidBy(svg)} />;
 }
 
+/** The answer as it would lie in the instance; nothing where it cannot be drawn. */
+export function AnswerPicture({ taskId, completion }: { readonly taskId: string; readonly completion: string }) {
+  const answer = useAnswer((gradus, options) => drawn(gradus, taskId, { completion }, options), [taskId, completion]);
+  return answer.value === undefined ? null : <Picture svg={answer.value} />;
+}
+
 /** The picture of the task that is chosen; of those without one, the beginning of what is asked. */
 export function TaskPicture({
   task,
