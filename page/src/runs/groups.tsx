@@ -16,10 +16,16 @@ import type { ReadRun } from "./state.ts";
 export function Groups({ run }: { readonly run: ReadRun }) {
   const { batch = "" } = address.value.query;
   const isNumber = /^\d{1,15}$/.test(batch);
+  const version = String(run.state.version);
+  const [asOf, setAsOf] = useState(version);
   const answer = useAnswer(
     (client, options) => client.run(run.runId).groups({ which: isNumber ? BigInt(batch) : "open" }, options),
-    [run.runId, batch, String(run.state.version)],
+    [run.runId, batch, asOf],
   );
+  // One that takes longer than the run takes to change would never be there, were it begun anew with each change.
+  useEffect(() => {
+    if (!answer.waiting) setAsOf(version);
+  }, [answer.waiting, version]);
   const [asked, setAsked] = useState<AskedFor>();
   const leave = () => {
     setAsked(undefined);
