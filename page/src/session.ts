@@ -68,6 +68,16 @@ async function look(): Promise<void> {
   if (!document.hidden) timer = setTimeout(() => void look(), there ? LIVE_MS : LOST_MS);
 }
 
+/** Waits for the server, if it is away. */
+export async function whenThere(): Promise<void> {
+  await look();
+  await new Promise<void>((resolve) => {
+    lostSince.subscribe((since) => {
+      if (since === undefined) resolve();
+    });
+  });
+}
+
 /** Begins to watch over the connection. */
 export function watchConnection(): void {
   document.addEventListener("visibilitychange", () => {
