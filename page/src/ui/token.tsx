@@ -15,8 +15,12 @@ export function TokenDialog() {
     giveToken(text.trim());
     setText("");
   };
+  // A browser that is told to leave it twice closes it and asks nobody, and without a token the page has nothing to show.
+  const stay = () => {
+    if (tokenWanted.peek() !== undefined) dialog.current?.showModal();
+  };
   return (
-    <dialog ref={dialog} aria-labelledby="token-title" onCancel={(event) => event.preventDefault()}>
+    <dialog ref={dialog} aria-labelledby="token-title" onCancel={(event) => event.preventDefault()} onClose={stay}>
       <form onSubmit={give}>
         <h2 id="token-title">This server asks for a token</h2>
         <p class="note">{why}</p>
