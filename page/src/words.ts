@@ -34,7 +34,8 @@ export function signed(value: number): string {
 /** "14:03:22"; of another day with its date. */
 export function clock(date: Date): string {
   const time = date.toLocaleTimeString("en-GB");
-  return date.toDateString() === new Date().toDateString() ? time : `${date.toISOString().slice(0, 10)} ${time}`;
+  // Swedish dates are ISO's, of the reader's time zone as the time is.
+  return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString("sv-SE")} ${time}`;
 }
 
 /** "3 s", "12 min", "5 h", "9 days". */

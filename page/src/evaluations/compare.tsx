@@ -13,13 +13,14 @@ const FIRST = ["success_rate", "exact_rate", "quality_ratio", "pass@1", "mean_sc
 
 export function Compared({ ids }: { readonly ids: readonly string[] }) {
   const answer = useAnswer(
-    (gradus, options) => Promise.all(ids.map((id) => gradus.evaluation(id).report(options))),
+    (gradus, options) =>
+      Promise.all(ids.map(async (id) => ({ id, report: await gradus.evaluation(id).report(options) }))),
     [ids.join()],
   );
   return (
     <Panel title={ids.length === 1 ? "The report" : "Side by side"}>
       <Answered answer={answer}>
-        {(reports) => <Reports ids={ids.slice(0, reports.length)} reports={reports} />}
+        {(known) => <Reports ids={known.map(({ id }) => id)} reports={known.map(({ report }) => report)} />}
       </Answered>
     </Panel>
   );

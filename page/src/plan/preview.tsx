@@ -12,9 +12,15 @@ import { Chart, SHARES } from "../ui/plot.tsx";
 import { Table } from "../ui/table.tsx";
 import { count, percent } from "../words.ts";
 
+/** What came of a plan, with the plan: its file may be another by now. */
+interface Played {
+  readonly config: RunConfig;
+  readonly result: SimulateRunResponse;
+}
+
 export function Preview({ config }: { readonly config: RunConfig }) {
   const { student = "", luck = "0", updates = "" } = address.value.query;
-  const [played, setPlayed] = useState<SimulateRunResponse>();
+  const [played, setPlayed] = useState<Played>();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error>();
   const students = serverInfo.value?.students ?? [];
@@ -25,7 +31,7 @@ export function Preview({ config }: { readonly config: RunConfig }) {
     try {
       const seed = BigInt(/^\d{1,19}$/.test(luck) ? luck : "0");
       const asked = { config, student, seed, updates: Number(updates) || 0 };
-      setPlayed(await gradus.value.unary(CurriculumService.method.simulateRun, asked));
+      setPlayed({ config, result: await gradus.value.unary(CurriculumService.method.simulateRun, asked) });
     } catch (thrown) {
       setError(noteFailure(thrown));
     }
@@ -58,13 +64,13 @@ export function Preview({ config }: { readonly config: RunConfig }) {
         </button>
       </form>
       {error !== undefined && <Failure error={error} />}
-      {played !== undefined && <Played played={played} config={config} />}
+      {played !== undefined && <PlayedShown played={played} />}
     </Panel>
   );
 }
 
-function Played({ played, config }: { readonly played: SimulateRunResponse; readonly config: RunConfig }) {
-  const { points, armIds, outcome, equalShares, target } = played;
+function PlayedShown({ played: { config, result } }: { readonly played: Played }) {
+  const { points, armIds, outcome, equalShares, target } = result;
   const families = armIds.map((id) => config.arms.find((arm) => arm.id === id)?.spec?.environment ?? id);
   const colours = lineColours(families);
   const rollouts = (cursor: bigint) => Number(cursor) * config.numGenerations;
@@ -94,7 +100,7 @@ function Played({ played, config }: { readonly played: SimulateRunResponse; read
       <Chart
         label="Stacked areas: the share of the tasks that each arm would have, over rollouts"
         height={190}
-        inputs={[played]}
+        inputs={[result]}
         options={() => ({
           marginLeft: 46,
           x: { label: "rollouts" },
@@ -116,7 +122,7 @@ function Played({ played, config }: { readonly played: SimulateRunResponse; read
       <Chart
         label="Lines: the student's success in each arm, and their mean, over rollouts"
         height={190}
-        inputs={[played]}
+        inputs={[result]}
         options={() => ({
           marginLeft: 46,
           x: { label: "rollouts" },

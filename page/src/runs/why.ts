@@ -30,7 +30,9 @@ function reasonOf({ state }: ReadRun, arm: ArmState): string {
     case "frontier":
       return `The frontier policy draws where success is near 0.29, for there most is learnt, and where it rises: of this arm it expects ${figure(value)}${arm.groups === 0n ? ", having seen no group of it yet" : ""}.${solved(arm)}`;
     case "bandit":
-      return `The bandit's value of it is ${figure(value)}, and ${figure(Math.max(...others.map((other) => other.value), -Infinity))} of the next best: its groups moved the policy most.${solved(arm)}`;
+      if (others.length === 0)
+        return `It is the run's only arm, and the bandit's value of it is ${figure(value)}.${solved(arm)}`;
+      return `The bandit's value of it is ${figure(value)}, and ${figure(Math.max(...others.map((other) => other.value)))} of the next best: its groups moved the policy most.${solved(arm)}`;
     case "mixture":
       return `The mixture is fixed: its weight is ${figure(weight)} of ${figure(state.arms.reduce((sum, each) => sum + (each.removed ? 0 : each.weight), 0))}.`;
     case "staged":
