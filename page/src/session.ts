@@ -4,11 +4,14 @@ import { type Caller, callerOver } from "../../clients/ts/src/caller.ts";
 import { clientOver, type GradusClient } from "../../clients/ts/src/client.ts";
 import { connectTransport } from "../../clients/ts/src/connect/transport.ts";
 import { GradusError } from "../../clients/ts/src/errors.ts";
+import { tokenOf } from "../../clients/ts/src/token.ts";
 
 const TOKEN = "gradus.token";
 /** How often a server that went away is asked for, and one that is there. */
 const LOST_MS = 1_000;
 const LIVE_MS = 10_000;
+/** A server that says nothing for so long is away: a machine that is gone refuses no connection. */
+const SILENT_MS = 5_000;
 
 const token = signal(sessionStorage.getItem(TOKEN) ?? undefined);
 
@@ -26,10 +29,17 @@ export const gradus = computed<Gradus>(() => {
 /** Why a token is wanted; undefined: none is. */
 export const tokenWanted = signal<string | undefined>(undefined);
 
-export function giveToken(given: string): void {
-  sessionStorage.setItem(TOKEN, given);
-  token.value = given;
-  tokenWanted.value = undefined;
+/** Takes a token, or says why it is none. */
+export function giveToken(text: string): void {
+  try {
+    const given = tokenOf(text) ?? "";
+    sessionStorage.setItem(TOKEN, given);
+    token.value = given;
+    tokenWanted.value = undefined;
+  } catch (error) {
+    // No client could be made with it, not even by a page that is loaded again and finds it kept.
+    tokenWanted.value = noteFailure(error).message;
+  }
 }
 
 export function forgetToken(): void {
@@ -47,7 +57,7 @@ export const returns = signal(0);
 
 async function isThere(): Promise<boolean> {
   try {
-    return (await fetch("readyz", { cache: "no-store" })).ok;
+    return (await fetch("readyz", { cache: "no-store", signal: AbortSignal.timeout(SILENT_MS) })).ok;
   } catch {
     return false;
   }

@@ -172,6 +172,16 @@ test("a view that is opened while the server is away comes with the server", asy
   expect(back.http).toBe(away.http);
 });
 
+test("a server that takes a request and never answers is not live", async () => {
+  await using opened = await openView(browser, server.http);
+  const { page } = opened;
+  await page.locator(".card").first().waitFor();
+  await page.route("**/readyz", () => undefined);
+  await page.getByText(/Not live since/).waitFor();
+  await page.unroute("**/readyz");
+  await page.getByText(/Not live since/).waitFor({ state: "detached" });
+});
+
 test("the question for a token stays until it is answered", async () => {
   using folder = temporaryFolder();
   const tokensFile = join(folder.path, "tokens.yaml");
@@ -184,6 +194,12 @@ test("the question for a token stays until it is answered", async () => {
   for (let times = 0; times < 4; times++) await page.keyboard.press("Escape");
   await page.waitForTimeout(300);
   expect(await token.isVisible()).toBe(true);
+  // What no header can hold is refused where it is given, and not kept.
+  await token.fill("Bearer token-of-a-viewer");
+  await page.getByRole("button", { name: "Use it" }).click();
+  await page.getByText("without blanks").waitFor();
+  await page.reload();
+  await token.waitFor();
   await token.fill("token-of-a-viewer");
   await page.getByRole("button", { name: "Use it" }).click();
   await page.getByText("one, viewer").waitFor();

@@ -12,12 +12,12 @@ export function TokenDialog() {
   }, [why]);
   const give = (event: Event) => {
     event.preventDefault();
-    giveToken(text.trim());
+    giveToken(text);
     setText("");
   };
   // A browser that is told to leave it twice closes it and asks nobody, and without a token the page has nothing to show.
   const stay = () => {
-    if (tokenWanted.peek() !== undefined) dialog.current?.showModal();
+    if (tokenWanted.peek() !== undefined && dialog.current?.open === false) dialog.current.showModal();
   };
   return (
     <dialog ref={dialog} aria-labelledby="token-title" onCancel={(event) => event.preventDefault()} onClose={stay}>
