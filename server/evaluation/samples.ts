@@ -101,7 +101,7 @@ function resultOf({ result }: StoredSample): SampleResult {
   return JSON.parse(result) as SampleResult;
 }
 
-/** Samples that are read from the store at a time, and UTF-16 units of completions that one call looks through. */
+/** Samples that are read from the store at a time, and UTF-16 units of completions and results that one call looks through. */
 const READ_SAMPLES = 256;
 const SCAN_LENGTH = 8 * 1024 ** 2;
 
@@ -126,7 +126,7 @@ export async function listSamples(
     }
     if (found.length < wanted) return { kind: "ok", value: { samples, next: undefined } };
     place = found.at(-1) ?? place;
-    scanned += found.reduce((sum, { completion }) => sum + completion.length, 0);
+    scanned += found.reduce((sum, { completion, result }) => sum + completion.length + result.length, 0);
   }
   return { kind: "ok", value: { samples, next: place } };
 }

@@ -207,8 +207,8 @@ async function pageOf(store: SampleStore, run: string, { below, limit, test }: S
     const read = await inStretches(part, ({ about, completion, number, atMs }): KeptSample => {
       return { ...(JSON.parse(about) as Omit<RunSample, "completion">), completion, number, atMs };
     });
-    for (const sample of read) {
-      scanned += sample.completion.length;
+    for (const [at, sample] of read.entries()) {
+      scanned += (part[at]?.about.length ?? 0) + sample.completion.length;
       from = sample.number;
       if (!test(sample)) continue;
       samples.push(sample);

@@ -53,3 +53,22 @@ test("a store that stands still is given no more than may wait, and the rest is 
     { index: 100 },
   ]);
 });
+
+test("one call looks through so much of what is kept and no more, also of completions that say little", async () => {
+  const samples = createSamples({
+    store: memorySampleStore(),
+    clock: { now: () => 0, setTimer: () => () => undefined, nextTurn: setImmediate },
+    log: { info: () => undefined, warn: () => undefined },
+    bytesMax: 1024 * MIB,
+    keptMs: 1e9,
+  });
+  const detail = "d".repeat(2 ** 14);
+  for (let at = 0; at < 1024; at++) {
+    const sample = sampleOf(at);
+    samples.keep("run", [{ ...sample, completion: "", result: { ...sample.result, detail } as typeof sample.result }]);
+  }
+  const query = { limit: 1, test: ({ index }: RunSample) => index === 0 };
+  const page = await samples.list("run", { ...query, below: undefined });
+  expect(page).toMatchObject({ samples: [], next: expect.any(Number) as number });
+  expect((await samples.list("run", { ...query, below: page.next })).samples).toHaveLength(1);
+});
