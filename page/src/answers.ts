@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type Gradus, gradus, noteFailure, returns } from "./session.ts";
 
 export interface Answer<T> {
-  /** Undefined: not yet here. While another is on its way, the one before. */
+  /** Undefined: not yet here. While another is on its way, or could not be had, the one before. */
   readonly value: T | undefined;
   readonly error: Error | undefined;
   readonly waiting: boolean;
@@ -30,14 +30,14 @@ export function useAnswer<T>(ask: Ask<T> | undefined, inputs: readonly unknown[]
     }
     const leaving = new AbortController();
     setKnown((before) => ({ ...before, waiting: true }));
-    const settle = (settled: Known<T>) => {
-      if (!leaving.signal.aborted) setKnown(settled);
-    };
     ask(client, { signal: leaving.signal }).then(
-      (value) => settle({ value, waiting: false }),
+      (value) => {
+        if (!leaving.signal.aborted) setKnown({ value, waiting: false });
+      },
       (thrown: unknown) => {
         if (leaving.signal.aborted) return;
-        settle({ error: noteFailure(thrown), waiting: false });
+        const error = noteFailure(thrown);
+        setKnown((before) => ({ ...before, error, waiting: false }));
       },
     );
     return () => leaving.abort();

@@ -172,6 +172,21 @@ test("a view that is opened while the server is away comes with the server", asy
   expect(back.http).toBe(away.http);
 });
 
+test("what is asked for again while the server is away stays as it was", async () => {
+  const away = await openServer();
+  await using opened = await openView(browser, `${away.http}/#/runs`);
+  const { page } = opened;
+  const list = page.getByText("There are no runs yet");
+  await list.waitFor();
+  await away[Symbol.asyncDispose]();
+  await page.getByText(/Not live since/).waitFor();
+  const failed = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/ListRuns"));
+  await page.getByRole("button", { name: "Look again" }).click();
+  await failed;
+  await page.getByRole("alert").waitFor({ state: "detached" });
+  await list.waitFor();
+});
+
 test("a server that takes a request and never answers is not live", async () => {
   await using opened = await openView(browser, server.http);
   const { page } = opened;

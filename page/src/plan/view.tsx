@@ -26,6 +26,8 @@ export function PlanView() {
       client.unary(CurriculumService.method.checkRun, { source: { case: "file", value: settled } }, options),
     [settled],
   );
+  // Of a file that could not be checked nothing may be started, nor of the one before.
+  const known = checked.error === undefined ? checked.value : undefined;
   const area = useRef<HTMLTextAreaElement>(null);
   return (
     <>
@@ -45,15 +47,13 @@ export function PlanView() {
             onInput={(event) => setText(event.currentTarget.value)}
           />
           {checked.error !== undefined && <Failure error={checked.error} again={checked.again} />}
-          {checked.value !== undefined && (
-            <Remarks checked={checked.value} onLine={(line) => selectLine(area.current, line)} />
-          )}
+          {known !== undefined && <Remarks checked={known} onLine={(line) => selectLine(area.current, line)} />}
         </Panel>
         <div class="stack">
-          {checked.value?.config !== undefined && checked.value.problems.length === 0 ? (
+          {known?.config !== undefined && known.problems.length === 0 ? (
             <>
-              <Start checked={checked.value} isCurrent={settled === text && !checked.waiting} />
-              <Preview config={checked.value.config} />
+              <Start checked={known} isCurrent={settled === text && !checked.waiting} />
+              <Preview config={known.config} />
             </>
           ) : (
             <Panel title="Once it is right">
