@@ -10,10 +10,12 @@ export interface Masks {
   set<Spec, Key extends InstanceKey>(
     resource: string,
     reason: string | undefined,
-    runs: readonly LiveRun<Spec, Key>[],
+    loaded: () => Promise<readonly LiveRun<Spec, Key>[]>,
   ): Promise<void>;
   /** Brings a run in line with what is down now, whatever was when it was last changed. */
   bring<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>): Promise<void>;
+  /** Brings those of some runs in line that could not be. */
+  retry<Spec, Key extends InstanceKey>(runs: readonly LiveRun<Spec, Key>[]): Promise<void>;
 }
 
 /** The changes that bring a run in line. */
@@ -38,16 +40,24 @@ export function createMasks(log: Log | undefined): Masks {
     if (changesFor(run.state(), down).length === 0) return;
     await run.commit((state) => ({ events: changesFor(state, down), value: null }));
   };
+  /** Runs that could not be brought in line. */
+  const late = new WeakSet();
+  const bringAll: Masks["retry"] = async (runs) => {
+    const all = await Promise.allSettled(runs.map((run) => bring(run)));
+    for (const [i, each] of all.entries()) {
+      if (each.status === "fulfilled") continue;
+      late.add(runs[i] as object);
+      log?.warn({ err: each.reason as unknown }, "arms of a run were not masked, which is tried again");
+    }
+  };
   return {
     bring,
-    set: async (resource, reason, runs) => {
+    set: async (resource, reason, loaded) => {
+      // Before the runs are looked for: one that is loaded meanwhile is brought in line with this.
       if (reason === undefined) down.delete(resource);
       else down.set(resource, reason);
-      const all = await Promise.allSettled(runs.map((run) => bring(run)));
-      for (const each of all) {
-        // The next change of the resource, or loading the run again, brings it in line.
-        if (each.status === "rejected") log?.warn({ err: each.reason as unknown }, "arms of a run were not masked");
-      }
+      await bringAll(await loaded());
     },
+    retry: (runs) => bringAll(runs.filter((run) => late.delete(run))),
   };
 }

@@ -172,13 +172,14 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
       if (run.key === key) run.forget();
       return run.key === key;
     });
-  /** Puts off the expiry of the runs that were asked for, and drops those that nothing was asked of for long. */
+  /** Puts off the expiry of the runs that were asked for, masks what could not be, and drops those long unasked for. */
   const onSweep = async (): Promise<void> => {
     const all = await runs.loaded();
     for (const entry of all.filter(({ isAsked, users }) => isAsked || users > 0)) {
       await touch(ports, entry.run);
       entry.isAsked = false;
     }
+    await masks.retry(all.map(({ run }) => run));
     const nowMs = clock.now();
     await runs.dropWhere(({ users, askedAtMs }) => users === 0 && nowMs - askedAtMs >= IDLE_MS);
   };
@@ -217,12 +218,8 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
       all.sort((a, b) => b.askedAtMs - a.askedAtMs || (a.run.id < b.run.id ? -1 : 1));
       return all.slice(0, limit).map(({ run }) => run);
     },
-    maskArms: async (resource, reason) =>
-      masks.set(
-        resource,
-        reason,
-        (await runs.loaded()).map(({ run }) => run),
-      ),
+    maskArms: (resource, reason) =>
+      masks.set(resource, reason, async () => (await runs.loaded()).map(({ run }) => run)),
     forget,
     close: () => {
       endSweeps();

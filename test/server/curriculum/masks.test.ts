@@ -1,6 +1,7 @@
 /** Arms whose tasks cannot be scored now: they are not drawn from until what they need answers again. */
 import { expect, test } from "vitest";
 import { memoryStore } from "../../../server/stores/memory.ts";
+import { type Store, StoreUnavailable } from "../../../server/stores/store.ts";
 import { noConstraints } from "../../../server/curriculum/core/types.ts";
 import {
   answer,
@@ -116,4 +117,47 @@ test("outlive the server that set them, until a server that knows better loads t
   await third.runs.maskArms("judge", "down again");
   expect(await of(third.runs)).toBe("down again");
   await settled();
+});
+
+test("reach a run that is loaded while those before it still are", async () => {
+  const kept = memoryStore();
+  const first = bench({ store: kept });
+  for (const id of ["slow", "quick"]) value(await first.runs.create(id, config));
+  const loading = Promise.withResolvers<void>();
+  const store: Store = {
+    ...kept,
+    find: async (id) => {
+      if (id === "slow") await loading.promise;
+      return kept.find(id);
+    },
+  };
+  const { runs } = bench({ store });
+  const of = async (id: string) => value(await runs.get(id)).state.arms[1]?.maskedReason;
+  const slow = of("slow");
+  const masked = runs.maskArms("judge", "down");
+  await of("quick");
+  loading.resolve();
+  await Promise.all([slow, masked]);
+  expect([await of("slow"), await of("quick")]).toEqual(["down", "down"]);
+});
+
+test("are masked a little later where the store could not be written to", async () => {
+  const kept = memoryStore();
+  let isAway = false;
+  const append: Store["append"] = (...args) =>
+    isAway ? Promise.reject(new StoreUnavailable("it is away")) : kept.append(...args);
+  const { runs, clock } = bench({ store: { ...kept, append } });
+  value(await runs.create("run", config));
+  const masked = async () => value(await runs.get("run")).state.arms[1]?.maskedReason;
+  isAway = true;
+  await runs.maskArms("judge", "down");
+  isAway = false;
+  await clock.advance(30_000);
+  expect(await masked()).toBe("down");
+  isAway = true;
+  await runs.maskArms("judge", undefined);
+  await clock.advance(30_000);
+  isAway = false;
+  await clock.advance(30_000);
+  expect(await masked()).toBeUndefined();
 });
