@@ -27,6 +27,8 @@ const ENDS_MAX = 4096;
 /** Where a run ends: its last event, and that one's hash. */
 export interface End extends StoredRun {
   readonly hash: Uint8Array;
+  /** Its row's own hash. */
+  readonly mark: Uint8Array;
 }
 
 /** What is to be written behind the end of a run. */
@@ -56,6 +58,8 @@ export interface Appends {
   turn(key: number): Promise<Turn>;
   /** Takes in where a run ends, as somebody has read it. */
   learn(end: End): void;
+  /** Whether a run's event at a version is another than the last one that this process knows, which was there. */
+  isOther(key: number, version: number, hash: Uint8Array): boolean;
   /** Waits for what was asked. */
   close(): Promise<void>;
 }
@@ -152,6 +156,7 @@ export async function write(
     ...columns(inSeveral ? [] : records, 4),
     ...columns(textRows(writings, "head"), 3),
     ...columns(textRows(writings, "state"), 3),
+    writings.map(({ end }) => end.mark),
   ]);
   const keys = new Set(moved.map(({ key }) => key as number));
   if (!inSeveral || keys.size === 0) return keys;
@@ -164,14 +169,19 @@ export function createAppends(commits: Connections, turns: Connections, chain: C
   const ends = rememberedEnds();
   const tryAll = (connection: Connection, asked: readonly Asked[], isDoubtful: boolean) =>
     attempt({ connection, chain, ends, isDoubtful }, asked);
+  const learned = ({ outcomes, written }: Tried): readonly Appended[] => {
+    written.forEach(ends.learn);
+    return outcomes;
+  };
   const commit = (jobs: readonly Job[]): Promise<readonly Appended[]> =>
-    commits.work((connection, again) => {
+    commits.work(async (connection, again) => {
       const isDoubtful = again || jobs.some((job) => job.isDoubtful);
-      if (!isDoubtful && !isLarge(jobs)) return tryAll(connection, jobs, false);
-      return connection.transaction(async () => {
+      if (!isDoubtful && !isLarge(jobs)) return learned(await tryAll(connection, jobs, false));
+      const tried = await connection.transaction(async () => {
         await connection.query("lockRuns", [jobs.map(({ key }) => key)]);
         return tryAll(connection, jobs, isDoubtful);
       });
+      return learned(tried);
     });
   const queue = createQueue(commit);
 
@@ -183,12 +193,11 @@ export function createAppends(commits: Connections, turns: Connections, chain: C
         over = true;
         const asked = { key, append, writer: newWriter(), bytes: sizeOf(append) };
         try {
-          const [outcome = "conflict"] = await tryAll(connection, [asked], false);
+          const tried = await tryAll(connection, [asked], false);
           await connection.query("commit");
           connection.give();
-          return outcome;
+          return learned(tried)[0] ?? "conflict";
         } catch (error) {
-          ends.forget(key);
           await undo(connection, error);
           if (lostRace(error)) return "conflict";
           if (isBroken(error)) return queue.ask({ ...asked, isDoubtful: true });
@@ -206,6 +215,7 @@ export function createAppends(commits: Connections, turns: Connections, chain: C
     append: (key, append) => queue.ask({ key, append, writer: newWriter(), bytes: sizeOf(append), isDoubtful: false }),
     turn,
     learn: ends.learn,
+    isOther: (key, version, hash) => isOtherEnd(ends.of(key), { version, hash }),
     close: queue.close,
   };
 }
@@ -259,13 +269,15 @@ interface Attempt {
   readonly isDoubtful: boolean;
 }
 
+interface Tried {
+  readonly outcomes: readonly Appended[];
+  /** Where the runs end that were written to, once that is committed. */
+  readonly written: readonly End[];
+}
+
 /** Appends to runs, each once. What may be there already is in a transaction that has their rows locked. */
-async function attempt(
-  { connection, chain, ends, isDoubtful }: Attempt,
-  jobs: readonly Asked[],
-): Promise<readonly Appended[]> {
-  if (isDoubtful) for (const { key } of jobs) ends.forget(key);
-  await ends.look(connection, jobs);
+async function attempt({ connection, chain, ends, isDoubtful }: Attempt, jobs: readonly Asked[]): Promise<Tried> {
+  await ends.look(connection, isDoubtful ? jobs : jobs.filter((job) => !ends.isExpected(job)));
   const writings = jobs.flatMap(({ key, append, writer }) => {
     const end = ends.of(key);
     if (end?.version !== append.expectedVersion) return [];
@@ -273,11 +285,9 @@ async function attempt(
     return [{ end, writer, rows: rowsToWrite(chain, end, end.hash, append) }];
   });
   const moved = writings.length > 0 ? await write(connection, writings, isLarge(jobs)) : new Set<number>();
-  for (const { end, rows } of writings) {
-    const { run, events } = rows;
-    if (!moved.has(end.key)) ends.forget(end.key);
-    else if (run !== undefined) ends.learn({ ...run, hash: events.at(-1)?.hash ?? end.hash });
-  }
+  const written = writings.flatMap(({ end, rows: { run, events } }): readonly End[] =>
+    moved.has(end.key) && run !== undefined ? [{ ...run, mark: run.hash, hash: events.at(-1)?.hash ?? end.hash }] : [],
+  );
   const tried = new Set(writings.map(({ end }) => end.key));
   const passedOver = jobs.filter(({ key }) => tried.has(key) && !moved.has(key));
   await ends.look(connection, passedOver);
@@ -287,7 +297,7 @@ async function attempt(
     else if (ends.of(job.key) === undefined) outcomes.push("gone");
     else outcomes.push(isDoubtful && (await isThere(connection, job)) ? "appended" : "conflict");
   }
-  return outcomes;
+  return { outcomes, written };
 }
 
 /** Takes a connection for a turn: a transaction that has the run's row locked. */
@@ -346,6 +356,11 @@ function takeGroup(waiting: Job[]): readonly Job[] {
   return group;
 }
 
+/** Whether a database has another event in the place of one that was its last: a failover has lost that one. */
+function isOtherEnd(known: End | undefined, { version, hash }: Pick<End, "version" | "hash">): boolean {
+  return known?.version === version && known.hash.length > 0 && Buffer.compare(known.hash, hash) !== 0;
+}
+
 /** Where runs end, as this process has seen it: whoever is wrong about it meets a conflict. */
 function rememberedEnds() {
   const ends = new Map<number, End>();
@@ -360,17 +375,19 @@ function rememberedEnds() {
   return {
     of: (key: number) => ends.get(key),
     learn,
-    forget: (key: number) => void ends.delete(key),
-    /** Asks for those that are not remembered at the version that is expected. */
-    look: async (connection: Connection, jobs: readonly Pick<Asked, "key" | "append">[]): Promise<void> => {
-      const asked = jobs.filter(({ key, append }) => ends.get(key)?.version !== append.expectedVersion);
-      if (asked.length === 0) return;
-      const keys = asked.map(({ key }) => key);
-      for (const key of keys) ends.delete(key);
-      const rows = (await connection.query("ends", [keys])) as unknown as readonly (Omit<End, "hash"> & {
+    isExpected: ({ key, append }: Asked): boolean => ends.get(key)?.version === append.expectedVersion,
+    /** Asks where they end. What was known stays where the database has another event in its place: whoever reads on is told. */
+    look: async (connection: Connection, jobs: readonly Asked[]): Promise<void> => {
+      if (jobs.length === 0) return;
+      const known = new Map(jobs.map(({ key }) => [key, ends.get(key)]));
+      for (const key of known.keys()) ends.delete(key);
+      const rows = (await connection.query("ends", [[...known.keys()]])) as unknown as readonly (Omit<End, "hash"> & {
         readonly hash: Uint8Array | null;
       })[];
-      for (const { hash, ...run } of rows) learn({ ...run, hash: hash ?? Buffer.alloc(0) });
+      for (const row of rows) {
+        const [end, before] = [{ ...row, hash: row.hash ?? Buffer.alloc(0) }, known.get(row.key)];
+        learn(before !== undefined && isOtherEnd(before, end) ? before : end);
+      }
     },
   };
 }

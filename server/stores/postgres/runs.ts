@@ -58,7 +58,7 @@ async function create({ calls, chain }: Parts, run: NewRun): Promise<"created" |
     connection.transaction(async () => {
       const [made] = await connection.query("createRun", [run.id, run.timeToLiveMs]);
       if (made === undefined) return isDoubtful && (await isCreator(connection, run.id, writer)) ? "created" : "exists";
-      const end = { key: made["key"] as number, id: run.id, version: 0, hash: START };
+      const end = { key: made["key"] as number, id: run.id, version: 0, hash: START, mark: START };
       const rows = rowsToWrite(chain, end, START, run);
       await write(connection, [{ end, rows, writer }], isLarge([{ bytes: sizeOf(run) }]));
       return "created";
@@ -101,9 +101,16 @@ async function readStretch(
   const isWhole = events.reduce((sum, event) => sum + event.length, 0) < bytesMax;
   const isEnd = events.length === 0 || (isWhole && reached < fromVersion + eventsMax);
   if (isEnd) reader.end();
+  if (before !== undefined && appends.isOther(key, fromVersion, before)) throw setBack(fromVersion);
   const last = following.at(-1)?.hash ?? before;
-  if (reached === run.version && last !== undefined) appends.learn({ ...run, hash: last });
+  if (reached === run.version && last !== undefined) appends.learn({ ...run, hash: last, mark: run.hash });
   return { events, isEnd };
+}
+
+/** What this server would write from here on would follow what is no longer there. */
+function setBack(version: number): StoreDamaged {
+  const other = `event ${version} of its journal is not the one that this server knows`;
+  return new StoreDamaged(`${other}: the database was set back, so start the server again`);
 }
 
 /** Of parts, which are in the order of their events. */

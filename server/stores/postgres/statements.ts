@@ -52,17 +52,19 @@ export const statements = {
    */
   takeTurn: `SELECT key FROM runs WHERE key = (SELECT run FROM turns WHERE run = $1 FOR UPDATE) FOR UPDATE`,
   /** Where runs end. */
-  ends: `SELECT r.key, r.id, r.version, e.hash FROM runs r
+  ends: `SELECT r.key, r.id, r.version, r.hash AS mark, e.hash FROM runs r
     LEFT JOIN events e ON e.run = r.key AND e.version = r.version AND e.part = 0 WHERE r.key = ANY($1::int8[])`,
   /**
-   * Appends to many runs, to each if it is at the version that is expected. One that another session has locked is passed over:
+   * Appends to many runs, to each if it is at the version that is expected, with the hash that it had: after a failover that
+   * lost some commits there may be other events at the same version. One that another session has locked is passed over:
    * nobody waits here for a turn that another process has, and those that are locked here are in the order of their keys.
    */
   append: `WITH asked AS (
-      SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::bytea[]) AS a (key, expected, version, hash)
+      SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::bytea[], $21::bytea[])
+        AS a (key, expected, version, hash, mark)
     ), locked AS (
       SELECT r.key, a.version, a.hash FROM runs r JOIN asked a ON a.key = r.key
-      WHERE r.version = a.expected ORDER BY r.key FOR UPDATE OF r SKIP LOCKED
+      WHERE r.version = a.expected AND r.hash = a.mark ORDER BY r.key FOR UPDATE OF r SKIP LOCKED
     ), moved AS (
       UPDATE runs SET version = locked.version, hash = COALESCE(locked.hash, runs.hash)
       FROM locked WHERE runs.key = locked.key RETURNING runs.key

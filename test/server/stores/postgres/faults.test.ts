@@ -114,6 +114,39 @@ describe("two servers", () => {
   });
 });
 
+describe("a failover lost what one server had written, and another wrote in its place", () => {
+  async function setBack() {
+    const url = await sharedDatabase();
+    const [one, other] = [(await open(url)).store, (await open(url)).store];
+    const key = await begin(one);
+    await sql(url, "CREATE TABLE standby AS SELECT key, version, hash FROM runs");
+    expect(await appendAt(one, key, 1, "lost")).toBe("appended");
+    await sql(url, "DELETE FROM events WHERE version = 2");
+    await sql(url, "UPDATE runs SET version = s.version, hash = s.hash FROM standby s WHERE s.key = runs.key");
+    expect(await appendAt(other, key, 1, "instead")).toBe("appended");
+    return { one, other, key };
+  }
+  const setBackTo = "event 2 of its journal is not the one that this server knows: the database was set back";
+
+  test.each([
+    ["append", (store: Store, key: number) => appendAt(store, key, 2, "after what is lost")],
+    [
+      "take a turn",
+      async (store: Store, key: number) =>
+        (await store.turn?.(key))?.append({ expectedVersion: 2, events: [bytes("after what is lost")], records: [] }),
+    ],
+  ])("the first one does not %s behind what it knows, and is refused", async (_, write) => {
+    const { one, other, key } = await setBack();
+    expect(await write(one, key)).toBe("conflict");
+    await expect(one.read(key, 2)).rejects.toThrow(setBackTo);
+    expect(await write(one, key)).toBe("conflict");
+    expect(await textsOf(other, key)).toEqual(["0", "instead"]);
+    expect(await appendAt(other, key, 2, "and on")).toBe("appended");
+    await expect(one.read(key, 2)).rejects.toThrow(setBackTo);
+    expect(await textsOf(other, key)).toEqual(["0", "instead", "and on"]);
+  });
+});
+
 describe("a journal that was changed by hand is refused", () => {
   const journalEnds = "its journal ends at event 4, and 5 were written";
   test.each([
