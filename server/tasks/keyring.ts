@@ -126,6 +126,10 @@ function keeper(keyring: Keyring, tell: (result: KeyringResult) => void, settleM
   };
 }
 
+function isSameKeyring(one: Keyring, other: Keyring): boolean {
+  return one.length === other.length && one.every(({ id }, i) => other[i]?.id.equals(id));
+}
+
 /** Keeps a keyring as its file is (`keeper`). Gives what ends this. */
 export function followKeyring(
   place: KeyPlace,
@@ -135,13 +139,22 @@ export function followKeyring(
 ): () => void {
   const file = keyFileOf(place);
   const { take, end } = keeper(keyring, tell, settleMs);
+  const read = (): KeyringResult => loadKeyring({ ...place, keyFile: file });
   const look = (now: Stats, before: Stats): void => {
     if (now.mtimeMs === before.mtimeMs && now.ino === before.ino) return;
-    take(loadKeyring({ ...place, keyFile: file }));
+    clearTimeout(first);
+    take(read());
   };
   watchFile(file, { interval: pollMs, persistent: false }, look);
+  // Before it was watched it may have changed since it was read: in between a server loads its pools, for minutes perhaps.
+  const first = setTimeout(() => {
+    const found = read();
+    const isAsItWas = found.kind === "ok" && isSameKeyring(found.keyring, keyring);
+    if (!isAsItWas) take(found);
+  }, pollMs).unref();
   return () => {
     unwatchFile(file, look);
+    clearTimeout(first);
     end();
   };
 }

@@ -3,7 +3,9 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { loadKeyring, parseKeyring } from "../../../server/tasks/keyring.ts";
+import { changeKeyFile, keyName, rotate } from "../../../server/tasks/key-file.ts";
+import { followKeyring, loadKeyring, parseKeyring } from "../../../server/tasks/keyring.ts";
+import { eventually } from "../../support/patience.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -69,4 +71,18 @@ test("several keys are read in order; what is no key is refused and named", () =
     message: "key 2 is all zeros, which is no secret",
   });
   expect(parseKeyring("# none\n")).toEqual({ kind: "invalid", message: "there is no key in it" });
+});
+
+test("a key that came after the file was read and before it was followed is taken all the same: pools take minutes", async () => {
+  const place = { keyFile: undefined, dataDir: folder };
+  const read = loadKeyring(place);
+  if (read.kind !== "ok") throw new Error(read.message);
+  const { keyring } = read;
+  const changed = changeKeyFile(place, rotate);
+  if (changed.kind !== "changed") throw new Error(changed.message);
+  const told: string[] = [];
+  const end = followKeyring(place, keyring, ({ kind }) => void told.push(kind), { pollMs: 20, settleMs: 20 });
+  await eventually(() => expect(keyring.map(keyName)).toEqual(changed.keyring.map(keyName)));
+  end();
+  expect(told).toEqual(["ok"]);
 });
