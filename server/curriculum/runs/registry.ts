@@ -22,9 +22,11 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
 ): () => void {
   let dueAtMs: number | undefined;
   let cancel = (): void => undefined;
+  let ended = false;
 
   const schedule = (atMs: number | undefined): void => {
-    if (atMs === dueAtMs) return;
+    // What is being closed as it ends comes back here.
+    if (ended || atMs === dueAtMs) return;
     cancel();
     cancel = (): void => undefined;
     dueAtMs = atMs;
@@ -49,6 +51,7 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
   const unsubscribe = run.onChange(look);
   look();
   return () => {
+    ended = true;
     unsubscribe();
     cancel();
   };

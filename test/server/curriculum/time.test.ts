@@ -1,6 +1,8 @@
 /** What depends on the clock: waiting, time-outs and expiry. */
 import { describe, expect, test, vi } from "vitest";
 import { systemClock } from "../../../server/curriculum/runs/system.ts";
+import { memoryStore } from "../../../server/stores/memory.ts";
+import { type Store, StoreUnavailable } from "../../../server/stores/store.ts";
 import {
   answer,
   arm,
@@ -8,6 +10,7 @@ import {
   bench,
   fakeClock,
   feedbackFor,
+  kindOf,
   made,
   runConfig,
   settled,
@@ -109,6 +112,26 @@ describe("groups that time out", () => {
       { control: "close_groups", reason: "timeout", cursor: 6 },
       { control: "close_groups", reason: "timeout", cursor: 6 },
     ]);
+  });
+
+  test("are left alone by a server that has let go of the run, whatever it was at just then", async () => {
+    const kept = memoryStore();
+    const appending = Promise.withResolvers<void>();
+    const closings: unknown[] = [];
+    const append: Store["append"] = async (key, what) => {
+      if (!what.events.some((event) => kindOf(event) === "closed")) return kept.append(key, what);
+      closings.push(what);
+      await appending.promise;
+      throw new StoreUnavailable("it is closed");
+    };
+    const { runs, clock } = bench({ store: { ...kept, append } });
+    value(await runs.create("run", runConfig({ groupTimeoutMs: 60_000 })));
+    value(await ask(runs, "run", 0, 6));
+    await clock.advance(60_000);
+    runs.close();
+    appending.resolve();
+    await clock.advance(60_000);
+    expect(closings).toHaveLength(1);
   });
 
   test("while no server held the run are closed when it is next asked for", async () => {
