@@ -211,14 +211,11 @@ async function assembleAround(
     missingPorts: opened.missing,
     openStores: async () => {
       const opening = openStores(config, taskKeys.sealing, log, health);
-      const {
-        replicas,
-        taskKeys: stored,
-        ...stores
-      } = await opening.catch((error: unknown) => {
+      const kept = await opening.catch((error: unknown) => {
         throw error instanceof CannotOpen ? new StartError(error.message) : error;
       });
-      taskKeys.adopt(stored);
+      const { replicas, taskKeys: stored, sealBy, ...stores } = kept;
+      taskKeys.adopt(stored, sealBy);
       if (replicas === undefined) return { ...stores, clock: systemClock };
       const joining = joinOthers(replicas, replicaId, config, identityOf(made, keyring), log);
       fleet = await joining.catch(async (error: unknown) => {

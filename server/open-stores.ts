@@ -24,6 +24,7 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
       holds: memoryHolds(),
       replicas: undefined,
       taskKeys: undefined,
+      sealBy: undefined,
     };
   const at = (part: string) => ({
     directory,
@@ -54,6 +55,7 @@ export async function openStores(config: Config, keys: Keyring, log: Log["log"],
       holds: fileHolds(directory),
       replicas: sqliteReplicas(directory),
       taskKeys: undefined,
+      sealBy: undefined,
     };
   } catch (error) {
     for (const each of opened) await each.close();

@@ -17,21 +17,44 @@ export interface TaskKeys {
   readonly sealing: Keyring;
   /** Those that sign, and are kept as they are where they stand, in place. */
   readonly keyring: Keyring;
-  /** Takes those of the store, if it has some. */
-  adopt(stored: StoredTaskKeys | undefined): void;
+  /** Takes those of the store, if it has some; `sealBy`: seals what is secret in it by the first of some keys too. */
+  adopt(stored: StoredTaskKeys | undefined, sealBy: SealBy | undefined): void;
   /** Keeps them all as they are where they stand. Gives what ends this. */
   follow(log: Log["log"], onChange: () => void): () => void;
+}
+
+type SealBy = (keys: Keyring) => Promise<void>;
+
+/** Between attempts to seal, while the store is away. */
+const SEAL_AGAIN_MS = 1_000;
+
+/** Seals what is secret in a store by new keys, until that is done: the old ones may be retired after that. */
+function sealer(sealBy: SealBy | undefined, log: Log["log"]) {
+  let ended = false;
+  const seal = async (keys: Keyring): Promise<void> => {
+    if (sealBy === undefined || ended) return;
+    const key = keyName(keys[0]);
+    try {
+      await sealBy(keys);
+      log.info({ key }, "what is secret in the store is sealed by this key too");
+    } catch (err) {
+      log.error({ err, key }, "what is secret in the store is not sealed by this key yet: retire no other");
+      setTimeout(() => void seal(keys), SEAL_AGAIN_MS).unref();
+    }
+  };
+  return { seal: (keys: Keyring): void => void seal(keys), end: (): void => void (ended = true) };
 }
 
 /** `sealing`: the file's as they were read. */
 export function taskKeysOf(config: Config, sealing: Keyring): TaskKeys {
   const keyring: Keyring = config.taskKeys === "store" ? [...sealing] : sealing;
   let stored: StoredTaskKeys | undefined;
+  let sealBy: SealBy | undefined;
   return {
     sealing,
     keyring,
-    adopt: (given) => {
-      stored = given;
+    adopt: (given, by) => {
+      [stored, sealBy] = [given, by];
       const parsed = given && parseKeyring(given.text);
       if (parsed?.kind === "ok") replaceKeys(keyring, parsed.keyring);
     },
@@ -41,7 +64,13 @@ export function taskKeysOf(config: Config, sealing: Keyring): TaskKeys {
         else log.info({ keys: read.keyring.map(keyName) }, "the task keys were read again");
         onChange();
       };
-      const ends = [followKeyring(config, sealing, tell)];
+      const { seal, end } = sealer(sealBy, log);
+      const tellFile = (read: KeyringResult): void => {
+        tell(read);
+        // With those that it had, for by them it is sealed now.
+        if (read.kind === "ok") seal([...read.keyring, ...sealing]);
+      };
+      const ends = [end, followKeyring(config, sealing, tellFile)];
       if (stored !== undefined) ends.push(followStoredKeys(stored, keyring, tell));
       return () => {
         for (const end of ends) end();

@@ -34,6 +34,8 @@ export interface PostgresStores {
   /** For what else the servers of a database share. */
   readonly calls: Connections;
   readonly taskKeys: StoredTaskKeys | undefined;
+  /** Seals what is secret there by the first of other keys too. One of them must open it. */
+  readonly sealBy: (keys: SealingKeys) => Promise<void>;
   /** Closes them all. */
   close(): Promise<void>;
 }
@@ -47,10 +49,12 @@ const HASHES = "runs";
 /** Opens a database, and makes or migrates its tables. Rejects with CannotOpen. */
 export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOptions): Promise<PostgresStores> {
   let [secret, taskKeys]: [Buffer?, string?] = [];
-  await prepare(options.url, async (client) => {
-    secret = await hashingKey(client, keys);
-    if (newTaskKeys) taskKeys = await taskKeysFor(client, keys, newTaskKeys);
-  });
+  const openSecrets = (by: SealingKeys): Promise<void> =>
+    prepare(options.url, async (client) => {
+      secret = await hashingKey(client, by);
+      if (newTaskKeys) taskKeys = await taskKeysFor(client, by, newTaskKeys);
+    });
+  await openSecrets(keys);
   if (secret === undefined) throw new CannotOpen("the database has no key for the hashes of runs");
   const database = openDatabase(options);
   const calls = database.connections(CONNECTIONS);
@@ -65,6 +69,8 @@ export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOp
     replicas: postgresReplicas(calls),
     calls,
     taskKeys: taskKeys === undefined ? undefined : { text: taskKeys, read: () => readTaskKeys(calls, keys) },
+    // Whoever opens them with a new key in the first place seals them with it.
+    sealBy: openSecrets,
     close,
   };
 }

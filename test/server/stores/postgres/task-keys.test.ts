@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { serve } from "../../../../server/main.ts";
 import { readConfig } from "../../../../server/runtime/config.ts";
 import { openLog } from "../../../../server/runtime/logging.ts";
+import { changeKeyFile, keyName, retire, rotate } from "../../../../server/tasks/key-file.ts";
 import { gradus } from "../../../cli/gradus.ts";
 import { openServer } from "../../../support/in-process.ts";
 import { eventually, PATIENCE_MS } from "../../../support/patience.ts";
@@ -53,6 +54,31 @@ test(
     expect(await keys("retire", before?.key ?? "")).toEqual([rotated[0]]);
     await eventually(async () => expect(await reasonOf(old)).toBe("invalid_task_id"));
     expect(await reasonOf(renewed)).toBe("scored");
+  },
+);
+
+test(
+  "of a file are rotated and retired while a server runs on a database, which is opened with those that are left",
+  { timeout: 2 * PATIENCE_MS },
+  async () => {
+    using folder = temporaryFolder();
+    const keyFile = join(folder.path, "task-keys");
+    writeFileSync(keyFile, `${"a1".repeat(32)}\n`);
+    const place = { keyFile, dataDir: folder.path };
+    const flags = { store: await sharedDatabase(), keyFile };
+    {
+      await using server = await openServer(flags);
+      const old = await server.client.reset(choice);
+      const rotated = changeKeyFile(place, rotate);
+      if (rotated.kind !== "changed") throw new Error(rotated.message);
+      await eventually(async () => expect((await server.client.reset(choice)).taskId).not.toBe(old.taskId));
+      expect(changeKeyFile(place, retire(keyName(rotated.keyring[1] ?? rotated.keyring[0]))).kind).toBe("changed");
+      await eventually(async () => {
+        const outcome = await server.client.step(old, answer);
+        expect(outcome.kind === "unscored" && outcome.reason).toBe("invalid_task_id");
+      });
+    }
+    await (await openServer(flags))[Symbol.asyncDispose]();
   },
 );
 
