@@ -53,14 +53,17 @@ const PIECE_BYTES = 1024 ** 2;
 export async function backUp(directory: string, keyFile: string, file: string): Promise<Held> {
   if (!existsSync(join(directory, runSchema.file)))
     throw new BackupProblem(`there is no ${runSchema.file} in ${directory}: give the --data-dir of a server`, true);
+  if (!existsSync(keyFile))
+    throw new BackupProblem(`there is no key file ${keyFile}: give the --key-file of the server`, true);
   // Keys are in it.
   chmodSync(file, 0o600);
   const staged = mkdtempSync(`${file}-`);
   try {
     for (const name of databases) await copyDatabase(join(directory, name), join(staged, name));
     // After the runs, for it is made with the first of them.
-    for (const path of [join(directory, RUNS_KEY), keyFile])
-      if (existsSync(path)) copyFileSync(path, join(staged, path === keyFile ? TASK_KEYS : RUNS_KEY));
+    const runsKey = join(directory, RUNS_KEY);
+    if (existsSync(runsKey)) copyFileSync(runsKey, join(staged, RUNS_KEY));
+    copyFileSync(keyFile, join(staged, TASK_KEYS));
     const held = await checked(staged);
     pack(staged, file);
     return held;
