@@ -1,6 +1,6 @@
 /** Changes of the task keys: a new one, and the end of an old one. Servers that have them read them again by themselves. */
 import { randomBytes } from "node:crypto";
-import { closeSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, fchownSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { keyFileOf, type Keyring, type KeyPlace, loadKeyring, parseKeyring, SECRET_BYTES } from "./keyring.ts";
 import { readTextFile } from "../runtime/files.ts";
 
@@ -76,6 +76,9 @@ function replaced(file: string, change: Change): Changed {
     if (typeof text !== "string") return text;
     const parsed = parseKeyring(text);
     if (parsed.kind === "invalid") return { kind: "refused", message: parsed.message };
+    // Where the superuser changes it the server's account must still be able to read it.
+    const { uid, gid } = statSync(file);
+    if (process.getuid?.() === 0) fchownSync(descriptor, uid, gid);
     writeFileSync(descriptor, text, { flush: true });
     renameSync(draft, file);
     return { kind: "changed", file, keyring: parsed.keyring };

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -85,4 +85,14 @@ test("a key that came after the file was read and before it was followed is take
   await eventually(() => expect(keyring.map(keyName)).toEqual(changed.keyring.map(keyName)));
   end();
   expect(told).toEqual(["ok"]);
+});
+
+test.runIf(process.getuid?.() === 0)("keys that the superuser rotates stay those of the server's account", () => {
+  const place = { keyFile: undefined, dataDir: folder };
+  loadKeyring(place);
+  const file = join(folder, "task-keys");
+  chownSync(file, 65534, 65534);
+  expect(changeKeyFile(place, rotate).kind).toBe("changed");
+  const { uid, gid, mode } = statSync(file);
+  expect([uid, gid, mode & 0o777]).toEqual([65534, 65534, 0o600]);
 });
