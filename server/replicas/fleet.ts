@@ -78,7 +78,8 @@ export type Joined =
   | { readonly kind: "refused"; readonly message: string };
 
 function othersIn({ nowMs, replicas }: Meeting, ownId: string): readonly Other[] {
-  const alive = ({ id, seenAtMs }: StoredReplica): boolean => id !== ownId && nowMs - seenAtMs <= ALIVE_MS;
+  // Where the store's clock was set back, those who are there have written theirs anew since.
+  const alive = ({ id, seenAtMs }: StoredReplica): boolean => id !== ownId && Math.abs(nowMs - seenAtMs) <= ALIVE_MS;
   return replicas.filter(alive).map(({ body, ...row }) => ({ ...(JSON.parse(body) as Told), ...row }));
 }
 
@@ -134,6 +135,8 @@ interface Met {
   readonly others: readonly Other[];
   /** Those that were here before this server. Of those that came after it each looked for itself. */
   readonly earlier: readonly Other[];
+  /** The store's clock was set back since the last time: the others' rows may be from before that. */
+  readonly isSetBack: boolean;
 }
 
 /** What this server tells of itself, and what it makes of what the others tell. */
@@ -221,15 +224,18 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
   const { store, id, clock } = options;
   const time = storeClock(clock);
   const own = member(options);
+  let lastMs = -Infinity;
   const meet = async (): Promise<Met> => {
     const sentAtMs = clock.now();
     const meeting = await store.meet(id, JSON.stringify(own.told()), FORGET_MS);
+    const isSetBack = meeting.nowMs < lastMs;
+    lastMs = meeting.nowMs;
     time.heard(meeting.nowMs, sentAtMs, clock.now());
     const others = othersIn(meeting, id);
     const sinceMs = meeting.replicas.find((replica) => replica.id === id)?.sinceMs ?? 0;
     const isEarlier = (other: Other): boolean =>
       other.sinceMs < sinceMs || (other.sinceMs === sinceMs && other.id < id);
-    return { others, earlier: others.filter(isEarlier) };
+    return { others, earlier: others.filter(isEarlier), isSetBack };
   };
 
   const { first, refused } = await firstLook(options, meet);
@@ -245,7 +251,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     try {
       met = await meet();
       // After an outage the others' rows are as old as it was long: they are looked at when all have written theirs.
-      if (!failing && listener !== undefined) own.look(met, listener);
+      if (!failing && !met.isSetBack && listener !== undefined) own.look(met, listener);
       if (failing) listener?.onProblem(undefined);
       failing = false;
     } catch (error) {

@@ -24,7 +24,7 @@ function world() {
   const replicas: ReplicaStore = {
     meet: async (id, body, forgetMs) => {
       if (store.isAway) throw new StoreUnavailable("it is away");
-      const nowMs = clock.now();
+      const nowMs = clock.wallNow();
       rows.set(id, { id, body, sinceMs: rows.get(id)?.sinceMs ?? nowMs, seenAtMs: nowMs });
       for (const row of rows.values()) if (row.seenAtMs < nowMs - forgetMs) rows.delete(row.id);
       return { nowMs, replicas: [...rows.values()].sort((a, b) => a.sinceMs - b.sinceMs || (a.id < b.id ? -1 : 1)) };
@@ -130,6 +130,21 @@ test("a replica that cannot ask what another can leaves calls to it, and one tha
   b.fleet.tell("judge", "nor here");
   await clock.advance(5_000);
   expect([a.lacking, b.lacking]).toEqual([["judge", undefined], ["sandbox"]]);
+});
+
+test("a row from before the store's clock was set back is nobody's, and those who are there are not taken for dead", async () => {
+  const { clock, joining } = world();
+  const [a, b, killed] = [await joining("a"), await joining("b"), await joining("killed")];
+  a.fleet.tell("judge", "it does not answer");
+  await clock.advance(5_000);
+  killed.kill();
+  clock.jump(-2 * HOUR_MS);
+  await clock.advance(20_000);
+  expect([a.down, b.down]).toEqual([new Map(), new Map()]);
+  b.fleet.tell("judge", "nor here");
+  await clock.advance(5_000);
+  expect([...a.down.keys(), ...b.down.keys()]).toEqual(["judge", "judge"]);
+  expect([a.lacking, b.lacking]).toEqual([["judge", undefined], []]);
 });
 
 test("while the store is away nothing is decided, and after it not before all could come back", async () => {
