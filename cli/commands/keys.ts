@@ -66,15 +66,23 @@ async function changed(config: Place, change: Change): Promise<Held> {
   throw new CliProblem(result.kind === "missing" ? "missing" : "failure", result.message);
 }
 
+const noTaskKeys = {
+  kind: "missing",
+  message: "there are none: a server with --task-keys store makes them at its first start",
+} as const;
+
 async function changeStored(config: Place, change: Change): Promise<Changed> {
-  const { loadKeyring, keyFileOf, newKeyFile, parseKeyring } = await import("../../server/tasks/keyring.ts");
+  const { loadKeyring, keyFileOf, parseKeyring } = await import("../../server/tasks/keyring.ts");
   const sealing = loadKeyring({ ...config, keyFile: keyFileOf(config) });
   if (sealing.kind === "invalid") throw fileProblem(sealing.message);
   const { changeTaskKeys } = await import("../../server/stores/postgres/task-keys.ts");
   const { CannotOpen } = await import("../../server/stores/thread.ts");
   try {
-    const text = await changeTaskKeys(config.store, sealing.keyring, newKeyFile, change);
-    if (typeof text !== "string") return { ...text, message: `task keys of the database: ${text.message}` };
+    const text = await changeTaskKeys(config.store, sealing.keyring, change);
+    if (typeof text !== "string") {
+      const { kind, message } = text ?? noTaskKeys;
+      return { kind, message: `task keys of the database: ${message}` };
+    }
     const parsed = parseKeyring(text);
     if (parsed.kind === "invalid") return { kind: "refused", message: parsed.message };
     return { kind: "changed", file: "in the database", keyring: parsed.keyring };

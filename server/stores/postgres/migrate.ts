@@ -16,8 +16,28 @@ export const MIGRATIONS = fileURLToPath(new URL("migrations", import.meta.url));
 const CONNECT_MS = 5000;
 const UNDEFINED_TABLE = "42P01";
 
+type Work = (client: pg.Client) => Promise<void>;
+
 /** Does what must be done by one server at a time, with the tables as this server reads them. Rejects with CannotOpen. */
-export async function prepare(url: string, work: (client: pg.ClientBase) => Promise<void>): Promise<void> {
+export function prepare(url: string, work: Work): Promise<void> {
+  return locked(url, makeLock, async (client) => {
+    await migrate(client);
+    await work(client);
+  });
+}
+
+/** The same for a command, with the tables as a server has made them: servers of an earlier version may still run on them. */
+export function withTables(url: string, work: Work): Promise<void> {
+  const leave: Work = () => Promise.resolve();
+  return locked(url, leave, work).catch(({ cause, message }: Error) => {
+    const isEmpty = (cause as Partial<pg.DatabaseError> | undefined)?.code === UNDEFINED_TABLE;
+    throw new CannotOpen(
+      isEmpty ? "the database has no tables of Gradus: a server makes them at its first start" : message,
+    );
+  });
+}
+
+async function locked(url: string, before: Work, work: Work): Promise<void> {
   const clients = [0, 1].map(
     () => new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, application_name: "gradus" }),
   ) as [pg.Client, pg.Client];
@@ -26,10 +46,9 @@ export async function prepare(url: string, work: (client: pg.ClientBase) => Prom
   try {
     await Promise.all(clients.map((each) => each.connect()));
     await locking.query(statements.longLockTimeout);
-    await makeLock(client);
+    await before(client);
     await locking.query(statements.begin);
     await locking.query(statements.takeLock);
-    await migrate(client);
     await work(client);
     await locking.query(statements.commit);
   } catch (error) {

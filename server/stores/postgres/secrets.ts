@@ -47,6 +47,16 @@ export function unsealed(
   }
 }
 
+/** The secret for a purpose, if there is one. */
+export async function keptSecret(
+  client: pg.ClientBase,
+  keys: SealingKeys,
+  purpose: string,
+): Promise<ReturnType<typeof unsealed>> {
+  const { rows } = await client.query<SealedRow>(statements.keys, [purpose]);
+  return unsealed(rows, keys, purpose);
+}
+
 /**
  * The secret for a purpose, made by the first server that asks for it. A server that has a new key in the first place seals
  * it with that one too, and the old one may go after that. For one server at a time (`prepare`).
@@ -57,8 +67,7 @@ export async function secretFor(
   purpose: string,
   make: () => Promise<Buffer>,
 ): Promise<Buffer> {
-  const { rows } = await client.query<SealedRow>(statements.keys, [purpose]);
-  const found = unsealed(rows, keys, purpose);
+  const found = await keptSecret(client, keys, purpose);
   const secret = found?.secret ?? (await make());
   const [first] = keys;
   if (found?.by !== first)

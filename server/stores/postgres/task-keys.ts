@@ -1,8 +1,8 @@
 /** Task keys that stand in a database, sealed: the text of a key file, as one secret. */
 import type pg from "pg";
 import type { Connections } from "./database.ts";
-import { prepare } from "./migrate.ts";
-import { replaceSecret, secretFor, type SealingKeys, unsealed } from "./secrets.ts";
+import { withTables } from "./migrate.ts";
+import { keptSecret, replaceSecret, secretFor, type SealingKeys, unsealed } from "./secrets.ts";
 
 /** The task keys of a database as a server has them. */
 export interface StoredTaskKeys {
@@ -27,22 +27,21 @@ export async function readTaskKeys(calls: Connections, keys: SealingKeys): Promi
 }
 
 /**
- * Changes them as `change` says, one command at a time; what is no text stays undone. Gives what `change` gave. `make`: as
- * for the first server.
+ * Changes them as `change` says, one command at a time; what is no text stays undone. Gives what `change` gave; undefined:
+ * there are none.
  */
 export async function changeTaskKeys<Refusal extends object>(
   url: string,
   keys: SealingKeys,
-  make: () => string,
   change: (text: string) => string | Refusal,
-): Promise<string | Refusal> {
+): Promise<string | Refusal | undefined> {
   let result: string | Refusal | undefined;
-  await prepare(url, async (client) => {
-    const before = await taskKeysFor(client, keys, make);
+  await withTables(url, async (client) => {
+    const before = (await keptSecret(client, keys, PURPOSE))?.secret.toString();
+    if (before === undefined) return;
     result = change(before);
     if (typeof result === "string" && result !== before)
       await replaceSecret(client, keys, PURPOSE, Buffer.from(result));
   });
-  if (result === undefined) throw new Error("the database was opened and its task keys were not read");
   return result;
 }

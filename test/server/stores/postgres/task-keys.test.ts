@@ -1,6 +1,7 @@
 /** Task keys in a database: servers that have only the sealing key in common sign and open each other's ids. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Client } from "pg";
 import { expect, test } from "vitest";
 import { serve } from "../../../../server/main.ts";
 import { readConfig } from "../../../../server/runtime/config.ts";
@@ -81,6 +82,33 @@ test(
     await (await openServer(flags))[Symbol.asyncDispose]();
   },
 );
+
+test("are looked at and rotated where a server has made them: a command makes no tables, and changes none", async () => {
+  using folder = temporaryFolder();
+  const keyFile = join(folder.path, "sealing");
+  writeFileSync(keyFile, `${"a1".repeat(32)}\n`);
+  const store = await sharedDatabase();
+  const place = ["--task-keys", "store", "--store", store, "--key-file", keyFile];
+  const keys = async (command: string) => {
+    const { code, err } = await gradus({ cwd: folder.path }, "keys", command, ...place, "--quiet");
+    return [code, err];
+  };
+  const client = new Client(store);
+  await client.connect();
+  const tables = async () => {
+    const made = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()";
+    return (await client.query<{ readonly tablename: string }>(made)).rows;
+  };
+  for (const command of ["list", "rotate"]) {
+    expect(await keys(command)).toEqual([4, expect.stringContaining("no tables of Gradus: a server makes them")]);
+    expect(await tables()).toEqual([]);
+  }
+  await (await openServer({ store, keyFile }))[Symbol.asyncDispose]();
+  const none = "there are none: a server with --task-keys store makes them at its first start";
+  for (const command of ["list", "rotate"]) expect(await keys(command)).toEqual([3, expect.stringContaining(none)]);
+  expect((await client.query("SELECT purpose FROM keys")).rows).toEqual([{ purpose: "runs" }]);
+  await client.end();
+});
 
 test("are refused to a server whose key file does not open them, and without a database", async () => {
   using folder = temporaryFolder();
