@@ -4,6 +4,7 @@ import { existsSync, type Stats, unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { readOwnedFile } from "../runtime/files.ts";
 import { makeFile } from "../stores/folder.ts";
+import { StoreUnavailable } from "../stores/store.ts";
 
 interface SigningKey {
   /** First 4 bytes of the SHA-256 of the secret: tells keys apart without telling them. */
@@ -167,11 +168,17 @@ export function followStoredKeys(
   { pollMs = KEYS_POLL_MS, settleMs = KEYS_SETTLE_MS } = {},
 ): () => void {
   const { take, end } = keeper(keyring, tell, settleMs);
-  let [known, reading] = [text, false];
+  let [known, reading, told] = [text, false, ""];
+  /** Of a store that is away they are not told: it comes back. */
+  const failed = (error: unknown): string => {
+    const { message } = error as Error;
+    if (!(error instanceof StoreUnavailable) && message !== told) tell({ kind: "invalid", message: (told = message) });
+    return known;
+  };
   const look = async (): Promise<void> => {
     if (reading) return;
     reading = true;
-    const now = await read().catch(() => known);
+    const now = await read().catch(failed);
     reading = false;
     if (now === known) return;
     known = now;
