@@ -30,24 +30,25 @@ function variablesOf({ workers, processes }: Config): Readonly<Record<string, st
  */
 export async function superviseProcesses(config: Config, told: Promise<void>): Promise<void> {
   const metrics = new AggregatorRegistry();
-  const listening = new Set<number>();
   let isStopping = false;
   const stop = (): void => {
     isStopping = true;
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill("SIGTERM");
   };
   const watchOver = async (): Promise<void> => {
+    let hasServed = false;
     while (!isStopping) {
       const worker = cluster.fork(variablesOf(config));
-      worker.once("listening", () => listening.add(worker.id));
+      worker.once("listening", () => (hasServed = true));
       worker.on("message", (message: unknown) => answer(worker, message, metrics));
       const [code, signal] = (await once(worker, "exit")) as [number | null, string | null];
       if (isStopping) {
         process.exitCode ??= code === 0 ? 0 : 1;
         return;
       }
-      // It said why: an option, a port, a replica that differs.
-      if (!listening.has(worker.id) && code !== null) {
+      // It said why: an option, a port, a replica that differs. Where it served before, it may be able to again: what it lacks
+      // now, as its database, may come back, and the others serve meanwhile.
+      if (!hasServed && code !== null) {
         process.exitCode = code;
         return stop();
       }
