@@ -263,6 +263,12 @@ export function some(node: Node, isSo: (node: Node) => boolean): boolean {
   return isSo(node) || children(node).some((child) => some(child, isSo));
 }
 
+export const isDouble = (sign: string): boolean => sign === "±" || sign === "∓";
+
+export function hasDoubleSign(node: Node): boolean {
+  return some(node, (part) => part.kind === "add" && part.terms.some(({ sign }) => isDouble(sign)));
+}
+
 /** The node with what it holds of a name replaced. */
 export function replaced(node: Node, name: string, by: Node): Node {
   if (node.kind === "symbol") return node.name === name ? by : node;

@@ -1,11 +1,11 @@
 /** Compares two answers by what they are: the gold first, the answer second. */
 import { spend } from "../numbers/budget.ts";
-import { type Node, show, some } from "../syntax.ts";
+import { hasDoubleSign, type Node, show, some } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
 import { areOfOthers, compareReals, realsOf } from "./reals.ts";
 import { compareRelations } from "./relations.ts";
 import { plain } from "./shape.ts";
-import { compareDoubled, hasDoubleSign } from "./double-signs.ts";
+import { compareDoubled } from "./double-signs.ts";
 import {
   areBracketsOther,
   areNumbered,

@@ -1,12 +1,12 @@
 /** Sets of whole numbers, of fractions and of reals: which of them a set takes its numbers from counts as its ends do. */
 import { asWhole, exact, type Maybe, negate, type Num } from "../numbers/arithmetic.ts";
 import { call } from "../numbers/functions.ts";
-import { type Node, replaced, variablesOf } from "../syntax.ts";
+import { hasDoubleSign, type Node, replaced, variablesOf } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { placeOf } from "./places.ts";
 import { compareReals, complement, joined, met, PARTS_MAX, realsOf } from "./reals.ts";
 import { ALL, OPEN, type Reals } from "./solutions.ts";
-import { doubled, hasDoubleSign } from "./double-signs.ts";
+import { doubled } from "./double-signs.ts";
 import { plain } from "./shape.ts";
 
 type Domain = "ℤ" | "ℚ" | "ℝ";

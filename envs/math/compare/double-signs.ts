@@ -2,6 +2,8 @@
 import type { Rational } from "../numbers/rational.ts";
 import {
   differenceOf,
+  hasDoubleSign,
+  isDouble,
   type Node,
   numberNode,
   productOf,
@@ -15,24 +17,23 @@ import { any, type Comparison, EQUAL, type State, undecided } from "./outcome.ts
 import { compareRelations } from "./relations.ts";
 import { assignmentOf } from "./shape.ts";
 
-const isDouble = (sign: string): boolean => sign === "±" || sign === "∓";
-
-export function hasDoubleSign(node: Node): boolean {
-  return some(node, (part) => part.kind === "add" && part.terms.some(({ sign }) => isDouble(sign)));
-}
-
 const COMBINATIONS_MAX = 16;
 
-/** Both values of a node with ±; `apart`: each ± has signs of its own. */
+/** Both values of a node with ±; `apart`: each ± has signs of its own, unless a ∓ says that they go together. */
 export function doubled(node: Node, apart: boolean): readonly Node[] {
   let count = 0;
-  withSigns(node, () => (count++, "+"));
-  if (!apart)
+  let isTied = !apart;
+  withSigns(node, (sign) => {
+    count++;
+    isTied ||= sign === "∓";
+    return "+";
+  });
+  if (isTied)
     return [
       withSigns(node, (sign) => (sign === "±" ? "+" : "-")),
       withSigns(node, (sign) => (sign === "±" ? "-" : "+")),
     ];
-  if (2 ** count > COMBINATIONS_MAX) return doubled(node, false);
+  if (2 ** count > COMBINATIONS_MAX) return [node];
   return Array.from({ length: 2 ** count }, (_, bits) => {
     let place = 0;
     return withSigns(node, () => ((bits >> place++) & 1 ? "-" : "+"));
@@ -56,8 +57,9 @@ function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node 
 }
 
 /**
- * With as many values as the other side has: each ± with signs of its own, or all with the same. Beside an equation of
- * several variables as one equation too, where it can be multiplied out: y = ±√(1 − x²) is the circle.
+ * Each ± with signs of its own. Some mean that all of them have the same: what is equal only then cannot be told, or
+ * "(±1, ±2)" would be right beside two pairs and beside four. Beside an equation of several variables as one equation
+ * too, where it can be multiplied out: y = ±√(1 − x²) is the circle.
  */
 export function compareDoubled(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
   const [left, right] = [multipliedOut(gold), multipliedOut(answer)];
@@ -65,13 +67,16 @@ export function compareDoubled(gold: Node, answer: Node, state: State, compare: 
   // An equation that names nothing is compared with equations.
   const named = [gold, answer].some((node) => partsOf(node).some(isEquation));
   const spelled = (node: Node, apart: boolean): Node => (hasDoubleSign(node) ? listOf(node, apart, named) : node);
-  return any(
-    [false, true].map((apart) => () => {
-      const both = [spelled(gold, apart), spelled(answer, apart)] as const;
-      const isOpen = both.some(hasDoubleSign) || [gold, answer].some((node) => some(node, isUnclear));
-      return isOpen ? undecided("it has a ± that is not spelled out") : compare(...both);
-    }),
-  );
+  const compared = (apart: boolean): Comparison => {
+    const both = [spelled(gold, apart), spelled(answer, apart)] as const;
+    const isOpen = both.some(hasDoubleSign) || [gold, answer].some((node) => some(node, isUnclear));
+    return isOpen ? undecided("it has a ± that is not spelled out") : compare(...both);
+  };
+  const together = (): Comparison => {
+    const found = compared(false);
+    return found.kind === "equal" ? undecided("each ± may have signs of its own, or all the same") : found;
+  };
+  return any([() => compared(true), together]);
 }
 
 const partsOf = (node: Node): readonly Node[] => (node.kind === "list" || node.kind === "set" ? node.items : [node]);

@@ -5,10 +5,21 @@
 import { gcd, reduced } from "../numbers/rational.ts";
 import { evaluate } from "../evaluate.ts";
 import { add, divide, type Maybe, multiply, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
-import { differenceOf, negated, type Node, numberNode, replaced, show, sumOf, symbol, variablesOf } from "../syntax.ts";
+import {
+  differenceOf,
+  hasDoubleSign,
+  negated,
+  type Node,
+  numberNode,
+  replaced,
+  show,
+  sumOf,
+  symbol,
+  variablesOf,
+} from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { BITS, placeOf, realValue, WHOLE } from "./places.ts";
-import { doubled, hasDoubleSign } from "./double-signs.ts";
+import { doubled } from "./double-signs.ts";
 import { assignmentOf } from "./shape.ts";
 
 interface Progression {
@@ -66,7 +77,7 @@ function progressionsOf(node: Node, state: State): readonly Progression[] | unde
     }
     default:
       if (hasDoubleSign(node))
-        return joined(doubled(node, false), (each) => (hasDoubleSign(each) ? undefined : progressionsOf(each, state)));
+        return joined(doubled(node, true), (each) => (hasDoubleSign(each) ? undefined : progressionsOf(each, state)));
       return [...variablesOf(node)].every((name) => name === WHOLE) ? linear(node, state) : undefined;
   }
 }
@@ -88,7 +99,7 @@ function joined(
 export function residuesOf(node: Node): readonly Node[] {
   const values = assignmentOf(node)?.values ?? [node];
   const items = values.flatMap((value) => (value.kind === "list" || value.kind === "set" ? value.items : [value]));
-  return items.flatMap((item) => (hasDoubleSign(item) ? doubled(item, false) : [item]));
+  return items.flatMap((item) => (hasDoubleSign(item) ? doubled(item, true) : [item]));
 }
 
 function constant(node: Node, period: Num, state: State): readonly Progression[] | undefined {

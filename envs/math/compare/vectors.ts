@@ -1,5 +1,14 @@
 /** Sums and products of matrices and vectors worked out cell by cell, and 3i − 2j as the vector (3, −2). */
-import { type Factor, type Node, numberNode, productOf, some, type Term, variablesOf } from "../syntax.ts";
+import {
+  type Factor,
+  hasDoubleSign,
+  type Node,
+  numberNode,
+  productOf,
+  some,
+  type Term,
+  variablesOf,
+} from "../syntax.ts";
 
 type Rows = readonly (readonly Node[])[];
 type Bracket = Extract<Node, { kind: "bracket" }>;
@@ -15,7 +24,8 @@ export function matrixOf(node: Node): Node | undefined {
   if (node.kind !== "add" && node.kind !== "multiply" && node.kind !== "power") return undefined;
   const isTuple = (node.kind === "add" || isMultiple(node)) && !some(node, ({ kind }) => kind === "matrix");
   const rows = rowsOf(node, { isTuple, partsLeft: PARTS_IN_ALL_MAX });
-  if (rows === undefined) return undefined;
+  // ±(3, 4) is two vectors, and (±3, ±4) may be four: its signs are spelled out before.
+  if (rows === undefined || hasDoubleSign(node)) return undefined;
   return isTuple ? { kind: "bracket", open: "(", close: ")", items: rows.flat() } : { kind: "matrix", rows };
 }
 
