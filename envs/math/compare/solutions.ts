@@ -9,7 +9,7 @@ import { fractionOf } from "../exact/normal.ts";
 import { asConstant, atomsIn, coefficientsIn, type Polynomial } from "../exact/polynomial.ts";
 import { aligned, narrowed, simplified, type Univariate, univariateIn, withoutRoots, zerosOf } from "../exact/zeros.ts";
 import { spend } from "../numbers/budget.ts";
-import { differenceOf, type Node, type Relation } from "../syntax.ts";
+import { differenceOf, type Node, type Relation, variablesOf } from "../syntax.ts";
 import { turnsIn } from "./algebra.ts";
 import type { State } from "./outcome.ts";
 import { BITS, compareValues, placeOf } from "./places.ts";
@@ -111,7 +111,7 @@ function zeroOfLinear(polynomial: Polynomial, index: number, ring: Ring, state: 
     [...atomsIn(a)].every((each) => {
       const atom = ring.atoms[each];
       return (
-        (atom?.kind === "other" && atom.node.kind === "symbol") ||
+        (atom?.kind === "other" && variablesOf(atom.node).size === 0) ||
         (atom?.kind === "root" && asConstant(atom.of) !== undefined)
       );
     });
