@@ -10,7 +10,7 @@ import type { Cursor, Style } from "./read/tokens.ts";
 import { extract } from "./read/extract.ts";
 import { lex } from "./read/lex.ts";
 import { GRAMMAR, readStatement } from "./read/structure.ts";
-import { type Node, show } from "./syntax.ts";
+import { type Node, show, some } from "./syntax.ts";
 import { unknownWord } from "./unknown.ts";
 
 /** One way to read an answer. */
@@ -164,7 +164,25 @@ export function compareMath(gold: MathAnswer, answer: MathAnswer, budget = budge
   if (bare(gold.text) === bare(answer.text)) return EQUAL;
   if (gold.readings.some(({ node }) => isWrittenSo(node, answer.text))) return EQUAL;
   if (isAnagram(gold.text, answer.text)) return undecided("it is a word of the same letters, or their product");
-  const state = { budget, seed: `${gold.text}\n${answer.text}` };
+  const seed = `${gold.text}\n${answer.text}`;
+  let found: Verdict = EQUAL;
+  for (const logarithm of meaningsOfLog(gold, answer)) {
+    found = compareMeant(gold, answer, { budget, seed, logarithm });
+    if (found.kind === "equal") break;
+  }
+  return found;
+}
+
+/** Without a base "log" is natural to some and decadic to others, in all of an answer alike; beside "ln" it is decadic. */
+function meaningsOfLog(...answers: readonly MathAnswer[]): readonly State["logarithm"][] {
+  const has = ({ readings }: MathAnswer, name: string): boolean =>
+    readings.some(({ node }) => some(node, (part) => part.kind === "call" && part.name === name));
+  const open = answers.filter((answer) => has(answer, "log"));
+  if (open.length === 0) return ["e"];
+  return open.some((answer) => has(answer, "ln")) ? ["10"] : ["e", "10"];
+}
+
+function compareMeant(gold: MathAnswer, answer: MathAnswer, state: State): Verdict {
   const meant = gold.readings.filter(({ comma }) => comma !== "decimal" || SURELY_DECIMAL.test(gold.text));
   const [left, right] = [gold.choice, answer.choice];
   if (left === undefined || right === undefined)

@@ -177,7 +177,7 @@ function numberAt(value: bigint): Num {
 export function sideOf(switches: readonly Node[], point: ReadonlyMap<string, Num>, state: State): string | undefined {
   let side = "";
   for (const node of switches) {
-    const value = evaluate(node, pointPlace(state, true, "e", point));
+    const value = evaluate(node, pointPlace(state, true, point));
     const sign = value && signOf(value);
     if (sign === undefined || sign === 0) return undefined;
     side += sign > 0 ? "+" : "-";

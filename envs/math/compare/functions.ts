@@ -65,16 +65,10 @@ interface Seen {
 
 const newSeen = (): Seen => ({ agreed: 0, differing: 0, alone: 0, sides: new Set() });
 
-export function compareFunctions(
-  gold: Node,
-  answer: Node,
-  variables: readonly string[],
-  state: State,
-  logarithm: "e" | "10",
-): Comparison {
+export function compareFunctions(gold: Node, answer: Node, variables: readonly string[], state: State): Comparison {
   const real = !hasI(gold) && !hasI(answer);
   const algebra = algebraOf(gold, answer, real, state);
-  const look = lookingAt(gold, answer, algebra, real, logarithm, state);
+  const look = lookingAt(gold, answer, algebra, real, state);
   if (algebra.gap?.size === 0)
     return compareAtSigns(gold, answer, variables, state, (point) => {
       const seen = newSeen();
@@ -87,7 +81,7 @@ export function compareFunctions(
   const looked = lookAll(look, algebra, variables, [gold, answer], real, state);
   if ("kind" in looked) return looked;
   const { seen } = looked;
-  const constants = placeOf(state, BITS.constant, false, logarithm);
+  const constants = placeOf(state, BITS.constant, false);
   if (seen.agreed >= AGREED_MIN && [gold, answer].some((node) => depthOf(node, constants) > POINT_DEPTH_MAX))
     return show(gold) === show(answer) ? EQUAL : undecided("it has powers too large or too small to be told apart");
   if (seen.agreed < AGREED_MIN)
@@ -140,21 +134,14 @@ function lookAll(
 }
 
 /** Looks at one point: what refutes it, if anything does. */
-function lookingAt(
-  gold: Node,
-  answer: Node,
-  algebra: Algebra,
-  real: boolean,
-  logarithm: "e" | "10",
-  state: State,
-): Look {
+function lookingAt(gold: Node, answer: Node, algebra: Algebra, real: boolean, state: State): Look {
   const haveRoots = hasRoots(gold) || hasRoots(answer);
   const switches = switchNodes(algebra);
   const gap = algebra.gap && nodeOf(primitive(algebra.gap).part, algebra.ring);
   return (point, seen, stepsMax) => {
     const budget = { left: Math.min(state.budget.left, stepsMax) };
     const before = budget.left;
-    const place = { ...pointPlace(state, real, logarithm, point), budget };
+    const place = { ...pointPlace(state, real, point), budget };
     const left = evaluate(gold, place);
     const right = evaluate(answer, place);
     // What is refused for its price is not worked out.
@@ -242,7 +229,7 @@ function compareAtSigns(
     const refuted = look(point);
     if (refuted !== undefined) return refuted;
     for (const node of open) {
-      const value = evaluate(node, pointPlace(state, true, "e", point));
+      const value = evaluate(node, pointPlace(state, true, point));
       if (value !== undefined && signOf(value) === 0) open.delete(node);
     }
   }

@@ -12,6 +12,8 @@ export interface State {
   readonly budget: Budget;
   /** Randomness comes from these. */
   readonly seed: string;
+  /** What "log" without a base is. */
+  readonly logarithm: "e" | "10";
 }
 
 export const EQUAL: Comparison = Object.freeze({ kind: "equal" });

@@ -14,8 +14,9 @@ export const BITS = { constant: 256, close: 640, most: 960, point: 160 } as cons
 /** The name that is given to what a condition says is a whole number: "k ∈ ℤ". */
 export const WHOLE = "whole";
 
-export function placeOf(state: State, bits: number, real: boolean, logarithm: "e" | "10" = "e"): Place {
-  return { bits, budget: state.budget, variables: new Map(), real, logarithm, sign: 1 };
+export function placeOf(state: State, bits: number, real: boolean): Place {
+  const { budget, logarithm } = state;
+  return { bits, budget, variables: new Map(), real, logarithm, sign: 1 };
 }
 
 /** The value of a constant that is real; undefined: it has none. */
@@ -27,13 +28,8 @@ export function compareValues(a: Num, b: Num, state: State): Order {
   return order(a, b, placeOf(state, BITS.constant, true));
 }
 
-export function pointPlace(
-  state: State,
-  real: boolean,
-  logarithm: "e" | "10",
-  variables: ReadonlyMap<string, Num>,
-): Place {
-  return { ...placeOf(state, BITS.point, real, logarithm), variables };
+export function pointPlace(state: State, real: boolean, variables: ReadonlyMap<string, Num>): Place {
+  return { ...placeOf(state, BITS.point, real), variables };
 }
 
 /** With so many variables every combination of their signs is tried; with more some. */

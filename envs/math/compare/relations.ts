@@ -226,7 +226,7 @@ function sharedPoint(
     const sign = turn % 2n === 0n ? 1n : -1n;
     const point = new Map(variables.map((name, i) => [name, sign * (2n + turn + 3n * BigInt(i))]));
     const numbers = new Map([...point].map(([name, value]) => [name, wholeNum(value)]));
-    const place = pointPlace(state, true, "e", numbers);
+    const place = pointPlace(state, true, numbers);
     const signs = [gold, answer].map((node) => {
       const value = evaluate(node, place);
       return value && signOf(value);
@@ -239,7 +239,7 @@ function sharedPoint(
 /** Whether their signs differ at one of the points. */
 function areSeenToDiffer(gold: Node, answer: Node, variables: readonly string[], state: State): boolean {
   for (const point of points(variables, state)) {
-    const place = pointPlace(state, true, "e", point);
+    const place = pointPlace(state, true, point);
     const [left, right] = [gold, answer].map((node) => {
       const value = evaluate(node, place);
       return value && signOf(value);
@@ -268,7 +268,7 @@ function holdsOn(equation: Node, other: Node, variables: readonly string[], stat
   for (const point of points(variables, state)) {
     const solution = graph.at(point);
     if (solution === undefined) continue;
-    const place = pointPlace(state, true, "e", new Map([...point, [graph.name, solution]]));
+    const place = pointPlace(state, true, new Map([...point, [graph.name, solution]]));
     const value = evaluate(other, place);
     const found = value && order(value, wholeNum(0n), place);
     if (found === "equal" || found === "near") agreed++;
@@ -294,7 +294,7 @@ function graphOver(equation: Node, name: string, state: State): Graph | undefine
   if (isInside || rest === undefined || slope === undefined || asConstant(fraction.den) === undefined) return undefined;
   const node = nodeOf(rest, ring);
   const at = (point: ReadonlyMap<string, Num>): Maybe<Num> => {
-    const place = pointPlace(state, true, "e", point);
+    const place = pointPlace(state, true, point);
     const value = evaluate(node, place);
     return value && divide(negate(value), wholeNum(slope), place);
   };

@@ -7,21 +7,14 @@ import { compareFunctions } from "./functions.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { roundsTo } from "./rounding.ts";
 
-const hasLog = (node: Node): boolean => some(node, (part) => part.kind === "call" && part.name === "log");
 const hasIntegral = (node: Node): boolean => some(node, (part) => part.kind === "call" && part.name === "integral");
 
 export function compareScalars(gold: Node, answer: Node, state: State, isApproximate = false): Comparison {
   const variables = [...new Set([...variablesOf(gold), ...variablesOf(answer)])].sort();
-  // Without a base, "log" is natural to some and decadic to others.
-  const meanings = hasLog(gold) || hasLog(answer) ? (["e", "10"] as const) : (["e"] as const);
-  let found: Comparison = EQUAL;
-  for (const logarithm of meanings) {
-    found =
-      variables.length === 0
-        ? compareConstants(gold, answer, state, logarithm, isApproximate)
-        : compareFunctions(gold, answer, variables, state, logarithm);
-    if (found.kind === "equal") return found;
-  }
+  const found =
+    variables.length === 0
+      ? compareConstants(gold, answer, state, isApproximate)
+      : compareFunctions(gold, answer, variables, state);
   if (found.kind === "equal") return found;
   if (found.kind === "different" && [gold, answer].some(hasIntegral)) return undecided("integrals are not worked out");
   // z and what is written z with a bar or an arrow are no strangers.
@@ -34,14 +27,8 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
 /** How many binary digits what is everyday may take. */
 const DEPTH_MAX = 40;
 
-function compareConstants(
-  gold: Node,
-  answer: Node,
-  state: State,
-  logarithm: "e" | "10",
-  isApproximate: boolean,
-): Comparison {
-  const place = placeOf(state, BITS.constant, false, logarithm);
+function compareConstants(gold: Node, answer: Node, state: State, isApproximate: boolean): Comparison {
+  const place = placeOf(state, BITS.constant, false);
   const [left, right] = [evaluate(gold, place), evaluate(answer, place)];
   if (left === undefined || right === undefined) return noValue(state, right === undefined);
   const found = order(left, right, place);
@@ -49,7 +36,7 @@ function compareConstants(
   if (found === "near" || found === "unclear") {
     const depth = Math.max(depthOf(gold, place), depthOf(answer, place));
     const isSure = found === "near" && depth <= DEPTH_MAX && !isTiny(left, right, place);
-    return isSure ? EQUAL : compareClose(gold, answer, depth, state, logarithm);
+    return isSure ? EQUAL : compareClose(gold, answer, depth, state);
   }
   if (roundsTo(gold, answer, left, right, place, isApproximate)) return EQUAL;
   return different("its value is another");
@@ -61,9 +48,9 @@ function noValue({ budget }: State, isAnswers: boolean): Comparison {
 }
 
 /** The same with more digits, and as many as its powers take. */
-function compareClose(gold: Node, answer: Node, depth: number, state: State, logarithm: "e" | "10"): Comparison {
+function compareClose(gold: Node, answer: Node, depth: number, state: State): Comparison {
   const wanted = BITS.constant + 64 + depth;
-  const place = placeOf(state, Math.ceil(Math.min(BITS.most, Math.max(BITS.close, wanted))), false, logarithm);
+  const place = placeOf(state, Math.ceil(Math.min(BITS.most, Math.max(BITS.close, wanted))), false);
   const [left, right] = [evaluate(gold, place), evaluate(answer, place)];
   if (left === undefined || right === undefined) return noValue(state, right === undefined);
   switch (order(left, right, place)) {
