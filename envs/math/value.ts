@@ -206,13 +206,22 @@ function isWrittenSo(gold: Node, text: string): boolean {
   return gold.kind === "number" && (gold.base ?? 0) > 10 && gold.digits?.toLowerCase() === text.trim().toLowerCase();
 }
 
-/** "tea" and "eat" */
+/** "tea" and "eat", and BACD and ABCD, which are orders. */
 function isAnagram(gold: string, answer: string): boolean {
-  const [left, right] = [gold, answer].map((text) =>
-    /^[A-Za-z][a-z]{2,8}$/.test(text) && /[aeiou]/.test(text) ? [...text.toLowerCase()].sort().join("") : undefined,
-  );
-  return left !== undefined && left === right && gold.toLowerCase() !== answer.toLowerCase();
+  const [left, right] = [ordered(gold), ordered(answer)];
+  return left !== right && sorted(left) === sorted(right);
 }
+
+/** A word, or capitals of which the order may be what is asked for: of options, as ACD, some are left out. */
+function ordered(text: string): string {
+  const capitals = text.replace(/\s/g, "");
+  const areCapitals = /^[A-Z]{3,8}$/.test(capitals);
+  const areOptions = /^[A-H]+$/.test(capitals) && !"ABCDEFGH".startsWith(sorted(capitals));
+  if (areCapitals) return areOptions ? "" : capitals.toLowerCase();
+  return /^[A-Za-z][a-z]{2,8}$/.test(text) && /[aeiou]/.test(text) ? text.toLowerCase() : "";
+}
+
+const sorted = (letters: string): string => [...letters].sort().join("");
 
 function compareReadings(meant: readonly Reading[], answers: readonly Reading[], state: State): Verdict {
   const found = meant.flatMap((left) => answers.map((right) => () => compareReading(left.node, right.node, state)));

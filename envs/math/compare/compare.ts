@@ -179,7 +179,13 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
     return all(left.length, (i) => compare(i, i));
   }
   if (gold.kind !== "set" && answer.kind !== "set") return inAnyOrder(left, right, compare, state);
-  return sameMembers(left, right, compare);
+  const found = sameMembers(left, right, compare);
+  const [set, list] = gold.kind === "set" ? [left, answer] : [right, gold];
+  if (found.kind !== "equal" || list.kind !== "list" || list.joiner === "or") return found;
+  // A list may say twice what a set says once: 1, 1, 2 may be three lengths.
+  const isOnce = list.items.length === new Set(set.map(written)).size;
+  if (isOnce || inAnyOrder(left, right, compare, state).kind === "equal") return found;
+  return undecided("one of both says a value more than once");
 }
 
 /** Of a set what comes twice counts once: each of either side is one of the other's. */

@@ -47,18 +47,30 @@ export function compareRatios(gold: Node, answer: Node, state: State): Compariso
   return compareScalars(gold, answer, state);
 }
 
+/** Words behind a letter that are no unit, which one side may leave out, but say which numbers are meant. */
+const KINDS: ReadonlySet<string> = new Set(
+  "even odd prime composite positive negative nonnegative nonzero integer natural rational irrational real".split(" "),
+);
+
 export function compareSingle(gold: Node, answer: Node, state: State, context: Context): Comparison {
   if (gold.kind === "relation" || answer.kind === "relation")
     return undecided("a relation and a value are not compared");
-  const [left, right] = [measuredOf(gold).node, measuredOf(answer).node];
-  if (left.kind === "symbol" && right.kind === "symbol") return compareSymbols(left.name, right.name);
+  const [{ node: left, unit }, { node: right, unit: other }] = [measuredOf(gold), measuredOf(answer)];
+  if (left.kind === "symbol" && right.kind === "symbol") {
+    const letters = compareSymbols(left.name, right.name);
+    if (letters.kind !== "equal" || unit === other) return letters;
+    if (KINDS.has(unit ?? "") || KINDS.has(other ?? "")) return undecided("one of both says more of its letter");
+    return unit === undefined || other === undefined
+      ? letters
+      : compareMeasured(gold, answer, state, context.isApproximate);
+  }
   const matrices = hasMatrix(gold) || hasMatrix(answer);
   if (matrices) return undecided("products and sums of matrices are not worked out");
   if (isSetSymbol(left) || isSetSymbol(right)) return different("it is another kind of thing");
-  const [rest, other] = [besideConstant(gold), besideConstant(answer)];
-  if (rest !== undefined && other !== undefined) {
-    const isUpToConstant = rest.isIntegration && other.isIntegration;
-    return (isUpToConstant ? compareAntiderivatives : compareScalars)(rest.rest, other.rest, state);
+  const [sum, another] = [besideConstant(gold), besideConstant(answer)];
+  if (sum !== undefined && another !== undefined) {
+    const isUpToConstant = sum.isIntegration && another.isIntegration;
+    return (isUpToConstant ? compareAntiderivatives : compareScalars)(sum.rest, another.rest, state);
   }
   return compareBases(left, right) ?? compareMeasured(gold, answer, state, context.isApproximate);
 }

@@ -5,6 +5,35 @@ const r = String.raw;
 
 export const pairs = [
   ...labelled(
+    "capitals in another order may be an order",
+    ["BACD", "ABCD", "undecided"],
+    [r`\text{BADC}`, "A B C D", "undecided"],
+    ["ABCD", "A B C D", "equal"],
+    ["AB", "BA", "equal"],
+    ["ABCD", "BACD", "undecided"],
+    ["PQR", "QRP", "undecided"],
+    ["A, C, D", "DCA", "equal"],
+  ),
+  ...labelled(
+    "a list says a value as often as it says it, and a set says it once",
+    ["1,1,2", r`\{1,2\}`, "undecided"],
+    [r`\{1,1,2\}`, "1,2,2", "undecided"],
+    [r`\{1,1,2\}`, "1,1,2", "equal"],
+    [r`\{1,2\}`, r`\{2,1,1\}`, "equal"],
+    [r`\{1,2\}`, r`x=2, x=1`, "equal"],
+    [r`\{-1,1\}`, r`\pm 1`, "equal"],
+  ),
+  ...labelled(
+    "words behind a letter",
+    [r`p \text{ prime}`, r`p \text{ composite}`, "undecided"],
+    [r`n \text{ even}`, r`n \text{ odd}`, "undecided"],
+    [r`n \text{ even}`, "n", "undecided"],
+    [r`f(x)=x \text{ increasing}`, r`f(x)=x \text{ decreasing}`, "undecided"],
+    [r`p \text{ true}, q \text{ false}`, r`p \text{ false}, q \text{ true}`, "undecided"],
+    [r`x \text{ cm}`, r`x \text{ m}`, "different"],
+    [r`x \text{ cm}`, "x", "equal"],
+  ),
+  ...labelled(
     "no item of a list begins with a 0 and goes on",
     ["1,000", "1, 0", "different"],
     ["1,000", "0, 1", "different"],
