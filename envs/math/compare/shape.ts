@@ -16,7 +16,9 @@ import { matrixOf } from "./vectors.ts";
 
 /** A text that stands for something that has a sign of its own. */
 const MEANINGS: Readonly<Record<string, Node>> = {
-  ...Object.fromEntries(["empty set", "the empty set", "none"].map((words) => [words, symbol("∅")])),
+  ...Object.fromEntries(
+    ["empty set", "the empty set", "none", "空集", "无解", "无实数解"].map((words) => [words, symbol("∅")]),
+  ),
   ...Object.fromEntries(
     ["all real numbers", "all reals", "all real", "any real number", "the real numbers", "all real x"].map((words) => [
       words,
@@ -58,10 +60,15 @@ export function plain(node: Node): Node {
   return /^[A-Za-z]$/.test(node.text.trim()) ? symbol(node.text.trim()) : node;
 }
 
-/** "x ∈ {1, 2}" is {1, 2}, and "n ∈ ℕ" is ℕ. */
+/** "x ∈ {1, 2}" is {1, 2}, and "n ∈ ℕ" is ℕ; "(x, y) ∈ {(1, 2), (3, 4)}" is (x, y) = (1, 2) or (x, y) = (3, 4). */
 function memberOf(node: Extract<Node, { kind: "relation" }>): Node {
   const [element, set] = node.parts;
-  const isMember = node.operators.length === 1 && node.operators[0] === "∈" && element?.kind === "symbol";
+  if (node.operators.length !== 1 || node.operators[0] !== "∈") return node;
+  if (element?.kind === "bracket" && element.items.every(isName) && set?.kind === "set") {
+    const items = set.items.map((item): Node => ({ kind: "relation", parts: [element, item], operators: ["="] }));
+    return items.length === 1 ? (items[0] as Node) : { kind: "list", joiner: "or", items };
+  }
+  const isMember = element?.kind === "symbol";
   const isWhole = set?.kind === "set" || (set?.kind === "symbol" && isNumberSet(set.name));
   return isMember && isWhole ? set : node;
 }

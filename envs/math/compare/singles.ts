@@ -127,7 +127,7 @@ function answeredBy(answer: Node): Node {
 
 /** "all even integers" are even integers. */
 function bareText(text: string): string {
-  return textOf(text).replace(/^(?:all|the|an?|only|on) (?=.)/, "");
+  return textOf(text).replace(/^(?:(?:all|the|an?|only|on|its|their|any) )+(?=.)/, "");
 }
 
 export function compareTexts(gold: Node, given: Node): Comparison {

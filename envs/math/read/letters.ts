@@ -71,6 +71,15 @@ export function numberOfWords(text: string): bigint | undefined {
   return words.length === 0 ? undefined : total + part;
 }
 
+const COUNTED =
+  /^(?:twen|thir|for|fif|six|seven|eigh|nine)ty-(?:one|two|three|four|five|six|seven|eight|nine)(?!\p{L})/iu;
+const COUNTED_MAX = 16;
+
+/** "twenty-five" is one word. */
+export function countedWord(text: string, at: number): string | undefined {
+  return COUNTED.exec(text.slice(at, at + COUNTED_MAX))?.[0];
+}
+
 /** Longer runs are words, unless they are made of functions and variables. */
 const PRODUCT_LETTERS_MAX = 3;
 
@@ -110,7 +119,36 @@ function split(run: string): readonly string[] | undefined {
   return letters <= PRODUCT_LETTERS_MAX || /^[A-Z]{4,6}$/.test(run) ? parts : undefined;
 }
 
-const PIECE = /[A-Za-z\u00c0-\u024f]+(?:['’-][A-Za-z]+)*|\d|[^\s]/y;
+/** What joins values in Chinese. */
+const JOINERS: Readonly<Record<string, string>> = {
+  或: "or",
+  或者: "or",
+  且: "and",
+  并且: "and",
+  和: "and",
+  与: "and",
+};
+
+/** A run of Chinese: what joins, or a word. */
+function hanTokens(run: string, sink: Sink): void {
+  const joiner = Object.hasOwn(JOINERS, run) ? JOINERS[run] : undefined;
+  put(sink, joiner === undefined ? "word" : "op", joiner ?? run);
+}
+
+/** Of "x=3或x=-2": no word of Chinese goes on in letters of a formula. */
+const HAN_BEFORE_LETTERS = /^\p{Script=Han}+(?=[A-Za-z])/u;
+
+/** Letters of other alphabets: a word. */
+export function foreignWord(text: string, at: number, sink: Sink): number {
+  let end = at;
+  while (end < text.length && /\p{L}/u.test(text.charAt(end))) end++;
+  const run = text.slice(at, end);
+  const [word] = HAN_BEFORE_LETTERS.exec(run) ?? [run];
+  hanTokens(word, sink);
+  return at + word.length;
+}
+
+const PIECE = /[A-Za-z\u00c0-\u024f]+(?:['’-][A-Za-z]+)*|\d|[\p{Script=Han}]+|[^\s]/uy;
 
 /** The inside of \text{}: words, numbers and signs. */
 export function textTokens(inner: string, style: Style, sink: Sink): void {
@@ -136,6 +174,7 @@ export function textTokens(inner: string, style: Style, sink: Sink): void {
     }
     const lower = piece.toLowerCase();
     if (lower === "and" || lower === "or") put(sink, "op", lower);
+    else if (/^\p{Script=Han}/u.test(piece)) hanTokens(piece, sink);
     else if (/^[A-Za-z\u00c0-\u024f]/.test(piece)) put(sink, "word", piece);
     else if (piece === "\\" || piece === "$" || piece === "{" || piece === "}") sink.space = true;
     else put(sink, "op", piece === "°" ? "°" : piece);

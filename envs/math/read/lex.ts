@@ -21,7 +21,15 @@ import {
   VULGAR,
 } from "./names.ts";
 import { basedNumber, readNumber, TOO_LONG } from "./numeral.ts";
-import { decoratedName, isOrdinalOf, letterTokens, PRODUCT_WORDS, textTokens } from "./letters.ts";
+import {
+  countedWord,
+  decoratedName,
+  foreignWord,
+  isOrdinalOf,
+  letterTokens,
+  PRODUCT_WORDS,
+  textTokens,
+} from "./letters.ts";
 import { push, put, type Sink, type Style, type Token } from "./tokens.ts";
 
 export type Lexed =
@@ -56,8 +64,12 @@ const BEHIND_UNITS: ReadonlySet<string> = new Set([...",;.)]}=≈/", "\\}", "\\\
 function settled(token: Token, at: number, tokens: readonly Token[]): Token {
   const [before, next] = [tokens[at - 1], tokens[at + 1]];
   const sign = next?.kind === "op" ? next.text : "";
-  if (token.kind === "function" && (token.text === "min" || token.text === "sec") && before?.kind === "number")
+  const isBehind = before?.kind === "number" || (before?.kind === "op" && before.text === "/");
+  if (token.kind === "function" && (token.text === "min" || token.text === "sec") && isBehind)
     return next === undefined || BEHIND_UNITS.has(sign) ? { ...token, kind: "word" } : token;
+  // "(-∞, 2) U (3, ∞)"
+  const isUnion = before?.kind === "op" && ")]".includes(before.text) && "([".includes(sign || "-");
+  if (token.kind === "name" && token.text === "U" && isUnion) return { ...token, kind: "op", text: "∪" };
   // "1.5 x 10^3"
   if (token.kind === "name" && token.text === "x" && token.space && before?.kind === "number")
     return next?.kind === "number" && next.space ? { ...token, kind: "op", text: "*" } : token;
@@ -116,8 +128,10 @@ function lexInto(text: string, style: Style, sink: Sink): void {
         continue;
       }
       const isOrdinal = !sink.space && isOrdinalOf(run, text.charCodeAt(at - 1), text.charCodeAt(at - 2));
-      if (!isOrdinal) letterTokens(run, sink);
-      at += run.length;
+      const counted = countedWord(text, at);
+      if (counted !== undefined) put(sink, "word", counted);
+      else if (!isOrdinal) letterTokens(run, sink);
+      at += (counted ?? run).length;
     } else if (character === "\\") at = command(text, at, style, sink);
     else at = sign(text, at, character, sink);
   }
@@ -182,14 +196,6 @@ function isFactorial(before: Token | undefined, isApart: boolean): boolean {
 
 function op(sink: Sink, text: string, end: number): number {
   put(sink, "op", text);
-  return end;
-}
-
-/** Letters of other alphabets: a word. */
-function foreignWord(text: string, at: number, sink: Sink): number {
-  let end = at;
-  while (end < text.length && /\p{L}/u.test(text.charAt(end))) end++;
-  put(sink, "word", text.slice(at, end));
   return end;
 }
 

@@ -17,32 +17,32 @@ export interface UnitInfo {
 type Row = readonly [names: string, dimension: string, num: bigint, den?: bigint];
 
 const ROWS: readonly Row[] = [
-  ["m meter meters metre metres", "length", 1000n],
-  ["cm centimeter centimeters centimetre centimetres", "length", 10n],
-  ["mm millimeter millimeters millimetre millimetres", "length", 1n],
-  ["dm decimeter decimeters", "length", 100n],
-  ["km kilometer kilometers kilometre kilometres", "length", 1_000_000n],
+  ["m meter meters metre metres 米", "length", 1000n],
+  ["cm centimeter centimeters centimetre centimetres 厘米", "length", 10n],
+  ["mm millimeter millimeters millimetre millimetres 毫米", "length", 1n],
+  ["dm decimeter decimeters 分米", "length", 100n],
+  ["km kilometer kilometers kilometre kilometres 千米 公里", "length", 1_000_000n],
   ["in inch inches", "inch", 1n],
   ["ft foot feet", "inch", 12n],
   ["yd yard yards", "inch", 36n],
   ["mi mile miles", "inch", 63_360n],
-  ["s sec secs second seconds", "time", 1n],
-  ["min mins minute minutes", "time", 60n],
-  ["h hr hrs hour hours", "time", 3600n],
-  ["day days", "time", 86_400n],
-  ["week weeks", "time", 604_800n],
-  ["g gram grams", "mass", 1n],
-  ["mg milligram milligrams", "mass", 1n, 1000n],
-  ["kg kilogram kilograms", "mass", 1000n],
-  ["t ton tons tonne tonnes", "mass", 1_000_000n],
-  ["L l liter liters litre litres", "volume", 1000n],
-  ["ml mL milliliter milliliters", "volume", 1n],
+  ["s sec secs second seconds 秒", "time", 1n],
+  ["min mins minute minutes 分钟", "time", 60n],
+  ["h hr hrs hour hours 小时", "time", 3600n],
+  ["day days 天", "time", 86_400n],
+  ["week weeks 周", "time", 604_800n],
+  ["g gram grams 克", "mass", 1n],
+  ["mg milligram milligrams 毫克", "mass", 1n, 1000n],
+  ["kg kilogram kilograms 千克 公斤", "mass", 1000n],
+  ["t ton tons tonne tonnes 吨", "mass", 1_000_000n],
+  ["L l liter liters litre litres 升", "volume", 1000n],
+  ["ml mL milliliter milliliters 毫升", "volume", 1n],
   ["$ dollar dollars usd", "money", 100n],
   ["¢ cent cents", "money", 1n],
   ["€ euro euros eur", "euro", 1n],
   ["¥ yuan rmb 元", "yuan", 1n],
   ["£ pound pounds", "pound", 1n],
-  ["° degree degrees deg", "angle", 1n],
+  ["° degree degrees deg 度", "angle", 1n],
   ["rad radian radians", "radian", 1n],
   ["% percent pct prozent porciento パーセント 퍼센트 процент процента процентов", "percent", 1n],
 ];
@@ -53,8 +53,21 @@ export const UNITS: ReadonlyMap<string, UnitInfo> = new Map(
   ),
 );
 
-/** Units that are written in one word. */
-const IN_ONE: Readonly<Record<string, string>> = { mph: "mi / h", kph: "km / h", kmh: "km / h", kmph: "km / h" };
+/** Units that are written in one word, and signs of some. */
+const IN_ONE: Readonly<Record<string, string>> = {
+  mph: "mi / h",
+  kph: "km / h",
+  kmh: "km / h",
+  kmph: "km / h",
+  newton: "N",
+  newtons: "N",
+  joule: "J",
+  joules: "J",
+  watt: "W",
+  watts: "W",
+  volt: "V",
+  volts: "V",
+};
 
 const WORDS_MAX = 5;
 /** Words that take part in a unit without being one. */
@@ -157,18 +170,24 @@ function unitNamed(word: string): string {
   return UNITS.has(lower) ? lower : lower.replace(/(?<=..)s$/, "");
 }
 
+/** 平方厘米 is cm^2. */
+const RAISED_IN_ONE = /^(平方|立方)(.+)$/u;
+
 /** "square feet" and "ft^2" are one; plurals of unknown words too. */
 function spelling(parts: readonly string[]): string {
   if (/^(?:per cent|percentage|por ciento|por cento|pour cent|per cento)$/i.test(parts.join(" "))) return "percent";
   let raised = "";
   const words: string[] = [];
-  for (const part of parts) {
+  for (const [i, part] of parts.entries()) {
     const lower = part.toLowerCase();
+    // The "in" of "16 in^2" and "16 sq in" is an inch, and that of "16 boxes in total" none.
+    const isInch = lower === "in" && (parts.length === 1 || raised !== "" || parts[i + 1]?.startsWith("^"));
     if (RAISED.has(lower)) raised = RAISED.get(lower) as string;
     else if (lower === "per") words.push("/");
     else if (part.startsWith("^") && words.length > 0) words.push(`${words.pop()}${part}`);
-    else if (!SMALL.has(lower) || (lower === "in" && parts.length === 1)) {
-      words.push(unitNamed(part));
+    else if (!SMALL.has(lower) || isInch === true) {
+      const [, power, base] = RAISED_IN_ONE.exec(part) ?? [];
+      words.push(base !== undefined && UNITS.has(base) ? `${base}^${power === "平方" ? 2 : 3}` : unitNamed(part));
       if (raised !== "") words.push(`${words.pop()}${raised}`);
       raised = "";
     }
