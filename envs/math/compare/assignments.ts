@@ -99,12 +99,22 @@ function nameText(name: Node): string {
   return name.kind === "symbol" ? name.name : show(name).toLowerCase();
 }
 
+/** Whether a letter is what a name is of: the x of f(x), but not the P of P(A). */
+function isArgument(letter: Node, name: Node): boolean {
+  const inside = name.kind === "call" ? name.args : name.kind === "multiply" ? name.factors.slice(1).map(nodeOf) : [];
+  return letter.kind === "symbol" && inside.some((node) => variablesOf(node).has(letter.name));
+}
+
+const nodeOf = ({ node }: { readonly node: Node }): Node => node;
+
 /** Whether two names may name the same: a letter and f(x), words and anything. */
 function compareNames(left: Node, right: Node, isSame: boolean): boolean {
   if (isSame || left.kind === "text" || right.kind === "text") return true;
   // "sin x" is something, and no other name for it.
   if ([left, right].some((name) => name.kind === "ratio" || (name.kind === "call" && !/^[fg]/.test(name.name))))
     return false;
+  // x = 5 says nothing of f(x).
+  if (isArgument(left, right) || isArgument(right, left)) return false;
   return (
     (left.kind === "symbol") !== (right.kind === "symbol") ||
     (left.kind !== "symbol" && show(left) !== show(right) && left.kind !== right.kind)
