@@ -21,15 +21,8 @@ import {
   VULGAR,
 } from "./names.ts";
 import { basedNumber, readNumber, TOO_LONG } from "./numeral.ts";
-import {
-  countedWord,
-  decoratedName,
-  foreignWord,
-  isOrdinalOf,
-  letterTokens,
-  PRODUCT_WORDS,
-  textTokens,
-} from "./letters.ts";
+import { countedWord, decoratedName, foreignWord, isOrdinalOf, letterTokens, textTokens } from "./letters.ts";
+import { settledAll } from "./settle.ts";
 import { push, put, type Sink, type Style, type Token } from "./tokens.ts";
 
 export type Lexed =
@@ -51,44 +44,8 @@ export function lex(text: string, style: Style): Lexed {
   if (doubles.length > DOUBLE_SIGNS_MAX) return { kind: "malformed", reason: "it has too many signs ±" };
   if (sink.tokens.length > TOKENS_MAX) return { kind: "malformed", reason: "it is too long to be read" };
   return sink.problem === undefined
-    ? { kind: "tokens", tokens: sink.tokens.map(settled).flatMap(unglued) }
+    ? { kind: "tokens", tokens: settledAll(sink.tokens) }
     : { kind: "malformed", reason: sink.problem };
-}
-
-const CALLED: ReadonlySet<string> = new Set(["min", "max", "gcd", "lcm", "cis"]);
-
-/** What may follow a unit, and no name of a function. */
-const BEHIND_UNITS: ReadonlySet<string> = new Set([...",;.)]}=≈/", "\\}", "\\\\", "and", "or"]);
-
-/** "min" and "sec" are units where nothing follows them to be a function of, and "lcm" in a text is no word before brackets. */
-function settled(token: Token, at: number, tokens: readonly Token[]): Token {
-  const [before, next] = [tokens[at - 1], tokens[at + 1]];
-  const sign = next?.kind === "op" ? next.text : "";
-  const isBehind = before?.kind === "number" || (before?.kind === "op" && before.text === "/");
-  if (token.kind === "function" && (token.text === "min" || token.text === "sec") && isBehind)
-    return next === undefined || BEHIND_UNITS.has(sign) ? { ...token, kind: "word" } : token;
-  // "(-∞, 2) U (3, ∞)"
-  const isUnion = before?.kind === "op" && ")]".includes(before.text) && "([".includes(sign || "-");
-  if (token.kind === "name" && token.text === "U" && isUnion) return { ...token, kind: "op", text: "∪" };
-  // "1.5 x 10^3"
-  if (token.kind === "name" && token.text === "x" && token.space && before?.kind === "number")
-    return next?.kind === "number" && next.space ? { ...token, kind: "op", text: "*" } : token;
-  const isCalled = token.kind === "word" && CALLED.has(token.text) && ["(", "{", "\\{", "["].includes(sign);
-  const isAngle = token.kind === "word" && token.text === "cis" && next !== undefined;
-  return isCalled || isAngle ? { ...token, kind: "function" } : token;
-}
-
-const SUMS = "+-*/^";
-
-/** "at + b" is a product where signs stand close to it, and no word. */
-function unglued(token: Token, at: number, tokens: readonly Token[]): readonly Token[] {
-  if (token.kind !== "word" || !PRODUCT_WORDS.has(token.text)) return [token];
-  const [before, next] = [tokens[at - 1], tokens[at + 1]];
-  const isClose =
-    (next?.kind === "op" && SUMS.includes(next.text) && !next.space) ||
-    (before?.kind === "op" && SUMS.includes(before.text) && !token.space);
-  if (!isClose) return [token];
-  return Array.from(token.text, (text, i): Token => ({ kind: "name", text, space: i === 0 && token.space }));
 }
 
 const LETTERS = /[A-Za-z]+/y;
@@ -178,6 +135,7 @@ function sign(text: string, at: number, character: string, sink: Sink): number {
     return at + 1;
   }
   const other = CHARACTERS.get(character);
+  if (character === "×") return cross(sink, at + 1);
   if (other !== undefined) return op(sink, other, at + 1);
   if (KEPT.includes(character)) return op(sink, character, at + 1);
   if (NAMED.test(character)) {
@@ -192,6 +150,12 @@ function sign(text: string, at: number, character: string, sink: Sink): number {
 
 function isFactorial(before: Token | undefined, isApart: boolean): boolean {
   return !isApart && (before?.kind === "number" || (before?.kind === "op" && ")!".includes(before.text)));
+}
+
+/** A product's sign, which says more between vectors. */
+function cross(sink: Sink, end: number): number {
+  push(sink, { kind: "op", text: "*", run: "×" });
+  return end;
 }
 
 function op(sink: Sink, text: string, end: number): number {
@@ -269,7 +233,8 @@ function named(name: string, sink: Sink): boolean {
   const operator = OPERATORS.get(name);
   const symbolName = SYMBOLS.get(name);
   const fn = FUNCTIONS.get(name);
-  if (operator !== undefined) put(sink, "op", operator);
+  if (name === "times") cross(sink, 0);
+  else if (operator !== undefined) put(sink, "op", operator);
   else if (symbolName !== undefined) put(sink, "name", symbolName);
   else if (fn !== undefined && name !== "sqrt" && name !== "binom") put(sink, "function", fn);
   else return false;

@@ -24,6 +24,22 @@ export const pairs = [
     [r`\{-1,1\}`, r`\pm 1`, "equal"],
   ),
   ...labelled(
+    "a cross between vectors is no product that can be turned round",
+    [r`\vec a\cdot\vec b`, r`\vec a\times\vec b`, "different"],
+    [r`\vec a\times\vec b`, r`\vec b\times\vec a`, "different"],
+    [r`\vec a\times\vec b`, r`\vec a×\vec b`, "equal"],
+    [r`\vec a\cdot\vec b`, r`\vec b\cdot\vec a`, "equal"],
+    [r`2\times\vec a`, r`2\vec a`, "equal"],
+    [r`x\times y`, "yx", "equal"],
+  ),
+  ...labelled(
+    "what a function is of is not what it is",
+    ["x=5", "f(x)=5", "different"],
+    ["n=5", "S(n)=5", "different"],
+    ["y=5", "f(x)=5", "equal"],
+    [r`P=\frac38`, r`P(A)=\frac38`, "equal"],
+  ),
+  ...labelled(
     "words behind a letter",
     [r`p \text{ prime}`, r`p \text{ composite}`, "undecided"],
     [r`n \text{ even}`, r`n \text{ odd}`, "undecided"],

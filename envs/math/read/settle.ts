@@ -1,0 +1,59 @@
+/** What tokens are by those beside them: min as a unit, "at + b" as a product, vectors with a cross between them. */
+import { PRODUCT_WORDS } from "./letters.ts";
+import type { Token } from "./tokens.ts";
+
+export function settledAll(tokens: readonly Token[]): readonly Token[] {
+  return crossed(tokens.map(settled).flatMap(unglued));
+}
+
+const CALLED: ReadonlySet<string> = new Set(["min", "max", "gcd", "lcm", "cis"]);
+
+/** What may follow a unit, and no name of a function. */
+const BEHIND_UNITS: ReadonlySet<string> = new Set([...",;.)]}=≈/", "\\}", "\\\\", "and", "or"]);
+
+/** "min" and "sec" are units where nothing follows them to be a function of, and "lcm" in a text is no word before brackets. */
+function settled(token: Token, at: number, tokens: readonly Token[]): Token {
+  const [before, next] = [tokens[at - 1], tokens[at + 1]];
+  const sign = next?.kind === "op" ? next.text : "";
+  const isBehind = before?.kind === "number" || (before?.kind === "op" && before.text === "/");
+  if (token.kind === "function" && (token.text === "min" || token.text === "sec") && isBehind)
+    return next === undefined || BEHIND_UNITS.has(sign) ? { ...token, kind: "word" } : token;
+  // "(-∞, 2) U (3, ∞)"
+  const isUnion = before?.kind === "op" && ")]".includes(before.text) && "([".includes(sign || "-");
+  if (token.kind === "name" && token.text === "U" && isUnion) return { ...token, kind: "op", text: "∪" };
+  // "1.5 x 10^3"
+  if (token.kind === "name" && token.text === "x" && token.space && before?.kind === "number")
+    return next?.kind === "number" && next.space ? { ...token, kind: "op", text: "*" } : token;
+  const isCalled = token.kind === "word" && CALLED.has(token.text) && ["(", "{", "\\{", "["].includes(sign);
+  const isAngle = token.kind === "word" && token.text === "cis" && next !== undefined;
+  return isCalled || isAngle ? { ...token, kind: "function" } : token;
+}
+
+const SUMS = "+-*/^";
+
+/** "at + b" is a product where signs stand close to it, and no word. */
+function unglued(token: Token, at: number, tokens: readonly Token[]): readonly Token[] {
+  if (token.kind !== "word" || !PRODUCT_WORDS.has(token.text)) return [token];
+  const [before, next] = [tokens[at - 1], tokens[at + 1]];
+  const isClose =
+    (next?.kind === "op" && SUMS.includes(next.text) && !next.space) ||
+    (before?.kind === "op" && SUMS.includes(before.text) && !token.space);
+  if (!isClose) return [token];
+  return Array.from(token.text, (text, i): Token => ({ kind: "name", text, space: i === 0 && token.space }));
+}
+
+const isVector = (token: Token | undefined): boolean => token?.kind === "name" && token.text.startsWith("⃗");
+
+/** Vectors with a cross between them are no product that could be turned round: one name. */
+function crossed(tokens: readonly Token[]): readonly Token[] {
+  const found: Token[] = [];
+  for (let at = 0; at < tokens.length; at++) {
+    const [before, token, next] = [found.at(-1), tokens[at] as Token, tokens[at + 1]];
+    const isCross = token.kind === "op" && token.run === "×" && isVector(before) && isVector(next);
+    if (isCross && before?.kind === "name" && next?.kind === "name") {
+      found[found.length - 1] = { ...before, text: `${before.text}×${next.text}` };
+      at++;
+    } else found.push(token);
+  }
+  return found;
+}
