@@ -37,9 +37,10 @@ export function readMath(text: string): Parsed<MathAnswer> {
   return extracted.answer.length === 1 && only !== undefined ? readOne(only) : readSeveral(extracted.answer);
 }
 
-/** As it is written in Latin script: １２（， is 12(,. */
+/** As it is written in Latin script: １２（， is 12(,, and 𝑥 is x. */
 function narrowed(text: string): string {
-  return text.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(narrow(wide.charCodeAt(0))));
+  const plain = text.replace(/[\u{1d400}-\u{1d7ff}﹣]/gu, (letter) => letter.normalize("NFKC"));
+  return plain.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(narrow(wide.charCodeAt(0))));
 }
 
 /** A dollar before a number that no other closes is one of money, and no formula's. */

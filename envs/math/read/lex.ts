@@ -70,7 +70,7 @@ function lexInto(text: string, style: Style, sink: Sink): void {
   while (at < text.length && sink.problem === undefined && sink.tokens.length <= TOKENS_MAX) {
     const unit = narrow(text.charCodeAt(at));
     const character = String.fromCharCode(unit);
-    if (isSpace(unit) || character === "~" || character === "$" || character === "`") {
+    if (isSpace(unit) || "~∴∵".includes(character) || character === "$" || character === "`") {
       separate(character, sink);
       at++;
     } else if (style.bases && basedNumber(text, at) !== undefined) at = number(text, at, style, sink);

@@ -172,7 +172,20 @@ export const SKIPPED: ReadonlySet<string> = new Set([
   ...["displaystyle", "textstyle", "scriptstyle", "limits", "nolimits", "quad", "qquad", "left", "right", "middle"],
   ...["big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "bigm"],
   ...["rm", "bf", "it", "sf", "tt", "mathstrut", "strut", "hfill", "noindent", "nonumber", "thinspace", "enspace"],
-  ...["mathop", "mathrel", "mathbin", "mathopen", "mathclose", "large", "Large", "small", "normalsize", "null"],
+  ...[
+    "mathop",
+    "mathrel",
+    "mathbin",
+    "mathopen",
+    "mathclose",
+    "large",
+    "therefore",
+    "because",
+    "Large",
+    "small",
+    "normalsize",
+    "null",
+  ],
 ]);
 
 /** Commands whose argument says how something looks. */

@@ -29,6 +29,8 @@ const THIN = "~|\\{,\\}|,\\\\!\\s?|\\\\,|\\\\ |\\\\;|\\\\!|[\\u00a0\\u2009\\u202
 /** "0{,}123" is a decimal, and no number starts with a group of zeros. */
 const GROUPED = new RegExp(`[1-9]\\d{0,2}(?:(?:${THIN})\\d{3})+(?![\\d/])(\\.\\d+)?`, "y");
 const THOUSANDS = /\d{1,3}(?:,\d{3})+(?!\d)(\.\d+)?/y;
+/** 1.234.567 has no other meaning; 1.234 has. */
+const POINTED = /[1-9]\d{0,2}(?:\.\d{3}){2,}(?![\d.])/y;
 const BRACED_COMMA = /(\d+)\{,\}(\d+)/y;
 const DECIMAL_COMMA = /(\d+),(\d+)/y;
 const REPEATING = /(\d*)\.(\d*)(?:\\(?:overline|bar|dot)\s*(?:\{\s*(\d+)\s*\}|(\d)(?!\d))|\((\d+)\))/y;
@@ -55,6 +57,8 @@ export function readNumber(text: string, at: number, style: Style): ReadNumber |
     const digits = whole.slice(0, whole.length - after.length).replace(/\D/g, "");
     return decimal(digits, after.slice(1), at + whole.length);
   }
+  const pointed = match(POINTED, text, at);
+  if (pointed !== null) return decimal(pointed[0].replaceAll(".", ""), "", at + pointed[0].length);
   const comma = match(BRACED_COMMA, text, at) ?? (style.comma === "decimal" ? match(DECIMAL_COMMA, text, at) : null);
   if (comma !== null) return decimal(comma[1] as string, comma[2] as string, at + comma[0].length);
   const plain = match(PLAIN, text, at) as RegExpExecArray;

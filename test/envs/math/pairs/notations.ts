@@ -108,4 +108,15 @@ export const pairs = [
     [r`[\arctan 2,\frac\pi2)`, r`\arctan 3\le x<\frac{\pi}{2}`, "different"],
     [r`x\le\ln(1+\sqrt2)`, r`(-\infty,\ln(1+\sqrt2)]`, "equal"],
   ),
+  ...labelled(
+    "signs that a keyboard or a typesetter puts in",
+    ["1234567", "1.234.567", "equal"],
+    ["1234567", "1.234.568", "different"],
+    ["1234", "1.234", "different"],
+    ["5", r`\therefore x=5`, "equal"],
+    ["5", "∴ x = 5", "equal"],
+    ["x+1", "𝑥+1", "equal"],
+    ["x+1", "𝑦+1", "different"],
+    ["-7", "﹣7", "equal"],
+  ),
 ];
