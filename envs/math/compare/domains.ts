@@ -29,6 +29,9 @@ export function compareDomains(gold: Node, answer: Node, state: State): Comparis
   const from = (least: Naturals): Comparison | undefined => {
     const [left, right] = [numbersOf(gold, least, state), numbersOf(answer, least, state)];
     if (left === undefined || right === undefined || !(left.isSaid || right.isSaid)) return undefined;
+    const areConditions = gold.kind === "list" && answer.kind === "list" && left.letter !== undefined;
+    if (areConditions && right.letter !== undefined && left.letter !== right.letter)
+      return different("it is about another letter");
     return compareNumbers(left, right, state);
   };
   const found = from(0n);
@@ -45,7 +48,8 @@ const ORDER: readonly Domain[] = ["ℤ", "ℚ", "ℝ"];
 const narrower = (a: Domain, b: Domain): Domain => (ORDER.indexOf(a) < ORDER.indexOf(b) ? a : b);
 
 function numbersOf(given: Node, least: Naturals, state: State): NumberSet | undefined {
-  const node = plain(given);
+  // Of "y ∈ ℝ" the letter counts: beside x = 0 it is no condition.
+  const node = given.kind === "relation" ? given : plain(given);
   if (node.kind !== "set" && hasDoubleSign(node)) return undefined;
   switch (node.kind) {
     case "set": {
