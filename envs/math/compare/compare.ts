@@ -78,6 +78,7 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (!spend(state.budget, PART_STEPS)) return undecided("it takes too many steps to compare");
   if (areExact(goldNode, answerNode))
     return written(goldNode) === written(answerNode) ? EQUAL : different("its value is another");
+  if (areMembersOfOthers(goldNode, answerNode)) return different("it is about another letter");
   const compare: Compare = (left, right, inner = context) => compareParts(left, right, state, inner);
   const gold = namedPoints(plain(goldNode));
   const answer = withNamesOf(gold, namedPoints(plain(answerNode)));
@@ -111,6 +112,15 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (gold.kind === "relation" && answer.kind === "relation") return compareRelations(gold, answer, state);
   if (gold.kind === "ratio" || answer.kind === "ratio") return compareRatios(gold, answer, state);
   return compareSingle(gold, answer, state, context);
+}
+
+/** "x ∈ {1, 2}" and "y ∈ {1, 2}" */
+function areMembersOfOthers(gold: Node, answer: Node): boolean {
+  const [left, right] = [gold, answer].map((node) => {
+    const [letter] = node.kind === "relation" && node.operators[0] === "∈" ? node.parts : [];
+    return letter?.kind === "symbol" ? letter.name : undefined;
+  });
+  return left !== undefined && right !== undefined && left !== right;
 }
 
 /** Parts of a list are compared with each other again and again, and written once. */

@@ -32,9 +32,7 @@ type Compare = (gold: Node, answer: Node) => Comparison;
 
 export function compareFamilies(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
   const [left, right] = [progressionsOf(gold, state), progressionsOf(answer, state)];
-  const names = [gold, answer].map((node) => assignmentOf(node)?.name);
-  const areNamed = names.every((name) => name?.kind === "symbol");
-  if (left !== undefined && right !== undefined && !(areNamed && !isSameName(names)))
+  if (left !== undefined && right !== undefined && areOfOneName(gold, answer))
     return compareProgressions(left, right, state);
   const straight = compare(gold, answer);
   if (straight.kind !== "different" || ![gold, answer].every((node) => variablesOf(node).has(WHOLE))) return straight;
@@ -50,8 +48,19 @@ export function compareFamilies(gold: Node, answer: Node, state: State, compare:
   return isMoved ? EQUAL : undecided("another count of its whole number may make it the expected one");
 }
 
-function isSameName([left, right]: readonly (Node | undefined)[]): boolean {
-  return left?.kind === "symbol" && right?.kind === "symbol" && left.name === right.name;
+/** Whether all values are those of one name, where they have any: x_1 and x_2 are one's values. */
+function areOfOneName(gold: Node, answer: Node): boolean {
+  const [left, right] = [namesOf(gold), namesOf(answer)];
+  const areAlone = left.length === 1 && right.length === 1;
+  if (areAlone) return left[0] === right[0];
+  return new Set([...left, ...right].map((name) => name.replace(/_.*$/, ""))).size <= 1;
+}
+
+/** The x and the y of "x = kπ, y = 2kπ", and the x of "x ≡ 1 (mod 3)". */
+function namesOf(node: Node): readonly string[] {
+  const items = node.kind === "list" ? node.items : [node];
+  const names = items.map((item) => assignmentOf(item.kind === "residue" ? item.node : item)?.name);
+  return [...new Set(names.flatMap((name) => (name?.kind === "symbol" ? [name.name] : [])))];
 }
 
 /** k + 1, k − 1, … and −k. */
