@@ -13,7 +13,7 @@ import {
   withChildren,
 } from "../syntax.ts";
 import type { Compare } from "./assignments.ts";
-import { any, type Comparison, EQUAL, type State, undecided } from "./outcome.ts";
+import { any, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { compareRelations } from "./relations.ts";
 import { assignmentOf } from "./shape.ts";
 
@@ -62,6 +62,9 @@ function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node 
  * too, where it can be multiplied out: y = ±√(1 − x²) is the circle.
  */
 export function compareDoubled(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
+  const [name, other] = [gold, answer].map(nameOfOne);
+  if (name !== undefined && other !== undefined && name !== other)
+    return different("it gives the value of something else");
   const [left, right] = [multipliedOut(gold), multipliedOut(answer)];
   if (left && right && compareRelations(left, right, state).kind === "equal") return EQUAL;
   // An equation that names nothing is compared with equations.
@@ -77,6 +80,12 @@ export function compareDoubled(gold: Node, answer: Node, state: State, compare: 
     return found.kind === "equal" ? undecided("each ± may have signs of its own, or all the same") : found;
   };
   return any([() => compared(true), together]);
+}
+
+/** The x of "x = ±1", but not of "x = ±y". */
+function nameOfOne(node: Node): string | undefined {
+  const name = variablesOf(node).size === 1 ? assignmentOf(node)?.name : undefined;
+  return name?.kind === "symbol" ? name.name : undefined;
 }
 
 const partsOf = (node: Node): readonly Node[] => (node.kind === "list" || node.kind === "set" ? node.items : [node]);

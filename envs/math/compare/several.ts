@@ -80,13 +80,13 @@ export function areBracketsOther(gold: Node, answer: Node): boolean {
   return gold.items.length === 2 && (gold.open !== answer.open || gold.close !== answer.close);
 }
 
-/** A value without a name, of items that are all names' values, or as they are: of "x = 1 or y = 2" the names count. */
+/** A value without a name, of items that are all names' values, or as they are: of "x = 1, y = ±2" the names count. */
 export function itemsOf(node: Node): readonly Node[] {
   if (node.kind === "matrix") return node.rows.flat();
   const items = isSeveral(node) ? node.items : [node];
   const names = items.flatMap((item) => assignmentOf(item)?.name ?? []);
   const areOthers = new Set(names.map((name) => baseOf(show(name)))).size > 1;
-  if (areOthers && node.kind === "list" && node.joiner === "or") return items;
+  if (areOthers && node.kind === "list") return items;
   return items.map((item) => {
     const assigned = assignmentOf(item);
     return assigned !== undefined && node.kind !== "set" && node.kind !== "bracket"
