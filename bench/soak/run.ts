@@ -196,12 +196,69 @@ async function watch(): Promise<void> {
   }
 }
 
+const isNear = (startMs: number): boolean =>
+  faults.some(({ atMs }) => startMs >= atMs - DEADLINE_MS / 12 && startMs < atMs + FAULT_MS);
+const p99 = (kind: Call["kind"], near: boolean): number =>
+  quantile(
+    record.calls.filter((call) => call.kind === kind && isNear(call.startMs) === near).map(({ tookMs }) => tookMs),
+    0.99,
+  );
+
+function report(): void {
+  const rows = Array.from({ length: ROWS }, (_, i) => {
+    const [fromMs, toMs] = [beginMs + (forMs * i) / ROWS, beginMs + (forMs * (i + 1)) / ROWS];
+    const within = <T>(list: readonly T[], at: (each: T) => number): readonly T[] =>
+      list.filter((each) => at(each) >= fromMs && at(each) < toMs);
+    const calls = within(record.calls, ({ startMs }) => startMs);
+    const took = (kind: Call["kind"]): readonly number[] =>
+      calls.filter((call) => call.kind === kind).map(({ tookMs }) => tookMs);
+    const samples = calls.filter(({ kind }) => kind === "BatchStep").length * BATCH_SAMPLES;
+    return {
+      "samples/s": Math.round((samples * 1000) / (toMs - fromMs)),
+      "BatchStep p50": median(took("BatchStep")),
+      p99: quantile(took("BatchStep"), 0.99),
+      "NextBatch p50": median(took("NextBatch")),
+      "p99 ": quantile(took("NextBatch"), 0.99),
+      "first MiB": median(within(memory, ({ atMs }) => atMs).map(({ first }) => first)),
+      "second MiB": median(within(memory, ({ atMs }) => atMs).map(({ second }) => second)),
+      faults: within(faults, ({ atMs }) => atMs)
+        .map(({ kind }) => kind)
+        .join(" "),
+    };
+  });
+  const thirds = [1, 2].map((third) =>
+    median(memory.filter(({ atMs }) => Math.floor((3 * (atMs - beginMs)) / forMs) === third).map(({ first }) => first)),
+  ) as [number, number];
+  const summary = {
+    "samples a second, at most": Math.round(capacity),
+    "samples recorded": record.samples,
+    runs: record.runs,
+    "runs with other samples than were acknowledged": record.wrong.length,
+    "groups sent again": record.again,
+    faults: faults.length,
+    "BatchStep p99 apart from faults, ms": p99("BatchStep", false),
+    "BatchStep p99 around faults, ms": p99("BatchStep", true),
+    "NextBatch p99 apart from faults, ms": p99("NextBatch", false),
+    // Of more calls than a function takes arguments.
+    "longest call, ms": Math.round(record.calls.reduce((most, { tookMs }) => Math.max(most, tookMs), 0)),
+    "first replica's MiB in the second and last third": thirds.join(", "),
+  };
+  if (options.json) console.log(JSON.stringify({ ...summary, rows, wrong: record.wrong }, undefined, 2));
+  else {
+    console.table(rows);
+    for (const [name, value] of Object.entries(summary)) console.log(`${name}: ${value}`);
+    for (const wrong of record.wrong) console.log(wrong);
+  }
+  if (record.wrong.length > 0 || thirds[1] > GROWTH_MAX * thirds[0]) process.exitCode = 1;
+}
+
 try {
   await Promise.all([
     trainAll(record, replicas.address, "soak", everyMs, forMs).finally(() => (over.now = true)),
     befall(),
     watch(),
   ]);
+  report();
 } catch (error) {
   // Told at once: what is taken down afterwards may fail too, and hide it.
   const minute = ((performance.now() - beginMs) / 60_000).toFixed(1);
@@ -212,55 +269,3 @@ try {
   progress.stop();
   for (const link of links) link.close();
 }
-
-const isNear = (startMs: number): boolean =>
-  faults.some(({ atMs }) => startMs >= atMs - DEADLINE_MS / 12 && startMs < atMs + FAULT_MS);
-const rows = Array.from({ length: ROWS }, (_, i) => {
-  const [fromMs, toMs] = [beginMs + (forMs * i) / ROWS, beginMs + (forMs * (i + 1)) / ROWS];
-  const within = <T>(list: readonly T[], at: (each: T) => number): readonly T[] =>
-    list.filter((each) => at(each) >= fromMs && at(each) < toMs);
-  const calls = within(record.calls, ({ startMs }) => startMs);
-  const took = (kind: Call["kind"]): readonly number[] =>
-    calls.filter((call) => call.kind === kind).map(({ tookMs }) => tookMs);
-  const samples = calls.filter(({ kind }) => kind === "BatchStep").length * BATCH_SAMPLES;
-  return {
-    "samples/s": Math.round((samples * 1000) / (toMs - fromMs)),
-    "BatchStep p50": median(took("BatchStep")),
-    p99: quantile(took("BatchStep"), 0.99),
-    "NextBatch p50": median(took("NextBatch")),
-    "p99 ": quantile(took("NextBatch"), 0.99),
-    "first MiB": median(within(memory, ({ atMs }) => atMs).map(({ first }) => first)),
-    "second MiB": median(within(memory, ({ atMs }) => atMs).map(({ second }) => second)),
-    faults: within(faults, ({ atMs }) => atMs)
-      .map(({ kind }) => kind)
-      .join(" "),
-  };
-});
-const thirds = [1, 2].map((third) =>
-  median(memory.filter(({ atMs }) => Math.floor((3 * (atMs - beginMs)) / forMs) === third).map(({ first }) => first)),
-) as [number, number];
-const p99 = (kind: Call["kind"], near: boolean): number =>
-  quantile(
-    record.calls.filter((call) => call.kind === kind && isNear(call.startMs) === near).map(({ tookMs }) => tookMs),
-    0.99,
-  );
-const summary = {
-  "samples a second, at most": Math.round(capacity),
-  "samples recorded": record.samples,
-  runs: record.runs,
-  "runs with other samples than were acknowledged": record.wrong.length,
-  "groups sent again": record.again,
-  faults: faults.length,
-  "BatchStep p99 apart from faults, ms": p99("BatchStep", false),
-  "BatchStep p99 around faults, ms": p99("BatchStep", true),
-  "NextBatch p99 apart from faults, ms": p99("NextBatch", false),
-  "longest call, ms": Math.round(Math.max(...record.calls.map(({ tookMs }) => tookMs))),
-  "first replica's MiB in the second and last third": thirds.join(", "),
-};
-if (options.json) console.log(JSON.stringify({ ...summary, rows, wrong: record.wrong }, undefined, 2));
-else {
-  console.table(rows);
-  for (const [name, value] of Object.entries(summary)) console.log(`${name}: ${value}`);
-  for (const wrong of record.wrong) console.log(wrong);
-}
-if (record.wrong.length > 0 || thirds[1] > GROWTH_MAX * thirds[0]) process.exitCode = 1;
