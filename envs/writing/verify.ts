@@ -4,7 +4,7 @@ import { type Facts, type Failed, type GradedFacts, unavailable } from "../facts
 import { assertNever } from "../lib/assert-never.ts";
 import type { Verdict } from "../ports.ts";
 import { type Conversation, folded, hasLetters, isTooLong, LETTERS_MIN, TEXT_BYTES_MAX } from "./conversation.ts";
-import { comparisonOf } from "./question.ts";
+import { comparisonOf, quoted } from "./question.ts";
 
 export const judgeResource: Resource = {
   name: "judge",
@@ -53,10 +53,14 @@ function graded(outcomes: readonly [Outcome, Outcome], [asA, asB]: readonly [str
   };
 }
 
+const TOO_LONG = `the text has more than ${TEXT_BYTES_MAX} bytes of UTF-8`;
+
 /** Texts that no judge has to see: none worth the name, far too long, or the reference itself. */
 function withoutAsking({ reference }: Conversation, candidate: string): GradedFacts | undefined {
   if (!hasLetters(candidate, LETTERS_MIN)) return refused(`the text has fewer than ${LETTERS_MIN} letters`);
-  if (isTooLong(candidate)) return refused(`the text has more than ${TEXT_BYTES_MAX} bytes of UTF-8`);
+  if (isTooLong(candidate)) return refused(TOO_LONG);
+  // Short lines and marks that are spelt otherwise take up to three times as many.
+  if (isTooLong(quoted(candidate))) return refused(`${TOO_LONG} as the judge is shown it`);
   if (folded(candidate) === folded(reference)) return { ...facts("tie"), info: { outcome: "tie", copy: "true" } };
   return undefined;
 }

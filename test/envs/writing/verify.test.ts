@@ -94,6 +94,19 @@ describe("no judge is asked about", () => {
       0,
       "the text has more than 16384 bytes of UTF-8",
     ],
+    // Quoted they take up to three times as many bytes: the prompt would be too long for a judge, and that is no reward.
+    [
+      "a text of marks that are spelt longer",
+      `rain and more rain ${"<".repeat(TEXT_BYTES_MAX - 32)}`,
+      0,
+      "the text has more than 16384 bytes of UTF-8 as the judge is shown it",
+    ],
+    [
+      "a text of many lines",
+      "r\n".repeat(TEXT_BYTES_MAX / 2 - 1),
+      0,
+      "the text has more than 16384 bytes of UTF-8 as the judge is shown it",
+    ],
     [
       "a copy of the reference",
       " rain AGAIN,\nand the roof is a drum.",
