@@ -68,6 +68,10 @@ export function quoted(text: string): string {
     .join("\n");
 }
 
+/** Mistral's, which its tokenizers read in any text unless they are told not to; in no other case. */
+const BRACKETED =
+  /\[(?=\/?(?:SYSTEM_PROMPT|MODEL_SETTINGS|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS|THINK|IMG(?:_BREAK|_END)?|(?:BEGIN_)?AUDIO|PREFIX|MIDDLE|SUFFIX)\])/g;
+
 /**
  * Without what has a meaning to others than readers: marks of chat templates, such as <|im_end|>, </s> and [INST], which
  * some servers read in a message's text too, and braces, which a judge that quotes them would make a verdict of.
@@ -78,5 +82,6 @@ function tamed(line: string): string {
     .replaceAll("{", "(")
     .replaceAll("}", ")")
     .replaceAll(/<(?=[^\s\d])/g, "‹")
-    .replaceAll(/\[(?=\/?INST\])/gi, "(");
+    .replaceAll(/\[(?=\/?INST\])/gi, "(")
+    .replaceAll(BRACKETED, "(");
 }
