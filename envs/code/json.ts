@@ -1,25 +1,36 @@
-/** JSON in rows, without losing digits. */
-import { isRawNumber } from "../lib/exact-json.ts";
+/** JSON in rows, without losing digits, nor which numbers are floats. */
+import { isRawNumber, type RawNumber, rawNumber } from "../lib/exact-json.ts";
 import type { PyValue } from "../ports.ts";
 import { pyFloat, pyInt } from "./value.ts";
 
-/** What a text of JSON holds; ints beyond 2^53 are bigints. Undefined: it is not JSON. */
+/** What a text of JSON holds; ints beyond 2^53 are bigints, and whole floats as they are written. Undefined: it is not JSON. */
 export function exactJson(text: string): unknown {
   try {
     // The third argument is the number as it is written (ECMAScript 2026, JSON.parse source text access).
     return JSON.parse(text, ((_: string, value: unknown, context?: { readonly source?: string }) => {
-      if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
-      return numberOf(context?.source ?? "") ?? value;
+      if (typeof value !== "number") return value;
+      const source = context?.source ?? "";
+      return Number.isSafeInteger(value) && isInt(source) ? value : (numberOf(source) ?? value);
     }) as (key: string, value: unknown) => unknown);
   } catch {
     return undefined;
   }
 }
 
-/** As Python reads it: an int has all its digits, and a float those that a double has. Undefined: neither. */
-function numberOf(source: string): bigint | number | undefined {
-  if (/^-?\d{1,4000}$/.test(source)) return BigInt(source);
-  return /^-?\d+$/.test(source) ? undefined : Number(source);
+function isInt(source: string): boolean {
+  return !/[.eE]/.test(source);
+}
+
+const DIGITS_MAX = 4000;
+
+/**
+ * As Python reads it: an int has all its digits, and a float those that a double has. One that is whole is no int: a
+ * program that squares 2.0 again and again is done soon, and one that squares 2 never. Undefined: an int that is too long.
+ */
+function numberOf(source: string): bigint | number | RawNumber | undefined {
+  if (isInt(source)) return source.length <= DIGITS_MAX ? BigInt(source) : undefined;
+  const value = Number(source);
+  return Number.isInteger(value) ? rawNumber(source) : value;
 }
 
 /** A value of a row, with numbers as `exactJson` has them. */
@@ -37,6 +48,7 @@ export function fromJson(value: unknown, depth = 0): PyValue | undefined {
   if (depth > DEPTH_MAX) return undefined;
   if (value === null || typeof value === "boolean" || typeof value === "string") return value;
   if (typeof value === "bigint") return pyInt(value);
+  if (isRawNumber(value)) return pyFloat(Number(value.rawJSON));
   if (typeof value === "number") {
     if (!Number.isInteger(value)) return pyFloat(value);
     return Number.isSafeInteger(value) ? pyInt(BigInt(value)) : undefined;

@@ -2,6 +2,7 @@
  * Ground truths of public data, read into tests. Inputs with outputs, for a script or for a function (APPS, TACO,
  * LiveCodeBench, code-r1), or tests written in Python (HumanEval, MBPP, LeetCode, KodCode's pytest).
  */
+import { isRawNumber } from "../lib/exact-json.ts";
 import type { PyValue } from "../ports.ts";
 import { type CodeTest, type Expectation, LIMITS } from "./instance.ts";
 import { allFromJson, exactJson, fromJson } from "./json.ts";
@@ -124,6 +125,7 @@ function caseOf({ input, output }: Case, { entry }: Hints): CodeTest | string {
 function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "bigint") return `${value}`;
+  if (isRawNumber(value)) return value.rawJSON;
   if (!Array.isArray(value)) return undefined;
   const lines = value.map(textOf);
   return lines.includes(undefined) ? undefined : lines.join("\n");

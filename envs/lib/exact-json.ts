@@ -78,6 +78,11 @@ function digitsOf(text: string): string {
   return `${sign}${short}e${Number(exponent) - part.length + digits.length - short.length}`;
 }
 
+/** A number that stays as it is written, though JavaScript could hold its value: 2.0 is not 2 everywhere. */
+export function rawNumber(source: string): RawNumber {
+  return json.rawJSON(source);
+}
+
 export function isRawNumber(value: unknown): value is RawNumber {
   return json.isRawJSON(value);
 }

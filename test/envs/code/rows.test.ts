@@ -115,6 +115,25 @@ test("LiveCodeBench: cases of a script, or a line of JSON for each argument", as
   expect(words(await read(method))).toEqual(["Solution.total([1, 2], 3) → 6"]);
 });
 
+test("a float that is whole stays a float, for 2.0 is no 2 to a program, and 2 ** 2147483648 no result", async () => {
+  const cases = [{ input: "2.00000\n-2147483648", output: "0.00000", testtype: "functional" }];
+  const metadata = JSON.stringify({ func_name: "myPow" });
+  const live = await read({
+    question_content: "Power.",
+    public_test_cases: JSON.stringify(cases),
+    metadata,
+    starter_code: "class Solution:\n    def myPow(self, x: float, n: int) -> float:\n        ",
+  });
+  expect(words(live)).toEqual(["Solution.myPow(2.0, -2147483648) → 0.0"]);
+  const apps = await read({
+    question: "Q",
+    input_output: '{"fn_name": "f", "inputs": [[2.0, [1e2, -0.0]]], "outputs": [{"a": 1024.0}]}',
+  });
+  expect(words(apps)).toEqual(['f(2.0, [100.0, 0.0]) → {"a": 1024.0}']);
+  const scripts = await read({ prompt: "Q", tests: '[{"input": 2.50, "output": 2.0}]' });
+  expect(words(scripts)).toEqual(['"2.5" → "2.0"']);
+});
+
 describe("LiveCodeBench's private tests, which are packed", () => {
   const row = (packed: string) => ({
     question_content: "Add.",
