@@ -74,13 +74,15 @@ const BRACKETED =
 
 /**
  * Without what has a meaning to others than readers: marks of chat templates, such as <|im_end|>, </s> and [INST], which
- * some servers read in a message's text too, and braces, which a judge that quotes them would make a verdict of.
+ * some servers read in a message's text too, and what a judge that quotes it would make a verdict of, which contradicts
+ * its own: braces, and the name of the winner's field.
  */
 function tamed(line: string): string {
   return line
     .replaceAll(HIDDEN, "")
     .replaceAll("{", "(")
     .replaceAll("}", ")")
+    .replaceAll(/["“”„‟＂]winner["“”„‟＂]/g, "'winner'")
     .replaceAll(/<(?=[^\s\d])/g, "‹")
     .replaceAll(/\[(?=\/?INST\])/gi, "(")
     .replaceAll(BRACKETED, "(");
