@@ -1,6 +1,7 @@
 """What happens in the process of one run: it locks itself in, and then runs the program."""
 
 import atexit
+import contextlib
 import fcntl
 import gc
 import mmap
@@ -102,6 +103,7 @@ class Room:
         The streams become descriptors 0, 1, 2, TURNS and REPLIES.
         """
         status = 1
+        begun = False
         try:
             # Here, and not in the zygote, which reads the kernel's accounts.
             if self._file_rules is not None:
@@ -117,6 +119,7 @@ class Room:
             atexit._clear()
             runner.prepare()
             os.read(TURNS, 1)
+            begun = True
             if cases[0].kind == SCRIPT:
                 status, told = runner.run_script(text)
                 if told is not None:
@@ -129,7 +132,15 @@ class Room:
                     send(module.call(runner.from_json(job[case.start : case.end].decode())))
                 status = 0
         finally:
+            if not begun:
+                kill_itself()
             os._exit(status)
+
+
+def kill_itself() -> None:
+    """Ends a process whose program has not begun as no program can end its own: that is told as a failure of ours."""
+    with contextlib.suppress(OSError):
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def open_null(flags: int) -> int:
