@@ -50,9 +50,15 @@ function equalNumbers(expected: PyValue, got: PyValue, tolerance: Tolerance): bo
   if (one !== undefined && other !== undefined) return one === other;
   const [a, b] = [numberOf(expected), numberOf(got)];
   if (a === undefined || b === undefined) return false;
+  // An int that no double comes near is no infinity.
+  if (isBeyond(one, a) || isBeyond(other, b)) return false;
   // Of a large int a billionth is more than a whole: 5000000000 is not 10000000001 / 2.
   const isLarge = one !== undefined && Math.abs(a) >= LARGE && tolerance === ROUNDING;
   return isLarge ? a === b : near(a, b, tolerance);
+}
+
+function isBeyond(whole: string | undefined, double: number): boolean {
+  return whole !== undefined && !Number.isFinite(double);
 }
 
 /** Whether two doubles are as good as the same. */

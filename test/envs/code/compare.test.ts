@@ -41,6 +41,9 @@ describe("values", () => {
     [int(2n ** 64n), int(2n ** 64n + 1n)],
     [float("0.3"), float("0.300001")],
     [float("inf"), float("-inf")],
+    // Beyond all doubles, and still no float: factorial(200), 2 ** 1024.
+    [int(10n ** 400n), float("inf")],
+    [int(-(2n ** 1024n)), float("-inf")],
     [null, false],
     [int(0), null],
     ["", null],
