@@ -31,8 +31,9 @@ function lastFutureLine(program: string): number {
   const tokens = tokenize(program);
   let last = 0;
   for (let start = 0; start < tokens.length;) {
-    const end = tokens.findIndex(({ kind }, i) => i >= start && kind === "newline");
-    if (end < 0) break;
+    let end = start;
+    while (end < tokens.length && tokens[end]?.kind !== "newline") end++;
+    if (end === tokens.length) break;
     const statement = tokens.slice(start, end);
     if (isWord(statement[0], "from") && isWord(statement[1], "__future__")) last = (tokens[end] as Token).line;
     else if (statement.some(({ kind }) => kind !== "string")) break;

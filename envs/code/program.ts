@@ -35,8 +35,8 @@ export function readProgram(text: string, tests: readonly CodeTest[] = []): Pars
   return program.length > LIMITS.programCharsMax ? tooLong() : { kind: "answer", answer: program };
 }
 
-/** Marks of no width at the ends of lines: a fence behind them is one. */
-const UNSEEN = /^[\ufeff\u200b\u2060]+|[\ufeff\u200b\u2060]+$/gm;
+/** Marks of no width at the ends of lines: a fence behind them is one. Each run of them is looked at once. */
+const UNSEEN = /^[\ufeff\u200b\u2060]+|(?<![\ufeff\u200b\u2060])[\ufeff\u200b\u2060]+$/gm;
 const FENCE = /[\s\u200b\u2060]{0,8}[*_]{0,3}[\s\u200b\u2060]{0,8}(?=```|~~~)/y;
 
 /** A label in the line of a fence goes: "Answer: ```python". Without a fence "answer = 1" is a line of a program. */
@@ -100,23 +100,33 @@ function tooLong(): Parsed<string> {
   return { kind: "malformed", reason: `the program has more than ${LIMITS.programCharsMax} characters` };
 }
 
-/** Of one answer. Each may have to be looked for the end of the text, for the line that closes it. */
+/** Of one answer. */
 const BLOCKS_MAX = 256;
+/** What opens or closes a fence, or a string of several lines; lines without one are passed over. */
+const MARKS = /`{3}|~{3}|"{3}|'{3}/g;
+/** So many of these are looked at for those that close fences: each may have to be looked for to the end of the text. */
+const LOOKED_AT_MAX = 2 ** 18;
 
 /** Fenced blocks (CommonMark 4.5); one that nothing closes goes on to the end. */
 function blocksOf(lines: readonly string[]): readonly Block[] {
+  const marks = lines.map((line) => line.match(MARKS)?.length ?? 0);
+  const marked = Array.from(lines.keys()).filter((at) => marks[at] !== 0);
+  const all = marks.reduce((sum, count) => sum + count, 1);
+  const blocksMax = Math.min(BLOCKS_MAX, Math.ceil(LOOKED_AT_MAX / all));
   const blocks: Block[] = [];
-  for (let at = 0; at < lines.length && blocks.length < BLOCKS_MAX; at++) {
-    const fence = openedBy(lines[at] as string);
+  let past = 0;
+  for (const [i, at] of marked.entries()) {
+    if (blocks.length >= blocksMax) break;
+    const fence = at < past ? undefined : openedBy(lines[at] as string);
     if (fence === undefined) continue;
-    const end = closingOf(lines, at + 1, fence);
+    const end = closingOf(lines, marked.slice(i + 1), fence);
     const isClosed = end < lines.length;
     const inner = lines.slice(at + 1, end);
     blocks.push({
       language: fence.language,
       lines: (isClosed ? inner : closedInLine(inner, fence)).map(outdented(fence)),
     });
-    at = end;
+    past = end + 1;
   }
   return blocks;
 }
@@ -130,10 +140,10 @@ function openedBy(line: string): Fence | undefined {
  * Where the line is that closes a fence: one that stands no further to the right than CommonMark says, and not within a
  * string of several lines, as a docstring with a fence of its own. Failing that, any that looks like one.
  */
-function closingOf(lines: readonly string[], start: number, fence: Fence): number {
+function closingOf(lines: readonly string[], marked: readonly number[], fence: Fence): number {
   let quotes = "";
   const found: number[] = [];
-  for (let at = start; at < lines.length; at++) {
+  for (const at of marked) {
     const line = lines[at] as string;
     if (!isMark(line, fence)) {
       for (const [mark] of line.matchAll(/\"{3}|'{3}/g)) quotes = quotes === "" ? mark : mark === quotes ? "" : quotes;

@@ -5,6 +5,7 @@ import { locateAnswers } from "../../../envs/answers/locate.ts";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import { code } from "../../../envs/code/index.ts";
 import { type CodeTest, LIMITS } from "../../../envs/code/instance.ts";
+import { withPrefix } from "../../../envs/code/prefix.ts";
 import { readProgram } from "../../../envs/code/program.ts";
 import { readRow } from "../../../envs/code/rows.ts";
 
@@ -125,6 +126,20 @@ test("a fence in a docstring closes nothing", () => {
 test("many fences that are closed far to the right are read soon", () => {
   const text = "```py\nx\n      ```\n".repeat(14_000);
   expect(programOf(text)).toBe("x");
+  // Each would be looked for to the end of the text, whatever is there.
+  const far = "```py\nx\n    ```\n".repeat(256);
+  for (const rest of ["\n", "\"\"\"'''"])
+    expect(programOf(far + rest.repeat((4 * LIMITS.programCharsMax - far.length) / rest.length))).toBe("x");
+});
+
+test("marks of no width in the middle of a line are read soon", () => {
+  const text = `x${"\u200b".repeat(LIMITS.programCharsMax - 2)}y`;
+  expect(programOf(text)).toBe(text);
+});
+
+test("a program of many texts before its imports from __future__ is read soon", () => {
+  const program = `${'""\n'.repeat(100_000)}from __future__ import annotations\nx = 1`;
+  expect(withPrefix("y = 2", program).linesBefore).toBe(100_001);
 });
 
 test("fences longer than those inside of them hold them", () => {
