@@ -141,8 +141,8 @@ function argsOf(input: unknown): readonly PyValue[] | undefined {
 
 /** APPS wraps what is returned in a list, and not everywhere: a list of one thing stands for the thing too. */
 function expectationOf(output: unknown): Expectation | undefined {
-  const value = typeof output === "string" ? (exactJson(output) ?? output) : output;
-  const whole = fromJson(value);
+  const read = typeof output === "string" ? exactJson(output) : output;
+  const whole = fromJson(read === undefined ? output : read);
   if (whole === undefined) return undefined;
   if (typeof output === "string" || !Array.isArray(whole) || whole.length !== 1)
     return { kind: "equal", value: whole, json: true };

@@ -134,6 +134,15 @@ test("a float that is whole stays a float, for 2.0 is no 2 to a program, and 2 *
   expect(words(scripts)).toEqual(['"2.5" → "2.0"']);
 });
 
+test("null in a text of JSON is None, and no text", async () => {
+  const cases = [{ input: "null", output: "null", testtype: "functional" }];
+  const common = { question_content: "Q", metadata: JSON.stringify({ func_name: "f" }) };
+  const live = await read({ ...common, public_test_cases: JSON.stringify(cases) });
+  expect(words(live)).toEqual(["f(None) → None"]);
+  const text = await read({ ...common, public_test_cases: JSON.stringify([{ ...cases[0], output: "no JSON" }]) });
+  expect(words(text)).toEqual(['f(None) → "no JSON"']);
+});
+
 describe("LiveCodeBench's private tests, which are packed", () => {
   const row = (packed: string) => ({
     question_content: "Add.",
