@@ -116,7 +116,7 @@ function caseOf({ input, output }: Case, { entry }: Hints): CodeTest | string {
       : { kind: "script", stdin, stdout };
   }
   const args = argsOf(input);
-  const expected = args && expectationOf(output);
+  const expected = args && expectationOf(output, Array.isArray(input));
   if (args === undefined || expected === undefined) return "an input or output of a function that is not JSON";
   return { kind: "call", name: entry, args, views: [], expected };
 }
@@ -139,12 +139,18 @@ function argsOf(input: unknown): readonly PyValue[] | undefined {
   return allFromJson(lines.map((line) => exactJson(line)));
 }
 
-/** APPS wraps what is returned in a list, and not everywhere: a list of one thing stands for the thing too. */
-function expectationOf(output: unknown): Expectation | undefined {
+/**
+ * APPS wraps what is returned in a list, and not everywhere: a list of one thing stands for the thing too. A text is JSON
+ * where arguments are; beside arguments that are values it may also stand for itself.
+ */
+function expectationOf(output: unknown, areValues: boolean): Expectation | undefined {
   const read = typeof output === "string" ? exactJson(output) : output;
   const whole = fromJson(read === undefined ? output : read);
   if (whole === undefined) return undefined;
-  if (typeof output === "string" || !Array.isArray(whole) || whole.length !== 1)
-    return { kind: "equal", value: whole, json: true };
+  if (typeof output === "string")
+    return areValues && read !== undefined
+      ? { kind: "in", values: [output, whole], json: true }
+      : { kind: "equal", value: whole, json: true };
+  if (!Array.isArray(whole) || whole.length !== 1) return { kind: "equal", value: whole, json: true };
   return { kind: "in", values: [whole, (whole as readonly PyValue[])[0] as PyValue], json: true };
 }

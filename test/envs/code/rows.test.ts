@@ -143,6 +143,15 @@ test("null in a text of JSON is None, and no text", async () => {
   expect(words(text)).toEqual(['f(None) → "no JSON"']);
 });
 
+test('beside arguments that are values a text is a value too: "101" is no 101 to bin(x)[2:]', async () => {
+  const truth = { fn_name: "f", inputs: [[5], [6], [7]], outputs: ["101", "abc", ["110"]] };
+  expect(words(await read({ question: "Q", input_output: JSON.stringify(truth) }))).toEqual([
+    'f(5) → one of ["101", 101]',
+    'f(6) → "abc"',
+    'f(7) → one of [["110"], "110"]',
+  ]);
+});
+
 describe("LiveCodeBench's private tests, which are packed", () => {
   const row = (packed: string) => ({
     question_content: "Add.",
