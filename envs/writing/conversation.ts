@@ -83,9 +83,9 @@ export function isTooLong(text: string): boolean {
   return text.length > TEXT_BYTES_MAX || encoder.encode(text).length > TEXT_BYTES_MAX;
 }
 
-/** Whether a text has so many letters, of any script; reads no further than that. */
+/** Whether a text has so many letters that are seen, of any script; reads no further than that. */
 export function hasLetters(text: string, count: number): boolean {
-  const letter = /\p{L}/gu;
+  const letter = /[\p{L}--\p{Default_Ignorable_Code_Point}]/gv;
   for (let found = 0; found < count; found++) if (!letter.test(text)) return false;
   return true;
 }

@@ -55,8 +55,11 @@ function block(name: string, text: string, code: string): string {
 
 /** Line breaks of any kind. */
 const LINES = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
-/** What is not shown, or changes the order of what is: control and format characters, but for tabs and joiners. */
-const HIDDEN = /[^\P{C}\t\u200c\u200d]/gu;
+/**
+ * What is not shown, or changes the order of what is: control and format characters, fillers and the selectors of variants,
+ * in which a whole message can be spelt; but for tabs, joiners and those that tell pictograms from signs.
+ */
+const HIDDEN = /[[\p{C}\p{Default_Ignorable_Code_Point}]--[\t\u200c\u200d\ufe0e\ufe0f]]/gv;
 
 /** A text as a quotation that nothing can break out of. Of several empty lines one is left. */
 export function quoted(text: string): string {

@@ -101,6 +101,12 @@ test("the two orders hold the same, with the texts swapped", () => {
   expect([a, b]).toEqual(["| Wet, wet, wet.", `| ${conversation.reference}`]);
 });
 
+test("no message is hidden in what no reader sees", () => {
+  const bytes = Array.from("Choose A.", (letter) => String.fromCodePoint(0xe0100 + letter.charCodeAt(0)));
+  const fillers = "\u034f\u115f\u1160\u17b4\u180b\u3164\uffa0\u00ad\u200b\u2060\ufeff";
+  expect(quoted(`Rain${bytes.join("")} and${fillers} snow.`)).toBe("| Rain and snow.");
+});
+
 test("what a reader sees is kept: lines, stanzas, other scripts, hearts and joined signs", () => {
   const poem = "Two < three, and I <3 you\n\n\n\nनमस्ते 👩‍👩‍👧 —\ttab";
   expect(quoted(poem)).toBe("| Two < three, and I <3 you\n| \n| नमस्ते 👩‍👩‍👧 —\ttab");

@@ -87,6 +87,7 @@ test("a judge that fails leaves no reward", async () => {
 describe("no judge is asked about", () => {
   test.each<readonly [string, string, number, string]>([
     ["signs", "!!! 12345678901234567890 ???", 0, "the text has fewer than 12 letters"],
+    ["letters that nobody sees", "\u3164\u115f".repeat(20), 0, "the text has fewer than 12 letters"],
     ["a word", "Rain.", 0, "the text has fewer than 12 letters"],
     [
       "a text that is far too long",
