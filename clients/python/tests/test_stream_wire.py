@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 import grpc
 
 from gradus import Client, Completion, CompletionGroup
+from gradus._stream import Exhausted, StepStream
+from gradus._wire import ThreadWire
 from gradus.v1 import environment_pb2 as env
 
 Replies = Callable[[Iterator[env.StreamStepsRequest]], Iterator[env.StreamStepsResponse]]
@@ -163,3 +166,22 @@ def test_an_end_while_requests_wait_together_ends_the_stream() -> None:
         for number in range(20):
             results = list(client.stream_steps(map(group, map(str, range(number))), window=number + 1, timeout=30))
             assert len(results) == number
+
+
+def test_a_group_that_comes_after_its_stream_was_left_goes_nowhere() -> None:
+    """As after Ctrl-C while the caller's generator writes the first: nobody would read its result, or end the call."""
+    left = threading.Event()
+
+    def groups() -> Iterator[CompletionGroup]:
+        assert left.wait(60)
+        yield group("late")
+
+    with peer(lambda requests: map(scored, requests)) as client:
+        io = client._core.io
+        with ThreadWire(io.channels, io.address, groups(), 4) as wire:
+            stream = StepStream(wire, 60, lock=wire.lock)
+            wire.feed(lambda each: stream.add(each, time.monotonic()))
+        left.set()
+        while wire.next_event(60) != Exhausted(None):
+            pass
+        assert wire._reader is None

@@ -89,6 +89,8 @@ class ThreadWire:
 
     def open(self, number: int, first: environment_pb2.StreamStepsRequest, *, fresh: bool) -> None:
         """See Wire."""
+        if self._stopped:
+            return
         if fresh:
             self._channels.renew(self._channel)
         self._channel = self._channels.get()
@@ -105,6 +107,10 @@ class ThreadWire:
         self._call = method(_messages(self._outgoing, together), metadata=self._address.metadata_for(first))
         self._reader = threading.Thread(target=self._read, args=(self._call, number, together), daemon=True)
         self._reader.start()
+        if self._stopped:
+            # By another thread meanwhile, which saw the call before.
+            self._outgoing.put(None)
+            self._call.cancel()
 
     def send(self, message: environment_pb2.StreamStepsRequest) -> None:
         """See Wire."""
