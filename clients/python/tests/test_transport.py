@@ -4,6 +4,9 @@ import contextlib
 import socket
 import threading
 
+import pytest
+from conftest import Server
+
 from gradus import Client, GradusError, Task
 
 PREFACE_BYTES = 24
@@ -46,3 +49,11 @@ def test_messages_may_be_larger_than_grpcs_default_of_4_mib(client: Client, task
     assert sum(len(each.outcomes) for each in groups) * 65 > 4 * MIB
     (outcome,) = client.batch_step([task.group(["x" * 200_000] * 40)])
     assert outcome.rewards == [0.0] * 40
+
+
+def test_a_proxy_is_not_asked_for_this_very_machine(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{taken.getsockname()[1]}")
+        for host in ("localhost", "127.0.0.1", "dns:///localhost"):
+            with Client(f"{host}:{server.address.rpartition(':')[2]}", timeout=10, retries=0) as client:
+                assert client.get_server_info().version

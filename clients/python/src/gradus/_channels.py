@@ -50,6 +50,8 @@ _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.max_reconnect_backoff_ms", 5000),
 ]
 
+_LOOPBACK = re.compile(r"(dns:(///)?)?(localhost|127\.\d+\.\d+\.\d+|\[::1\]):\d+", re.IGNORECASE)
+
 
 @dataclass
 class Reached:
@@ -115,7 +117,9 @@ class Address:
 
     @property
     def _options(self) -> list[tuple[str, Any]]:
-        return list({**dict(_OPTIONS), **dict(self.options)}.items())
+        # As curl's and Go's clients do not, gRPC would ask the proxy of http_proxy for this very machine.
+        direct = {"grpc.enable_http_proxy": 0} if _LOOPBACK.fullmatch(self.target) else {}
+        return list({**dict(_OPTIONS), **direct, **dict(self.options)}.items())
 
     def open(self) -> grpc.Channel:
         """A new channel."""
