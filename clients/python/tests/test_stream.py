@@ -105,6 +105,27 @@ def test_a_stream_that_is_left_early_leaves_no_thread(client: Client, tasks: lis
         assert not thread.is_alive(), thread
 
 
+def test_groups_that_wait_for_what_is_cancelled_end_the_stream(server: Server, task: Task) -> None:
+    async def groups() -> AsyncIterator[CompletionGroup]:
+        yield task.group(["?"])
+        written: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        written.cancel()
+        yield task.group([await written])
+
+    async def stream() -> None:
+        async with aio.Client(server.address) as client:
+            async for _ in client.stream_steps(groups()):
+                pass
+
+    async def ask() -> None:
+        streaming = asyncio.ensure_future(stream())
+        done, _ = await asyncio.wait([streaming], timeout=20)
+        assert done
+        assert streaming.cancelled()
+
+    asyncio.run(ask())
+
+
 @pytest.mark.parametrize("window", [1, 8, 64])
 def test_a_task_that_streams_can_be_cancelled(server: Server, task: Task, window: int) -> None:
     async def ask() -> None:

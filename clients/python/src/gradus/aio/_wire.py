@@ -116,7 +116,8 @@ class TaskWire:
                 add(check_group(await iterator.__anext__()))
         except StopAsyncIteration:
             self._inbox.put_nowait(Exhausted(None))
-        except Exception as error:  # What the caller's iterable raises is raised to the caller.
+        # What the caller's iterable raises is raised to the caller; also where what it waits for was cancelled.
+        except (Exception, asyncio.CancelledError) as error:
             self._inbox.put_nowait(Exhausted(error))
 
     async def _write(
