@@ -28,6 +28,7 @@ from gradus.training import (
     score_all,
     score_one,
 )
+from gradus.training._scorer import _scorers
 from gradus.training._scoring import score
 
 
@@ -112,6 +113,13 @@ def test_each_event_loop_has_a_scorer_of_its_own(run: Run, address: RunAddress) 
     task = references(run, address)[0]
     for index in range(2):
         assert asyncio.run(score_one(WrittenCompletion(task, "none", index))).feedback == "recorded"
+
+
+def test_scorers_of_closed_event_loops_are_let_go(run: Run, address: RunAddress) -> None:
+    task = references(run, address)[0]
+    for index in range(4):
+        asyncio.run(score_one(WrittenCompletion(task, "none", index)))
+    assert sum(loop.is_closed() for loop in _scorers) <= 1
 
 
 def _score_in_a_process(server: str, task: TaskReference, texts: list[str]) -> list[str | None]:

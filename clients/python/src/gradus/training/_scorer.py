@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import weakref
 from dataclasses import dataclass, field, replace
 
 from gradus._feedback import FeedbackLog, OnFeedback
@@ -151,7 +150,8 @@ def _resolve(asked: _Asked, outcome: Outcome) -> None:
 
 _Scorers = dict[RunAddress, Scorer]
 
-_scorers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Scorers] = weakref.WeakKeyDictionary()
+_scorers: dict[asyncio.AbstractEventLoop, _Scorers] = {}
+"""By event loop, until that is closed. Weak references would never end: a scorer's connection refers to its loop."""
 
 
 async def score_one(written: WrittenCompletion) -> Outcome:
@@ -160,7 +160,11 @@ async def score_one(written: WrittenCompletion) -> Outcome:
     Trainers call functions, which have no place to keep a scorer.
     """
     server = replace(RunAddress.parse(written.task.address), run_id="", evaluation_arm="")
-    scorers = _scorers.setdefault(asyncio.get_running_loop(), {})
+    loop = asyncio.get_running_loop()
+    if loop not in _scorers:
+        for closed in [each for each in list(_scorers) if each.is_closed()]:
+            _scorers.pop(closed, None)
+    scorers = _scorers.setdefault(loop, {})
     if server not in scorers:
         scorers[server] = Scorer(server)
     return await scorers[server].score(written)
