@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Iterator
 
@@ -11,7 +12,7 @@ from conftest import Server, wrong
 from lossy import Lossy, lossy
 
 import gradus
-from gradus import Client, Run, _run_core, aio
+from gradus import Client, NotFoundError, Run, _run_core, aio
 
 ARMS = [gradus.arm("countdown", "T0"), gradus.arm("countdown", "T1")]
 LENGTH = 12
@@ -98,6 +99,16 @@ def test_a_state_that_is_put_back_moves_the_handle(client: Client, run_id: str) 
     run.next_batch()
     run.import_state(state)
     assert run.cursor == 0
+
+
+def test_a_run_that_is_deleted_and_created_again_begins_at_its_beginning(client: Client, run_id: str) -> None:
+    run = create(client.run(run_id))
+    for another in (run, client.run(run_id)):
+        run.next_batch()
+        another.delete()
+        with contextlib.suppress(NotFoundError):
+            run.delete()
+        assert create(run).next_batch().tasks[0].cursor == 0
 
 
 def test_a_stall_says_of_which_groups(client: Client, run_id: str) -> None:

@@ -15,7 +15,7 @@ from gradus._run_options import BatchOptions, CreateOptions, RunOptions
 from gradus._values import duration, message_of
 from gradus.arms import reward_scheme_of
 from gradus.enums import FeedbackStatus
-from gradus.errors import GradusError
+from gradus.errors import GradusError, NotFoundError
 from gradus.groups import RunGroup
 from gradus.policy_values import Policy
 from gradus.runs import (
@@ -103,9 +103,16 @@ class RunCore:
         return self.call(curriculum_call("GetRun", request, _read_run), options)
 
     def delete(self, **options: Unpack[CallOptions]) -> Op[None]:
-        """Deletes it and all that is kept of it."""
+        """Deletes it and all that is kept of it; the handle stands at the beginning of another run of its id."""
         request = message_of(cur.DeleteRunRequest, run_id=self.run_id)
-        return self.call(curriculum_call("DeleteRun", request, lambda _: None, repeatable=False), options)
+        call: Call[None] = curriculum_call("DeleteRun", request, lambda _: None, repeatable=False)
+        try:
+            yield from self.call(call, options)
+        except NotFoundError:
+            # By another process, or by this call, whose reply was lost.
+            self.cursor = None
+            raise
+        self.cursor = None
 
     def next_batch(self, cursor: int | None = None, **options: Unpack[BatchOptions]) -> Op[Batch]:
         """The next tasks of the run; waits for feedback that is due, and for a server that is away.
