@@ -5,6 +5,7 @@ import type { CallOptions, Caller } from "./caller.ts";
 import { armOf, runConfigOf } from "./choices.ts";
 import type { ArmChoice, RunChoice } from "./choices.ts";
 import { NEXT_BATCH_DEADLINE_MS } from "./defaults.ts";
+import { asGradusError } from "./errors.ts";
 import type { FeedbackCounts } from "./feedback.ts";
 import { policyOf, type PolicyChoice } from "./policies.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
@@ -116,6 +117,7 @@ export interface RunHandle {
   /** Creates the run, or gives it as it is if it is there with the same configuration. */
   create(choice: RunChoice | RunConfig, options?: CallOptions): Promise<Run>;
   get(options?: CallOptions): Promise<Run>;
+  /** Deletes the run; the handle stands at the beginning of another run of its id. */
   delete(options?: CallOptions): Promise<void>;
   /**
    * The next tasks; waits for feedback that is due until the deadline (left out: 10 min). The position is kept here, and
@@ -176,7 +178,7 @@ export interface RunHandle {
   export(options?: CallOptions): Promise<ExportRunResponse>;
   /**
    * Puts an exported state back under this handle's id. Its outstanding tasks are issued again: ids from before the import
-   * count no more.
+   * count no more. The handle goes on at the first update batch that is not closed.
    */
   import(state: Uint8Array, options?: CallOptions): Promise<ImportRunResponse>;
   /** The state now and after each change, until the run is deleted. */
@@ -200,10 +202,13 @@ type Control = Pick<RunHandle, "updateShape" | "updatePolicy" | "setWeights" | "
 type Rows = Pick<RunHandle, "rows" | "rateRows">;
 type Records = Pick<RunHandle, "export" | "import" | "watch" | "samples" | "deleteSamples" | "history">;
 
-function tasks({ unary }: Caller, runId: string): Tasks {
+/** Where the next batch of a handle begins; undefined: at the first update batch that is not closed. */
+interface Position {
+  at: bigint | undefined;
+}
+
+function tasks({ unary }: Caller, runId: string, position: Position): Tasks {
   const get: RunHandle["get"] = async (options) => present((await unary(method.getRun, { runId }, options)).run, "run");
-  /** Where the next batch begins; undefined: at the first update batch that is not closed. */
-  let position: bigint | undefined;
   const batchAt = (cursor: bigint, { count, waitMs }: BatchChoice, options: CallOptions) =>
     unary(
       method.nextBatch,
@@ -212,9 +217,9 @@ function tasks({ unary }: Caller, runId: string): Tasks {
     );
   const nextBatch: RunHandle["nextBatch"] = async (choice = {}, options = {}) => {
     if (choice.cursor !== undefined) return batchAt(choice.cursor, choice, options);
-    position ??= firstOpen(await get(options));
-    const batch = await batchAt(position, choice, options);
-    position = batch.nextCursor;
+    position.at ??= firstOpen(await get(options));
+    const batch = await batchAt(position.at, choice, options);
+    position.at = batch.nextCursor;
     return batch;
   };
   return {
@@ -229,9 +234,18 @@ function tasks({ unary }: Caller, runId: string): Tasks {
     create: async (choice, options) =>
       present((await unary(method.createRun, { runId, config: runConfigOf(choice) }, options)).run, "run"),
     // Sent again only where the server says that it did nothing: after a lost reply it would answer NOT_FOUND.
-    delete: async (options) => void (await unary(method.deleteRun, { runId }, options, asked)),
+    delete: async (options) => {
+      try {
+        await unary(method.deleteRun, { runId }, options, asked);
+      } catch (error) {
+        // By another process, or by this call, whose reply was lost.
+        if (asGradusError(error).code === "NOT_FOUND") position.at = undefined;
+        throw error;
+      }
+      position.at = undefined;
+    },
     async *batches({ cursor, ...choice } = {}, options) {
-      position = cursor ?? position;
+      position.at = cursor ?? position.at;
       for (;;) {
         const batch = await nextBatch(choice, options);
         if (batch.tasks.length > 0) yield batch;
@@ -313,12 +327,16 @@ function control({ unary }: Caller, runId: string): Control {
   };
 }
 
-function records({ unary, follow }: Caller, runId: string): Records {
+function records({ unary, follow }: Caller, runId: string, position: Position): Records {
   return {
     export: (options) => unary(method.exportRun, { runId }, options),
     // Sent again only where the server says that it did nothing: after a lost reply another id would be taken, and in
     // place it would open another epoch.
-    import: (state, options) => unary(method.importRun, { state, runId }, options, asked),
+    import: async (state, options) => {
+      const imported = await unary(method.importRun, { state, runId }, options, asked);
+      position.at = firstOpen(present(imported.run, "run"));
+      return imported;
+    },
     async *watch({ intervalMs = 0, ...options } = {}) {
       for await (const { state } of follow(method.watchRun, { runId, intervalMs }, options))
         yield present(state, "state");
@@ -368,13 +386,14 @@ function rows({ unary }: Caller, runId: string): Rows {
 
 /** The run of an id, over a caller. */
 export function runHandle(caller: Caller, runId: string): RunHandle {
+  const position: Position = { at: undefined };
   return {
     runId,
     feedbackCounts: () => caller.feedback.counts(runId),
-    ...tasks(caller, runId),
+    ...tasks(caller, runId, position),
     ...feedback(caller, runId),
     ...control(caller, runId),
-    ...records(caller, runId),
+    ...records(caller, runId, position),
     ...rows(caller, runId),
   };
 }

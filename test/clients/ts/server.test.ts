@@ -249,6 +249,22 @@ describe.each(clients)("over %s", (protocol, client) => {
     await expect(copy.get()).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
+  test("a handle goes back with an import, and to the beginning of a run that is made anew", async () => {
+    const run = client().run(name("back"));
+    await run.create(mixture());
+    const { state } = await run.export();
+    expect((await run.nextBatch()).tasks[0]?.cursor).toBe(0n);
+    await run.import(state);
+    expect((await run.nextBatch()).tasks[0]?.cursor).toBe(0n);
+    await run.delete();
+    await run.create(mixture());
+    expect((await run.nextBatch()).tasks[0]?.cursor).toBe(0n);
+    await client().run(run.runId).delete();
+    await expect(run.delete()).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await run.create(mixture());
+    expect((await run.nextBatch()).tasks[0]?.cursor).toBe(0n);
+  });
+
   test("a watch that is aborted ends with CANCELLED", async () => {
     const run = client().run(name("watched"));
     await run.create(mixture());
