@@ -65,6 +65,18 @@ def test_a_group_that_lies_on_two_ranks_has_each_sample_once(client: Client) -> 
     assert found == {(task.group_id, i): f"{task.group_id}-{i}" for task in tasks for i in range(4)}
 
 
+def test_a_batch_that_is_filled_up_from_its_beginning_has_the_reward_of_each(client: Client) -> None:
+    """As accelerate fills an evaluation's last batch on several ranks, where it is larger than all there is."""
+    tasks = [client.reset("countdown", seed=seed) for seed in range(3)]
+    row = [task for task in tasks for _ in range(2)] * 2
+    texts = ["<think></think><answer>1</answer>" if i % 3 else "nothing" for i in range(12)]
+    parts = groups_of(row, texts, ["stop"] * 12, rank=0, num_generations=2, policy_version=7)
+    assert [each.text for part in parts for each in part.completions] == texts
+    rewards = [each.reward for each in Scorer(client, patience=30).score(parts)]
+    assert rewards == [client.step(task, text).reward for task, text in zip(row, texts, strict=True)]
+    assert len(set(rewards)) == 2
+
+
 def test_thoughts_that_a_template_moves_away_are_found_again() -> None:
     vocabulary: Any = tiny.tokenizer()
     vocabulary.chat_template = tiny.qwen3_template()

@@ -34,11 +34,12 @@ def groups_of(
     num_generations: int,
     policy_version: int,
 ) -> list[CompletionGroup]:
-    """A rank's completions as groups, or as the parts of groups that it has.
+    """A rank's completions as groups, or as the parts of groups that it has, in their order.
 
     TRL lays the samples of a generation batch out in one row, group after group, and gives each rank a slice of it, so
     that a group may lie on several: a sample's place in the whole row says which of its group's it is. The size of the
-    whole group is sent with each part, for no part tells it.
+    whole group is sent with each part, for no part tells it. An evaluation's last batch is filled up with samples from
+    its beginning: what comes a second time is a part of its own, for a part has a sample once only.
 
     Parameters
     ----------
@@ -52,15 +53,15 @@ def groups_of(
         The optimizer step that the policy is of.
 
     """
-    samples: dict[str, list[Completion]] = {}
-    of: dict[str, Task] = {}
+    parts: list[tuple[Task, list[Completion]]] = []
     for i, (task, text, reason) in enumerate(zip(tasks, texts, reasons, strict=True)):
         index = index_in_group(i, rank, len(tasks), num_generations)
-        of[task.group_id] = task
-        samples.setdefault(task.group_id, []).append(Completion(index, text, reason, policy_version))
+        if not parts or parts[-1][0].group_id != task.group_id or parts[-1][1][-1].sample_index >= index:
+            parts.append((task, []))
+        parts[-1][1].append(Completion(index, text, reason, policy_version))
     return [
-        CompletionGroup(of[group_id].task_id, group_id, tuple(completions), num_generations, of[group_id].run_id)
-        for group_id, completions in samples.items()
+        CompletionGroup(task.task_id, task.group_id, tuple(completions), num_generations, task.run_id)
+        for task, completions in parts
     ]
 
 
@@ -99,26 +100,26 @@ class Scorer:
             If the server cannot be reached for so long, or refuses a group.
 
         """
-        found: dict[tuple[str, int], Reward] = {}
+        found: Found = {}
         deadline = time.monotonic() + self._patience
-        waiting = groups
+        waiting = list(enumerate(groups))
         self.pairs = {}
         while True:
             options: CallOptions = {
                 "timeout": max(1.0, deadline - time.monotonic()),
                 "retries": AS_LONG_AS_THERE_IS_TIME,
             }
-            messages = messages_of(waiting, _length, min(GROUPS_MAX, -(-len(waiting) // _MESSAGES)))
-            for group, rewards in zip(
-                waiting, run(self._client._core.rewards(messages, options, self._read)), strict=True
-            ):
-                found.update(((group.group_id, each.sample_index), each) for each in rewards)
+            parts = [part for _, part in waiting]
+            messages = messages_of(parts, _length, min(GROUPS_MAX, -(-len(parts) // _MESSAGES)))
+            scored = run(self._client._core.rewards(messages, options, self._read))
+            for (place, _), rewards in zip(waiting, scored, strict=True):
+                found.update(((place, each.sample_index), each) for each in rewards)
             waiting, delay = _again(groups, found)
             if not waiting or time.monotonic() + delay > deadline:
                 break
             time.sleep(delay)
-        self._give_up(waiting)
-        return [found[group.group_id, each.sample_index] for group in groups for each in group.completions]
+        self._give_up([part for _, part in waiting])
+        return [found[place, each.sample_index] for place, group in enumerate(groups) for each in group.completions]
 
     def _read(self, group: Any) -> tuple[Reward, ...]:
         if group.contrast_pairs:
@@ -135,19 +136,21 @@ def _length(group: CompletionGroup) -> int:
     return sum(len(each.text) for each in group.completions)
 
 
-def _again(
-    groups: Sequence[CompletionGroup], found: dict[tuple[str, int], Reward]
-) -> tuple[list[CompletionGroup], float]:
-    """What is to be sent again, and after how many seconds."""
+Found = dict[tuple[int, int], Reward]
+"""Rewards by the place of a group among all, which may have one twice, and the sample's index."""
+
+
+def _again(groups: Sequence[CompletionGroup], found: Found) -> tuple[list[tuple[int, CompletionGroup]], float]:
+    """What is to be sent again, with the places of its groups, and after how many seconds."""
     delays: list[float] = []
-    parts: list[CompletionGroup] = []
-    for group in groups:
+    parts: list[tuple[int, CompletionGroup]] = []
+    for place, group in enumerate(groups):
         again = []
         for each in group.completions:
-            reason = found[group.group_id, each.sample_index].no_reward
+            reason = found[place, each.sample_index].no_reward
             if reason is not None and reason.retry_delay is not None:
                 again.append(each)
                 delays.append(reason.retry_delay)
         if again:
-            parts.append(replace(group, completions=tuple(again)))
+            parts.append((place, replace(group, completions=tuple(again))))
     return parts, max([ASK_AGAIN_SECONDS, *delays])
