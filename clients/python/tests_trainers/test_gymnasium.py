@@ -172,6 +172,24 @@ def test_a_run_chooses_the_tasks_and_learns(client: Client, server: Server, run_
     assert recorded(run)[0] == [0.1 if "answer" in written(seen[0], index) else 0.0 for index in range(4)]
 
 
+def test_a_run_does_not_wait_for_what_was_not_answered(client: Client, server: Server, run_id: str) -> None:
+    run = create(client.run(run_id), generations=2, prompts=2, lag=0)
+    env = TextEnv(address=str(RunAddress(server.address, run_id)))
+    wrong: Any = None
+    for answered in range(4):
+        prompt, _ = env.reset()
+        assert env.reset()[0] == prompt
+        with pytest.raises(TypeError, match=r"actions\[0\]"):
+            env.step(wrong)
+        env.step(written(prompt, answered % 2))
+        assert run.get().state.samples_recorded == answered + 1
+    envs = TextVectorEnv(num_envs=2, address=str(RunAddress(server.address, run_id)))
+    prompts = envs.reset()[0]
+    assert envs.reset()[0] == prompts
+    assert envs.step(tuple(written(each, place) for place, each in enumerate(prompts)))[0] != prompts
+    assert run.get().state.samples_recorded == 6
+
+
 def test_what_does_not_fit_is_refused(client: Client, server: Server, run_id: str, address: str) -> None:
     create(client.run(run_id), lag=0)
     run = str(RunAddress(server.address, run_id))

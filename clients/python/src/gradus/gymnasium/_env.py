@@ -62,8 +62,10 @@ class TextEnv(gym.Env[str, str]):
         self._completion = ""
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """The next prompt, and what is known of its task."""
+        """The next prompt, and what is known of its task; of a run the same again, where it was not answered."""
         super().reset(seed=seed)
+        if self._shown is not None:
+            self._game.put_back([self._shown])
         (self._shown,) = self._game.show(1, seed, self.np_random)
         self._completion = ""
         return self._shown.prompt, self._shown.info()
@@ -72,9 +74,9 @@ class TextEnv(gym.Env[str, str]):
         """Scores a completion of the prompt; the episode is over, and the observation empty."""
         if self._shown is None:
             raise gym.error.ResetNeeded("an episode is one completion: call reset() before each step()")
-        shown, self._shown = self._shown, None
-        self._completion = action
-        ((outcome, reward),) = self._game.play([shown], [action])
+        # A step that fails can be made again: until a completion is scored, the prompt waits for it.
+        ((outcome, reward),) = self._game.play([self._shown], [action])
+        self._shown, self._completion = None, action
         return "", reward, True, outcome.truncated, facts(outcome)
 
     def render(self) -> str:

@@ -40,6 +40,7 @@ class Shown:
         self.task = task
         self.reference = reference
         self.sample_index = sample_index
+        self.is_answered = False
         self.prompt = "\n\n".join(each["content"] for each in task.prompt)
 
     def info(self) -> dict[str, Any]:
@@ -57,6 +58,8 @@ class Shown:
 
 class _Source(Protocol):
     def next(self, count: int, seed: int | None, random: np.random.Generator) -> list[Shown]: ...
+
+    def put_back(self, shown: Sequence[Shown]) -> None: ...
 
 
 class Game:
@@ -100,6 +103,10 @@ class Game:
                 )
         return shown
 
+    def put_back(self, shown: Sequence[Shown]) -> None:
+        """Takes what was shown and not answered: a run would wait for it, so that it is shown again."""
+        self._source.put_back([each for each in shown if not each.is_answered])
+
     def play(self, shown: Sequence[Shown], completions: Sequence[str]) -> list[tuple[Outcome, float]]:
         """Outcomes and rewards, (n,)."""
         texts = [check_text(text, f"actions[{at}]") for at, text in enumerate(listed(completions, str, "actions"))]
@@ -109,6 +116,8 @@ class Game:
             WrittenCompletion(each.reference, text, each.sample_index) for each, text in zip(shown, texts, strict=True)
         ]
         outcomes = score_all(self.client, self._places, written, self._patience)
+        for each in shown:
+            each.is_answered = True
         return [(each, reward_or(each, self._unscored)) for each in outcomes]
 
 
@@ -124,6 +133,9 @@ class _Family:
         seeds = random.integers(0, _SEED_END, count) if seed is None else range(seed, seed + count)
         results = self._client.batch_reset(self._spec, map(int, seeds))
         return [self._shown(each.result()) for each in results]
+
+    def put_back(self, shown: Sequence[Shown]) -> None:
+        """Nothing waits for a task that is of no run."""
 
     def _shown(self, task: Task) -> Shown:
         return Shown(task, TaskReference.of(task, self._address, 1), 0)
@@ -153,6 +165,9 @@ class _Run:
                 f"run {self._address.run_id!r} has ended: create one with a greater length, or 0 for no end"
             )
         return [self._ready.popleft() for _ in range(count)]
+
+    def put_back(self, shown: Sequence[Shown]) -> None:
+        self._ready.extendleft(reversed(shown))
 
 
 def facts(outcome: Outcome) -> dict[str, Any]:

@@ -71,10 +71,11 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], tuple[str, ...], "np.ndarray[Any,
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """The next prompts, and what is known of their tasks."""
+        """The next prompts, and what is known of their tasks; of a run the same again, where they were not answered."""
         super().reset(seed=seed)
         if options and "reset_mask" in options:
             raise ValueError("options['reset_mask']: all tasks end together here; reset without a mask")
+        self._game.put_back(self._shown)
         return self._next(seed, {})
 
     def step(
