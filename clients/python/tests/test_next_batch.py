@@ -111,6 +111,13 @@ def test_a_run_that_is_deleted_and_created_again_begins_at_its_beginning(client:
         assert create(run).next_batch().tasks[0].cursor == 0
 
 
+def test_a_time_out_of_no_time_is_refused_and_not_taken_for_none(client: Client, run_id: str) -> None:
+    run = create(client.run(run_id))
+    for cursor in (None, 0):
+        with pytest.raises(ValueError, match="timeout: want seconds above 0; got 0"):
+            run.next_batch(cursor, timeout=0)
+
+
 def test_a_stall_says_of_which_groups(client: Client, run_id: str) -> None:
     run = client.run(run_id)
     run.create(ARMS, gradus.bandit(), num_generations=2, prompts_per_update=2, feedback_lag=0)

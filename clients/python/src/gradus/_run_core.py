@@ -11,6 +11,7 @@ from gradus._call import Call, curriculum_call, paged
 from gradus._client_core import ClientCore
 from gradus._feedback import warn
 from gradus._op import Each, Item, Op
+from gradus._retries import Deadline
 from gradus._run_options import BatchOptions, CreateOptions, RunOptions
 from gradus._values import duration, message_of
 from gradus.arms import reward_scheme_of
@@ -35,6 +36,9 @@ T = TypeVar("T")
 
 _BATCH_SECONDS = 600.0
 """How long a batch of tasks is waited for, unless the call says so."""
+
+_LEFT_MIN = 0.001
+"""Seconds that a call has at least, for none is no time-out."""
 
 _SERVER_WAIT = 10.0
 """How long the server is asked to wait for feedback in one try; its own default."""
@@ -146,7 +150,11 @@ class RunCore:
             Once, if it has waited for half a minute.
 
         """
-        start = (yield from self._position(options)) if cursor is None else cursor
+        given = options.get("timeout")
+        limits: CallOptions = {**call_options(options), "timeout": _BATCH_SECONDS if given is None else given}
+        seconds, _ = self.client.limits(limits)
+        deadline = Deadline(seconds)
+        start = (yield from self._position(limits)) if cursor is None else cursor
         request = message_of(cur.NextBatchRequest, run_id=self.run_id, cursor=start, count=options.get("count", 0))
         wait = options.get("wait", _SERVER_WAIT)
         check_seconds(wait, "wait")
@@ -156,10 +164,11 @@ class RunCore:
             request.wait.CopyFrom(duration(max(0.0, min(wait, seconds * 0.8, seconds - GATHER_SECONDS))))
 
         call: Call[Batch] = curriculum_call("NextBatch", request, Batch.from_proto, patient=True, prepare=prepare)
-        seconds = options.get("timeout") or _BATCH_SECONDS
+        # What the position took is gone.
+        limits["timeout"] = max(_LEFT_MIN, deadline.left())
         notice = _Notice(self, start)
         try:
-            batch = yield from self.client.call(call, {**call_options(options), "timeout": seconds}, notice.waiting)
+            batch = yield from self.client.call(call, limits, notice.waiting)
         except GradusError as error:
             failure = error
         else:
@@ -238,12 +247,12 @@ class RunCore:
         """How many scores did what to this run, as far as this client has seen."""
         return self.client.feedback.counts(self.run_id)
 
-    def _position(self, options: BatchOptions) -> Op[int]:
+    def _position(self, options: CallOptions) -> Op[int]:
         """Where the handle stands; a new one asks the server, and waits for one that is away."""
         if self.cursor is None:
             request = message_of(cur.GetRunRequest, run_id=self.run_id)
             ask: Call[RunInfo] = curriculum_call("GetRun", request, _read_run, patient=True)
-            info = yield from self.client.call(ask, {"timeout": _BATCH_SECONDS, **call_options(options)})
+            info = yield from self.client.call(ask, options)
             self.cursor = info.state.first_open_cursor
         return self.cursor
 
