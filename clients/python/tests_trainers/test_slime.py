@@ -5,14 +5,16 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import slime_interface
+from grpc import StatusCode
 from policies import create, recorded, written
 from real_server import Server
 from slime_interface import arguments, load_function, rollout
 
-from gradus import Client, Run
+from gradus import Client, Run, UnavailableError
 from gradus.training import RunAddress, UnscoredError
 
 slime_interface.install()
@@ -96,6 +98,19 @@ def test_groups_that_slime_gives_back_come_first(args: Namespace) -> None:
     source = source_of(args)
     first, second = source.get_samples(2)
     source.add_samples([second])
+    assert source.get_samples(2)[0] is second
+    assert first[0].group_index == 0
+
+
+def test_groups_that_slime_gives_back_outlive_a_call_that_fails(
+    args: Namespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = source_of(args)
+    first, second = source.get_samples(2)
+    source.add_samples([second])
+    with monkeypatch.context() as away, pytest.raises(UnavailableError):
+        away.setattr("gradus.Run.next_batch", Mock(side_effect=UnavailableError(StatusCode.UNAVAILABLE, "away")))
+        source.get_samples(2)
     assert source.get_samples(2)[0] is second
     assert first[0].group_index == 0
 

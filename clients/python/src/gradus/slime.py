@@ -89,14 +89,17 @@ class RunDataSource(DataSource):
             If the run has ended: slime would ask for ever.
 
         """
-        groups, self._given_back = self._given_back[:num_samples], self._given_back[num_samples:]
+        groups = self._given_back[:num_samples]
         tasks = self._reader.take(num_samples - len(groups))
         if len(groups) + len(tasks) < num_samples:
             raise ValueError(
                 f"run {self._run.run_id!r} has ended, at {self._run.cursor} prompts; slime asks for more. Lower "
                 "--num-rollout, or give the run a greater length"
             )
-        return [*groups, *(self._group(task) for task in tasks)]
+        groups += [self._group(task) for task in tasks]
+        # Last: when a call fails, what was given back is still here.
+        self._given_back = self._given_back[num_samples:]
+        return groups
 
     def add_samples(self, samples: list[list[Sample]]) -> None:
         """Takes groups back that are to be finished later."""
