@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from conftest import Server, StartServer, wrong
 from training_run import create
 
 import gradus
-from gradus import Client, GroupOutcome, NoReward, Outcome, Run
+from gradus import Client, FeedbackWarning, GroupOutcome, NoReward, Outcome, Run
 from gradus._client_core import ClientCore
 from gradus._io import BlockingIo
 from gradus._op import Op, run_each
@@ -196,6 +197,34 @@ def test_what_is_asked_for_again_is_sent_again_as_long_as_there_is_patience(
     # The run does not wait for a group that is given up; of another it waits for the rest.
     (group,) = run.groups([task.group_id])
     assert (group.closed, len(group.missing)) == (None in rewards, 4)
+
+
+@pytest.fixture
+def evaluated(client: Client, run_id: str, server: Server) -> TaskReference:
+    """A task of an evaluation arm, with four samples."""
+    arm = gradus.evaluation_arm("countdown", "T1", tasks=2, num_generations=4)
+    run = create(client.run(run_id), evaluation_arms=[arm])
+    (arm,) = run.get().config.evaluation_arms
+    return TaskReference.of(run.next_evaluation(arm.arm_id, 0).tasks[0], RunAddress(server.address, run_id), 4)
+
+
+def test_processes_fill_a_group_of_an_evaluation_together_too(client: Client, evaluated: TaskReference) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FeedbackWarning)
+        outcomes = [
+            score_all(client, SampleIndices(), [WrittenCompletion(evaluated, f"process {process}")])[0]
+            for process in range(4)
+        ]
+    assert [each.feedback for each in outcomes] == ["recorded"] * 4
+    assert sorted(each.sample_index for each in outcomes) == list(range(4))
+
+
+def test_an_evaluations_sample_that_is_given_up_harms_no_other(client: Client, evaluated: TaskReference) -> None:
+    busy = Busy(BlockingIo, client._core.settings)
+    busy.times = 10**9
+    written = [WrittenCompletion(evaluated, text, index) for index, text in enumerate(wrong(4))]
+    outcomes = dict(run_each(score(busy, SampleIndices(), written, patience=0.5)))
+    assert [outcomes[index].reward for index in range(4)] == [0.1, None, 0.1, None]
 
 
 def test_a_group_that_lies_on_two_ranks_has_each_sample_once() -> None:

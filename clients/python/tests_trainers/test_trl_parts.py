@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 import tiny
+from policies import create
 from real_server import StartServer
 from trl.chat_template_utils import add_response_schema, parse_response
 from trl_training import run_config
 
+import gradus
 from gradus import Client, CompletionGroup, Task, UnavailableWarning
 from gradus.outcomes import NoReward, Reward
 from gradus.trl import GradusSpec
@@ -142,6 +144,17 @@ def test_what_has_no_score_is_none_and_its_group_is_closed(client: Client) -> No
     outcomes = Scorer(busy, patience=0.5).score([group])
     assert [each.reward for each in outcomes] == [0.1, None, 0.1, None]
     assert [each.group_id for each in busy.closed] == [group.group_id]
+
+
+def test_an_evaluation_whose_samples_are_given_up_goes_on(client: Client, run_id: str) -> None:
+    run = client.run(run_id)
+    arm = gradus.evaluation_arm("countdown", "T1", tasks=1, num_generations=4)
+    create(run, evaluation_arms=[arm])
+    (arm,) = run.get().config.evaluation_arms
+    group = run.next_evaluation(arm.arm_id, 0).tasks[0].group(["nothing"] * 4)
+    busy: Any = Busy(client, times=9)
+    busy.run = client.run
+    assert [each.reward for each in Scorer(busy, patience=0.5).score([group])] == [0.0, None, 0.0, None]
 
 
 def test_a_spec_may_be_made_before_its_server_is_up(start_server: StartServer) -> None:

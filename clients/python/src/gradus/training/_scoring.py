@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -14,7 +15,7 @@ from gradus._op import Each, Item, Op, run_each
 from gradus._retries import AS_LONG_AS_THERE_IS_TIME
 from gradus.client import Client
 from gradus.enums import FinishReason
-from gradus.errors import GradusError
+from gradus.errors import GradusError, InvalidArgumentError, NotFoundError
 from gradus.groups import RunGroup
 from gradus.outcomes import Outcome
 from gradus.tasks import Completion, CompletionGroup
@@ -204,14 +205,19 @@ def _give_up(core: ClientCore, task: TaskReference) -> Op[None]:
     if task.run_id:
         reason = "the trainer got no score in time"
         request = cur.CloseGroupsRequest(run_id=task.run_id, group_ids=[task.group_id], reason=reason)
-        yield from core.call(curriculum_call("CloseGroups", request, lambda _: None), {})
+        # Nobody waits for a group of an evaluation arm, which cannot be closed, or of a run that is gone.
+        with suppress(InvalidArgumentError, NotFoundError):
+            yield from core.call(curriculum_call("CloseGroups", request, lambda _: None), {})
 
 
 def _missing(core: ClientCore, task: TaskReference) -> Op[Sequence[int]]:
-    """The indices that the group still wants; none where the server does not know it."""
+    """The indices that the group may still want; none where the server does not know it."""
     request = cur.GetGroupsRequest(run_id=task.run_id, group_ids=[task.group_id])
     try:
         groups, _ = yield from core.call(curriculum_call("GetGroups", request, paged("groups", RunGroup)), {})
+    except InvalidArgumentError:
+        # It is of an evaluation arm, of whose groups the server tells nothing.
+        return range(task.num_generations)
     except GradusError:
         return ()
     return groups[0].missing if groups else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from gradus._op import run
 from gradus._retries import AS_LONG_AS_THERE_IS_TIME
 from gradus.client import Client
 from gradus.enums import FinishReason
+from gradus.errors import InvalidArgumentError
 from gradus.outcomes import ContrastPair, Reward, rewards_of
 from gradus.tasks import Completion, CompletionGroup, Task
 from gradus.training import index_in_group
@@ -129,7 +131,9 @@ class Scorer:
     def _give_up(self, groups: Sequence[CompletionGroup]) -> None:
         for run_id in {group.run_id for group in groups if group.run_id}:
             of_run = [group for group in groups if group.run_id == run_id]
-            self._client.run(run_id).close_groups(of_run, "the trainer got no score in time")
+            # Nobody waits for groups of an evaluation arm, which cannot be closed.
+            with suppress(InvalidArgumentError):
+                self._client.run(run_id).close_groups(of_run, "the trainer got no score in time")
 
 
 def _length(group: CompletionGroup) -> int:
