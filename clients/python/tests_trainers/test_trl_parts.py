@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from itertools import count
+from pathlib import Path
 from threading import Timer
 from typing import Any
 
@@ -18,6 +20,7 @@ import gradus
 from gradus import Client, CompletionGroup, Task, UnavailableWarning
 from gradus.outcomes import NoReward, Reward
 from gradus.trl import GradusSpec
+from gradus.trl._callback import last_checkpoint
 from gradus.trl._checks import Shape
 from gradus.trl._rewards import texts_of
 from gradus.trl._scorer import Scorer, groups_of
@@ -155,6 +158,15 @@ def test_an_evaluation_whose_samples_are_given_up_goes_on(client: Client, run_id
     busy: Any = Busy(client, times=9)
     busy.run = client.run
     assert [each.reward for each in Scorer(busy, patience=0.5).score([group])] == [0.0, None, 0.0, None]
+
+
+def test_the_last_checkpoint_is_the_newest_that_is_whole_and_numbered(tmp_path: Path) -> None:
+    for name in ("checkpoint-9", "checkpoint-10", "checkpoint-11", "checkpoint-best", "checkpoint-12.old"):
+        callbacks = {} if name == "checkpoint-11" else {"GradusCallback": {}}
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "trainer_state.json").write_text(json.dumps({"stateful_callbacks": callbacks}))
+    assert last_checkpoint(str(tmp_path)) == str(tmp_path / "checkpoint-10")
+    assert last_checkpoint(str(tmp_path / "none")) is None
 
 
 def test_a_spec_may_be_made_before_its_server_is_up(start_server: StartServer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -94,8 +95,10 @@ def last_checkpoint(output_dir: str) -> str | None:
     A trainer that is killed while it saves leaves one behind that is not, and `resume_from_checkpoint=True` would take
     it.
     """
-    folders = sorted(Path(output_dir).glob("checkpoint-*"), key=lambda each: int(each.name.rpartition("-")[2]))
-    return next((str(folder) for folder in reversed(folders) if _is_whole(folder)), None)
+    # Folders of other names, as checkpoint-best, are the user's own.
+    numbered = ((re.fullmatch(r"checkpoint-(\d+)", each.name), each) for each in Path(output_dir).glob("checkpoint-*"))
+    folders = {int(name[1]): folder for name, folder in numbered if name}
+    return next((str(folders[step]) for step in sorted(folders, reverse=True) if _is_whole(folders[step])), None)
 
 
 def _is_whole(folder: Path) -> bool:
