@@ -1,4 +1,5 @@
 /** One training run: its tasks, its feedback and its control. */
+import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions, Caller } from "./caller.ts";
@@ -8,7 +9,7 @@ import { NEXT_BATCH_DEADLINE_MS } from "./defaults.ts";
 import { asGradusError } from "./errors.ts";
 import type { FeedbackCounts } from "./feedback.ts";
 import { policyOf, type PolicyChoice } from "./policies.ts";
-import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService, NextBatchRequestSchema } from "./gen/gradus/v1/curriculum_pb.js";
 import type {
   Arm,
   ExportRunResponse,
@@ -207,12 +208,25 @@ interface Position {
   at: bigint | undefined;
 }
 
-function tasks({ unary }: Caller, runId: string, position: Position): Tasks {
+const SERVER_WAIT_MS = 10_000;
+
+/** The server is to answer before the call's time is over, for its answer says what is waited for. */
+function waitWithin(waitMs: number, leftMs: number): number {
+  return Math.max(0, Math.floor(Math.min(waitMs, leftMs * 0.8, leftMs - 200)));
+}
+
+function tasks({ unary, attempting, transport }: Caller, runId: string, position: Position): Tasks {
   const get: RunHandle["get"] = async (options) => present((await unary(method.getRun, { runId }, options)).run, "run");
-  const batchAt = (cursor: bigint, { count, waitMs }: BatchChoice, options: CallOptions) =>
-    unary(
-      method.nextBatch,
-      { runId, cursor, count: count ?? 0, ...(waitMs === undefined ? {} : { wait: durationFromMs(waitMs) }) },
+  const batchAt = (cursor: bigint, { count = 0, waitMs = SERVER_WAIT_MS }: BatchChoice, options: CallOptions) =>
+    attempting(
+      (attempt) => {
+        const wait = durationFromMs(waitWithin(waitMs, attempt.timeoutMs ?? Infinity));
+        return transport.unary(
+          method.nextBatch,
+          create(NextBatchRequestSchema, { runId, cursor, count, wait }),
+          attempt,
+        );
+      },
       { ...options, deadlineMs: options.deadlineMs ?? NEXT_BATCH_DEADLINE_MS },
     );
   const nextBatch: RunHandle["nextBatch"] = async (choice = {}, options = {}) => {

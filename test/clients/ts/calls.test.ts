@@ -148,6 +148,21 @@ describe("nextBatch", () => {
     expect(attempts).toBe(6);
   });
 
+  test("has the server answer before its time is over, for the answer says what is waited for", async () => {
+    const waits: number[] = [];
+    const NextBatch: Unary<NextBatchRequest> = ({ request: { wait } }, done) => {
+      waits.push(Number(wait?.seconds) * 1000 + (wait?.nanos ?? 0) / 1e6);
+      if (waits.length % 2 === 1) done(status(codes.UNAVAILABLE, "feedback of 4 groups is due", 1));
+      else done(null, create(NextBatchResponseSchema, { nextCursor: 4n }));
+    };
+    const run = (await against({ NextBatch })).run("r");
+    await run.nextBatch({ cursor: 0n }, { deadlineMs: 9_000 });
+    await run.nextBatch({ cursor: 0n });
+    await run.nextBatch({ cursor: 0n, waitMs: 70 });
+    expect(waits.splice(0, 2).every((wait) => wait > 0 && wait <= 7_200)).toBe(true);
+    expect(waits).toEqual([10_000, 10_000, 70, 70]);
+  });
+
   test("keeps its position, and loses no tasks with a reply that is lost", async () => {
     const asked: (bigint | undefined)[] = [];
     const NextBatch: Unary<NextBatchRequest> = ({ request: { cursor } }, done) => {
