@@ -82,6 +82,8 @@ def _any(value: Any) -> Any:
         (lambda c, t: c.run("r").update_shape(add_arms=["a"]), r"add_arms\[0\]: want an Arm, as gradus.arm makes"),
         (lambda c, t: c.run("r").update_policy("bandit"), "policy: want a Policy, as gradus.mixture, gradus.bandit"),
         (lambda c, t: c.evaluation("e").submit([(None, 0, "a")]), "task: want a Task"),
+        (lambda c, t: c.evaluation("e").submit([(t, None, "a")]), "sample_index: want a whole number from 0; got None"),
+        (lambda c, t: _gradus.Completion(None, "a"), "sample_index: want a whole number from 0; got NoneType"),
         (lambda c, t: c.run(None).get(), "run_id: want it as str"),
         (lambda c, t: t.group({"a", "b"}), "texts: want a list, each a str; got set"),
         (lambda c, t: t.group(["a"], "0"), "first_index: want a whole number.*; got str '0'"),

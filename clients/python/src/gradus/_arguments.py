@@ -134,6 +134,13 @@ def check_text(text: str, place: str) -> str:
     raise TypeError(f"{place}: want what the policy wrote, as str; got {shown(text)}{remedy}")
 
 
+def check_index(given: int) -> int:
+    """The index of a sample; raises TypeError for None, which protobuf takes for 0: for another sample."""
+    if given is None:
+        raise TypeError("sample_index: want a whole number from 0; got NoneType")
+    return given
+
+
 def check_id(given: str, place: str) -> str:
     """The id; raises TypeError for anything else: protobuf takes None for an id that is empty."""
     if isinstance(given, str):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from gradus._arguments import CallOptions, call_options, check_text, listed
+from gradus._arguments import CallOptions, call_options, check_index, check_text, listed
 from gradus._call import Call, curriculum_call, environment_call, evaluation_call, paged
 from gradus._op import Each, Item, Op
 from gradus._plan_core import PlanCore
@@ -164,13 +164,11 @@ class ClientCore(PlanCore):
             If the run did not record the score and the client was made with `on_feedback="raise"`.
 
         """
-        if sample_index is None:
-            raise TypeError("sample_index: want a whole number from 0; got NoneType")
         request = message_of(
             environment_pb2.StepRequest,
             task_id=task_id_of(task),
             group_id=task.group_id if isinstance(task, Task) else group_id,
-            sample_index=sample_index,
+            sample_index=check_index(sample_index),
             completion=check_text(completion, "completion"),
             finish_reason=finish_reason_value(finish_reason),
             policy_version=policy_version,

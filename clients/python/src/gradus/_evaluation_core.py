@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from gradus._arguments import CallOptions, call_options, check_id, check_text, listed, shown
+from gradus._arguments import CallOptions, call_options, check_id, check_index, check_text, listed, shown
 from gradus._call import Call, evaluation_call, paged
 from gradus._client_core import ClientCore
 from gradus._op import Each, Op
@@ -145,7 +145,7 @@ class EvaluationCore:
                 ev.SubmitCompletionsRequest,
                 evaluation_id=self.evaluation_id,
                 task_id=task_id_of(task),
-                sample_index=sample_index,
+                sample_index=check_index(sample_index),
                 completion=check_text(completion, f"completion of sample {sample_index}"),
                 finish_reason=finish_reason_value(ended[0] if ended else None),
             )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from gradus._arguments import check_id, check_text, is_whole, listed, shown, suggestion
+from gradus._arguments import check_id, check_index, check_text, is_whole, listed, shown, suggestion
 from gradus._values import Derived, Value, message_of
 from gradus.enums import AnswerFormat, FinishReason, Source, Split, Thinking, value_in
 from gradus.v1 import environment_pb2, task_pb2
@@ -99,6 +99,8 @@ class Completion:
     ) -> None:
         if not isinstance(text, str):
             check_text(text, f"text of sample {sample_index}")
+        if sample_index is None:
+            check_index(sample_index)
         # There are thousands in a second; a frozen value's own way to set a field takes three times as long.
         known = self.__dict__
         known["sample_index"] = sample_index
