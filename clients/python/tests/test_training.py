@@ -263,6 +263,22 @@ def test_a_server_that_is_restarted_is_waited_for(start_server: StartServer, run
     assert [each.feedback for each in asyncio.run(score_while_it_is_away())] == ["recorded"] * 4
 
 
+def test_a_text_that_cannot_be_sent_is_an_error_of_its_own(run: Run, address: RunAddress) -> None:
+    task = references(run, address)[0]
+
+    async def ask(index: int, text: str) -> Outcome:
+        return await score_one(WrittenCompletion(task, text, index))
+
+    async def asked() -> list[Outcome | BaseException]:
+        texts = ["first", "half of \ud83d", "third"]
+        return await asyncio.gather(*(ask(i, text) for i, text in enumerate(texts)), return_exceptions=True)
+
+    first, second, third = asyncio.run(asked())
+    assert isinstance(second, ValueError)
+    assert str(second).startswith("text of sample 1: want a str, without lone surrogates; got str ")
+    assert [isinstance(each, Outcome) for each in (first, third)] == [True, True]
+
+
 def test_an_error_reaches_everyone_who_asked() -> None:
     address = RunAddress("localhost:1", "none")
     task = TaskReference(str(address), "a", "b", "none", 2)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
-from gradus._arguments import check_text
+from gradus._arguments import check_text, shown
 from gradus._call import curriculum_call, paged
 from gradus._client_core import ClientCore
 from gradus._op import Each, Item, Op, run_each
@@ -55,8 +55,12 @@ class WrittenCompletion:
     policy_version: int | None = None
 
     def __post_init__(self) -> None:
-        """Raises TypeError for what is no text."""
-        check_text(self.text, "text" if self.sample_index is None else f"text of sample {self.sample_index}")
+        """Raises TypeError or ValueError for what is no text: later it would fail with all that goes with it."""
+        place = "text" if self.sample_index is None else f"text of sample {self.sample_index}"
+        try:
+            check_text(self.text, place).encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"{place}: want a str, without lone surrogates; got {shown(self.text)}") from None
 
 
 @dataclass(frozen=True)
