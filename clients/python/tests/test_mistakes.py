@@ -17,7 +17,7 @@ import pytest
 from conftest import ROOT, Server, StartServer, launch
 
 import gradus
-from gradus import Client, Task, Tls, aio
+from gradus import Client, Task, Tls, UnavailableError, aio
 
 CERTIFICATES = ROOT / "test/server/transport/tls"
 OURS = Tls(ca=CERTIFICATES / "ca.crt")
@@ -163,6 +163,12 @@ def test_streams_watches_runs_and_asyncio_say_it_too(server: Server, task: Task)
                     pass
 
     asyncio.run(ask())
+
+
+@pytest.mark.parametrize("host", ["my..host", "x" * 64])
+def test_what_is_no_name_of_a_host_is_a_server_that_is_not_there(host: str) -> None:
+    with Client(f"{host}:50051", timeout=60, retries=0) as client, pytest.raises(UnavailableError, match=host):
+        client.list_environments()
 
 
 def test_a_call_that_a_gradus_server_lacks_is_no_mistake_of_the_address() -> None:

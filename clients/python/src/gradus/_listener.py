@@ -40,7 +40,8 @@ def listener_at(host: str, port: int) -> Listener | None:
         reply, closed = _exchange(_connect(host, port), _question(host, port))
         if not reply and not closed:
             return _listener(_exchange(_connect(host, port), _NONSENSE)[0], tls=False)
-    except OSError:
+    # What is no name of a host, as one with an empty part, is none to Python's codec already.
+    except (OSError, UnicodeError):
         return None
     # A TLS server answers plain text with an alert, or just closes.
     if reply and not reply.startswith(_TLS_ALERT):
