@@ -125,6 +125,15 @@ def test_a_group_in_one_call_comes_with_its_advantages(run: Run) -> None:
     assert [each.feedback for each in again.outcomes] == ["duplicate", "conflicting_completion"]
 
 
+def test_groups_are_given_when_their_wait_is_over_though_the_time_was_no_longer(server: Server, run: Run) -> None:
+    run.next_batch()
+    with Client(server.address, timeout=1) as client:
+        for timeout in (None, 1.0):
+            found = list(client.run(run.run_id).groups(0, wait=1, timeout=timeout))
+            assert found
+            assert not any(each.closed for each in found)
+
+
 def test_groups_can_be_closed(run: Run) -> None:
     tasks = run.next_batch().tasks
     by_id = run.close_groups([tasks[0].group_id, *tasks[1:]], reason="too long")

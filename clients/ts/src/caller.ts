@@ -43,6 +43,8 @@ export interface ClientDefaults {
 export interface Caller {
   readonly transport: Transport;
   readonly feedback: FeedbackLog;
+  /** The deadline of a call. */
+  readonly deadlineMsOf: (options?: CallOptions) => number;
   /** Calls a method; `retryable` says which failures are worth another attempt (left out: passing ones). */
   readonly unary: <I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
@@ -83,6 +85,7 @@ export function callerOver(transport: Transport, defaults: ClientDefaults): Call
   return {
     transport,
     feedback: feedbackLog(defaults.onFeedback),
+    deadlineMsOf,
     attempting,
     unary: (method, input, options, retryable) => {
       const message = create(method.input, input);

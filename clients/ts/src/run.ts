@@ -1,6 +1,7 @@
 /** One training run: its tasks, its feedback and its control. */
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions, Caller } from "./caller.ts";
 import { armOf, runConfigOf } from "./choices.ts";
@@ -9,7 +10,7 @@ import { NEXT_BATCH_DEADLINE_MS } from "./defaults.ts";
 import { asGradusError } from "./errors.ts";
 import type { FeedbackCounts } from "./feedback.ts";
 import { policyOf, type PolicyChoice } from "./policies.ts";
-import { CurriculumService, NextBatchRequestSchema } from "./gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService, GetGroupsRequestSchema, NextBatchRequestSchema } from "./gen/gradus/v1/curriculum_pb.js";
 import type {
   Arm,
   ExportRunResponse,
@@ -32,6 +33,7 @@ import { asked } from "./retry.ts";
 import { type ArmRows, joinRows } from "./rows.ts";
 import { filterOf, runSampleOf } from "./samples.ts";
 import type { RunSample, RunSamplesChoice } from "./samples.ts";
+import type { Attempt } from "./transport.ts";
 
 /** Which tasks to give. */
 export interface BatchChoice {
@@ -211,8 +213,8 @@ interface Position {
 const SERVER_WAIT_MS = 10_000;
 
 /** The server is to answer before the call's time is over, for its answer says what is waited for. */
-function waitWithin(waitMs: number, leftMs: number): number {
-  return Math.max(0, Math.floor(Math.min(waitMs, leftMs * 0.8, leftMs - 200)));
+function waitWithin(waitMs: number, { timeoutMs = Infinity }: Attempt): Duration {
+  return durationFromMs(Math.floor(Math.min(waitMs, Math.max(0, Math.min(timeoutMs * 0.8, timeoutMs - 200)))));
 }
 
 function tasks({ unary, attempting, transport }: Caller, runId: string, position: Position): Tasks {
@@ -220,7 +222,7 @@ function tasks({ unary, attempting, transport }: Caller, runId: string, position
   const batchAt = (cursor: bigint, { count = 0, waitMs = SERVER_WAIT_MS }: BatchChoice, options: CallOptions) =>
     attempting(
       (attempt) => {
-        const wait = durationFromMs(waitWithin(waitMs, attempt.timeoutMs ?? Infinity));
+        const wait = waitWithin(waitMs, attempt);
         return transport.unary(
           method.nextBatch,
           create(NextBatchRequestSchema, { runId, cursor, count, wait }),
@@ -274,7 +276,7 @@ function firstOpen(run: Run): bigint {
   return present(run.state, "state").firstOpenCursor;
 }
 
-function feedback({ unary }: Caller, runId: string): FeedbackCalls {
+function feedback({ unary, attempting, deadlineMsOf, transport }: Caller, runId: string): FeedbackCalls {
   return {
     reportAdvantages: async (groups, options) =>
       (await unary(method.reportAdvantages, { runId, groups: [...groups] }, options)).groups.map(groupFeedbackOf),
@@ -282,22 +284,23 @@ function feedback({ unary }: Caller, runId: string): FeedbackCalls {
       (await unary(method.closeGroups, { runId, groupIds: [...groupIds], reason }, options)).groups.map(
         groupFeedbackOf,
       ),
-    groups: ({ which, tasks = false, waitMs }, options) =>
-      allPages(
-        (pageToken) =>
-          unary(
-            method.getGroups,
-            {
-              runId,
-              tasks,
-              pageToken,
-              ...wanted(which),
-              ...(waitMs === undefined ? {} : { wait: durationFromMs(waitMs) }),
-            },
-            options,
-          ),
-        (page) => page.groups,
-      ),
+    groups: ({ which, tasks = false, waitMs }, options) => {
+      const deadlineMs = options?.deadlineMs ?? deadlineMsOf() + Math.max(0, waitMs ?? 0);
+      const request = { runId, tasks, ...wanted(which) };
+      const ask = (pageToken: string) =>
+        attempting(
+          (attempt) => {
+            const wait = waitMs === undefined ? {} : { wait: waitWithin(waitMs, attempt) };
+            return transport.unary(
+              method.getGroups,
+              create(GetGroupsRequestSchema, { ...request, pageToken, ...wait }),
+              attempt,
+            );
+          },
+          { ...options, deadlineMs },
+        );
+      return allPages(ask, (page) => page.groups);
+    },
     // Sent again it answers DUPLICATE, which says as much.
     reopenGroups: async (groupIds, options) =>
       (await unary(method.reopenGroups, { runId, groupIds: [...groupIds] }, options)).groups.map(groupFeedbackOf),

@@ -249,6 +249,14 @@ describe.each(clients)("over %s", (protocol, client) => {
     await expect(copy.get()).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
+  test("groups are given when their wait is over, though the call's time was no longer", async () => {
+    const run = client().run(name("waited"));
+    await run.create(mixture());
+    await run.nextBatch();
+    const found = await run.groups({ which: 0n, waitMs: 1_000 }, { deadlineMs: 1_000 });
+    expect(found.map(({ closed }) => closed)).toEqual([false, false, false, false]);
+  });
+
   test("a handle goes back with an import, and to the beginning of a run that is made anew", async () => {
     const run = client().run(name("back"));
     await run.create(mixture());

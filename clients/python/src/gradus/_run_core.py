@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from google.protobuf.duration_pb2 import Duration
+
 from gradus._arguments import CallOptions, call_options, check_id, check_seconds, listed
 from gradus._call import Call, curriculum_call, paged
 from gradus._client_core import ClientCore
@@ -160,8 +162,7 @@ class RunCore:
         check_seconds(wait, "wait")
 
         def prepare(seconds: float) -> None:
-            # The server is to answer before the call's time is over, for its answer says more.
-            request.wait.CopyFrom(duration(max(0.0, min(wait, seconds * 0.8, seconds - GATHER_SECONDS))))
+            request.wait.CopyFrom(wait_within(max(0.0, wait), seconds))
 
         call: Call[Batch] = curriculum_call("NextBatch", request, Batch.from_proto, patient=True, prepare=prepare)
         # What the position took is gone.
@@ -267,6 +268,11 @@ class RunCore:
         except GradusError:
             return error
         return stalled(self.run_id, cursor, seconds, groups) if groups else error
+
+
+def wait_within(wait: float, seconds: float) -> Duration:
+    """How long the server is asked to wait: it is to answer before the call's time is over, and says more then."""
+    return duration(min(wait, max(0.0, min(seconds * 0.8, seconds - GATHER_SECONDS))))
 
 
 def _config_of(

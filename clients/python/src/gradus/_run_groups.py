@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from gradus._arguments import CallOptions, call_options, check_seconds, is_whole, listed, shown
 from gradus._call import Call, curriculum_call, paged
 from gradus._op import Each, Op
-from gradus._run_core import RunCore
+from gradus._run_core import RunCore, wait_within
 from gradus._run_options import HistoryChoice, HistoryOptions, RunSampleChoice, RunSamplesOptions, ShapeOptions
-from gradus._values import duration, message_of, proto_of
+from gradus._values import message_of, proto_of
 from gradus.enums import FeedbackStatus, name_in
 from gradus.errors import NoEffectWarning
 from gradus.groups import GroupAdvantages, HistoryRecord, RunGroup
@@ -100,25 +100,27 @@ class WholeRunCore(RunCore):
             Seconds to wait until all of them are closed, at most 60; None: not at all. What is known then is given in
             any case.
         **options
-            `timeout` in seconds and `retries`, in place of the client's.
+            `timeout` in seconds, which cuts the wait (left out, the client's and the wait), and `retries`.
 
         """
+        limits = call_options(options)
         if wait is not None:
             check_seconds(wait, "wait")
+            if limits.get("timeout") is None:
+                limits["timeout"] = self.client.settings.timeout + max(0.0, wait)
         chosen = _chosen(which)
 
         def page(token: str) -> Call[tuple[list[RunGroup], str]]:
-            request = message_of(
-                cur.GetGroupsRequest,
-                run_id=self.run_id,
-                tasks=tasks,
-                wait=None if wait is None else duration(wait),
-                page_token=token,
-            )
+            request = message_of(cur.GetGroupsRequest, run_id=self.run_id, tasks=tasks, page_token=token)
             request.MergeFrom(chosen)
-            return curriculum_call("GetGroups", request, paged("groups", RunGroup))
 
-        return self.client.pages(page, call_options(options))
+            def prepare(seconds: float) -> None:
+                if wait is not None:
+                    request.wait.CopyFrom(wait_within(wait, seconds))
+
+            return curriculum_call("GetGroups", request, paged("groups", RunGroup), prepare=prepare)
+
+        return self.client.pages(page, limits)
 
     def rows(self, arm_id: str, **options: Unpack[CallOptions]) -> Each[RowState]:
         """What is known of the rows of an arm with a curriculum over them (`gradus.rows`), in their order."""
