@@ -216,6 +216,26 @@ def test_a_refusal_with_a_delay_is_sent_again_after_it(stream: StepStream, wire:
     assert wire.sent == [(1, "0"), (1, "0")]
 
 
+def test_what_broke_while_the_caller_was_away_has_its_time_when_it_is_back(
+    stream: StepStream, wire: RecordedWire
+) -> None:
+    for name in ("a", "b", "c"):
+        stream.add(group(name), now=0)
+    stream.wait(now=0)
+    # "a" is scored, and its caller makes an update of a minute; "b" is refused and then the server starts again.
+    assert names(stream.handle(reply("0"), now=1)) == [("a", True)]
+    stream.wait(now=61)
+    assert stream.handle(refusal("1", RESOURCE_EXHAUSTED, 100), now=2) == []
+    stream.wait(now=61)
+    assert stream.handle(Ended(1, error_of_item(UNAVAILABLE, "gone", 0)), now=61) == []
+    assert stream.wait(now=61) > 0
+    assert stream.handle(None, now=62) == []
+    assert wire.sent[3:] == [(2, "1"), (2, "2")]
+    assert names(stream.handle(reply("2", call=2), now=63)) == [("c", True)]
+    stream.wait(now=63)
+    assert names(stream.handle(None, now=71)) == [("b", False)]
+
+
 def test_a_refusal_whose_delay_is_past_the_deadline_is_final(stream: StepStream) -> None:
     stream.add(group("a"), now=0)
     (result,) = stream.handle(refusal("0", RESOURCE_EXHAUSTED, 20_000), now=1)

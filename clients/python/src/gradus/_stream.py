@@ -187,6 +187,8 @@ class StepStream:
         # When something last came on the call that is open, or it was opened.
         self._heard_at = 0.0
         self._fresh = False
+        # When something was last done here; what is due is done only while the caller asks for results.
+        self._tended_at = float("inf")
         self._lock = nullcontext() if lock is None else lock
 
     @property
@@ -197,6 +199,11 @@ class StepStream:
     def wait(self, now: float) -> float:
         """Seconds until `handle` may have something to do though nothing happens."""
         with self._lock:
+            if now - self._tended_at > self._timeout / 2:
+                # The caller was away, and what broke or was refused meanwhile was not sent again: its time begins anew.
+                for each in self._pending.values():
+                    each.deadline = now + self._timeout
+            self._tended_at = now
             # What is added meanwhile is late later than this.
             at = now + self._timeout
             for first in self._pending.values():
@@ -232,6 +239,7 @@ class StepStream:
         """
         with self._lock:
             results: list[StreamResult] = []
+            self._tended_at = max(self._tended_at, now)
             if isinstance(event, Reply):
                 self._heard_at = now
                 results = [
