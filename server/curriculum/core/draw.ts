@@ -135,7 +135,7 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
   const quotas = quotasOf(policy.constraints, batch, size);
   const classes = armClasses(config.arms, possible);
   const slots = assignSlots(classes, probabilities, quotas, size, rngFor("draw", config.seed, pass?.batch ?? batch));
-  const rows = chosenRows(state, afterFold(state, updates), slots, batch);
+  const rows = chosenRows(state, afterFold(state, updates), { slots, batch, fold });
   const waits = takesFeedback(state) && config.lag.kind === "batches";
   const surplus = waits ? 0 : Math.max(0, state.groupsOpen + prompts - openGroupsMax(config));
   const closes =

@@ -1,6 +1,7 @@
 /** Arms whose rows are chosen by their pass rates, in a run's state: what is known of the rows, and which are drawn next. */
 import { rngFor } from "../../../envs/lib/rng.ts";
 import type { ClosedGroup } from "./batches.ts";
+import type { Fold } from "./fold.ts";
 import { looksBack } from "../policies/filter.ts";
 import { definitionOf, rankUsesOf } from "../policies/registry.ts";
 import { chooseRows } from "./row-choice.ts";
@@ -86,13 +87,25 @@ function folded(
   });
 }
 
+/**
+ * Rows of an arm that are being sampled: what comes of them is not known yet. Under a counted lag those are the rows of
+ * all batches that the draw does not fold in, whatever has closed of them, so that no draw depends on timing.
+ */
+function beingSampled({ batches }: Pick<RunState, "batches">, fold: Fold, arm: number): ReadonlySet<number> {
+  const tasks = batches.flatMap(({ index, groups, reserve }) => {
+    if (fold.kind === "groups") return groups.flatMap(({ kind, task }) => (kind === "open" ? [task] : []));
+    return index < fold.batches ? [] : [...groups.map(({ task }) => task), ...reserve];
+  });
+  return new Set(tasks.flatMap((task) => (task.arm === arm ? (task.row ?? []) : [])));
+}
+
 /** The row of each slot of a draw; undefined: its arm goes through its tasks in turn. */
 export function chosenRows(
-  { config, batches, prompts }: RunState,
+  state: RunState,
   tables: RunState["rows"],
-  slots: readonly number[],
-  batch: number,
+  { slots, batch, fold }: { readonly slots: readonly number[]; readonly batch: number; readonly fold: Fold },
 ): readonly (number | undefined)[] {
+  const { config, prompts } = state;
   const share = config.length === 0 ? 0 : Math.min(1, prompts / config.length);
   const chosen = tables.map((table, arm) => {
     const rule = config.arms[arm]?.rows;
@@ -100,12 +113,9 @@ export function chosenRows(
     if (table === null || rule === undefined) return [][Symbol.iterator]();
     const count = slots.filter((slot) => slot === arm).length;
     if (count === 0) return [][Symbol.iterator]();
-    // A row that is being sampled would be drawn by what is not known yet.
-    const waiting = batches.flatMap(({ groups }) =>
-      groups.flatMap(({ kind, task }) => (kind === "open" && task.arm === arm ? (task.row ?? []) : [])),
-    );
+    const taken = beingSampled(state, fold, arm);
     const rng = rngFor("rows", config.seed, config.arms[arm]?.id ?? "", batch);
-    return chooseRows(rule, table, { count, share, taken: new Set(waiting) }, rng)[Symbol.iterator]();
+    return chooseRows(rule, table, { count, share, taken }, rng)[Symbol.iterator]();
   });
   return slots.map((arm) => chosen[arm]?.next().value);
 }

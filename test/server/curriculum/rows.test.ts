@@ -107,6 +107,31 @@ describe("a run with rows", () => {
     expect(value(await again.runs.rows("run", 0, 0, 60))).toEqual(report);
   });
 
+  test.each([undefined, { oversampleMax: 2, alike: "rewards" } as const])(
+    "draws rows that do not depend on what was scored before it was due, with dynamic sampling %o",
+    async (dynamicSampling) => {
+      const drawn = async (early: boolean) => {
+        const { runs } = bench({ source });
+        const few = [arm("rows", { rows: { ...rule, rows: 40 } })];
+        value(await runs.create("run", { ...config, arms: few, dynamicSampling }));
+        const first = value(await ask(runs, "run", undefined, 8)).tasks;
+        const second = value(await ask(runs, "run", 8 * (dynamicSampling?.oversampleMax ?? 1), 8)).tasks;
+        const mixed = (tasks: readonly Task[]) =>
+          tasks.flatMap((task) => [0, 1, 2, 3].map((i) => feedbackFor(task, i, i % 2)));
+        value(await runs.recordFeedback("run", mixed(first)));
+        // Its feedback is folded in by the draw after the next.
+        if (early) value(await runs.recordFeedback("run", mixed(second)));
+        const at = second[0]!.cursor + 8 * (dynamicSampling?.oversampleMax ?? 1);
+        return { second, third: value(await ask(runs, "run", at, 8)).tasks };
+      };
+      const early = await drawn(true);
+      const late = await drawn(false);
+      expect(names(early.third)).toEqual(names(late.third));
+      const sampled = new Set(early.second.flatMap(({ row }) => row ?? []));
+      expect(early.third.filter(({ row }) => row !== undefined && sampled.has(row))).toEqual([]);
+    },
+  );
+
   test("is not taken from an export whose pages of rows are of another length, or of no arm", async () => {
     const { runs } = bench({ source });
     value(await runs.create("run", config));
