@@ -135,7 +135,9 @@ function checkRule(field: string, { rows, by, floor, kept }: NonNullable<Arm["ro
 function goesOverAgain(policy: Policy, armCount: number, length: number): boolean {
   const definition = definitionOf(policy);
   const begun = definition.initial(policy.config, armCount, 0);
-  return definition.pass?.(policy.config, begun, { batch: 0, cursor: 0, length, size: 1 }) !== undefined;
+  return (
+    definition.pass?.(policy.config, begun, { batch: 0, cursor: 0, length, size: 1, promptsPerUpdate: 1 }) !== undefined
+  );
 }
 
 /** What does not go with rows that are chosen by their pass rates. */

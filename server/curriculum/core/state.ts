@@ -187,7 +187,7 @@ export function groupAt<Spec, Key extends InstanceKey>(
 export function progressOf({ batchesDrawn: batch, prompts, config }: RunState): Progress {
   const { length, promptsPerUpdate, dynamicSampling } = config;
   const left = length === 0 ? promptsPerUpdate : Math.min(promptsPerUpdate, length - prompts);
-  return { batch, cursor: prompts, length, size: slotsFor(left, dynamicSampling) };
+  return { batch, cursor: prompts, length, size: slotsFor(left, dynamicSampling), promptsPerUpdate };
 }
 
 /** Whether all of the run's length is drawn. */

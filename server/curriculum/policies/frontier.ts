@@ -122,7 +122,7 @@ function scaleOf({ practiceScale }: FrontierConfig, promptsPerUpdate: number): n
 
 function probabilities(config: FrontierConfig, { arms }: FrontierState, { arms: records, progress }: View) {
   const { exploration } = config;
-  const scale = scaleOf(config, progress.size);
+  const scale = scaleOf(config, progress.promptsPerUpdate);
   const interest = records.map(({ weight }, i) => (weight > 0 ? interestOf(arms[i] ?? fresh, scale) : 0));
   const drawable = records.filter(({ weight }) => weight > 0).length;
   let total = 0;

@@ -12,8 +12,10 @@ export interface Progress {
   readonly cursor: number;
   /** Tasks to train on in the whole run; 0: no end. */
   readonly length: number;
-  /** Tasks in the update batch. */
+  /** Tasks in the update batch, a reserve included; the last of a run may have fewer than those before. */
   readonly size: number;
+  /** Tasks to train on in an update batch of the run. */
+  readonly promptsPerUpdate: number;
 }
 
 /** An arm, and what is known of it. Feedback counts here once it is folded in, so that no draw depends on timing. */

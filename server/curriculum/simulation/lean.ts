@@ -93,7 +93,7 @@ function drawing(config: RunConfig, memory: ReturnType<typeof memoryOf>) {
   const ordinals = arms.map(() => 0);
   return (batch: number) => {
     const cursor = batch * promptsPerUpdate;
-    const progress = { batch, cursor, length, size: Math.min(promptsPerUpdate, length - cursor) };
+    const progress = { batch, cursor, length, size: Math.min(promptsPerUpdate, length - cursor), promptsPerUpdate };
     const records = arms.map((_, i) => memory.record(i, issued[i] ?? 0));
     const pass = memory.pass(progress);
     const p = memory.probabilities({ progress, arms: records, rng: () => rngFor("policy", seed, batch) });

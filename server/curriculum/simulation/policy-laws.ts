@@ -105,7 +105,7 @@ function weightsBy(rng: Rng): readonly number[] {
 }
 
 function progressAt(batch: number): Progress {
-  return { batch, cursor: batch * LAW_PROMPTS, length: LAW_LENGTH, size: LAW_PROMPTS };
+  return { batch, cursor: batch * LAW_PROMPTS, length: LAW_LENGTH, size: LAW_PROMPTS, promptsPerUpdate: LAW_PROMPTS };
 }
 
 function viewAt(batch: number, weights: readonly number[]): View {

@@ -6,7 +6,18 @@ import type { SampleResult } from "../../../server/curriculum/core/batches.ts";
 import type { MeasureName } from "../../../server/curriculum/core/signals.ts";
 import { frontier, type FrontierConfig } from "../../../server/curriculum/policies/frontier.ts";
 import type { ObservedGroup, View } from "../../../server/curriculum/policies/policy.ts";
-import { arm, ask, bench, feedbackFor, frontierPolicy, runConfig, type Runs, type Task, value } from "./support.ts";
+import {
+  arm,
+  ask,
+  bench,
+  feedbackFor,
+  frontierPolicy,
+  runConfig,
+  type RunConfig,
+  type Runs,
+  type Task,
+  value,
+} from "./support.ts";
 
 const GENERATIONS = 2;
 
@@ -115,6 +126,29 @@ test("practice that moves nothing wears off", async () => {
   expect(late).toBeLessThan(early / 1.5);
 });
 
+test("practice is measured by prompts_per_update, whatever is drawn beside them and however short the last batch is", async () => {
+  const shares = async (practiceScale: number | undefined, more: Partial<RunConfig>) => {
+    const { runs } = bench();
+    const config = configOf(["coin", "other"], { practiceScale });
+    value(await runs.create("run", { ...config, promptsPerUpdate: 16, length: 100, ...more }));
+    for (let left = 20, done = false; !done && left > 0; left--) {
+      const batch = value(await ask(runs, "run"));
+      const items = batch.tasks.flatMap((task) =>
+        [0, 1].map((i) => feedbackFor(task, i, task.key.name.startsWith("coin") ? i : 0)),
+      );
+      value(await runs.recordFeedback("run", items));
+      ({ done } = batch);
+    }
+    const { items } = value(await runs.history("run", 0, 100));
+    return items.flatMap((item) => (item.kind === "batch" ? [item.probabilities] : []));
+  };
+  const dynamicSampling = { oversampleMax: 4, alike: "rewards" } as const;
+  const short = await shares(undefined, {});
+  expect(short).toHaveLength(7);
+  expect(short).toEqual(await shares(16, {}));
+  expect(await shares(undefined, { dynamicSampling })).toEqual(await shares(16, { dynamicSampling }));
+});
+
 test("weights take arms out, and do nothing else", async () => {
   const quality = [0.25, 0.25, 0];
   const even = await sharesAfter(["a", "b", "c"], 8, quality);
@@ -172,7 +206,7 @@ function viewOf(weights: readonly number[]): View {
   const known = { source: "synthetic", hard: false, issued: 0, groups: 0 } as const;
   const nothing = { rewardMean: undefined, solvedShare: undefined };
   return {
-    progress: { batch: 0, cursor: 0, length: 0, size: 16 },
+    progress: { batch: 0, cursor: 0, length: 0, size: 16, promptsPerUpdate: 16 },
     rng: () => rngFor("unused"),
     arms: weights.map((weight, i) => ({ id: String(i), weight, ...known, ...nothing })),
   };

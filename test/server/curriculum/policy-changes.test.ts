@@ -22,7 +22,7 @@ import {
   value,
 } from "./support.ts";
 
-const progress = { batch: 4, cursor: 40, length: 100, size: 10 };
+const progress = { batch: 4, cursor: 40, length: 100, size: 10, promptsPerUpdate: 10 };
 const banditConfig = (more: Partial<BanditConfig> = {}) => banditPolicy(more).config as BanditConfig;
 
 function lesson(arm: number, signal: number, more: Partial<ObservedGroup> = {}): ObservedGroup {

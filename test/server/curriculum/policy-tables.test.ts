@@ -42,7 +42,7 @@ function uniform(seed: number): Rng {
 function viewAt(step: number): View {
   const known = { issued: 0, groups: 0, rewardMean: undefined, solvedShare: undefined };
   return {
-    progress: { batch: step, cursor: step * SIZE, length: 0, size: SIZE },
+    progress: { batch: step, cursor: step * SIZE, length: 0, size: SIZE, promptsPerUpdate: SIZE },
     arms: Array.from({ length: ARMS }, (_, i) => ({
       id: `arm ${i}`,
       source: "synthetic",

@@ -36,7 +36,7 @@ describe("stages of a cycle", () => {
   test("begin where the sums of their lengths, rounded, end, so that nothing drifts", () => {
     const { policy } = config({ cycle: { kind: "cycles", cycles: 7 } }, 100);
     const at = (cursor: number) => {
-      const progress = { batch: cursor, cursor, length: 100, size: 1 };
+      const progress = { batch: cursor, cursor, length: 100, size: 1, promptsPerUpdate: 1 };
       const known = { source: "synthetic", hard: false, weight: 1, issued: 0, groups: 0 } as const;
       const records = arms.map(({ id }) => ({ id, ...known, rewardMean: undefined, solvedShare: undefined }));
       const rng = () => {
