@@ -258,7 +258,7 @@ function controlling<Spec, Key extends InstanceKey>(
       ),
     setWeights: (runId, changed, by, validateOnly) => {
       const weightsIn = ({ config, weights: old }: RunState): readonly number[] =>
-        config.arms.map((arm, i) => changed[arm.id] ?? old[i] ?? 0);
+        config.arms.map(({ id }, i) => (Object.hasOwn(changed, id) ? changed[id] : old[i]) ?? 0);
       return control(
         [runId, by, validateOnly],
         (state) => {

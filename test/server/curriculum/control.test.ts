@@ -151,6 +151,12 @@ describe("control changes apply from the first batch not yet issued", () => {
     expect((await runs.setWeights("run", { b: 0, c: 0 })).kind).toBe("invalid");
   });
 
+  test("weights of some arms leave those of others, whatever their names", async () => {
+    const runs = await started({ arms: [arm("a"), arm("constructor"), arm("toString")] });
+    value(await runs.setWeights("run", { a: 2, toString: 3 }));
+    expect(value(await runs.get("run")).state.arms.map(({ weight }) => weight)).toEqual([2, 1, 3]);
+  });
+
   test("a weight of 0 takes an arm out, whatever the policy, and Q of the others stays", async () => {
     const runs = await started({ lag: { kind: "batches", count: 0 } });
     await train(runs, "run", 2);
