@@ -184,6 +184,12 @@ interface PolicyInForce {
   readonly weights: readonly number[];
 }
 
+/** How far a run is. */
+interface Drawn {
+  /** Tasks to train on that are drawn already. */
+  readonly prompts: number;
+}
+
 function policyProblems({ config, policy }: PolicyInForce): readonly Invalid[] {
   return known([
     checkPolicyConfig(policy, { armIds: config.arms.map(({ id }) => id), length: config.length }),
@@ -196,9 +202,9 @@ function policyProblems({ config, policy }: PolicyInForce): readonly Invalid[] {
 }
 
 /** Whether a run's arms, policy and weights, as they would be, go together. */
-export function checkPolicy(run: PolicyInForce): Invalid | undefined {
-  const { config, policy, weights } = run;
-  return policyProblems(run)[0] ?? checkConstraints({ ...config, policy, weights });
+export function checkPolicy(run: PolicyInForce & Drawn): Invalid | undefined {
+  const { config, policy, weights, prompts } = run;
+  return policyProblems(run)[0] ?? checkConstraints({ ...config, policy, weights, prompts });
 }
 
 /** New weights of some arms, by id: each must be one of the run's, and in range. */
@@ -244,9 +250,10 @@ export function configProblems(config: RunConfig, weights: readonly number[]): r
 export function checkConfig(
   config: RunConfig,
   weights: readonly number[] = config.arms.map((arm) => arm.weight),
+  { prompts }: Drawn = { prompts: 0 },
 ): Invalid | undefined {
   const [found, ...others] = configProblems(config, weights);
-  if (found === undefined) return checkConstraints({ ...config, weights });
+  if (found === undefined) return checkConstraints({ ...config, weights, prompts });
   return others.length === 0 ? found : { ...found, others };
 }
 

@@ -179,7 +179,7 @@ function unmet(classes: readonly ArmClass[], constraints: Constraints, size: num
 
 /**
  * Whether every update batch of a run has arms to draw, and can meet the constraints: in each phase of its policy, the
- * full ones, and the last one where the length leaves it short. Masks pass, so they do not count.
+ * full ones, and the last one where what is left of the length leaves it short. Masks pass, so they do not count.
  */
 export function checkConstraints(run: {
   readonly arms: readonly Arm[];
@@ -187,12 +187,15 @@ export function checkConstraints(run: {
   readonly weights: readonly number[];
   readonly promptsPerUpdate: number;
   readonly length: number;
+  /** Tasks to train on that are drawn already; left out: none. */
+  readonly prompts?: number;
   readonly dynamicSampling?: DynamicSampling | undefined;
 }): Invalid | undefined {
   const ids = run.arms.map(({ id }) => id);
   const phases = definitionOf(run.policy).phases?.(run.policy.config, ids) ?? [ids.map(() => true)];
-  const tail = run.length % run.promptsPerUpdate;
-  const full = run.length === 0 || run.length >= run.promptsPerUpdate ? [run.promptsPerUpdate] : [];
+  const left = run.length === 0 ? Infinity : run.length - (run.prompts ?? 0);
+  const tail = left === Infinity ? 0 : left % run.promptsPerUpdate;
+  const full = left >= run.promptsPerUpdate ? [run.promptsPerUpdate] : [];
   const sizes = (tail > 0 ? [...full, tail] : full).map((prompts) => slotsFor(prompts, run.dynamicSampling));
   for (const [i, phase] of phases.entries()) {
     const possible = phase.map((draws, arm) => draws && (run.weights[arm] ?? 0) > 0);

@@ -1,5 +1,5 @@
 /** Changes of a run's shape: which arms it has, and how many completions, prompts and tasks. */
-import { checkConfig, checkPolicy } from "./config.ts";
+import { checkConfig } from "./config.ts";
 import type { Reshaped } from "./events.ts";
 import type { RowsRated } from "./row-arms.ts";
 import type { RunState } from "./state.ts";
@@ -57,6 +57,6 @@ export function decideShape<Spec, Key extends InstanceKey>(
   const policy = shape.policy ?? state.policy;
   const weights = config.arms.map((arm, i) => (arm.removed ? 0 : (state.weights[i] ?? arm.weight)));
   // The policy that the run was created with may not suit the arms any more: the one in force is checked instead.
-  const found = checkConfig({ ...config, policy }, weights) ?? checkPolicy({ config, policy, weights });
+  const found = checkConfig({ ...config, policy }, weights, state);
   return found ?? { kind: "reshaped", config, policy: shape.policy ?? null };
 }

@@ -253,7 +253,7 @@ function controlling<Spec, Key extends InstanceKey>(
     updatePolicy: (runId, policy, by, validateOnly) =>
       control(
         [runId, by, validateOnly],
-        ({ config, weights }) => checkPolicy({ config, policy, weights }) ?? [{ kind: "policyUpdated", policy }],
+        (state) => checkPolicy({ ...state, policy }) ?? [{ kind: "policyUpdated", policy }],
         (state) => ofPolicy(state, policy),
       ),
     setWeights: (runId, changed, by, validateOnly) => {
@@ -262,9 +262,8 @@ function controlling<Spec, Key extends InstanceKey>(
       return control(
         [runId, by, validateOnly],
         (state) => {
-          const { config, policy } = state;
           const weights = weightsIn(state);
-          const invalid = checkWeights(config, changed) ?? checkPolicy({ config, policy, weights });
+          const invalid = checkWeights(state.config, changed) ?? checkPolicy({ ...state, weights });
           return invalid ?? [{ kind: "weightsSet", weights }];
         },
         (state) => ofWeights(state, changed, weightsIn(state)),

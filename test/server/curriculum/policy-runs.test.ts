@@ -40,7 +40,7 @@ function configOf(policy: Policy) {
   const config = runConfig({ arms: adscArms, length: LENGTH, promptsPerUpdate: PROMPTS, numGenerations: 2 });
   const weights = adscArms.map(() => 1);
   const constrained = { ...policy, constraints: adscConstraints, filter };
-  const fits = checkPolicy({ config, policy: constrained, weights }) === undefined;
+  const fits = checkPolicy({ config, policy: constrained, weights, prompts: 0 }) === undefined;
   return { ...config, policy: fits ? constrained : { ...constrained, constraints: noConstraints } };
 }
 

@@ -104,6 +104,20 @@ describe("a change of shape", () => {
     expect(new Set(tasks.map((task) => task.arm))).toEqual(new Set([1, 2, 3]));
   });
 
+  test("is held to the constraints in the last batch of what is left", async () => {
+    const constraints = { realShareMin: 0.5, syntheticShareMax: 1, hardShareMin: 0.25, hardWarmupBatches: 0 };
+    const arms = [arm("real", { source: "real" }), arm("hard", { hard: true })];
+    const policy = mixturePolicy(constraints);
+    const { runs } = await started({ arms, policy, promptsPerUpdate: 3, length: 24 });
+    await train(runs, "run", 1);
+    // 21 are left: five batches of 4 and one of 1, which has no room for a real task and a hard one.
+    const refused = { kind: "invalid", field: "policy.constraints.hard_share_min" };
+    expect(await shapes(runs, { promptsPerUpdate: 4 })).toMatchObject(refused);
+    expect((await shapes(runs, { promptsPerUpdate: 4, length: 25 })).kind).toBe("ok");
+    const updated = await runs.updatePolicy("run", mixturePolicy({ ...constraints, hardShareMin: 0.5 }));
+    expect(updated.kind).toBe("ok");
+  });
+
   test("is in the journal, in an export and in the history", async () => {
     const { runs, store } = await started();
     await train(runs, "run", 2);
