@@ -11,14 +11,18 @@ import type { Json } from "../../../server/curriculum/core/json.ts";
 import { isInvalid, type Policy } from "../../../server/curriculum/core/types.ts";
 import {
   adscArms,
+  arm,
+  ask,
   banditPolicy,
   bench,
   competencePolicy,
+  feedbackFor,
   forgettingPolicy,
   replayPolicy,
   runConfig,
   stage,
   stagedPolicy,
+  type Task,
   value,
 } from "./support.ts";
 
@@ -196,3 +200,29 @@ describe("what cannot be is refused by its field", () => {
     );
   });
 });
+
+test.each(["EMA_SOFTMAX", "THOMPSON", "UCB"] as const)(
+  "a bandit that draws by %s goes on among the arms that are not out as if they were all",
+  async (rule) => {
+    const policy = banditPolicy({ rule, tau: 0.05, exploration: 0.5 });
+    const sharesOf = async (ids: readonly string[]): Promise<readonly number[]> => {
+      const { runs } = bench();
+      const arms = ids.map((id) => arm(id, { weight: id.startsWith("out") ? 0 : 1 }));
+      const lag = { kind: "batches", count: 0 } as const;
+      value(await runs.create("run", runConfig({ arms, policy, promptsPerUpdate: 16, lag })));
+      for (let i = 0; i < 30; i++) {
+        const { tasks } = value(await ask(runs, "run", 16 * i, 16));
+        // Of the first arm one sample in two has 0.3, of the second one in two 0.1.
+        const rewardOf = (task: Task, sample: number): number => (sample % 2) * (task.arm === 0 ? 0.3 : 0.1);
+        const items = tasks.flatMap((task) => [0, 1, 2, 3].map((n) => feedbackFor(task, n, rewardOf(task, n))));
+        value(await runs.recordFeedback("run", items));
+      }
+      return value(await runs.get("run")).state.arms.map(({ probability }) => probability);
+    };
+    const [good = 0, fair = 0] = await sharesOf(["good", "fair"]);
+    const beside = await sharesOf(["good", "fair", "out/a", "out/b"]);
+    expect(beside[0]).toBeCloseTo(good, 9);
+    expect(beside[1]).toBeCloseTo(fair, 9);
+    expect(beside.slice(2)).toEqual([0, 0]);
+  },
+);

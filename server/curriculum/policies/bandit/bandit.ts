@@ -122,11 +122,17 @@ export const bandit: PolicyDefinition<BanditConfig, BanditState> = {
   inherit,
   resize,
   state: stateCodec,
-  /** (1 − ε) of what the rule gives, and ε/n. */
+  /** (1 − ε) of what the rule gives, and ε/n. Arms that are out take no part: a rule would save shares for them. */
   probabilities(config, { columns }, view) {
     const { epsilon } = config;
-    const shares = rules[config.rule].probabilities(config, columns, view);
-    return shares.map((share) => (1 - epsilon) * share + epsilon / shares.length);
+    const drawn = view.arms.flatMap(({ weight }, arm) => (weight > 0 ? [arm] : []));
+    const ofDrawn = <T>(numbers: readonly T[]): readonly T[] => drawn.map((arm) => numbers[arm] as T);
+    const seen = { ...view, arms: ofDrawn(view.arms) };
+    const shares = rules[config.rule].probabilities(config, columns.map(ofDrawn), seen);
+    const probabilities = new Array<number>(view.arms.length).fill(0);
+    for (const [i, arm] of drawn.entries())
+      probabilities[arm] = (1 - epsilon) * (shares[i] ?? 0) + epsilon / drawn.length;
+    return probabilities;
   },
   observe,
   values: (config, { columns }) => rules[config.rule].values(columns),
