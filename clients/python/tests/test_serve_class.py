@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -16,7 +17,8 @@ from gradus.serve._catalogue import TargetError, load
 from gradus.serve._rows import read_rows
 from gradus.serve._served import MisshapenError, Served, facts_message
 from gradus.serve._trial import reaches_top, try_level
-from gradus.v1 import outcome_pb2
+from gradus.serve._worker import verifier
+from gradus.v1 import outcome_pb2, provider_pb2
 
 FOLDER = Path(__file__).parent / "environments"
 
@@ -71,6 +73,40 @@ def test_an_instance_is_made_and_verified(catalogue: dict[str, Served]) -> None:
     assert verify(made.reference).verdict == outcome_pb2.VERDICT_FEASIBLE
     wrong = verify("zzzz")
     assert (wrong.verdict, wrong.violation) == (outcome_pb2.VERDICT_INFEASIBLE, "the answer is wrong")
+
+
+class Echo(Environment):
+    id = "test/echo"
+    levels: ClassVar = {"all": {}}
+
+    def generate(self, rng: random.Random) -> Any:
+        return ["a"]
+
+    def prompt(self, instance: Any) -> str:
+        return "a"
+
+    def parse(self, answer: str) -> str:
+        word: str = json.loads(answer)
+        if word.startswith("?"):
+            raise ValueError(f"what is {word}")
+        return word
+
+    def verify(self, instance: Any, answer: str) -> Facts:
+        if answer.startswith("!"):
+            raise RuntimeError(f"no {answer}")
+        return Facts.infeasible(f"{answer} is wrong")
+
+
+def test_half_a_character_in_an_answer_ends_no_worker() -> None:
+    each = served(Echo)
+    find = verifier(each, each.make("all", "", 0).instance)
+    unread, wrong, raised = (find(f'"{word}\\ud800"') for word in "?x!")
+    assert (unread.verdict, unread.violation) == (outcome_pb2.VERDICT_MALFORMED, "what is ?\\ud800")
+    assert (wrong.verdict, wrong.violation) == (outcome_pb2.VERDICT_INFEASIBLE, "x\\ud800 is wrong")
+    assert (raised.kind, raised.detail) == (
+        provider_pb2.PROVIDER_FAILURE_KIND_RAISED,
+        "RuntimeError: no !\\ud800",
+    )
 
 
 def test_rows_are_instances_and_numbers_are_grades(catalogue: dict[str, Served]) -> None:

@@ -56,9 +56,14 @@ def failure_of(error: BaseException) -> provider_pb2.ProviderFailure:
     return provider_pb2.ProviderFailure(kind=kind, detail=in_words(error))
 
 
+def sendable(text: str) -> str:
+    """Words of an environment's as they can be sent: JSON of an answer may hold half of a character, and they repeat it."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def in_words(error: BaseException) -> str:
     """An exception's last line."""
-    said = str(error).strip().split("\n")[-1]
+    said = sendable(str(error)).strip().split("\n")[-1]
     name = type(error).__name__
     if isinstance(error, (MisshapenError, UnavailableError)):
         return said[:DETAIL_LENGTH_MAX]
@@ -240,7 +245,7 @@ def facts_message(found: Any, components: Mapping[str, float]) -> provider_pb2.P
         return _RIGHT if found else _WRONG
     facts = found if isinstance(found, Facts) else _facts_of(found, components)
     message = provider_pb2.ProvidedFacts(
-        verdict=_VERDICTS[facts.verdict], violation=facts.violation[:DETAIL_LENGTH_MAX]
+        verdict=_VERDICTS[facts.verdict], violation=sendable(facts.violation[:DETAIL_LENGTH_MAX])
     )
     if facts.objective is not None:
         message.objective = _finite(facts.objective, "objective")
@@ -251,7 +256,7 @@ def facts_message(found: Any, components: Mapping[str, float]) -> provider_pb2.P
                 raise MisshapenError(f"verify gave the component '{name}', which is not among `components`")
             message.components.append(_component(name, value))
     for key, item in list(facts.info.items())[:INFO_MAX]:
-        message.info[str(key)] = str(item)[:INFO_LENGTH_MAX]
+        message.info[sendable(str(key))] = sendable(str(item)[:INFO_LENGTH_MAX])
     return message
 
 

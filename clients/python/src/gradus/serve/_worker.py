@@ -17,7 +17,7 @@ from gradus.serve._catalogue import Catalogue
 from gradus.serve._facts import ExhaustedError
 from gradus.serve._frames import read_frame, to_bytes
 from gradus.serve._held import Held, Teller, response
-from gradus.serve._served import Served, failure_of
+from gradus.serve._served import Served, failure_of, sendable
 from gradus.serve.walls import Walls
 from gradus.v1 import provider_pb2 as pb
 
@@ -153,7 +153,7 @@ def make(served: Served, request: pb.GenerateRequest, seed: int, made: pb.Genera
     try:
         made.made.CopyFrom(served.make(request.level, request.parameters_json, seed))
     except ExhaustedError as error:
-        made.exhausted = str(error) or "there is no instance for this seed"
+        made.exhausted = sendable(str(error)) or "there is no instance for this seed"
     except BaseException as error:
         made.failure.CopyFrom(failure_of(error))
 
