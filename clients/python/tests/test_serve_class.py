@@ -97,9 +97,31 @@ class Echo(Environment):
         return Facts.infeasible(f"{answer} is wrong")
 
 
+class Consuming(Echo):
+    id = "test/consuming"
+    parse = Environment.parse
+
+    def generate(self, rng: random.Random) -> Any:
+        return {"numbers": [1, 2, 3]}
+
+    def verify(self, instance: Any, answer: str) -> Any:
+        left = instance["numbers"]
+        for word in answer.split():
+            left.remove(int(word))
+        return not left
+
+
+def test_what_a_verifier_does_to_an_instance_the_next_answer_never_sees() -> None:
+    each = served(Consuming)
+    find: Any = verifier(each, each.make("all", "", 0).instance)
+    found = [find(text) for text in ("1 2 3", "3 1", "1 x", "3 2 1")]
+    assert found == [find("2 1 3"), find("1 3"), find("2 x"), find("1 2 3")]
+    assert [found[0].verdict, found[1].verdict] == [outcome_pb2.VERDICT_FEASIBLE, outcome_pb2.VERDICT_INFEASIBLE]
+
+
 def test_half_a_character_in_an_answer_ends_no_worker() -> None:
     each = served(Echo)
-    find = verifier(each, each.make("all", "", 0).instance)
+    find: Any = verifier(each, each.make("all", "", 0).instance)
     unread, wrong, raised = (find(f'"{word}\\ud800"') for word in "?x!")
     assert (unread.verdict, unread.violation) == (outcome_pb2.VERDICT_MALFORMED, "what is ?\\ud800")
     assert (wrong.verdict, wrong.violation) == (outcome_pb2.VERDICT_INFEASIBLE, "x\\ud800 is wrong")
