@@ -119,6 +119,13 @@ def test_what_a_verifier_does_to_an_instance_the_next_answer_never_sees() -> Non
     assert [found[0].verdict, found[1].verdict] == [outcome_pb2.VERDICT_FEASIBLE, outcome_pb2.VERDICT_INFEASIBLE]
 
 
+@pytest.mark.parametrize("name", ["bool", "bool_"])
+def test_a_bool_of_numpy_is_one(name: str) -> None:
+    kind = type(name, (), {"__module__": "numpy", "__bool__": lambda _: True})
+    assert facts_message(kind(), {}).verdict == outcome_pb2.VERDICT_FEASIBLE
+    assert facts_message(kind(), {"score": 1.0}).components[0].value == 1
+
+
 def test_half_a_character_in_an_answer_ends_no_worker() -> None:
     each = served(Echo)
     find: Any = verifier(each, each.make("all", "", 0).instance)

@@ -276,9 +276,13 @@ _RIGHT = facts_message(Facts.feasible(), {})
 _WRONG = facts_message(Facts.infeasible("the answer is wrong"), {})
 
 
+# As numpy 1 and 2 name them.
+_BOOLS_OF_NUMPY = ("bool_", "bool")
+
+
 def _facts_of(found: Any, components: Mapping[str, float]) -> Facts:
     """Of a bool or a number."""
-    if isinstance(found, bool) or type(found).__name__ == "bool_":
+    if isinstance(found, bool) or type(found).__name__ in _BOOLS_OF_NUMPY:
         if components:
             return Facts.graded({next(iter(components)): 1.0 if found else 0.0})
         return Facts.feasible() if found else Facts.infeasible(_WRONG.violation)
