@@ -86,12 +86,16 @@ class Local {
 
   /** Why it could not; undefined: it has. */
   async start(): Promise<string | undefined> {
+    // Of one that is not taken, its end is no loss: whoever called starts another.
+    let isTaken = true;
     const started = await startHost(this.#options, {
       onWorker: (worker) => this.#welcome(worker),
       onFrame: (worker, frame) => this.#heed(worker, frame),
       onHeld: (worker, held) => this.#hear(worker, held),
       onWorkerEnd: (worker, end) => this.#part(worker, end),
-      onEnd: (why) => this.#lose(why),
+      onEnd: (why) => {
+        if (isTaken) this.#lose(why);
+      },
     });
     if (started.kind === "failed") return started.why;
     const { host } = started;
@@ -102,6 +106,7 @@ class Local {
     const { described } = host;
     const changed = this.#described && changeBetween(this.#described, described);
     if (changed !== undefined) {
+      isTaken = false;
       await host.close();
       return changed;
     }
@@ -278,6 +283,7 @@ class Local {
 
   #startAgain(): void {
     if (this.#isClosed) return;
+    clearTimeout(this.#restart);
     const delayMs = this.#restartMs;
     this.#restartMs = Math.min(RESTART_MS_MAX, 2 * delayMs);
     this.#restart = setTimeout(() => void this.#tryAgain(), delayMs);

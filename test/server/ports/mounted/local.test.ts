@@ -1,5 +1,5 @@
 /** Answers that one worker is given together: each has its own verdict, and none waits for another or is lost with it. */
-import { copyFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readDescribed } from "../../../../server/ports/mounted/described.ts";
@@ -55,6 +55,30 @@ test("one that ends its worker is told of once, and no other is lost or asked ag
   const found = await Promise.all(verify(answers));
   expect(found.map(saidOf)).toEqual(answers.map((answer) => (answer === "die" ? "crashed" : answer)));
   expect(ends).toEqual(["crashed"]);
+});
+
+test("of a host whose sources changed one is tried at a time, and its end is no loss", async () => {
+  const target = join(folder.path, "changing.py");
+  const source = join(import.meta.dirname, "../../../support/mounted/echo.py");
+  copyFileSync(source, target);
+  const [faults, { promise: isDown, resolve: down }] = [[] as string[], Promise.withResolvers<void>()];
+  let lost = 0;
+  const options = { python: PYTHON, target, workers: 1, memoryMib: 512, allow: { read: [], net: [] } };
+  const opened = await openLocal({
+    ...options,
+    onHostEnd: () => void lost++,
+    onFault: (why) => {
+      faults.push(why);
+      if (why.includes("changed since it was mounted")) down();
+    },
+  });
+  if (opened.kind === "failed") throw new Error(opened.why);
+  appendFileSync(target, "\n# Another one.\n");
+  process.kill(opened.provider.hostPid() as number, "SIGKILL");
+  await isDown;
+  await opened.provider.close();
+  expect(faults).toHaveLength(2);
+  expect(lost).toBe(1);
 });
 
 test("those before one that takes long do not wait for it", async () => {
