@@ -28,9 +28,10 @@ export async function judge(
   const ask = (text: string, fresh: boolean): Promise<Verified> =>
     provider.verify(asked, { instance, answer: text }, { signal, fresh });
   const first = await ask(answer, false);
-  if (!isBeaten(first)) return told(described, resource, first);
+  // Of an answer that nobody waits for nothing more is found out.
+  if (!isBeaten(first) || signal.aborted) return told(described, resource, first);
   const second = await ask(answer, true);
-  if (!isBeaten(second)) return told(described, resource, second);
+  if (!isBeaten(second) || signal.aborted) return told(described, resource, second);
   const reference = await canary();
   // Without a reference answer an empty one stands for it: that the verifier comes to its end is all that is asked of it.
   const alive = await ask(reference ?? "", true);

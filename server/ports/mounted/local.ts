@@ -9,7 +9,7 @@ import { changeBetween } from "./described.ts";
 import { drawItem, generateItem, verifyItem } from "./items.ts";
 import { type Failure, failure, type Provider } from "./provider.ts";
 import { createQueue, type Item } from "./queue.ts";
-import { createWanted } from "./wanted.ts";
+import { createWanted, UNWANTED } from "./wanted.ts";
 
 export interface LocalOptions extends HostOptions {
   /** Told when a host or a worker has ended that was not to, and what is done about it. */
@@ -143,6 +143,8 @@ class Local {
   #add(item: Item): void {
     if (this.#down !== undefined || this.#isClosed)
       return item.settle(failure("unavailable", this.#down ?? "the host was closed"));
+    // Of a signal that was aborted before nobody tells any more.
+    if (item.signal.aborted) return item.settle(UNWANTED);
     this.#wanted.enter(item);
     this.#queue.add(item);
     this.#dispatchSoon();

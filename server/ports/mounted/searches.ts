@@ -6,7 +6,7 @@ import { onOneLine } from "../../../envs/lib/words.ts";
 import type { Described, DescribedLevel } from "./described.ts";
 import type { Finding } from "./examine.ts";
 import { type MountedInstance, wholeOf, type WholeInstance } from "./instance.ts";
-import { type AskOptions, type Failure, type Generated, NOTHING, type Provider } from "./provider.ts";
+import { type AskOptions, type Failure, failure, type Generated, NOTHING, type Provider } from "./provider.ts";
 
 /** Attempts for one seed: an instance lies in the smallest split one time in ten. */
 const ATTEMPTS_MAX = 256;
@@ -38,6 +38,8 @@ export interface Place {
 }
 
 export type Result = AskedResult<MountedInstance>;
+
+const LEFT: Failure = Object.freeze(failure("unavailable", "nobody waits for it"));
 
 /** How far the search for the instance of a seed has come. */
 interface Search {
@@ -85,7 +87,9 @@ async function goOn(
   const places = turn.flatMap(({ seed, attempt }) =>
     Array.from({ length: each }, (_, i): Place => ({ level, seed, attempt: attempt + i })),
   );
-  const generated = await askFor(making, places, { signal });
+  const asked = await askFor(making, places, { signal });
+  // What nobody waited for says nothing of a seed.
+  const generated = signal.aborted ? asked.map((each) => (each.kind === "failure" ? LEFT : each)) : asked;
   for (const [i, one] of turn.entries()) {
     one.attempt += each;
     for (let at = i * each; at < (i + 1) * each && one.result === undefined; at++)

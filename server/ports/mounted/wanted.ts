@@ -1,6 +1,9 @@
 /** Items that somebody waits for: those of one signal have one listener, for they may be many and it is costly. */
-import { failure } from "./provider.ts";
+import { type Failure, failure } from "./provider.ts";
 import type { Item } from "./queue.ts";
+
+/** What becomes of an item that nobody waits for. */
+export const UNWANTED: Failure = Object.freeze(failure("timeout", "nobody waits for it"));
 
 export interface Wanted {
   /** From now on it is settled when its signal is aborted. */
@@ -18,7 +21,7 @@ export function createWanted(): Wanted {
       if (known !== undefined) return void known.items.add(item);
       const items = new Set([item]);
       const onAbort = (): void => {
-        for (const each of items) each.settle(failure("timeout", "nobody waits for it"));
+        for (const each of items) each.settle(UNWANTED);
       };
       bySignal.set(signal, { items, onAbort });
       signal.addEventListener("abort", onAbort, { once: true });

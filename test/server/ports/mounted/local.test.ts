@@ -1,8 +1,9 @@
 /** Answers that one worker is given together: each has its own verdict, and none waits for another or is lost with it. */
-import { appendFileSync, copyFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readDescribed } from "../../../../server/ports/mounted/described.ts";
+import { judge } from "../../../../server/ports/mounted/blame.ts";
 import { openLocal } from "../../../../server/ports/mounted/local.ts";
 import type { AskedEnvironment, Provider, Verified } from "../../../../server/ports/mounted/provider.ts";
 import { PYTHON, useCheckout } from "../../../support/mounted/mounts.ts";
@@ -89,4 +90,25 @@ test("those before one that takes long do not wait for it", async () => {
   expect(await slow).toMatchObject({ kind: "facts", facts: { violation: "" } });
   expect((await last)?.kind).toBe("facts");
   expect(ends).toEqual([]);
+});
+
+test("who leaves is waited for no longer: neither what is begun nor what follows it keeps its place", async () => {
+  const leaving = new AbortController();
+  const read = readDescribed(provider.described);
+  const [described] = read.kind === "ok" ? read.environments : [];
+  if (described === undefined) throw new Error("it serves an environment");
+  const judging = { provider, described, resource: "echo", canary: () => Promise.reject(new Error("it asks on")) };
+  rmSync(join(folder.path, "go"), { force: true });
+  const judged = judge(judging, Buffer.from("7"), "wait", leaving.signal);
+  // It is with the worker.
+  await new Promise((resolve) => setImmediate(resolve));
+  leaving.abort();
+  writeFileSync(join(folder.path, "go"), "");
+  expect(await judged).toMatchObject({ kind: "failed" });
+  const [again] = await provider.generate(
+    asked,
+    { level: "all", parametersJson: "{}", seeds: [1n] },
+    { signal: leaving.signal },
+  );
+  expect(again).toMatchObject({ kind: "failure", detail: "nobody waits for it" });
 });
