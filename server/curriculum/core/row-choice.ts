@@ -55,11 +55,12 @@ function rowFinder({ pages, retireAfter }: RowTable): (of: number, n: number) =>
   };
 }
 
-/** The first row from one on that is not taken and not retired; the row itself where there is none. */
+/** The first row from one on that is not taken and not retired, unless all are; the row itself where there is none. */
 function nextFree(table: RowTable, from: number, isTaken: (row: number) => boolean): number {
+  const isOver = table.counts[RETIRED] === table.size;
   for (let i = 0; i < table.size; i++) {
     const row = (from + i) % table.size;
-    if (!isTaken(row) && classOf(recordAt(table, row), table.retireAfter) !== RETIRED) return row;
+    if (!isTaken(row) && (isOver || classOf(recordAt(table, row), table.retireAfter) !== RETIRED)) return row;
   }
   return from;
 }

@@ -65,6 +65,9 @@ describe("rows are drawn", () => {
     const all = Array.from({ length: 8 }, (_, row) => ({ row, samples: 4, solved: 4 }));
     const done = withGroups(rowTable(small), [...all, ...all], small.kept);
     expect(new Set(draws(small, done, 8)).size).toBe(8);
+    const many = Array.from({ length: rule.rows }, (_, row) => ({ row, samples: 4, solved: 4 }));
+    const retired = withGroups(rowTable(rule), [...many, ...many], rule.kept);
+    expect(new Set(draws(rule, retired, rule.rows)).size).toBe(rule.rows);
   });
 });
 
