@@ -22,7 +22,7 @@ export function csvHead(bytes: Bytes, isTsv: boolean): { readonly head: CsvHead;
   for (const delimiter of isTsv ? (["\t"] as const) : byCount(first)) {
     const end = firstRecordEnd(first, delimiter);
     const read = textOf(first.subarray(0, end));
-    const [names, ...others] = "text" in read ? (parsed(read.text, delimiter) ?? []) : [];
+    const [names, ...others] = "text" in read ? (parsed(read.text, delimiter, ANY_LINE_ENDS) ?? []) : [];
     if (names === undefined || names.length < 2) continue;
     if (others.length > 0) throw new PoolFileProblem("its lines end in a carriage return alone: save it with LF");
     return { head: { names: differing(names.map((name) => name.trim())), delimiter }, end: start + end };
@@ -59,11 +59,12 @@ class RecordScanner {
   take(bytes: Buffer, offset: number): void {
     for (let i = 0; i < bytes.length; i++) {
       const byte = bytes[i]!;
+      const wasInQuotes = this.#inQuotes;
       // Two quotes for one close and open again.
-      if (this.#inQuotes) this.#inQuotes = byte !== QUOTE;
+      if (wasInQuotes) this.#inQuotes = byte !== QUOTE;
       else if (byte === QUOTE) this.#inQuotes = this.#atFieldStart;
       else if (byte === NEWLINE) this.#onEnd(offset + i + 1);
-      this.#atFieldStart = byte === this.#delimiter || byte === NEWLINE || (byte === QUOTE && !this.#inQuotes);
+      this.#atFieldStart = byte === this.#delimiter || byte === NEWLINE || (wasInQuotes && !this.#inQuotes);
     }
   }
 
@@ -126,9 +127,17 @@ function rowOf(row: number, names: readonly string[], fields: readonly string[] 
   return { row, value: Object.fromEntries(entries) };
 }
 
-function parsed(text: string, delimiter: string): readonly (readonly string[])[] | undefined {
+/** Where records end, as the scanner has it: a carriage return alone is of a field's text. */
+const LINE_ENDS = ["\r\n", "\n"];
+
+/** Of the first line, to see that there is no other kind. */
+const ANY_LINE_ENDS = [...LINE_ENDS, "\r"];
+
+type Records = readonly (readonly string[])[];
+
+function parsed(text: string, delimiter: string, lineEnds = LINE_ENDS): Records | undefined {
   try {
-    return parse(text, { delimiter, relax_column_count: true, skip_empty_lines: false });
+    return parse(text, { delimiter, record_delimiter: lineEnds, relax_column_count: true, skip_empty_lines: false });
   } catch {
     return undefined;
   }

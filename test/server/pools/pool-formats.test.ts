@@ -116,6 +116,7 @@ describe("a row that is broken is refused, and not its neighbours", () => {
   test.each<readonly [string, string | Buffer, readonly number[]]>([
     ["few.csv", 'problem,answer\na,1\nb,2,3\n"c,4"\nd,5\n', [1, 2]],
     ["quotes.csv", 'problem,answer\na,1\nb"c,2\nd,3\n', [1]],
+    ["doubled.csv", 'problem,answer\na,1\nb ""c,2\nd,3\n', [1]],
     [
       "latin.jsonl",
       Buffer.concat([Buffer.from('{"a":1}\n{"a":"'), Buffer.from([0xe9]), Buffer.from('"}\n{"a":2}\n')]),
@@ -130,6 +131,15 @@ describe("a row that is broken is refused, and not its neighbours", () => {
       for (const { row, problem } of await rowsOf(unit, () => undefined)) if (problem !== undefined) problems.push(row);
     expect(problems).toEqual(broken);
   });
+});
+
+test("a carriage return within a line of CSV is of its text, and line ends may differ from line to line", async () => {
+  writeFileSync(at("returns-within.csv"), "problem,answer\na,1\rone\nb,2\r\nc,3\n");
+  expect(await valuesOf(at("returns-within.csv"))).toEqual([
+    { problem: "a", answer: "1\rone" },
+    { problem: "b", answer: "2" },
+    { problem: "c", answer: "3" },
+  ]);
 });
 
 describe("what is no file of rows is said to be so", () => {
