@@ -46,16 +46,21 @@ export interface CacheKey {
 }
 
 const ENVS = fileURLToPath(new URL("../../envs", import.meta.url));
+const FORMATS = fileURLToPath(new URL("formats", import.meta.url));
 
-/** Of the code that decides on levels, hashes and ranks: after a change of it nothing that was kept is used. */
+/** Of the code that decides on values, levels, hashes and ranks: after a change of it nothing that was kept is used. */
 export function codeDigest(environmentFiles: readonly string[] = []): string {
   return digestOfFiles([...environmentFiles], built?.environments ?? environmentsDigest());
 }
 
-/** The same of Gradus's own environments alone, as a checkout has them. */
+/** The same of Gradus's own alone, as a checkout has it. */
 export function environmentsDigest(): string {
-  const own = readdirSync(ENVS, { recursive: true, encoding: "utf8" }).filter((name) => /\.[jt]s$/.test(name));
-  return digestOfFiles([...own.sort().map((name) => join(ENVS, name)), ...readerFiles]);
+  return digestOfFiles([...codeIn(ENVS), ...codeIn(FORMATS), ...readerFiles]);
+}
+
+function codeIn(folder: string): readonly string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.[jt]s$/.test(name));
+  return names.sort().map((name) => join(folder, name));
 }
 
 function digestOfFiles(files: readonly (string | URL)[], of = ""): string {
