@@ -1,6 +1,6 @@
 /** Writes rows of a pool's file as they were. */
 import { appendFileSync } from "node:fs";
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type SchemaElement } from "hyparquet";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import type { FilePlan } from "../../server/pools/work.ts";
 import { compressors, topLevel } from "../../server/pools/formats/parquet.ts";
@@ -50,18 +50,32 @@ function unitsWith(rows: ReadonlySet<number>, sizes: readonly number[]): Readonl
   return found;
 }
 
+/**
+ * An element as its values are stored: bytes, and whole numbers of decimals and times. As what they stand for they would
+ * lose digits, and bytes that are no letters.
+ */
+function stored(element: SchemaElement): SchemaElement {
+  if ((element.num_children ?? 0) > 0) return element;
+  const { converted_type: _, logical_type: __, ...rest } = element;
+  return rest;
+}
+
 /** As Parquet with the schema of the file, which is Parquet too. What its writer noted for its readers goes with it. */
 export async function copyParquet({ from, plan, rows, sizes, to, onUnit }: CopyOptions): Promise<void> {
   const file = await asyncBufferFromFile(from);
-  const metadata = await parquetMetadataAsync(file);
-  const names = topLevel(metadata.schema);
-  const kvMetadata = metadata.key_value_metadata ?? [];
-  const writer = new ParquetWriter({ writer: fileWriter(to), schema: metadata.schema, kvMetadata });
+  const found = await parquetMetadataAsync(file);
+  const names = topLevel(found.schema);
+  const metadata = { ...found, schema: found.schema.map(stored) };
+  const kvMetadata = found.key_value_metadata ?? [];
+  const { schema } = metadata;
+  // Without statistics: what is the least of a column depends on what its values stand for.
+  const writer = new ParquetWriter({ writer: fileWriter(to), schema, kvMetadata, statistics: false });
   const wanted = unitsWith(rows, sizes);
   let first = 0;
   for (const [i, { start, end }] of plan.units.entries()) {
     if (wanted.has(i)) {
-      const read = await parquetReadObjects({ file, metadata, compressors, rowStart: start, rowEnd: end });
+      const part = { rowStart: start, rowEnd: end };
+      const read = await parquetReadObjects({ file, metadata, compressors, utf8: false, ...part });
       const kept = read.filter((_, row) => rows.has(first + row));
       const columnData = names.map((name) => ({ name, data: kept.map((row): unknown => row[name]) }));
       void writer.write({ columnData, rowGroupSize: ROWS_AT_ONCE });
@@ -69,5 +83,6 @@ export async function copyParquet({ from, plan, rows, sizes, to, onUnit }: CopyO
     first += sizes[i] ?? 0;
     onUnit();
   }
+  writer.schema = found.schema;
   void writer.finish();
 }

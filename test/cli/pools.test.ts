@@ -1,7 +1,7 @@
 /** gradus pools, as its users start it. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type SchemaElement } from "hyparquet";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import { beforeAll, describe, expect, test } from "vitest";
 import { countdown } from "../../envs/countdown/index.ts";
@@ -205,6 +205,34 @@ describe("sample", () => {
       target: Number(row["target"]),
     });
     expect(asJson).toEqual(rows.map(numbers));
+  });
+
+  test("of Parquet keeps bytes that are no letters, and all digits of decimals, times and JSON", async () => {
+    const decimal = { type: "INT64", converted_type: "DECIMAL", scale: 2, precision: 18 } as const;
+    const schema: SchemaElement[] = [
+      { name: "root", num_children: 4 },
+      { name: "bytes", type: "BYTE_ARRAY", repetition_type: "OPTIONAL" },
+      { name: "price", ...decimal, repetition_type: "OPTIONAL" },
+      { name: "time", type: "INT64", converted_type: "TIMESTAMP_MICROS", repetition_type: "OPTIONAL" },
+      { name: "json", type: "BYTE_ARRAY", converted_type: "JSON", repetition_type: "OPTIONAL" },
+    ];
+    const columns: Readonly<Record<string, readonly unknown[]>> = {
+      bytes: [Uint8Array.of(0xff, 0, 0x80), null],
+      price: [999_999_999_999_999_999n, null],
+      time: [1_700_000_000_123_456n, null],
+      json: [new TextEncoder().encode("{ }"), null],
+    };
+    const bare = schema.map(({ converted_type: _, ...element }) => element);
+    const writer = new ParquetWriter({ writer: fileWriter(at("exact.parquet")), schema: bare });
+    void writer.write({ columnData: Object.entries(columns).map(([name, data]) => ({ name, data: [...data] })) });
+    writer.schema = schema;
+    void writer.finish();
+    await sample("copied.parquet", { path: at("exact.parquet") });
+    const { schema: copied, ...metadata } = await metadataOf("copied.parquet");
+    expect(copied).toEqual((await metadataOf("exact.parquet")).schema);
+    const file = await asyncBufferFromFile(at("copied.parquet"));
+    const [first] = await parquetReadObjects({ file, metadata: { ...metadata, schema: bare }, utf8: false });
+    expect(first).toEqual(Object.fromEntries(Object.entries(columns).map(([name, [value]]) => [name, value])));
   });
 
   test.each([
