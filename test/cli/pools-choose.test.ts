@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { readCondition } from "../../cli/conditions.ts";
 import { chooseRows, sharesOf } from "../../cli/pools/choose.ts";
 import { fieldOf } from "../../cli/pools/stream.ts";
+import { parseExact } from "../../envs/lib/exact-json.ts";
 
 describe("shares", () => {
   test("are rounded by the largest remainder, as of SuperGPQA's disciplines", () => {
@@ -69,6 +70,8 @@ describe("conditions", () => {
     "a.b": 1,
     prompt: [{ content: "Hé" }],
     info: { split: "test" },
+    half: "0.5",
+    ids: parseExact("[9007199254740993, 9007199254740992]"),
   };
   const holds = (text: string): boolean | undefined => {
     const condition = readCondition(text);
@@ -88,6 +91,13 @@ describe("conditions", () => {
     ["n>=3", true],
     ["n<3", false],
     ["type>3", false],
+    ["half>0.4", true],
+    ["half>=0.6", false],
+    ["empty<=0", false],
+    ["ids.0=9007199254740993", true],
+    ["ids.0=9007199254740992", false],
+    ["ids.1=9007199254740993", false],
+    ["ids.0>9007199254740000", true],
     ["ok=true", true],
     ["empty=", true],
     ["gone=", false],
