@@ -30,6 +30,7 @@ def read(folder: Path, text: str, **options: Any) -> dict[int, float]:
 def test_csv_is_read_by_its_columns_names(tmp_path: Path) -> None:
     assert read(tmp_path, "row,pass_rate\n3,0.25\n\n0,1\n") == {3: 0.25, 0: 1.0}
     assert read(tmp_path, "pass_rate, note ,row\r\n0.5,x,7\r\n") == {7: 0.5}
+    assert read(tmp_path, "\ufeffrow,pass_rate\n3,0.25\n") == {3: 0.25}
 
 
 def test_a_report_has_the_rows_of_its_suite(tmp_path: Path) -> None:
@@ -50,6 +51,7 @@ def test_a_report_has_the_rows_of_its_suite(tmp_path: Path) -> None:
         ("row,pass_rate\n-1,0.5", r"line 2: wants a row from 0"),
         ("row,pass_rate\n1,", r"line 2: wants a row from 0"),
         ("row,pass_rate\n1", r"line 2: wants a row from 0"),
+        ("row,pass_rate\n1,0.5\n1,0.6", r"line 3: row 1 has a rate already"),
         ("{", r"rates: .*"),
         (report(), r"the report has no rows of a pool"),
         (report(rated("a", 0.5, 1)), r"rows\[0\]: wants a row from 0 and a pass_rate in \[0, 1\]"),

@@ -32,9 +32,13 @@ function ofCsv(text: string): RowRates {
   for (const [i, line] of lines.entries()) {
     if (line.trim() === "") continue;
     const cells = line.split(",").map((cell) => (cell.trim() === "" ? NaN : Number(cell)));
+    // A quoted field may have commas: what follows it would be taken from another column.
+    if (cells.length !== names.length)
+      throw wrong(`line ${i + 2}: it has ${cells.length} fields, and the first line names ${names.length} columns`);
     const [number, value] = [cells[row], cells[rate]] as [number, number];
     if (!isRate(number, value))
       throw wrong(`line ${i + 2}: wants a row from 0 and a rate in [0, 1]; got ${line.slice(0, 200)}`);
+    if (rates.has(number)) throw wrong(`line ${i + 2}: row ${number} has a rate already`);
     rates.set(number, value);
   }
   return rates;

@@ -23,6 +23,8 @@ test.each([
   ["row,pass_rate\n0,1\n1,1.5", "rates: line 3: wants a row from 0 and a rate in [0, 1]; got 1,1.5"],
   ["row,pass_rate\n-1,0.5", "rates: line 2: wants a row from 0"],
   ["row,pass_rate\n1,", "rates: line 2: wants a row from 0"],
+  ["row,pass_rate\n1,0.5\n1,0.6", "rates: line 3: row 1 has a rate already"],
+  ['row,note,pass_rate\n1,"f(1,0,5)",0.5', "line 2: it has 5 fields, and the first line names 3 columns"],
   ["{", "rates: the report is not JSON"],
   [report(undefined), "rates: the report has no rows of a pool"],
   [report("x"), "rates: rows must be a list of objects"],

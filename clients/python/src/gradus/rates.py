@@ -30,7 +30,8 @@ def read_rates(path: str | PathLike[str], *, pool: str | None = None) -> dict[in
         The file cannot be read.
 
     """
-    text = Path(path).read_text(encoding="utf-8")
+    # With or without a byte order mark, which spreadsheets write.
+    text = Path(path).read_text(encoding="utf-8-sig")
     try:
         return _of_report(text, pool) if text.lstrip().startswith("{") else _of_csv(text)
     except ValueError as error:
@@ -58,6 +59,9 @@ def _of_csv(text: str) -> dict[int, float]:
         if not _is_rate(row, rate):
             got = ",".join(str(value) for value in line.values())
             message = f"line {reader.line_num}: wants a row from 0 and a rate in [0, 1]; got {got}"
+            raise ValueError(message)
+        if row in rates:
+            message = f"line {reader.line_num}: row {row} has a rate already"
             raise ValueError(message)
         rates[row] = rate
     return rates
