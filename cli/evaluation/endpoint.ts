@@ -2,7 +2,7 @@
 import { setTimeout as after } from "node:timers/promises";
 import OpenAI, { APIError } from "openai";
 import type { ChatMessage } from "../../clients/ts/src/public.ts";
-import { secretCutter } from "../../server/runtime/secrets.ts";
+import { keyCutter } from "../../server/runtime/secrets.ts";
 import { createAttempt, oneLine } from "./attempt.ts";
 import { readReply, type Written } from "./reply.ts";
 
@@ -56,7 +56,7 @@ export function createModel(options: EndpointOptions): Model {
     timeout: timeoutMs,
     logLevel: "off",
   });
-  const cut = secretCutter([apiKey]);
+  const cut = keyCutter(apiKey);
   return async (prompt) => {
     const ended = new AbortController();
     const ending = AbortSignal.any([ended.signal, signal]);

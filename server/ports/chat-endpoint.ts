@@ -2,7 +2,7 @@
 import type OpenAI from "openai";
 import { onOneLine } from "../../envs/lib/words.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
-import { secretCutter } from "../runtime/secrets.ts";
+import { keyCutter } from "../runtime/secrets.ts";
 
 export interface EndpointOptions {
   /** Base URL, e.g. "http://localhost:8000/v1". */
@@ -53,7 +53,7 @@ const RETRY_DELAY_MAX_MS = 60_000;
 
 export function createEndpoint({ url, model, key, timeoutMs, ...options }: EndpointOptions): AskModel {
   const { temperature, outputTokensMax = OUTPUT_TOKENS_MAX, headers } = options;
-  const cut = secretCutter([key]);
+  const cut = keyCutter(key);
   // Loaded where there is an endpoint: it takes longer to load than a command that asks none takes to run.
   const opened = openClient({ url, key, timeoutMs });
   return async (prompt, signal) => {

@@ -21,6 +21,17 @@ export function secretCutter(secrets: readonly (string | undefined)[]): (words: 
 }
 
 /**
+ * What stands in for a key where an endpoint wants none, such as "ollama", "not-needed", "anything" or "123456". Models
+ * write such words too, and what they wrote would be scored and kept without them.
+ */
+const STAND_IN = /^(?:[a-z_-]{1,15}|\d{1,15})$/i;
+
+/** Gives what cuts an endpoint's key out of what a model wrote. */
+export function keyCutter(key: string | undefined): (words: string) => string {
+  return secretCutter(key !== undefined && STAND_IN.test(key) ? [] : [key]);
+}
+
+/**
  * Each of its characters as it is, or as URLs, forms, JSON and HTML write it, which may be done again to what was written:
  * a reply is unpacked behind this, and a secret that was packed would come out of it.
  */

@@ -1,6 +1,6 @@
 /** A secret is cut out of words in every form in which it is quoted, and nothing else is. */
 import { expect, test } from "vitest";
-import { secretCutter } from "../../../server/runtime/secrets.ts";
+import { keyCutter, secretCutter } from "../../../server/runtime/secrets.ts";
 
 const KEY = 'sk-proj/Ab+9=&"x<';
 const cut = secretCutter([undefined, "none", KEY]);
@@ -40,6 +40,12 @@ test.each([
 test("words without it stay as they are, and so do all where a key is none", () => {
   expect(cut("none of the keys is here: sk-proj")).toBe("none of the keys is here: sk-proj");
   expect(secretCutter(["none", "", undefined])("none")).toBe("none");
+});
+
+test("a word that stands in for an endpoint's key is not cut out of what a model wrote", () => {
+  for (const key of ["anything", "not-needed", "123456"]) expect(keyCutter(key)(`It is ${key}.`)).toBe(`It is ${key}.`);
+  expect(keyCutter(KEY)(`It is ${KEY}.`)).toBe("It is [a secret].");
+  expect(keyCutter("gsk-4f0c22aa")("It is gsk-4f0c22aa.")).toBe("It is [a secret].");
 });
 
 test.each(["\\", "&amp;", "%25", "\\u0073", "s"])(
