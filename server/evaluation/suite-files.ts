@@ -13,6 +13,7 @@
  * environment makes a suite another one, evaluations of it are refused rather than continued.
  */
 import type { Split } from "../../envs/environment.ts";
+import { repeatedKey } from "../../envs/lib/exact-json.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { readTextFile } from "../runtime/files.ts";
 import { openSuite, type SuiteDefinition, type SuitePart, type SuiteSources } from "./suite.ts";
@@ -33,7 +34,11 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export function readSuite(registry: Registry, text: string): SuiteFileResult {
   try {
-    return { kind: "ok", definition: suiteOf(registry, JSON.parse(text)) };
+    // Editors of Windows begin it with a byte order mark.
+    const json: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
+    const twice = repeatedKey(text);
+    if (twice !== undefined) throw new Problem(`it has the field '${twice}' twice in one place: remove one`);
+    return { kind: "ok", definition: suiteOf(registry, json) };
   } catch (error) {
     if (error instanceof SyntaxError) return { kind: "invalid", message: `it is not JSON: ${error.message}` };
     if (error instanceof Problem) return { kind: "invalid", message: error.message };

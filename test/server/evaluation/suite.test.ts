@@ -128,6 +128,7 @@ describe("a suite file", () => {
   test.each([
     ["{", "it is not JSON"],
     ["[]", "the suite must be an object"],
+    ['{"id": "a", "version": 1, "parts": [{"tasks": 20, "tasks": 200}]}', "the field 'tasks' twice"],
     [JSON.stringify({ id: "a", version: 1, parts: [] }), "parts must be a list of 1 to 1000"],
     [JSON.stringify({ id: "a b!", version: 1, parts: [part] }), "id must be a name"],
     [JSON.stringify({ id: "a", version: 0, parts: [part] }), "version must be a whole number from 1"],
@@ -161,6 +162,11 @@ describe("a suite file", () => {
       kind: "invalid",
       message: expect.stringContaining(words) as string,
     });
+  });
+
+  test("a byte order mark before it is none of it", () => {
+    const text = JSON.stringify({ id: "a", version: 1, parts: [part] });
+    expect(readSuite(registry, `\ufeff${text}`)).toEqual(readSuite(registry, text));
   });
 
   test("parameters out of range are found when it is opened", () => {
