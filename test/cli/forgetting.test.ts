@@ -84,6 +84,7 @@ describe("the matrix", () => {
       { ...plain, after: [...after.slice(0, 2), { domain: "z", reports: [report({ x: 1 })] }] },
       "--after z: no report has a row 'y'",
     ],
+    [{ ...plain, base: [base, report({ x: 0.1 })] }, "--base: several reports have a row 'x'"],
   ])("says what is missing", (input, message) => {
     expect(transferMatrix(input)).toEqual({ kind: "invalid", message: expect.stringContaining(message) as string });
   });
@@ -110,6 +111,8 @@ describe("on the command line", () => {
     expect(out).toContain("  forgetting:\n");
     const json = await gradus({ cwd: folder.path }, "forgetting", ...flags, "--json");
     expect(JSON.parse(json.out)).toMatchObject({ order: ["x", "y"], means: [-0.05, -0.1] });
+    const twice = await gradus({ cwd: folder.path }, "forgetting", ...flags, "--domain=x=y", "--domain=x=z", "--json");
+    expect(JSON.parse(twice.out)).toMatchObject({ base: [0.35, 0.4] });
   });
 
   test.each([

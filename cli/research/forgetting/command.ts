@@ -79,7 +79,7 @@ async function forgetting({ base, after, domain = [], figure, chart, json }: Fla
         return { domain: name, reports: await reportsOf("--after", paths) };
       }),
     ),
-    rows: new Map(domain.map(({ name, value }) => [name, value.split(",").map((row) => row.trim())])),
+    rows: rowsByDomain(domain),
     figure,
   });
   if (result.kind === "invalid") throw new CliProblem("usage", result.message);
@@ -93,6 +93,14 @@ async function forgetting({ base, after, domain = [], figure, chart, json }: Fla
     print(
       [shown(matrix), `order: ${matrix.order.join(", ")}`, policyText(matrix), ...(chart ? [chart] : [])].join("\n\n"),
     );
+}
+
+/** A domain may be given several times, with some of its rows each. */
+function rowsByDomain(given: readonly Named[]): ReadonlyMap<string, readonly string[]> {
+  const rows = new Map<string, readonly string[]>();
+  for (const { name, value } of given)
+    rows.set(name, [...(rows.get(name) ?? []), ...value.split(",").map((row) => row.trim())]);
+  return rows;
 }
 
 const signed = (change: number): string => `${change > 0 ? "+" : ""}${change.toFixed(4)}`;

@@ -101,7 +101,10 @@ function scoresOf(
 
 /** Of the row of a name: of an environment, of a category, of a part, or a suite as a whole. */
 function scoreOf(stage: string, reports: readonly Report[], name: string, figure: string | undefined): Score {
-  const row = reports.map((report) => rowOf(report, name)).find((found) => found !== undefined);
+  const [row, ...others] = reports.flatMap((report) => rowOf(report, name) ?? []);
+  // Whichever came first would be held against whichever comes first at another stage.
+  if (others.length > 0)
+    return { kind: "none", message: `${stage}: several reports have a row '${name}': name rows that one report has` };
   if (row === undefined) {
     const names = [...new Set(reports.flatMap(namesOf))].join(", ");
     const remedy = `give its rows by --domain NAME=ROW,ROW; there are ${names}`;
