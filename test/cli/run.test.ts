@@ -279,6 +279,7 @@ prompts_per_update: 0
 
   test.each([
     [["set-weights", "none", "a"], 2, "wants arm=weight, e.g. real/T0=0.5; got 'a'"],
+    [["set-weights", "none", "a=0", "a=1"], 2, "'a' is given twice"],
     [["get", "none"], 3, "none"],
     [["create", "/no/such.yaml"], 3, "<file> must be a file that can be read"],
     [["import", "/no/such.run", "--run-id", "x"], 3, "<file> must be a file that can be read"],

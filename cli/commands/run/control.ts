@@ -96,5 +96,7 @@ function weightsOf(given: readonly string[]): Readonly<Record<string, number>> {
       throw new CliProblem("usage", `wants arm=weight, e.g. real/T0=0.5; got '${text}'`);
     return [arm, Number(weight)] as const;
   });
+  const twice = entries.find(([arm], i) => entries.findIndex(([other]) => other === arm) !== i);
+  if (twice !== undefined) throw new CliProblem("usage", `'${twice[0]}' is given twice`);
   return Object.fromEntries(entries);
 }
