@@ -1,5 +1,15 @@
 /** Files that commands write: whole, or not at all. */
-import { accessSync, closeSync, constants, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { makeFolder } from "../server/stores/folder.ts";
 import { CliProblem, pathTrouble } from "./problem.ts";
 
@@ -36,6 +46,19 @@ export async function withOut<T>(option: string, path: string, work: (path: stri
   } catch (error) {
     if (!direct) rmSync(partial, { force: true });
     throw problem(option, "file", path, error);
+  }
+}
+
+/** Refuses to write to the file that is read: the rows that a command leaves out would be gone. */
+export function refuseSame(option: string, read: string, out: string): void {
+  if (isSame(read, out)) throw new CliProblem("usage", `${option} must be another file than the one that is read`);
+}
+
+function isSame(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
   }
 }
 

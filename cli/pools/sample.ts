@@ -1,5 +1,4 @@
 /** Samples a pool's file: rows are sifted, chosen in proportion, and copied as they were. */
-import { realpathSync } from "node:fs";
 import type { Environment } from "../../envs/environment.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import { examineRow, viewOf } from "../../envs/pool-columns.ts";
@@ -12,7 +11,7 @@ import { columnsOf } from "../../server/pools/units.ts";
 import { type FilePlan, problemText, type PoolWork } from "../../server/pools/work.ts";
 import type { Condition } from "../conditions.ts";
 import { formatOf } from "../export/write.ts";
-import { withOut } from "../out.ts";
+import { refuseSame, withOut } from "../out.ts";
 import { CliProblem, fileProblem } from "../problem.ts";
 import { chooseRows } from "./choose.ts";
 import { fieldOf, type FileRow, fileRows, valueOf } from "./stream.ts";
@@ -89,18 +88,10 @@ export async function samplePool(options: SampleOptions): Promise<SampleReport> 
 function copierOf(path: string, out: string, { format: from }: FilePlan): typeof copyLines {
   const format = formatOf(out);
   if (format === undefined) throw new CliProblem("usage", `--out must end in .jsonl or .parquet; got '${out}'`);
-  if (isSame(path, out)) throw new CliProblem("usage", `--out must be another file than the one that is sampled`);
+  refuseSame("--out", path, out);
   if (format === "jsonl") return copyLines;
   if (from === "parquet") return copyParquet;
   throw new CliProblem("usage", `--out must end in .jsonl, for ${path} is no Parquet, whose columns have types`);
-}
-
-function isSame(path: string, out: string): boolean {
-  try {
-    return realpathSync(path) === realpathSync(out);
-  } catch {
-    return false;
-  }
 }
 
 type Sieved = { readonly category: string } | { readonly why: string };

@@ -129,6 +129,13 @@ test("where the teacher is gone what is done is kept, and the same command asks 
   expect(existsSync(at("long-out.jsonl.partial"))).toBe(false);
 });
 
+test("the file that is read is not written to: rejected rows would be gone", async () => {
+  write("own.jsonl", numbered(2));
+  const { code, err } = await distract("http://127.0.0.1:9/v1", "own.jsonl", "own.jsonl");
+  expect([code, err]).toEqual([2, expect.stringContaining("--out must be another file than the one that is read")]);
+  expect(linesOf("own.jsonl")).toHaveLength(2);
+});
+
 describe("replies", () => {
   test("hold a list, whatever stands around it", () => {
     const texts = ['["a", "b"]', '<think>["x"]</think> ```json\n["a", "b"]\n```', 'Sure: ["a", "b"].'];

@@ -57,6 +57,13 @@ test("rates each row by its number in the file, as rate-rows reads it, and draws
   expect(read("rates.svg")).toMatch(/^<svg[^]*Pass rates of 20 rows of sums[^]*<\/svg>\n$/);
 });
 
+test("the pool's own file is not written to: rows that are not rated would be gone", async () => {
+  const before = read("sums.jsonl");
+  const { code, err } = await profile("--out", "sums.jsonl");
+  expect([code, err]).toEqual([2, expect.stringContaining("--out must be another file than the one that is read")]);
+  expect(read("sums.jsonl")).toBe(before);
+});
+
 test("the same command again asks nothing, and writes the rows with the column that ranks them", async () => {
   const before = model.requests.length;
   const { code, out } = await profile("--out", "rated.jsonl", "--json");

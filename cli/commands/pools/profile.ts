@@ -15,7 +15,7 @@ import {
 import type { RowRates } from "../../../clients/ts/src/public.ts";
 import type { Local } from "../../local.ts";
 import { note } from "../../notes.ts";
-import { withOut, writeOut } from "../../out.ts";
+import { refuseSame, withOut, writeOut } from "../../out.ts";
 import type { Chosen, Profiled } from "../../pools/profile.ts";
 import { rateCounts, rateHistogram } from "../../pools/rates.ts";
 import { print, printJson } from "../../print.ts";
@@ -74,12 +74,14 @@ async function profile(chosen: Chosen, flags: Flags, out: string): Promise<void>
     return [profiled.suite];
   });
   try {
+    const path = await pathOf(local, flags, chosen.pool);
+    refuseSame("--out", path, out);
     const { suite, rows } = profiled as unknown as Profiled;
     const { failed, reason, evaluation } = await complete(local, flags, suite.id);
     const rates = await ratesOf(evaluation);
     if (format === "csv") await writeOut("--out", out, ratesCsv(rates));
     else {
-      const plan = await planOf(local, flags, chosen.pool);
+      const plan = await planOf(local, path);
       await withOut("--out", out, (to) => writeRated(to, plan, rates));
     }
     await tell({ chosen, flags, out, rates, rows });
@@ -104,17 +106,20 @@ async function complete({ client }: Local, flags: Flags, suite: string) {
   return { evaluation, ...(await completeAlone(evaluation, flags, created)) };
 }
 
-/** The pool's file, in the units that it is read in. */
-async function planOf({ deps }: Local, flags: Flags, name: string) {
-  const [{ poolWork }, { readPoolPath }] = await Promise.all([
-    import("../../../server/pools/work.ts"),
-    import("../../../server/pools/selection.ts"),
-  ]);
+/** The pool's file. */
+async function pathOf({ deps }: Local, flags: Flags, name: string): Promise<string> {
+  const { readPoolPath } = await import("../../../server/pools/selection.ts");
   const given = configOf(flags).pools.find((each) => each.name === name);
   const shipped = deps.pools.get(name)?.definition.rows?.defaultPool;
   const read = given && readPoolPath(given.path, deps.registry);
   const path = read?.kind === "ok" ? read.path : shipped && fileURLToPath(shipped.file);
   if (path === undefined) throw new Error(`bug: pool '${name}' has no file`);
+  return path;
+}
+
+/** The same in the units that it is read in. */
+async function planOf({ deps }: Local, path: string) {
+  const { poolWork } = await import("../../../server/pools/work.ts");
   const planned = await poolWork(deps.registry).plan(path);
   if (planned.kind === "problem") throw fileProblem(`${path}: ${planned.message}`);
   return planned.value;
