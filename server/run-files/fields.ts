@@ -175,7 +175,7 @@ function readPlain(reading: Reading, given: unknown, place: Place, depth = 0): J
     const entries = node.items.flatMap((pair): readonly (readonly [string, JsonValue])[] => {
       const name = keyOf(pair);
       const entry = { offset: rangeStart(pair.key) ?? place.offset, field: `${place.field}.${name}` };
-      reading.offsets.set(entry.field, entry.offset);
+      setOnce(reading, entry);
       const json = readPlain(reading, pair.value, entry, depth + 1);
       return json === undefined ? [] : [[name, json]];
     });
@@ -241,11 +241,17 @@ function readEntries(
   const entries = node.items.flatMap((pair): readonly (readonly [string, JsonValue])[] => {
     const name = keyOf(pair);
     const entry = { offset: rangeStart(pair.key) ?? place.offset, field: `${place.field}["${name}"]` };
-    reading.offsets.set(entry.field, entry.offset);
+    setOnce(reading, entry);
     const json = readOne(reading, desc, resolved(reading, pair.value), entry);
     return json === undefined ? [] : [[name, json]];
   });
   return Object.fromEntries(entries);
+}
+
+/** Notes where an entry stands. YAML takes 1 and "1" for two keys, which are one name here. */
+function setOnce(reading: Reading, entry: Place): void {
+  if (reading.offsets.has(entry.field)) problem(reading, entry, "it is given twice");
+  reading.offsets.set(entry.field, entry.offset);
 }
 
 function problem(reading: Reading, { offset, field }: Place, message: string): undefined {

@@ -157,6 +157,14 @@ describe("what is wrong names line, field and remedy", () => {
     ],
     ["policy:\n  mixture: {}\n  bandit: {}\n", "run.yaml:3: policy.bandit: 'mixture' is given too: give one of them"],
     ["runId: a\nrun_id: b\n", "run.yaml:2: run_id: it is given twice"],
+    [
+      'policy:\n  staged:\n    stages:\n    - weights: {1: 0.5, "1": 2}\n',
+      'run.yaml:4: policy.staged.stages[0].weights["1"]: it is given twice',
+    ],
+    [
+      'policy:\n  named:\n    parameters:\n      1: 0.5\n      "1": 2\n',
+      "run.yaml:5: policy.named.parameters.1: it is given twice",
+    ],
     ["config:\n  arms: []\n", "run.yaml:1: config: there is no such field"],
     ["seed: 1\nseed: 2\n", "run.yaml:2: "],
     ["seed: [1\n", "run.yaml:2: "],
