@@ -77,7 +77,8 @@ export async function samplePool(options: SampleOptions): Promise<SampleReport> 
         categories: chosen.map((each) => ({ category: each.name, rows: each.available, taken: each.rows.length })),
       };
     } catch (error) {
-      if (error instanceof CliProblem) throw error;
+      // A disk that is full is no fault of the file that is read.
+      if (error instanceof CliProblem || (error as NodeJS.ErrnoException).syscall === "write") throw error;
       // Whoever reads Parquet throws plain errors for files that are none.
       throw fileProblem(`${path}: ${problemText(error)}`);
     }

@@ -1,5 +1,5 @@
 /** gradus pools, as its users start it. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, type SchemaElement } from "hyparquet";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
@@ -247,6 +247,11 @@ describe("sample", () => {
     await expect(sample(out, options, ...where)).rejects.toThrow(message);
     expect(readFileSync(at("all.jsonl"), "utf8")).toBe(before);
     expect(existsSync(at("x.jsonl"))).toBe(false);
+  });
+
+  test("a full disk is told of the file that is written", async () => {
+    symlinkSync("/dev/full", at("full.jsonl"));
+    await expect(sample("full.jsonl")).rejects.toThrow(/^--out must be a file that can be written; .*its disk is full/);
   });
 
   test.each([
