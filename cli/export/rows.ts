@@ -30,7 +30,8 @@ export interface Selection {
 /**
  * Rows with a ratio above a bound, as many of each environment (FORGE A.3.2: 1,000 per task): of each `perEnvironment`,
  * or as many as the scarcest has. An environment's rows are taken prompt by prompt, one of each before a second of any,
- * so that prompts with many good completions do not crowd out others. Environments take turns in what comes out.
+ * so that prompts with many good completions do not crowd out others, and its levels take turns: suites begin with the
+ * easiest. Environments take turns in what comes out.
  */
 export function selectEvenly(rows: readonly ExportRow[], ratioAbove: number, perEnvironment?: number): Selection {
   const good = rows.filter(({ ratio }) => ratio > ratioAbove);
@@ -43,7 +44,8 @@ export function selectEvenly(rows: readonly ExportRow[], ratioAbove: number, per
 }
 
 function promptByPrompt(rows: readonly ExportRow[]): readonly ExportRow[] {
-  return inTurns([...Map.groupBy(rows, ({ group_id }) => group_id).values()]);
+  const prompts = [...Map.groupBy(rows, ({ group_id }) => group_id).values()];
+  return inTurns(inTurns([...Map.groupBy(prompts, ([first]) => first?.level).values()]));
 }
 
 /** The first of each list, then the second of each, and so on. */

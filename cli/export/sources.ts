@@ -124,21 +124,40 @@ export function solverSources(local: Local, choice: SolverChoice): readonly RowS
   }));
 }
 
+/** Levels take turns, so that whoever takes only some of the rows has some of each level. */
 async function* solverRows(
   local: Local,
   environment: Environment,
   levels: readonly string[],
   choice: SolverChoice,
 ): AsyncGenerator<ExportRow, undefined, undefined> {
-  for (const [i, level] of levels.entries()) {
-    // The first levels have one task more where the count does not come out even.
-    const count = Math.floor(choice.count / levels.length) + Number(i < choice.count % levels.length);
-    for (let from = 0; from < count; from += CHUNK) {
-      const tasks = await tasksOf(local.client, environment, level, [from, Math.min(from + CHUNK, count)], choice);
-      for (const task of tasks) yield await solvedRow(local, environment, task);
-      // For Ctrl-C and the progress bar: all else here is one long piece of work.
-      await nextTurn();
+  // The first levels have one task more where the count does not come out even.
+  const countAt = (i: number): number =>
+    Math.floor(choice.count / levels.length) + Number(i < choice.count % levels.length);
+  const open = new Set(
+    levels.map((level, i) => levelRows(local, environment, level, { ...choice, count: countAt(i) })),
+  );
+  while (open.size > 0)
+    for (const rows of open) {
+      const { value } = await rows.next();
+      if (value === undefined) open.delete(rows);
+      else yield value;
     }
+  return undefined;
+}
+
+async function* levelRows(
+  local: Local,
+  environment: Environment,
+  level: string,
+  choice: SolverChoice,
+): AsyncGenerator<ExportRow, undefined, undefined> {
+  const { count } = choice;
+  for (let from = 0; from < count; from += CHUNK) {
+    const tasks = await tasksOf(local.client, environment, level, [from, Math.min(from + CHUNK, count)], choice);
+    for (const task of tasks) yield await solvedRow(local, environment, task);
+    // For Ctrl-C and the progress bar: all else here is one long piece of work.
+    await nextTurn();
   }
   return undefined;
 }

@@ -390,6 +390,12 @@ describe("gradus export", () => {
     expect(new Set(rows.map(({ level }) => level))).toEqual(new Set(["easy", "T1"]));
   });
 
+  test("of some of the solvers' answers the levels take turns", async () => {
+    const choices = ["--environment", "countdown", "--count", "40", "--per-environment", "5"];
+    const { code } = await gradus(here, "export", "--solver", ...choices, "--out", "five.jsonl");
+    expect([code, rowsIn("five.jsonl").map(({ level }) => level)]).toEqual([0, ["T0", "T1", "T2", "T3", "T0"]]);
+  });
+
   test.each([
     [["--out", "a.csv", "--solver"], 2, "--out must end in .jsonl or .parquet"],
     [["--out", "a.jsonl"], 2, "give either --evaluation-id or --solver"],

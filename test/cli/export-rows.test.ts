@@ -35,6 +35,12 @@ const rows = [
   row("y", "e", 5, 0.51),
 ];
 
+test("where not all are taken the levels take turns, though a suite has the easiest first", () => {
+  const of = (level: string, group: string) => ({ ...row("x", group, 0, 1), level });
+  const all = [of("easy", "a"), of("easy", "b"), of("easy", "c"), of("hard", "d"), of("hard", "e")];
+  expect(shown(selectEvenly(all, 0.5, 4).rows)).toEqual(["a0", "d0", "b0", "e0"]);
+});
+
 test("as many of each environment as the scarcest has, one of each prompt before a second of any", () => {
   const { rows: kept, available } = selectEvenly(rows, 0.5);
   expect(shown(kept)).toEqual(["a0", "d0", "b0", "e5", "a1", "d1"]);
