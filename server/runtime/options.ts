@@ -273,6 +273,7 @@ export const configOptions = {
     description:
       "for the files of --pool: the column that holds what their environment knows by another name, e.g. answer=final_answer or p:answer=meta.gold for the pool p alone; may be given several times",
     each: namedColumn,
+    about: ({ pool = "", name }) => `${pool}:${name}`,
   }),
   ...portOptions,
   suiteFile: list({

@@ -120,14 +120,22 @@ export function flag(of: Described): OptionSpec<boolean> {
   return { ...plain, ...of, placeholder: "", defaultValue: false, parse };
 }
 
-/** Any number of texts; none by default. `check` says what is expected of each where one is not right. */
-export function list<T>(
-  of: Described & { readonly placeholder: string; readonly each: (text: string) => Parsed<T> },
-): OptionSpec<readonly T[]> {
+/** What a list has of each text; `about`: what it speaks of, where that can be said once only. */
+interface ListOf<T> extends Described {
+  readonly placeholder: string;
+  readonly each: (text: string) => Parsed<T>;
+  readonly about?: (value: T) => string;
+}
+
+/** Any number of texts; none by default. `each` says what is expected of each where one is not right. */
+export function list<T>({ about, ...of }: ListOf<T>): OptionSpec<readonly T[]> {
   const parse = (texts: readonly string[]): Parsed<readonly T[]> => {
     const results = texts.map(of.each);
     const refused = results.find((result) => result.kind === "refused");
-    return refused ?? accept(results.flatMap((result) => (result.kind === "value" ? [result.value] : [])));
+    if (refused !== undefined) return refused;
+    const values = results.flatMap((result) => (result.kind === "value" ? [result.value] : []));
+    const isOnce = about === undefined || new Set(values.map(about)).size === values.length;
+    return isOnce ? accept(values) : refuse("given once for each name");
   };
   return { ...plain, ...of, repeatable: true, defaultValue: [], parse };
 }

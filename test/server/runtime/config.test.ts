@@ -103,6 +103,10 @@ describe("a refusal names the flag, the limit and what came", () => {
       "--max-message-bytes must be a number of bytes from 4096 to 1073741824, e.g. 1048576 or 1MiB; got '1KB'",
     ],
     [
+      ["--column", "answer=a", "--column", "p:answer=b", "--column", "answer=c"],
+      "--column must be given once for each name; got 'answer=a,p:answer=b,answer=c'",
+    ],
+    [
       ["--pool", "a b=c"],
       "--pool must be name=path, where the name has 1 to 64 characters of a-z A-Z 0-9 . _ -; got 'a b=c'",
     ],
