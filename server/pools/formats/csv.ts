@@ -115,7 +115,10 @@ export function* readCsv(bytes: Bytes, { names, delimiter }: CsvHead, { start, e
 function alone(bytes: Buffer, delimiter: string): readonly string[] | string {
   const read = textOf(bytes);
   if ("problem" in read) return read.problem;
-  return parsed(read.text, delimiter)?.[0] ?? "its quotes are not those of CSV";
+  // A quote that is not closed takes along the lines up to the next one, which would be missing without a word.
+  const lines = read.text.trimEnd().split("\n").length;
+  const over = lines === 1 ? "" : `: it goes over ${lines} lines`;
+  return parsed(read.text, delimiter)?.[0] ?? `its quotes are not those of CSV${over}`;
 }
 
 function rowOf(row: number, names: readonly string[], fields: readonly string[] | string = [], own: Buffer): RawRow {

@@ -133,6 +133,14 @@ describe("a row that is broken is refused, and not its neighbours", () => {
   });
 });
 
+test("a row of CSV that a quote makes out of several lines says so", async () => {
+  writeFileSync(at("open.tsv"), 'problem\tanswer\n"a\t1\nb\t2\n"c\t3\nd\t4\n');
+  const [unit] = (await layOut(at("open.tsv"))).units;
+  const [first, ...others] = await rowsOf(unit!, () => undefined);
+  expect(first?.problem).toBe("its quotes are not those of CSV: it goes over 3 lines");
+  expect(others).toEqual([{ row: 1, value: { problem: "d", answer: "4" } }]);
+});
+
 test("a carriage return within a line of CSV is of its text, and line ends may differ from line to line", async () => {
   writeFileSync(at("returns-within.csv"), "problem,answer\na,1\rone\nb,2\r\nc,3\n");
   expect(await valuesOf(at("returns-within.csv"))).toEqual([
