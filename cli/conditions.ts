@@ -2,6 +2,7 @@
  * Conditions of --where: a name, a comparison and a value, e.g. "reward>0.1", "problem_type=Algebra" or
  * "problem!~![](". Names, comparisons and what a missing value means are the same for graded completions and for rows. Pure.
  */
+import { exactNumber, isRawNumber, numberText } from "../envs/lib/exact-json.ts";
 
 export interface Condition {
   /** As it was given. */
@@ -37,7 +38,7 @@ export function readCondition(text: string): Condition | undefined {
   if (/^!?=$/.test(comparison) && FOREIGN.test(given)) return undefined;
   if (name === "" || (order !== undefined && !NUMBER.test(bound))) return undefined;
   const positive = (value: unknown): boolean => {
-    if (order !== undefined) return typeof value === "number" && order(value, Number(bound));
+    if (order !== undefined) return order(numberOf(value), Number(bound));
     return comparison.endsWith("~") ? contains(value, bound) : equals(value, bound);
   };
   const isNegated = comparison.startsWith("!");
@@ -45,11 +46,19 @@ export function readCondition(text: string): Condition | undefined {
   return { text, name, comparison: comparison as Comparison, bound, holds };
 }
 
+/** A value that is one, or a text that says one, as all values of CSV do; NaN, which no order holds for: it is none. */
+function numberOf(value: unknown): number {
+  if (isRawNumber(value)) return Number(value.rawJSON);
+  if (typeof value === "string") return NUMBER.test(value) ? Number(value) : NaN;
+  return typeof value === "number" ? value : NaN;
+}
+
 /** A value that is not there equals nothing, not even the empty text. */
 function equals(value: unknown, bound: string): boolean {
   if (value === undefined || value === null) return false;
-  if (typeof value === "number") return NUMBER.test(bound) && value === Number(bound);
-  return textOf(value) === bound;
+  if (typeof value !== "number" && !isRawNumber(value)) return textOf(value) === bound;
+  // By their digits: two ids of 64 bits may be one number to JavaScript.
+  return NUMBER.test(bound) && numberText(value) === numberText(exactNumber(bound));
 }
 
 function contains(value: unknown, bound: string): boolean {

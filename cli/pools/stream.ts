@@ -1,7 +1,7 @@
 /** The rows of a pool's file one after the other, a unit in memory at a time. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RawRow } from "../../envs/pool-columns.ts";
-import { isRawNumber, parseExact } from "../../envs/lib/exact-json.ts";
+import { parseExact } from "../../envs/lib/exact-json.ts";
 import { rowsOf } from "../../server/pools/units.ts";
 import type { ColumnChoice } from "../../server/pools/formats/parquet.ts";
 import type { FilePlan } from "../../server/pools/work.ts";
@@ -67,7 +67,7 @@ export function fieldOf(row: unknown, name: string): unknown {
     else if (isObject(at) && Object.hasOwn(at, part)) at = at[part];
     else return undefined;
   }
-  return isRawNumber(at) ? Number(at.rawJSON) : at;
+  return at;
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
