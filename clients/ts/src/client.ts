@@ -18,7 +18,7 @@ import type { GroupOutcome, Outcome } from "./outcomes.ts";
 import { peopleCalls } from "./people.ts";
 import type { PeopleCalls } from "./people.ts";
 import { allPages, present } from "./reply.ts";
-import { runHandle } from "./run.ts";
+import { runHandle } from "./run-calls.ts";
 import type { RunHandle } from "./run.ts";
 import { streamSteps } from "./stream-steps.ts";
 import type { StepResult, StreamOptions } from "./stream-steps.ts";
