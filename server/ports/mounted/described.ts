@@ -47,8 +47,8 @@ export interface Described {
   readonly components: readonly ComponentInfo[];
   readonly verbatim: boolean;
   readonly draws: boolean;
-  /** Characters. */
-  readonly answerLengthMax: number;
+  /** Of UTF-8. */
+  readonly answerBytesMax: number;
   readonly remarks: readonly string[];
 }
 
@@ -69,7 +69,7 @@ export type DescribedProvider =
   | { readonly kind: "invalid"; readonly why: string };
 
 /** An answer of an environment that does not say how long one may be. */
-const ANSWER_LENGTH_MAX = 64 * 1024;
+const ANSWER_BYTES_MAX = 192 * 1024;
 
 const GOALS: Readonly<Record<number, Goal>> = {
   [WireGoal.UNSPECIFIED]: "satisfy",
@@ -185,7 +185,7 @@ function describedOf(wire: ProvidedEnvironment): Described {
     components: wire.components.map(({ name, description, weight }) => ({ name, description, weight })),
     verbatim: wire.verbatim,
     draws: wire.draws,
-    answerLengthMax: atMost(limits?.answerBytes, ANSWER_LENGTH_MAX),
+    answerBytesMax: atMost(limits?.answerBytes, ANSWER_BYTES_MAX),
     remarks: wire.remarks.map((remark) => onOneLine(remark).slice(0, WORDS_LENGTH_MAX)),
   };
 }

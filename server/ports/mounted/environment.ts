@@ -48,7 +48,7 @@ function levelNumber(levels: readonly DescribedLevel[]): ParameterInfo {
 }
 
 export function mountedEnvironment(described: Described, options: MountOptions): MountedEnvironment {
-  const { asked, goal, components, levels, answerLengthMax } = described;
+  const { asked, goal, components, levels, answerBytesMax } = described;
   const { id, version } = asked;
   const digest = asked.digest.slice(0, DIGEST_DIGITS);
   const resource = resourceOf(id, digest, options);
@@ -89,13 +89,14 @@ export function mountedEnvironment(described: Described, options: MountOptions):
     canonical: ({ whole }) => whole?.canonical ?? missing(),
     metadata: ({ whole }) => whole?.metadata ?? {},
     reference: ({ whole }) => whole?.reference,
-    parse: (text) =>
-      text.length <= answerLengthMax
-        ? { kind: "answer", answer: text }
-        : {
-            kind: "malformed",
-            reason: `the answer has ${text.length} characters, and the limit is ${answerLengthMax}`,
-          },
+    parse: (text) => {
+      const bytes = Buffer.byteLength(text);
+      if (bytes <= answerBytesMax) return { kind: "answer", answer: text };
+      return {
+        kind: "malformed",
+        reason: `the answer has ${bytes} bytes of UTF-8, and the limit is ${answerBytesMax}`,
+      };
+    },
     verify: (instance, answer, { signal }) =>
       verify({ ...options, described, resource, instances }, instance, answer, signal),
   });

@@ -12,8 +12,8 @@ import { described, made } from "../../../support/mounted/provider.ts";
 const context = { signal: new AbortController().signal, deadlineMs: Infinity };
 const tasks = { parameters: { level: 0 }, split: "eval", seeds: [1n, 2n, 3n] } as const;
 
-/** An environment whose provider gives for a seed what `numberOf` says. */
-function environmentOf(numberOf: (seed: bigint) => string) {
+/** An environment whose provider gives for a seed what `numberOf` says, and takes answers of so many bytes; 0: as usual. */
+function environmentOf(numberOf: (seed: bigint) => string, answerBytes = 0) {
   const broken: string[] = [];
   const provider = {
     generate: async (_, { seeds }) =>
@@ -23,7 +23,9 @@ function environmentOf(numberOf: (seed: bigint) => string) {
         return { kind: "made", instance: result.value };
       }),
   } as Pick<Provider, "generate"> as Provider;
-  const read = readDescribed(described());
+  const told = described();
+  for (const { limits } of told.environments) if (limits !== undefined) limits.answerBytes = answerBytes;
+  const read = readDescribed(told);
   if (read.kind === "invalid") throw new Error(read.why);
   const [first] = read.environments;
   if (first === undefined) throw new Error("it has an environment");
@@ -67,4 +69,15 @@ test("an instance that is another when it is made again is none, and its level i
     { kind: "exhausted" },
     { kind: "exhausted" },
   ]);
+});
+
+test("an answer has the bytes that its environment says, of UTF-8, and no more", async () => {
+  const { environment, asked } = environmentOf(String, 6);
+  const [result] = await asked.make(tasks, context);
+  if (result?.kind !== "made") throw new Error("it makes something");
+  expect(environment.parse("日本", result.instance)).toMatchObject({ kind: "answer" });
+  expect(environment.parse("日本!", result.instance)).toEqual({
+    kind: "malformed",
+    reason: "the answer has 7 bytes of UTF-8, and the limit is 6",
+  });
 });
