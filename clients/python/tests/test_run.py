@@ -300,8 +300,11 @@ def test_a_run_outlives_the_server(start_server: StartServer, run_id: str) -> No
     run = client.run(run_id)
     run.create(ARMS, gradus.bandit(), num_generations=2, prompts_per_update=4, seed=7)
     tasks = run.next_batch(0).tasks
+    watch = run.watch()
+    assert next(watch).cursor == 4
     server.kill()
     start_server(port=int(server.address.rpartition(":")[2]))
+    assert next(watch).cursor == 4
     assert run.next_batch(0).tasks == tasks
     score(run, client, tasks)
 

@@ -13,7 +13,7 @@ from gradus._credentials import Tls, check_tls, token_of
 from gradus._feedback import FeedbackLog, OnFeedback
 from gradus._mistakes import check_target
 from gradus._op import Each, Item, Op
-from gradus._retries import Deadline, Waiting, perform
+from gradus._retries import Deadline, Waiting, delay_before, perform
 from gradus.errors import GradusError
 
 T = TypeVar("T")
@@ -105,15 +105,44 @@ class CallMaker:
                 return found
 
     def replies(self, method: str, request: Any, response: Any, read: Callable[[Any], T]) -> Each[T]:
-        """What the server streams, until it ends that or the iterator is closed."""
-        stream = self.io.open(method, request, response)
+        """What the server streams, until it ends that, breaks it off, or the iterator is closed."""
         try:
-            while (reply := (yield self.io.receive(stream))) is not None:
-                yield Item(read(reply))
+            yield from self._streamed(method, request, response, read)
         except GradusError as error:
             failure = error
         else:
             return
+        raise (yield self.io.explain(failure)) from None
+
+    def followed(self, method: str, request: Any, response: Any, read: Callable[[Any], T]) -> Each[T]:
+        """As `replies`; a stream that breaks is opened again, for as long as a call would be made again."""
+        timeout, retries = self.limits({})
+        tries, deadline = 0, Deadline(timeout)
+
+        def heard(reply: Any) -> T:
+            nonlocal tries
+            tries = 0
+            return read(reply)
+
+        while True:
+            try:
+                yield from self._streamed(method, request, response, heard)
+            except GradusError as error:
+                failure = error
+            else:
+                return
+            # The first failure after a long quiet stretch is no proof of a long absence.
+            deadline = Deadline(timeout) if tries == 0 else deadline
+            delay = delay_before(failure, tries, retries, self.io.reached)
+            if delay is None or delay >= deadline.left():
+                raise (yield self.io.explain(failure)) from None
+            yield self.io.sleep(delay)
+            tries += 1
+
+    def _streamed(self, method: str, request: Any, response: Any, read: Callable[[Any], T]) -> Each[T]:
+        stream = self.io.open(method, request, response)
+        try:
+            while (reply := (yield self.io.receive(stream))) is not None:
+                yield Item(read(reply))
         finally:
             stream.cancel()
-        raise (yield self.io.explain(failure)) from None

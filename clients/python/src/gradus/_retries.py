@@ -72,8 +72,7 @@ def perform(
             return call.read(response)
         if tries == 0 and not io.reached:
             error = yield io.explain(error)
-        base = _delay(error, call, tries, retries, io.reached)
-        delay = None if base is None else spread(base)
+        delay = delay_before(error, tries, retries, io.reached, repeatable=call.repeatable, patient=call.patient)
         if delay is None or delay >= deadline.left():
             if tries > 0 and not io.reached:
                 error = yield io.explain(error)
@@ -86,16 +85,24 @@ def perform(
         tries += 1
 
 
-def _delay(error: GradusError, call: Call[T], tries: int, retries: int | None, reached: bool) -> float | None:
-    """Seconds to wait before the call is made again; None: the error is final."""
+def delay_before(
+    error: GradusError,
+    tries: int,
+    retries: int | None,
+    reached: bool,
+    *,
+    repeatable: bool = True,
+    patient: bool = False,
+) -> float | None:
+    """Seconds to wait before what failed is tried again; None: the error is final."""
     if error.mistake is not None or (retries is not None and tries >= retries):
         return None
     if isinstance(error, (UnavailableError, ResourceExhaustedError)) and error.retry_delay is not None:
-        return error.retry_delay
-    if not call.repeatable or not isinstance(error, (UnavailableError, AbortedError)):
+        return spread(error.retry_delay)
+    if not repeatable or not isinstance(error, (UnavailableError, AbortedError)):
         return None
-    if call.patient:
-        return _PATIENT_DELAY
+    if patient:
+        return spread(_PATIENT_DELAY)
     if retries is None and not reached and tries >= _RETRIES_UNREACHED:
         return None
-    return min(_DELAY_MAX, _FIRST_DELAY * 2.0**tries)
+    return spread(min(_DELAY_MAX, _FIRST_DELAY * 2.0**tries))

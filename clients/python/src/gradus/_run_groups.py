@@ -246,6 +246,8 @@ class WholeRunCore(RunCore):
     def watch(self, interval: float = 0.0) -> Each[RunState]:
         """The state, at once and after each change, until the run is deleted or the iterator is closed.
 
+        Goes on when the server is back that was away, as calls do.
+
         Parameters
         ----------
         interval
@@ -256,7 +258,7 @@ class WholeRunCore(RunCore):
         check_seconds(interval, "interval")
         request = message_of(cur.WatchRunRequest, run_id=self.run_id, interval_ms=round(1000 * interval))
         method = "/gradus.v1.CurriculumService/WatchRun"
-        return self.client.replies(method, request, cur.WatchRunResponse, lambda got: RunState.from_proto(got.state))
+        return self.client.followed(method, request, cur.WatchRunResponse, lambda got: RunState.from_proto(got.state))
 
     def samples(self, page_size: int = 0, **options: Unpack[RunSamplesOptions]) -> Each[RunSample]:
         """Completions that the run keeps, the newest first; none where the server keeps none (--keep-samples).
