@@ -4,7 +4,6 @@ import { existsSync, type Stats, unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { readOwnedFile } from "../runtime/files.ts";
 import { makeFile } from "../stores/folder.ts";
-import { StoreUnavailable } from "../stores/store.ts";
 
 interface SigningKey {
   /** First 4 bytes of the SHA-256 of the secret: tells keys apart without telling them. */
@@ -160,27 +159,28 @@ export function followKeyring(
   };
 }
 
-/** The same for keys that a store has, as the text of a key file. While it cannot be read they stay as they are. */
+/**
+ * The same for keys that a store has, as the text of a key file; `read` gives undefined where the store is away. While they
+ * cannot be read they stay as they are.
+ */
 export function followStoredKeys(
-  { text, read }: { readonly text: string; readonly read: () => Promise<string> },
+  { text, read }: { readonly text: string; readonly read: () => Promise<string | undefined> },
   keyring: Keyring,
   tell: (result: KeyringResult) => void,
   { pollMs = KEYS_POLL_MS, settleMs = KEYS_SETTLE_MS } = {},
 ): () => void {
   const { take, end } = keeper(keyring, tell, settleMs);
   let [known, reading, told] = [text, false, ""];
-  /** Of a store that is away they are not told: it comes back. */
-  const failed = (error: unknown): string => {
+  const failed = (error: unknown): undefined => {
     const { message } = error as Error;
-    if (!(error instanceof StoreUnavailable) && message !== told) tell({ kind: "invalid", message: (told = message) });
-    return known;
+    if (message !== told) tell({ kind: "invalid", message: (told = message) });
   };
   const look = async (): Promise<void> => {
     if (reading) return;
     reading = true;
     const now = await read().catch(failed);
     reading = false;
-    if (now === known) return;
+    if (now === undefined || now === known) return;
     known = now;
     take(parseKeyring(now));
   };

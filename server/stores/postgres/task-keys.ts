@@ -1,5 +1,6 @@
 /** Task keys that stand in a database, sealed: the text of a key file, as one secret. */
 import type pg from "pg";
+import { StoreUnavailable } from "../store.ts";
 import type { Connections } from "./database.ts";
 import { withTables } from "./migrate.ts";
 import { keptSecret, replaceSecret, secretFor, type SealingKeys, unsealed } from "./secrets.ts";
@@ -8,8 +9,8 @@ import { keptSecret, replaceSecret, secretFor, type SealingKeys, unsealed } from
 export interface StoredTaskKeys {
   /** As they were when it was opened. */
   readonly text: string;
-  /** As they are now. Rejects while the database is away. */
-  readonly read: () => Promise<string>;
+  /** As they are now; undefined: the database is away. Rejects where it has none that these keys open. */
+  readonly read: () => Promise<string | undefined>;
 }
 
 const PURPOSE = "task keys";
@@ -19,9 +20,13 @@ export async function taskKeysFor(client: pg.ClientBase, keys: SealingKeys, make
   return (await secretFor(client, keys, PURPOSE, () => Promise.resolve(Buffer.from(make())))).toString();
 }
 
-export async function readTaskKeys(calls: Connections, keys: SealingKeys): Promise<string> {
-  const rows = (await calls.query("keys", [PURPOSE])) as unknown as Parameters<typeof unsealed>[0];
-  const found = unsealed(rows, keys, PURPOSE);
+export async function readTaskKeys(calls: Connections, keys: SealingKeys): Promise<string | undefined> {
+  const rows = await calls.query("keys", [PURPOSE]).catch((error: unknown) => {
+    if (error instanceof StoreUnavailable) return undefined;
+    throw error;
+  });
+  if (rows === undefined) return undefined;
+  const found = unsealed(rows as unknown as Parameters<typeof unsealed>[0], keys, PURPOSE);
   if (found === undefined) throw new Error("the database has no task keys any more: restore its table of keys");
   return found.secret.toString();
 }
