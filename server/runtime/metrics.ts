@@ -2,7 +2,7 @@
  * Counts for Prometheus. A call adds to plain numbers, which are put in Prometheus's shape when somebody asks: at tens
  * of thousands of calls a second the labelled counters of prom-client would cost several percent of the server.
  */
-import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { type Aggregator, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { ofAllProcesses } from "./processes.ts";
 import { registerSamples, type Sample } from "./samples.ts";
 import { commit, version } from "./version.ts";
@@ -54,12 +54,17 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   // Gauges that are named as counters are, which tools for rules and dashboards take for such.
   for (const name of MISNAMED) registry.removeSingleMetric(name);
+  // Of several processes that of the last one: prom-client leaves it out, and nobody would see that they are started again.
+  Object.assign(registry.getSingleMetric("process_start_time_seconds") ?? {}, {
+    aggregator: "max" satisfies Aggregator,
+  });
   const methods = new Map<string, Method>();
   registerCallMetrics(registry, methods);
   registerSamples(registry, {
     name: "gradus_build_info",
     help: "1, with the version of the server and of the repository that it was built from.",
     type: "gauge",
+    together: "max",
     samples: () => [{ labels: { version, commit }, value: 1 }],
   });
   return {

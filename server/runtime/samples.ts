@@ -11,8 +11,8 @@ export interface SampledMetric {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "histogram" | "gauge";
-  /** What the processes of a server make of theirs together; left out: their sum. */
-  readonly together?: "sum" | "max";
+  /** What the processes of a server make of theirs together; left out: their sum, which only what is counted has. */
+  readonly together?: "sum" | "max" | "min" | "average";
   readonly samples: () => readonly Sample[] | Promise<readonly Sample[]>;
 }
 

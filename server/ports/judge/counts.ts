@@ -107,9 +107,12 @@ export function judgeMetrics(figures: () => JudgeFigures): readonly SampledMetri
     metric("counter", "canaries_total", "Pairs whose better text is known, by what was said.", ({ canaries }) =>
       byName("outcome", canaries),
     ),
-    metric("gauge", "canaries_right_share", "Of the last 16 canaries, those judged right.", ({ canariesRightShare }) =>
-      one(canariesRightShare),
-    ),
+    {
+      ...metric("gauge", "canaries_right_share", "Of the last 16 canaries, those judged right.", (judge) =>
+        one(judge.canariesRightShare),
+      ),
+      together: "average",
+    },
     metric("counter", "tokens_total", "Tokens that the endpoint counted.", ({ tokensIn, tokensOut }) => [
       { labels: { direction: "in" }, value: tokensIn },
       { labels: { direction: "out" }, value: tokensOut },

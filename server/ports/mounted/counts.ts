@@ -136,11 +136,14 @@ export function mountMetrics(figures: () => readonly MountFigures[]): readonly S
       "Times that a file that changed was mounted again: changed, same, or kept (it cannot be mounted; what was there goes on).",
       ({ name: mount, remounts }) => each(remounts, (outcome, value) => ({ labels: { mount, outcome }, value })),
     ),
-    metric(
-      "gradus_mount_levels",
-      "gauge",
-      "Levels of a mount by what was found of them: lawful, unlawful (not served; the log says why), unavailable, or untried as yet.",
-      ({ name: mount, levels }) => each(levels, (found, value) => ({ labels: { mount, found }, value })),
-    ),
+    {
+      ...metric(
+        "gradus_mount_levels",
+        "gauge",
+        "Levels of a mount by what was found of them: lawful, unlawful (not served; the log says why), unavailable, or untried as yet.",
+        ({ name: mount, levels }) => each(levels, (found, value) => ({ labels: { mount, found }, value })),
+      ),
+      together: "max",
+    },
   ];
 }
