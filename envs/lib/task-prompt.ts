@@ -17,7 +17,12 @@ export interface TaskText {
 
 export function taskPrompt(text: TaskText, answerFormat: AnswerFormat): readonly ChatMessage[] {
   const task = [text.question, text.answer, "", text.notation];
-  const example = [`${text.exampleTitle}:`, text.example, text.exampleAnswer];
-  const content = [...task, "", ...example, "", "Your task:", text.instance, "", formatInstruction(answerFormat)];
+  // A task that is the example itself goes without: its answer would stand in its prompt.
+  const example = text.example === text.instance ? [] : exampleOf(text);
+  const content = [...task, "", ...example, "Your task:", text.instance, "", formatInstruction(answerFormat)];
   return [{ role: "user", content: content.join("\n") }];
+}
+
+function exampleOf({ exampleTitle, example, exampleAnswer }: TaskText): readonly string[] {
+  return [`${exampleTitle}:`, example, exampleAnswer, ""];
 }
