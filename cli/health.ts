@@ -7,9 +7,10 @@ import { get as getSecure } from "node:https";
 import { connect } from "node:net";
 
 const TIMEOUT_MS = 2000;
-const port = Number(process.env["GRADUS_HTTP_PORT"] ?? 8080);
-const secure = process.env["GRADUS_TLS_CERT"] !== undefined;
-const mutual = process.env["GRADUS_TLS_CLIENT_CA"] !== undefined;
+// As the server takes them: a variable without a value is none.
+const port = Number(process.env["GRADUS_HTTP_PORT"] || 8080);
+const secure = Boolean(process.env["GRADUS_TLS_CERT"]);
+const mutual = Boolean(process.env["GRADUS_TLS_CLIENT_CA"]);
 
 const finish = (problem?: string): void => {
   if (problem !== undefined) console.error(`not healthy: ${problem}`);

@@ -1,0 +1,30 @@
+/** The image's health check, in environments as files of Compose make them: a variable without a value is none. */
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+
+const run = promisify(execFile);
+
+/** Rejects where the check ends with another code than 0. */
+const check = (env: Readonly<Record<string, string>>) => run(process.execPath, ["cli/health.ts"], { env });
+
+async function answering(status: number): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status).end()).listen(0, "localhost");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  return String((server.address() as AddressInfo).port);
+}
+
+test("a server that is ready is healthy, and one that is not says so", async () => {
+  await check({ GRADUS_HTTP_PORT: await answering(200) });
+  await expect(check({ GRADUS_HTTP_PORT: await answering(503) })).rejects.toThrow("/healthz answered 503");
+});
+
+test("variables of TLS that are empty mean none, as to the server", async () => {
+  await check({ GRADUS_HTTP_PORT: await answering(200), GRADUS_TLS_CERT: "", GRADUS_TLS_CLIENT_CA: "" });
+  const notReady = check({ GRADUS_HTTP_PORT: await answering(503), GRADUS_TLS_CERT: "", GRADUS_TLS_CLIENT_CA: "" });
+  await expect(notReady).rejects.toThrow("/healthz answered 503");
+});
