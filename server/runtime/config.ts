@@ -6,6 +6,7 @@ import { defaultDataDir } from "./data-dir.ts";
 import { readTextFile } from "./files.ts";
 import { describePorts, type OutsideConfig, readPorts } from "../ports/list.ts";
 import { configOptions, groupOf, type OptionName, type OptionValues, variableOf } from "./options.ts";
+import { withoutPassword } from "./secrets.ts";
 import { readTls, type TlsConfig, tlsWarnings } from "./tls-config.ts";
 import { isToken, TOKEN_WORDS } from "./token.ts";
 import { ConfigProblem, type OptionSpec } from "./values.ts";
@@ -124,15 +125,6 @@ export function describeConfig(config: Config): Readonly<Record<string, unknown>
     tls: tls === undefined ? "off" : clients,
     token: hidden(token),
   };
-}
-
-/** Of the address of a database. */
-function withoutPassword(store: string): string {
-  if (!URL.canParse(store)) return store;
-  const url = new URL(store);
-  if (url.password !== "") url.password = "redacted";
-  if (url.searchParams.has("password")) url.searchParams.set("password", "redacted");
-  return url.href;
 }
 
 function helpText(spec: OptionSpec<unknown>): string {

@@ -74,3 +74,12 @@ function base64Of(bytes: Buffer, before: number): readonly string[] {
   const [from, to] = [Math.ceil((before * 8) / 6), Math.floor((whole.length * 8) / 6)];
   return (["base64", "base64url"] as const).map((encoding) => whole.toString(encoding).slice(from, to));
 }
+
+/** An address as it may be shown: of a database or a collector of traces. What is no address stays as it is. */
+export function withoutPassword(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const url = new URL(address);
+  if (url.password !== "") url.password = "redacted";
+  if (url.searchParams.has("password")) url.searchParams.set("password", "redacted");
+  return url.href;
+}

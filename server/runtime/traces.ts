@@ -8,6 +8,7 @@ import type { Attributes, Context, TextMapPropagator, Tracer } from "@openteleme
 import type * as Sdk from "@opentelemetry/sdk-trace";
 import type { Sampler, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
+import { withoutPassword } from "./secrets.ts";
 
 export interface CallSpan {
   readonly traceId: string;
@@ -38,9 +39,11 @@ const FAILURES = new Set(["UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTE
 
 /** Undefined: nobody wants traces. */
 export async function openTraces(env: Variables, log: Logger): Promise<Traces | undefined> {
-  const endpoint = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] ?? env["OTEL_EXPORTER_OTLP_ENDPOINT"] ?? "";
+  // By the standard a variable without a value is none.
+  const given = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || env["OTEL_EXPORTER_OTLP_ENDPOINT"] || "";
   const off = env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true" || env["OTEL_TRACES_EXPORTER"] === "none";
-  if (endpoint === "" || off) return undefined;
+  if (given === "" || off) return undefined;
+  const endpoint = withoutPassword(given);
   const [api, sdk, { OTLPTraceExporter }, { W3CTraceContextPropagator }, resources] = await Promise.all([
     import("@opentelemetry/api"),
     import("@opentelemetry/sdk-trace"),

@@ -1,0 +1,25 @@
+/** Where traces are sent, by the standard's variables. */
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { openTraces } from "../../../server/runtime/traces.ts";
+
+/** What the log says of where they are sent; undefined: nowhere. */
+async function told(variables: Readonly<Record<string, string>>): Promise<unknown> {
+  const lines: string[] = [];
+  const log = pino({}, { write: (line: string) => void lines.push(line) });
+  const traces = await openTraces(variables, log);
+  await traces?.stop();
+  return traces && (JSON.parse(lines[0] ?? "{}") as Record<string, unknown>)["endpoint"];
+}
+
+test("a variable without a value is none: what it would stand before holds", async () => {
+  const general = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
+  expect(await told({ ...general, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "" })).toBe("http://collector:4318/");
+  expect(await told({ OTEL_EXPORTER_OTLP_ENDPOINT: "", OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "" })).toBeUndefined();
+});
+
+test("the log does not hold a collector's password", async () => {
+  const endpoint = await told({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://gradus:a-secret-of-ours@collector:4318" });
+  expect(endpoint).toContain("collector:4318");
+  expect(endpoint).not.toContain("a-secret-of-ours");
+});
