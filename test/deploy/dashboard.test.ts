@@ -1,0 +1,54 @@
+/** What a panel of the dashboard makes of a server's figures, by Prometheus itself. */
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { programOf } from "../support/debian.ts";
+import { temporaryFolder } from "../support/server-process.ts";
+
+interface Panel {
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+const { panels } = JSON.parse(readFileSync("deploy/grafana/gradus.json", "utf8")) as {
+  readonly panels: readonly Panel[];
+};
+
+/** What a panel asks for, of all instances over four minutes. */
+function askedBy(title: string): string {
+  const [target] = panels.find((panel) => panel.title === title)?.targets ?? [];
+  return (target?.expr ?? "").replaceAll("$instance", ".*").replaceAll("$__rate_interval", "4m");
+}
+
+/** Throws with promtool's words where the panel shows another value than this, ten minutes on. */
+function hold(title: string, series: Readonly<Record<string, string>>, value: number): void {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "dashboard.test.yml");
+  const input = Object.entries(series).map(([name, values]) => ({ series: name, values }));
+  const samples = [{ labels: '{environment="np/tsp"}', value }];
+  const asked = { expr: askedBy(title), eval_time: "10m", exp_samples: samples };
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify({ tests: [{ interval: "1m", input_series: input, promql_expr_test: [asked] }] }));
+  execFileSync(programOf(["promtool"], "prometheus"), ["test", "rules", file], { stdio: "pipe" });
+}
+
+const of = (name: string, instance: string): string => `${name}{instance="${instance}",environment="np/tsp"}`;
+
+test.each([-2.5, -0.5, 2])("the mean reward is %d where every reward is, of two servers", (reward) => {
+  const series = ["a", "b"].flatMap((instance) => [
+    [of("gradus_reward_sum", instance), `0${reward < 0 ? "" : "+"}${100 * reward}x10`],
+    [of("gradus_reward_count", instance), "0+100x10"],
+  ]);
+  expect(() => hold("Mean reward", Object.fromEntries(series), reward)).not.toThrow();
+});
+
+test("a server that was started again tells of itself when it has counted for long enough", () => {
+  const restarted = {
+    [of("gradus_reward_sum", "a")]: "0-250x10",
+    [of("gradus_reward_count", "a")]: "0+100x10",
+    [of("gradus_reward_sum", "b")]: "0-250x8 0-250x1",
+    [of("gradus_reward_count", "b")]: "0+100x8 0+100x1",
+  };
+  expect(() => hold("Mean reward", restarted, -2.5)).not.toThrow();
+});
