@@ -5,9 +5,10 @@
  */
 import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
-import { AggregatorRegistry, type Registry, type RegistryContentType } from "prom-client";
+import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import { configOptions, variableOf } from "./options.ts";
+import { askFigures, createProcessesFigures, type ProcessesFigures, sayFigures } from "./processes-figures.ts";
 
 /** Between the deaths of a process and its next start, so that one that cannot live takes no processor from the others. */
 const RESTART_MS = 1_000;
@@ -29,7 +30,7 @@ function variablesOf({ workers, processes }: Config): Readonly<Record<string, st
  * Sets the process's exit code.
  */
 export async function superviseProcesses(config: Config, told: Promise<void>): Promise<void> {
-  const metrics = new AggregatorRegistry();
+  const figures = createProcessesFigures();
   let isStopping = false;
   const stop = (): void => {
     isStopping = true;
@@ -40,8 +41,9 @@ export async function superviseProcesses(config: Config, told: Promise<void>): P
     while (!isStopping) {
       const worker = cluster.fork(variablesOf(config));
       worker.once("listening", () => (hasServed = true));
-      worker.on("message", (message: unknown) => answer(worker, message, metrics));
+      worker.on("message", (message: unknown) => answer(worker, message, figures));
       const [code, signal] = (await once(worker, "exit")) as [number | null, string | null];
+      figures.ended(worker.id);
       if (isStopping) {
         process.exitCode ??= code === 0 ? 0 : 1;
         return;
@@ -76,10 +78,12 @@ function isOurs(message: unknown): message is Answer {
   return typeof message === "object" && message !== null && (message as Partial<Question>).type === ASKED;
 }
 
-function answer(worker: Worker, message: unknown, metrics: AggregatorRegistry<RegistryContentType>): void {
+function answer(worker: Worker, message: unknown, figures: ProcessesFigures): void {
   if (!isOurs(message)) return;
   const reply = (more: Partial<Answer>): void => void (worker.isConnected() && worker.send({ ...message, ...more }));
-  metrics.clusterMetrics().then(
+  const all = Object.values(cluster.workers ?? {}).filter((each) => each?.isConnected() === true);
+  const asked = Promise.all(all.map((each) => askFigures(each as Worker, figures)));
+  asked.then(figures.text).then(
     (text) => reply({ text }),
     (error: unknown) => reply({ problem: String(error) }),
   );
@@ -88,9 +92,8 @@ function answer(worker: Worker, message: unknown, metrics: AggregatorRegistry<Re
 /** Gives the metrics of all processes of the server, of which this is one, in Prometheus's text format. */
 export function ofAllProcesses(registry: Registry): () => Promise<string> {
   if (!cluster.isWorker) return () => registry.metrics();
-  // Listens for the first process's question after this one's.
-  new AggregatorRegistry();
-  AggregatorRegistry.setRegistries([registry]);
+  // The first process asks all in turn.
+  sayFigures(registry);
   const waiting = new Map<number, PromiseWithResolvers<string>>();
   let ids = 0;
   process.on("message", (message) => {
