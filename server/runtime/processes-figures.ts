@@ -10,10 +10,10 @@ export type Figures = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
 
 export interface ProcessesFigures {
   /** A process's newest. */
-  said(process: number, figures: Figures): void;
-  ended(process: number): void;
+  readonly said: (process: number, figures: Figures) => void;
+  readonly ended: (process: number) => void;
   /** Prometheus's text format. */
-  text(): Promise<string>;
+  readonly text: () => Promise<string>;
 }
 
 export function createProcessesFigures(): ProcessesFigures {
