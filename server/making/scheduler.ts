@@ -152,11 +152,10 @@ export function createScheduler({ threads: count, queueMax, costs, begin }: Sche
     const release = threads.take({ wasDear });
     const going = begin({ spec: job.spec, seeds, progress: turn.begun?.progress, sliceMs: SLICE_MS_MAX });
     const finish = (outcome: SliceOutcome): void => {
-      // After a time-out the thread is replaced first.
-      if (outcome.kind === "done") {
-        release();
-        lane.charge(job.caller, outcome.cpuMs - expectedMs);
-      }
+      // After a time-out the thread is replaced first. It was taken from others for all of that time.
+      if (outcome.kind === "done") release();
+      const tookMs = outcome.kind === "done" ? outcome.cpuMs : outcome.limitMs;
+      lane.charge(job.caller, tookMs - expectedMs);
       takeIn(work, costs, turn, outcome);
       // It is queued anew at its size.
       lanes.leave(work);

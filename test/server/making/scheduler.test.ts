@@ -104,6 +104,22 @@ test("callers take turns by what their work costs, however many calls they make"
   expect(tasks.costly).toBeLessThanOrEqual(22);
 });
 
+test("a task that runs into the limit costs its caller the whole of it", async () => {
+  const { scheduler, begun, know } = bench(1);
+  know("endless", 50);
+  know("dear", 50);
+  void scheduler.run(jobOf("endless", "greedy", 10));
+  void scheduler.run(jobOf("dear", "modest", 10));
+  const order: string[] = [];
+  while (order.length < 12) {
+    const [slice] = begun;
+    order.push(slice?.name ?? "nothing");
+    if (slice?.name === "endless") await slice.fail({ kind: "timeout", limitMs: 60_000 });
+    else await slice?.end({ cpuMs: 50 });
+  }
+  expect(order).toEqual(["endless", ...Array.from({ length: 10 }, () => "dear"), "endless"]);
+});
+
 test("one thread is shared by dear and cheap tasks", async () => {
   const { scheduler, begun, know } = bench(1);
   know("dear", 500);
