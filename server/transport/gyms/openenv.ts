@@ -101,6 +101,8 @@ type Reply = { readonly type: "observation" | "state" | "error"; readonly data: 
 
 function session(client: WebSocket, { request, socket, context, known, handlers }: Opened): void {
   const player = createPlayer(handlers);
+  /** Messages that are not answered, the first of which is worked on. */
+  const waiting: RawData[] = [];
   let running: MessageCall | undefined;
   let leaves = false;
   const idle = setTimeout(() => client.close(GOING_AWAY, "nothing was asked for an hour"), IDLE_MS).unref();
@@ -121,14 +123,22 @@ function session(client: WebSocket, { request, socket, context, known, handlers 
   };
 
   const answer = async (raw: RawData): Promise<void> => {
+    if (isClose(raw)) return client.close(1000);
     const text = textOf(raw);
     const reply = await read(text)
       .then(({ kind, data }) => call(kind, data, text.length))
       .catch((error: unknown) => errorReply(error));
-    if (client.readyState !== client.OPEN) return;
-    client.send(JSON.stringify(reply));
+    // What a client does not read would be kept: for one that reads nothing no more is worked on.
+    await new Promise<void>((sent) => client.send(JSON.stringify(reply), () => sent()));
     if (leaves) client.close(GOING_AWAY, "the server is shutting down");
-    else client.resume();
+  };
+  /** What came in one piece is all told at once, whether the client is paused or not. */
+  const answerAll = async (): Promise<void> => {
+    for (let [next] = waiting; next !== undefined; [next] = waiting) {
+      if (client.readyState === client.OPEN) await answer(next);
+      waiting.shift();
+    }
+    client.resume();
   };
 
   client.on("message", (raw, isBinary) => {
@@ -137,17 +147,14 @@ function session(client: WebSocket, { request, socket, context, known, handlers 
       client.close(1003, "messages are JSON, as text");
       return;
     }
-    if (isClose(raw)) {
-      client.close(1000);
-      return;
-    }
     // What else comes is not read before this is answered.
     client.pause();
-    void answer(raw);
+    waiting.push(raw);
+    if (waiting.length === 1) void answerAll();
   });
   client.on("drain-session", () => {
     leaves = true;
-    if (running === undefined) client.close(GOING_AWAY, "the server is shutting down");
+    if (waiting.length === 0) client.close(GOING_AWAY, "the server is shutting down");
   });
   client.on("error", (error) => context.log.debug({ err: error }, "an OpenEnv session failed"));
   client.on("close", () => {

@@ -1,7 +1,9 @@
 /** OpenEnv's sessions and NeMo Gym's two calls, on the HTTP port of a whole server that asks for a token. */
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { once } from "node:events";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { openServer, type TestServer } from "../../../support/in-process.ts";
@@ -23,7 +25,7 @@ interface Reply {
 
 const at = (): string => host.http.replace(/^http:\/\//, "");
 
-/** A client that waits for each answer, as OpenEnv's does; `password`: of the address, as its clients are given a token. */
+/** A client whose answers come in the order of its messages; `password`: of the address, as its clients are given a token. */
 async function open(password = TOKEN) {
   const socket = new WebSocket(`ws://any:${password}@${at()}/ws`);
   await new Promise<void>((resolve, reject) => {
@@ -31,10 +33,12 @@ async function open(password = TOKEN) {
     socket.once("error", reject);
     socket.once("unexpected-response", (_, { statusCode }) => reject(new Error(`refused with ${statusCode}`)));
   });
+  const waiting: { readonly resolve: (reply: Reply) => void; readonly reject: (error: Error) => void }[] = [];
+  socket.on("message", (data) => waiting.shift()?.resolve(JSON.parse((data as Buffer).toString()) as Reply));
+  socket.on("close", () => waiting.forEach(({ reject }) => reject(new Error("the session ended"))));
   const ask = (message: unknown): Promise<Reply> =>
     new Promise((resolve, reject) => {
-      socket.once("message", (data) => resolve(JSON.parse((data as Buffer).toString()) as Reply));
-      socket.once("close", () => reject(new Error("the session ended")));
+      waiting.push({ resolve, reject });
       socket.send(typeof message === "string" ? message : JSON.stringify(message));
     });
   return {
@@ -113,6 +117,44 @@ test.each([
   expect([type, data["code"]]).toEqual(["error", code]);
   expect(data["message"]).toContain(words);
   expect(await session.reset({ environment: "np/tsp", level: "easy" })).toMatchObject({ type: "observation" });
+});
+
+/** Calls of a method that were answered so far. */
+async function answered(method: string): Promise<number> {
+  const asked = await fetch(`${host.http}/metrics`, { headers: { authorization: `Bearer ${TOKEN}` } });
+  const counts = (await asked.text()).matchAll(/^gradus_calls_total{([^}]*)} (\d+)$/gm);
+  return [...counts].reduce((sum, [, of = "", count]) => sum + (of.includes(`"${method}"`) ? Number(count) : 0), 0);
+}
+
+test("messages that come at once are answered one after the other", async () => {
+  using session = await open();
+  const data = { environment: "countdown", level: "T0", seed: 7 };
+  const episodes = Array.from({ length: 20 }, () => [session.reset(data), session.step({ completion: "none" })]);
+  const replies = await Promise.all(episodes.flat());
+  expect(replies.map((reply) => reply.data.done)).toEqual(episodes.flatMap(() => [false, true]));
+});
+
+test("a session whose answers are not read is worked on no further", async () => {
+  const MESSAGES = 1000;
+  const socket = new WebSocket(`ws://any:${TOKEN}@${at()}/ws`);
+  await once(socket, "open");
+  socket.send(JSON.stringify({ type: "reset", data: { environment: "np/tsp", level: "benchmark", split: "eval" } }));
+  await once(socket, "message");
+  socket.pause();
+  // Its answers have 20 kilobytes each: far more together than the system takes for a reader that does not read.
+  for (let i = 0; i < MESSAGES; i++) socket.send('{"type":"state"}');
+  let [before, now] = [-1, 0];
+  while (before !== now) {
+    await setTimeout(250);
+    [before, now] = [now, await answered("openenv/state")];
+  }
+  expect(now).toBeLessThan(MESSAGES);
+  // Once they are read, the rest are answered.
+  let read = 0;
+  const all = new Promise<void>((resolve) => socket.on("message", () => ++read === MESSAGES && resolve()));
+  socket.resume();
+  await all;
+  socket.close();
 });
 
 async function post(path: string, body: unknown, token = TOKEN): Promise<{ status: number; body: Json }> {
