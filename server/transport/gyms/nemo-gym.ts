@@ -33,7 +33,6 @@ export function nemoGym(context: TransportContext, handlers: Handlers): NemoGym 
         if (request.method !== "POST") throw call.refusedBy(new RpcError("UNIMPLEMENTED", `${path} takes POST`));
         const body = bodyOf(await call.readMessage({ json: true, framed: false, encoding: undefined }));
         call.begin(undefined);
-        request.socket.once("close", () => call.giveUp());
         send(response, 200, await answered(call, () => work(body, call)));
       } catch (thrown) {
         const error = thrown instanceof RpcError ? thrown : call.failure(thrown);

@@ -1,5 +1,6 @@
 /** OpenEnv's sessions and NeMo Gym's two calls, on the HTTP port of a whole server that asks for a token. */
 import { writeFileSync } from "node:fs";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -190,4 +191,28 @@ test("what NeMo Gym's calls lack is told by status and in words", async () => {
   });
   expect(await post("/seed_session", { environment: "countdown" })).toMatchObject({ status: 422 });
   expect(await post("/seed_session", { environment: "count", seed: 1 })).toMatchObject({ status: 404 });
+});
+
+test("NeMo Gym's calls leave nothing on the connection that they come over", async () => {
+  const warnings: Error[] = [];
+  const warn = (warning: Error): unknown => warnings.push(warning);
+  process.on("warning", warn);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const sockets = new Set<unknown>();
+  for (let i = 0; i < 12; i++) {
+    const asked = request(`${host.http}/seed_session`, {
+      agent,
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    asked.on("socket", (socket) => sockets.add(socket));
+    asked.end(JSON.stringify({ environment: "countdown", level: "T0", seed: i }));
+    const [response] = (await once(asked, "response")) as [IncomingMessage];
+    response.resume();
+    await once(response, "end");
+  }
+  agent.destroy();
+  process.off("warning", warn);
+  expect(sockets.size).toBe(1);
+  expect(warnings.map(({ name }) => name)).toEqual([]);
 });
