@@ -264,9 +264,10 @@ function baselineText(tasks: readonly Counted[], heuristic: boolean): string {
 // Reads what a report is made of.
 
 export async function makeReport({ store, tasks }: Context, open: OpenEvaluation): Promise<Report> {
+  // The samples first: of those that are read, each task was made before. More may come while the tasks are read.
+  const byTask = Map.groupBy(await store.facts(open.key), ({ ordinal }) => ordinal);
   const made = await tasks.made(open.of, 0, open.of.tasks);
   const madeOf = new Map(made.map((task) => [task.ordinal, task]));
-  const byTask = Map.groupBy(await store.facts(open.key), ({ ordinal }) => ordinal);
   const scored = [...byTask].map(([ordinal, samples]): ScoredTask => {
     const task = madeOf.get(ordinal);
     if (task === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);

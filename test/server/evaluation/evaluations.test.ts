@@ -141,6 +141,20 @@ test("the solver's answers have SR 1 and QR 1, and are optimal", async () => {
   expect(figures).toMatchObject({ success_rate: 1, quality_ratio: 1, optimal_rate: 1, truncated_rate: 0 });
 });
 
+test("a report can be had while another server makes tasks and scores them", async () => {
+  const store = memoryEvaluationStore();
+  await setUp(store).evaluations.create("busy", choice);
+  let meanwhile = (): Promise<unknown> => answerAll("busy", (whole) => whole, false, setUp(store));
+  const tasks: typeof store.tasks = async (...of) => {
+    const found = await store.tasks(...of);
+    await meanwhile();
+    meanwhile = async () => undefined;
+    return found;
+  };
+  const report = await setUp({ ...store, tasks }).evaluations.report("busy");
+  expect(report.kind).toBe("ok");
+});
+
 test("a closing tag may be missing, but not where the completion was cut off", async () => {
   const unclosed = (whole: string): string => whole.slice(0, whole.lastIndexOf("</answer>"));
   expect(await answerAll("a", unclosed, false)).toMatchObject({ success_rate: 1, optimal_rate: 1 });
