@@ -80,7 +80,7 @@ export function createGate(
       const startedAtMs = clock.now();
       await attemptJob(resource, job, attempt, attempting, (outcome) => {
         room.measured(clock.now() - startedAtMs);
-        tell(health, outcome);
+        if (!isOwnLate(outcome, job, clock.now())) tell(health, outcome);
         resolve(outcome);
       });
     };
@@ -224,6 +224,14 @@ function createRoom({ name, concurrencyMax, waitingMax, heldBytesMax }: Resource
     meanMs: () => meanMs,
     load: (running: number) => ({ waiting: Math.max(0, admitted - running), heldBytes }),
   };
+}
+
+/** A timer may fire a little before its time by the clock. */
+const TIMER_EARLY_MS = 2;
+
+/** Whether it was the caller's own time that ran out, which says nothing of the resource: it may take longer. */
+function isOwnLate(outcome: JobOutcome, { deadlineMs = Infinity }: Job, nowMs: number): boolean {
+  return outcome.kind === "failed" && outcome.reason === "timeout" && nowMs >= deadlineMs - TIMER_EARLY_MS;
 }
 
 /** Counts as the resource's failure what more of the same would not bring about, and what is not of this one answer. */

@@ -214,6 +214,18 @@ test("a resource that fails again and again is down: told once, not asked, and a
   expect(changes).toHaveLength(4);
 });
 
+test("time that the callers themselves did not give says nothing of the resource", async () => {
+  const { clock, asked, run, changes } = judge();
+  for (let i = 0; i < FAILURES_MAX; i++) {
+    const outcome = run({ deadlineMs: clock.now() + 10 });
+    await settled();
+    await clock.advance(10);
+    asked[i]?.answer({ kind: "failed", reason: "timeout", detail: "no verdict within 10 ms", retryable: true });
+    expect(await outcome).toMatchObject({ kind: "failed", reason: "timeout" });
+  }
+  expect(changes).toEqual([]);
+});
+
 test("one that can be probed is told to be back only when it answers", async () => {
   let down = true;
   let probes = 0;
