@@ -171,7 +171,7 @@ function readFormat(format: number): AnswerFormat | undefined {
 function readPlace(after: string | undefined, length: number): readonly number[] {
   if (after === undefined) return [];
   const numbers = after.split(" ").map(Number);
-  if (numbers.length === length && numbers.every(Number.isSafeInteger)) return numbers;
+  if (numbers.length === length && numbers.every((each) => Number.isSafeInteger(each) && each >= 0)) return numbers;
   throw invalid("page_token", "it is not one that this server gave");
 }
 

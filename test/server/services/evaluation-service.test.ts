@@ -260,6 +260,16 @@ describe("what is wrong", () => {
   });
 });
 
+test("a page token that no server gave is a mistake of the caller's", async () => {
+  const evaluation = fresh();
+  const { evaluationId } = evaluation;
+  await evaluation.create({ suite: "small" });
+  const transport = createGrpcTransport({ baseUrl: `http://${gradus.address}` });
+  const client = createConnectClient(EvaluationService, transport);
+  const pageToken = Buffer.from("-5").toString("base64url");
+  await expect(client.listPendingTasks({ evaluationId, pageToken })).rejects.toThrow("page_token: ");
+});
+
 test("completions come in by stream, and replies as they are ready", async () => {
   const evaluation = fresh();
   await evaluation.create({ suite: "small", samplesPerTask: 8 });
