@@ -20,6 +20,8 @@ import type { OpenedPort, PortOpening } from "../kind.ts";
 const OUTPUT_TOKENS_MAX = 4096;
 /** Verdicts that are remembered: some 50,000 of them. */
 const CACHE_BYTES_MAX = 32 * 1024 ** 2;
+/** No model gives a verdict in less. */
+const WORTH_ASKING_MS = 250;
 /** Of an entry, beside its reason. */
 const ENTRY_BYTES = 256;
 
@@ -107,7 +109,7 @@ export function createJudge(options: JudgeOptions, { clock, onTrust, ask: given 
     return begun;
   };
 
-  /** Whoever asks first sets the deadline; it is broken off when all who wait have left. */
+  /** Whoever asks first sets the deadline, after which who has more time asks again; it is broken off when all have left. */
   const verdictOn = async (prompt: readonly ChatMessage[], context: AskContext): Promise<Answered> => {
     const key = hashKey(model, String(temperature), JSON.stringify(prompt));
     const verdict = known.get(key);
@@ -115,14 +117,17 @@ export function createJudge(options: JudgeOptions, { clock, onTrust, ask: given 
       counter.remembered();
       return { kind: "verdict", verdict };
     }
-    const going = asking.get(key) ?? begin(key, prompt, context.deadlineMs);
+    const joined = asking.get(key);
+    const going = joined ?? begin(key, prompt, context.deadlineMs);
     going.waiting++;
     const answered = await unlessAborted(going.answer, context.signal);
     if (--going.waiting === 0) {
       going.leave.abort();
       if (asking.get(key) === going) asking.delete(key);
     }
-    return answered ?? LEFT;
+    const isLate = answered?.kind === "failed" && answered.reason === "timeout";
+    const hasTime = clock.now() + WORTH_ASKING_MS <= context.deadlineMs;
+    return joined !== undefined && isLate && hasTime ? verdictOn(prompt, context) : (answered ?? LEFT);
   };
 
   return {

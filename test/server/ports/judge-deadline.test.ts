@@ -89,4 +89,23 @@ describe("the deadline holds", () => {
     await clock.advance(1000);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   });
+
+  test("of each who asks, whoever asked the same before with less time", async () => {
+    const clock = fakeClock();
+    const replies: ((reply: Reply) => void)[] = [];
+    const ask: AskModel = (prompt) =>
+      new Promise((resolve) => {
+        if (prompt.at(-1)?.content.includes(conversation.request) === true) replies.push(resolve);
+      });
+    const judge = createJudge(options, { clock, onTrust: () => undefined, ask });
+    const { signal } = new AbortController();
+    const hasty = judge.ask(asked, { signal, deadlineMs: clock.now() + 100 });
+    const patient = judge.ask(asked, { signal, deadlineMs: clock.now() + 1000 });
+    await clock.advance(100);
+    expect(await hasty).toMatchObject(TIMEOUT);
+    await clock.advance(100);
+    const text = '{"winner": "tie", "reason": "none"}';
+    for (const reply of replies) reply({ kind: "reply", text, tokens: undefined });
+    expect(await patient).toMatchObject({ kind: "judged" });
+  });
 });
