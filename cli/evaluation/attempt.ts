@@ -1,9 +1,7 @@
 /** One attempt at a completion: a request and the whole of its reply, as the OpenAI client's `fetch`. */
-import { request as overHttp } from "node:http";
-import type { IncomingMessage } from "node:http";
-import { request as overHttps } from "node:https";
 import { text } from "node:stream/consumers";
 import { onOneLine } from "../../envs/lib/words.ts";
+import { addressOf, headersOf, send } from "../../server/runtime/send.ts";
 
 /** Longest piece of a reply that is shown. */
 const SHOWN_MAX = 200;
@@ -13,9 +11,8 @@ export const oneLine = (words: string): string => onOneLine(words).slice(0, SHOW
 
 /**
  * Reads the reply within the attempt, so that one that breaks off, stops in the middle or holds no completion is a
- * failure that passes, like a lost connection. By Node's own requests, for its `fetch` gives up after 300 s without a
- * byte, whatever it is told, and a long completion comes later; and they go to no other address. `onTrouble` is told what
- * went wrong; `cut` takes the key out of all that comes back.
+ * failure that passes, like a lost connection. `onTrouble` is told what went wrong; `cut` takes the key out of all that
+ * comes back.
  */
 export function createAttempt(
   timeoutMs: number,
@@ -24,13 +21,13 @@ export function createAttempt(
 ): typeof fetch {
   return async (input, init) => {
     try {
-      const reply = await send(new URL(input instanceof Request ? input.url : input), init ?? {});
+      const reply = await send(addressOf(input), init ?? {});
       const body = cut(await text(reply));
-      const { statusCode: status = 0, headers } = reply;
+      const { statusCode: status = 0 } = reply;
       const trouble = troubleOf(status, body);
       if (trouble !== undefined && !isOk(status)) onTrouble(trouble);
       if (trouble !== undefined && isOk(status)) throw new Error(trouble);
-      const shown = new Headers(Object.entries(headers).map(([name, value = ""]) => [name, String(value)]));
+      const shown = headersOf(reply);
       // It was read as JSON: some servers name another type, or none, and the client would take it for a text.
       if (isOk(status)) shown.set("content-type", "application/json");
       return new Response(body === "" ? null : body, { status, headers: shown });
@@ -50,16 +47,6 @@ function wordsOf(error: unknown): string {
   if (message === BROKEN) return "the reply broke off";
   // An address that is tried by both versions of IP fails without a message.
   return oneLine(message === "" ? code : message);
-}
-
-function send(url: URL, { method = "GET", headers, body, signal }: RequestInit): Promise<IncomingMessage> {
-  const request = url.protocol === "https:" ? overHttps : overHttp;
-  const options = { method, headers: Object.fromEntries(new Headers(headers)), ...(signal ? { signal } : {}) };
-  return new Promise((resolve, reject) => {
-    request(url, options, resolve)
-      .once("error", reject)
-      .end(body as string | undefined);
-  });
 }
 
 const isOk = (status: number): boolean => status >= 200 && status < 300;

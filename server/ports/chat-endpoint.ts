@@ -3,6 +3,7 @@ import type OpenAI from "openai";
 import { onOneLine } from "../../envs/lib/words.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
 import { keyCutter } from "../runtime/secrets.ts";
+import { addressOf, headersOf, send } from "../runtime/send.ts";
 
 export interface EndpointOptions {
   /** Base URL, e.g. "http://localhost:8000/v1". */
@@ -103,21 +104,21 @@ async function openClient({
  * for the address that the operator gave.
  */
 const fetchBounded: typeof fetch = async (input, init) => {
-  const response = await fetch(input, { ...init, redirect: "manual" });
-  if (response.status >= 300 && response.status < 400) {
-    await response.body?.cancel();
-    const error = { message: `${response.status}: it sends us to another address, where the key does not go` };
-    return Response.json({ error }, { status: response.status });
+  const reply = await send(addressOf(input), init ?? {});
+  const { statusCode: status = 0 } = reply;
+  if (status >= 300 && status < 400) {
+    reply.destroy();
+    const error = { message: `${status}: it sends us to another address, where the key does not go` };
+    return Response.json({ error }, { status });
   }
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const part of reply as AsyncIterable<Uint8Array>) {
     bytes += part.length;
     if (bytes > BODY_BYTES_MAX) throw new Error(`the reply has more than ${BODY_BYTES_MAX} bytes`);
     parts.push(part);
   }
-  const { status, headers } = response;
-  return new Response(bytes === 0 ? null : Buffer.concat(parts), { status, headers });
+  return new Response(bytes === 0 ? null : Buffer.concat(parts), { status, headers: headersOf(reply) });
 };
 
 /** The reply's JSON is whatever the endpoint says: nothing in it is taken for granted. */
