@@ -97,7 +97,7 @@ module.exports = {
     only(
       "ports-know-no-run",
       "^server/ports/",
-      "^(server/(ports|sharing|tasks|making|scoring|gen)/|server/runtime/(files|secrets|samples|values)\\.ts$|server/curriculum/runs/|envs/)",
+      "^(server/(ports|sharing|tasks|making|scoring|gen)/|server/runtime/(files|secrets|samples|send|values)\\.ts$|server/curriculum/runs/|envs/)",
       "What is asked of the outside.",
     ),
     only(
