@@ -37,3 +37,22 @@ export function renamed(graph: Graph, order: readonly number[]): Graph {
 export function randomOrder(size: number, seed: number): readonly number[] {
   return rngFor("order", seed).shuffle(Array.from({ length: size }, (_, i) => i));
 }
+
+const TASK = "Your task:\n";
+
+/**
+ * What the prompt of another task says of its worked example; the example must be this instance, whose own prompt has none.
+ */
+export function toldOfExample<Instance>(
+  environment: Environment<Instance>,
+  example: Instance,
+  other: Instance,
+): string {
+  const contentOf = (instance: Instance): string => environment.render(instance, "answer_tag")[0]?.content ?? "";
+  const written = contentOf(example);
+  const text = written.slice(written.indexOf(TASK) + TASK.length, written.lastIndexOf("\nWrite your final answer"));
+  const [before = ""] = contentOf(other).split(TASK);
+  const [, told = ""] = before.split(`:\n${text.trimEnd()}\n`);
+  if (told === "") throw new Error(`the example is another, of a prompt that begins:\n${before}`);
+  return told.trim();
+}

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { adjacent, edgeCount, graphOf, isConnected, pairs } from "../../../../envs/lib/graph.ts";
 import { coloring } from "../../../../envs/np/coloring/index.ts";
 import { resolveParameters } from "../../../../envs/parameters.ts";
-import { draw, drawBenchmark } from "../draws.ts";
+import { draw, drawBenchmark, toldOfExample } from "../draws.ts";
 
 const FOUR = graphOf([
   [1, 2],
@@ -98,8 +98,8 @@ describe("prompt", () => {
   });
 
   test("shows an example that is optimal", () => {
-    const content = coloring.render(FOUR, "boxed")[0]?.content ?? "";
-    const [, text, size] = /A coloring with fewest colors is (.*), with (\d+)/.exec(content) ?? [];
+    const told = toldOfExample(coloring, FOUR, graphOf([[1], [], []]));
+    const [, text, size] = /A coloring with fewest colors is (.*), with (\d+)/.exec(told) ?? [];
     expect([text, Number(size)]).toEqual(["[1, 2, 2, 1]", coloring.solver?.solve(FOUR).value]);
   });
 

@@ -4,6 +4,7 @@ import type { Parameters } from "../../../../envs/environment.ts";
 import { edgeCount, type Graph, graphOf } from "../../../../envs/lib/graph.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
 import { hamiltonian } from "../../../../envs/np/hamiltonian/index.ts";
+import { toldOfExample } from "../draws.ts";
 import { longestBySubsets } from "./subsets.ts";
 
 const FIVE = graphOf([[1, 3, 4], [2, 3], [3], [], []]);
@@ -171,8 +172,8 @@ describe("prompt", () => {
   });
 
   test("shows an example that is optimal", () => {
-    const content = hamiltonian.render(FIVE, "answer_tag")[0]?.content ?? "";
-    const [, cycle, count] = /A longest cycle is (.*), with (\d+) vertices\./.exec(content) ?? [];
+    const told = toldOfExample(hamiltonian, FIVE, graphOf([[1, 2], [2], [], []]));
+    const [, cycle, count] = /A longest cycle is (.*), with (\d+) vertices\./.exec(told) ?? [];
     const parsed = hamiltonian.parse(cycle ?? "", FIVE);
     expect(parsed.kind === "answer" && hamiltonian.verify(FIVE, parsed.answer)).toMatchObject({
       objective: Number(count),

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { adjacent, edgeCount, graphOf, pairs } from "../../../../envs/lib/graph.ts";
 import { independentSet } from "../../../../envs/np/independent-set/index.ts";
 import { resolveParameters } from "../../../../envs/parameters.ts";
-import { draw, drawBenchmark } from "../draws.ts";
+import { draw, drawBenchmark, toldOfExample } from "../draws.ts";
 
 const FOUR = graphOf([
   [1, 2],
@@ -97,8 +97,8 @@ describe("prompt", () => {
   });
 
   test("shows an example that is optimal", () => {
-    const content = independentSet.render(FOUR, "boxed")[0]?.content ?? "";
-    const [, text, size] = /A largest independent set is (.*), of (\d+)/.exec(content) ?? [];
+    const told = toldOfExample(independentSet, FOUR, graphOf([[1], [], []]));
+    const [, text, size] = /A largest independent set is (.*), of (\d+)/.exec(told) ?? [];
     expect([text, Number(size)]).toEqual(["[0, 3]", independentSet.solver?.solve(FOUR).value]);
   });
 

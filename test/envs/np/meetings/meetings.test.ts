@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { commonIntervals, type MeetingsInstance } from "../../../../envs/np/meetings/generate.ts";
 import { meetings } from "../../../../envs/np/meetings/index.ts";
 import { resolveParameters } from "../../../../envs/parameters.ts";
-import { draw, levelOf } from "../draws.ts";
+import { draw, levelOf, toldOfExample } from "../draws.ts";
 import { THREE } from "./three.ts";
 
 const at = (hour: number, minute: number): number => 60 * hour + minute;
@@ -204,9 +204,8 @@ describe("prompt", () => {
   });
 
   test("shows an example that is optimal", () => {
-    const content = meetings.render(THREE, "boxed")[0]?.content ?? "";
-    expect(content.split("meeting 0: 60 minutes, attendees 0, 1, 2\n")).toHaveLength(3);
-    const [, text = "", value] = /A best schedule is (.*), with .* = (\d+) attendees/.exec(content) ?? [];
+    const told = toldOfExample(meetings, THREE, draw(meetings, levelOf(meetings, "easy"), 1));
+    const [, text = "", value] = /A best schedule is (.*), with .* = (\d+) attendees/.exec(told) ?? [];
     const parsed = meetings.parse(text, THREE);
     const facts = parsed.kind === "answer" && meetings.verify(THREE, parsed.answer);
     expect(facts).toEqual({ kind: "feasible", objective: Number(value) });

@@ -4,6 +4,7 @@ import type { Parameters } from "../../../../envs/environment.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
 import { distanceBetween, type TspInstance } from "../../../../envs/np/tsp/generate.ts";
 import { tsp } from "../../../../envs/np/tsp/index.ts";
+import { toldOfExample } from "../draws.ts";
 
 const FOUR: TspInstance = { cities: 4, distances: Int32Array.of(10, 15, 20, 35, 25, 30) };
 
@@ -126,8 +127,8 @@ describe("prompt", () => {
   });
 
   test("shows an example that is optimal", () => {
-    const [message] = tsp.render(FOUR, "answer_tag");
-    const [, tour, length] = /A shortest tour is (.*), of length (\d+)\./.exec(message?.content ?? "") ?? [];
+    const told = toldOfExample(tsp, FOUR, { cities: 3, distances: Int32Array.of(7, 8, 9) });
+    const [, tour, length] = /A shortest tour is (.*), of length (\d+)\./.exec(told) ?? [];
     expect(tour).toBe("[0, 1, 3, 2, 0]");
     expect(Number(length)).toBe(tsp.solver?.solve(FOUR).value);
   });
