@@ -79,8 +79,8 @@ const changes: Readonly<Record<string, (runs: Runs, id: string) => Promise<unkno
   "create with other arms": (runs, id) => runs.create(`${id}-other`, runConfig({ arms: adscArms })),
 };
 
-function asListed(run: ListedView): ListedView {
-  return { ...run, config: { given: run.config.given } };
+function asListed({ runId, config, state, createdAtMs }: ListedView): ListedView {
+  return { runId, config: { given: config.given }, state, createdAtMs };
 }
 
 /** What the store's summaries say, where they hold, and what a server lists that has no run in memory, is what journals come to. */
