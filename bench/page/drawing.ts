@@ -9,7 +9,7 @@ const TURNS_OF_WHEEL = 30;
 const TURN_MS = 16;
 
 /** Milliseconds from the change of the address until all charts of the run are drawn, as the page itself sees it. */
-function drawnMs(page: Page, runId: string): Promise<number> {
+function drawnMs(page: Page, run: string): Promise<number> {
   return page.evaluate<number>(`new Promise((resolve) => {
     const begun = performance.now();
     const look = () => {
@@ -23,7 +23,7 @@ function drawnMs(page: Page, runId: string): Promise<number> {
     };
     const seen = new MutationObserver(look);
     seen.observe(document.body, { childList: true, subtree: true });
-    location.hash = "#/runs/${runId}";
+    location.hash = "#/runs/${run}";
   })`);
 }
 
@@ -54,7 +54,10 @@ export interface Drawn {
   readonly batches: number;
 }
 
-/** As drawings, by a server that has just been started and has read nothing of the run; `short`: one with few update batches. */
+/**
+ * As drawings, by a server that has just been started: it loads the run first, and compiles what it does. `short`: a run with
+ * few update batches.
+ */
 export async function firstDrawings(
   browser: Browser,
   start: () => Promise<{ readonly origin: string; readonly stop: () => Promise<void> }>,
@@ -82,7 +85,6 @@ export async function firstDrawings(
     `${batches} update batches of ${arms} arms: drawn first by a server that was just started`,
     "ms",
     drawn,
-    300,
   );
 }
 
@@ -106,6 +108,13 @@ export async function drawings(
     await page.waitForTimeout(300);
     charts.push(await scrolledMs(page, ".charts"));
   }
+  // With lines that nobody has asked for: the server remembers nothing of them, and reads the whole history.
+  const unknown: number[] = [];
+  for (let arm = 0; arm < Math.min(times, arms); arm++) {
+    await page.evaluate(`location.hash = "#/server"; undefined`);
+    await page.getByRole("heading", { name: "Server" }).waitFor();
+    unknown.push(await drawnMs(page, `${runId}?q=arm-${arm}`));
+  }
   await page.evaluate(`location.hash = "#/runs/${runId}/arms"; undefined`);
   await page.locator(".rows tbody tr").first().waitFor();
   const table: number[] = [];
@@ -114,6 +123,7 @@ export async function drawings(
   const run = `${batches} update batches of ${arms} arms`;
   return [
     figure(`${run}: drawn`, "ms", drawn, 300),
+    figure(`${run}: drawn with lines that nobody asked for before`, "ms", unknown, 300),
     figure(`${run}: longest task while its charts are scrolled`, "ms", [Math.max(...charts)], 50),
     figure(`${run}: longest task while its arms are scrolled`, "ms", [Math.max(...table)], 50),
   ];
