@@ -113,7 +113,7 @@ release: setup ## Make all that is published into out/release: packages, clients
 
 image: node_modules/.package-lock.json page/dist/index.html ## Lay what the image holds in out/image, for docker build
 	$(NODE) scripts/artefacts/package.ts
-	npm pack --silent --pack-destination out out/package
+	npm pack --silent --pack-destination out ./out/package
 	$(NODE) scripts/artefacts/image.ts out/gradus-*.tgz
 
 clean: ## Remove what was installed and made
