@@ -2,7 +2,7 @@
 import { setTimeout as after } from "node:timers/promises";
 import OpenAI, { APIError } from "openai";
 import type { ChatMessage } from "../../clients/ts/src/public.ts";
-import { keyCutter } from "../../server/runtime/secrets.ts";
+import { keyCutter, secretCutter } from "../../server/runtime/secrets.ts";
 import { createAttempt, oneLine } from "./attempt.ts";
 import { readReply, type Written } from "./reply.ts";
 
@@ -56,7 +56,7 @@ export function createModel(options: EndpointOptions): Model {
     timeout: timeoutMs,
     logLevel: "off",
   });
-  const cut = keyCutter(apiKey);
+  const [cut, cutWritten] = [secretCutter([apiKey]), keyCutter(apiKey)];
   return async (prompt) => {
     const ended = new AbortController();
     const ending = AbortSignal.any([ended.signal, signal]);
@@ -84,7 +84,7 @@ export function createModel(options: EndpointOptions): Model {
       const completed = await Promise.race([ask(), late]);
       // The call, which is aborted below, ends with an error that nobody waits for; the race has taken it.
       if (completed === undefined) return { kind: "failed", message: lateWords(deadlineMs, last) };
-      return completed.kind === "completion" ? { ...completed, text: cut(completed.text) } : completed;
+      return completed.kind === "completion" ? { ...completed, text: cutWritten(completed.text) } : completed;
     } catch (error) {
       return failureOf(error, cut);
     } finally {

@@ -2,7 +2,7 @@
 import type OpenAI from "openai";
 import { onOneLine } from "../../envs/lib/words.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
-import { keyCutter } from "../runtime/secrets.ts";
+import { keyCutter, secretCutter } from "../runtime/secrets.ts";
 import { addressOf, headersOf, send } from "../runtime/send.ts";
 
 export interface EndpointOptions {
@@ -54,7 +54,7 @@ const RETRY_DELAY_MAX_MS = 60_000;
 
 export function createEndpoint({ url, model, key, timeoutMs, ...options }: EndpointOptions): AskModel {
   const { temperature, outputTokensMax = OUTPUT_TOKENS_MAX, headers } = options;
-  const cut = keyCutter(key);
+  const [cut, cutWritten] = [secretCutter([key]), keyCutter(key)];
   // Loaded where there is an endpoint: it takes longer to load than a command that asks none takes to run.
   const opened = openClient({ url, key, timeoutMs });
   return async (prompt, signal) => {
@@ -65,7 +65,7 @@ export function createEndpoint({ url, model, key, timeoutMs, ...options }: Endpo
         { model, messages, max_tokens: outputTokensMax, ...(temperature !== undefined && { temperature }) },
         { signal, ...(headers && { headers: headers() }) },
       );
-      return { kind: "reply", text: cut(textOf(reply)), tokens: tokensOf(reply) };
+      return { kind: "reply", text: cutWritten(textOf(reply)), tokens: tokensOf(reply) };
     } catch (error) {
       return failureOf(error, { aborted: signal.aborted, timeoutMs, cut, sdk });
     }

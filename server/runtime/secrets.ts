@@ -26,7 +26,7 @@ export function secretCutter(secrets: readonly (string | undefined)[]): (words: 
  */
 const STAND_IN = /^(?:[a-z_-]{1,15}|\d{1,15})$/i;
 
-/** Gives what cuts an endpoint's key out of what a model wrote. */
+/** Gives what cuts an endpoint's key out of what a model wrote; errors are cut of any key, by secretCutter. */
 export function keyCutter(key: string | undefined): (words: string) => string {
   return secretCutter(key !== undefined && STAND_IN.test(key) ? [] : [key]);
 }
