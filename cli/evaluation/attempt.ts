@@ -11,19 +11,19 @@ export const oneLine = (words: string): string => onOneLine(words).slice(0, SHOW
 
 /**
  * Reads the reply within the attempt, so that one that breaks off, stops in the middle or holds no completion is a
- * failure that passes, like a lost connection. `onTrouble` is told what went wrong; `cut` takes the key out of all that
- * comes back.
+ * failure that passes, like a lost connection. `onTrouble` is told what went wrong; `cut` takes the key out of what is
+ * said of that, and `cutWritten` out of a reply.
  */
 export function createAttempt(
   timeoutMs: number,
-  cut: (words: string) => string,
+  { cut, cutWritten }: Readonly<Record<"cut" | "cutWritten", (words: string) => string>>,
   onTrouble: (words: string) => void,
 ): typeof fetch {
   return async (input, init) => {
     try {
       const reply = await send(addressOf(input), init ?? {});
-      const body = cut(await text(reply));
       const { statusCode: status = 0 } = reply;
+      const body = (isOk(status) ? cutWritten : cut)(await text(reply));
       const trouble = troubleOf(status, body);
       if (trouble !== undefined && !isOk(status)) onTrouble(trouble);
       if (trouble !== undefined && isOk(status)) throw new Error(trouble);

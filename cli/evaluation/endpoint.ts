@@ -67,7 +67,7 @@ export function createModel(options: EndpointOptions): Model {
       last = words;
       onTrouble(words);
     };
-    const client = shared.withOptions({ fetch: createAttempt(timeoutMs, cut, note) });
+    const client = shared.withOptions({ fetch: createAttempt(timeoutMs, { cut, cutWritten }, note) });
     const messages = prompt.map(({ role, content }) => ({ role, content }));
     const request = { ...body, model, messages } as OpenAI.ChatCompletionCreateParamsNonStreaming;
     const ask = async (): Promise<Completed> => {

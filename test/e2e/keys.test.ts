@@ -29,19 +29,25 @@ function expectClean(words: string): void {
   expect(words).not.toMatch(/[\u001b\u202e]/);
 }
 
+interface Told {
+  readonly words: string;
+  /** What the model wrote. */
+  readonly text?: string | undefined;
+}
+
 /** What a judge and a teacher are asked by, and what a model is evaluated by. */
-const clients: Readonly<Record<string, (chat: ChatServer) => Promise<{ readonly words: string }>>> = {
-  "a judge's or a teacher's": async ({ url }) => {
-    const ask = createEndpoint({ url, model: "m", key: KEY, timeoutMs: PATIENCE_MS });
+const clients: Readonly<Record<string, (chat: ChatServer, key?: string) => Promise<Told>>> = {
+  "a judge's or a teacher's": async ({ url }, key = KEY) => {
+    const ask = createEndpoint({ url, model: "m", key, timeoutMs: PATIENCE_MS });
     const reply = await ask(prompt, new AbortController().signal);
-    return { words: reply.kind === "failed" ? reply.message : reply.text };
+    return reply.kind === "failed" ? { words: reply.message } : { words: reply.text, text: reply.text };
   },
-  "an evaluated model's": async ({ url }) => {
+  "an evaluated model's": async ({ url }, key = KEY) => {
     const troubles: string[] = [];
     const model = createModel({
       endpoint: url,
       model: "m",
-      apiKey: KEY,
+      apiKey: key,
       timeoutMs: PATIENCE_MS,
       deadlineMs: PATIENCE_MS,
       body: {},
@@ -49,7 +55,8 @@ const clients: Readonly<Record<string, (chat: ChatServer) => Promise<{ readonly 
       onTrouble: (words) => void troubles.push(words),
     });
     const done = await model(prompt);
-    return { words: [...troubles, done.kind === "completion" ? "" : done.message].join(" ") };
+    const [text, message] = done.kind === "completion" ? [done.text, ""] : [undefined, done.message];
+    return { words: [...troubles, message].join(" "), text };
   },
 };
 
@@ -67,6 +74,17 @@ test.each(Object.keys(clients))("%s client follows no redirect", async (name) =>
   }
   expect(elsewhere.requests).toEqual([]);
 });
+
+test.each(Object.keys(clients))(
+  "%s client gives what a model wrote, with the word that stands in for a key",
+  async (name) => {
+    await using chat = await startChatServer(() => ({ kind: "answer", content: "anything goes", usage: USAGE }));
+    expect(await clients[name]!(chat, "anything")).toMatchObject({ text: "anything goes" });
+    await using refusing = await startChatServer(() => ({ kind: "status", status: 401, message: "not by anything" }));
+    const { words } = await clients[name]!(refusing, "anything");
+    expect(words).toContain("not by [a secret]");
+  },
+);
 
 test.each(Object.keys(clients))("%s client tells no key and nothing that a terminal obeys", async (name) => {
   const echoes: readonly Behaviour[] = [
