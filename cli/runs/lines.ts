@@ -36,7 +36,7 @@ function small(value: number): string {
 /** How far a run is, in a line or two. */
 export function headLines(config: RunConfig | undefined, state: RunState): readonly string[] {
   const { runId, cursor, batchesDrawn, batchesClosed, groupsOutstanding, samplesRecorded, epoch, policy } = state;
-  const length = config?.length ?? 0n;
+  const { length } = state.shape ?? config ?? { length: 0n };
   const standing = state.done ? "done" : state.paused ? "paused" : "";
   const of = length === 0n ? `${cursor} tasks` : `${cursor} of ${length} tasks`;
   return [

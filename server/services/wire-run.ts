@@ -8,7 +8,7 @@ import type { ListItem } from "../curriculum/runs/listing.ts";
 import type { ListedView } from "../curriculum/runs/journal.ts";
 import type { RunConfig } from "../curriculum/core/types.ts";
 import type { HistoryEntry } from "../curriculum/core/history.ts";
-import type { EvaluationView, StateView } from "../curriculum/core/view.ts";
+import type { EvaluationView, RunShape, StateView } from "../curriculum/core/view.ts";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import {
   type ArmState,
@@ -23,6 +23,8 @@ import {
   type RunGroup,
   RunGroupSchema,
   RunSchema,
+  type RunShape as WireShape,
+  RunShapeSchema,
   type RunState,
   RunStateSchema,
 } from "../gen/gradus/v1/curriculum_pb.js";
@@ -63,7 +65,12 @@ export function stateToWire(state: StateView): RunState {
     policy: policyToWire(state.policy),
     arms: state.arms.map(armToWire),
     evaluations: state.evaluations.map(evaluationToWire),
+    shape: shapeToWire(state.shape),
   });
+}
+
+function shapeToWire({ numGenerations, promptsPerUpdate, length }: RunShape): WireShape {
+  return create(RunShapeSchema, { numGenerations, promptsPerUpdate, length: BigInt(length) });
 }
 
 function evaluationToWire(view: EvaluationView): EvaluationRecord {
@@ -159,7 +166,7 @@ export function recordToWire(record: HistoryEntry): WireRecord {
   } else if (record.kind === "evaluation") {
     wire.kind = { case: "evaluation", value: evaluationToWire(record) };
   } else {
-    const { control, cursor, policy, weights, armId = "", reason, by = "" } = record;
+    const { control, cursor, policy, weights, shape, armId = "", reason, by = "" } = record;
     const value = create(ControlRecordSchema, {
       kind: control,
       cursor: BigInt(cursor),
@@ -168,6 +175,7 @@ export function recordToWire(record: HistoryEntry): WireRecord {
       by,
       weights: { ...weights },
       ...(policy && { policy: policyToWire(policy) }),
+      ...(shape && { shape: shapeToWire(shape) }),
     });
     wire.kind = { case: "control", value };
   }

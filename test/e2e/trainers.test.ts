@@ -95,6 +95,7 @@ test("a shape is changed while a run goes on, and arms that give no tasks are re
   const before = await run.nextBatch({ cursor: 0n });
   const added = { id: "T1", environment: "countdown", level: "T1" };
   expect(await run.updateShape({ addArms: [added], removeArms: ["T0"], numGenerations: 3 })).toBe(6n);
+  expect((await run.get()).state?.shape).toMatchObject({ numGenerations: 3, promptsPerUpdate: 2, length: 0n });
   const after = await run.nextBatch({ cursor: 6n });
   expect(after.tasks.map(({ armId }) => armId)).toEqual(["T1", "T1"]);
   const [outcome] = await client.batchStep([{ task: after.tasks[0] as Task, completions: [none, none, wrong] }]);

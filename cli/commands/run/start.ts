@@ -70,9 +70,12 @@ async function start(path: string, flags: Flags): Promise<void> {
   if (flags.chart === undefined) makeDirectory("--chart", "out");
   const local = await localOf(flags, flags.server === undefined ? "runs" : "tasks");
   const work = async (client: GradusClient): Promise<void> => {
-    await createdOf(client, file, id);
+    const { state } = await createdOf(client, file, id);
     const run = client.run(id);
-    const unscored = await driven(client, id, file.config, opener(local, flags.server), flags);
+    const { numGenerations, promptsPerUpdate, length } = state?.shape ?? file.config;
+    // One that was there may have another shape by now than the file gives it.
+    const config = { ...file.config, numGenerations, promptsPerUpdate, length };
+    const unscored = await driven(client, id, config, opener(local, flags.server), flags);
     const drawn = await drawnBy(run);
     await writeChart("--chart", chart, id, drawn);
     if (flags.json) printJson({ runId: id, chart, drawn: await drawnOf(client, id), unscored });

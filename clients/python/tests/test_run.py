@@ -172,6 +172,17 @@ def test_control_is_kept_in_the_history(client: Client, run: Run) -> None:
     assert batches[0].reward_mean == pytest.approx(0.1)
 
 
+def test_the_shape_is_told_as_it_is_now(client: Client, run: Run) -> None:
+    score(run, client, run.next_batch(0).tasks)
+    run.update_shape(num_generations=3, prompts_per_update=5)
+    found = run.get()
+    now = found.config_now
+    assert (now.num_generations, now.prompts_per_update, now.length) == (3, 5, 12)
+    assert (found.config.num_generations, found.config.prompts_per_update, found.config.seed) == (2, 4, now.seed)
+    shapes = [record.control.shape for record in run.history() if record.control and record.control.kind == "shape"]
+    assert shapes == [found.state.shape]
+
+
 def test_a_state_can_be_put_back_and_copied(client: Client, run: Run, run_id: str) -> None:
     tasks = run.next_batch(0).tasks
     state = run.export_state()

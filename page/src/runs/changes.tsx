@@ -1,9 +1,9 @@
 /** What operators, and the server by itself, changed of a run. */
-import type { ControlRecord, HistoryRecord } from "../../../clients/ts/src/public.ts";
+import type { ControlRecord, HistoryRecord, RunShape } from "../../../clients/ts/src/public.ts";
 import { hasToken } from "../session.ts";
 import { Tag } from "../ui/parts.tsx";
 import { Table } from "../ui/table.tsx";
-import { clock, count, figure } from "../words.ts";
+import { clock, count, counted, figure } from "../words.ts";
 import { policyName } from "./state.ts";
 
 /** Undefined: they are not here yet. */
@@ -37,8 +37,15 @@ function callerOf({ by, kind }: ControlRecord): string {
   return hasToken.value || /mask/.test(kind) ? "the server" : "–";
 }
 
-function detailOf({ policy, weights, reason, armId }: ControlRecord): string {
+/** All of it: what was before is in the record before. */
+function shapeInWords({ numGenerations, promptsPerUpdate, length }: RunShape): string {
+  const end = length === 0n ? "no end" : counted(Number(length), "task");
+  return `${counted(promptsPerUpdate, "prompt")} an update, ${counted(numGenerations, "completion")} each, ${end}`;
+}
+
+function detailOf({ policy, weights, shape, reason, armId }: ControlRecord): string {
   const parts = [
+    shape === undefined ? "" : shapeInWords(shape),
     policy === undefined ? "" : policyName(policy),
     ...Object.entries(weights).map(([arm, weight]) => `${arm} = ${figure(weight)}`),
     armId,

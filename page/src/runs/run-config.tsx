@@ -3,7 +3,7 @@ import { toJson } from "@bufbuild/protobuf";
 import { type RunConfig, RunConfigSchema } from "../../../clients/ts/src/public.ts";
 import { CopyButton, Facts, Panel } from "../ui/parts.tsx";
 import { count } from "../words.ts";
-import { policyName, type ReadRun } from "./state.ts";
+import { policyName, type ReadRun, shapeOf } from "./state.ts";
 
 /** Undefined: parameters stand in its place, or the arm was added later. */
 export function levelOf({ arms }: RunConfig, armId: string): string | undefined {
@@ -11,9 +11,11 @@ export function levelOf({ arms }: RunConfig, armId: string): string | undefined 
   return difficulty?.case === "level" ? difficulty.value : undefined;
 }
 
-export function Configuration({ run: { config, state } }: { readonly run: ReadRun }) {
+export function Configuration({ run }: { readonly run: ReadRun }) {
+  const { config, state } = run;
   const json = JSON.stringify(toJson(RunConfigSchema, config), undefined, 2);
-  const { numGenerations, promptsPerUpdate, length, seed, lag } = config;
+  const { seed, lag } = config;
+  const { numGenerations, promptsPerUpdate, length } = shapeOf(run);
   return (
     <div class="stack">
       <Panel title="In short">

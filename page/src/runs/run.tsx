@@ -15,7 +15,7 @@ import { armsWithRows, RowsOfRun } from "./rows.tsx";
 import { Configuration } from "./run-config.tsx";
 import { ARMS_APART } from "./lines.ts";
 import { seriesOf } from "./series.ts";
-import { policyName, type ReadRun, standingOf } from "./state.ts";
+import { policyName, type ReadRun, shapeOf, standingOf } from "./state.ts";
 import { mostDrawn } from "./why.ts";
 
 const tabs = [
@@ -92,9 +92,10 @@ function Standing({ run: { state } }: { readonly run: ReadRun }) {
   );
 }
 
-function Progress({ run: { config, state } }: { readonly run: ReadRun }) {
-  const { cursor, batchesDrawn, batchesClosed, groupsOutstanding, samplesRecorded } = state;
-  const share = config.length === 0n ? undefined : Number(cursor) / Number(config.length);
+function Progress({ run }: { readonly run: ReadRun }) {
+  const { cursor, batchesDrawn, batchesClosed, groupsOutstanding, samplesRecorded } = run.state;
+  const { length } = shapeOf(run);
+  const share = length === 0n ? undefined : Number(cursor) / Number(length);
   return (
     <div class="progress">
       <Facts
@@ -104,7 +105,7 @@ function Progress({ run: { config, state } }: { readonly run: ReadRun }) {
             share === undefined ? (
               count(cursor)
             ) : (
-              <Share value={share} label={`${count(cursor)} of ${count(config.length)} (${percent(share)})`} />
+              <Share value={share} label={`${count(cursor)} of ${count(length)} (${percent(share)})`} />
             ),
           ],
           ["update batches", `${count(batchesDrawn)} drawn, ${count(batchesClosed)} closed`],

@@ -2,6 +2,7 @@
 import type { BatchRecord } from "../../../clients/ts/src/public.ts";
 import type { History } from "./history.ts";
 import type { Line } from "./lines.ts";
+import { rolloutsOf } from "./rollouts.ts";
 import type { ReadRun } from "./state.ts";
 
 /** At a step, for each line in order. */
@@ -41,15 +42,14 @@ export interface Series {
 const PASSED_OVER = ["close_groups", "reopen_groups"];
 
 export function seriesOf({ config }: Pick<ReadRun, "config">, history: History): Series {
-  const { numGenerations } = config;
   const { lines } = history;
+  const rollouts = rolloutsOf(config, history.records);
   const points: Point[] = [];
   const marks: Mark[] = [];
   const evaluations: Evaluated[] = [];
   let before: { readonly at: number; readonly batches: number } | undefined;
   for (const { kind, rolledBack, time } of history.records) {
     if (rolledBack) continue;
-    const rollouts = (cursor: bigint) => Number(cursor) * numGenerations;
     if (kind.case === "batch") {
       const at = Number(time?.seconds ?? 0n) + (time?.nanos ?? 0) / 1e9;
       const seconds = before === undefined ? undefined : (at - before.at) / before.batches;

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
 import { gradus } from "../session.ts";
 import { type ActionProps, ChangeDialog } from "./change.tsx";
+import { shapeOf } from "./state.ts";
 
 const fields = [
   ["numGenerations", "Completions of each prompt"],
@@ -12,7 +13,9 @@ const fields = [
 
 type Field = (typeof fields)[number][0];
 
-export function Shape({ run: { runId, config, state }, onClose }: ActionProps) {
+export function Shape({ run, onClose }: ActionProps) {
+  const { runId, state } = run;
+  const now = shapeOf(run);
   const [typed, setTyped] = useState<Readonly<Partial<Record<Field, string>>>>({});
   const [removed, setRemoved] = useState<readonly string[]>([]);
   const numbers = Object.entries(typed).filter((entry): entry is [Field, string] => entry[1].trim() !== "");
@@ -40,7 +43,7 @@ export function Shape({ run: { runId, config, state }, onClose }: ActionProps) {
           <span>{text}</span>
           <input
             inputMode="numeric"
-            placeholder={String(config[field])}
+            placeholder={String(now[field])}
             value={typed[field] ?? ""}
             onInput={(event) => setTyped({ ...typed, [field]: event.currentTarget.value })}
           />

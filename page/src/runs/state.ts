@@ -1,5 +1,5 @@
 /** A run's state in words. */
-import type { Policy, Run, RunConfig, RunState } from "../../../clients/ts/src/public.ts";
+import type { Policy, Run, RunConfig, RunShape, RunState } from "../../../clients/ts/src/public.ts";
 import type { Tone } from "../ui/parts.tsx";
 
 export interface Standing {
@@ -25,6 +25,11 @@ export interface ReadRun {
   readonly runId: string;
   readonly config: RunConfig;
   readonly state: RunState;
+}
+
+/** As it is now: the configuration has what the run was created with. */
+export function shapeOf({ config, state }: Pick<ReadRun, "config" | "state">): Omit<RunShape, "$typeName"> {
+  return state.shape ?? config;
 }
 
 /** Undefined: the server cannot read it. */

@@ -8,7 +8,7 @@ import type { RewardSums } from "./signals.ts";
 import { type Batch, type Group, usefulGroups } from "./batches.ts";
 import type { EvaluationRound, RunState } from "./state.ts";
 import type { Policy, RunConfig } from "./types.ts";
-import { type EvaluationView, evaluationView, means } from "./view.ts";
+import { type EvaluationView, evaluationView, means, type RunShape, shapeOf } from "./view.ts";
 
 interface BatchRecord {
   readonly kind: "batch";
@@ -43,6 +43,8 @@ interface ControlRecord {
   /** Of the first task that it applies to. */
   readonly cursor: number;
   readonly policy?: Policy;
+  /** The run's since then; left out of what was written before it was kept. */
+  readonly shape?: RunShape;
   /** By arm id. */
   readonly weights?: Readonly<Record<string, number>>;
   /** Of the arm that is masked or no longer. */
@@ -141,7 +143,7 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
     case "reopened":
       return { ...base, control: "reopen_groups" };
     case "reshaped":
-      return { ...base, control: "shape", ...(event.policy && { policy: event.policy }) };
+      return { ...base, control: "shape", shape: shapeOf(config), ...(event.policy && { policy: event.policy }) };
     case "imported":
       return { ...base, control: "import" };
     default:

@@ -70,6 +70,15 @@ export interface StateView {
   readonly arms: readonly ArmView[];
   /** The newest round of each evaluation arm. */
   readonly evaluations: readonly EvaluationView[];
+  /** Of the next batch. */
+  readonly shape: RunShape;
+}
+
+/** How large a run and its batches are. */
+export type RunShape = Pick<RunConfig, "numGenerations" | "promptsPerUpdate" | "length">;
+
+export function shapeOf({ numGenerations, promptsPerUpdate, length }: RunShape): RunShape {
+  return { numGenerations, promptsPerUpdate, length };
 }
 
 export interface RunView<Spec = unknown> {
@@ -236,6 +245,7 @@ export function stateView(state: RunState): StateView {
     policy: state.policy,
     arms: state.config.arms.map((_, i) => armView(state, i, probabilities[i] ?? 0, values[i] ?? 0)),
     evaluations: newestEvaluations(state),
+    shape: shapeOf(state.config),
   };
 }
 

@@ -298,8 +298,9 @@ export function decodeSummary({ summary, version }: ListedRun): ListedView | und
 function decode(summary: Summary, version: number): ListedView | undefined {
   const state = parseJson(unpacked(summary.state)) as unknown as Omit<StateView, "runId" | "policy">;
   const { format, ...head } = readObject(parseJson(unpacked(summary.head)));
-  // A server that writes no summaries may have written events beside this one.
-  if (format !== FORMAT || state.version !== version - 1) return undefined;
+  // A server that writes no summaries may have written events beside this one; an older one wrote none of the shape.
+  const isWhole = (state as Partial<StateView>).shape !== undefined;
+  if (format !== FORMAT || state.version !== version - 1 || !isWhole) return undefined;
   const [runId, policy] = [readText(head["runId"]), policyCodec.decode(head["policy"] ?? null)];
   const config = { given: readText(head["given"]) };
   return { runId, config, state: { ...state, runId, policy }, createdAtMs: readNumber(head["createdAtMs"]) };

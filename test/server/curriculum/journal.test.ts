@@ -37,6 +37,22 @@ function changed(store: Store, change: (event: Uint8Array) => Uint8Array): Store
   };
 }
 
+test("a summary from before it told the shape is passed over for the journal", async () => {
+  const { store, runs: before } = await trained();
+  const list: Store["list"] = async (after, limit) => {
+    const found = await store.list(after, limit);
+    const shapeless = ({ summary, ...run }: ListedRun): ListedRun => {
+      if (summary === undefined) throw new Error("the run has no summary");
+      const { shape: _, ...state } = JSON.parse(summary.state) as Record<string, unknown>;
+      return { ...run, summary: { ...summary, state: JSON.stringify(state) } };
+    };
+    return { ...found, runs: found.runs.map(shapeless) };
+  };
+  const { runs } = bench({ store: { ...store, list } });
+  const { items } = await runs.list("", 10);
+  expect(items).toMatchObject([{ kind: "run", view: { state: value(await before.get("run")).state } }]);
+});
+
 describe("a journal of another format", () => {
   const message = (found: string): string =>
     `run "run" cannot be read: event 1: an event of the run's journal is ${found}, and this server reads format ${FORMAT}: ` +

@@ -133,7 +133,9 @@ describe("a change of shape", () => {
     expect(copied.config).toEqual(value(await runs.get("run")).config);
     expect(decodeState(savedState(state, freshTasks), freshTasks).config.numGenerations).toBe(3);
     const { items } = value(await runs.history("run", 0, 100));
-    expect(items.filter(({ kind }) => kind === "control")).toMatchObject([{ control: "shape", cursor: 12 }]);
+    const shape = { numGenerations: 3, promptsPerUpdate: 5, length: 0 };
+    expect(items.filter(({ kind }) => kind === "control")).toMatchObject([{ control: "shape", cursor: 12, shape }]);
+    expect(value(await runs.get("run")).state.shape).toEqual(shape);
   });
 });
 

@@ -11,7 +11,7 @@ from gradus._arguments import listed
 from gradus._values import Derived, Value, message_of
 from gradus.outcomes import ContrastPair
 from gradus.policy_values import Policy
-from gradus.runs import EvaluationRecord
+from gradus.runs import EvaluationRecord, RunShape
 from gradus.tasks import Task
 from gradus.v1 import curriculum_pb2 as cur
 
@@ -151,6 +151,7 @@ class ControlRecord(Value, message=cur.ControlRecord):
     reason: str
     arm_id: str
     by: str
+    shape: RunShape | None = None
 
 
 def _kind(proto: cur.HistoryRecord) -> str:

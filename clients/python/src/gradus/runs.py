@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -219,6 +219,15 @@ class EvaluationRecord(Value, message=cur.EvaluationRecord):
 
 
 @dataclass(frozen=True)
+class RunShape(Value, message=cur.RunShape):
+    """How large a run and its update batches are; `Run.update_shape` changes it. `length` is in tasks; 0: no end."""
+
+    num_generations: int
+    prompts_per_update: int
+    length: int
+
+
+@dataclass(frozen=True)
 class RunState(Value, message=cur.RunState):
     """A run as it stands.
 
@@ -236,6 +245,8 @@ class RunState(Value, message=cur.RunState):
         Groups given out and not closed.
     evaluations
         The newest round of each evaluation arm that has one.
+    shape
+        That of the next update batch; None: the server is older than this field.
 
     """
 
@@ -254,6 +265,7 @@ class RunState(Value, message=cur.RunState):
     policy: Policy
     arms: tuple[ArmState, ...]
     evaluations: tuple[EvaluationRecord, ...]
+    shape: RunShape | None = None
 
 
 @dataclass(frozen=True)
@@ -268,6 +280,12 @@ class RunInfo(Value, message=cur.Run):
     state: RunState
     create_time: datetime
     unreadable: str
+
+    @property
+    def config_now(self) -> RunConfig:
+        """The configuration with the shape that the run has now. Arms that were added are not among its own."""
+        shape = self.state.shape
+        return self.config if shape is None else replace(self.config, **vars(shape))
 
 
 @dataclass(frozen=True)

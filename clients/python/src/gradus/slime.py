@@ -74,7 +74,7 @@ class RunDataSource(DataSource):
         self.args = args
         self._address = RunAddress.of_run(args.prompt_data or "")
         self._run = self._address.client().run(self._address.run_id)
-        self._config = self._run.get().config
+        self._config = self._run.get().config_now
         _check(self._config, args)
         self._reader = TaskReader(self._run)
         self._given_back: list[list[Sample]] = []

@@ -107,7 +107,7 @@ class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
 
     def _of_run(self, address: RunAddress) -> Iterator[tuple[Task, int]]:
         run = address.client().run(address.run_id)
-        config = run.get().config
+        config = run.get().config_now
         check_scored_by_step(config)
         check_whole_groups(config, "rollouts fail or are cancelled in verifiers and prime-rl")
         for batch in run.batches(self.config.cursor):

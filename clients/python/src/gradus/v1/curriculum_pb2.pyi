@@ -1850,6 +1850,7 @@ class RunState(google.protobuf.message.Message):
     INCARNATION_FIELD_NUMBER: builtins.int
     FIRST_OPEN_CURSOR_FIELD_NUMBER: builtins.int
     EVALUATIONS_FIELD_NUMBER: builtins.int
+    SHAPE_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Its id."""
     epoch: builtins.int
@@ -1893,6 +1894,12 @@ class RunState(google.protobuf.message.Message):
         order.
         """
 
+    @property
+    def shape(self) -> global___RunShape:
+        """The shape of the next batch. Run.config has the one that the run was created
+        with.
+        """
+
     def __init__(
         self,
         *,
@@ -1911,11 +1918,38 @@ class RunState(google.protobuf.message.Message):
         incarnation: builtins.str = ...,
         first_open_cursor: builtins.int = ...,
         evaluations: collections.abc.Iterable[global___EvaluationRecord] | None = ...,
+        shape: global___RunShape | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["policy", b"policy"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "evaluations", b"evaluations", "first_open_cursor", b"first_open_cursor", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "version", b"version"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["policy", b"policy", "shape", b"shape"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "evaluations", b"evaluations", "first_open_cursor", b"first_open_cursor", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "shape", b"shape", "version", b"version"]) -> None: ...
 
 global___RunState = RunState
+
+@typing.final
+class RunShape(google.protobuf.message.Message):
+    """How large a run and its update batches are: what UpdateShape may change beside arms."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NUM_GENERATIONS_FIELD_NUMBER: builtins.int
+    PROMPTS_PER_UPDATE_FIELD_NUMBER: builtins.int
+    LENGTH_FIELD_NUMBER: builtins.int
+    num_generations: builtins.int
+    """See RunConfig."""
+    prompts_per_update: builtins.int
+    """See RunConfig."""
+    length: builtins.int
+    """See RunConfig; 0: no end."""
+    def __init__(
+        self,
+        *,
+        num_generations: builtins.int = ...,
+        prompts_per_update: builtins.int = ...,
+        length: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["length", b"length", "num_generations", b"num_generations", "prompts_per_update", b"prompts_per_update"]) -> None: ...
+
+global___RunShape = RunShape
 
 @typing.final
 class Run(google.protobuf.message.Message):
@@ -3810,6 +3844,7 @@ class ControlRecord(google.protobuf.message.Message):
     REASON_FIELD_NUMBER: builtins.int
     ARM_ID_FIELD_NUMBER: builtins.int
     BY_FIELD_NUMBER: builtins.int
+    SHAPE_FIELD_NUMBER: builtins.int
     kind: builtins.str
     """What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
     "resume", "close_groups", "reopen_groups", "shape" or "import".
@@ -3832,6 +3867,10 @@ class ControlRecord(google.protobuf.message.Message):
     def weights(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.float]:
         """The new weights, for "weights"."""
 
+    @property
+    def shape(self) -> global___RunShape:
+        """The run's from cursor on, for "shape"; unset where it was not kept yet."""
+
     def __init__(
         self,
         *,
@@ -3842,9 +3881,10 @@ class ControlRecord(google.protobuf.message.Message):
         reason: builtins.str = ...,
         arm_id: builtins.str = ...,
         by: builtins.str = ...,
+        shape: global___RunShape | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["policy", b"policy"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "by", b"by", "cursor", b"cursor", "kind", b"kind", "policy", b"policy", "reason", b"reason", "weights", b"weights"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["policy", b"policy", "shape", b"shape"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "by", b"by", "cursor", b"cursor", "kind", b"kind", "policy", b"policy", "reason", b"reason", "shape", b"shape", "weights", b"weights"]) -> None: ...
 
 global___ControlRecord = ControlRecord
 

@@ -86,7 +86,7 @@ class EvaluationRows:
             )
         arm = arms[address.evaluation_arm]
         self._length = arm.tasks
-        self._generations = arm.num_generations or info.config.num_generations
+        self._generations = arm.num_generations or info.config_now.num_generations
         rounds = [each.evaluation_round for each in info.state.evaluations if each.arm_id == arm.arm_id]
         self._round = max(rounds, default=-1)
         self._tasks: list[Task] = []

@@ -1787,6 +1787,14 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
    * @generated from field: repeated gradus.v1.EvaluationRecord evaluations = 15;
    */
   evaluations: EvaluationRecord[];
+
+  /**
+   * The shape of the next batch. Run.config has the one that the run was created
+   * with.
+   *
+   * @generated from field: gradus.v1.RunShape shape = 16;
+   */
+  shape?: RunShape | undefined;
 };
 
 /**
@@ -1794,6 +1802,40 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
  * Use `create(RunStateSchema)` to create a new message.
  */
 export declare const RunStateSchema: GenMessage<RunState>;
+
+/**
+ * How large a run and its update batches are: what UpdateShape may change beside arms.
+ *
+ * @generated from message gradus.v1.RunShape
+ */
+export declare type RunShape = Message<"gradus.v1.RunShape"> & {
+  /**
+   * See RunConfig.
+   *
+   * @generated from field: uint32 num_generations = 1;
+   */
+  numGenerations: number;
+
+  /**
+   * See RunConfig.
+   *
+   * @generated from field: uint32 prompts_per_update = 2;
+   */
+  promptsPerUpdate: number;
+
+  /**
+   * See RunConfig; 0: no end.
+   *
+   * @generated from field: uint64 length = 3;
+   */
+  length: bigint;
+};
+
+/**
+ * Describes the message gradus.v1.RunShape.
+ * Use `create(RunShapeSchema)` to create a new message.
+ */
+export declare const RunShapeSchema: GenMessage<RunShape>;
 
 /**
  * A run.
@@ -4028,6 +4070,13 @@ export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
    * @generated from field: string by = 7;
    */
   by: string;
+
+  /**
+   * The run's from cursor on, for "shape"; unset where it was not kept yet.
+   *
+   * @generated from field: gradus.v1.RunShape shape = 8;
+   */
+  shape?: RunShape | undefined;
 };
 
 /**
