@@ -53,6 +53,21 @@ test("an import is seen by whoever watches: what it undid is shown as undone", a
   expect(opened.complaints).toEqual([]);
 });
 
+test("a run whose shape is changed is told by the new one", async () => {
+  const run = await created("reshaped", 40);
+  await step(run);
+  await using opened = await openView(browser, `${server.http}/#/runs/reshaped/changes`);
+  const { page } = opened;
+  await page.getByText("2 of 40 (5%)").waitFor();
+  await run.updateShape({ numGenerations: 3, length: 20 });
+  await page.getByText("2 of 20 (10%)").waitFor();
+  await page.getByText("2 prompts an update, 3 completions each, 20 tasks").waitFor();
+  await page.goto(`${server.http}/#/runs/reshaped/configuration`);
+  const completions = page.locator("dt", { hasText: "completions of each prompt" });
+  expect(await completions.locator("+ dd").textContent()).toBe("3");
+  expect(opened.complaints).toEqual([]);
+});
+
 test("a history that could not be had is asked for again, though the run has ended", async () => {
   const run = await created("ended", 2);
   await step(run);
