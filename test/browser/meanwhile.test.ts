@@ -59,7 +59,7 @@ test("a run whose shape is changed is told by the new one", async () => {
   await using opened = await openView(browser, `${server.http}/#/runs/reshaped/changes`);
   const { page } = opened;
   await page.getByText("2 of 40 (5%)").waitFor();
-  await run.updateShape({ numGenerations: 3, length: 20 });
+  await run.updateShape({ numGenerations: 3, length: 20n });
   await page.getByText("2 of 20 (10%)").waitFor();
   await page.getByText("2 prompts an update, 3 completions each, 20 tasks").waitFor();
   await page.goto(`${server.http}/#/runs/reshaped/configuration`);
