@@ -293,9 +293,10 @@ export function factsOf<Instance>(
     const value = text.trim() === "" ? NaN : Number(text);
     if (Number.isFinite(value)) facts[`metadata:${name}`] = value;
   }
-  const trivial = environment.goal === "satisfy" ? undefined : environment.trivial?.(instance);
+  const { goal } = environment;
+  const trivial = goal === "satisfy" ? undefined : environment.trivial?.(instance);
   if (baseline !== undefined && trivial !== undefined)
-    facts.improvement = improvementOf({ baseline, trivial }, objective) ?? 0;
+    facts.improvement = improvementOf({ goal, baseline, trivial }, objective) ?? 0;
   return facts;
 }
 

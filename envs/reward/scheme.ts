@@ -77,32 +77,36 @@ export interface RewardScheme {
 // How good an answer is, measured against a baseline (FORGE 3.1).
 
 /**
- * Quality of a feasible answer, in [0, 1]: objective/baseline to maximise, baseline/objective to minimise. 0/0 is 1. An
- * answer better than the best known counts as 1, but one beyond the certified bound cannot be: the verifier or the
- * solver is wrong, so that throws.
+ * Quality of a feasible answer, in [0, 1]: objective/baseline to maximise, baseline/objective to minimise. 0/0 is 1. Of
+ * negative numbers the larger is the one of the smaller magnitude, so that the quotient is the other way round; where one
+ * is negative and the other not, no quotient says how far apart they are, and the quality is 0. An answer better than the
+ * best known counts as 1, but one beyond the certified bound cannot be: the verifier or the solver is wrong, so that throws.
  */
 export function qualityRatio(goal: Exclude<Goal, "satisfy">, objective: number, baseline: Baseline): number {
   if (goal === "maximize" ? objective > baseline.bound : objective < baseline.bound) {
     throw new Error(`objective ${objective} to ${goal} beats the certified bound ${baseline.bound}`);
   }
-  const [above, below] = goal === "maximize" ? [objective, baseline.value] : [baseline.value, objective];
-  // Then the answer is at least as good as the best known: it is 0 to minimise, or that is 0 to maximise.
-  if (below === 0) return 1;
-  return Math.min(1, above / below);
+  // To minimise is to maximise the negative.
+  const sign = goal === "maximize" ? 1 : -1;
+  const [own, best] = [sign * objective, sign * baseline.value];
+  if (own >= best) return 1;
+  if (own >= 0) return own / best;
+  return best < 0 ? best / own : 0;
 }
 
 /**
- * How far an objective is from the trivial answer's (0) to the best known (1). Where the trivial answer is the best known,
- * one as good has 1 (0/0), and any other 0. Undefined: one of the three is not known.
+ * How far an objective is from the trivial answer's (0) to the best known (1). Where nothing better than the trivial answer
+ * is known, one at least as good as that has 1 (0/0), and any other 0. Undefined: one of the three is not known.
  */
 export function improvementOf(
-  { baseline, trivial }: Pick<ToPrice, "baseline" | "trivial">,
+  { goal, baseline, trivial }: Pick<ToPrice, "goal" | "baseline" | "trivial">,
   objective: number | undefined,
 ): number | undefined {
   if (baseline === undefined || trivial === undefined || objective === undefined) return undefined;
-  const best = baseline.value - trivial;
-  if (best === 0) return Number(objective === trivial);
-  return Math.min(1, Math.max(0, (objective - trivial) / best));
+  const sign = goal === "maximize" ? 1 : -1;
+  const [own, best] = [sign * (objective - trivial), sign * (baseline.value - trivial)];
+  if (best <= 0) return Number(own >= 0);
+  return Math.min(1, Math.max(0, own / best));
 }
 
 /** Whether no answer can be better than one of this objective: it reaches the certified bound. */

@@ -109,11 +109,17 @@ const quality: Share = ({ goal, baseline }, objective) =>
 const optimalOnly: Share = ({ baseline }, objective) =>
   baseline === undefined || objective === undefined ? undefined : Number(isOptimal(objective, baseline));
 
-/** An answer as good as the trivial one has a half, but 1 where both are 0: 0/0 is 1 here as in the quality ratio. */
+/**
+ * An answer as good as the trivial one has a half, but 1 where both are 0: 0/0 is 1 here as in the quality ratio. Negative
+ * numbers count by their magnitudes, of which the smaller is then the larger number; of a negative and a positive one the
+ * better has all.
+ */
 const coarse: Share = ({ goal, trivial }, objective) => {
   if (trivial === undefined || objective === undefined) return undefined;
+  if (Math.sign(objective) * Math.sign(trivial) < 0) return Number(objective > trivial === (goal === "maximize"));
   const sum = objective + trivial;
-  return sum === 0 ? 1 : (goal === "maximize" ? objective : trivial) / sum;
+  const isLargerBetter = (goal === "maximize") === sum > 0;
+  return sum === 0 ? 1 : (isLargerBetter ? objective : trivial) / sum;
 };
 
 const optimizationSchemes: readonly RewardScheme[] = [

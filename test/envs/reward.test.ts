@@ -42,6 +42,15 @@ describe("optimisation", () => {
     ["trivial is optimal, and reached", "minimize", 7, 7, 7, [2, 2, 2, 1.5, 2]],
     ["trivial is optimal, and missed", "minimize", 14, 7, 7, [1.5, 2, 1, 1 + 7 / 21, 1]],
     ["the empty schedule", "maximize", 0, 8, 0, [1, 2, 1, 2, 1]],
+    // Objectives of environments from elsewhere may be negative: the same as their magnitudes the other way round.
+    ["a loss to maximise", "maximize", -20, -10, -40, [1.5, 2, 1, 1 + 40 / 60, 1 + 20 / 30]],
+    ["the least loss", "maximize", -10, -10, -40, [2, 2, 2, 1.8, 2]],
+    ["an energy to minimise", "minimize", -5, -10, -2, [1.5, 2, 1, 1 + 5 / 7, 1 + 3 / 8]],
+    ["a loss where a gain is known", "maximize", -20, 10, -40, [1, 2, 1, 1 + 40 / 60, 1.4]],
+    ["a gain over a trivial loss", "maximize", 5, 10, -40, [1.5, 2, 1, 2, 1.9]],
+    ["a loss under a trivial gain", "maximize", -5, 10, 2, [1, 2, 1, 1, 1]],
+    ["an energy above 0", "minimize", 5, -10, -2, [1, 2, 1, 1, 1]],
+    ["a loss where nothing is lost at best", "maximize", -5, 0, -10, [1, 2, 1, 1 + 10 / 15, 1.5]],
   ])("%s", (_, goal, objective, best, trivial, expected) => {
     expect(rewards(findings(goal, objective, best, trivial))).toEqual(expected);
   });
@@ -56,6 +65,27 @@ describe("optimisation", () => {
     const given: ToPrice = { ...findings("minimize", 90, 0, 120), baseline: { value: 100, bound: 80, proven: false } };
     expect(rewards(given)).toEqual([2, 2, 1, 1 + 120 / 210, 2]);
     expect(rewards({ ...given, findings: { kind: "feasible", objective: 80 } })[2]).toBe(2);
+  });
+
+  test("an answer better than a trivial one that is the best known has all of the improvement", () => {
+    const smaller: ToPrice = {
+      ...findings("minimize", 90, 0, 100),
+      baseline: { value: 100, bound: 80, proven: false },
+    };
+    const larger: ToPrice = {
+      ...findings("maximize", 110, 0, 100),
+      baseline: { value: 100, bound: 120, proven: false },
+    };
+    for (const given of [smaller, larger]) expect(scheme("normalized").price(given).reward).toBe(2);
+    const worse: ToPrice = { ...larger, findings: { kind: "feasible", objective: 90 } };
+    expect(scheme("normalized").price(worse).reward).toBe(1);
+    // A search that ran out of nodes may know of nothing as good.
+    const behind: ToPrice = { ...larger, baseline: { value: 95, bound: 120, proven: false } };
+    const improvements = [95, 99, 100, 110].map((objective) => {
+      const given: ToPrice = { ...behind, findings: { kind: "feasible", objective } };
+      return scheme("normalized").price(given).reward - 1;
+    });
+    expect(improvements).toEqual([0, 0, 1, 1]);
   });
 
   test("what cannot be said is left out of the sum", () => {
