@@ -5,7 +5,7 @@ import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
 import { colourOf, refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, laterSwitch, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";
-import { makeItems } from "./reference.ts";
+import { makeItems, sizesProblem } from "./reference.ts";
 
 // What a knapsack task is.
 
@@ -119,9 +119,10 @@ export const generator = defineGenerator({
     // Where everything fits, there is nothing to choose.
     return made.capacity < total(made.weights, [...made.weights.keys()]) ? made : undefined;
   },
-  conflict({ items_min, planted_max }) {
-    if (planted_max < items_min) return undefined;
-    return `planted_max must be below items_min: ${planted_max} ≥ ${items_min}`;
+  conflict(p) {
+    const { items_min, planted_max, reference } = p;
+    if (planted_max >= items_min) return `planted_max must be below items_min: ${planted_max} ≥ ${items_min}`;
+    return reference === 1 ? sizesProblem(p) : undefined;
   },
 });
 

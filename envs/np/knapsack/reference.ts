@@ -15,6 +15,10 @@ const TRAP: Range = [0.5, 0.9];
 const HEAVY_SHARE = 0.4;
 const CHEAP_SHARE = 0.4;
 
+/** Weights and values fit 32 bits, and the solver's bounds are exact below this. */
+const VALUE_MAX = 2 ** 31 - 1;
+const EXACT_MAX = 2 ** 53;
+
 interface Sizes {
   readonly items_min: number;
   readonly items_max: number;
@@ -33,6 +37,22 @@ interface Item {
   readonly value: number;
 }
 
+/** Why items of these sizes might not be reckoned with exactly; undefined: they all can. */
+export function sizesProblem(p: Sizes): string | undefined {
+  const planted = p.planted_max * p.weight_max;
+  const trap = Math.floor(TRAP[1] * planted);
+  const weight = Math.max(trap, HEAVY[1], p.weight_max);
+  const value = weight * Math.max(p.ratio_max, POOR[1]);
+  const total = planted + Math.max(...otherEnds(p)) * weight;
+  if (value <= VALUE_MAX && total * value < EXACT_MAX) return undefined;
+  return `planted_max, weight_max or ratio_max is too large where reference is 1: a trap of weight ${trap} may be worth ${Math.floor(value)}, which is more than can be reckoned with`;
+}
+
+/** Fewest and most items beside those that set the capacity, in any order. */
+function otherEnds(p: Sizes): Range {
+  return [p.items_min - p.planted_min, p.items_max - p.planted_max];
+}
+
 /** The capacity, and weights and values by item. */
 export function makeItems(p: Sizes, rng: Rng) {
   const ratio: Range = [p.ratio_min, p.ratio_max];
@@ -40,7 +60,7 @@ export function makeItems(p: Sizes, rng: Rng) {
     itemOf(rng.int(p.weight_min, p.weight_max), ratio, rng),
   );
   const weight = planted.reduce((sum, item) => sum + item.weight, 0);
-  const ends = [p.items_min - p.planted_min, p.items_max - p.planted_max] as const;
+  const ends = otherEnds(p);
   const others = Array.from({ length: rng.int(Math.min(...ends), Math.max(...ends)) }, () =>
     otherItem(weight, ratio, rng),
   );

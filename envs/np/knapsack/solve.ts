@@ -17,10 +17,14 @@ export function solve(instance: KnapsackInstance, nodesMax = STATES_MAX): Soluti
     values: order.map((item) => values[item] as number),
   };
   const greedy = firstFit(instance, order);
-  const { chosen, value, bound, states } = solveCore(problem, total(values, greedy), nodesMax);
-  const choice = chosen?.map((position) => order[position] as number) ?? greedy;
+  const core = solveCore(problem, total(values, greedy), nodesMax);
+  const found = core.chosen?.map((position) => order[position] as number) ?? greedy;
+  // Where the states run out, another order may do better: where all have one ratio, that says nothing.
+  const given = core.value < core.bound ? firstFit(instance, [...weights.keys()]) : found;
+  const choice = total(values, given) > core.value ? given : found;
   const answer = [...choice].sort((a, b) => a - b);
-  return { answer, value, bound, proven: value === bound, nodes: states };
+  const value = total(values, answer);
+  return { answer, value, bound: core.bound, proven: value === core.bound, nodes: core.states };
 }
 
 /** The objective of each item that still fits, in the order of their numbers. */

@@ -77,6 +77,24 @@ describe("generate", () => {
     expect(resolveParameters(knapsack, { items_min: 15, planted_max: 15 })).toEqual(refused);
     expect(resolveParameters(knapsack, { ratio_min: 3, ratio_max: 2 }).kind).toBe("invalid");
   });
+
+  test("refuses a trap that could be worth more than the solver reckons exactly", () => {
+    // 0.9 · 490 · 100,000 · 100 does not fit 32 bits: values were negative, and beyond 2^53 no bound holds.
+    const sizes = { items_min: 500, planted_min: 300, planted_max: 490, weight_max: 100_000, ratio_max: 100 };
+    expect(resolveParameters(knapsack, { ...sizes, reference: 1 })).toEqual({
+      kind: "invalid",
+      field: "parameters",
+      message:
+        "planted_max, weight_max or ratio_max is too large where reference is 1: a trap of weight 44100000 may be worth 4410000000, which is more than can be reckoned with",
+    });
+    expect(resolveParameters(knapsack, sizes).kind).toBe("ok");
+    const within = resolveParameters(knapsack, { ...sizes, reference: 1, weight_max: 2000, ratio_max: 10 });
+    if (within.kind !== "ok") throw new Error(within.message);
+    for (let seed = 0; seed < 20; seed++) {
+      const { capacity, weights, values } = draw(knapsack, within.parameters, seed);
+      expect(Math.min(capacity, ...weights, ...values)).toBeGreaterThan(0);
+    }
+  });
 });
 
 describe("prompt", () => {

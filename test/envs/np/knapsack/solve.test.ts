@@ -4,6 +4,7 @@ import type { IndexList as Choice } from "../../../../envs/lib/lists.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
 import type { KnapsackInstance } from "../../../../envs/np/knapsack/generate.ts";
 import { knapsack } from "../../../../envs/np/knapsack/index.ts";
+import { resolveParameters } from "../../../../envs/parameters.ts";
 import { draw, drawBenchmark, levelOf, randomOrder } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { bestByCapacity, bestOfAll, branchAndBound } from "./knapsack-methods.ts";
@@ -69,6 +70,23 @@ test("the table over all capacities agrees, at every level, and a spent budget l
       }
     }
   }
+});
+
+test("where the states run out the answer is no worse than the trivial one", () => {
+  // All are worth the same for their weight, so that the order of the greedy choice says nothing.
+  const sizes = { items_min: 500, items_max: 500, planted_max: 300, weight_min: 1, weight_max: 100_000 };
+  const parameters = resolveParameters(knapsack, { ...sizes, ratio_min: 100 });
+  if (parameters.kind !== "ok") throw new Error(parameters.message);
+  let behind = 0;
+  for (let seed = 0; seed < 40; seed++) {
+    const instance = draw(knapsack, parameters.parameters, seed);
+    const trivial = knapsack.trivial?.(instance) ?? NaN;
+    const cut = solver.solve(instance, 100);
+    expect(cut.value).toBeGreaterThanOrEqual(trivial);
+    expectSound(knapsack, instance, cut, cut.value);
+    if (!cut.proven && cut.value === trivial) behind++;
+  }
+  expect(behind).toBeGreaterThan(0);
 });
 
 test("large instances end, with a sound answer", () => {
