@@ -78,7 +78,9 @@ export const meetings = defineEnvironment<MeetingsInstance, Schedule>({
   solver: { solve, format, heuristic },
   trivial,
   inline,
-  canonical: (instance) => JSON.stringify([instance.meetings, instance.availability, instance.rooms]),
+  // The order of an object's members is a part of its JSON, and another one where the instance comes from bytes.
+  canonical: ({ meetings: all, availability, rooms }) =>
+    JSON.stringify([all.map(({ attendees, minutes }) => ({ attendees, minutes })), availability, rooms]),
   invariant,
   render,
   metadata: ({ meetings: all, availability, rooms }) => ({
