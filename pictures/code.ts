@@ -1,5 +1,6 @@
 /** A program beside the tests that it must pass. Which of them it fails, only the sandbox knows: its score says so. */
 import type { Picture, Shape } from "../envs/picture.ts";
+import { cutTo } from "./lib/frame.ts";
 import { notesOf } from "./lib/picture.ts";
 import { rect, text } from "./lib/svg.ts";
 import { expectationWords } from "../envs/code/expect.ts";
@@ -13,7 +14,9 @@ const TOP = 30;
 /** A letter's width; leading spaces are none of an SVG's text, so that lines are moved. */
 const SPACE = 6;
 const LINES_MAX = 60;
-const LINE_CHARS = 68;
+const LINE_CHARS = 66;
+/** Letters of a line that are shown however deep it is. */
+const SHOWN_MIN = 12;
 const TESTS_MAX = 16;
 const TEST_CHARS = 66;
 
@@ -41,8 +44,8 @@ function testShapes(tests: readonly CodeTest[], x: number) {
     const [asked, expected] = wordsOf(test);
     return [
       rect(x, y, COLUMN, 2.2 * LINE, "gd-band"),
-      text(x + 8, y + LINE - 3, "gd-text", `${i + 1}. ${clip(asked, TEST_CHARS)}`),
-      text(x + 24, y + 2 * LINE - 4, "gd-text gd-soft", `→ ${clip(expected, TEST_CHARS)}`),
+      text(x + 8, y + LINE - 3, "gd-text", cutTo(`${i + 1}. ${asked}`, TEST_CHARS)),
+      text(x + 24, y + 2 * LINE - 4, "gd-text gd-soft", cutTo(`→ ${expected}`, TEST_CHARS - 2)),
     ];
   });
   const count = Math.min(tests.length, TESTS_MAX);
@@ -57,13 +60,10 @@ function wordsOf(test: CodeTest): readonly [asked: string, expected: string] {
 function programShapes(lines: readonly string[], x: number) {
   const shapes = lines.map((line, i) => {
     const code = line.replaceAll("\t", "    ").trimEnd();
-    const indent = code.length - code.trimStart().length;
-    return text(
-      x + 8 + Math.min(indent, LINE_CHARS) * SPACE,
-      TOP + LINE * (i + 1),
-      "gd-text",
-      clip(code.trimStart(), LINE_CHARS),
-    );
+    // What is very deep stays where there is still room for some of it.
+    const indent = Math.min(code.length - code.trimStart().length, LINE_CHARS - SHOWN_MIN);
+    const shown = cutTo(code.trimStart(), LINE_CHARS - indent);
+    return text(x + 8 + indent * SPACE, TOP + LINE * (i + 1), "gd-text", shown);
   });
   const height = TOP + LINE * (lines.length + 1);
   return {

@@ -101,16 +101,36 @@ function swatch({ mark, className }: LegendEntry, x: number, y: number): readonl
 
 /** The text in lines of at most this width, broken at spaces where there are any. */
 export function wrapped(content: string, width: number, size: number): readonly string[] {
-  const longest = Math.max(1, Math.floor(width / (size * LETTER)));
+  const longest = Math.floor(width / (size * LETTER));
   const lines: string[] = [];
-  let rest = content;
-  while (rest.length > longest) {
-    const space = rest.lastIndexOf(" ", longest);
-    const end = space > 0 ? space : longest;
+  for (let rest = content; ;) {
+    const fit = fitting(rest, longest);
+    if (fit === rest.length) return [...lines, rest];
+    const space = rest.lastIndexOf(" ", fit);
+    const end = space > 0 ? space : fit;
     lines.push(rest.slice(0, end));
     rest = rest.slice(end).trimStart();
   }
-  return [...lines, rest];
+}
+
+/** The text, or as much of it as is no wider than so many letters, with a sign that it goes on. */
+export function cutTo(content: string, letters: number): string {
+  return fitting(content, letters) === content.length ? content : `${content.slice(0, fitting(content, letters - 1))}…`;
+}
+
+/** Chinese, Japanese and Korean, their punctuation, full-width forms, and pictograms: as wide as the font is large. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+
+/** How many units of a text are no wider than so many letters: whole characters, and one at least. */
+function fitting(content: string, letters: number): number {
+  let [at, left] = [0, letters];
+  for (const letter of content) {
+    left -= letter >= "\u1100" && WIDE.test(letter) ? 1 / LETTER : 1;
+    if (left < 0 && at > 0) break;
+    at += letter.length;
+  }
+  return at;
 }
 
 /** Between labels, in parts of their size: with less, two numbers read as one. */

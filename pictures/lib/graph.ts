@@ -37,16 +37,28 @@ export const PLAIN_VERTEX: VertexLook = { disc: "gd-plain", label: "gd-label" };
 export const CHOSEN_VERTEX: VertexLook = { disc: "gd-f0", label: "gd-on-dark" };
 
 export function vertexShapes(points: readonly Point[], look: (vertex: number) => VertexLook): readonly Shape[] {
+  const right = Math.max(...points.map(({ x }) => x));
   const shapes = points.flatMap(({ x, y }, vertex) => {
     const { disc, label, ring, beside } = look(vertex);
     return [
       circle(x, y, VERTEX_RADIUS, disc),
       ...(ring === undefined ? [] : [circle(x, y, VERTEX_RADIUS + 3.5, ring)]),
       text(x, y, label, `${vertex}`),
-      ...(beside === undefined ? [] : [text(x + VERTEX_RADIUS + 4, y - 7, "gd-text gd-bad gd-halo", beside)]),
+      ...(beside === undefined ? [] : [besideShape(beside, x, y, x > right - BESIDE)]),
     ];
   });
   return [shape("g", {}, shapes)];
+}
+
+/** Room for a word beside a vertex. */
+const BESIDE = 2 * VERTEX_RADIUS;
+
+/** Right of the vertex; left of those that are the last on the right, where the word would be cut off. */
+function besideShape(words: string, x: number, y: number, isLast: boolean): Shape {
+  const away = VERTEX_RADIUS + 4;
+  return isLast
+    ? text(x - away, y - 7, "gd-end gd-bad gd-halo", words)
+    : text(x + away, y - 7, "gd-text gd-bad gd-halo", words);
 }
 
 // A graph of which nothing is said.

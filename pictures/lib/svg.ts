@@ -82,7 +82,7 @@ const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
  * What XML cannot hold (control characters, halves of surrogate pairs, U+FFFE, U+FFFF) and what would turn the order of
  * the letters around it (bidirectional controls) becomes U+FFFD.
  */
-const UNFIT = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g;
+const UNFIT = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g;
 
 function escaped(value: string): string {
   return value

@@ -97,8 +97,12 @@ function moversOf(side: SideOf, best: SideOf): ReadonlySet<number> {
 function faced(instance: BisectionInstance, side: SideOf) {
   const groups = [0, 1, -1].map((which) => [...side.keys()].filter((v) => side[v] === which));
   const radius = circleRadius(Math.max(...groups.map((group) => group.length)), 130);
-  const middleWidth = (groups[2] as readonly number[]).length > 0 ? 60 : 0;
-  const [width, height] = [4 * radius + 120 + middleWidth, 2 * radius + 80];
+  const height = 2 * radius + 80;
+  // Those on neither side stand between the circles, in as many columns as they take.
+  const step = 2 * VERTEX_RADIUS + 8;
+  const rows = Math.max(1, Math.floor(height / step) - 1);
+  const columns = Math.ceil((groups[2] as readonly number[]).length / rows);
+  const width = 4 * radius + 120 + (columns === 0 ? 0 : (columns + 1) * step);
   const points: Point[] = [];
   const share = cutShares(instance, side);
   for (const [which, group] of groups.entries()) {
@@ -110,9 +114,8 @@ function faced(instance: BisectionInstance, side: SideOf) {
   return { points, width, height };
 
   function inColumn(place: number): Point {
-    const rows = Math.max(1, Math.floor(height / (2 * VERTEX_RADIUS + 8)) - 1);
-    const step = 2 * VERTEX_RADIUS + 8;
-    return { x: width / 2 + (Math.floor(place / rows) - 0.5) * step, y: ((place % rows) + 1) * step };
+    const column = Math.floor(place / rows);
+    return { x: width / 2 + (column - (columns - 1) / 2) * step, y: ((place % rows) + 1) * step };
   }
 
   /** From the point that faces the other side, by turns to either side of it. */

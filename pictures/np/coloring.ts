@@ -2,10 +2,11 @@
 import type { Picture, Shape } from "../../envs/picture.ts";
 import { adjacent, type Graph, pairs } from "../../envs/lib/graph.ts";
 import { drawPlain, edgeShapes, type Pair, PLAIN_VERTEX, type VertexLook, vertexShapes } from "../lib/graph.ts";
+import { cutTo } from "../lib/frame.ts";
 import { circleRadius, onCircle, VERTEX_RADIUS } from "../lib/layout.ts";
 import { legendOf, noteOf, notesOf, type Point } from "../lib/picture.ts";
 import { fillClass, onFill, text } from "../lib/svg.ts";
-import type { Coloring } from "../../envs/np/coloring/verify.ts";
+import { type Coloring, isStandIn } from "../../envs/np/coloring/verify.ts";
 
 /** Vertices of a colour, or those that have none. */
 interface Group {
@@ -39,7 +40,7 @@ export function draw(graph: Graph, coloring?: Coloring, best?: Coloring): Pictur
       [uncoloured, "dot", "gd-missing", "vertex without a color"],
     ),
     notes: notesOf(
-      noteOf("Colors of vertices that do not exist", coloring.slice(graph.vertices)),
+      noteOf("Colors of vertices that do not exist", coloring.slice(graph.vertices).map(nameOf)),
       best && `A best coloring: ${classesText(best)}`,
     ),
   };
@@ -64,12 +65,33 @@ function circled(vertices: number, groups: readonly Group[]) {
   const labels: Shape[] = [];
   let place = 0;
   for (const group of groups) {
-    const middle = onCircle(centre, radius + VERTEX_RADIUS + 26, (place + (group.vertices.length - 1) / 2) / places);
-    labels.push(text(middle.x, middle.y, "gd-mid", group.colour === undefined ? "none" : `color ${group.colour}`));
+    const [around, taken] = [radius + VERTEX_RADIUS + 26, group.vertices.length + 1];
+    const middle = onCircle(centre, around, (place + (taken - 2) / 2) / places);
+    const room = Math.min(LABEL_WIDTH, (2 * Math.PI * around * taken) / places - GAP);
+    labels.push(text(middle.x, middle.y, "gd-mid", groupWords(group, room)));
     for (const vertex of group.vertices) points[vertex] = onCircle(centre, radius, place++ / places);
     place++;
   }
   return { points, labels, side };
+}
+
+/** Wider labels would run into the vertices beside them, or beyond the picture; the least gap between two of them. */
+const LABEL_WIDTH = 60;
+const GAP = 6;
+/** Of a letter of a label. */
+const LETTER = 7.2;
+
+/** The colour of a group as far as there is room for it. */
+function groupWords({ colour }: Group, room: number): string {
+  if (colour === undefined) return "none";
+  if (isStandIn(colour)) return "long";
+  const most = Math.floor(room / LETTER);
+  const full = `color ${colour}`;
+  return full.length <= most ? full : cutTo(`${colour}`, most);
+}
+
+function nameOf(colour: number): number | string {
+  return isStandIn(colour) ? "a long one" : colour;
 }
 
 function lookOf(

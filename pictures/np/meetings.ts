@@ -56,17 +56,17 @@ function rowShapes(row: Row, x: ToPixels): { readonly shapes: readonly Shape[]; 
   );
   const wrong = troubles(row);
   const hatches = wrong.flatMap(({ start, end }) => hatching(x(start), y + 1, x(end) - x(start), height - 2));
-  const labels = bookings.map((booking, i) => {
+  const isCovered = (i: number): boolean =>
+    bookings.some((other, j) => j > i && lanes[j] === lanes[i] && overlap(other, bookings[i] as Booking).length > 0);
+  const labels = bookings.flatMap((booking, i) => {
     const { meeting, start, end, attendees } = booking;
+    const letter = lane >= 12 ? 6.2 : 4.4;
+    const fits = (words: string): boolean => x(end) - x(start) > letter * words.length;
     const words = seats === undefined ? `${meeting}` : `${meeting}: ${attendees.length} of ${seats} seats`;
-    const fits = lane >= 12 && x(end) - x(start) > 6.2 * words.length;
+    const shown = lane >= 12 && fits(words) ? words : `${meeting}`;
+    if (isCovered(i) || !fits(shown)) return [];
     const className = lane >= 12 ? onFill(meeting) : `${onFill(meeting)} gd-tiny`;
-    return text(
-      (x(start) + x(end)) / 2,
-      y + 3 + ((lanes[i] as number) + 0.5) * lane,
-      className,
-      fits ? words : `${meeting}`,
-    );
+    return [text((x(start) + x(end)) / 2, y + 3 + ((lanes[i] as number) + 0.5) * lane, className, shown)];
   });
   const hatch = hatches.length === 0 ? [] : [path(hatches, "gd-hatch")];
   return { shapes: [...boxes, ...hatch, ...labels], hasTrouble: wrong.length > 0 };

@@ -46,7 +46,7 @@ export function draw(instance: SubsetSumInstance, subset?: Subset, best?: Subset
       [chosen.distinct.length > 0, "box", "gd-f0", "chosen"],
       [chosen.distinct.length < numbers.length, "box", "gd-plain", "not chosen"],
       [short, "hatch", "gd-hatch", "what is lacking to the target"],
-      [sum > target, "hatch", "gd-hatch", "beyond the target"],
+      [sum > target || repeated.length > 0, "hatch", "gd-hatch", "beyond the target, or listed before"],
       [best !== undefined, "box", "gd-f6", "a best choice"],
     ),
     notes: notesOf(noteOf("Indices that do not exist", chosen.outside), noteOf("Listed more than once", repeated)),

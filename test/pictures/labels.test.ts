@@ -1,7 +1,7 @@
 /** Labels of pictures: none runs into another, and none is cut off at the picture's edge. */
 import type { Picture, Shape } from "../../envs/picture.ts";
 import { describe, expect, test } from "vitest";
-import type { Parameters } from "../../envs/environment.ts";
+import type { Environment, Parameters } from "../../envs/environment.ts";
 import { drawingOf } from "../../pictures/drawings.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import { resolveParameters } from "../../envs/parameters.ts";
@@ -18,7 +18,7 @@ interface Box {
 /** Mean width of a digit or a letter of DejaVu Sans, which is wide, in parts of its size. */
 const LETTER = 0.6;
 
-/** Where the letters of a text are, by its class; of those that lie in no moved group. */
+/** Where the letters of a text are, by its class. */
 function boxOf({ attributes, content }: Shape): Box {
   const [words, className] = [content as string, `${attributes["class"]}`];
   const size = className.includes("gd-tiny") ? 7 : /gd-(label|on-)/.test(className) ? 10 : 12;
@@ -30,8 +30,11 @@ function boxOf({ attributes, content }: Shape): Box {
 }
 
 /** Of the drawing itself: what is written around it is wrapped. */
-function boxesOf({ shapes }: Picture): readonly Box[] {
-  return shapes.filter(({ tag }) => tag === "text").map(boxOf);
+function boxesOf({ shapes }: Pick<Picture, "shapes">): readonly Box[] {
+  return shapes.flatMap((shape) => {
+    if (shape.tag === "text") return [boxOf(shape)];
+    return typeof shape.content === "string" ? [] : boxesOf({ shapes: shape.content });
+  });
 }
 
 const APART = 0.5;
@@ -53,6 +56,62 @@ function faultsOf(picture: Picture): readonly string[] {
   );
   return [...outside.map(({ words }) => `${words} is cut off`), ...collisions];
 }
+
+interface Crowded {
+  readonly id: string;
+  readonly parameters: Parameters;
+  readonly answer: (instance: unknown) => string;
+}
+
+const ofVertices = (instance: unknown): readonly number[] => [
+  ...new Array((instance as { readonly vertices: number }).vertices).keys(),
+];
+
+/** Answers that make many or long labels. */
+const answers: readonly Crowded[] = [
+  ...[1, 10, 100, 123_456_789, 1e20].map((from) => ({
+    id: "np/coloring",
+    parameters: {},
+    answer: (instance: unknown) =>
+      `[${ofVertices(instance)
+        .map((v) => BigInt(from) * 7n ** BigInt(v % 5))
+        .join(", ")}]`,
+  })),
+  ...[1, 1000].map((from) => ({
+    id: "np/coloring",
+    parameters: { vertices_min: 70 },
+    answer: (instance: unknown) =>
+      `[${ofVertices(instance)
+        .map((v) => from + v)
+        .join(", ")}]`,
+  })),
+  ...["np/clique", "np/independent-set"].map((id) => ({
+    id,
+    parameters: {},
+    answer: (instance: unknown) =>
+      `[${Array.from({ length: 1000 }, (_, i) => i % ofVertices(instance).length).join(", ")}]`,
+  })),
+  ...[15, 60].map((minutes) => ({
+    id: "np/meetings",
+    parameters: { meetings_min: 11, attendees_min: 14, rooms_min: 10, quarters_min: 1, size_max: 8 },
+    answer: () =>
+      `[${Array.from({ length: 80 }, (_, i) => {
+        const start = (i * minutes) % 1440;
+        return `(${i % 11}, ${i % 3}, ${`${Math.floor(start / 60)}`.padStart(2, "0")}:${`${start % 60}`.padStart(2, "0")})`;
+      }).join(", ")}]`,
+  })),
+];
+
+test.each(answers.map((each, i) => ({ ...each, i })))("answer $i to $id: every label stands by itself", (each) => {
+  const { id, parameters: more, answer } = each;
+  const environment = environments.find((one) => one.id === id) as Environment;
+  const parameters = resolveParameters(environment, more);
+  if (parameters.kind !== "ok") throw new Error(parameters.message);
+  const instance = environment.generator?.generate(parameters.parameters, rngFor("labels", id, 1));
+  const parsed = environment.parse(answer(instance), instance);
+  if (parsed.kind !== "answer") throw new Error(parsed.reason);
+  expect(faultsOf(drawingOf(environment)!(instance, parsed.answer))).toEqual([]);
+});
 
 const crowded: readonly (readonly [id: string, parameters: Parameters])[] = [
   ["np/knapsack", {}],

@@ -62,3 +62,11 @@ export function expectWellFormed(svg: string): void {
   }
   expect(open).toEqual([]);
 }
+
+/** How wide letters are, about: those of Chinese, Japanese and Korean, and pictograms, are as wide as the font is large. */
+export function widthOf(words: string, size: number): number {
+  const letters = Array.from(words, (letter) =>
+    /[\u1100-\u115f\u2e80-\uffdc]|\p{Emoji_Presentation}/u.test(letter) ? 1 : 0.58,
+  );
+  return letters.reduce((sum, letter) => sum + letter * size, 0);
+}

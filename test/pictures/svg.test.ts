@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { framed } from "../../pictures/lib/frame.ts";
+import { framed, wrapped } from "../../pictures/lib/frame.ts";
 import { hatching, rect, segment, shape, square, text, toXml } from "../../pictures/lib/svg.ts";
-import { expectWellFormed } from "./looks.ts";
+import { expectWellFormed, widthOf } from "./looks.ts";
 
 test("text and attributes are escaped", () => {
   const xml = toXml(shape("text", { class: `"><script>` }, `<&>"'</text>`));
@@ -9,8 +9,8 @@ test("text and attributes are escaped", () => {
 });
 
 test("what XML cannot hold, and what turns the order of letters, is replaced", () => {
-  const words = "a\u0000b\ud800c\u202ed\uffffe\u007ff\u2067g";
-  expect(toXml(text(0, 0, "", words))).toContain(">a\ufffdb\ufffdc\ufffdd\ufffde\ufffdf\ufffdg<");
+  const words = "a\u0000b\ud800c\u202ed\uffffe\u007ff\u2067g\u061ch";
+  expect(toXml(text(0, 0, "", words))).toContain(">a\ufffdb\ufffdc\ufffdd\ufffde\ufffdf\ufffdg\ufffdh<");
 });
 
 test("numbers are written to a tenth, and what is undefined is left out", () => {
@@ -43,6 +43,18 @@ test("a frame wraps long lines, with or without spaces", () => {
   expectWellFormed(svg);
   expect(svg.split("<text").length).toBeGreaterThan(70);
   for (const [, line = ""] of svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g)) expect(line.length).toBeLessThan(100);
+});
+
+test("lines of wide letters are as wide as others, and no letter is broken in two", () => {
+  const width = 460;
+  for (const words of ["雨が降って、屋根は太鼓になる。".repeat(40), "中文 and words ".repeat(60), "🌧".repeat(300)]) {
+    const parts = wrapped(words, width, 12);
+    expect(parts.join("").replaceAll(" ", "")).toBe(words.replaceAll(" ", ""));
+    for (const part of parts) {
+      expect(part.isWellFormed()).toBe(true);
+      expect(widthOf(part, 12)).toBeLessThanOrEqual(width);
+    }
+  }
 });
 
 test("the entries of a legend go on in the next line", () => {

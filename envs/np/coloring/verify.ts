@@ -33,7 +33,8 @@ function problem(graph: Graph, coloring: Coloring): string | undefined {
     const color = coloring[v];
     for (let w = v + 1; w < vertices; w++) {
       if (coloring[w] !== color || !adjacent(graph, v, w)) continue;
-      return `vertices ${v} and ${w} are joined, and both have color ${color}`;
+      const same = isStandIn(color as number) ? "the same color" : `color ${color}`;
+      return `vertices ${v} and ${w} are joined, and both have ${same}`;
     }
   }
   return undefined;
@@ -43,6 +44,7 @@ function problem(graph: Graph, coloring: Coloring): string | undefined {
 
 /** Labels of up to so many digits are numbers that a double holds exactly. */
 const EXACT_DIGITS_MAX = 15;
+const EXACT_MAX = 10 ** EXACT_DIGITS_MAX - 1;
 const DIGITS = /[\d０-９]+/y;
 
 /**
@@ -52,6 +54,11 @@ const DIGITS = /[\d０-９]+/y;
 export function parse(text: string): Parsed<Coloring> {
   const long = new Map<string, number>();
   return parseList(text, (_, cursor) => takeLabel(text, cursor, long));
+}
+
+/** Whether a label is not what was written, but the number that stands for it. */
+export function isStandIn(label: number): boolean {
+  return label > EXACT_MAX;
 }
 
 function takeLabel(text: string, cursor: Cursor, long: Map<string, number>): number {

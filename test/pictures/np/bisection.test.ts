@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { draw } from "../../../pictures/np/bisection.ts";
 import type { BisectionInstance } from "../../../envs/np/bisection/generate.ts";
+import { VERTEX_RADIUS } from "../../../pictures/lib/layout.ts";
 import { labels, legendWords, lines, marked } from "../looks.ts";
 
 const FOUR: BisectionInstance = {
@@ -50,6 +51,27 @@ test("vertices left out are marked, and uneven sides said so in red", () => {
   expect(labels(picture, "gd-missing")).toEqual(["3"]);
   expect(marked(picture, "gd-bad").map(({ content }) => content)).toEqual(["3 vertices", "0 vertices"]);
   expect(legendWords(picture)).toContain("on neither side");
+});
+
+test("however many vertices are left out, no two stand on each other", () => {
+  const all = Array.from({ length: 52 }, (_, v) => v);
+  for (const [one, two] of [
+    [0, 0],
+    [1, 1],
+    [5, 6],
+    [16, 16],
+    [26, 0],
+  ] as const) {
+    const picture = draw({ vertices: 52, edges: [] }, [all.slice(0, one), all.slice(one, one + two)]);
+    const discs = ["gd-f0", "gd-f1", "gd-plain"].flatMap((each) => marked(picture, each));
+    const places = discs.map(({ attributes }) => [Number(attributes["cx"]), Number(attributes["cy"])] as const);
+    expect(places).toHaveLength(52);
+    for (const [i, [x, y]] of places.entries()) {
+      expect(Math.min(x, y, picture.width - x, picture.height - y)).toBeGreaterThan(VERTEX_RADIUS);
+      for (const [otherX, otherY] of places.slice(0, i))
+        expect(Math.hypot(x - otherX, y - otherY)).toBeGreaterThan(2 * VERTEX_RADIUS);
+    }
+  }
 });
 
 test("vertices on both sides are ringed, and those that do not exist named", () => {
