@@ -118,15 +118,22 @@ export function cutTo(content: string, letters: number): string {
   return fitting(content, letters) === content.length ? content : `${content.slice(0, fitting(content, letters - 1))}…`;
 }
 
-/** Chinese, Japanese and Korean, their punctuation, full-width forms, and pictograms: as wide as the font is large. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+
+/**
+ * Whether a letter is as wide as the font is large: Chinese, Japanese and Korean, their punctuation, full-width forms, and
+ * pictograms.
+ */
+export function isWide(letter: string): boolean {
+  return letter >= "\u1100" && WIDE.test(letter);
+}
 
 /** How many units of a text are no wider than so many letters: whole characters, and one at least. */
 function fitting(content: string, letters: number): number {
   let [at, left] = [0, letters];
   for (const letter of content) {
-    left -= letter >= "\u1100" && WIDE.test(letter) ? 1 / LETTER : 1;
+    left -= isWide(letter) ? 1 / LETTER : 1;
     if (left < 0 && at > 0) break;
     at += letter.length;
   }

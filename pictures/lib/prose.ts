@@ -1,5 +1,6 @@
 /** Texts with formulas in them, as pictures: HTML and MathML, that a browser breaks into lines, within the SVG. */
 import type { Shape } from "../../envs/picture.ts";
+import { isWide, wrapped } from "./frame.ts";
 import { shape, text as line } from "./svg.ts";
 import { sizeOf, typeset } from "./tex.ts";
 
@@ -105,10 +106,9 @@ function plainLines(
   height: number,
 ): readonly Shape[] {
   const text = runs.map((run) => (run.kind === "words" ? run.text : run.tex)).join(" ");
-  const longest = Math.floor(width / 7);
-  const lines = Array.from({ length: Math.min(Math.ceil(text.length / longest), Math.floor(height / 18)) }, (_, i) =>
-    line(x, y + 16 + 18 * i, `gd-text ${className}`, squeezed(text).slice(i * longest, (i + 1) * longest)),
-  );
+  const lines = wrapped(squeezed(text), width, 12)
+    .slice(0, Math.floor(height / 18))
+    .map((part, i) => line(x, y + 16 + 18 * i, `gd-text ${className}`, part));
   return [shape("g", {}, lines)];
 }
 
@@ -140,9 +140,15 @@ function words(text: string, tag: "span" | "code", className: string): SetRun {
     ...each
       .split(/\s+/)
       .filter((word) => word !== "")
-      .map((word) => ({ kind: "inline", width: (word.length + 1) * LETTER, height: LINE }) as const),
+      .map((word) => ({ kind: "inline", width: widthOf(word) + LETTER, height: LINE }) as const),
   ]);
   return { shapes, boxes };
+}
+
+function widthOf(word: string): number {
+  let width = 0;
+  for (const letter of word) width += isWide(letter) ? EM : LETTER;
+  return width;
 }
 
 /** Of lines that are filled one after the other. */

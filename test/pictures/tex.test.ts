@@ -126,6 +126,18 @@ describe("a text is parted", () => {
   });
 });
 
+test("wide letters take as much room as they have", () => {
+  const heightOf = (text: string): number =>
+    proseOf([{ label: "problem", className: "", runs: runsOf(text) }], 680).height;
+  // 596 pixels beside the label hold 37 letters of 16 pixels, in lines of 24.
+  expect(heightOf("求".repeat(37 * 5))).toBeGreaterThanOrEqual(5 * 24);
+  expect(heightOf("求".repeat(37 * 5))).toBeLessThanOrEqual(6 * 24);
+  // A viewer that knows no HTML gets the same text in lines of its own.
+  const svg = pictureOf("🌧".repeat(200));
+  expectWellFormed(svg);
+  expect(svg).not.toContain("\ufffd");
+});
+
 test("more takes more room", () => {
   const size = (tex: string) => sizeOf(typeset(tex, true)!);
   expect(size("\\frac{1}{2}").height).toBeGreaterThan(size("1").height);
