@@ -88,6 +88,24 @@ describe("optimisation", () => {
     expect(improvements).toEqual([0, 0, 1, 1]);
   });
 
+  test("whatever the signs, a better objective is never paid less, and no reward leaves its range", () => {
+    const number = fc.oneof(fc.integer({ min: -9, max: 9 }), fc.integer({ min: -1e6, max: 1e6 }));
+    const property = fc.property(
+      fc.constantFrom<Goal>("minimize", "maximize"),
+      fc.tuple(number, number, number, number),
+      (goal, [trivial, ...objectives]) => {
+        const [best = 0, ...others] = objectives.toSorted((a, b) => (goal === "minimize" ? a - b : b - a));
+        const paid = [best, ...others].map((objective) => rewards(findings(goal, objective, best, trivial)));
+        for (const [i, scheme] of OPTIMIZATION.entries()) {
+          const falling = paid.map((each) => each[i] as number);
+          expect(falling, scheme).toEqual(falling.toSorted((a, b) => b - a));
+          for (const reward of falling) expect(reward >= 1 && reward <= 2).toBe(true);
+        }
+      },
+    );
+    fc.assert(property, { numRuns: 2000 });
+  });
+
   test("what cannot be said is left out of the sum", () => {
     const given: ToPrice = { ...findings("minimize", 80, 80, 120), baseline: undefined, trivial: undefined };
     expect(rewards(given)).toEqual([1, 2, 1, 1, 1]);
