@@ -10,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { makeFolder } from "../server/stores/folder.ts";
 import { CliProblem, pathTrouble } from "./problem.ts";
 
@@ -27,6 +28,23 @@ export function makeDirectory(option: string, path: string): void {
     accessSync(path, constants.W_OK);
   } catch (error) {
     throw problem(option, "directory", path, error);
+  }
+}
+
+/**
+ * Ends a command whose file could not be written before its work, which may take long. Leaves nothing behind, so that
+ * there is nothing to take away when the work is broken off.
+ */
+export function checkOut(option: string, path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  // A pipe or a device.
+  if (found !== undefined && !found.isFile() && !found.isDirectory()) return;
+  try {
+    if (found?.isDirectory()) openSync(path, "r+");
+    // With its point a file in place of the folder is told, too.
+    accessSync(`${dirname(path)}/.`, constants.W_OK);
+  } catch (error) {
+    throw problem(option, "file", path, error);
   }
 }
 

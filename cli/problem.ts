@@ -64,6 +64,7 @@ const optionOf: Readonly<Record<string, string>> = {
   seeds: "--count",
   group_id: "--group-id",
   suite: "--suite",
+  state: "<file>",
 };
 
 /** An error's message with the command line's words in place of the contract's. */
@@ -104,6 +105,9 @@ function mistakeIn({ message }: GradusError, mistake: ConnectionMistake, server:
   }
 }
 
+/** What the system and gRPC say of a connection that ends under a call. */
+const BROKEN = /^(?:read |write )?E[A-Z]{4,}\b|^Connection dropped/;
+
 /** A call's failure in words. `server` is the address it was made to; undefined: none. */
 export function problemOf(error: unknown, server: string | undefined): unknown {
   if (!(error instanceof GradusError)) return error;
@@ -114,6 +118,8 @@ export function problemOf(error: unknown, server: string | undefined): unknown {
   }
   if (error.code === "UNAUTHENTICATED") return new CliProblem("failure", `${error.message} (give --token-file)`);
   const lost = server !== undefined && error.code === "UNAVAILABLE";
+  if (lost && BROKEN.test(error.message))
+    return new CliProblem("unreachable", `the server at ${server} was lost on the way (${error.message})`);
   const kind = lost ? "unreachable" : (kinds[error.code] ?? "failure");
   return new CliProblem(kind, inOurWords(error.message));
 }

@@ -1,6 +1,6 @@
 /** A run in lines of text: as it stands, with a bar for each arm, and what it drew. Every line fits the width. */
 import type { RunConfig, RunState } from "../../clients/ts/src/public.ts";
-import type { Series } from "./series.ts";
+import type { Series, Step } from "./series.ts";
 import { topArms, topOf } from "./top-arms.ts";
 
 /** Narrower terminals wrap the lines. */
@@ -29,6 +29,12 @@ function clipped(text: string, columns: number): string {
   return text.length <= columns ? text.padEnd(columns) : `${text.slice(0, columns - 1)}…`;
 }
 
+/** Of an id that is too long its beginning and its end: ids of arms often begin alike. */
+function clippedId(id: string, columns: number): string {
+  const end = Math.floor(columns / 2);
+  return id.length <= columns ? id.padEnd(columns) : `${id.slice(0, columns - 1 - end)}…${id.slice(-end)}`;
+}
+
 function small(value: number): string {
   return Math.abs(value) >= 1000 ? value.toFixed(0) : value.toFixed(3);
 }
@@ -55,19 +61,26 @@ export function armLines({ arms: all }: RunState, width: number): readonly strin
   const [wide, narrow] = [Math.ceil(forBars * 0.6), Math.floor(forBars * 0.4)];
   const row = (cells: readonly [string, string, string, string, string, string, string, string]): string => {
     const [id, p, pText, value, solved, solvedText, reward, tasks] = cells;
-    const parts = [clipped(id, name), clipped(p, wide), pText.padStart(4), value.padStart(7), clipped(solved, narrow)];
+    const parts = [
+      clippedId(id, name),
+      clipped(p, wide),
+      pText.padStart(4),
+      value.padStart(7),
+      clipped(solved, narrow),
+    ];
     return [...parts, solvedText.padStart(4), reward.padStart(7), tasks.padStart(7)].join(" ").trimEnd();
   };
   const head = row(["arm", "probability", "", "value", "solved", "", "reward", "tasks"]);
-  const rows = arms.map(({ armId, probability, value, recentSolvedShare, recentRewardMean, issued, maskedReason }) =>
-    maskedReason === undefined
-      ? row([
-          ...([armId, bar(probability, wide), percent(probability), small(value)] as const),
-          ...([bar(recentSolvedShare ?? 0, narrow), percent(recentSolvedShare)] as const),
-          ...([recentRewardMean === undefined ? "–" : small(recentRewardMean), String(issued)] as const),
-        ])
-      : `${clipped(armId, name)} not drawn: ${maskedReason}`.slice(0, width),
-  );
+  const rows = arms.map(({ armId, probability, value, recentSolvedShare, recentRewardMean, issued, ...arm }) => {
+    if (arm.removed) return `${clippedId(armId, name)} removed, after ${issued} tasks`.slice(0, width);
+    if (arm.maskedReason !== undefined)
+      return `${clippedId(armId, name)} not drawn: ${arm.maskedReason}`.slice(0, width);
+    return row([
+      ...([armId, bar(probability, wide), percent(probability), small(value)] as const),
+      ...([bar(recentSolvedShare ?? 0, narrow), percent(recentSolvedShare)] as const),
+      ...([recentRewardMean === undefined ? "–" : small(recentRewardMean), String(issued)] as const),
+    ]);
+  });
   const left = all.length - arms.length;
   return [head, ...rows, ...(left === 0 ? [] : [`and ${left} arms that are less probable`])];
 }
@@ -99,8 +112,8 @@ export function drawnLines(series: Series, width: number): readonly string[] {
   const name = namesWidth(arms);
   const columns = drawnColumns(arms, width);
   const row = (id: string, line: string, count: string, share: string): string =>
-    `${clipped(id, name)} ${line.padEnd(columns)} ${count.padStart(8)} ${share.padStart(5)}`;
-  const spread = Array.from({ length: columns }, (_, i) => steps[Math.floor((i * steps.length) / columns)]);
+    `${clippedId(id, name)} ${line.padEnd(columns)} ${count.padStart(8)} ${share.padStart(5)}`;
+  const spread = Array.from({ length: columns }, (_, i) => stepAt(steps, (i + 0.5) / columns));
   const highest = Math.max(Number.EPSILON, ...spread.flatMap((step) => step?.shares ?? []));
   const rows = arms.map((arm, i) => {
     const line = sparkline(
@@ -122,6 +135,14 @@ export function drawnLines(series: Series, width: number): readonly string[] {
   ].map((line) => line.trimEnd());
 }
 
+/** The step in which a share of all tasks was drawn: steps are as wide as their batches were large. */
+function stepAt(steps: readonly Step[], share: number): Step | undefined {
+  const [first, last] = [steps[0], steps.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const cursor = first.cursor + share * (last.cursor + last.tasks - first.cursor);
+  return steps.findLast((step) => step.cursor <= cursor);
+}
+
 /** The columns of the lines of drawnLines. */
 export function drawnColumns(arms: readonly string[], width: number): number {
   const name = namesWidth(arms);
@@ -131,7 +152,8 @@ export function drawnColumns(arms: readonly string[], width: number): number {
 /** The same in one line, for logs. */
 export function plainLine(config: RunConfig | undefined, state: RunState): string {
   const [, standing = ""] = headLines(config, state);
-  const arms = state.arms.map(
+  const there = state.arms.filter(({ removed }) => !removed);
+  const arms = there.map(
     ({ armId, probability, recentSolvedShare }) =>
       `${armId}=${percent(probability)}${recentSolvedShare === undefined ? "" : ` (solved ${percent(recentSolvedShare)})`}`,
   );

@@ -87,6 +87,14 @@ test("questions get wrong options, of which none is right by the teacher's own w
   });
 });
 
+test("where the options cannot go is said in words, and before anything is asked", async () => {
+  await using teacher = await startChatServer(honest);
+  write("nowhere.jsonl", numbered(1));
+  const ended = await distract(teacher.url, "nowhere.jsonl", "no/such/qa.jsonl", "--count", "3");
+  expect(ended).toMatchObject({ code: 1, out: "" });
+  expect(ended.err).toContain("--out must be a file that can be written; got 'no/such/qa.jsonl'");
+});
+
 test("a row whose answer the teacher does not find right, or that gets too few options, is rejected", async () => {
   await using teacher = await startChatServer((request) => {
     const content = contentOf(request);

@@ -3,6 +3,8 @@ import type { Command } from "commander";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { GradusError } from "../../clients/ts/src/errors.ts";
+import { problemOf } from "../../cli/problem.ts";
 import { createProgram } from "../../cli/program.ts";
 import { openServer, type TestServer } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/server-process.ts";
@@ -149,4 +151,18 @@ test("colours are for terminals, and for those who force them", async () => {
   const help = async (env: Readonly<Record<string, string>>) => gradusAlone({ ...here, env }, "serve", "--help");
   expect((await help({ FORCE_COLOR: "1" })).out).toMatch(colour);
   expect((await help({ NO_COLOR: "1" })).out).not.toMatch(colour);
+});
+
+test("a server that is lost on the way is named, and so is the file that holds no run's state", async () => {
+  for (const words of ["read ECONNRESET", "Connection dropped"])
+    expect(problemOf(new GradusError("UNAVAILABLE", words), "host:1")).toMatchObject({
+      kind: "unreachable",
+      message: `the server at host:1 was lost on the way (${words})`,
+    });
+  expect(problemOf(new GradusError("UNAVAILABLE", "the queue is full"), "host:1")).toMatchObject({
+    message: "the queue is full",
+  });
+  const at = ["--server", server.address];
+  const { err } = await gradus(here, "run", "import", join(folder.path, "small.run"), "--run-id", "x", ...at);
+  expect(err).toMatch(/^gradus: <file>: /);
 });

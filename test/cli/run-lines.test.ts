@@ -49,6 +49,8 @@ function change(kind: string, cursor: number): HistoryRecord {
   return create(HistoryRecordSchema, { kind: { case: "control", value: { kind, cursor: BigInt(cursor) } } });
 }
 
+const history = [batch(0, [4, 0]), change("weights", 4), batch(1, [2, 2]), batch(2, [0, 4], true), batch(2, [1, 3])];
+
 describe("a run as it stands", () => {
   test.each([60, 80, 81, 200])("fits %d columns, a line for each arm", (width) => {
     const lines = stateLines(config, state, width);
@@ -66,6 +68,18 @@ describe("a run as it stands", () => {
     expect(down).toBe("down not drawn: the judge does not answer");
   });
 
+  test("tells apart arms whose long ids begin alike", () => {
+    const named = ["easy", "hard"].map((level) => `graphs/independent-set/${level}`);
+    const [, easy = "", hard = ""] = armLines(create(RunStateSchema, { arms: named.map((armId) => ({ armId })) }), 80);
+    expect([easy.slice(0, 22), hard.slice(0, 22)]).toEqual(["graphs/ind…nt-set/easy", "graphs/ind…nt-set/hard"]);
+    const series = seriesOf(
+      named.map((id) => ({ id })),
+      history,
+      10,
+    );
+    expect(new Set(drawnLines(series, 80).map((line) => line.slice(0, 22))).size).toBe(5);
+  });
+
   test("has a line for each evaluation arm that had a round", () => {
     const whole = { samples: 128, solvedShare: 0.25, rewardMean: 1, closed: true };
     const evaluated = create(RunStateSchema, {
@@ -80,6 +94,14 @@ describe("a run as it stands", () => {
     expect(stateLines(config, evaluated, 80).slice(-4)).toEqual(["", "evaluated", heldOut, bench]);
     expect(stateLines(config, evaluated, 60).at(-1)).toBe(bench.slice(0, 60));
     expect(plainLine(config, evaluated)).toContain(`; ${heldOut}; ${bench}`);
+  });
+
+  test("an arm that was taken out is said to be, and has no part in a log", () => {
+    const [easy, hard] = state.arms;
+    if (easy === undefined || hard === undefined) throw new Error("it has two arms");
+    const reshaped = create(RunStateSchema, { ...state, arms: [easy, { ...hard, removed: true }] });
+    expect(armLines(reshaped, 80).at(-1)).toBe("hard removed, after 2 tasks");
+    expect(plainLine(config, reshaped)).not.toContain("hard");
   });
 
   test("in one line, for logs", () => {
@@ -100,8 +122,6 @@ test("a bar is as wide as is said, in eighths of a column", () => {
 });
 
 describe("what was drawn", () => {
-  const history = [batch(0, [4, 0]), change("weights", 4), batch(1, [2, 2]), batch(2, [0, 4], true), batch(2, [1, 3])];
-
   test("is counted without what an import undid, in so many steps", () => {
     const series = seriesOf(arms, history, 2);
     expect(series.drawn).toEqual([7, 5]);
@@ -118,6 +138,17 @@ describe("what was drawn", () => {
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
     expect(lines[1]).toMatch(/^easy +█+▄+▂+ +7 +58%$/);
     expect(lines[2]).toMatch(/^hard<&> +▄+▆+ +5 +42%$/);
+  });
+
+  test("is over the tasks, also where update batches became larger on the way", () => {
+    const large = batch(1, [0, 36]);
+    const width = 80;
+    const columns = drawnColumns(ids, width);
+    const lines = drawnLines(seriesOf(arms, [batch(0, [4, 0]), large], columns), width);
+    const [easy = "", hard = ""] = lines.slice(1).map((line) => line.split("█").length - 1);
+    // 4 of 40 tasks, and 36 of them.
+    expect(easy).toBe(Math.round(columns / 10));
+    expect(hard).toBe(columns - Number(easy));
   });
 
   test("of a run that drew nothing says so too", () => {

@@ -62,6 +62,18 @@ test("begins with the rates of a CSV, and keeps what it has learnt when it is cr
   expect([again.code, again.err]).toEqual([0, expect.stringContaining("--rates is passed over")]);
 });
 
+test("rates that are told are said as text or as JSON, and what a rate is worth must be a number", async () => {
+  const rate = (...more: readonly string[]) => onServer("run", "rate-rows", "csv", "a", "rates.csv", ...more);
+  for (const wrong of ["many", "0", "1024", "NaN"])
+    expect(await rate("--samples", wrong)).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringContaining("Want a number above 0 and at most 1023.") as string,
+    });
+  expect((await rate("--samples", "2.5")).out).toMatch(/^8 rows rated, from task \d+ on\n$/);
+  expect(JSON.parse((await rate("--json")).out)).toEqual({ rated: 8, appliesFromCursor: expect.any(String) as string });
+});
+
 test("begins with what a report says of the rows of its pool", async () => {
   const ended = await gradus(
     { cwd: folder.path },

@@ -98,10 +98,15 @@ test("a run from its file to its end, with every change on the way", async () =>
   const more = write("more.yaml", "arms:\n  - { id: c, spec: { environment: countdown, level: T1 } }\n");
   expect(await ok("update-shape", "small", more, "--length", "24")).toBe("from task 16 on\n");
   expect(await ok("get", "small")).toMatch(/^c .* 0$/m);
+  // What the list says is the run's shape as it is now, and not as it was created.
+  expect(await ok("list")).toMatch(/^small +bandit +going on +16 of 24 +\d+ +3$/m);
   expect(await run("update-shape", "small", more)).toMatchObject({
     code: 2,
     err: expect.stringContaining("is taken by an arm before it") as string,
   });
+  expect(await ok("update-shape", "small", "--remove-arm", "b")).toBe("from task 16 on\n");
+  expect(await ok("list")).toMatch(/^small .* 2$/m);
+  expect(await ok("get", "small")).toMatch(/^b {3}removed, after \d+ tasks$/m);
   expect(await ok("delete", "small")).toBe("small is deleted\n");
   expect(await run("get", "small")).toMatchObject({ code: 3, err: expect.stringContaining("small") as string });
 });
@@ -151,6 +156,27 @@ test("a look at a run needs no server, and ends with what it drew, in lines and 
   const json = await gradus(here, "run", "start", path, "--json", "--chart", join(folder.path, "b.svg"));
   const { drawn } = JSON.parse(json.out) as { readonly drawn: Readonly<Record<string, number>> };
   expect((drawn["a"] ?? 0) + (drawn["b"] ?? 0)).toBe(16);
+});
+
+test("arms of a family are practised as those that are named one by one", async () => {
+  const of = (arms: string): string => file.replace(/arms:\n(.*\n){2}/, `arms:\n${arms}`).replace("16", "128");
+  const named = ["T0", "T1", "T2", "T3"].map(
+    (level) => `  - { id: countdown/${level}, spec: { environment: countdown, level: ${level} } }\n`,
+  );
+  const [family, each] = [
+    write("family.yaml", of('  - { spec: { environment: "count*", level: "T*" } }\n')),
+    write("each.yaml", of(named.join(""))),
+  ];
+  const drawn = async (path: string): Promise<string> =>
+    (await gradus(here, "run", "start", path, "--chart", join(folder.path, "family.svg"))).out;
+  expect(await drawn(family)).toBe(await drawn(each));
+});
+
+test("a chart that cannot be written is said before the run is driven", async () => {
+  const path = write("huge.yaml", file.replace("16", "100000000"));
+  const { code, out, err } = await gradus(here, "run", "start", path, "--chart", "nowhere/a.svg");
+  expect([code, out]).toEqual([1, ""]);
+  expect(err).toContain("--chart must be a file that can be written; got 'nowhere/a.svg': its folder is not there");
 });
 
 test("samples without a reward are said, with the reason", async () => {

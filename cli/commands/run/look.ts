@@ -44,10 +44,11 @@ export function addLook(group: Command): void {
 function listed(runs: readonly Run[]): string {
   const rows = runs.map(({ runId, config, state, unreadable }) => {
     if (unreadable !== "") return [runId, "", "cannot be read", "", "", ""];
-    const length = config?.length ?? 0n;
+    // The configuration is what the run was created with, and its shape may be another by now.
+    const { length } = state?.shape ?? config ?? { length: 0n };
     const standing = state?.done ? "done" : state?.paused ? "paused" : "going on";
     const tasks = `${state?.cursor ?? 0n}${length === 0n ? "" : ` of ${length}`}`;
-    const arms = String(config?.arms.length ?? 0);
+    const arms = String(state?.arms.filter(({ removed }) => !removed).length ?? 0);
     return [runId, state?.policy?.kind.case ?? "", standing, tasks, String(state?.samplesRecorded ?? 0n), arms];
   });
   const reasons = runs.flatMap(({ unreadable }) => (unreadable === "" ? [] : [unreadable]));

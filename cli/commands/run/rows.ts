@@ -1,5 +1,5 @@
 /** gradus run rows and rate-rows: what a run knows of the rows of an arm, and pass rates that it is told. */
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { RowStateSchema } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
 import type { ArmRows } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
@@ -35,12 +35,23 @@ export function addRows(group: Command): void {
       "CSV with columns row and pass_rate, rows numbered as in the pool's file; or report.json of gradus eval",
     )
     .option("--of-pool <name>", "whose rows of a report are meant, where it has rows of several pools")
-    .option("--samples <n>", "how many samples each rate is worth (default: 8)", Number);
+    .option("--samples <n>", "how many samples each rate is worth (default: 8)", samplesOf)
+    .option("--json", "print JSON");
   addServerOptions(rate).action(async (id: string, arm: string, path: string, flags: Flags) => {
     const rates = ratesIn("<file>", path, flags.ofPool);
     const from = await withServer(flags, (client) => client.run(id).rateRows(arm, rates, flags.samples));
-    print(`${rates.size} rows rated, from task ${from} on`);
+    if (flags.json) printJson({ rated: rates.size, appliesFromCursor: String(from) });
+    else print(`${rates.size} rows rated, from task ${from} on`);
   });
+}
+
+/** As a server takes it, in words of the option. */
+const SAMPLES_MAX = 1023;
+
+function samplesOf(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value > 0 && value <= SAMPLES_MAX) return value;
+  throw new InvalidArgumentError(`Want a number above 0 and at most ${SAMPLES_MAX}.`);
 }
 
 function said({ rows, histogram, retired }: ArmRows): string {

@@ -4,13 +4,13 @@
  */
 import { type Command, Option } from "commander";
 import { join } from "node:path";
-import type { GradusClient, RunConfig } from "../../../clients/ts/src/public.ts";
+import type { GradusClient, RunConfig, RunState } from "../../../clients/ts/src/public.ts";
 import type { AnyScoreTask } from "../../../envs/score.ts";
 import { addConnectionOptions, type ConnectionFlags, localOf, VERIFIERS_HELP, withClient } from "../../connection.ts";
 import type { Local } from "../../local.ts";
 import { isShown, show } from "../../open.ts";
 import { note } from "../../notes.ts";
-import { makeDirectory } from "../../out.ts";
+import { checkOut, makeDirectory } from "../../out.ts";
 import { print, printJson } from "../../print.ts";
 import { CliProblem, problemOf } from "../../problem.ts";
 import { readRunFile } from "../../run-file.ts";
@@ -71,11 +71,12 @@ async function start(path: string, flags: Flags): Promise<void> {
   const local = await localOf(flags, flags.server === undefined ? "runs" : "tasks");
   const work = async (client: GradusClient): Promise<void> => {
     const { state } = await createdOf(client, file, id);
+    checkOut("--chart", chart);
     const run = client.run(id);
     const { numGenerations, promptsPerUpdate, length } = state?.shape ?? file.config;
     // One that was there may have another shape by now than the file gives it.
     const config = { ...file.config, numGenerations, promptsPerUpdate, length };
-    const unscored = await driven(client, id, config, opener(local, flags.server), flags);
+    const unscored = await driven(client, { id, config, state }, opener(local, flags.server), flags);
     const drawn = await drawnBy(run);
     await writeChart("--chart", chart, id, drawn);
     if (flags.json) printJson({ runId: id, chart, drawn: await drawnOf(client, id), unscored });
@@ -115,8 +116,7 @@ function opener({ deps }: Local, server: string | undefined): (taskId: string) =
 
 async function driven(
   client: GradusClient,
-  id: string,
-  config: RunConfig,
+  { id, config, state }: { readonly id: string; readonly config: RunConfig; readonly state: RunState | undefined },
   open: (taskId: string) => AnyScoreTask,
   { updates, json }: Flags,
 ): Promise<Readonly<Record<string, number>>> {
@@ -129,10 +129,13 @@ async function driven(
   const whole = config.length === 0n ? UPDATES_DEFAULT * perUpdate : config.length;
   const asked = updates === undefined ? whole : BigInt(updates) * perUpdate;
   const total = Number(config.length !== 0n && asked > config.length ? config.length : asked);
+  // One that was there may be on its way already.
+  const left = config.length === 0n ? total : Math.max(0, Number(config.length - (state?.cursor ?? 0n)));
   // Arms share the run: each is practised for about a quarter of its part before the policy has come most of its way.
-  const practice = Math.max(1, total / config.arms.length / 4);
+  // Those of the state: a family is one arm of the file.
+  const practice = Math.max(1, total / Math.max(1, state?.arms.length ?? 0) / 4);
   const scripted = createScripted({ open, practice });
-  const progress = createDriveProgress(total, json !== true);
+  const progress = createDriveProgress(Math.min(total, left), json !== true);
   try {
     await drive({
       client,

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { appendFileSync, createReadStream, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type Bar, createBar } from "../../bar.ts";
 import type { Account, Distracted } from "./distract.ts";
-import { refuseSame } from "../../out.ts";
+import { checkOut, refuseSame } from "../../out.ts";
 import { fields, print, printJson } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
 import { wholeNumber } from "../../task-options.ts";
@@ -58,6 +58,7 @@ async function distract(path: string, flags: Flags): Promise<void> {
     ]);
   if (!existsSync(path)) throw new CliProblem("missing", `${path}: there is no such file`);
   refuseSame("--out", path, out);
+  checkOut("--out", out);
   const plan = await planOf(path, undefined);
   const kept = await openKept(`${out}.partial`, { file: await digestOf(path), model, count });
   let total = 0;
