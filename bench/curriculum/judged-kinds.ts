@@ -25,7 +25,7 @@ function theirKind(family: Theirs): JudgedKind {
 export async function judgedKinds(files: readonly string[]): Promise<readonly JudgedKind[]> {
   const found = await Promise.all(files.map(familyOf));
   const theirs = found.map((result) => {
-    if (result.kind === "invalid") throw new Error(result.message);
+    if (result.kind !== "found") throw new Error(result.message);
     return theirKind(result.family);
   });
   return [...kinds.map(({ apart, ...kind }): JudgedKind => ({ ...kind, set: apart ? sets[1] : sets[0] })), ...theirs];

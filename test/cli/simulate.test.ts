@@ -93,6 +93,35 @@ test("what is wrong is named: the file's line, the student, the level", async ()
   expect(level).toMatchObject({ code: 2, err: expect.stringContaining("is not an arm of the run") as string });
 });
 
+test("what would be wasted is refused before the students live", async () => {
+  const file = write("late", competence);
+  const long = ["--seeds", "1000", "--updates", "100000"];
+  expect(await gradus({ cwd }, "simulate", file, ...long, "--chart", "nowhere/a.svg")).toMatchObject({
+    code: 1,
+    out: "",
+    err: expect.stringContaining("--chart must be a file that can be written; got 'nowhere/a.svg'") as string,
+  });
+  expect(await gradus({ cwd }, "simulate", file, ...long, "--student", "./nobody.mjs")).toMatchObject({
+    code: 3,
+    err: "gradus: --student: ./nobody.mjs: there is no such file\n",
+  });
+  const twice = ["--difficulty", "np/tsp/easy=1", "--difficulty", "np/tsp/easy=2"];
+  expect(await gradus({ cwd }, "simulate", file, ...long, ...twice)).toMatchObject({
+    code: 2,
+    err: 'gradus: --difficulty: "np/tsp/easy" is given twice\n',
+  });
+  writeFileSync(
+    join(cwd, "one.yaml"),
+    "arms:\n  - { id: a, spec: { environment: np/tsp, level: easy } }\npolicy: { mixture: {} }\nnum_generations: 8\nprompts_per_update: 16\n",
+  );
+  for (const student of ["hopeless arm", "misleading arm"])
+    expect(await gradus({ cwd }, "simulate", "one.yaml", ...long, "--student", student)).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringContaining("--student: it can learn none of the run's arms") as string,
+    });
+});
+
 test("a student of one's own is a file", async () => {
   const text = `const student = { learnable: [true, true], target: 0.5, initial: 0, chance: (mind) => mind,
     success: (mind) => Array(8).fill(mind), learn: (mind) => Math.min(1, mind + 0.1) };

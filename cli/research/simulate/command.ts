@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { students } from "../../../server/curriculum/simulation/students.ts";
 import { createBar } from "../../bar.ts";
 import { addLocalOptions, ANY_TEACHER, collect, type LocalFlags, localOf } from "../../connection.ts";
-import { writeOut } from "../../out.ts";
+import { checkOut, writeOut } from "../../out.ts";
 import { print, printJson, table } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
 import { readRunFile, type RunFile } from "../../run-file.ts";
@@ -72,9 +72,10 @@ function share(text: string): number {
 
 async function simulate(path: string, flags: Flags): Promise<void> {
   const file = readRunFile("<file>", path);
+  const { chart } = flags;
+  if (chart !== undefined) checkOut("--chart", chart);
   const compared = await comparedOf(file, flags);
   const name = file.runId ?? basename(path);
-  const { chart } = flags;
   if (chart !== undefined) {
     // Loaded here: Plot takes longer to load than most commands to run.
     const { runChart } = await import("../../runs/chart.ts");
@@ -94,7 +95,8 @@ async function comparedOf(file: RunFile, { student, seeds, updates, target, diff
     import("../../runs/chart.ts"),
   ]);
   const found = await familyOf(student);
-  if (found.kind === "invalid") throw new CliProblem("usage", `--student: ${found.message}`);
+  if (found.kind !== "found")
+    throw new CliProblem(found.kind === "missing" ? "missing" : "usage", `--student: ${found.message}`);
   // A run of its own checks all that the file says, and gives what it means.
   const local = await localOf({ ...ANY_TEACHER, ...flags }, "runs");
   try {
@@ -156,9 +158,9 @@ function armsTable({ arms }: Comparison): string {
 function verdict({ ratio, given, uniform }: Comparison): string {
   const { value, low, high } = ratio;
   if (Number.isNaN(value))
-    return "Neither arrived with most students: compare the final success, or give more --updates.";
-  if (given.rollouts === Infinity) return "With most students it never arrived, and equal shares did.";
-  if (uniform.rollouts === Infinity) return "It arrived, and equal shares with most students did not.";
+    return "Neither arrived with at least half of the students: compare the final success, or give more --updates.";
+  if (given.rollouts === Infinity) return "With at least half of the students it never arrived, and equal shares did.";
+  if (uniform.rollouts === Infinity) return "It arrived, and equal shares with at least half of the students did not.";
   return `It needs ${ratioText(value)} of the rollouts of equal shares (95%: ${ratioText(low)} to ${ratioText(high)}).`;
 }
 

@@ -3,13 +3,17 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { deriveSeed } from "../../../envs/lib/rng.ts";
 import type { RunConfig } from "../../../server/curriculum/core/types.ts";
 import { drive, type Step } from "../../../server/curriculum/simulation/drive.ts";
-import { type Life, lifeOf } from "../../../server/curriculum/simulation/life.ts";
+import { type Life, lifeCounter } from "../../../server/curriculum/simulation/life.ts";
 import { equalShares } from "../../../server/curriculum/simulation/simulated-run.ts";
 import { bootstrap, type Interval, mean, median } from "../../../server/curriculum/simulation/statistics.ts";
 import type { Family, Place } from "../../../server/curriculum/simulation/student.ts";
+import { CliProblem } from "../../problem.ts";
 import type { Series, Step as ChartStep } from "../../runs/series.ts";
 
 const STEPS_A_TURN = 10;
+
+const NOTHING_TO_LEARN =
+  "--student: it can learn none of the run's arms, so that there is nothing to arrive at: take another student, or give the run more arms";
 
 export interface Asked<Spec> {
   readonly config: RunConfig<Spec>;
@@ -24,7 +28,7 @@ export interface Asked<Spec> {
 
 export interface Side {
   readonly lives: readonly Life[];
-  /** Median; Infinity: most never arrived. */
+  /** Median; Infinity: at least half never arrived. */
   readonly rollouts: number;
   readonly lost: number;
   readonly final: number;
@@ -60,70 +64,85 @@ function sideOf(lives: readonly Life[]): Side {
   };
 }
 
-/** The mean over students of what each update batch drew, a step for some batches. */
-function seriesOf<Spec>(
-  { config, places }: Pick<Asked<Spec>, "config" | "places">,
-  runs: readonly (readonly Step[])[],
-  stepsMax: number,
-): Series {
-  const batches = runs[0]?.length ?? 0;
-  const each = Math.max(1, Math.ceil(batches / stepsMax));
-  const counts = (steps: readonly Step[], arm: number): number =>
-    steps.reduce((sum, step) => sum + (step.counts[arm] ?? 0), 0);
-  const arms = [...config.arms.keys()];
-  const steps: ChartStep[] = [];
-  for (let from = 0; from < batches; from += each) {
-    const here = runs.flatMap((run) => run.slice(from, from + each));
-    const tasks = arms.reduce((sum, arm) => sum + counts(here, arm), 0);
-    const samples = tasks * config.numGenerations;
-    steps.push({
-      cursor: from * config.promptsPerUpdate,
-      tasks: tasks / runs.length,
-      shares: arms.map((arm) => (tasks === 0 ? 0 : counts(here, arm) / tasks)),
-      probabilities: arms.map((arm) => mean(here.map(({ probabilities }) => probabilities[arm] ?? 0))),
-      values: arms.map(() => 0),
-      rewardMean: undefined,
-      solvedShare: here.reduce((sum, { solved }) => sum + solved, 0) / samples,
-    });
+/** Update batches that are one step of the chart, of all students together: sums, for the batches may be many. */
+interface Drawn {
+  readonly counts: number[];
+  readonly probabilities: number[];
+  solved: number;
+  batches: number;
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
+function addTo(all: Drawn[], at: number, { counts, probabilities, solved }: Step): void {
+  const drawn = (all[at] ??= {
+    counts: counts.map(() => 0),
+    probabilities: counts.map(() => 0),
+    solved: 0,
+    batches: 0,
+  });
+  for (const [arm, count] of counts.entries()) {
+    drawn.counts[arm]! += count;
+    drawn.probabilities[arm]! += probabilities[arm] ?? 0;
   }
-  const drawn = arms.map((arm) => counts(runs.flat(), arm) / runs.length);
+  drawn.solved += solved;
+  drawn.batches++;
+}
+
+/** The mean over students of what was drawn; a step of it is of `each` update batches. */
+function seriesOf<Spec>({ config, places, seeds }: Asked<Spec>, all: readonly Drawn[], each: number): Series {
+  const steps = all.map(({ counts, probabilities, solved, batches }, i): ChartStep => {
+    const tasks = sumOf(counts);
+    return {
+      cursor: i * each * config.promptsPerUpdate,
+      tasks: tasks / seeds,
+      shares: counts.map((count) => (tasks === 0 ? 0 : count / tasks)),
+      probabilities: probabilities.map((sum) => sum / batches),
+      values: counts.map(() => 0),
+      rewardMean: undefined,
+      solvedShare: solved / (tasks * config.numGenerations),
+    };
+  });
+  const drawn = config.arms.map((_, arm) => sumOf(all.map(({ counts }) => counts[arm] ?? 0)) / seeds);
   const families = places.map(({ family }) => family);
-  const tasks = drawn.reduce((sum, count) => sum + count, 0);
-  return { arms: config.arms.map(({ id }) => id), families, steps, changes: [], tasks, drawn };
+  return { arms: config.arms.map(({ id }) => id), families, steps, changes: [], tasks: sumOf(drawn), drawn };
 }
 
 export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number): Promise<Comparison> {
   const { config, family, places, updates, seeds, target, onRun } = asked;
   const names = Array.from({ length: seeds }, (_, i) => `simulate/${i}`);
-  const live = async (of: RunConfig<Spec>, name: string) => {
+  const each = Math.max(1, Math.ceil(updates / stepsMax));
+  const live = async (of: RunConfig<Spec>, name: string, onStep: (step: Step, batch: number) => void) => {
     const created = family.create(name, places);
     const student = { ...created, target: target ?? created.target };
+    if (!student.learnable.includes(true)) throw new CliProblem("usage", NOTHING_TO_LEARN);
     const seed = deriveSeed("simulate", config.seed, name);
-    const steps: Step[] = [];
+    const counter = lifeCounter(student, of.numGenerations);
+    let batches = 0;
+    let success: readonly number[] = [];
     for (const step of drive({ ...of, seed, length: updates * of.promptsPerUpdate }, student, name)) {
-      steps.push(step);
+      counter.add(step);
+      onStep(step, batches++);
+      ({ success } = step);
       // So that a signal is heard, a killed launcher is missed and the bar is drawn while students live.
-      if (steps.length % STEPS_A_TURN === 0) await nextTurn();
+      if (batches % STEPS_A_TURN === 0) await nextTurn();
     }
     onRun();
-    return { steps, life: lifeOf(steps, student, of.numGenerations), learnable: student.learnable };
+    return { success, life: counter.life(), learnable: student.learnable };
   };
-  const play = async (of: RunConfig<Spec>) => {
+  const play = async (of: RunConfig<Spec>, onStep: (step: Step, batch: number) => void) => {
     const lives = [];
-    for (const name of names) lives.push(await live(of, name));
+    for (const name of names) lives.push(await live(of, name, onStep));
     return lives;
   };
-  const [given, uniform] = [await play(config), await play(equalShares(config))];
+  const drawn: Drawn[] = [];
+  const given = await play(config, (step, batch) => addTo(drawn, Math.floor(batch / each), step));
+  const uniform = await play(equalShares(config), () => undefined);
   const rolloutsAt = (runs: typeof given, at: readonly number[]): number =>
     median(at.map((i) => runs[i]?.life.rolloutsToTarget ?? Infinity));
   const ratio = (at: readonly number[]): number => rolloutsAt(given, at) / rolloutsAt(uniform, at);
-  const successAt = (runs: typeof given, arm: number): number =>
-    mean(runs.map(({ steps }) => steps.at(-1)?.success[arm] ?? 0));
-  const series = seriesOf(
-    asked,
-    given.map(({ steps }) => steps),
-    stepsMax,
-  );
+  const successAt = (runs: typeof given, arm: number): number => mean(runs.map(({ success }) => success[arm] ?? 0));
+  const series = seriesOf(asked, drawn, each);
   return {
     given: sideOf(given.map(({ life }) => life)),
     uniform: sideOf(uniform.map(({ life }) => life)),

@@ -3,12 +3,13 @@ import { CliProblem } from "../../problem.ts";
 
 /** "a=2" of --difficulty, by arm; `ids` are the run's. */
 export function difficultiesOf(levels: readonly string[] = [], ids: readonly string[]): ReadonlyMap<string, number> {
-  return new Map(
-    levels.map((text) => {
-      const [, id = "", level = ""] = /^(.+)=(\d{1,3})$/.exec(text) ?? [];
-      if (level === "") throw new CliProblem("usage", `--difficulty must be <arm>=<whole number>; got '${text}'`);
-      if (!ids.includes(id)) throw new CliProblem("usage", `--difficulty: "${id}" is not an arm of the run`);
-      return [id, Number(level)] as const;
-    }),
-  );
+  const given = new Map<string, number>();
+  for (const text of levels) {
+    const [, id = "", level = ""] = /^(.+)=(\d{1,3})$/.exec(text) ?? [];
+    if (level === "") throw new CliProblem("usage", `--difficulty must be <arm>=<whole number>; got '${text}'`);
+    if (!ids.includes(id)) throw new CliProblem("usage", `--difficulty: "${id}" is not an arm of the run`);
+    if (given.has(id)) throw new CliProblem("usage", `--difficulty: "${id}" is given twice`);
+    given.set(id, Number(level));
+  }
+  return given;
 }

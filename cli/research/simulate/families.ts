@@ -1,11 +1,15 @@
 /** Our students, and those of files. */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Family } from "../../../server/curriculum/simulation/student.ts";
 import { students } from "../../../server/curriculum/simulation/students.ts";
 
 export type FamilyResult =
-  { readonly kind: "found"; readonly family: Family } | { readonly kind: "invalid"; readonly message: string };
+  | { readonly kind: "found"; readonly family: Family }
+  /** There is no such file. */
+  | { readonly kind: "missing"; readonly message: string }
+  | { readonly kind: "invalid"; readonly message: string };
 
 function isFamily(value: unknown): value is Family {
   if (typeof value !== "object" || value === null) return false;
@@ -14,6 +18,7 @@ function isFamily(value: unknown): value is Family {
 
 /** A file exports `student`, a Family (server/curriculum/simulation/student.ts). */
 async function familyOfFile(file: string): Promise<FamilyResult> {
+  if (!existsSync(file)) return { kind: "missing", message: `${file}: there is no such file` };
   let module: unknown;
   try {
     module = await import(pathToFileURL(resolve(file)).href);

@@ -17,19 +17,30 @@ function total(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-export function lifeOf(
-  steps: readonly Pick<Step, "counts" | "useful" | "score">[],
-  { learnable, target }: Pick<Student, "learnable" | "target">,
-  samples: number,
-): Life {
-  const tasks = steps.map(({ counts }) => total(counts));
-  const hopeless = steps.map(({ counts }) => total(counts.filter((_, arm) => !learnable[arm])));
-  const all = Math.max(1, total(tasks));
-  const arrived = steps.findIndex(({ score }) => score >= target);
+type Lived = Pick<Step, "counts" | "useful" | "score">;
+type Taught = Pick<Student, "learnable" | "target">;
+
+/** A life that is told step by step, of which nothing else is kept: runs may have a hundred thousand of them. */
+export function lifeCounter({ learnable, target }: Taught, samples: number) {
+  let [tasks, hopeless, useful, final] = [0, 0, 0, 0];
+  let rolloutsToTarget: number | null = null;
   return {
-    rolloutsToTarget: arrived < 0 ? null : samples * total(tasks.slice(0, arrived + 1)),
-    final: steps.at(-1)?.score ?? 0,
-    wasted: total(hopeless) / all,
-    useful: total(steps.map(({ useful }) => useful)) / all,
+    add(step: Lived): void {
+      tasks += total(step.counts);
+      hopeless += total(step.counts.filter((_, arm) => !learnable[arm]));
+      useful += step.useful;
+      final = step.score;
+      if (rolloutsToTarget === null && step.score >= target) rolloutsToTarget = samples * tasks;
+    },
+    life: (): Life => {
+      const all = Math.max(1, tasks);
+      return { rolloutsToTarget, final, wasted: hopeless / all, useful: useful / all };
+    },
   };
+}
+
+export function lifeOf(steps: readonly Lived[], student: Taught, samples: number): Life {
+  const counter = lifeCounter(student, samples);
+  for (const step of steps) counter.add(step);
+  return counter.life();
 }

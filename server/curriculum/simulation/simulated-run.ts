@@ -49,8 +49,8 @@ export function configOf(places: readonly Place[], policy: Policy, shape: Shape,
   return config;
 }
 
-/** The same run with all arms alike, and nothing that bounds a batch. */
+/** The same run with all arms alike but for those that are out, and nothing that bounds a batch. */
 export function equalShares<Spec>(config: RunConfig<Spec>): RunConfig<Spec> {
   const policy = { ...config.policy, kind: "mixture", config: null, constraints: noConstraints };
-  return { ...config, policy, arms: config.arms.map((arm) => ({ ...arm, weight: 1 })) };
+  return { ...config, policy, arms: config.arms.map((arm) => ({ ...arm, weight: arm.weight === 0 ? 0 : 1 })) };
 }

@@ -54,8 +54,8 @@ export interface Family<Mind = unknown> {
   create(seed: string, places: readonly Place[]): Student<Mind>;
 }
 
-/** Mean success over the arms that can be learnt. */
+/** Mean success over the arms that can be learnt; 0 where none can. */
 export function scoreOf<Mind>(student: Student<Mind>, mind: Mind): number {
   const known = student.success(mind).filter((_, arm) => student.learnable[arm]);
-  return known.reduce((sum, success) => sum + success, 0) / known.length;
+  return known.reduce((sum, success) => sum + success, 0) / Math.max(1, known.length);
 }

@@ -2,6 +2,9 @@
 import { expect, test } from "vitest";
 import { rngFor } from "../../../../envs/lib/rng.ts";
 import { lifeOf } from "../../../../server/curriculum/simulation/life.ts";
+import { configOf, equalShares } from "../../../../server/curriculum/simulation/simulated-run.ts";
+import { noConstraints } from "../../../../server/curriculum/core/types.ts";
+import { scoreOf, type Student } from "../../../../server/curriculum/simulation/student.ts";
 import { bootstrap, mean, median, quantile } from "../../../../server/curriculum/simulation/statistics.ts";
 
 test("a run that never arrived is later than any other", () => {
@@ -23,6 +26,20 @@ test("the bootstrap's interval holds a mean about as often as it says", () => {
     held += Number(low <= 0.5 && 0.5 <= high);
   }
   expect(held).toBeGreaterThan(85);
+});
+
+test("where nothing can be learnt the score is 0, and no share of nothing", () => {
+  expect(scoreOf({ learnable: [false], success: () => [0.5] } as unknown as Student, undefined)).toBe(0);
+});
+
+test("equal shares are of the arms that the run draws from: one that is out stays out", () => {
+  const shape = { batches: 2, promptsPerUpdate: 4, numGenerations: 2, lag: 1 };
+  const places = ["a", "b", "c"].map((id, level) => ({ id, family: "f", level }));
+  const policy = { kind: "mixture", config: null, constraints: noConstraints } as const;
+  const config = configOf(places, policy, shape, "s");
+  const weights = [0, 3, 1];
+  const given = { ...config, arms: config.arms.map((arm, i) => ({ ...arm, weight: weights[i] ?? 1 })) };
+  expect(equalShares(given).arms.map(({ weight }) => weight)).toEqual([0, 1, 1]);
 });
 
 test("a life arrives with the batch after which it is first at the target, even if it falls back", () => {
