@@ -58,6 +58,12 @@ export function number(value: number): string {
   return String(Number(value.toPrecision(6)));
 }
 
+/** A change with its sign, and without one where all of it is rounded away. */
+export function signed(change: number, decimals: number): string {
+  const rounded = Number(change.toFixed(decimals)) + 0;
+  return `${rounded > 0 ? "+" : ""}${rounded.toFixed(decimals)}`;
+}
+
 /** A baseline in words. */
 export function baselineText(baseline: {
   readonly value: number;

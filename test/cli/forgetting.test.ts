@@ -74,6 +74,29 @@ describe("the matrix", () => {
     expect(result).toMatchObject({ matrix: { base: [0.45, 0.3], transfers: [{ changes: [0.15, -0.2] }, {}] } });
   });
 
+  const ofSuite = (id: string, scores: Readonly<Record<string, number>>, samples = 4n): Report => {
+    const { environments } = report(scores);
+    const rows = environments.map((row) => ({ ...row, samples, samplesExpected: 4n }));
+    return create(ReportSchema, { environments: rows, suite: { id, version: 2 } });
+  };
+  const of = (before: Report, later: Report) =>
+    transferMatrix({ ...plain, base: [before], after: ["x", "y"].map((domain) => ({ domain, reports: [later] })) });
+
+  test("scores on other tasks than before are not compared", () => {
+    expect(of(ofSuite("levels", { x: 1, y: 1 }), ofSuite("bench", { x: 1, y: 1 }))).toEqual({
+      kind: "invalid",
+      message:
+        "--after x: row 'x' is of suite bench version 2, and at --base of suite levels version 2: evaluate both on one suite",
+    });
+  });
+
+  test("a score that may change is said to", () => {
+    const [whole, part] = [ofSuite("s", { x: 1, y: 1 }), ofSuite("s", { x: 1, y: 1 }, 1n)];
+    expect(of(whole, whole)).toMatchObject({ warnings: [] });
+    const warnings = ["x", "y"].map((row) => `--base: row '${row}' lacks 3 samples: its score may change`);
+    expect(of(part, whole)).toMatchObject({ kind: "ok", warnings });
+  });
+
   test.each([
     [
       { ...plain, rows: new Map([["x", ["w"]]]) },
@@ -113,6 +136,15 @@ describe("on the command line", () => {
     expect(JSON.parse(json.out)).toMatchObject({ order: ["x", "y"], means: [-0.05, -0.1] });
     const twice = await gradus({ cwd: folder.path }, "forgetting", ...flags, "--domain=x=y", "--domain=x=z", "--json");
     expect(JSON.parse(twice.out)).toMatchObject({ base: [0.35, 0.4] });
+  });
+
+  test("what is rounded away has no sign", async () => {
+    const third = (name: string, z: number): string => write(name, report({ x: 0.5, y: 0.4, z }));
+    const paths = [third("p.json", 0.3), third("q.json", 0.2999), third("r.json", 0.3), third("s.json", 0.3)];
+    const domains = ["x", "y", "w", "z"].map((name, i) => `--after=${name}=${paths[i]}`);
+    const { out } = await gradus({ cwd: folder.path }, "forgetting", "--base", before, ...domains, "--domain", "w=x");
+    expect(out).toContain("-0.0001");
+    expect(out).not.toContain("-0.0000");
   });
 
   test.each([

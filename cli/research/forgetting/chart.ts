@@ -2,6 +2,7 @@
 import * as Plot from "@observablehq/plot";
 import { darkStyle, GROUND, INK } from "../../colours.ts";
 import { draw, marginFor } from "../../plot.ts";
+import { signed } from "../../print.ts";
 import type { Matrix } from "./matrix.ts";
 
 const CELL = 46;
@@ -40,7 +41,7 @@ export function matrixChart({ domains, transfers, means, order }: Matrix): strin
       }),
       Plot.text(cells, {
         ...marks,
-        text: ({ change }: { change: number }) => (change > 0 ? "+" : "") + change.toFixed(3),
+        text: ({ change }: { change: number }) => signed(change, 3),
         fill: ({ own, change }: { own: boolean; change: number }) =>
           !own && Math.abs(change) > 0.75 * farthest ? "#fff" : own ? "#7a7d83" : ON_CELL,
       }),

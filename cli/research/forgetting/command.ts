@@ -3,8 +3,9 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { collect } from "../../connection.ts";
 import { reportsOf } from "../../reports.ts";
 import type { Matrix } from "./matrix.ts";
+import { warn } from "../../notes.ts";
 import { writeOut } from "../../out.ts";
-import { print, printJson, table } from "../../print.ts";
+import { print, printJson, signed, table } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
 
 interface Named {
@@ -83,7 +84,8 @@ async function forgetting({ base, after, domain = [], figure, chart, json }: Fla
     figure,
   });
   if (result.kind === "invalid") throw new CliProblem("usage", result.message);
-  const { matrix } = result;
+  const { matrix, warnings } = result;
+  warnings.forEach(warn);
   if (chart !== undefined) {
     const { matrixChart } = await import("./chart.ts");
     await writeOut("--chart", chart, matrixChart(matrix));
@@ -103,8 +105,6 @@ function rowsByDomain(given: readonly Named[]): ReadonlyMap<string, readonly str
   return rows;
 }
 
-const signed = (change: number): string => `${change > 0 ? "+" : ""}${change.toFixed(4)}`;
-
 function shown({ domains, base, transfers, means }: Matrix): string {
   return table(
     ["trained on", ...domains],
@@ -112,9 +112,9 @@ function shown({ domains, base, transfers, means }: Matrix): string {
       ["(score before)", ...base.map((score) => score.toFixed(4))],
       ...transfers.map(({ trained, changes }) => [
         trained,
-        ...changes.map((change, i) => (domains[i] === trained ? `(${signed(change)})` : signed(change))),
+        ...changes.map((change, i) => (domains[i] === trained ? `(${signed(change, 4)})` : signed(change, 4))),
       ]),
-      ["mean over the others", ...means.map(signed)],
+      ["mean over the others", ...means.map((mean) => signed(mean, 4))],
     ],
   );
 }

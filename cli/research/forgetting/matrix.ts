@@ -36,7 +36,13 @@ export interface Matrix {
 }
 
 export type MatrixResult =
-  { readonly kind: "ok"; readonly matrix: Matrix } | { readonly kind: "invalid"; readonly message: string };
+  | {
+      readonly kind: "ok";
+      readonly matrix: Matrix;
+      /** Of rows that lack samples, whose scores may change. */
+      readonly warnings: readonly string[];
+    }
+  | { readonly kind: "invalid"; readonly message: string };
 
 /** What a score is where nothing is said: how good answers are, before how many may be given. */
 const FIGURES = ["quality_ratio", "exact_rate", "mean_score", "success_rate"];
@@ -44,7 +50,26 @@ const FIGURES = ["quality_ratio", "exact_rate", "mean_score", "success_rate"];
 /** Changes are kept to so many decimals, so that the policy that is printed gives the order that is printed. */
 const DECIMALS = 4;
 
-type Score = { readonly kind: "score"; readonly score: number } | { readonly kind: "none"; readonly message: string };
+type Score =
+  | {
+      readonly kind: "score";
+      readonly name: string;
+      readonly score: number;
+      /** Which suite it is of, in words; empty: the report does not say. */
+      readonly suite: string;
+      readonly missing: bigint;
+    }
+  | { readonly kind: "none"; readonly message: string };
+
+/** What the reports of a stage say of its domains. */
+interface Stage {
+  readonly kind: "ok";
+  /** By domain. */
+  readonly scores: readonly number[];
+  /** Of each row that was taken. */
+  readonly suites: ReadonlyMap<string, string>;
+  readonly warnings: readonly string[];
+}
 
 export function transferMatrix(input: MatrixInput): MatrixResult {
   const { base, after } = input;
@@ -52,9 +77,13 @@ export function transferMatrix(input: MatrixInput): MatrixResult {
   const before = scoresOf("--base", base, domains, input);
   if (before.kind === "invalid") return before;
   const transfers: TransferRow[] = [];
+  const warnings = [...before.warnings];
   for (const { domain, reports } of after) {
     const scores = scoresOf(`--after ${domain}`, reports, domains, input);
     if (scores.kind === "invalid") return scores;
+    const message = otherSuite(`--after ${domain}`, scores.suites, before.suites);
+    if (message !== undefined) return { kind: "invalid", message };
+    warnings.push(...scores.warnings);
     transfers.push({
       trained: domain,
       changes: scores.scores.map((score, i) => rounded(score - (before.scores[i] ?? 0))),
@@ -72,7 +101,7 @@ export function transferMatrix(input: MatrixInput): MatrixResult {
     })),
     reversed: false,
   }).map(({ name }) => name);
-  return { kind: "ok", matrix: { domains, base: before.scores, transfers, means, order } };
+  return { kind: "ok", matrix: { domains, base: before.scores, transfers, means, order }, warnings };
 }
 
 function rounded(change: number): number {
@@ -85,38 +114,61 @@ function scoresOf(
   reports: readonly Report[],
   domains: readonly string[],
   input: MatrixInput,
-):
-  { readonly kind: "ok"; readonly scores: readonly number[] } | { readonly kind: "invalid"; readonly message: string } {
+): Stage | { readonly kind: "invalid"; readonly message: string } {
   const scores: number[] = [];
+  const suites = new Map<string, string>();
+  const warnings: string[] = [];
   for (const domain of domains) {
     const names = input.rows.get(domain) ?? [domain];
     const found = names.map((name) => scoreOf(stage, reports, name, input.figure));
     const missing = found.find((score) => score.kind === "none");
     if (missing?.kind === "none") return { kind: "invalid", message: missing.message };
-    const sum = found.reduce((total, score) => total + (score.kind === "score" ? score.score : 0), 0);
-    scores.push(sum / found.length);
+    const known = found.flatMap((score) => (score.kind === "score" ? [score] : []));
+    scores.push(known.reduce((total, { score }) => total + score, 0) / known.length);
+    for (const { name, suite, missing } of known) {
+      suites.set(name, suite);
+      if (missing > 0n) warnings.push(`${stage}: row '${name}' lacks ${missing} samples: its score may change`);
+    }
   }
-  return { kind: "ok", scores };
+  return { kind: "ok", scores, suites, warnings };
+}
+
+/** Scores on other tasks do not tell what training did: how they differ from those before it, in words. */
+function otherSuite(
+  stage: string,
+  suites: ReadonlyMap<string, string>,
+  before: ReadonlyMap<string, string>,
+): string | undefined {
+  const name = [...suites.keys()].find((row) => suites.get(row) !== before.get(row));
+  if (name === undefined) return undefined;
+  return `${stage}: row '${name}' is of ${suites.get(name)}, and at --base of ${before.get(name)}: evaluate both on one suite`;
 }
 
 /** Of the row of a name: of an environment, of a category, of a part, or a suite as a whole. */
 function scoreOf(stage: string, reports: readonly Report[], name: string, figure: string | undefined): Score {
-  const [row, ...others] = reports.flatMap((report) => rowOf(report, name) ?? []);
+  const [found, ...others] = reports.flatMap((report) => {
+    const row = rowOf(report, name);
+    return row === undefined ? [] : [{ row, suite: suiteText(report) }];
+  });
   // Whichever came first would be held against whichever comes first at another stage.
   if (others.length > 0)
     return { kind: "none", message: `${stage}: several reports have a row '${name}': name rows that one report has` };
-  if (row === undefined) {
+  if (found === undefined) {
     const names = [...new Set(reports.flatMap(namesOf))].join(", ");
     const remedy = `give its rows by --domain NAME=ROW,ROW; there are ${names}`;
     return { kind: "none", message: `${stage}: no report has a row '${name}': ${remedy}` };
   }
+  const { row, suite } = found;
   const chosen = figure ?? FIGURES.find((candidate) => candidate in row.figures);
   const score = chosen === undefined ? undefined : row.figures[chosen];
-  if (score !== undefined) return { kind: "score", score };
+  if (score !== undefined) return { kind: "score", name, score, suite, missing: row.samplesExpected - row.samples };
   const figures = Object.keys(row.figures).sort();
   const has = figures.length === 0 ? "none, for it has no samples" : figures.join(", ");
   return { kind: "none", message: `${stage}: row '${name}' has no figure '${chosen ?? FIGURES[0]}'; it has ${has}` };
 }
+
+const suiteText = ({ suite }: Report): string =>
+  suite === undefined ? "" : `suite ${suite.id} version ${suite.version}`;
 
 function rowOf({ environments, categories, parts, overall, suite }: Report, name: string): ReportRow | undefined {
   const found = [...environments, ...categories, ...parts].find((row) => row.name === name);
