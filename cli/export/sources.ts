@@ -53,8 +53,11 @@ export async function rowsOfEvaluation(
   const wanted = (names: readonly string[], name: string): boolean => names.length === 0 || names.includes(name);
   const rows: GradedRow[] = [];
   const counts = new Map<string, Counts>();
+  const seen = { environments: new Set<string>(), levels: new Set<string>() };
   for await (const { task, sampleIndex, completion, outcome } of evaluation.samples({ pageSize: 200 })) {
     if (task === undefined || outcome?.kind !== "scored") continue;
+    seen.environments.add(task.environment);
+    seen.levels.add(task.level);
     if (!wanted(environments, task.environment) || !wanted(levels, task.level)) continue;
     const isKept = filters.every((filter) => filter.keeps(outcome));
     count(
@@ -67,7 +70,17 @@ export async function rowsOfEvaluation(
     const row = rowOf(task, completion, { sample_index: sampleIndex, source }, outcome);
     rows.push({ ...row, commitEnd: outcome.commit?.end });
   }
+  refuseUnseen("--environment", environments, seen.environments);
+  refuseUnseen("--level", levels, seen.levels);
   return { rows, warnings: [...counts].flatMap(([environment, each]) => wordsOf(environment, each)) };
+}
+
+/** A name that no graded completion has is a slip, and would be left out of what is written without a word. */
+function refuseUnseen(option: string, names: readonly string[], seen: ReadonlySet<string>): void {
+  const unseen = names.find((name) => !seen.has(name));
+  if (unseen === undefined) return;
+  const there = seen.size === 0 ? "none at all" : `those of ${[...seen].sort().join(", ")}`;
+  throw new CliProblem("missing", `${option}: no graded completion is of '${unseen}'; there are ${there}`);
 }
 
 /** Completions of an environment that have a reward. */

@@ -323,7 +323,8 @@ describe("gradus export", () => {
     const { code, err } = await gradus(here, "export", ...choices, "--out", "some.jsonl");
     expect([code, err]).toEqual([0, expect.stringMatching(/^\d+ rows in some.jsonl: np\/tsp (\d+) of \1\n$/)]);
     const none = await gradus(here, "export", ...choices, "--level", "hard", "--out", "none.jsonl");
-    expect([none.code, none.err]).toEqual([1, "gradus: there are no completions to export\n"]);
+    const said = "gradus: --level: no graded completion is of 'hard'; there are those of T0, easy\n";
+    expect([none.code, none.err]).toEqual([3, said]);
     expect(existsSync(at("none.jsonl"))).toBe(false);
   });
 

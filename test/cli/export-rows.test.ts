@@ -100,6 +100,22 @@ test("files hold each row, whatever its text holds and however many there are", 
   expect(await parquetReadObjects({ file })).toEqual(many);
 });
 
+test("a name that no graded completion has is said, and what there is", async () => {
+  const sample = (environment: string, level: string) => ({
+    task: create(TaskSchema, { environment, level }),
+    outcome: { kind: "scored", reward: 0, solved: false, components: [] },
+  });
+  const samples = [sample("np/tsp", "easy"), sample("countdown", "T0")];
+  const evaluation = { get: async () => ({ model: "m" }), samples: () => samples.values() };
+  const sift = (environments: readonly string[], levels: readonly string[]) =>
+    rowsOfEvaluation(evaluation as never, environments, levels);
+  expect((await sift(["np/tsp"], ["easy"])).rows).toHaveLength(1);
+  await expect(sift(["np/tsp", "np/tps"], [])).rejects.toThrow(
+    "--environment: no graded completion is of 'np/tps'; there are those of countdown, np/tsp",
+  );
+  await expect(sift([], ["eazy"])).rejects.toThrow("--level: no graded completion is of 'eazy'");
+});
+
 test("what --where asks about and a completion does not have is counted, by environment", async () => {
   const sample = (environment: string, score: Partial<ScoredOutcome>) => ({
     task: create(TaskSchema, { environment, level: "easy" }),
