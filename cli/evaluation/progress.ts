@@ -36,7 +36,8 @@ export function createProgress(done: number, total: number, shown: boolean): Pro
     trouble(words) {
       last = words;
       if (bar.visible) bar.update(0, payload());
-      else if (shown && !troubles.has(words) && troubles.size < TROUBLES_MAX) {
+      // Also where no progress is wanted: who waits for an endpoint that is down should know.
+      else if (!troubles.has(words) && troubles.size < TROUBLES_MAX) {
         troubles.add(words);
         note(`an attempt failed: ${words}`);
       }

@@ -19,12 +19,12 @@ interface Unscored {
 
 const FORMAT = "{bar} {value}/{total} tasks  {eta_formatted} left{unscored}";
 
-export function createDriveProgress(total: number, shown: boolean): DriveProgress {
+export function createDriveProgress(total: number): DriveProgress {
   const reasons = new Map<string, Unscored>();
   let samples = 0;
   const without = (): number => [...reasons.values()].reduce((sum, { count }) => sum + count, 0);
   const beside = (): string => (without() === 0 ? "" : `  ${without()} of ${samples} samples without a reward`);
-  const bar = createBar({ done: 0, total, format: FORMAT, payload: { unscored: "" }, shown });
+  const bar = createBar({ done: 0, total, format: FORMAT, payload: { unscored: "" } });
   return {
     groups(groups) {
       for (const { outcomes } of groups)

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createBar } from "../../cli/bar.ts";
 import { timeLeft } from "../../cli/bar.ts";
+import { createProgress } from "../../cli/evaluation/progress.ts";
 
 describe("the time left", () => {
   test.each([
@@ -74,6 +75,14 @@ describe("in a log", () => {
     const { length } = said;
     vi.advanceTimersByTime(3_600_000);
     expect(said).toHaveLength(length);
+  });
+
+  test("an endpoint that fails is said once, also where no progress is wanted", () => {
+    const progress = createProgress(0, 1, false);
+    for (const words of ["connect ECONNREFUSED", "connect ECONNREFUSED"]) progress.trouble(words);
+    vi.advanceTimersByTime(60_000);
+    progress.stop();
+    expect(said).toEqual(["an attempt failed: connect ECONNREFUSED"]);
   });
 
   test("nothing is said where nothing is to be shown", () => {

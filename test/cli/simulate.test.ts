@@ -135,11 +135,27 @@ test("a student of one's own is a file", async () => {
   expect(JSON.parse(out)).toMatchObject({ given: { rollouts: 5 * 16 * 8, lost: 0 }, ratio: { value: 1 } });
 });
 
+test.each([
+  ["undefined", "create() must give a student with functions chance, success and learn"],
+  ["{ ...whole, learnable: [true] }", "learnable must say so of each of 8 arms"],
+  ["{ ...whole, target: 75 }", "target must be above 0 and at most 1, not 75"],
+  ["{ ...whole, success: () => [0.5, NaN] }", "success() must give a share from 0 to 1 of each of 8 arms"],
+])("a student that is %s is refused in words", async (made, words) => {
+  const text = `const all = (value) => Array(8).fill(value);
+  const whole = { learnable: all(true), target: 0.5, initial: 0, chance: () => 0.5, success: () => all(0.5), learn: () => 0 };
+  export const student = { name: "mine", models: "slips", create: () => (${made}) };`;
+  const name = `slip-${made.length}.mjs`;
+  writeFileSync(join(cwd, name), text);
+  const ended = await gradus({ cwd }, "simulate", write("slips", "  mixture: {}"), "--student", `./${name}`);
+  expect(ended).toEqual({ code: 2, out: "", err: `gradus: --student: ./${name}: ${words}\n` });
+});
+
 test("while students live, a log is told how far they are, and an npx that is killed takes them with it", async () => {
   const file = write("long", competence);
   // By the name that npx has among processes.
   const asNpx = `exec -a "npm exec gradus" bash -c '"$0" "$@"; true' "$0" "$@"`;
-  const command = [launcher, "simulate", file, "--seeds", "1000", "--updates", "10000"];
+  // As JSON goes to standard output, it is no reason to be silent on standard error.
+  const command = [launcher, "simulate", file, "--seeds", "1000", "--updates", "10000", "--json"];
   const child = spawn("bash", ["-c", asNpx, ...command], { cwd, stdio: "pipe" });
   let err = "";
   child.stderr?.on("data", (bytes: Buffer) => (err += bytes.toString()));

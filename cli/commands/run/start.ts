@@ -118,7 +118,7 @@ async function driven(
   client: GradusClient,
   { id, config, state }: { readonly id: string; readonly config: RunConfig; readonly state: RunState | undefined },
   open: (taskId: string) => AnyScoreTask,
-  { updates, json }: Flags,
+  { updates }: Flags,
 ): Promise<Readonly<Record<string, number>>> {
   const [{ drive }, { createScripted }, { createDriveProgress }] = await Promise.all([
     import("../../runs/drive.ts"),
@@ -135,7 +135,7 @@ async function driven(
   // Those of the state: a family is one arm of the file.
   const practice = Math.max(1, total / Math.max(1, state?.arms.length ?? 0) / 4);
   const scripted = createScripted({ open, practice });
-  const progress = createDriveProgress(Math.min(total, left), json !== true);
+  const progress = createDriveProgress(Math.min(total, left));
   try {
     await drive({
       client,

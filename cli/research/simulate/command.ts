@@ -86,7 +86,7 @@ async function simulate(path: string, flags: Flags): Promise<void> {
   if (chart !== undefined) print(chart);
 }
 
-async function comparedOf(file: RunFile, { student, seeds, updates, target, difficulty, json, ...flags }: Flags) {
+async function comparedOf(file: RunFile, { student, seeds, updates, target, difficulty, ...flags }: Flags) {
   const [{ familyOf }, { placesOf }, { difficultiesOf }, { compare }, { CHART_STEPS_MAX }] = await Promise.all([
     import("./families.ts"),
     import("../../../server/services/places.ts"),
@@ -105,7 +105,7 @@ async function comparedOf(file: RunFile, { student, seeds, updates, target, diff
     if (run.kind !== "ok") throw new CliProblem("failure", "the run could not be created");
     const { config } = run.value;
     const whole = Math.ceil(config.length / config.promptsPerUpdate);
-    const bar = createBar({ done: 0, total: 2 * seeds, format: "{bar} {value}/{total} runs", shown: json !== true });
+    const bar = createBar({ done: 0, total: 2 * seeds, format: "{bar} {value}/{total} runs" });
     try {
       return await compare(
         {

@@ -2,8 +2,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Family } from "../../../server/curriculum/simulation/student.ts";
+import type { Family, Student } from "../../../server/curriculum/simulation/student.ts";
 import { students } from "../../../server/curriculum/simulation/students.ts";
+import { CliProblem } from "../../problem.ts";
 
 export type FamilyResult =
   | { readonly kind: "found"; readonly family: Family }
@@ -16,6 +17,31 @@ function isFamily(value: unknown): value is Family {
   return "name" in value && "models" in value && "create" in value && typeof value.create === "function";
 }
 
+/** What is wrong with what a file's create() gave; undefined: nothing that can be seen before it lives. */
+function wrongStudent(student: Partial<Student> | undefined, arms: number): string | undefined {
+  const { learnable, target = NaN, initial, chance, success, learn } = student ?? {};
+  if (![chance, success, learn].every((each) => typeof each === "function"))
+    return "create() must give a student with functions chance, success and learn";
+  if (!Array.isArray(learnable) || learnable.length !== arms) return `learnable must say so of each of ${arms} arms`;
+  if (!(target > 0 && target <= 1)) return `target must be above 0 and at most 1, not ${target}`;
+  const shares = success?.(initial);
+  if (shares?.length === arms && shares.every((share) => share >= 0 && share <= 1)) return undefined;
+  return `success() must give a share from 0 to 1 of each of ${arms} arms`;
+}
+
+/** A family whose students are looked at as they are made: others have figures that mean nothing. */
+function checkedFamily(file: string, family: Family): Family {
+  return {
+    ...family,
+    create(seed, places) {
+      const student = family.create(seed, places);
+      const wrong = wrongStudent(student, places.length);
+      if (wrong !== undefined) throw new CliProblem("usage", `--student: ${file}: ${wrong}`);
+      return student;
+    },
+  };
+}
+
 /** A file exports `student`, a Family (server/curriculum/simulation/student.ts). */
 async function familyOfFile(file: string): Promise<FamilyResult> {
   if (!existsSync(file)) return { kind: "missing", message: `${file}: there is no such file` };
@@ -26,7 +52,7 @@ async function familyOfFile(file: string): Promise<FamilyResult> {
     return { kind: "invalid", message: `${file}: ${error instanceof Error ? error.message : String(error)}` };
   }
   const family = typeof module === "object" && module !== null && "student" in module ? module.student : undefined;
-  if (isFamily(family)) return { kind: "found", family };
+  if (isFamily(family)) return { kind: "found", family: checkedFamily(file, family) };
   return { kind: "invalid", message: `${file} must export "student", with a name, what it models, and create()` };
 }
 
