@@ -17,6 +17,11 @@ export interface Driver {
   readonly complete: (tasks: readonly Task[]) => readonly (readonly string[])[];
   /** Tasks after which it stops; undefined: at the run's end. */
   readonly tasksMax: number | undefined;
+  /**
+   * Update batches after which it stops, counted from the run's first; left out: none. For dynamic sampling, where nobody
+   * knows before a batch is closed how many of its tasks come from the reserve. The batch behind them may be drawn by then.
+   */
+  readonly batchesMax?: bigint | undefined;
   /** Told what became of groups as they are answered. */
   readonly onGroups: (groups: readonly GroupOutcome[]) => void;
   readonly signal: AbortSignal;
@@ -27,7 +32,7 @@ const COMPLETIONS_MAX = 256;
 
 /** Gives the number of tasks that were driven: of those that it drew itself. */
 export async function drive(driver: Driver): Promise<number> {
-  const { run, config, tasksMax = Infinity, signal } = driver;
+  const { run, config, tasksMax = Infinity, batchesMax, signal } = driver;
   let done = 0;
   let cursor = (await run.get()).state?.cursor ?? 0n;
   // Whoever drove it before may have left some open, which the next draws would wait for.
@@ -36,17 +41,21 @@ export async function drive(driver: Driver): Promise<number> {
     driver,
     left.flatMap(({ task }) => (task !== undefined && task.cursor < cursor ? [task] : [])),
   );
+  const isThrough = async (): Promise<boolean> =>
+    batchesMax !== undefined && ((await run.get()).state?.batchesClosed ?? 0n) >= batchesMax;
   const wanted = (): number => Math.min(config.promptsPerUpdate, tasksMax - done);
-  // The next batch is asked for while this one is completed, as trainers do.
+  // The next batch is asked for while this one is completed, as trainers do: but not where it may be one too many.
   let next = ahead(run, cursor, wanted(), signal);
   while (done < tasksMax && !signal.aborted) {
     const batch = await next;
     if (batch === undefined) return done;
     done += batch.tasks.length;
     cursor = batch.nextCursor;
-    if (!batch.done && wanted() > 0) next = ahead(run, cursor, wanted(), signal);
+    const goesOn = !batch.done && wanted() > 0;
+    if (goesOn && batchesMax === undefined) next = ahead(run, cursor, wanted(), signal);
     await give(driver, batch.tasks);
-    if (batch.done) return done;
+    if (batch.done || (await isThrough())) return done;
+    if (goesOn && batchesMax !== undefined) next = ahead(run, cursor, wanted(), signal);
   }
   return done;
 }

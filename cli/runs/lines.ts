@@ -39,15 +39,24 @@ function small(value: number): string {
   return Math.abs(value) >= 1000 ? value.toFixed(0) : value.toFixed(3);
 }
 
-/** How far a run is, in a line or two. */
+/**
+ * How far a run is, with a word for what is counted. Its shape may be another by now than its configuration has; and of
+ * dynamic sampling the length is of the tasks to train on, of which more are drawn.
+ */
+export function tasksText(config: RunConfig | undefined, { cursor, shape }: RunState, tasks = ""): string {
+  const { length } = shape ?? config ?? { length: 0n };
+  if (length === 0n) return `${cursor}${tasks}`;
+  const isAll = config?.dynamicSampling === undefined;
+  return isAll ? `${cursor} of ${length}${tasks}` : `${cursor}${tasks} for ${length} to train on`;
+}
+
+/** In a line or two. */
 export function headLines(config: RunConfig | undefined, state: RunState): readonly string[] {
-  const { runId, cursor, batchesDrawn, batchesClosed, groupsOutstanding, samplesRecorded, epoch, policy } = state;
-  const { length } = state.shape ?? config ?? { length: 0n };
+  const { runId, batchesDrawn, batchesClosed, groupsOutstanding, samplesRecorded, epoch, policy } = state;
   const standing = state.done ? "done" : state.paused ? "paused" : "";
-  const of = length === 0n ? `${cursor} tasks` : `${cursor} of ${length} tasks`;
   return [
     [runId, policy?.kind.case ?? "", standing].filter((word) => word !== "").join("  "),
-    `${of}, ${batchesDrawn} update batches (${batchesClosed} closed), ${groupsOutstanding} groups open, ${samplesRecorded} samples` +
+    `${tasksText(config, state, " tasks")}, ${batchesDrawn} update batches (${batchesClosed} closed), ${groupsOutstanding} groups open, ${samplesRecorded} samples` +
       (epoch === 0 ? "" : `, epoch ${epoch}`),
   ];
 }

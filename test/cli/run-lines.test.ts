@@ -104,6 +104,12 @@ describe("a run as it stands", () => {
     expect(plainLine(config, reshaped)).not.toContain("hard");
   });
 
+  test("of dynamic sampling says for how many tasks to train on those are that were drawn", () => {
+    const reserve = create(RunConfigSchema, { length: 40n, dynamicSampling: { oversampleMax: 3 } });
+    const drawn = { ...state, cursor: 120n };
+    expect(stateLines(reserve, drawn, 80)[1]).toMatch(/^120 tasks for 40 to train on, 2 update batches/);
+  });
+
   test("in one line, for logs", () => {
     expect(plainLine(config, state)).toBe(
       "8 of 40 tasks, 2 update batches (1 closed), 3 groups open, 17 samples; easy=75% (solved 50%), hard=25%, down=0%",

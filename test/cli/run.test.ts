@@ -172,6 +172,16 @@ test("arms of a family are practised as those that are named one by one", async 
   expect(await drawn(family)).toBe(await drawn(each));
 });
 
+test("a run with a reserve is driven to its end, or through so many update batches", async () => {
+  const path = write("reserve.yaml", `${file}dynamic_sampling: { oversample_max: 3, alike: ALIKE_OUTCOMES_REWARDS }\n`);
+  const chart = ["--chart", join(folder.path, "reserve.svg")];
+  const drawn = async (...more: readonly string[]): Promise<string> =>
+    (await gradus(here, "run", "start", path, ...chart, ...more)).out;
+  // 4 update batches of 4 tasks to train on, and a reserve of 8.
+  expect(await drawn()).toContain(" 48 tasks\n");
+  expect(await drawn("--updates", "2")).toContain(" 24 tasks\n");
+});
+
 test("a chart that cannot be written is said before the run is driven", async () => {
   const path = write("huge.yaml", file.replace("16", "100000000"));
   const { code, out, err } = await gradus(here, "run", "start", path, "--chart", "nowhere/a.svg");

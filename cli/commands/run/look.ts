@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { type Run, RunSchema } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { jsonOf, print, printJson, table } from "../../print.ts";
-import { stateLines } from "../../runs/lines.ts";
+import { stateLines, tasksText } from "../../runs/lines.ts";
 import { terminalWidth } from "../../print.ts";
 
 interface Flags extends ConnectionFlags {
@@ -44,10 +44,8 @@ export function addLook(group: Command): void {
 function listed(runs: readonly Run[]): string {
   const rows = runs.map(({ runId, config, state, unreadable }) => {
     if (unreadable !== "") return [runId, "", "cannot be read", "", "", ""];
-    // The configuration is what the run was created with, and its shape may be another by now.
-    const { length } = state?.shape ?? config ?? { length: 0n };
     const standing = state?.done ? "done" : state?.paused ? "paused" : "going on";
-    const tasks = `${state?.cursor ?? 0n}${length === 0n ? "" : ` of ${length}`}`;
+    const tasks = state === undefined ? "0" : tasksText(config, state);
     const arms = String(state?.arms.filter(({ removed }) => !removed).length ?? 0);
     return [runId, state?.policy?.kind.case ?? "", standing, tasks, String(state?.samplesRecorded ?? 0n), arms];
   });

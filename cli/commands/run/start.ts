@@ -135,13 +135,17 @@ async function driven(
   // Those of the state: a family is one arm of the file.
   const practice = Math.max(1, total / Math.max(1, state?.arms.length ?? 0) / 4);
   const scripted = createScripted({ open, practice });
-  const progress = createDriveProgress(Math.min(total, left));
+  const { dynamicSampling: reserve } = config;
+  // Of a reserve at most all of it is let out. Its tasks are no part of the length, which counts those to train on.
+  const progress = createDriveProgress(Math.ceil(Math.min(total, left) * (reserve?.oversampleMax ?? 1)));
+  const updatesMax = config.length === 0n || updates !== undefined ? asked / perUpdate : undefined;
   try {
     await drive({
       client,
       config,
       run: client.run(id),
-      tasksMax: total,
+      tasksMax: reserve === undefined ? total : undefined,
+      ...(reserve && updatesMax !== undefined && { batchesMax: (state?.batchesDrawn ?? 0n) + updatesMax }),
       signal: new AbortController().signal,
       complete: (tasks) => scripted.complete(tasks, config.numGenerations),
       onGroups: progress.groups,
