@@ -120,8 +120,8 @@ export function addReachOptions(command: Command, otherwise = "without it: none 
 /** Options of commands whose answers only a server has; see withServer. */
 export function addServerOptions(command: Command, otherwise = `without it: ${DEFAULT_SERVER}`): Command {
   const options = [
-    new Option("--token <token>", "the server's bearer token").env("GRADUS_TOKEN"),
-    new Option("--token-file <file>", "file that holds the token").env("GRADUS_TOKEN_FILE"),
+    new Option("--token <token>", "the server's bearer token (env GRADUS_TOKEN)"),
+    new Option("--token-file <file>", "file that holds the token (env GRADUS_TOKEN_FILE)"),
     new Option("--tls-cert <file>", "this client's certificate in PEM, for mutual TLS"),
     new Option("--tls-key <file>", "its private key in PEM"),
   ];
@@ -142,8 +142,14 @@ export function clientOptions(flags: ConnectionFlags): ClientOptions {
     // A command has no trace going on, and takes longer with what would look for one.
     tracing: false,
     tls: Object.keys(pem).length > 0 ? pem : flags.tls,
-    token: tokenFrom(token, tokenFile),
+    token: token === undefined && tokenFile === undefined ? tokenOfEnvironment() : tokenFrom(token, tokenFile),
   };
+}
+
+/** A flag wins over both variables: a token that is exported for other commands must not take the place of a file's. */
+function tokenOfEnvironment(): string | undefined {
+  const { GRADUS_TOKEN: token, GRADUS_TOKEN_FILE: file } = process.env;
+  return tokenFrom(token, file === "" ? undefined : file);
 }
 
 /** The token as the client takes it; a variable that is set to nothing is none. */

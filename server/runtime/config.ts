@@ -10,6 +10,7 @@ import { withoutPassword } from "./secrets.ts";
 import { readTls, type TlsConfig, tlsWarnings } from "./tls-config.ts";
 import { isToken, TOKEN_WORDS } from "./token.ts";
 import { ConfigProblem, type OptionSpec } from "./values.ts";
+import { asTexts, unknownVariables, valueOf, type Variables, withoutToken } from "./variables.ts";
 
 /** Limits on what a client may send or hold; see configOptions for their units and defaults. */
 export type Limits = Pick<
@@ -100,12 +101,10 @@ export function serverOption(name: OptionName): Option {
  * Reads the configuration from commander's options and the environment; a flag wins over its variable. Reads the files
  * that it names for TLS and the token. The message of a refusal names the flag, the limit and what came.
  */
-export function readConfig(
-  flags: Readonly<Record<string, unknown>>,
-  env: Readonly<Record<string, string | undefined>>,
-): ConfigResult {
+export function readConfig(flags: Readonly<Record<string, unknown>>, env: Variables): ConfigResult {
   try {
-    const values = Object.fromEntries(entries.map(([name, spec]) => [name, valueOf(spec, flags[name], env)]));
+    const given = withoutToken(flags, env);
+    const values = Object.fromEntries(entries.map(([name, spec]) => [name, valueOf(spec, flags[name], given)]));
     return { kind: "ok", config: assemble(values as OptionValues, env) };
   } catch (error) {
     if (error instanceof ConfigProblem) return { kind: "invalid", message: error.message };
@@ -130,27 +129,11 @@ export function describeConfig(config: Config): Readonly<Record<string, unknown>
 function helpText(spec: OptionSpec<unknown>): string {
   const byDefault = spec.defaultValue;
   const shown = typeof byDefault === "string" || typeof byDefault === "number" ? `default ${byDefault}, ` : "";
-  return `${spec.description} (${shown}env ${variableOf(spec)})`;
+  const several = spec.repeatable ? ", several with commas between them, or a line each" : "";
+  return `${spec.description} (${shown}env ${variableOf(spec)}${several})`;
 }
 
-/** A flag's value from commander: a text, texts, or true for a switch. */
-function asTexts(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.map(String);
-  return typeof value === "string" || typeof value === "boolean" ? [String(value)] : [];
-}
-
-function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Readonly<Record<string, string | undefined>>): unknown {
-  const variable = env[variableOf(spec)] ?? "";
-  if (flag === undefined && variable === "") return spec.defaultValue;
-  const texts = flag === undefined ? (spec.repeatable ? variable.split(",") : [variable]) : asTexts(flag);
-  const parsed = spec.parse(texts);
-  if (parsed.kind === "value") return parsed.value;
-  const came = spec.secret ? "" : `; got '${texts.join(",").slice(0, 200)}'`;
-  const source = flag === undefined ? ` (from ${variableOf(spec)})` : "";
-  throw new ConfigProblem(`--${spec.flag} must be ${parsed.expected}${came}${source}`);
-}
-
-function assemble(values: OptionValues, env: Readonly<Record<string, string | undefined>>): Config {
+function assemble(values: OptionValues, env: Variables): Config {
   const tls = readTls(values, readText);
   const token = readToken(values);
   refuseOpenDoor(values, tls, token);
@@ -216,7 +199,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     logLevel,
     logFormat,
     limits: limitsOf(values),
-    warnings: [...warningsOf(values), ...tlsWarnings(values, tls, new Date())],
+    warnings: [...unknownVariables(env), ...warningsOf(values), ...tlsWarnings(values, tls, new Date())],
   });
 }
 
@@ -255,7 +238,9 @@ function limitsOf(values: OptionValues): Limits {
 
 function readToken({ token, tokenFile }: OptionValues): string | undefined {
   if (token !== undefined && tokenFile !== undefined) {
-    throw new ConfigProblem("--token and --token-file must not be given together");
+    throw new ConfigProblem(
+      "--token and --token-file must not be given together; GRADUS_TOKEN and GRADUS_TOKEN_FILE count as they do",
+    );
   }
   // A file ends in a line break, and so does what a shell reads of one.
   const value = (tokenFile === undefined ? token : readText("token-file", tokenFile))?.trim();

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { ConfigProblem } from "./values.ts";
 
 /** A folder of this name where a command is given is taken, as it was before there was one for each user. */
 const HERE = ".data";
@@ -13,5 +14,16 @@ export function defaultDataDir(env: Readonly<Record<string, string | undefined>>
   if (existsSync(HERE)) return HERE;
   const named = env["XDG_DATA_HOME"] ?? "";
   // The specification has relative paths ignored.
-  return join(isAbsolute(named) ? named : join(homedir(), ".local", "share"), "gradus");
+  return join(isAbsolute(named) ? named : join(home(), ".local", "share"), "gradus");
+}
+
+/** A container's user may be a number that the system knows nothing of. */
+function home(): string {
+  try {
+    return homedir();
+  } catch {
+    throw new ConfigProblem(
+      "--data-dir (or GRADUS_DATA_DIR) must be given: this user has no home folder that it could lie in",
+    );
+  }
 }

@@ -227,6 +227,9 @@ describe("what cannot be done ends with 1", () => {
     ]) {
       expect(await gradus(here, ...at, ...flags)).toMatchObject({ code: 0, err: "" });
     }
+    const exported = { ...here, env: { GRADUS_TOKEN: "one-for-another-server" } };
+    expect(await gradus(exported, ...at, "--token-file", "token")).toMatchObject({ code: 0, err: "" });
+    expect((await gradus({ ...here, env: { GRADUS_TOKEN_FILE: "token" } }, ...at)).code).toBe(0);
     const { code, out, err } = await gradus(here, ...at, "--token-file", "two");
     expect([code, out]).toEqual([2, ""]);
     expect(err).toContain(

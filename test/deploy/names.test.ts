@@ -193,6 +193,8 @@ test("the manifests refer to each other, and a pod ends later than its drain", (
   expect(mounted.map((item) => `/run/secrets/${item}`)).toEqual(
     ["GRADUS_KEY_FILE", "GRADUS_TOKENS_FILE"].map((name) => at(config, "data", name)),
   );
+  // Kubernetes's own variables of the Service would have the names of the server's options.
+  expect(at(pod, "enableServiceLinks")).toBe(false);
   const names = listAt(pod, "containers", 0, "ports").map((port) => at(port, "name"));
   const targets = documents("deploy/kubernetes/services.yaml").flatMap((service) => listAt(service, "spec", "ports"));
   for (const target of targets) expect(names).toContain(at(target, "targetPort"));
