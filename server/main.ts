@@ -45,6 +45,7 @@ import { type MountContext, openMounts, withMounts } from "./ports/mounted/open.
 import { type OpenedPorts, openPorts } from "./ports/ports.ts";
 import type { Resources } from "./ports/resources.ts";
 import { createWorkerPool, type WorkerPool } from "./making/workers.ts";
+import { CannotListen } from "./transport/cannot-listen.ts";
 import { startTransports } from "./transport/ports.ts";
 import { register } from "./transport/rpc.ts";
 
@@ -380,6 +381,5 @@ function registerGauges({ registry }: Metrics, workers: WorkerPool, dropped: Log
 /** A port that cannot be bound and tokens that cannot be read are the operator's to mend; the rest is a bug. */
 function startError(error: unknown): unknown {
   if (error instanceof TokensProblem) return new StartError(`the tokens of --tokens-file: ${error.message}`);
-  const { code, message } = error as NodeJS.ErrnoException;
-  return code === "EADDRINUSE" || code === "EACCES" || code === "EADDRNOTAVAIL" ? new StartError(message) : error;
+  return error instanceof CannotListen ? new StartError(error.message) : error;
 }

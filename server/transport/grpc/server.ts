@@ -2,6 +2,7 @@
 import { Server, ServerCredentials, setLogger, type UntypedHandleCall } from "@grpc/grpc-js";
 import type { Config } from "../../runtime/config.ts";
 import { type Method, methodOf, type TransportContext } from "../call.ts";
+import { CannotListen } from "../cannot-listen.ts";
 import type { Registration } from "../rpc.ts";
 import { implementationOf } from "./calls.ts";
 import { addCompanions, type Companions } from "./companions.ts";
@@ -85,15 +86,16 @@ async function bind(server: Server, { host, port, tls }: GrpcConfig): Promise<nu
   return new Promise((resolve, reject) => {
     server.bindAsync(`${address}:${port}`, credentials, (error, bound) => {
       if (error === null) resolve(bound);
-      else reject(bindError(error, `${address}:${port}`));
+      else reject(new CannotListen("port", `${address}:${port}`, systemErrorOf(error)));
     });
   });
 }
 
 /** grpc-js hides the system's error code in its message. */
-function bindError({ message }: Error, address: string): Error {
-  const code = /\bE[A-Z]{3,}\b/.exec(message)?.[0];
-  return Object.assign(new Error(`cannot listen on ${address}: ${code ?? message}`), { code });
+function systemErrorOf(error: Error): NodeJS.ErrnoException {
+  const isUnknown = error.message.startsWith("Name resolution failed");
+  const code = isUnknown ? "ENOTFOUND" : /\bE[A-Z]{3,}\b/.exec(error.message)?.[0];
+  return Object.assign(error, { code });
 }
 
 async function close(server: Server, companions: Companions, graceMs: number): Promise<void> {

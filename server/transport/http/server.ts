@@ -21,6 +21,7 @@ import type { Metrics } from "../../runtime/metrics.ts";
 import { version } from "../../runtime/version.ts";
 import { nobody, type RequestHeaders } from "../admission.ts";
 import { type Method, methodOf, type TransportContext } from "../call.ts";
+import { CannotListen } from "../cannot-listen.ts";
 import { toConnectError } from "../errors.ts";
 import { handlersOf } from "../gyms/episodes.ts";
 import { type NemoGym, nemoGym } from "../gyms/nemo-gym.ts";
@@ -82,7 +83,7 @@ export async function startHttp(
     // As Node answers where nobody upgrades: what is asked for is not to be had.
     socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
   });
-  const port = await listening(server, config.host, config.httpPort);
+  const port = await listening(server, "http-port", config.host, config.httpPort);
   return {
     port: port.port,
     close: (graceMs) => {
@@ -107,14 +108,12 @@ export function startMetrics(
     if (path === "/metrics") void answerMetrics(response, context, metrics);
     else answerText(response, 404, notFound(path, []));
   });
-  return listening(server, host, metricsPort);
+  return listening(server, "metrics-port", host, metricsPort);
 }
 
-async function listening(server: Server, host: string, port: number): Promise<HttpPort> {
+async function listening(server: Server, flag: string, host: string, port: number): Promise<HttpPort> {
   await new Promise<void>((resolve, reject) => {
-    const refuse = ({ code, message }: NodeJS.ErrnoException) => {
-      reject(Object.assign(new Error(`cannot listen on ${host}:${port}: ${code ?? message}`), { code }));
-    };
+    const refuse = (error: NodeJS.ErrnoException) => reject(new CannotListen(flag, `${host}:${port}`, error));
     server.once("error", refuse);
     server.listen(port, host, () => {
       server.off("error", refuse);

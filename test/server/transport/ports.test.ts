@@ -14,13 +14,23 @@ async function taken(): Promise<{ readonly port: number; readonly server: Server
   return { port: (server.address() as AddressInfo).port, server };
 }
 
-test.each(["port", "httpPort"])("a %s that is taken is refused with the system's code", async (flag) => {
+test.each([
+  ["port", "port"],
+  ["httpPort", "http-port"],
+  ["metricsPort", "metrics-port"],
+])("a %s that is taken is refused with its option, what to do, and the system's code", async (name, flag) => {
   const { port, server } = await taken();
-  await expect(start({}, { [flag]: String(port) })).rejects.toMatchObject({
+  await expect(start({}, { [name]: String(port) })).rejects.toMatchObject({
     code: "EADDRINUSE",
-    message: `cannot listen on 127.0.0.1:${port}: EADDRINUSE`,
+    message: `cannot listen on 127.0.0.1:${port} (--${flag}): something else listens there; stop it, or give another port (EADDRINUSE)`,
   });
   server.close();
+});
+
+test("a host that nobody knows is the operator's to mend, and no bug", async () => {
+  await expect(start({}, { host: "nowhere.invalid", insecure: true })).rejects.toMatchObject({
+    message: expect.stringContaining("no address is known by this name; give another --host") as string,
+  });
 });
 
 test("the server listens on IPv6 loopback when asked to", async () => {

@@ -1,0 +1,20 @@
+/** A port that cannot be listened on: the operator's to mend, so that it says by which option. */
+
+const WORDS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "something else listens there; stop it, or give another port",
+  EACCES: "this user may not; give a port from 1024 on",
+  EADDRNOTAVAIL: "this machine has no such address; give another --host",
+  ENOTFOUND: "no address is known by this name; give another --host",
+};
+
+export class CannotListen extends Error {
+  readonly code: string | undefined;
+
+  /** `flag`: the port's, without the dashes. */
+  constructor(flag: string, address: string, { code, message }: NodeJS.ErrnoException) {
+    const words = WORDS[code ?? ""];
+    const why = words === undefined ? (code ?? message) : `${words} (${code})`;
+    super(`cannot listen on ${address} (--${flag}): ${why}`);
+    this.code = code;
+  }
+}
