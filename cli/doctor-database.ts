@@ -14,7 +14,7 @@ const remedies: Readonly<Record<string, string>> = {
   "28000": "let the user in from this machine in pg_hba.conf, or name another in the URL",
   "3D000": "make it by createdb, or name another in the URL",
   "42501": "GRANT the user what it lacks, or name another in the URL",
-  "53300": "raise max_connections: a server has up to 20",
+  "53300": "raise max_connections: a server has up to 15",
   ECONNREFUSED: "start PostgreSQL there, or mend host and port in the URL",
   ENOTFOUND: "mend the host in the URL",
 };

@@ -1,5 +1,5 @@
 /** What gradus doctor looks at: whether a server with these flags would start here, and what it would lack. */
-import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import type { GradusClient } from "../clients/ts/src/public.ts";
@@ -20,6 +20,7 @@ export async function* checks(config: Config): AsyncGenerator<Check> {
   if (problem !== undefined) yield { name: "tokens", state: "missing", found: problem, remedy: "mend the file" };
   for (const warning of config.warnings) yield { name: "configuration", state: "warning", found: warning };
   yield dataFolder(config.dataDir);
+  if (config.store === "sqlite") yield* runFiles(config.dataDir);
   yield await keys(config);
   yield clock(config.dataDir);
   if (/^postgres(ql)?:/.test(config.store)) {
@@ -57,6 +58,50 @@ function dataFolder(directory: string): Check {
   return { name: "data folder", state: "missing", found: `${above} is no folder that can be written`, remedy };
 }
 
+/** None of what is no folder, or cannot be read: `dataFolder` has said it. */
+function filesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+/** SQLite's number for who uses a file: https://sqlite.org/fileformat.html#user_version_number */
+const USER_VERSION_AT = 60;
+
+/** What SQLite files of the folder no server here could open. Read from their heads: opening one may change it. */
+async function* runFiles(directory: string): AsyncGenerator<Check> {
+  const [{ runSchema }, { evaluationSchema }, { sampleSchema }] = await Promise.all([
+    import("../server/stores/sqlite-runs.ts"),
+    import("../server/stores/sqlite-evaluations.ts"),
+    import("../server/stores/sqlite-samples.ts"),
+  ]);
+  for (const { file: name, version: known } of [runSchema, evaluationSchema, sampleSchema]) {
+    try {
+      const version = userVersionOf(join(directory, name));
+      if (version === 0 || version === known) continue;
+      const found = `it has schema version ${version}, and this server reads version ${known}`;
+      const remedy = "use the server that wrote it, or give another --data-dir (docs/guides/upgrading.md)";
+      yield { name, state: "missing", found, remedy };
+    } catch (error) {
+      yield { name, state: "missing", found: (error as Error).message, remedy: "mend its owner and mode" };
+    }
+  }
+}
+
+/** 0: there is no such file, or nothing in it. */
+function userVersionOf(path: string): number {
+  if (!existsSync(path)) return 0;
+  const head = Buffer.alloc(USER_VERSION_AT + 4);
+  const descriptor = openSync(path, "r");
+  try {
+    return readSync(descriptor, head) === head.length ? head.readUInt32BE(USER_VERSION_AT) : 0;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 async function keys(config: Config): Promise<Check> {
   const name = "task keys";
   const [{ keyFileOf, loadKeyring }, { keyName }] = await Promise.all([
@@ -77,7 +122,7 @@ const CLOCK_MS_MAX = 60_000;
 
 /** Runs expire by the clock. One that was set back shows by files that are newer than now. */
 function clock(directory: string): Check {
-  const files = existsSync(directory) ? readdirSync(directory) : [];
+  const files = filesIn(directory);
   const newest = Math.max(
     ...files.map((file) => statSync(join(directory, file), { throwIfNoEntry: false })?.mtimeMs ?? 0),
   );

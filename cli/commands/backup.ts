@@ -44,6 +44,9 @@ function folderOf(flags: Flags): ReturnType<typeof configOf> {
 
 async function asProblem(error: unknown): Promise<never> {
   const { BackupProblem } = await import("../../server/stores/backup.ts");
+  // Of SQLite, whose words are for the person: a disk that is full, or fails.
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === "ERR_SQLITE_ERROR") throw new CliProblem("failure", `the backup cannot be read or written: ${message}`);
   if (!(error instanceof BackupProblem)) throw error;
   throw new CliProblem(error.missing ? "missing" : "failure", error.message);
 }

@@ -48,7 +48,9 @@ async function reached(flags: Flags, server: string): Promise<Check> {
   try {
     return await withClient(flags, (client) => running(client, server));
   } catch (error) {
-    return { name: "server", state: "missing", found: describe(error).message, remedy: "gradus serve starts one" };
+    const { kind, message } = describe(error);
+    const remedy = kind === "unreachable" ? "gradus serve starts one" : "mend the token, or what else it says";
+    return { name: "server", state: "missing", found: message, remedy };
   }
 }
 

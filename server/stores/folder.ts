@@ -27,14 +27,15 @@ export function makeFolder(path: string, mode: number): void {
 export function makeFile(path: string, text: string): boolean {
   makeFolder(dirname(path), 0o700);
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
-  writeFileSync(draft, text, { mode: 0o600, flush: true });
   try {
+    writeFileSync(draft, text, { mode: 0o600, flush: true });
     linkSync(draft, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   } finally {
-    rmSync(draft);
+    // A full disk leaves one too, and a server that is started again and again would leave more and more of them.
+    rmSync(draft, { force: true });
   }
 }

@@ -1,6 +1,7 @@
 /** gradus doctor on machines that lack one thing each. */
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, expect, test } from "vitest";
 import { USAGE } from "../support/judge.ts";
 import { startChatServer } from "../support/chat-server.ts";
@@ -41,6 +42,8 @@ test("where nothing is missing it ends with 0, and says what there is", async ()
 test.each([
   [{ GRADUS_PYTHON: "/no/python3" }, [], "sandbox", "'/no/python3' cannot be started (ENOENT): install Python 3.10"],
   [{}, [...OFF, "--data-dir", "file/data"], "data folder", "is no folder that can be written"],
+  [{}, [...OFF, "--data-dir", "file"], "data folder", "is no folder that can be written"],
+  [{}, [...OFF, "--data-dir", "newer"], "runs.sqlite", "it has schema version 99, and this server reads version"],
   [{}, [...OFF, "--key-file", "no-keys"], "task keys", "key file no-keys: ENOENT"],
   [{}, [...OFF, "--data-dir", "later"], "clock", "the data folder was written at 2099-"],
   [
@@ -59,7 +62,10 @@ test.each([
   [{ GRADUS_SERVER: "localhost:1" }, OFF, "server", "no server at localhost:1"],
 ])("%j %j: %s is missing, and how to get it is said", async (env, flags, name, words) => {
   writeFileSync(join(folder.path, "file"), "");
-  mkdirSync(join(folder.path, "later"), { recursive: true });
+  for (const name of ["later", "newer"]) mkdirSync(join(folder.path, name), { recursive: true });
+  const newer = new DatabaseSync(join(folder.path, "newer", "runs.sqlite"));
+  newer.exec("PRAGMA user_version = 99");
+  newer.close();
   writeFileSync(join(folder.path, "later", "runs.key"), "");
   utimesSync(join(folder.path, "later", "runs.key"), new Date("2099-01-01"), new Date("2099-01-01"));
   const { code, err, of } = await doctor(env, ...flags);
@@ -86,6 +92,16 @@ test("a server, a judge and keys that are there are said, and what of them is un
     found: expect.stringContaining("something listens") as string,
   });
   expect(of("task keys")).toMatchObject({ state: "warning", found: expect.stringContaining("chmod 600") as string });
+});
+
+test("a server that wants a token is asked with that of the environment, and is not said to be missing", async () => {
+  const token = "let-me-in-if-you-please";
+  await using server = await openServer({ token });
+  const at = ["--server", server.address, ...OFF];
+  const { of } = await doctor({ GRADUS_TOKEN: token }, ...at);
+  expect(of("server")).toMatchObject({ state: "ok" });
+  const refused = (await doctor({}, ...at)).of("server");
+  expect(refused).toMatchObject({ state: "missing", remedy: "mend the token, or what else it says" });
 });
 
 test("for a person it is a line each, in colour only where FORCE_COLOR says so", async () => {
