@@ -113,6 +113,7 @@ release: setup ## Make all that is published into out/release: packages, clients
 
 image: node_modules/.package-lock.json page/dist/index.html ## Lay what the image holds in out/image, for docker build
 	$(NODE) scripts/artefacts/package.ts
+	rm -f out/gradus-*.tgz # Of other versions: the oldest would be packed.
 	npm pack --silent --pack-destination out ./out/package
 	$(NODE) scripts/artefacts/image.ts out/gradus-*.tgz
 

@@ -35,3 +35,5 @@ symlinkSync("../../../opt/gradus/node_modules/gradus/cli/gradus", join(folder, "
 // Git keeps no empty folders, and neither does every engine's context.
 mkdirSync(join(folder, "var/lib/gradus"), { recursive: true });
 writeFileSync(join(folder, "var/lib/gradus/README"), "Keys, runs, evaluations and pools of the server.\n");
+// The server's user is another than who builds the image, whose umask may let nobody else read.
+execFileSync("chmod", ["-R", "a+rX", folder]);

@@ -44,7 +44,9 @@ function empty(name: string): string {
 }
 
 beforeAll(async () => {
-  await run(process.execPath, ["scripts/artefacts/release.ts", release], { cwd: repository, timeout: PATIENCE_MS });
+  // As on machines whose users let nobody else read: the image's user must be able to, all the same.
+  const command = `umask 077 && exec '${process.execPath}' scripts/artefacts/release.ts '${release}'`;
+  await run("sh", ["-c", command], { cwd: repository, timeout: PATIENCE_MS });
   mkdirSync(image);
   await run("tar", ["-C", image, "-xzf", join(release, `gradus-image-${version}.tar.gz`)]);
   // Others than its owner must get there.
