@@ -180,10 +180,14 @@ export async function localOf(flags: LocalFlags, needs: Needs = "tasks"): Promis
 }
 
 /** A client of a server, whose close is its owner's. */
-export async function remoteOf(server: string, flags: ConnectionFlags): Promise<GradusClient> {
+export async function remoteOf(
+  server: string,
+  flags: ConnectionFlags,
+  more: Pick<ClientOptions, "onFeedback"> = {},
+): Promise<GradusClient> {
   // Loaded here, for grpc-js takes longer to load than most commands to run.
   const { createClient } = await import("../clients/ts/src/index.ts");
-  return createClient(server, clientOptions(flags));
+  return createClient(server, { ...clientOptions(flags), ...more });
 }
 
 /** Works with a client of whom the flags name; its failures come out in words. */

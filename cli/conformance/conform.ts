@@ -1,7 +1,9 @@
 /** A whole specification tried on what is at an address: a server of the contract, or a provider of environments. */
 import { randomBytes } from "node:crypto";
 import { GradusError, type GradusClient } from "../../clients/ts/src/public.ts";
+import { didYouMean } from "../../envs/lib/text.ts";
 import type { Provider } from "../../server/ports/mounted/provider.ts";
+import { CliProblem } from "../problem.ts";
 import { skip, tried, type Tried } from "./clause.ts";
 import { ofProvided, ofProvider } from "./provider-clauses.ts";
 import { ofEnvironment, ofRuns, ofServer } from "./server-clauses.ts";
@@ -21,6 +23,7 @@ export async function isServer(client: GradusClient): Promise<boolean> {
 export async function* conformServer(client: GradusClient, wanted: readonly string[]): AsyncGenerator<Tried> {
   yield* tried(ofServer, client, "");
   const all = await client.listEnvironments();
+  refuseUnknown(wanted, all);
   const environments = all.filter(({ id }) => wanted.length === 0 || wanted.includes(id));
   let playable: { readonly environment: string; readonly level: string } | undefined;
   for (const environment of environments) {
@@ -42,6 +45,14 @@ export async function* conformServer(client: GradusClient, wanted: readonly stri
     yield* tried(ofRuns, { client, ...playable, runId: `conformance-${randomBytes(6).toString("hex")}` }, "");
 }
 
+/** One that there is not would be tried by no clause, and nothing would be found wrong with it. */
+function refuseUnknown(wanted: readonly string[], all: readonly { readonly id: string }[]): void {
+  const ids = all.map(({ id }) => id);
+  const unknown = wanted.find((id) => !ids.includes(id));
+  if (unknown === undefined) return;
+  throw new CliProblem("missing", `--environment: there is no '${unknown}' there${didYouMean(unknown, ids)}`);
+}
+
 async function makes(client: GradusClient, environment: string, level: string): Promise<boolean> {
   const [result] = await client.batchReset({ environment, level, seeds: [1n] }).catch(() => []);
   return result?.result.case === "task";
@@ -49,6 +60,7 @@ async function makes(client: GradusClient, environment: string, level: string): 
 
 export async function* conformProvider(provider: Provider, wanted: readonly string[]): AsyncGenerator<Tried> {
   yield* tried(ofProvider, provider, "");
+  refuseUnknown(wanted, provider.described.environments);
   for (const environment of provider.described.environments) {
     const { id, levels } = environment;
     if (wanted.length > 0 && !wanted.includes(id)) continue;

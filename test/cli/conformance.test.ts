@@ -30,9 +30,15 @@ describe("a server of ours", () => {
 
   test("keeps every clause of the contract", async () => {
     expect(await isServer(host.client)).toBe(true);
-    const found = await all(conformServer(host.client, ["np/tsp", "countdown", "math/linear"]));
+    const found = await all(conformServer(host.client, ["np/tsp", "countdown", "math/linear", "sequence/map"]));
     expect(broken(found)).toEqual([]);
     expect(found.filter(({ finding }) => finding.kind === "pass").length).toBeGreaterThan(20);
+  });
+
+  test("is not said to be sound where what was to be tried is not there", async () => {
+    await expect(all(conformServer(host.client, ["np/tps"]))).rejects.toThrow(
+      "--environment: there is no 'np/tps' there; did you mean 'np/tsp'?",
+    );
   });
 
   test("that scored what it did not make would break a clause", async () => {
