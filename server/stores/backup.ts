@@ -11,6 +11,7 @@ import { makeFolder } from "./folder.ts";
 import { evaluationSchema } from "./sqlite-evaluations.ts";
 import { isBusy, isDamage, transaction } from "./sqlite-file.ts";
 import { runSchema } from "./sqlite-runs.ts";
+import { sampleSchema } from "./sqlite-samples.ts";
 import { sqliteEvaluationStore, sqliteStore } from "./sqlite.ts";
 import { StoreDamaged } from "./store.ts";
 import { CannotOpen } from "./thread.ts";
@@ -38,6 +39,8 @@ const RUNS_KEY = "runs.key";
 const TASK_KEYS = "task-keys";
 /** All that a backup may hold. Caches of pools are made again. */
 const names: readonly string[] = [...databases, RUNS_KEY, TASK_KEYS];
+/** Completions are in no backup, and those of the runs that were there are not of the runs that come. */
+const replacedNames: readonly string[] = [...names, sampleSchema.file];
 
 /** "Grad", so that another SQLite file is told from a backup. */
 const APPLICATION_ID = 0x47726164;
@@ -136,7 +139,8 @@ export interface Restored extends Held {
 export async function restore(file: string, directory: string, replace: boolean): Promise<Restored> {
   if (!existsSync(file)) throw new BackupProblem(`there is no file ${file}`, true);
   makeFolder(directory, 0o700);
-  const before = readdirSync(directory).filter((name) => names.some((each) => name === each || isBeside(name, each)));
+  const isReplaced = (name: string) => replacedNames.some((each) => name === each || isBeside(name, each));
+  const before = readdirSync(directory).filter(isReplaced);
   if (before.length > 0 && !replace)
     throw new BackupProblem(
       `${directory} has ${before.join(", ")}: give an empty --data-dir, or --force to replace them`,

@@ -93,7 +93,12 @@ test("a folder that has something is refused, and with --force its files are mov
     expect(server.dataDir).toBe(dataDir);
     await expect(restore(file, dataDir, true)).rejects.toThrow(/a server has .*runs\.sqlite open: stop it first/);
   }
+  writeFileSync(join(dataDir, "samples.sqlite"), "Completions of the runs that were there.");
   const { replaced } = await restore(file, dataDir, true);
+  expect([existsSync(join(dataDir, "samples.sqlite")), existsSync(join(replaced ?? "", "samples.sqlite"))]).toEqual([
+    false,
+    true,
+  ]);
   expect(readFileSync(join(replaced ?? "", "task-keys"), "utf8")).toBe(before);
   expect(readdirSync(dataDir).filter((name) => name.startsWith("restoring-"))).toEqual([]);
 });

@@ -119,6 +119,10 @@ interface OpenedMount {
 
 type OpenedOne = OpenedMount | { readonly kind: "failed"; readonly message: string };
 
+function withoutPackage(python: string): string {
+  return `${python} has no Python package of Gradus: install gradus-gym there, or name another interpreter by --python`;
+}
+
 async function openOne(
   mount: Mount,
   settings: MountSettings,
@@ -128,7 +132,8 @@ async function openOne(
   const { name } = mount;
   const found = await reach(mount, settings, counter, (why) => context.onFault(name, why));
   const failed = (why: string): OpenedOne => ({ kind: "failed", message: `${name} cannot be mounted: ${why}` });
-  if (found.kind === "failed") return failed(found.why);
+  if (found.kind === "failed")
+    return failed(found.why.includes("No module named 'gradus'") ? withoutPackage(settings.python) : found.why);
   const { locked } = found;
   const provider = counter.count(found.provider);
   const read = readDescribed(provider.described);

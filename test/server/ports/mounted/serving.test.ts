@@ -212,3 +212,12 @@ test("a file that changes is mounted again, and one that is broken leaves what w
   await until(async () => (await client.step(task, right(task)).catch(() => undefined))?.kind === "scored");
   expect((await client.run("before").nextBatch({ cursor: 0n, count: 6 })).tasks).toHaveLength(6);
 });
+
+test("a Python without Gradus's package is named, with what to do", async () => {
+  using folder = temporaryFolder();
+  const bare = join(folder.path, "python");
+  writeFileSync(bare, '#!/bin/sh\nexec python3 -I -S "$@"\n', { mode: 0o755 });
+  await expect(openMounting(WORD_FILE, { python: [bare, WORD_FILE] })).rejects.toThrow(
+    `${WORD_FILE} cannot be mounted: ${bare} has no Python package of Gradus: install gradus-gym there`,
+  );
+});
