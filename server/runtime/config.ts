@@ -256,14 +256,17 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
 /** Readable by its group or by all. */
 const othersMayRead = 0o044;
 
-function warningsOf({ tlsKey, tokenFile, tokensFile }: OptionValues): readonly string[] {
+const OF_SQLITE = "--store-durability is for --store sqlite: a database has its own synchronous_commit";
+
+function warningsOf({ tlsKey, tokenFile, tokensFile, store, storeDurability }: OptionValues): readonly string[] {
   const secrets = [tlsKey, tokenFile, tokensFile].filter((path) => path !== undefined);
-  return secrets.flatMap((path) => {
+  const readable = secrets.flatMap((path) => {
     const found = statSync(path, { throwIfNoEntry: false });
     const mode = (found?.mode ?? 0) & 0o777;
     if ((mode & othersMayRead) === 0) return [];
     return [`others can read ${path} (its mode is 0${mode.toString(8)}), which is a secret: chmod 600 ${path}`];
   });
+  return storeDurability === "full" && store !== "sqlite" ? [...readable, OF_SQLITE] : readable;
 }
 
 function readText(flag: string, path: string): string {

@@ -77,7 +77,8 @@ export const configOptions = {
   }),
   storeDurability: choice({
     flag: "store-durability",
-    description: "what a committed event survives on disk: a killed process (normal), or a power failure too (full)",
+    description:
+      "of --store sqlite: what a committed event survives on disk: a killed process (normal), or a power failure too (full)",
     choices: ["normal", "full"],
     defaultValue: "normal",
   }),

@@ -84,6 +84,15 @@ test("programs are run here, elsewhere or nowhere", () => {
     expect(refusalOf(["--sandbox", wrong])).toMatch(/^--sandbox must be embedded, off, or an http or https URL/);
 });
 
+test("a durability of files is no durability of a database, and is warned of there", () => {
+  const full = ["--store-durability", "full"];
+  expect(configOf(full).warnings).toEqual([]);
+  for (const store of ["memory", "postgres://me@host/gradus"])
+    expect(configOf([...full, "--store", store]).warnings).toEqual([
+      expect.stringContaining("--store-durability is for --store sqlite"),
+    ]);
+});
+
 test("bytes may be given in KiB, MiB and GiB", () => {
   expect(configOf(["--max-message-bytes", "8MiB"]).limits.maxMessageBytes).toBe(8 * 1024 ** 2);
   expect(configOf(["--max-completion-bytes", "100"]).limits.maxCompletionBytes).toBe(100);
