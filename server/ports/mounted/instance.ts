@@ -1,6 +1,6 @@
 /** An instance of a mounted environment: what a provider sends, checked, and what of it travels in task ids. */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { AskedPlace, Baseline } from "../../../envs/environment.ts";
+import type { AskedPlace, Baseline, Goal } from "../../../envs/environment.ts";
 import type { ChatMessage } from "../../../envs/prompt.ts";
 import type { ProvidedInstance } from "../../gen/gradus/v1/provider_pb.js";
 import type { Described } from "./described.ts";
@@ -77,7 +77,7 @@ export function wholeOf({ goal }: Pick<Described, "goal">, wire: ProvidedInstanc
     return `a prompt has more than ${PROMPT_LENGTH_MAX} characters`;
   if (wire.canonical.length > CANONICAL_LENGTH_MAX)
     return `a canonical text has ${wire.canonical.length} characters, and the limit is ${CANONICAL_LENGTH_MAX}`;
-  const baseline = goal === "satisfy" ? undefined : baselineOf(wire);
+  const baseline = goal === "satisfy" ? undefined : baselineOf(goal, wire);
   if (typeof baseline === "string") return baseline;
   // Views of what came over a connection would keep all of it.
   const bytes = Uint8Array.from(instance);
@@ -85,10 +85,16 @@ export function wholeOf({ goal }: Pick<Described, "goal">, wire: ProvidedInstanc
   return { bytes, prompt: messages, canonical, reference, baseline, metadata: metadataOf(metadata) };
 }
 
-function baselineOf({ baseline: value, baselineBound: bound = value }: ProvidedInstance): Baseline | string {
+function baselineOf(
+  goal: Exclude<Goal, "satisfy">,
+  { baseline: value, baselineBound: bound = value }: ProvidedInstance,
+): Baseline | string {
   if (value === undefined || bound === undefined)
     return "an instance has no baseline, and there is something to optimise";
   if (!Number.isFinite(value) || !Number.isFinite(bound)) return `a baseline is ${value}, and its bound ${bound}`;
+  // Every answer as good as the best known would beat it, and could not be scored.
+  if (goal === "maximize" ? bound < value : bound > value)
+    return `an instance to ${goal} has a baseline of ${value}, which is better than its bound, ${bound}`;
   return { value, bound, proven: value === bound };
 }
 

@@ -5,7 +5,7 @@ import { askedKey, askedPlace } from "../../../../envs/asked.ts";
 import { splitOf } from "../../../../envs/splits.ts";
 import { readDescribed } from "../../../../server/ports/mounted/described.ts";
 import { mountedEnvironment } from "../../../../server/ports/mounted/environment.ts";
-import { carried, uncarried } from "../../../../server/ports/mounted/instance.ts";
+import { carried, uncarried, wholeOf } from "../../../../server/ports/mounted/instance.ts";
 import type { Generated, Provider } from "../../../../server/ports/mounted/provider.ts";
 import { described, made } from "../../../support/mounted/provider.ts";
 
@@ -40,6 +40,20 @@ test("bytes come back from an id as they were, and those that are too many do no
   for (const bytes of [Buffer.from("a"), randomBytes(256), Buffer.alloc(100_000, "word ")])
     expect(Buffer.from(uncarried(carried(bytes) ?? Buffer.alloc(0)))).toEqual(bytes);
   expect(carried(randomBytes(4000))).toBeUndefined();
+});
+
+test.each([
+  ["maximize", 10, 9, "an instance to maximize has a baseline of 10, which is better than its bound, 9"],
+  ["minimize", 10, 11, "an instance to minimize has a baseline of 10, which is better than its bound, 11"],
+  ["maximize", 10, 11, { baseline: { value: 10, bound: 11, proven: false } }],
+  ["minimize", -10, undefined, { baseline: { value: -10, bound: -10, proven: true } }],
+] as const)("what is to %s with a baseline of %d and a bound of %s", (goal, baseline, baselineBound, expected) => {
+  const { result } = made(0, "7");
+  if (result.case !== "made") throw new Error("it makes something");
+  const given = { ...result.value, baseline, ...(baselineBound !== undefined && { baselineBound }) };
+  const whole = wholeOf({ goal }, given);
+  if (typeof expected === "string") expect(whole).toBe(expected);
+  else expect(whole).toMatchObject(expected);
 });
 
 test("each seed has an instance of the split, the same whenever it is asked for", async () => {
