@@ -9,6 +9,8 @@ import { connect } from "node:net";
 const TIMEOUT_MS = 2000;
 // As the server takes them: a variable without a value is none.
 const port = Number(process.env["GRADUS_HTTP_PORT"] || 8080);
+const listensOn = process.env["GRADUS_HOST"] || "localhost";
+const host = ["0.0.0.0", "::"].includes(listensOn) ? "localhost" : listensOn;
 const secure = Boolean(process.env["GRADUS_TLS_CERT"]);
 const mutual = Boolean(process.env["GRADUS_TLS_CLIENT_CA"]);
 
@@ -18,7 +20,7 @@ const finish = (problem?: string): void => {
 };
 
 function overHttp(): void {
-  const options = { host: "localhost", port, path: "/healthz", rejectUnauthorized: false, timeout: TIMEOUT_MS };
+  const options = { host, port, path: "/healthz", rejectUnauthorized: false, timeout: TIMEOUT_MS };
   const request = (secure ? getSecure : getPlain)(options, ({ statusCode }) =>
     finish(statusCode === 200 ? undefined : `/healthz answered ${statusCode}`),
   );
@@ -27,7 +29,7 @@ function overHttp(): void {
 }
 
 if (mutual) {
-  const socket = connect({ host: "localhost", port, timeout: TIMEOUT_MS }, () => finish());
+  const socket = connect({ host, port, timeout: TIMEOUT_MS }, () => finish());
   socket.on("timeout", () => finish(`no connection in ${TIMEOUT_MS} ms`));
   socket.on("error", (error) => finish(error.message));
 } else overHttp();

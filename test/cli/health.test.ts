@@ -11,8 +11,8 @@ const run = promisify(execFile);
 /** Rejects where the check ends with another code than 0. */
 const check = (env: Readonly<Record<string, string>>) => run(process.execPath, ["cli/health.ts"], { env });
 
-async function answering(status: number): Promise<string> {
-  const server = createServer((_, response) => response.writeHead(status).end()).listen(0, "localhost");
+async function answering(status: number, host = "localhost"): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(status).end()).listen(0, host);
   onTestFinished(() => void server.close());
   await once(server, "listening");
   return String((server.address() as AddressInfo).port);
@@ -27,4 +27,9 @@ test("variables of TLS that are empty mean none, as to the server", async () => 
   await check({ GRADUS_HTTP_PORT: await answering(200), GRADUS_TLS_CERT: "", GRADUS_TLS_CLIENT_CA: "" });
   const notReady = check({ GRADUS_HTTP_PORT: await answering(503), GRADUS_TLS_CERT: "", GRADUS_TLS_CLIENT_CA: "" });
   await expect(notReady).rejects.toThrow("/healthz answered 503");
+});
+
+test("a server that listens on one address is asked there, and one that listens on all of them here", async () => {
+  await check({ GRADUS_HTTP_PORT: await answering(200, "127.0.0.9"), GRADUS_HOST: "127.0.0.9" });
+  await check({ GRADUS_HTTP_PORT: await answering(200, "0.0.0.0"), GRADUS_HOST: "0.0.0.0" });
 });
