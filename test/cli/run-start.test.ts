@@ -1,30 +1,16 @@
 /** gradus run start, as its users type it: a look at a run, driven by the scripted policy. */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { temporaryFolder } from "../support/server-process.ts";
 import { gradus } from "./gradus.ts";
+import { smallRun as file, writerTo } from "./run-file.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 const here = { cwd: folder.path };
 
-const file = `run_id: small
-arms:
-  - { id: a, spec: { environment: countdown, level: T0 } }
-  - { id: b, spec: { environment: countdown, level: T2 }, weight: 2 }
-policy:
-  mixture: {}
-num_generations: 2
-prompts_per_update: 4
-length: 16
-`;
-
-function write(name: string, text: string): string {
-  const path = join(folder.path, name);
-  writeFileSync(path, text);
-  return path;
-}
+const write = writerTo(folder.path);
 
 test("a look at a run needs no server, and ends with what it drew, in lines and as a chart", async () => {
   const path = write("look.yaml", file.replace("run_id: small\n", ""));

@@ -1,5 +1,5 @@
 /** gradus run, as its users type it. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -7,6 +7,7 @@ import { openServer, type TestServer } from "../support/in-process.ts";
 import { completionsOf } from "../support/scripted-policy.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { gradus, start } from "./gradus.ts";
+import { smallRun as file, writerTo } from "./run-file.ts";
 
 const folder = temporaryFolder();
 let server: TestServer;
@@ -18,22 +19,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-const file = `run_id: small
-arms:
-  - { id: a, spec: { environment: countdown, level: T0 } }
-  - { id: b, spec: { environment: countdown, level: T2 }, weight: 2 }
-policy:
-  mixture: {}
-num_generations: 2
-prompts_per_update: 4
-length: 16
-`;
-
-function write(name: string, text: string): string {
-  const path = join(folder.path, name);
-  writeFileSync(path, text);
-  return path;
-}
+const write = writerTo(folder.path);
 
 const here = { cwd: folder.path };
 const run = (...args: readonly string[]) => gradus({ ...here, env: { GRADUS_SERVER: server.address } }, "run", ...args);
