@@ -30,6 +30,8 @@ LAW_SEEDS = 3
 # What takes longer to make is dear: a server that has forgotten it makes its callers wait.
 DEAR_MS = 50
 MARKER = Path("/tmp/gradus-marker")
+# What came of a set is written so often while it goes on, and after it.
+KEEP_SECONDS = 60
 HOSTILE = [
     "9**9**9",
     "1" * 1_000_000,
@@ -50,6 +52,8 @@ class Tally:
         self.levels = len(environment.levels)
         self.left_out: dict[str, str] = {}
         self.seconds = 0.0
+        # Of those that its levels have in turn.
+        self.chunks = 0
         self.items = 0
         self.verdicts = 0
         self.differ: list[str] = []
@@ -84,24 +88,28 @@ class Tally:
 
 
 async def examine(
-    environment: pb.ProvidedEnvironment, first: Host, second: Host, items: int, seconds_max: float
-) -> Tally:
+    environment: pb.ProvidedEnvironment, first: Host, second: Host, asked: argparse.Namespace, tally: Tally
+) -> None:
     """So many items of a data set, over those of its levels that keep the laws, or what there is time for."""
-    tally = Tally(environment)
-    began = time.monotonic()
+    before = tally.seconds
+    began = kept = time.monotonic()
     levels = []
-    for level in environment.levels:
-        asked = Asked(environment, level)
-        reason = await unlawful(asked, first)
+    for each in environment.levels:
+        level = Asked(environment, each)
+        reason = await unlawful(level, first)
         if reason is None:
-            levels.append(asked)
+            levels.append(level)
         else:
-            tally.left_out[level.name] = reason
-    for asked, begin, count in chunks(levels, items):
-        if begin == 0 or time.monotonic() - began < seconds_max:
-            await examine_level(asked, first, second, (begin, count), tally)
-    tally.seconds = round(time.monotonic() - began, 1)
-    return tally
+            tally.left_out[each.name] = reason
+    for at, (level, begin, count) in enumerate(chunks(levels, asked.items)):
+        if at < tally.chunks or (begin > 0 and tally.seconds >= asked.set_seconds):
+            continue
+        await examine_level(level, first, second, (begin, count), tally)
+        tally.chunks = at + 1
+        tally.seconds = round(before + time.monotonic() - began, 1)
+        if time.monotonic() - kept > KEEP_SECONDS:
+            kept = time.monotonic()
+            keep(asked, tally, seconds_max=tally.seconds)
 
 
 def chunks(levels: Sequence[Asked], items: int) -> Iterator[tuple[Asked, int, int]]:
@@ -220,19 +228,26 @@ def read_kept(out: str | None) -> dict[str, dict[str, object]]:
     return kept
 
 
-def is_enough(kept: dict[str, object] | None, environment: pb.ProvidedEnvironment, asked: argparse.Namespace) -> bool:
-    """Whether a set need not be examined again: it had all items of the same sources, or as much time."""
+def begun(kept: dict[str, object] | None, environment: pb.ProvidedEnvironment, asked: argparse.Namespace) -> Tally:
+    """What came of a set so far: of the same sources, and of as many items."""
     if kept is None or kept["digest"] != environment.digest or kept["items_max"] != asked.items:
+        return Tally(environment)
+    return Tally.read(environment, kept)
+
+
+def is_enough(tally: Tally, kept: dict[str, object] | None, asked: argparse.Namespace) -> bool:
+    """Whether a set need not be gone on with: it had all its items, or as much time."""
+    if tally.chunks == 0 or kept is None:
         return False
-    return kept["items"] >= asked.items or kept["seconds_max"] >= asked.set_seconds  # type: ignore[operator]
+    return tally.items >= asked.items or kept["seconds_max"] >= asked.set_seconds  # type: ignore[operator]
 
 
-def keep(out: str | None, tally: Tally, asked: argparse.Namespace) -> None:
+def keep(asked: argparse.Namespace, tally: Tally, *, seconds_max: float) -> None:
     """A line of its own even after one that was cut short."""
-    if out is None:
+    if asked.out is None:
         return
-    line = {**tally.as_json(), "items_max": asked.items, "seconds_max": min(asked.set_seconds, 1e12)}
-    with Path(out).open("a", encoding="utf-8") as file:
+    line = {**tally.as_json(), "items_max": asked.items, "seconds_max": min(seconds_max, 1e12)}
+    with Path(asked.out).open("a", encoding="utf-8") as file:
         file.write("\n" + json.dumps(line, ensure_ascii=False))
 
 
@@ -243,7 +258,7 @@ async def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--sets", default="", help="names between commas; all unless given")
     parser.add_argument("--set-seconds", type=float, default=1e12, help="of a data set at most (no limit)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--out", help="file of results, JSON lines; sets that are done in it are not done again")
+    parser.add_argument("--out", help="file of results, JSON lines, from which the same command goes on")
     asked = parser.parse_args(arguments)
     target = f"reasoning-gym:{asked.sets}" if asked.sets else "reasoning-gym"
     began = time.monotonic()
@@ -271,11 +286,10 @@ async def report(first: Host, second: Host, asked: argparse.Namespace, seconds: 
     kept = read_kept(asked.out)
     for environment in described.environments:
         before = kept.get(environment.id)
-        if before is not None and is_enough(before, environment, asked):
-            tally = Tally.read(environment, before)
-        else:
-            tally = await examine(environment, first, second, asked.items, asked.set_seconds)
-            keep(asked.out, tally, asked)
+        tally = begun(before, environment, asked)
+        if not is_enough(tally, before, asked):
+            await examine(environment, first, second, asked, tally)
+            keep(asked, tally, seconds_max=asked.set_seconds)
         tallies.append(tally)
         tell(tally)
     return sum_up(tallies, described, asked)
