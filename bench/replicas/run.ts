@@ -2,17 +2,20 @@
  * What a second replica costs: server CPU of a recorded sample, all its threads, with the same trainers on one server and on
  * two, behind the same HAProxy, by turns; of PostgreSQL its own beside it. CPU time, so that a busy machine counts for little.
  *
- *   node bench/replicas/run.ts [--store sqlite] [--pairs 9] [--warming 8] [--samples 8192] [--no-affinity] [--double] [--apart] [--json]
+ *   node bench/replicas/run.ts [--store sqlite] [--pairs 9] [--warming 8] [--samples 8192] [--pause 0] [--no-affinity] [--double] [--apart] [--json]
  *
  * `--apart` gives each server a store of its own, so that neither knows of the other: what two of them then take more than
  * one is what a load costs that is split, and no replica's.
  *
  * With the same trainers each of two servers has half as many calls to take at once as one has, and does less of them
  * together; with `--double` two servers have twice the trainers, for which one adds a second. `idle` is what the second one
- * takes while it has nothing to do, of a core. What is measured in the first pairs, which do not count, is what Node compiles.
+ * takes while it has nothing to do, of a core. `--pause` has each trainer wait for so many milliseconds in the mean before it
+ * sends its completions, as one that generates them does; without it the servers are as busy as they can be. What is measured
+ * in the first pairs, which do not count and in which nobody waits, is what Node compiles.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createClient } from "../../clients/ts/src/index.ts";
 import { type Postgres, startPostgres } from "../../test/support/postgres.ts";
@@ -26,12 +29,15 @@ const { values: options } = parseArgs({
     pairs: { type: "string", default: "9" },
     warming: { type: "string", default: "8" },
     samples: { type: "string", default: "8192" },
+    pause: { type: "string", default: "0" },
     "no-affinity": { type: "boolean", default: false },
     double: { type: "boolean", default: false },
     apart: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
 });
+
+const pauseMs = Number(options.pause);
 
 const RUNS = 8;
 const RANKS = 4;
@@ -62,7 +68,7 @@ function databaseUs(postgres: Postgres | undefined): number {
 }
 
 /** The same each time, but for the names of its runs. */
-async function train(address: string, turn: string, runs: number, samples: number): Promise<void> {
+async function train(address: string, turn: string, runs: number, samples: number, pauseMs: number): Promise<void> {
   const batches = Math.max(1, Math.round(samples / (runs * RANKS * TASKS * GENERATIONS)));
   const promptsPerUpdate = RANKS * TASKS;
   const one = async (id: string, rank: number): Promise<void> => {
@@ -71,6 +77,8 @@ async function train(address: string, turn: string, runs: number, samples: numbe
     for (let batch = 0; batch < batches; batch++) {
       const cursor = BigInt(batch * promptsPerUpdate + rank * TASKS);
       const { tasks } = await run.nextBatch({ cursor, count: TASKS });
+      // Between half and one and a half of it, another each time, so that trainers do not move together.
+      if (pauseMs > 0) await sleep(pauseMs * (0.5 + ((rank * 7 + batch * 13) % 16) / 16));
       for await (const result of client.streamSteps(tasks.map((task) => completionsOf(task, GENERATIONS))))
         if (result.kind === "failed") throw result.error;
     }
@@ -100,13 +108,14 @@ async function measured(
   postgres: Postgres | undefined,
   two: boolean,
   turn: string,
+  pauseMs: number,
 ): Promise<Figure> {
   const more = two && options.double ? 2 : 1;
   const samples = more * Number(options.samples);
   const pids = replicas.all.map(({ server }) => server?.pid ?? 0);
   const look = () => ({ all: pids.map(cpuUs), database: databaseUs(postgres), atUs: 1000 * performance.now() });
   const before = look();
-  await train(two ? replicas.address : replicas.alone, turn, more * RUNS, samples);
+  await train(two ? replicas.address : replicas.alone, turn, more * RUNS, samples, pauseMs);
   const after = look();
   const [first = 0, second = 0] = after.all.map((us, i) => us - (before.all[i] ?? 0));
   return {
@@ -141,7 +150,10 @@ for (let pair = -Number(options.warming); pair < Number(options.pairs); pair++) 
   const order = pair % 2 === 0 ? [false, true] : [true, false];
   const found = new Map<boolean, Figure>();
   for (const two of order)
-    found.set(two, await measured(replicas, postgres, two, `${two ? "two" : "one"}-${pair + 1}`));
+    found.set(
+      two,
+      await measured(replicas, postgres, two, `${two ? "two" : "one"}-${pair + 1}`, pair < 0 ? 0 : pauseMs),
+    );
   // The first ones warm up what Node compiles.
   if (pair >= 0) pairs.push({ one: found.get(false)!, two: found.get(true)! });
   if (!options.json)
@@ -155,6 +167,7 @@ const figures = {
   affinity: !options["no-affinity"],
   double: options.double,
   apart: options.apart,
+  pauseMs,
   oneUs: median(pairs.map(({ one }) => one.serverUs)),
   twoUs: median(pairs.map(({ two }) => two.serverUs)),
   ratio: median(pairs.map(({ one, two }) => two.serverUs / one.serverUs)),
