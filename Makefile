@@ -17,6 +17,10 @@ STUDY_FOLDER := clients/python/examples/curriculum_study
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # What Node compiled is kept (as cli/gradus has it): a server that a test in Python starts takes half the time.
 export NODE_COMPILE_CACHE := $(CURDIR)/.cache/compiled
+# Images for CI set it, and then each of the hundreds of Pythons that tests start compiles all that it imports again.
+unexport PYTHONDONTWRITEBYTECODE
+# Whoever imports a file first compiles it: all 25,000 of the trainers would take a minute and a half.
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers play-trl study study-sequences check format generate bench clean
 
@@ -30,15 +34,15 @@ node_modules/.package-lock.json: package-lock.json
 $(VENV)/.installed: clients/python/pyproject.toml clients/python/requirements-dev.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Gradus needs Python 3.10 or newer; set PYTHON=")'
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check -r clients/python/requirements-dev.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -e clients/python
+	$(PY) $(PIP_INSTALL) -r clients/python/requirements-dev.txt
+	$(PY) $(PIP_INSTALL) --no-deps -e clients/python
 	@touch $@
 
 $(TRAINERS)/.installed: clients/python/pyproject.toml clients/python/requirements-trainers.txt clients/python/requirements-trainers-alone.txt
 	$(PYTHON) -m venv $(TRAINERS)
-	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check -r clients/python/requirements-trainers.txt
-	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r clients/python/requirements-trainers-alone.txt
-	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e clients/python
+	$(TRAINERS)/bin/python $(PIP_INSTALL) -r clients/python/requirements-trainers.txt
+	$(TRAINERS)/bin/python $(PIP_INSTALL) --no-deps -r clients/python/requirements-trainers-alone.txt
+	$(TRAINERS)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
 	@touch $@
 
 # What the page is made of: its own source, the client's and the colours of charts.
@@ -72,7 +76,7 @@ test-trainers: node_modules/.package-lock.json $(TRAINERS)/.installed ## Test th
 
 # OpenEnv's client beside TRL: no test needs it.
 $(TRAINERS)/.openenv: $(TRAINERS)/.installed
-	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check -c clients/python/requirements-trainers.txt openenv-core==0.3.0
+	$(TRAINERS)/bin/python $(PIP_INSTALL) -c clients/python/requirements-trainers.txt openenv-core==0.3.0
 	@touch $@
 
 play-trl: node_modules/.package-lock.json $(TRAINERS)/.openenv ## TRL's integration of OpenEnv plays 100 tasks each of np/tsp and countdown, in the environment of test-trainers
@@ -80,8 +84,8 @@ play-trl: node_modules/.package-lock.json $(TRAINERS)/.openenv ## TRL's integrat
 
 $(STUDY)/.installed: $(STUDY_FOLDER)/requirements.txt
 	$(PYTHON) -m venv $(STUDY)
-	$(STUDY)/bin/python -m pip install --quiet --disable-pip-version-check -r $(STUDY_FOLDER)/requirements.txt
-	$(STUDY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e clients/python
+	$(STUDY)/bin/python $(PIP_INSTALL) -r $(STUDY_FOLDER)/requirements.txt
+	$(STUDY)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
 	@touch $@
 
 study: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of curricula where it is not trained yet (hours), write its tables and plots

@@ -31,7 +31,7 @@ if [ "$(cat "$TOOLS/pins" 2>/dev/null)" != "$PINS" ]; then
   "$python" -m venv "$TOOLS"
   # The pins are a list of words.
   # shellcheck disable=SC2086
-  "$TOOLS/bin/pip" install --quiet $PINS
+  "$TOOLS/bin/pip" install --quiet --no-compile $PINS
   echo "$PINS" >"$TOOLS/pins"
 fi
 
