@@ -6,11 +6,35 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from real_server import ROOT, Server, StartServer, launch, server, start_server
+from real_server import (
+    ROOT,
+    TOKEN,
+    Mortal,
+    Server,
+    StartServer,
+    guarded,
+    launch,
+    mortal,
+    one_mortal,
+    server,
+    start_server,
+)
 
 from gradus import Client, Task
 
-__all__ = ["ROOT", "Server", "StartServer", "launch", "server", "start_server"]
+__all__ = [
+    "ROOT",
+    "TOKEN",
+    "Mortal",
+    "Server",
+    "StartServer",
+    "guarded",
+    "launch",
+    "mortal",
+    "one_mortal",
+    "server",
+    "start_server",
+]
 
 
 @pytest.fixture(scope="session")

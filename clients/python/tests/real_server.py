@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parents[3]
 START_SECONDS_MAX = 180
 ONE_WORKER = ("--workers", "1")
 """Each worker thread loads the product and warms up: a sixth of what a start costs."""
+WITHOUT_SANDBOX = ("--sandbox", "off")
+"""Another sixth, for servers that nobody asks to run a program."""
 
 
 @dataclass
@@ -32,6 +34,10 @@ class Server:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             self.process.wait(START_SECONDS_MAX)
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rpartition(":")[2])
 
 
 StartServer = Callable[..., Server]
@@ -68,9 +74,48 @@ def start_server(tmp_path: Path) -> Iterator[StartServer]:
     started: list[Server] = []
 
     def start(*flags: str, port: int = 0) -> Server:
-        started.append(launch(tmp_path, *flags, port=port))
+        started.append(launch(tmp_path, *WITHOUT_SANDBOX, *flags, port=port))
         return started[-1]
 
     yield start
     for server in started:
         server.stop()
+
+
+TOKEN = "let-me-in-if-you-please"
+
+
+@pytest.fixture(scope="session")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that wants TOKEN, which it was given as a file has it, and keeps completions."""
+    flags = ("--token", f"{TOKEN}\n", "--keep-samples", "1")
+    server = launch(tmp_path_factory.mktemp("guarded"), *WITHOUT_SANDBOX, *flags)
+    yield server
+    server.stop()
+
+
+class Mortal:
+    """A server that tests end and start again, on its port and with its data."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.server = launch(directory, *WITHOUT_SANDBOX)
+
+    def again(self) -> None:
+        """Starts it, if it has ended."""
+        if self.server.process.poll() is not None:
+            self.server = launch(self._directory, *WITHOUT_SANDBOX, port=self.server.port)
+
+
+@pytest.fixture(scope="session")
+def one_mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mortal]:
+    mortal = Mortal(tmp_path_factory.mktemp("mortal"))
+    yield mortal
+    mortal.server.stop()
+
+
+@pytest.fixture
+def mortal(one_mortal: Mortal) -> Mortal:
+    """It is there, whatever a test before did to it."""
+    one_mortal.again()
+    return one_mortal

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import grpc
 import pytest
-from conftest import StartServer
+from conftest import TOKEN, Server, StartServer
 from lossy import lossy
 
 import gradus
@@ -76,8 +76,8 @@ def test_a_server_that_is_not_there_is_named(task: Task) -> None:
         asyncio.run(ask())
 
 
-def test_a_call_that_a_load_balancer_cut_off_is_made_again(start_server: StartServer) -> None:
-    with lossy(start_server().address) as proxy:
+def test_a_call_that_a_load_balancer_cut_off_is_made_again(server: Server) -> None:
+    with lossy(server.address) as proxy:
         proxy.code = grpc.StatusCode.CANCELLED
         proxy.lose["ListEnvironments"] = 1
         assert Client(proxy.address).list_environments()
@@ -102,10 +102,9 @@ def test_a_full_server_is_tried_again_when_it_says(start_server: StartServer, ta
     leave.join()
 
 
-def test_a_token_is_brought_or_asked_for(start_server: StartServer, task: Task) -> None:
-    token = "let-me-in-if-you-please"
-    address = start_server("--token", token).address
-    assert Client(address, token=token).list_environments()
+def test_a_token_is_brought_or_asked_for(guarded: Server, task: Task) -> None:
+    address = guarded.address
+    assert Client(address, token=TOKEN).list_environments()
     for client in (Client(address), Client(address, token="another")):
         with pytest.raises(gradus.UnauthenticatedError):
             client.list_environments()
@@ -118,6 +117,6 @@ def test_a_token_is_brought_or_asked_for(start_server: StartServer, task: Task) 
         async with aio.Client(address, token=token) as client:
             return [each async for each in client.stream_steps([task.group(["?"])])]
 
-    assert len(asyncio.run(ask(token))) == 1
+    assert len(asyncio.run(ask(TOKEN))) == 1
     with pytest.raises(gradus.UnauthenticatedError):
         asyncio.run(ask(None))

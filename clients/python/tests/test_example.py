@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,20 +67,19 @@ def test_figures_and_plots_are_there(report: dict[str, Any]) -> None:
         assert Path(plot).read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_same_seed_gives_the_same_figures(report: dict[str, Any], server: Server, tmp_path: Path) -> None:
-    done = train(server.address, tmp_path, "--json")
-    assert done.returncode == 0, done.stderr
-    changing = {"seconds", "run_id"}
-    first, again = report["seeds"][0], json.loads(done.stdout)["seeds"][0]
-    assert {key: value for key, value in again.items() if key not in changing} == {
-        key: value for key, value in first.items() if key not in changing
-    }
-
-
-def test_the_table_is_for_people(server: Server, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_figures_and_the_table_has_them(
+    report: dict[str, Any], server: Server, tmp_path: Path
+) -> None:
     done = train(server.address, tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "95% interval" in done.stdout
+    head, row, *plots = done.stdout.splitlines()
+    assert "95% interval" in head
+    first = report["seeds"][0]
+    numbers = [f"{first[key]:.3f}" for key in ("start", "end", "gain", "gain_low", "gain_high")]
+    tiers = [f"{tier} {share:.2f}" for tier, share in first["end_by_tier"].items()]
+    assert re.findall(r"\d\.\d{3}", row) == numbers
+    assert row.endswith(", ".join(tiers))
+    assert len(plots) == len(report["plots"])
     assert "100%" in done.stderr
 
 

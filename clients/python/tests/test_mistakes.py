@@ -14,7 +14,7 @@ from typing import Any
 
 import grpc
 import pytest
-from conftest import ROOT, Server, StartServer, launch
+from conftest import ROOT, Mortal, Server, launch
 
 import gradus
 from gradus import Client, Task, Tls, UnavailableError, aio
@@ -178,11 +178,10 @@ def test_a_call_that_a_gradus_server_lacks_is_no_mistake_of_the_address() -> Non
         assert caught.value.mistake is None
 
 
-def test_a_server_that_answered_once_is_the_right_one(start_server: StartServer) -> None:
-    server = start_server()
-    with Client(server.address, timeout=3) as client:
+def test_a_server_that_answered_once_is_the_right_one(mortal: Mortal) -> None:
+    with Client(mortal.server.address, timeout=3) as client:
         assert client.list_environments()
-        server.kill()
+        mortal.server.kill()
         with web(False), pytest.raises(gradus.UnavailableError) as caught:
             client.list_environments()
     assert caught.value.mistake is None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from real_server import StartServer
+from real_server import TOKEN, Server
 
 from gradus import Client, FailedPreconditionError, RunConfig, arm, mixture
 
 
-def test_what_people_ask(start_server: StartServer) -> None:
-    """One server, which takes longer to start than all of this."""
-    with Client(start_server("--keep-samples", "1").address) as client:
+def test_what_people_ask(guarded: Server) -> None:
+    with Client(guarded.address, token=TOKEN) as client:
         task = client.reset("np/clique", level="easy", seed=3)
         tried = client.try_answer(task, answer="[0, 4, 5]")
         assert "[0, 4, 5]" in tried.completion

@@ -5,7 +5,7 @@ import warnings
 from typing import Any
 
 import pytest
-from conftest import Server, StartServer, solution, wrong
+from conftest import Mortal, Server, solution, wrong
 
 import gradus
 from gradus import Client, GroupAdvantages, Run, Task, aio
@@ -305,16 +305,15 @@ def test_the_same_for_asyncio(server: Server, run_id: str) -> None:
     asyncio.run(ask())
 
 
-def test_a_run_outlives_the_server(start_server: StartServer, run_id: str) -> None:
-    server = start_server()
-    client = Client(server.address)
+def test_a_run_outlives_the_server(mortal: Mortal, run_id: str) -> None:
+    client = Client(mortal.server.address)
     run = client.run(run_id)
     run.create(ARMS, gradus.bandit(), num_generations=2, prompts_per_update=4, seed=7)
     tasks = run.next_batch(0).tasks
     watch = run.watch()
     assert next(watch).cursor == 4
-    server.kill()
-    start_server(port=int(server.address.rpartition(":")[2]))
+    mortal.server.kill()
+    mortal.again()
     assert next(watch).cursor == 4
     assert run.next_batch(0).tasks == tasks
     score(run, client, tasks)

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-from conftest import Server, StartServer, wrong
+from conftest import Mortal, Server, wrong
 
 import gradus
 from gradus import Client, CompletionGroup, StreamResult, Task, aio
@@ -157,33 +157,31 @@ def test_what_came_in_time_is_no_late_result_however_slow_the_caller(client: Cli
     assert [each.result().rewards for each in results] == [[0.1]] * 6
 
 
-def test_a_killed_server_costs_no_result(start_server: StartServer) -> None:
-    server = start_server()
-    client = Client(server.address)
+def test_a_killed_server_costs_no_result(mortal: Mortal) -> None:
+    client = Client(mortal.server.address)
     spec = gradus.task_spec("countdown", level="T0")
     tasks = [result.result() for result in client.batch_reset(spec, range(60))]
     results: list[StreamResult] = []
     for result in client.stream_steps(groups_of(tasks), window=4):
         results.append(result)
         if len(results) == 20:
-            server.kill()
-            start_server(port=int(server.address.rpartition(":")[2]))
+            mortal.server.kill()
+            mortal.again()
     check(results, tasks)
 
 
-def test_the_same_for_asyncio_where_the_server_drains(start_server: StartServer) -> None:
-    server = start_server()
+def test_the_same_for_asyncio_where_the_server_drains(mortal: Mortal) -> None:
     spec = gradus.task_spec("countdown", level="T0")
 
     async def ask() -> None:
-        async with aio.Client(server.address) as client:
+        async with aio.Client(mortal.server.address) as client:
             tasks = [result.result() for result in await client.batch_reset(spec, range(60))]
             results: list[StreamResult] = []
             async for result in client.stream_steps(groups_of(tasks), window=4):
                 results.append(result)
                 if len(results) == 20:
-                    server.stop()
-                    start_server(port=int(server.address.rpartition(":")[2]))
+                    mortal.server.stop()
+                    mortal.again()
             check(results, tasks)
 
     asyncio.run(ask())

@@ -2,22 +2,35 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trustme
-from conftest import StartServer
+from conftest import Server, StartServer, launch
+from real_server import WITHOUT_SANDBOX
 
 import gradus
 from gradus import Client, Tls, aio
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
+@dataclass(frozen=True)
+class Serving:
+    address: str
+    warned: str
+    """What it said of its certificates when it started."""
+
+
+Serve = Callable[[str, str | None], Serving]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """ca.pem, and certificates with keys: server.pem and server.key, client.pem and client.key."""
+    tmp_path = tmp_path_factory.mktemp("files")
     authority = trustme.CA()
     authority.cert_pem.write_to_path(tmp_path / "ca.pem")
     issue(authority, tmp_path, "server", "localhost")
@@ -43,13 +56,34 @@ def flags(files: Path, cert: str = "server", key: str | None = None, client_ca: 
     return given if client_ca is None else [*given, "--tls-client-ca", f"{files}/{client_ca}.pem"]
 
 
+@pytest.fixture(scope="module")
+def serve(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+    """The server with a certificate and an authority of clients, started when it is first asked for."""
+    started: dict[tuple[str, str | None], Serving] = {}
+    servers: list[Server] = []
+
+    def serving(cert: str, client_ca: str | None) -> Serving:
+        if (cert, client_ca) not in started:
+            folder = tmp_path_factory.mktemp(cert)
+            servers.append(launch(folder, *WITHOUT_SANDBOX, *flags(files, cert, client_ca=client_ca)))
+            (log,) = folder.glob("server-*.log")
+            lines = log.read_text().splitlines()
+            warned = "\n".join(line for line in lines if "--tls-" in line and '"level":40' in line)
+            started[cert, client_ca] = Serving(servers[-1].address, warned)
+        return started[cert, client_ca]
+
+    yield serving
+    for server in servers:
+        server.stop()
+
+
 async def ask(address: str, tls: Tls) -> int:
     async with aio.Client(address, tls=tls) as client:
         return len(await client.list_environments())
 
 
-def test_tls(start_server: StartServer, files: Path) -> None:
-    address = start_server("--tls-cert", f"{files}/server.pem", "--tls-key", f"{files}/server.key").address
+def test_tls(serve: Serve, files: Path) -> None:
+    address = serve("server", None).address
     tls = Tls(ca=files / "ca.pem")
     assert len(Client(address, tls=tls).list_environments()) == asyncio.run(ask(address, tls))
     for other in (None, Tls()):
@@ -57,9 +91,8 @@ def test_tls(start_server: StartServer, files: Path) -> None:
             Client(address, tls=other).list_environments()
 
 
-def test_mutual_tls(start_server: StartServer, files: Path) -> None:
-    flags = ["--tls-cert", "server.pem", "--tls-key", "server.key", "--tls-client-ca", "ca.pem"]
-    address = start_server(*(str(files / each) if "." in each else each for each in flags)).address
+def test_mutual_tls(serve: Serve, files: Path) -> None:
+    address = serve("server", "ca").address
     tls = Tls(ca=files / "ca.pem", cert=files / "client.pem", key=files / "client.key")
     assert Client(address, tls=tls).list_environments()
     with pytest.raises(gradus.UnavailableError):
@@ -68,11 +101,9 @@ def test_mutual_tls(start_server: StartServer, files: Path) -> None:
         Client(address, tls=Tls(cert=files / "client.pem")).list_environments()
 
 
-def test_a_refused_certificate_is_told_whose_it_is(start_server: StartServer, files: Path) -> None:
+def test_a_refused_certificate_is_told_whose_it_is(serve: Serve, files: Path) -> None:
     ca = files / "ca.pem"
-    mutual = start_server(*flags(files, client_ca="ca")).address
-    elsewhere = start_server(*flags(files, "elsewhere")).address
-    old = start_server(*flags(files, "old")).address
+    mutual, elsewhere, old = (serve(*each).address for each in (("server", "ca"), ("elsewhere", None), ("old", None)))
     cases = [
         (mutual, Tls(ca), "the server asks for a client's certificate: give Tls.cert and Tls.key"),
         (
@@ -133,19 +164,17 @@ def test_the_server_refuses_files_that_no_connection_could_use(
     ("cert", "client_ca", "words"),
     [
         ("old", None, r"old\.pem' expired on .*: clients will refuse it"),
-        ("young", None, r"young\.pem' is not valid before"),
+        ("young", "old", r"young\.pem' is not valid before"),
         ("elsewhere", None, r"elsewhere\.pem' is for DNS:gradus\.example, and not for 127\.0\.0\.1 or localhost"),
-        ("server", "old", r"old\.pem' expired on .*: every client's certificate will be refused"),
+        ("young", "old", r"old\.pem' expired on .*: every client's certificate will be refused"),
         ("server", "ca", None),
     ],
 )
 def test_the_server_warns_of_certificates_that_will_be_refused(
-    start_server: StartServer, files: Path, tmp_path: Path, cert: str, client_ca: str | None, words: str | None
+    serve: Serve, cert: str, client_ca: str | None, words: str | None
 ) -> None:
-    start_server(*flags(files, cert, client_ca=client_ca))
-    (log,) = tmp_path.glob("server-*.log")
-    warned = [line for line in log.read_text().splitlines() if "--tls-" in line and '"level":40' in line]
+    warned = serve(cert, client_ca).warned
     if words is None:
-        assert warned == []
+        assert warned == ""
     else:
-        assert re.search(words, "".join(warned))
+        assert re.search(words, warned)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from conftest import Server, StartServer, wrong
+from conftest import Mortal, Server, wrong
 from training_run import create
 
 import gradus
@@ -245,19 +245,17 @@ def test_a_message_holds_no_more_than_the_server_takes(client: Client) -> None:
     assert len(outcomes) == 200
 
 
-def test_a_server_that_is_restarted_is_waited_for(start_server: StartServer, run_id: str) -> None:
-    server = start_server()
-    run = create(Client(server.address).run(run_id))
-    address = RunAddress(server.address, run_id)
+def test_a_server_that_is_restarted_is_waited_for(mortal: Mortal, run_id: str) -> None:
+    run = create(Client(mortal.server.address).run(run_id))
+    address = RunAddress(mortal.server.address, run_id)
     tasks = references(run, address)
-    port = int(server.address.rpartition(":")[2])
 
     async def score_while_it_is_away() -> list[Outcome]:
         scorer = Scorer(address)
         await scorer.score(WrittenCompletion(tasks[0], "none", 0))
-        server.kill()
+        mortal.server.kill()
         asked = asyncio.gather(*(scorer.score(WrittenCompletion(task, wrong()[0], 1)) for task in tasks))
-        await asyncio.to_thread(start_server, port=port)
+        await asyncio.to_thread(mortal.again)
         return await asked
 
     assert [each.feedback for each in asyncio.run(score_while_it_is_away())] == ["recorded"] * 4

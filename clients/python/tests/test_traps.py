@@ -13,7 +13,7 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 import pytest
-from conftest import Server, StartServer, wrong
+from conftest import TOKEN, Server, wrong
 
 import gradus
 from gradus import Client, Completion, Outcome, Task, aio
@@ -68,11 +68,8 @@ def test_texts_of_another_class_are_texts(client: Client, task: Task) -> None:
         list(client.stream_steps([task.group(["\udc80"])]))
 
 
-TOKEN = "let-me-in-if-you-please"
-
-
-def test_a_token_may_come_as_a_file_has_it(start_server: StartServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    address = start_server("--token", f"{TOKEN}\n").address
+def test_a_token_may_come_as_a_file_has_it(guarded: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = guarded.address
     for token in (f"{TOKEN}\n", f" {TOKEN}\r\n", f"\t{TOKEN}"):
         assert Client(address, token=token).list_environments()
     monkeypatch.setenv("GRADUS_TOKEN", f"{TOKEN}\n")
