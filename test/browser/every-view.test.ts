@@ -46,14 +46,16 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await browser?.close();
   await server?.[Symbol.asyncDispose]();
 });
 
 test.each([{ width: 380, dark: true }, { width: 1600 }])("on a screen as $width, dark: $dark", async (look) => {
+  await using opened = await openView(browser, "about:blank", look);
+  const { page } = opened;
   for (const view of views) {
-    await using opened = await openView(browser, `${server.http}/#/${view}`, look);
-    const { page } = opened;
+    // The page is loaded for each of them: it would be asked to show another view else, and the old one may still be there.
+    await page.goto("about:blank");
+    await page.goto(`${server.http}/#/${view}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
     await opened.whole();
     expect(await page.locator(".failure").allInnerTexts(), view).toEqual([]);

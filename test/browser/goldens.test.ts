@@ -1,7 +1,7 @@
 /** What the comparison of pictures lets pass, and what it does not: by the kept pictures themselves. */
 import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { differenceOf, keptFile, SHARE_MAX } from "./goldens.ts";
 import { openBrowser } from "./opened.ts";
 
@@ -9,7 +9,6 @@ let browser: Browser;
 beforeAll(async () => {
   browser = await openBrowser();
 });
-afterAll(() => browser?.close());
 
 const kept = (name: string): Buffer => readFileSync(keptFile(name));
 

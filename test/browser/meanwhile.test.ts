@@ -18,7 +18,6 @@ beforeAll(async () => {
   [server, browser] = await Promise.all([openServer({ keepSamples: "32" }), openBrowser()]);
 });
 afterAll(async () => {
-  await browser?.close();
   await server?.[Symbol.asyncDispose]();
 });
 
@@ -173,7 +172,8 @@ test("an answer is not tried while another is, and its score is there without it
   expect(tries).toBe(2);
 });
 
-test("a view that is opened while the server is away comes with the server", async () => {
+// They wait for most of their time: for what the page does by its own clock.
+test.concurrent("a view that is opened while the server is away comes with the server", async () => {
   const away = await openServer();
   const { hostname, port } = new URL(away.http);
   await using opened = await openView(browser, away.http);
@@ -187,7 +187,7 @@ test("a view that is opened while the server is away comes with the server", asy
   expect(back.http).toBe(away.http);
 });
 
-test("what is asked for again while the server is away stays as it was", async () => {
+test.concurrent("what is asked for again while the server is away stays as it was", async () => {
   const away = await openServer();
   await using opened = await openView(browser, `${away.http}/#/runs`);
   const { page } = opened;
@@ -202,7 +202,7 @@ test("what is asked for again while the server is away stays as it was", async (
   await list.waitFor();
 });
 
-test("a server that takes a request and never answers is not live", async () => {
+test.concurrent("a server that takes a request and never answers is not live", async () => {
   await using opened = await openView(browser, server.http);
   const { page } = opened;
   await page.locator(".card").first().waitFor();
@@ -212,7 +212,7 @@ test("a server that takes a request and never answers is not live", async () => 
   await page.getByText(/Not live since/).waitFor({ state: "detached" });
 });
 
-test("the question for a token stays until it is answered", async () => {
+test.concurrent("the question for a token stays until it is answered", async () => {
   using folder = temporaryFolder();
   const tokensFile = join(folder.path, "tokens.yaml");
   writeFileSync(tokensFile, "- {name: one, role: viewer, token: token-of-a-viewer}\n", { mode: 0o600 });

@@ -29,8 +29,12 @@ const IS_WHOLE = `(() => {
     && images.every((image) => image.complete);
 })()`;
 
+let browser: Promise<Browser> | undefined;
+
+/** The browser of all files that this process tests: each page has a profile of its own. It ends with the process. */
 export function openBrowser(): Promise<Browser> {
-  return launch(PATIENCE_MS);
+  browser ??= launch(PATIENCE_MS);
+  return browser;
 }
 
 export interface Look {
@@ -82,7 +86,8 @@ function complaintsOf(page: Page): readonly string[] {
 }
 
 async function findingsIn(page: Page): Promise<readonly string[]> {
-  await page.evaluate(`if (window.axe === undefined) { ${axe.source} }`).catch(() => undefined);
+  const isThere = await page.evaluate<boolean>("window.axe !== undefined");
+  if (!isThere) await page.evaluate(axe.source).catch(() => undefined);
   const { violations } = await page.evaluate(async () => {
     const { run } = (globalThis as unknown as { readonly axe: typeof axe }).axe;
     return run({ resultTypes: ["violations"] });

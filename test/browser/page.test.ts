@@ -2,11 +2,12 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 import type { AddressInfo } from "node:net";
+import type { Browser } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { environments } from "../../envs/registry.ts";
 import { openServer, type TestServer } from "../support/in-process.ts";
-import { chromium, openPage } from "./chromium.ts";
+import { openBrowser } from "./opened.ts";
 
 const token = "a-token-of-a-browser";
 const DEADLINE_MS = 300_000;
@@ -47,9 +48,9 @@ async function servePage(script: string): Promise<PageServer> {
 
 let [listed, stranger]: readonly PageServer[] = [];
 let gradus: TestServer;
-let browser: string;
+let browser: Browser;
 beforeAll(async () => {
-  browser = chromium();
+  browser = await openBrowser();
   const script = await bundled();
   [listed, stranger] = [await servePage(script), await servePage(script)];
   gradus = await openServer({ corsOrigin: [listed.origin], token });
@@ -67,8 +68,9 @@ async function from(page: PageServer | undefined, parameters: Readonly<Record<st
   if (page === undefined) throw new Error("no page is served");
   const query = new URLSearchParams({ server: gradus.http, token, deadlineMs: String(DEADLINE_MS), ...parameters });
   const posted = page.posted();
-  const opened = openPage(browser, `${page.origin}/?${query.toString()}`);
-  return posted.finally(() => opened[Symbol.asyncDispose]());
+  const profile = await browser.newContext();
+  await (await profile.newPage()).goto(`${page.origin}/?${query.toString()}`);
+  return posted.finally(() => profile.close());
 }
 
 test("a page resets, steps, streams and drives a run, and reads failures", async () => {

@@ -22,7 +22,6 @@ beforeAll(async () => {
   [server, browser] = await Promise.all([openServer({ keepSamples: "1" }), openBrowser()]);
 });
 afterAll(async () => {
-  await browser?.close();
   await server?.[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });

@@ -20,7 +20,6 @@ beforeAll(async () => {
   [browser] = await Promise.all([openBrowser(), ...data]);
 });
 afterAll(async () => {
-  await browser?.close();
   client?.close();
   await server?.kill("SIGKILL");
   folder[Symbol.dispose]();
