@@ -1,7 +1,8 @@
-"""Runs examples/trl_grpo.py in forked processes: they have imported everything, which takes longer than they do.
+"""Runs trainings in forked processes: they have imported everything, which takes longer than they do.
 
-Reads the arguments of one training after the other, a JSON list a line; writes its process id, and its exit status when
-it has ended.
+Reads what is to begin together, a JSON list of jobs a line; writes their process ids, and when all have ended their
+exit statuses. `program` is examples/trl_grpo.py or trl_training.py, which takes `given`; a rank of several finds in
+`environment` what torchrun would have put there. What they write is added to the file `log`.
 """
 
 from __future__ import annotations
@@ -10,31 +11,41 @@ import json
 import os
 import sys
 import traceback
+from typing import Any
 
-import tiny  # noqa: F401
 import trl_grpo
+import trl_training
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+PROGRAMS = {"trl_grpo": trl_grpo.main, "trl_training": lambda given: trl_training.main(**given)}
 
-def main(policy: str, log: str) -> None:
+
+def main(policy: str) -> None:
     # Once here, so that all that is imported on demand is.
     AutoModelForCausalLM.from_pretrained(policy)
     AutoTokenizer.from_pretrained(policy)
     print("ready", flush=True)
     for line in sys.stdin:
-        child = os.fork()
-        if child == 0:
-            train(json.loads(line), log)
-        print(child, flush=True)
-        print(os.waitpid(child, 0)[1], flush=True)
+        children = [forked(job) for job in json.loads(line)]
+        print(json.dumps(children), flush=True)
+        print(json.dumps([os.waitpid(child, 0)[1] for child in children]), flush=True)
 
 
-def train(arguments: list[str], log: str) -> None:
+def forked(job: dict[str, Any]) -> int:
+    child = os.fork()
+    if child == 0:
+        train(**job)
+    return child
+
+
+def train(program: str, given: Any, log: str, environment: dict[str, str]) -> None:
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(out, 1)
     os.dup2(out, 2)
+    os.environ.update(environment)
     try:
-        trl_grpo.main(arguments)
+        PROGRAMS[program](given)
+        sys.stdout.flush()
     except BaseException:
         traceback.print_exc()
         os._exit(1)

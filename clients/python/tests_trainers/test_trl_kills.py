@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Server, StartServer
+from conftest import Nursery, Server, StartServer
 
 from gradus import Client, GradusError, Task
 
@@ -27,44 +24,25 @@ PROMPTS = 4
 GENERATIONS = 4
 
 
-class Nursery:
-    """See nursery.py."""
+@dataclass
+class Trainings:
+    """Of examples/trl_grpo.py, one at a time."""
 
-    def __init__(self, policy: Path, log: Path) -> None:
-        command = [sys.executable, "nursery.py", str(policy), str(log)]
-        folder = ROOT / "clients/python/tests_trainers"
-        path = os.pathsep.join([str(ROOT / "clients/python/examples"), os.environ.get("PYTHONPATH", "")])
-        self.log = log
-        self.process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": path},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert self.line() == "ready"
-
-    def line(self) -> str:
-        assert self.process.stdout is not None
-        return self.process.stdout.readline().strip()
+    nursery: Nursery
+    log: Path
 
     def start(self, *arguments: str) -> int:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(arguments) + "\n")
-        self.process.stdin.flush()
-        return int(self.line())
+        (child,) = self.nursery.start({"program": "trl_grpo", "given": arguments, "log": str(self.log)})
+        return child
 
     def status(self) -> int:
-        return int(self.line())
+        (status,) = self.nursery.statuses()
+        return status
 
 
 @pytest.fixture
-def nursery(policy: Path, tmp_path: Path) -> Iterator[Nursery]:
-    nursery = Nursery(policy, tmp_path / "trainer.log")
-    yield nursery
-    nursery.process.kill()
-    nursery.process.wait()
+def trainings(nursery: Nursery, tmp_path: Path) -> Trainings:
+    return Trainings(nursery, tmp_path / "trainer.log")
 
 
 def arguments(server: Server, run_id: str, policy: Path, out: Path) -> list[str]:
@@ -99,19 +77,19 @@ def alive(pid: int) -> bool:
 
 
 def test_killed_trainers_and_servers_go_on_as_if_undisturbed(
-    nursery: Nursery, start_server: StartServer, policy: Path, tmp_path: Path
+    trainings: Trainings, start_server: StartServer, policy: Path, tmp_path: Path
 ) -> None:
     server = start_server()
     client = Client(server.address)
     port = int(server.address.rpartition(":")[2])
-    nursery.start(*arguments(server, "undisturbed", policy, tmp_path / "undisturbed"))
-    assert nursery.status() == 0, nursery.log.read_text()[-5000:]
+    trainings.start(*arguments(server, "undisturbed", policy, tmp_path / "undisturbed"))
+    assert trainings.status() == 0, trainings.log.read_text()[-5000:]
     expected = tasks_of(client, "undisturbed")
     assert len({task[1] for task in expected}) > 1
 
     chance = random.Random(12)
     kills = {"trainer": 0, "server": 0, "both": 0}
-    trainer = nursery.start(*arguments(server, "disturbed", policy, tmp_path / "disturbed"))
+    trainer = trainings.start(*arguments(server, "disturbed", policy, tmp_path / "disturbed"))
     while sum(kills.values()) < KILLS:
         victim = chance.choice(list(kills))
         goal = recorded(client, "disturbed") + chance.randrange(2 * PROMPTS * GENERATIONS)
@@ -126,12 +104,12 @@ def test_killed_trainers_and_servers_go_on_as_if_undisturbed(
             server.kill()
         if victim != "server":
             os.kill(trainer, signal.SIGKILL)
-            assert nursery.status() == signal.SIGKILL
+            assert trainings.status() == signal.SIGKILL
         if victim != "trainer":
             server = start_server(port=port)
         if victim != "server":
-            trainer = nursery.start(*arguments(server, "disturbed", policy, tmp_path / "disturbed"))
-    assert nursery.status() == 0, nursery.log.read_text()[-5000:]
+            trainer = trainings.start(*arguments(server, "disturbed", policy, tmp_path / "disturbed"))
+    assert trainings.status() == 0, trainings.log.read_text()[-5000:]
 
     assert sum(kills.values()) >= KILLS_MIN
     assert min(kills.values()) > 0

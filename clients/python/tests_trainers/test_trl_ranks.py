@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
+import socket
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Server
+from conftest import Nursery, Server
 
 from gradus import Client, RunGroup
 
@@ -20,23 +19,32 @@ STEPS = 4
 RUN = {"prompts_per_update": 3, "num_generations": 4}
 
 
-def train_on_two_ranks(kind: str, server: Server, run_id: str, policy: Path, out: Path) -> list[dict[str, Any]]:
+def rank_of(rank: int, port: int) -> dict[str, str]:
+    """What torchrun tells a rank, and gradus learns of accelerate."""
+    of_all = {"WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "MASTER_ADDR": "localhost", "MASTER_PORT": port}
+    return {name: str(value) for name, value in {**of_all, "RANK": rank, "LOCAL_RANK": rank}.items()}
+
+
+def train_on_two_ranks(
+    nursery: Nursery, kind: str, server: Server, run_id: str, policy: Path, out: Path
+) -> list[dict[str, Any]]:
     """The trainer's log."""
     changes = {"output_dir": str(out), "per_device_train_batch_size": 3, "max_steps": STEPS}
     saving = {"save_strategy": "steps", "save_steps": 2}
-    given = {"kind": kind, "server": server.address, "run_id": run_id, "run": RUN, "policy": str(policy)}
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = subprocess.run(
-        [*command, "trl_training.py", json.dumps(given | changes | saving)],
-        cwd=ROOT / "clients/python/tests_trainers",
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-5000:]
-    log: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    of_run = {"kind": kind, "server": server.address, "run_id": run_id, "run": RUN, "policy": str(policy)}
+    found = out / f"log-{time.monotonic_ns()}.json"
+    given = {**of_run, **changes, **saving, "log": str(found)}
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = probe.getsockname()[1]
+    logs = [out / f"rank-{rank}.txt" for rank in range(2)]
+    jobs = [
+        {"program": "trl_training", "given": given, "log": str(log), "environment": rank_of(rank, port)}
+        for rank, log in enumerate(logs)
+    ]
+    nursery.start(*jobs)
+    assert nursery.statuses() == [0, 0], [log.read_text()[-5000:] for log in logs]
+    log: list[dict[str, Any]] = json.loads(found.read_text())
     return log
 
 
@@ -46,9 +54,9 @@ def groups_of(client: Client, run_id: str) -> list[RunGroup]:
 
 @pytest.mark.parametrize("kind", ["grpo", "rloo"])
 def test_two_ranks_train_on_one_run(
-    kind: str, server: Server, client: Client, run_id: str, policy: Path, tmp_path: Path
+    kind: str, nursery: Nursery, server: Server, client: Client, run_id: str, policy: Path, tmp_path: Path
 ) -> None:
-    log = train_on_two_ranks(kind, server, run_id, policy, tmp_path)
+    log = train_on_two_ranks(nursery, kind, server, run_id, policy, tmp_path)
     groups = groups_of(client, run_id)
     assert [group.cursor for group in groups] == list(range(3 * STEPS))
     assert all([sample.sample_index for sample in group.samples] == [0, 1, 2, 3] for group in groups)
@@ -61,7 +69,7 @@ def test_two_ranks_train_on_one_run(
     if kind == "grpo":
         # As if it had been killed after the first checkpoint.
         shutil.rmtree(tmp_path / f"checkpoint-{STEPS}")
-        train_on_two_ranks(kind, server, run_id, policy, tmp_path)
+        train_on_two_ranks(nursery, kind, server, run_id, policy, tmp_path)
         again = groups_of(client, run_id)
         assert client.run(run_id).get().state.epoch == 1
         assert [(each.task and each.task.instance_hash, each.samples) for each in again] == [

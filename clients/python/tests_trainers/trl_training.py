@@ -1,12 +1,8 @@
-"""Trainings of a tiny policy, for tests; as a program, one of them on the ranks that torchrun starts.
-
-torchrun --nproc-per-node 2 trl_training.py '{"kind": "grpo", "server": ..., "run_id": ..., ...}'
-"""
+"""Trainings of a tiny policy, for tests; `main` is one of them on one rank of several, which nursery.py starts."""
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -57,16 +53,12 @@ def trainer_of(spec: GradusSpec, policy: Path, kind: str = "grpo", **changes: An
     )
 
 
-def main(kind: str, server: str, run_id: str, run: dict[str, Any], policy: str, **changes: Any) -> None:
-    """A training, from its last checkpoint if there is one."""
+def main(kind: str, server: str, run_id: str, run: dict[str, Any], policy: str, log: str, **changes: Any) -> None:
+    """A training, from its last checkpoint if there is one; the first rank writes the trainer's log to `log`."""
     spec = GradusSpec(server, run_id, run_config(**run), reproducible=True)
     trainer = trainer_of(spec, Path(policy), kind, **settings(**changes))
     trainer.train(resume_from_checkpoint=spec.last_checkpoint(trainer.args.output_dir))
     if trainer.args.process_index == 0:
-        print(json.dumps(trainer.state.log_history))
+        Path(log).write_text(json.dumps(trainer.state.log_history))
     # Or now and then a thread of torch's, which frees the last gathered tensors, aborts its rank at the process's end.
     trainer.accelerator.end_training()
-
-
-if __name__ == "__main__":
-    main(**json.loads(sys.argv[1]))
