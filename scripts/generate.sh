@@ -1,6 +1,22 @@
 #!/usr/bin/env bash
 # Makes all generated code from the contract: TypeScript by protoc-gen-es, Python by a pinned protoc.
+#
+#   scripts/generate.sh           write it
+#   scripts/generate.sh --check   fail where it differs from what is checked in, and write nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
-buf generate
-bash scripts/gen-python.sh
+if [[ ${1-} != --check ]]; then
+  buf generate
+  exec sh scripts/gen-python.sh
+fi
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+buf generate --output "$made"
+for folder in server/gen clients/ts/src/gen; do
+  diff -r "$folder" "$made/$folder" || differs=yes
+done
+sh scripts/gen-python.sh --check || differs=yes
+if [[ -n ${differs-} ]]; then
+  echo "generated code is not what the contract generates: run 'make generate' and commit the result"
+  exit 1
+fi
