@@ -53,8 +53,9 @@ interface Ports {
 
 function replica({ dataDir, flags, clockAheadHours }: ReplicaOptions, ports: Ports): Replica {
   const env = { ...process.env, ...clockOf(clockAheadHours) };
-  const past: string[] = [];
+  let past: readonly string[] = [];
   let server: ServerProcess | undefined;
+  const lines = (): readonly string[] => [...past, ...(server?.lines ?? [])];
   return {
     get server() {
       return server;
@@ -65,11 +66,11 @@ function replica({ dataDir, flags, clockAheadHours }: ReplicaOptions, ports: Por
     },
     kill: async (signal) => {
       const ended = await server?.kill(signal);
-      past.push(...(server?.lines ?? []));
+      past = lines();
       server = undefined;
       return ended;
     },
-    lines: () => [...past, ...(server?.lines ?? [])],
+    lines,
   };
 }
 
