@@ -9,8 +9,6 @@ const PATIENCE_MS = 600_000;
  * of three hundred files took a tenth of the time of all tests.
  */
 const APART = [
-  // Processes that commands share are ended behind each file (test/cli/gradus.ts).
-  "test/cli/**/*.test.ts",
   "test/clients/ts/fresh-project.test.ts",
   "test/e2e/{domain-suites,environments}.test.ts",
   // It puts another module in the place of one.
@@ -27,6 +25,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL(".cache/compiled", import.meta.url)) },
     // Of memory that something holds, tests leave out what nobody does any more.
     execArgv: ["--expose-gc"],
+    setupFiles: ["test/cli/end-hosts.ts"],
     globalSetup: ["test/support/shared-postgres-end.ts"],
     projects: [
       { extends: true, test: { name: "apart", include: APART } },

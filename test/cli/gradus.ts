@@ -6,7 +6,6 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterAll } from "vitest";
 import { ONE_WORKER } from "../support/server-process.ts";
 import type { Asked } from "./host.ts";
 
@@ -86,8 +85,8 @@ export async function gradus(settings: Settings, ...args: readonly string[]): Pr
   return ended;
 }
 
-// A command that leaves something open keeps its process, which here is waited for as a shell would.
-afterAll(async () => {
+/** A command that leaves something open keeps its process, which here is waited for as a shell would (end-hosts.ts). */
+export async function endHosts(): Promise<void> {
   await Promise.all(
     idle.splice(0).map((host) => {
       const ended = once(host, "exit");
@@ -95,7 +94,7 @@ afterAll(async () => {
       return ended;
     }),
   );
-});
+}
 
 export interface Serving {
   readonly child: ChildProcess;
