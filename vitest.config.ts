@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
+import LongestFirst from "./test/support/longest-first.ts";
 
 /** Long enough with many times the load that there are cores for: a guard against hanging and nothing else. */
 const PATIENCE_MS = 600_000;
@@ -27,6 +28,7 @@ export default defineConfig({
     execArgv: ["--expose-gc"],
     setupFiles: ["test/cli/end-hosts.ts"],
     globalSetup: ["test/support/shared-postgres-end.ts"],
+    sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: "apart", include: APART } },
       {
