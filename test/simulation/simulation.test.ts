@@ -7,6 +7,10 @@ const { SIMULATION_SEED: only, SIMULATION_TRACE: traced } = process.env;
 const SEEDS = 40;
 /** Within so many seeds a bug must be found. */
 const PLANT_SEEDS = 60;
+/** Tried before the others: of those that come first one leads such a run to where it never ends, which takes half a minute. */
+const TRIED_FIRST: Readonly<Record<string, number>> = {
+  "a group is opened again although a draw has folded it in": 14,
+};
 
 function seeds(): readonly number[] {
   return only === undefined ? Array.from({ length: SEEDS }, (_, seed) => seed) : [Number(only)];
@@ -60,8 +64,10 @@ test("a schedule is a function of its seed", async () => {
   for (const seed of [1, 2, 3, 4, 5, 6]) expect(await simulate({ seed })).toEqual(await simulate({ seed }));
 });
 
-test.for(Object.entries(plants))("it is found that %s", async ([, plant]) => {
-  for (let seed = 0; seed < PLANT_SEEDS; seed++) {
+test.for(Object.entries(plants))("it is found that %s", async ([name, plant]) => {
+  const first = TRIED_FIRST[name];
+  const all = Array.from({ length: PLANT_SEEDS }, (_, seed) => seed);
+  for (const seed of first === undefined ? all : [first, ...all]) {
     const { violations } = await simulate({ seed, plant });
     if (violations.length > 0) return;
   }
