@@ -11,13 +11,30 @@ const PLAN = { answers: 3000, instances: 6, seed: 10_000 };
 /** Enough to find what is wrong with every answer or with one in many. */
 const FEWER = { ...PLAN, answers: 400, instances: 1 };
 
+/** The same solver, which solves each instance once. */
+function remembering(solver: Solver<unknown, unknown> | undefined): Solver<unknown, unknown> {
+  if (solver === undefined) throw new Error("an environment has no solver");
+  const solved = new Map<string, ReturnType<typeof solver.solve>>();
+  return {
+    format: (answer) => solver.format(answer),
+    solve(instance, nodes) {
+      const name = JSON.stringify([instance, nodes]);
+      const solution = solved.get(name) ?? solver.solve(instance, nodes);
+      solved.set(name, solution);
+      return solution;
+    },
+  };
+}
+
 test("every environment with something to optimise has a neighbourhood", () => {
   const ids = environments.filter(({ goal }) => goal !== "satisfy").map(({ id }) => id);
   expect(Object.keys(neighbourhoods)).toEqual(ids);
 });
 
 describe.each(Object.keys(neighbourhoods))("%s", (id) => {
-  const environment = environmentOf(id);
+  const fresh = environmentOf(id);
+  // Most of the time goes into the same few optima.
+  const environment = { ...fresh, solver: remembering(fresh.solver) };
   const report = checkAnswers(environment, PLAN);
 
   test("no answer is better than the baseline, or scored against the rules", () => {
@@ -37,12 +54,11 @@ describe.each(Object.keys(neighbourhoods))("%s", (id) => {
   });
 
   test("the same again", () => {
-    expect(checkAnswers(environment, FEWER)).toEqual(checkAnswers(environment, FEWER));
+    expect(checkAnswers(fresh, FEWER)).toEqual(checkAnswers(environment, FEWER));
   });
 
   test("a baseline that is not the optimum is found out", () => {
     const { solver } = environment;
-    if (solver === undefined) throw new Error(`${id} has no solver`);
     const step = environment.goal === "maximize" ? -1 : 1;
     const worse: Solver<unknown, unknown> = {
       format: (answer) => solver.format(answer),
@@ -63,7 +79,7 @@ describe.each(Object.keys(neighbourhoods))("%s", (id) => {
     };
     const strict = (instance: unknown, answer: unknown): Facts => {
       const facts = environment.verify(instance, answer);
-      return environment.solver!.format(answer).includes("3") ? { kind: "infeasible", violation: "it has a 3" } : facts;
+      return environment.solver.format(answer).includes("3") ? { kind: "infeasible", violation: "it has a 3" } : facts;
     };
     for (const verify of [lax, strict]) {
       expect(checkAnswers({ ...environment, verify }, FEWER).violations).toBeGreaterThan(FEWER.answers / 100);
