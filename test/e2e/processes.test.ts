@@ -10,7 +10,8 @@ import { startServer, temporaryFolder } from "../support/server-process.ts";
 
 const GENERATIONS = 4;
 
-test("two processes serve one run, lose nothing when one is killed, and are drained together", async () => {
+// The first two wait for most of their time: until a process that was killed is started again.
+test.concurrent("two processes serve one run, lose nothing when one is killed, and are drained together", async () => {
   using folder = temporaryFolder();
   const server = await startServer(folder.path, "--processes", "2");
   const pids = (): readonly number[] => {
@@ -60,22 +61,25 @@ test("two processes serve one run, lose nothing when one is killed, and are drai
   expect(server.lines.filter((line) => line.includes('"msg":"stopped"'))).toHaveLength(2);
 });
 
-test("one that was killed and cannot begin now is started until it can, and the others serve meanwhile", async () => {
-  using folder = temporaryFolder();
-  const server = await startServer(folder.path, "--processes", "2");
-  const listening = () => server.lines.filter((line) => line.includes('"msg":"listening"'));
-  await until(() => listening().length === 2);
-  const keys = join(folder.path, "task-keys");
-  const before = readFileSync(keys);
-  writeFileSync(keys, "being written");
-  process.kill((JSON.parse(listening()[0]!) as { readonly pid: number }).pid, "SIGKILL");
-  await until(() => server.lines.some((line) => line.includes("is not 64 hex digits; mend it")));
-  await until(() => server.lines.some((line) => /ended with \d, and is started again/.test(line)));
-  expect((await fetch(`${server.httpAddress}/healthz`)).status).toBe(200);
-  writeFileSync(keys, before);
-  await until(() => listening().length === 3);
-  expect(await server.kill("SIGTERM")).toBe(0);
-});
+test.concurrent(
+  "one that was killed and cannot begin now is started until it can, and the others serve meanwhile",
+  async () => {
+    using folder = temporaryFolder();
+    const server = await startServer(folder.path, "--processes", "2");
+    const listening = () => server.lines.filter((line) => line.includes('"msg":"listening"'));
+    await until(() => listening().length === 2);
+    const keys = join(folder.path, "task-keys");
+    const before = readFileSync(keys);
+    writeFileSync(keys, "being written");
+    process.kill((JSON.parse(listening()[0]!) as { readonly pid: number }).pid, "SIGKILL");
+    await until(() => server.lines.some((line) => line.includes("is not 64 hex digits; mend it")));
+    await until(() => server.lines.some((line) => /ended with \d, and is started again/.test(line)));
+    expect((await fetch(`${server.httpAddress}/healthz`)).status).toBe(200);
+    writeFileSync(keys, before);
+    await until(() => listening().length === 3);
+    expect(await server.kill("SIGTERM")).toBe(0);
+  },
+);
 
 test("a server in memory is one process", () => {
   const read = readConfig({ store: "memory", processes: "2" }, {});

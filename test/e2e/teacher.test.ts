@@ -88,7 +88,8 @@ describe("a run with arms of a teacher", () => {
   });
 });
 
-test("after a kill, and on another server, drawn tasks are the same and nobody is asked", async () => {
+// The next three wait for most of their time: until a server that was killed counts as gone, or a teacher is asked again.
+test.concurrent("after a kill, and on another server, drawn tasks are the same and nobody is asked", async () => {
   using folder = temporaryFolder();
   await using teacher = await startTeacher();
   const flags = ["--teacher-url", teacher.chat.url, "--teacher-model", "teacher"];
@@ -118,7 +119,7 @@ test("after a kill, and on another server, drawn tasks are the same and nobody i
   expect(teacher.chat.requests).toHaveLength(asked);
 });
 
-test("a teacher that is down is masked with its reason, the others go on, and it comes back", async () => {
+test.concurrent("a teacher that is down is masked with its reason, the others go on, and it comes back", async () => {
   let isDown = true;
   await using teacher = await startTeacher((request, index) =>
     isDown ? { kind: "status", status: 503, message: "asleep" } : goodReply(request, index),
@@ -139,7 +140,7 @@ test("a teacher that is down is masked with its reason, the others go on, and it
   client.close();
 });
 
-test("one that cannot be reached is no other's matter either", async () => {
+test.concurrent("one that cannot be reached is no other's matter either", async () => {
   const teacherUrl = `http://127.0.0.1:${await closedPort()}/v1`;
   await using server = await openServer({ store: "memory", teacherUrl, teacherModel: "teacher" });
   const client = createClient(server.address, { retry: false });

@@ -16,7 +16,8 @@ import { sharedDatabase } from "../../../support/shared-postgres.ts";
 const choice = { environment: "countdown", level: "T0", seed: 1n } as const;
 const answer = "<answer>1</answer>";
 
-test(
+// The first two wait for most of their time: for servers to read keys that have changed.
+test.concurrent(
   "are made by the first server, signed with by all, and rotated and retired while these run",
   { timeout: 2 * PATIENCE_MS },
   async () => {
@@ -58,7 +59,7 @@ test(
   },
 );
 
-test(
+test.concurrent(
   "of a file are rotated and retired while a server runs on a database, which is opened with those that are left",
   { timeout: 2 * PATIENCE_MS },
   async () => {
