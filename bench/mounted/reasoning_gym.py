@@ -2,7 +2,7 @@
 
 Two hosts, which are two processes of Python, make the same items in opposite orders, and verify the same answers; then
 all workers of the second are killed, and it is asked again. README.md says how to run it. With `--out` what came of a
-set is written as soon as it is done, and the same command goes on where it was broken off.
+set is written each minute and when it is done, and the same command goes on where it was broken off.
 """
 
 from __future__ import annotations
@@ -251,6 +251,13 @@ def keep(asked: argparse.Namespace, tally: Tally, *, seconds_max: float) -> None
         file.write("\n" + json.dumps(line, ensure_ascii=False))
 
 
+def tidy(out: str | None) -> None:
+    """Leaves the newest line of each set."""
+    if out is not None:
+        kept = sorted(read_kept(out).items())
+        Path(out).write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for _, line in kept), encoding="utf-8")
+
+
 async def main(arguments: Sequence[str]) -> int:
     """The exit status: 0 where nothing differs and nothing is rewarded that must not be."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -292,6 +299,7 @@ async def report(first: Host, second: Host, asked: argparse.Namespace, seconds: 
             keep(asked, tally, seconds_max=asked.set_seconds)
         tallies.append(tally)
         tell(tally)
+    tidy(asked.out)
     return sum_up(tallies, described, asked)
 
 
