@@ -1,8 +1,12 @@
-"""Trainings of a tiny policy, for tests; `main` is one of them on one rank of several, which nursery.py starts."""
+"""Trainings of a tiny policy, for tests; `main` is one of them on one rank of several.
+
+torchrun --nproc-per-node 2 trl_training.py '{"kind": "rloo", "server": ..., "run_id": ..., "log": ..., ...}'
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +66,7 @@ def main(kind: str, server: str, run_id: str, run: dict[str, Any], policy: str, 
         Path(log).write_text(json.dumps(trainer.state.log_history))
     # Or now and then a thread of torch's, which frees the last gathered tensors, aborts its rank at the process's end.
     trainer.accelerator.end_training()
+
+
+if __name__ == "__main__":
+    main(**json.loads(sys.argv[1]))
