@@ -12,6 +12,8 @@ from gradus.serve import Environment, UnavailableError
 
 print("said while it is imported")
 
+hoard: list[bytearray] = []
+
 
 class Sound(Environment):
     """Goes wrong where an answer names how."""
@@ -41,6 +43,10 @@ class Sound(Environment):
                     pass
             case "exit":
                 os._exit(0)
+            case "hoard":
+                # Three in four of what it may have, kept for ever: the second finds none.
+                hoard.append(bytearray(384 * 2**20))
+                return True
             case "memory":
                 return len(bytearray(8 * 1024**3)) > 0
             case "fork":
