@@ -47,11 +47,14 @@ class MisshapenError(Exception):
 
 
 def failure_of(error: BaseException) -> provider_pb2.ProviderFailure:
-    """What an exception of an environment's is in the contract."""
-    kind = provider_pb2.PROVIDER_FAILURE_KIND_RAISED
+    """What an exception of an environment's is in the contract.
+
+    MemoryError is raised again, and ends the process: without memory all that comes after fails, and is not even read.
+    """
     if isinstance(error, MemoryError):
-        kind = provider_pb2.PROVIDER_FAILURE_KIND_MEMORY
-    elif isinstance(error, UnavailableError):
+        raise error
+    kind = provider_pb2.PROVIDER_FAILURE_KIND_RAISED
+    if isinstance(error, UnavailableError):
         kind = provider_pb2.PROVIDER_FAILURE_KIND_UNAVAILABLE
     return provider_pb2.ProviderFailure(kind=kind, detail=in_words(error))
 

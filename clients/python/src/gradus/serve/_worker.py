@@ -154,9 +154,6 @@ def make(served: Served, request: pb.GenerateRequest, seed: int, made: pb.Genera
         made.made.CopyFrom(served.make(request.level, request.parameters_json, seed))
     except ExhaustedError as error:
         made.exhausted = sendable(str(error)) or "there is no instance for this seed"
-    except MemoryError:
-        # It ends the process (run_worker): without memory all that comes after fails, what is asked is not even read.
-        raise
     except BaseException as error:
         made.failure.CopyFrom(failure_of(error))
 
@@ -168,8 +165,6 @@ def verifier(served: Served, instance: bytes) -> Find:
     """What is found of an answer's text. It raises nothing but MemoryError, which ends the process (run_worker)."""
     try:
         verify = served.verifier(instance)
-    except MemoryError:
-        raise
     except BaseException as error:
         failure = failure_of(error)
         return lambda _: failure
@@ -177,8 +172,6 @@ def verifier(served: Served, instance: bytes) -> Find:
     def find(text: str) -> pb.ProvidedFacts | pb.ProviderFailure:
         try:
             return verify(text)
-        except MemoryError:
-            raise
         except BaseException as error:
             return failure_of(error)
 
