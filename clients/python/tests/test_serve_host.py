@@ -99,13 +99,25 @@ def test_what_goes_wrong_with_an_answer_is_told_of_that_one(hostile: Session) ->
 def test_time_and_memory_are_bounded(hostile: Session) -> None:
     found = hostile.verdicts("bad/verifier", ["hang", "memory", "reference"])
     assert found[0].startswith("timeout, ")
-    # The worker ends with it: one without memory would fail at what is asked next.
     assert found[1:] == ["memory, it took more than its memory", "feasible"]
 
 
-def test_a_worker_that_has_no_memory_left_ends(hostile: Session) -> None:
-    found = hostile.verdicts("bad/verifier", ["hoard", "hoard", "hoard", "reference"])
-    assert found == ["feasible", "memory, it took more than its memory", "feasible", "feasible"]
+@pytest.mark.parametrize("answer", ["hoard", "store", "settle"])
+def test_what_an_environment_holds_on_to_is_not_felt_by_what_comes_after(hostile: Session, answer: str) -> None:
+    (made,) = hostile.run(hostile.asked("bad/verifier").make(hostile.host, [1]))
+    # Each in a request of its own, and two in one.
+    for answers in [[answer], [answer], [answer, answer], [made.made.reference]]:
+        assert hostile.verdicts("bad/verifier", answers) == ["feasible"] * len(answers)
+
+
+def test_tasks_of_a_generator_that_holds_on_to_memory_are_the_same_in_any_order(hostile: Session) -> None:
+    asked = hostile.asked("bad/leak")
+    seeds = list(range(12))
+    made = hostile.run(asked.make(hostile.host, seeds))
+    # Where there is no memory all are the same.
+    assert len({each.made.instance for each in made}) == 12
+    again = hostile.run(asked.make(hostile.host, seeds[::-1]))[::-1]
+    assert [each.made for each in again] == [each.made for each in made]
 
 
 def test_an_answer_that_is_run_changes_nothing_for_the_next(hostile: Session) -> None:

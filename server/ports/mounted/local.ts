@@ -172,7 +172,6 @@ class Local {
     }
     hand.batch = batch;
     hand.next = 0;
-    hand.hasServed = true;
     hand.call = this.#calls = (this.#calls % (2 ** 32 - 1)) + 1;
     if (!hand.worker.send(hand.call, first.frameOf(batch))) {
       hand.batch = [];
@@ -230,6 +229,7 @@ class Local {
       const answer = item?.read(content, hand.next);
       if (item === undefined || answer === undefined) return false;
       hand.next++;
+      hand.hasServed = true;
       item.settle(answer);
     }
     if (hand.next === batch.length) this.#finish(hand);
@@ -265,11 +265,15 @@ class Local {
   }
 
   /** What becomes of the item that a worker had begun when it ended. */
-  #blame(item: Item, { killed }: Hand, { kind, how }: WorkerEnd): void {
+  #blame(item: Item, { killed, hasServed }: Hand, { kind, how }: WorkerEnd): void {
     if (killed === "late")
       item.settle(failure("timeout", `no answer within ${item.limitMs * LATE_FACTOR + LATE_MS} ms`));
     else if (killed === "lying") item.settle(failure("unavailable", "the worker answered what it was not asked"));
-    else if (kind !== "host") item.settle(failure(kind, `the worker ended: ${how}`));
+    else if (kind === "memory" && hasServed) {
+      // What was served before may have held on to the memory that it lacked.
+      item.fresh = true;
+      this.#queue.putBack([item]);
+    } else if (kind !== "host") item.settle(failure(kind, `the worker ended: ${how}`));
     else if (++item.lost < LOST_MAX) this.#queue.putBack([item]);
     else item.settle(failure("crashed", `${LOST_MAX} hosts ended while they had it: ${how}`));
   }

@@ -9,7 +9,8 @@ export interface Item<Answer = unknown> {
   readonly environment: AskedEnvironment;
   /** Processor time that it may take, milliseconds. */
   readonly limitMs: number;
-  readonly fresh: boolean;
+  /** Of a worker that has served nothing before. */
+  fresh: boolean;
   readonly signal: AbortSignal;
   /** The frame that asks for all of these, which are of one subject. */
   frameOf(items: readonly Item[]): FrameContent;

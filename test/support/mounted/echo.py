@@ -7,6 +7,9 @@ from pathlib import Path
 from gradus.serve import Environment, Facts
 
 
+hoard = []
+
+
 class Echo(Environment):
     """Say anything."""
 
@@ -22,6 +25,8 @@ class Echo(Environment):
     def verify(self, instance, answer):
         if answer == "die":
             ctypes.string_at(0)
+        if answer == "hoard":
+            hoard.append(bytearray(384 * 2**20))
         if answer == "wait":
             while not (Path(__file__).parent / "go").exists():
                 time.sleep(0.01)

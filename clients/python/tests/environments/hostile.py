@@ -15,6 +15,27 @@ print("said while it is imported")
 hoard: list[bytearray] = []
 
 
+def hoard_more(mib: int) -> bool:
+    """Keeps so much for ever, of 512 that there are."""
+    hoard.append(bytearray(mib * 2**20))
+    return True
+
+
+def hold_on(how: str) -> bool:
+    """In ways that are felt by what comes after."""
+    if how == "hoard":
+        # A second finds none.
+        return hoard_more(384)
+    if how == "store":
+        # All but what a second needs: half is free yet when that begins.
+        return len(bytearray(384 * 2**20)) > 0 and hoard_more(192)
+    try:
+        return hoard_more(240)
+    except MemoryError:
+        # What finds none may also come to something else.
+        return False
+
+
 class Sound(Environment):
     """Goes wrong where an answer names how."""
 
@@ -43,10 +64,8 @@ class Sound(Environment):
                     pass
             case "exit":
                 os._exit(0)
-            case "hoard":
-                # Three in four of what it may have, kept for ever: the second finds none.
-                hoard.append(bytearray(384 * 2**20))
-                return True
+            case "hoard" | "store" | "settle":
+                return hold_on(answer)
             case "memory":
                 return len(bytearray(8 * 1024**3)) > 0
             case "fork":
@@ -62,6 +81,19 @@ class Sound(Environment):
             case "gone":
                 raise UnavailableError("the store is closed")
         return answer == str(instance)
+
+
+class Leak(Sound):
+    """Holds on to memory, and makes something else where there is none."""
+
+    id = "bad/leak"
+
+    def generate(self, rng: random.Random) -> int:
+        try:
+            hoard_more(100)
+        except MemoryError:
+            return -1
+        return rng.randrange(10**9)
 
 
 class Code(Sound):

@@ -58,6 +58,15 @@ test("one that ends its worker is told of once, and no other is lost or asked ag
   expect(ends).toEqual(["crashed"]);
 });
 
+test("what a verifier holds on to is not felt by what comes after: the worker that is full of it ends", async () => {
+  const answers = ["first", "hoard", "hoard", "hoard", "last"];
+  for (const answer of answers) {
+    const [found] = await Promise.all(verify([answer]));
+    expect(found && saidOf(found)).toBe(answer);
+  }
+  expect(ends).toEqual(["memory", "memory", "memory"]);
+});
+
 test("of a host whose sources changed one is tried at a time, and its end is no loss", async () => {
   const target = join(folder.path, "changing.py");
   const source = join(import.meta.dirname, "../../../support/mounted/echo.py");

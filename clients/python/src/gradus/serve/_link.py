@@ -51,6 +51,7 @@ class _Worker:
     number: int
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
+    has_served: bool = False
 
 
 @dataclass
@@ -118,50 +119,49 @@ class Host:
 
     async def generate(self, request: pb.GenerateRequest) -> AsyncIterator[pb.GenerateResponse]:
         """One response for each seed, in order."""
-        limit = self._wall_seconds(self._terms.generate_ms)
         seeds = list(request.seeds)
-        done = 0
-        while done < len(seeds):
+
+        def ask(done: int) -> pb.ProviderFrame:
             part = pb.GenerateRequest()
             part.CopyFrom(request)
             del part.seeds[:]
             part.seeds.extend(seeds[done:])
-            async for frame in self._ask(pb.ProviderFrame(generate=part), len(seeds) - done, limit):
-                made = frame.generated if isinstance(frame, pb.ProviderFrame) else pb.GenerateResponse(failure=frame)
-                made.index = done
-                done += 1
-                yield made
+            return pb.ProviderFrame(generate=part)
+
+        index = 0
+        async for answer in self._ask_all(ask, len(seeds), self._terms.generate_ms):
+            made = answer.generated if isinstance(answer, pb.ProviderFrame) else pb.GenerateResponse(failure=answer)
+            made.index = index
+            index += 1
+            yield made
 
     async def verify(self, request: pb.VerifyRequest) -> AsyncIterator[pb.VerifyResponse]:
         """One response for each answer, in order. One that ends its worker has a failure, and the rest go on."""
-        limit = self._wall_seconds(self._terms.verify_ms)
         answers = list(request.answers)
-        done = 0
-        while done < len(answers):
+
+        def ask(done: int) -> pb.ProviderFrame:
             part = pb.VerifyRequest()
             part.CopyFrom(request)
             del part.answers[:]
             part.answers.extend(answers[done:])
-            async for frame in self._ask(pb.ProviderFrame(verify=part), len(answers) - done, limit):
-                found = frame.verified if isinstance(frame, pb.ProviderFrame) else pb.VerifyResponse(failure=frame)
-                found.index = answers[done].index
-                done += 1
-                yield found
+            return pb.ProviderFrame(verify=part)
+
+        places = iter(answers)
+        async for answer in self._ask_all(ask, len(answers), self._terms.verify_ms):
+            found = answer.verified if isinstance(answer, pb.ProviderFrame) else pb.VerifyResponse(failure=answer)
+            found.index = next(places).index
+            yield found
 
     async def draw(self, request: pb.DrawRequest) -> pb.DrawResponse:
         """A drawing, or why there is none."""
-        limit = self._wall_seconds(self._terms.generate_ms)
-        async for frame in self._ask(pb.ProviderFrame(draw=request), 1, limit):
-            return frame.drawn if isinstance(frame, pb.ProviderFrame) else pb.DrawResponse(failure=frame)
+        async for answer in self._ask_all(lambda _: pb.ProviderFrame(draw=request), 1, self._terms.generate_ms):
+            return answer.drawn if isinstance(answer, pb.ProviderFrame) else pb.DrawResponse(failure=answer)
         raise AssertionError("a request has an answer or a failure")
 
     async def kill_workers(self) -> None:
         """Ends every worker that is free, as a test or a check does; others begin."""
         while not self._connections.free.empty():
             await self._kill(self._connections.free.get_nowait())
-
-    def _wall_seconds(self, cpu_ms: int) -> float:
-        return WALL_SECONDS + WALL_FACTOR * cpu_ms / 1000
 
     async def _begin(self, target: str) -> None:
         path = str(self._folder / "workers")
@@ -220,24 +220,43 @@ class Host:
         del self._connections.ended[worker.number]
         return ended
 
-    async def _take(self) -> _Worker:
+    async def _take(self, fresh: bool) -> _Worker:
         while True:
             worker = await self._connections.free.get()
-            if not worker.reader.at_eof():
+            if worker.reader.at_eof():
+                await self._end_of(worker)
+            elif fresh and worker.has_served:
+                await self._kill(worker)
+            else:
                 return worker
-            await self._end_of(worker)
+
+    async def _ask_all(
+        self, frame_of: Callable[[int], pb.ProviderFrame], count: int, cpu_ms: int
+    ) -> AsyncIterator[pb.ProviderFrame | pb.ProviderFailure]:
+        """An answer or a failure of each of so many items, in order; `frame_of` asks for those from a place on."""
+        limit = WALL_SECONDS + WALL_FACTOR * cpu_ms / 1000
+        done = 0
+        fresh = False
+        while done < count:
+            worker = await self._take(fresh)
+            async for answer in self._ask(worker, frame_of(done), count - done, limit):
+                # What was served before may have held on to the memory that it lacked.
+                fresh = worker.has_served and _is_memory(answer)
+                if not fresh:
+                    worker.has_served = True
+                    done += 1
+                    yield answer
 
     async def _ask(
-        self, frame: pb.ProviderFrame, count: int, limit: float
+        self, worker: _Worker, frame: pb.ProviderFrame, count: int, limit: float
     ) -> AsyncIterator[pb.ProviderFrame | pb.ProviderFailure]:
         """What a worker answers, in order; a failure ends it early."""
-        worker = await self._take()
         self._calls += 1
         frame.call = self._calls
         is_whole = False
         try:
             worker.writer.write(to_bytes(frame))
-            for _ in range(count):
+            for left in reversed(range(count)):
                 try:
                     answer = await asyncio.wait_for(read_frame(worker.reader), limit)
                 except (asyncio.TimeoutError, ConnectionError) as error:
@@ -249,8 +268,8 @@ class Host:
                 if answer is None:
                     yield await self._died(worker)
                     return
+                is_whole = left == 0
                 yield answer
-            is_whole = True
         finally:
             if is_whole:
                 self._connections.free.put_nowait(worker)
@@ -269,6 +288,10 @@ class Host:
     async def _died(self, worker: _Worker) -> pb.ProviderFailure:
         ended = await self._end_of(worker)
         return pb.ProviderFailure(kind=ended.kind, detail=ended.how)
+
+
+def _is_memory(answer: pb.ProviderFrame | pb.ProviderFailure) -> bool:
+    return isinstance(answer, pb.ProviderFailure) and answer.kind == pb.PROVIDER_FAILURE_KIND_MEMORY
 
 
 async def read_frame(reader: asyncio.StreamReader) -> pb.ProviderFrame | None:

@@ -66,6 +66,7 @@ class Worker:
         self._connection = connection
         self._held = held
         self._pid = os.getpid()
+        self._has_served = False
 
     def serve(self) -> None:
         """Request after request."""
@@ -83,6 +84,16 @@ class Worker:
             # Somebody's child, which must not answer in the worker's place.
             os._exit(1)
         self._connection.sendall(to_bytes(frame))
+        self._has_served = True
+
+    def _need_room(self) -> None:
+        """MemoryError where what was served before has left less than half of the memory.
+
+        An environment may hold on to memory, and one that comes to its end need not fail: it may find something else.
+        Who asked asks a fresh worker then.
+        """
+        if self._has_served and not self._walls.has_room():
+            raise MemoryError
 
     def _find(self, request: pb.GenerateRequest | pb.VerifyRequest) -> Served | pb.ProviderFailure:
         served = self._catalogue.served.get(request.environment)
@@ -102,6 +113,7 @@ class Worker:
             if isinstance(served, pb.ProviderFailure):
                 made.failure.CopyFrom(served)
             else:
+                self._need_room()
                 with Limit(served.environment.generate_seconds, self._terms.generate_ms):
                     make(served, request, seed, made)
             self._send(pb.ProviderFrame(call=call, generated=made))
@@ -119,6 +131,7 @@ class Worker:
             if self._terms.hold_ms > 0 and not alone:
                 return self._verify_together(call, request, find, limit)
             for answer in request.answers:
+                self._need_room()
                 limit.begin()
                 if alone:
                     found = _alone.verify(find, answer, self._walls, limit)
@@ -130,14 +143,17 @@ class Worker:
     def _verify_together(self, call: int, request: pb.VerifyRequest, find: Find, limit: Limit) -> None:
         hold_seconds = self._terms.hold_ms / 1000
         teller = Teller(self._send, self._held, call, hold_seconds)
-        # To begin anew costs more than many a verification: what is held together has one limit, and some room.
-        limit.begin(hold_seconds)
+        # To begin anew costs more than many a verification: what is held together has one limit, and some time more.
+        is_told = True
         for answer in request.answers:
-            if teller.tell(answer.index, find(answer.text)):
+            if is_told:
+                self._need_room()
                 limit.begin(hold_seconds)
+            is_told = teller.tell(answer.index, find(answer.text))
         teller.end()
 
     def _draw(self, call: int, request: pb.DrawRequest) -> None:
+        self._need_room()
         drawn = pb.DrawResponse()
         try:
             served = self._catalogue.served[request.environment]

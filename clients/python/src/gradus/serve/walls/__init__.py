@@ -9,6 +9,7 @@ that are on a list, starts no process and no thread, and has so much memory.
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import resource
 import signal
@@ -85,6 +86,14 @@ class Walls:
         # Not sooner: the host's own errors may go to a file.
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         kernel.install_filter(self._parent if forks else self._strict)
+
+    def has_room(self) -> bool:
+        """Whether half of a worker's memory is free yet."""
+        try:
+            mmap.mmap(-1, self._memory_bytes // 2, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ).close()
+        except OSError:
+            return False
+        return True
 
     def lock_alone(self) -> None:
         """For a process that a worker forked: it forks none."""
