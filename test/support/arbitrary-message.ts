@@ -20,34 +20,41 @@ function scalar(type: ScalarType): fc.Arbitrary<unknown> {
   return found;
 }
 
-function value(field: DescField): fc.Arbitrary<unknown> {
+type Schemas = readonly DescMessage[];
+
+function value(field: DescField, outer: Schemas): fc.Arbitrary<unknown> {
   switch (field.fieldKind) {
     case "list":
-      return fc.array(one(field), { maxLength: 3 });
+      return fc.array(one(field, outer), { maxLength: 3 });
     case "map":
-      return fc.dictionary(text, one(field), { maxKeys: 3 });
+      return fc.dictionary(text, one(field, outer), { maxKeys: 3 });
     default:
-      return one(field);
+      return one(field, outer);
   }
 }
 
 /** Of a list or a map: one of its values. */
-function one({ message, enum: numbers, scalar: type }: DescField): fc.Arbitrary<unknown> {
-  if (message !== undefined) return init(message);
+function one({ message, enum: numbers, scalar: type }: DescField, outer: Schemas): fc.Arbitrary<unknown> {
+  if (message !== undefined) return init(message, outer);
   if (numbers !== undefined) return fc.constantFrom(...numbers.values.map(({ number }) => number));
   if (type === undefined) throw new Error("a field is a message, an enum or a scalar");
   return scalar(type);
 }
 
-function init(schema: DescMessage): fc.Arbitrary<Record<string, unknown>> {
-  const plain = schema.fields.filter(({ oneof }) => oneof === undefined);
-  const fields = fc.record(Object.fromEntries(plain.map((field) => [field.localName, value(field)])), {
+/** A message of a kind has another of its kind in it at most, and that one none. */
+function init(schema: DescMessage, outer: Schemas = []): fc.Arbitrary<Record<string, unknown>> {
+  const path = [...outer, schema];
+  const isDeep = ({ message }: DescField): boolean => path.filter((each) => each === message).length > 1;
+  const plain = schema.fields.filter((field) => field.oneof === undefined && !isDeep(field));
+  const fields = fc.record(Object.fromEntries(plain.map((field) => [field.localName, value(field, path)])), {
     requiredKeys: [],
   });
   const oneofs = Object.fromEntries(
     schema.oneofs.map((oneof) => [
       oneof.localName,
-      fc.oneof(...oneof.fields.map((field) => fc.record({ case: fc.constant(field.localName), value: value(field) }))),
+      fc.oneof(
+        ...oneof.fields.map((field) => fc.record({ case: fc.constant(field.localName), value: value(field, path) })),
+      ),
     ]),
   );
   return fc.tuple(fields, fc.record(oneofs, { requiredKeys: [] })).map(([a, b]) => ({ ...a, ...b }));
