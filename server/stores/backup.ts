@@ -138,6 +138,7 @@ export interface Restored extends Held {
  */
 export async function restore(file: string, directory: string, replace: boolean): Promise<Restored> {
   if (!existsSync(file)) throw new BackupProblem(`there is no file ${file}`, true);
+  const isNew = !existsSync(directory);
   makeFolder(directory, 0o700);
   const isReplaced = (name: string) => replacedNames.some((each) => name === each || isBeside(name, each));
   const before = readdirSync(directory).filter(isReplaced);
@@ -158,6 +159,8 @@ export async function restore(file: string, directory: string, replace: boolean)
     return { ...held, replaced };
   } finally {
     rmSync(staged, { recursive: true, force: true });
+    // Of what was no backup nothing is left.
+    if (isNew && readdirSync(directory).length === 0) rmdirSync(directory);
   }
 }
 

@@ -132,10 +132,12 @@ function nextStep<Spec, Key extends InstanceKey>(
     const nothing = groups.length === 0;
     if (readiness.kind === "ready" && (mayDraw || nothing)) return { kind: "draw" };
     if (nothing && readiness.kind === "waiting") return { kind: "wait", batch: readiness.batch };
-    if (nothing && readiness.kind === "paused") return { kind: "failed_precondition", message: "the run is paused" };
+    if (nothing && readiness.kind === "paused") return { kind: "failed_precondition", message: PAUSED };
   }
   return { kind: "serve", groups, from, to: next, done: end && next >= state.cursor };
 }
+
+const PAUSED = "the run is paused: it draws again after Resume, which is `gradus run resume`";
 
 interface Looked<Spec, Key extends InstanceKey> {
   readonly kind: "looked";

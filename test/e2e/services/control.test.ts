@@ -153,7 +153,10 @@ describe("Pause and Resume", () => {
     const run = await runOf(wire, "pause", { policy: MIXTURE });
     const issued = await run.next(0);
     expect((await wire.curriculum.pause({ runId: "pause" })).appliesFromCursor).toBe(2n);
-    expect(await failureOf(run.next(2))).toEqual({ code: "FAILED_PRECONDITION", message: "the run is paused" });
+    expect(await failureOf(run.next(2))).toEqual({
+      code: "FAILED_PRECONDITION",
+      message: "the run is paused: it draws again after Resume, which is `gradus run resume`",
+    });
     // What was issued can be asked for again, and scored.
     expect(await run.next(0, 10)).toEqual(issued);
     await run.answer(issued);

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import decimal
 import inspect
+import logging
 import random
 import re
 from typing import Any
@@ -32,6 +33,8 @@ _LEFT_OUT = {
 
 def offer(names: str) -> Offer:
     """All data sets, or those of the names between commas."""
+    # A host may not write matplotlib's cache of fonts, which nothing here wants.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         from reasoning_gym.factory import CURRICULA, DATASETS  # noqa: PLC0415  # Not required by gradus-gym.
     except ImportError as error:
