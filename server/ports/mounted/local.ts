@@ -162,14 +162,11 @@ class Local {
 
   #give(hand: Hand): void {
     if (hand.batch.length > 0 || hand.killed !== undefined) return;
-    const batch = this.#queue.take(FRAME_ITEMS_MAX);
+    // The host starts another in its place, and that one is fresh. One is enough: the others go on with what there is.
+    if (hand.hasServed && this.#queue.wantsFresh() && !this.#isFreshOneComing()) return this.#kill(hand, "stale");
+    const batch = this.#queue.take(FRAME_ITEMS_MAX, !hand.hasServed);
     const [first] = batch;
     if (first === undefined) return;
-    if (first.fresh && hand.hasServed) {
-      // The host starts another in its place, and that one is fresh.
-      this.#queue.putBack(batch);
-      return this.#kill(hand, "stale");
-    }
     hand.batch = batch;
     hand.next = 0;
     hand.call = this.#calls = (this.#calls % (2 ** 32 - 1)) + 1;
@@ -180,6 +177,13 @@ class Local {
     }
     hand.late = setTimeout(() => this.#kill(hand, "late"), first.limitMs * LATE_FACTOR + LATE_MS).unref();
     hand.quiet = setTimeout(() => hand.worker.tellHeld(), QUIET_MS).unref();
+  }
+
+  #isFreshOneComing(): boolean {
+    if (this.#hands.size < this.#options.workers) return true;
+    return this.#hands.values().some(({ killed, hasServed, batch }) => {
+      return killed !== undefined || (!hasServed && batch.length === 0);
+    });
   }
 
   #kill(hand: Hand, why: Hand["killed"]): void {

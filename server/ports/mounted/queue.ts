@@ -25,28 +25,25 @@ export interface ItemQueue {
   add(item: Item): void;
   /** Before all others: a worker had begun them, or was to. */
   putBack(items: readonly Item[]): void;
-  /** The next that go together, at most so many. Those whose signal is aborted are left out. */
-  take(max: number): readonly Item[];
-  waiting(): number;
+  /**
+   * The next that go together, at most so many; of those that need a fresh worker the first, alone, for one that is. Those
+   * whose signal is aborted are left out.
+   */
+  take(max: number, isFresh: boolean): readonly Item[];
+  /** Whether any needs a fresh worker. */
+  wantsFresh(): boolean;
   /** Takes all of them out. */
   drain(): readonly Item[];
 }
 
 export function createQueue(): ItemQueue {
   let first: Item[] = [];
+  let fresh: Item[] = [];
   const bySubject = new Map<object, Item[]>();
 
-  const takeFirst = (): readonly Item[] => {
-    const [head] = first;
-    if (head === undefined) return [];
-    // What was put back goes one by one: one of them may be why a worker ended.
-    first = first.slice(1);
-    return [head];
-  };
   const takeSubject = (max: number): readonly Item[] => {
     for (const [subject, items] of bySubject) {
-      const [head] = items;
-      const taken = items.splice(0, head?.fresh === true ? 1 : max);
+      const taken = items.splice(0, max);
       bySubject.delete(subject);
       // The rest of a large group stands behind the others: it holds up nobody.
       if (items.length > 0) bySubject.set(subject, items);
@@ -54,27 +51,35 @@ export function createQueue(): ItemQueue {
     }
     return [];
   };
+  const isWanted = ({ signal }: Item): boolean => !signal.aborted;
 
   return {
     add(item) {
-      // What needs a fresh worker is asked alone.
-      const subject = item.fresh ? item : item.subject;
-      const items = bySubject.get(subject);
-      if (items === undefined) bySubject.set(subject, [item]);
+      if (item.fresh) return void fresh.push(item);
+      const items = bySubject.get(item.subject);
+      if (items === undefined) bySubject.set(item.subject, [item]);
       else items.push(item);
     },
-    putBack: (items) => void (first = [...items, ...first]),
-    take(max) {
-      while (first.length > 0 || bySubject.size > 0) {
-        const taken = (first.length > 0 ? takeFirst() : takeSubject(max)).filter(({ signal }) => !signal.aborted);
-        if (taken.length > 0) return taken;
-      }
-      return [];
+    putBack(items) {
+      first = [...items.filter((item) => !item.fresh), ...first];
+      fresh = [...items.filter((item) => item.fresh), ...fresh];
     },
-    waiting: () => first.length + bySubject.size,
+    take(max, isFresh) {
+      for (;;) {
+        // What was put back goes one by one: one of them may be why a worker ended.
+        const alone = (isFresh ? fresh.shift() : undefined) ?? first.shift();
+        const taken = alone === undefined ? takeSubject(max) : [alone];
+        const wanted = taken.filter(isWanted);
+        if (wanted.length > 0 || taken.length === 0) return wanted;
+      }
+    },
+    wantsFresh() {
+      fresh = fresh.filter(isWanted);
+      return fresh.length > 0;
+    },
     drain() {
-      const all = [...first, ...[...bySubject.values()].flat()];
-      first = [];
+      const all = [...fresh, ...first, ...[...bySubject.values()].flat()];
+      [fresh, first] = [[], []];
       bySubject.clear();
       return all;
     },

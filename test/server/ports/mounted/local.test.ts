@@ -67,6 +67,26 @@ test("what a verifier holds on to is not felt by what comes after: the worker th
   expect(ends).toEqual(["memory", "memory", "memory"]);
 });
 
+test("what needs a fresh worker has one of several ended, and not all that are free", async () => {
+  const target = join(folder.path, "echo.py");
+  const gone: string[] = [];
+  const options = { python: PYTHON, target, workers: 3, memoryMib: 512, allow: { read: [], net: [] } };
+  const opened = await openLocal({ ...options, onFault: () => undefined, onWorkerEnd: (why) => void gone.push(why) });
+  if (opened.kind === "failed") throw new Error(opened.why);
+  const several = opened.provider;
+  // Of three instances, so that each of the three serves one.
+  const all = [1, 2, 3].map((instance) => ({ instance: Buffer.from(String(instance)), answer: "said" }));
+  for (let round = 0; round < 5; round++)
+    expect((await Promise.all(all.map((each) => several.verify(asked, each, { signal })))).map(saidOf)).toEqual(
+      all.map(() => "said"),
+    );
+  const [first] = all;
+  if (first !== undefined) expect(saidOf(await several.verify(asked, first, { signal, fresh: true }))).toBe("said");
+  await several.close();
+  // None, where one of the three had not begun before.
+  expect(["stale", ""]).toContain(gone.join());
+});
+
 test("of a host whose sources changed one is tried at a time, and its end is no loss", async () => {
   const target = join(folder.path, "changing.py");
   const source = join(import.meta.dirname, "../../../support/mounted/echo.py");
