@@ -133,7 +133,7 @@ def test_messages_have_no_more_bytes_than_the_server_reads_and_none_is_lost(byte
     together = Together()
     together.more_bytes = bytes_max
     waiting = queue_of()
-    made = [*requests(*"abcdefg", characters=20), *requests(*"hijk", characters=30_000), *requests(*"lmn")]
+    made = [*requests(*"abcdefg", characters=20), *requests(*"hijk", characters=90_000), *requests(*"lmn")]
     for each in made:
         waiting.put(each)
     waiting.put(None)
@@ -142,7 +142,7 @@ def test_messages_have_no_more_bytes_than_the_server_reads_and_none_is_lost(byte
         messages.append(together.message(first, waiting))
     assert [name for each in messages for name in ids(each)] == [*"abcdefghijklmn"]
     for each in messages:
-        assert not each.more or each.ByteSize() <= min(bytes_max, 64 * 1024)
+        assert not each.more or each.ByteSize() <= min(bytes_max, 256 * 1024)
     assert (len(messages) == len(made)) == (bytes_max == 1)
 
 

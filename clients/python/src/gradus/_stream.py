@@ -29,8 +29,8 @@ _BREAKS_MAX_AT_FIRST = 4
 """The same before the first reply of all: 3 s, for there may be no server."""
 
 
-_TOGETHER_BYTES = 64 * 1024
-"""Of a message of several requests, at most: in a longer one the message itself is the least of the cost."""
+_TOGETHER_BYTES = 256 * 1024
+"""Of a message of several requests, at most: half of a stream's window, so that one is read while the next comes."""
 
 _MORE_MAX = 63
 """Further requests in a message, by the contract."""
