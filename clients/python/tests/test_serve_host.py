@@ -110,6 +110,11 @@ def test_what_an_environment_holds_on_to_is_not_felt_by_what_comes_after(hostile
         assert hostile.verdicts("bad/verifier", answers) == ["feasible"] * len(answers)
 
 
+def test_what_an_environment_loads_once_is_loaded_once(hostile: Session) -> None:
+    hostile.run(hostile.host.kill_workers())
+    assert len({hostile.verdicts("bad/table", ["where?"])[0] for _ in range(5)}) == 1
+
+
 def test_tasks_of_a_generator_that_holds_on_to_memory_are_the_same_in_any_order(hostile: Session) -> None:
     asked = hostile.asked("bad/leak")
     seeds = list(range(12))

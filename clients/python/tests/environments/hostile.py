@@ -8,7 +8,7 @@ import socket
 import threading
 from typing import Any
 
-from gradus.serve import Environment, UnavailableError
+from gradus.serve import Environment, Facts, UnavailableError
 
 print("said while it is imported")
 
@@ -94,6 +94,17 @@ class Leak(Sound):
         except MemoryError:
             return -1
         return rng.randrange(10**9)
+
+
+class Table(Sound):
+    """Loads more than half of the memory that there is, once, and tells where."""
+
+    id = "bad/table"
+
+    def verify(self, instance: int, answer: str) -> Facts:
+        if not hoard:
+            hoard_more(384)
+        return Facts.feasible() if answer == str(instance) else Facts.infeasible(str(os.getpid()))
 
 
 class Code(Sound):

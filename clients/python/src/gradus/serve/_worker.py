@@ -17,6 +17,7 @@ from gradus.serve._catalogue import Catalogue
 from gradus.serve._facts import ExhaustedError
 from gradus.serve._frames import read_frame, to_bytes
 from gradus.serve._held import Held, Teller, response
+from gradus.serve._room import Room
 from gradus.serve._served import Served, failure_of, sendable
 from gradus.serve.walls import Walls
 from gradus.v1 import provider_pb2 as pb
@@ -67,6 +68,7 @@ class Worker:
         self._held = held
         self._pid = os.getpid()
         self._has_served = False
+        self._room = Room(walls.has_room)
 
     def serve(self) -> None:
         """Request after request."""
@@ -87,12 +89,8 @@ class Worker:
         self._has_served = True
 
     def _need_room(self) -> None:
-        """MemoryError where what was served before has left less than half of the memory.
-
-        An environment may hold on to memory, and one that comes to its end need not fail: it may find something else.
-        Who asked asks a fresh worker then.
-        """
-        if self._has_served and not self._walls.has_room():
+        """MemoryError where what was served before has left too little: who asked asks a fresh worker then."""
+        if self._has_served and not self._room.is_left():
             raise MemoryError
 
     def _find(self, request: pb.GenerateRequest | pb.VerifyRequest) -> Served | pb.ProviderFailure:

@@ -87,10 +87,10 @@ class Walls:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         kernel.install_filter(self._parent if forks else self._strict)
 
-    def has_room(self) -> bool:
-        """Whether half of a worker's memory is free yet."""
+    def has_room(self, share: float) -> bool:
+        """Whether so much of a worker's memory is free yet."""
         try:
-            mmap.mmap(-1, self._memory_bytes // 2, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ).close()
+            mmap.mmap(-1, int(share * self._memory_bytes), flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ).close()
         except OSError:
             return False
         return True
