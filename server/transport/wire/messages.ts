@@ -1,12 +1,8 @@
-/**
- * Messages from bytes and to bytes, by protobuf-es but for answers with outcomes, with a bound on what reading makes and on
- * what writing does at once.
- */
+/** Messages from bytes and to bytes, by protobuf-es, with a bound on what reading makes and on what writing does at once. */
 import { create, type DescMessage, fromBinary, type Message, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { LONG_MESSAGE_BYTES, RpcError } from "../rpc.ts";
 import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
-import { writers } from "./outcomes.ts";
 
 /** What reads messages of a kind. It throws RpcError for bytes that are none, for which the caller is at fault. */
 export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array) => MessageShape<D> {
@@ -77,9 +73,8 @@ const written = new WeakMap<Message, Buffer>();
 
 /** What writes messages of a kind. A frozen one stays what it is, and is written once, however many ask for it. */
 export function encoderOf<D extends DescMessage>(schema: D): (message: MessageShape<D>) => Buffer {
-  const bytesOf = writers.get(schema) ?? ((message: Message) => toBinary(schema, message as MessageShape<D>));
   const write = (message: MessageShape<D>): Buffer => {
-    const { buffer, byteOffset, byteLength } = bytesOf(message);
+    const { buffer, byteOffset, byteLength } = toBinary(schema, message);
     return Buffer.from(buffer, byteOffset, byteLength);
   };
   return (message) => {
