@@ -13,40 +13,46 @@ export interface Answer<T> {
 interface Known<T> {
   readonly value?: T;
   readonly error?: Error;
-  readonly waiting: boolean;
+  /** What was asked, by its inputs. */
+  readonly of?: readonly unknown[];
 }
 
 export type Ask<T> = (gradus: Gradus, options: { readonly signal: AbortSignal }) => Promise<T>;
 
 /** Asks, and again whenever an input changes, the server comes back or a token is given. Undefined: there is nothing to ask. */
 export function useAnswer<T>(ask: Ask<T> | undefined, inputs: readonly unknown[]): Answer<T> {
-  const [known, setKnown] = useState<Known<T>>({ waiting: true });
-  const [asked, setAsked] = useState(0);
+  const [known, setKnown] = useState<Known<T>>({});
+  const [times, setTimes] = useState(0);
   const client = gradus.value;
+  const asked = [...inputs, client, returns.value, times, ask === undefined];
   useEffect(() => {
     if (ask === undefined) {
-      setKnown({ waiting: false });
+      setKnown({ of: asked });
       return undefined;
     }
     const leaving = new AbortController();
-    setKnown((before) => ({ ...before, waiting: true }));
     ask(client, { signal: leaving.signal }).then(
       (value) => {
-        if (!leaving.signal.aborted) setKnown({ value, waiting: false });
+        if (!leaving.signal.aborted) setKnown({ value, of: asked });
       },
       (thrown: unknown) => {
         if (leaving.signal.aborted) return;
         const error = noteFailure(thrown);
-        setKnown((before) => ({ ...before, error, waiting: false }));
+        setKnown((before) => ({ ...before, error, of: asked }));
       },
     );
     return () => leaving.abort();
     // What is asked is fixed by the inputs.
-  }, [...inputs, client, returns.value, asked, ask === undefined]);
+  }, asked);
   return {
     value: known.value,
     error: known.error,
-    waiting: known.waiting,
-    again: () => setAsked((count) => count + 1),
+    // From the moment on that an input is another, and not only once the question has gone out.
+    waiting: ask !== undefined && !isSame(known.of, asked),
+    again: () => setTimes((count) => count + 1),
   };
+}
+
+function isSame(one: readonly unknown[] | undefined, other: readonly unknown[]): boolean {
+  return one?.length === other.length && one.every((each, at) => Object.is(each, other[at]));
 }

@@ -235,3 +235,42 @@ test.concurrent("the question for a token stays until it is answered", async () 
   await page.getByText("one, viewer").waitFor();
   await token.waitFor({ state: "hidden" });
 });
+
+test("a run file is not started before it is checked, not even for a moment", async () => {
+  await using opened = await openView(browser, `${server.http}/#/plan`);
+  const { page } = opened;
+  await page.getByText("it can be started").waitFor();
+  await page.getByLabel("Id of the run").fill("too-early");
+  // What is typed now is never checked; whenever the button changes meanwhile, it is noted whether it could be pressed.
+  const asked = page.waitForRequest("**/CheckRun");
+  await page.route("**/CheckRun", () => undefined);
+  await page.evaluate(`{
+    globalThis.couldBePressed = [];
+    const button = [...document.querySelectorAll("button")].find((each) => each.innerText === "Start the run");
+    new MutationObserver(() => couldBePressed.push(!button.disabled)).observe(button, { attributes: true });
+  }`);
+  await page.getByRole("textbox", { name: "The run file" }).fill("arms: []\n");
+  await asked;
+  await page.evaluate("new Promise((done) => setTimeout(done, 100))");
+  expect(await page.evaluate("couldBePressed")).toEqual([false]);
+});
+
+test("a change is not made with what was typed since its effect was told, not even for a moment", async () => {
+  await created("untold", 40);
+  await using opened = await openView(browser, `${server.http}/#/runs/untold`);
+  const { page } = opened;
+  await page.getByRole("button", { name: "Policy", exact: true }).click();
+  await page.getByText("What it does:").waitFor();
+  const can = await page.evaluate(`(async () => {
+    const dialog = document.querySelector("dialog");
+    const button = [...dialog.querySelectorAll("button")].find((each) => each.innerText === "Put it in place");
+    const before = !button.disabled;
+    const area = dialog.querySelector("textarea");
+    area.value = '{"mixture": {"smoothing": 0.5}}';
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+    // Before anything else happens, what was typed is there.
+    for (let turns = 0; turns < 10; turns++) await undefined;
+    return [before, !button.disabled];
+  })()`);
+  expect(can).toEqual([true, false]);
+});

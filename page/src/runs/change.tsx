@@ -38,22 +38,29 @@ interface ChangeProps {
   readonly onClose: () => void;
 }
 
+/** What the server said to what was given then. */
+interface Told {
+  readonly of: string;
+  readonly effect?: Effect;
+  readonly error?: Error;
+}
+
 const TYPING_MS = 250;
 
 export function ChangeDialog({ title, words, verb, change, given = "", tone, children, onClose }: ChangeProps) {
-  const [effect, setEffect] = useState<Effect>();
-  const [error, setError] = useState<Error>();
+  const [told, setTold] = useState<Told>();
   const [done, setDone] = useState<Effect>();
   const [busy, setBusy] = useState(false);
-  const failed = (thrown: unknown) => setError(noteFailure(thrown));
+  // From the moment on that something else is given, and not only once it is asked about.
+  const { effect, error } = told?.of === given ? told : {};
+  const failed = (thrown: unknown) => setTold((before) => ({ ...before, of: given, error: noteFailure(thrown) }));
   useEffect(() => {
-    setEffect(undefined);
-    setError(undefined);
+    setTold(undefined);
     if (change === undefined || done !== undefined) return undefined;
     let left = false;
     const look = () =>
       void change(true).then(
-        (told) => left || setEffect(told),
+        (effect) => left || setTold({ of: given, effect }),
         (thrown: unknown) => left || failed(thrown),
       );
     const timer = setTimeout(look, given === "" ? 0 : TYPING_MS);
@@ -68,7 +75,6 @@ export function ChangeDialog({ title, words, verb, change, given = "", tone, chi
     setBusy(true);
     try {
       setDone(await change(false));
-      setError(undefined);
     } catch (thrown) {
       failed(thrown);
     }

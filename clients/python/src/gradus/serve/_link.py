@@ -24,6 +24,7 @@ VERIFY_MS = 5_000
 # So much longer than its processor time a request may take, and so many times: for sleep, and on a busy machine.
 WALL_FACTOR = 4
 WALL_SECONDS = 5
+GONE = "the host has ended: start it again"
 
 
 class HostError(Exception):
@@ -58,12 +59,24 @@ class _Worker:
 class _Connections:
     """Workers that are free, and how those ended that did."""
 
-    free: asyncio.Queue[_Worker] = field(default_factory=asyncio.Queue)
+    free: asyncio.Queue[_Worker | None] = field(default_factory=asyncio.Queue)
+    """None: there is none any more, for the host has ended."""
     ended: dict[int, asyncio.Future[pb.WorkerEnded]] = field(default_factory=dict)
+    is_gone: bool = False
 
     def end_of(self, number: int) -> asyncio.Future[pb.WorkerEnded]:
         """How a worker ended, once it is told."""
-        return self.ended.setdefault(number, asyncio.get_running_loop().create_future())
+        end = self.ended.setdefault(number, asyncio.get_running_loop().create_future())
+        if self.is_gone and not end.done():
+            end.set_result(pb.WorkerEnded(worker=number, kind=pb.PROVIDER_FAILURE_KIND_UNAVAILABLE, how=GONE))
+        return end
+
+    def leave(self) -> None:
+        """Whoever waits for the host is told that it has ended."""
+        self.is_gone = True
+        for number in self.ended:
+            self.end_of(number)
+        self.free.put_nowait(None)
 
 
 class Host:
@@ -158,10 +171,16 @@ class Host:
             return answer.drawn if isinstance(answer, pb.ProviderFrame) else pb.DrawResponse(failure=answer)
         raise AssertionError("a request has an answer or a failure")
 
+    async def ended(self) -> None:
+        """Waits until it has ended; from then on all that it is asked is unavailable."""
+        await self._process.wait()
+
     async def kill_workers(self) -> None:
         """Ends every worker that is free, as a test or a check does; others begin."""
-        while not self._connections.free.empty():
-            await self._kill(self._connections.free.get_nowait())
+        while not (self._connections.is_gone or self._connections.free.empty()):
+            worker = await self._take(fresh=False)
+            if worker is not None:
+                await self._kill(worker)
 
     async def _begin(self, target: str) -> None:
         path = str(self._folder / "workers")
@@ -208,6 +227,7 @@ class Host:
                 end = self._connections.end_of(frame.ended.worker)
                 if not end.done():
                     end.set_result(frame.ended)
+        self._connections.leave()
 
     async def _kill(self, worker: _Worker) -> pb.WorkerEnded:
         self._write(pb.ProviderFrame(kill=pb.KillWorker(worker=worker.number)))
@@ -220,9 +240,13 @@ class Host:
         del self._connections.ended[worker.number]
         return ended
 
-    async def _take(self, fresh: bool) -> _Worker:
+    async def _take(self, fresh: bool) -> _Worker | None:
         while True:
             worker = await self._connections.free.get()
+            if worker is None:
+                # For whoever comes next.
+                self._connections.free.put_nowait(None)
+                return None
             if worker.reader.at_eof():
                 await self._end_of(worker)
             elif fresh and worker.has_served:
@@ -239,6 +263,10 @@ class Host:
         fresh = False
         while done < count:
             worker = await self._take(fresh)
+            if worker is None:
+                done += 1
+                yield pb.ProviderFailure(kind=pb.PROVIDER_FAILURE_KIND_UNAVAILABLE, detail=GONE)
+                continue
             async for answer in self._ask(worker, frame_of(done), count - done, limit):
                 # What was served before may have held on to the memory that it lacked.
                 fresh = worker.has_served and _is_memory(answer)

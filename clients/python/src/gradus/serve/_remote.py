@@ -13,7 +13,7 @@ from typing import Any
 import grpc
 import grpc.aio
 
-from gradus.serve._link import Host, Terms
+from gradus.serve._link import Host, HostError, Terms
 from gradus.v1 import provider_pb2 as pb
 from gradus.v1 import provider_pb2_grpc as rpc
 
@@ -179,7 +179,7 @@ async def open_server(host: Host, access: Access) -> tuple[grpc.aio.Server, int]
 
 
 async def serve(target: str, terms: Terms, access: Access) -> None:
-    """Until it is told to end."""
+    """Until it is told to end. HostError: its host ended, or does not serve."""
     access.check()
     host = await Host.start(target, terms)
     try:
@@ -192,10 +192,13 @@ async def serve(target: str, terms: Terms, access: Access) -> None:
             f"Mount them with: gradus serve --mount NAME={access.address}",
             flush=True,
         )
-        ended = asyncio.Event()
+        told = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, ended.set)
-        await ended.wait()
+            asyncio.get_running_loop().add_signal_handler(number, told.set)
+        ends = [asyncio.create_task(told.wait()), asyncio.create_task(host.ended())]
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         await server.stop(grace=10)
+        if not told.is_set():
+            raise HostError(f"the host of {target} has ended, as when the machine has no memory left: start it again")
     finally:
         await host.close()
