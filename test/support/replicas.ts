@@ -1,8 +1,9 @@
 /** Several servers of one store behind HAProxy, each of which can be killed, stopped for a while, and started again. */
 import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { libraryOf, programOf } from "./debian.ts";
@@ -74,13 +75,24 @@ function replica({ dataDir, flags, clockAheadHours }: ReplicaOptions, ports: Por
   };
 }
 
-/** Ports that nobody uses now. */
+/**
+ * Ports that nobody uses, below those that the kernel gives to whoever asks for any and to each connection: nobody takes
+ * one while its server is ended and started again.
+ */
 export async function freePorts(count: number): Promise<readonly number[]> {
-  const listeners = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(listeners.map((listener) => once(listener, "listening")));
-  const ports = listeners.map((listener) => (listener.address() as AddressInfo).port);
-  await Promise.all(listeners.map((listener) => once(listener.close(), "close")));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = randomInt(20_000, 32_000);
+    const listener = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(listener, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    await once(listener.close(), "close");
+    ports.add(port);
+  }
+  return [...ports];
 }
 
 /**

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import random
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -42,11 +45,24 @@ class Server:
 
 StartServer = Callable[..., Server]
 
+# Below those that the kernel gives to whoever asks for any, and to each connection.
+LASTING_PORTS = range(20_000, 32_000)
 
-def launch(directory: Path, *flags: str, port: int = 0) -> Server:
+
+def lasting_port() -> int:
+    """One that nobody uses, nor takes while a server on it is ended and started again."""
+    while True:
+        port = random.choice(LASTING_PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+def launch(directory: Path, *flags: str, port: int | None = None) -> Server:
+    """On that port, or on one that stays its own."""
     log = directory / f"server-{time.monotonic_ns()}.log"
     command = ["node_modules/.bin/node", "--initial-old-space-size=256", "cli/main.ts", "serve"]
-    ports = ["--port", str(port), "--http-port", "0"]
+    ports = ["--port", str(port or lasting_port()), "--http-port", "0"]
     options = [*ports, *ONE_WORKER, "--data-dir", str(directory / "data"), "--log-format", "json"]
     with log.open("wb") as out:
         process = subprocess.Popen([*command, *options, *flags], cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
@@ -73,7 +89,7 @@ def start_server(tmp_path: Path) -> Iterator[StartServer]:
     """Starts servers of a test's own, all with one data directory; stops them at its end."""
     started: list[Server] = []
 
-    def start(*flags: str, port: int = 0) -> Server:
+    def start(*flags: str, port: int | None = None) -> Server:
         started.append(launch(tmp_path, *WITHOUT_SANDBOX, *flags, port=port))
         return started[-1]
 

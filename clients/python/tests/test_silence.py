@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import threading
 from collections.abc import Iterator
 
 import pytest
 from conftest import Server, StartServer, wrong
 from hole import Hole, hole
+from real_server import lasting_port
 
 import gradus
 from gradus import Client, CompletionGroup, StreamResult, Task, aio
@@ -145,15 +145,8 @@ def test_the_same_for_a_stream_of_asyncio(proxy: Hole, task: Task) -> None:
     assert proxy.made == 2
 
 
-def unused_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def test_patience_holds_for_a_server_that_is_not_up_yet(start_server: StartServer) -> None:
-    port = unused_port()
+    port = lasting_port()
     address = RunAddress(f"localhost:{port}", "")
     starting = threading.Timer(3, lambda: start_server(port=port))
     starting.start()

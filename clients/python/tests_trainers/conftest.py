@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import queue
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,32 +48,60 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Nursery:
     """See nursery.py."""
 
+    SECONDS_MAX = 300
+    """Longest that trainings may take: a guard against hanging and nothing else."""
+
     def __init__(self, policy: Path) -> None:
         folder = ROOT / "clients/python/tests_trainers"
         path = os.pathsep.join([str(ROOT / "clients/python/examples"), os.environ.get("PYTHONPATH", "")])
+        # The allocator of pyarrow has a thread of its own, and what has threads must not fork.
+        alone = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
         self.process = subprocess.Popen(
             [sys.executable, "nursery.py", str(policy)],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": path},
+            env={**os.environ, **alone, "PYTHONPATH": path},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
+        self._running: list[int] = []
+        self._lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
         assert self._line() == "ready"
 
-    def _line(self) -> str:
+    def _read(self) -> None:
         assert self.process.stdout is not None
-        return self.process.stdout.readline().strip()
+        for line in self.process.stdout:
+            self._lines.put(line.strip())
+        self._lines.put("it has ended")
+
+    def _line(self) -> str:
+        return self._lines.get(timeout=self.SECONDS_MAX)
 
     def start(self, *jobs: dict[str, Any]) -> list[int]:
-        """Their process ids. Nothing else is started until `statuses` has been asked for."""
+        """Their process ids. Those that a test before left are ended."""
+        if self._running:
+            self._end(signal.SIGKILL)
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps([{"environment": {}, **job} for job in jobs]) + "\n")
         self.process.stdin.flush()
-        return list(json.loads(self._line()))
+        self._running = list(json.loads(self._line()))
+        return self._running
 
     def statuses(self) -> list[int]:
-        """Waits until all have ended."""
+        """Waits until all have ended. Those that hang are ended, and write where they were."""
+        try:
+            statuses = list(json.loads(self._line()))
+        except queue.Empty:
+            return self._end(signal.SIGABRT)
+        self._running = []
+        return statuses
+
+    def _end(self, how: signal.Signals) -> list[int]:
+        for child in self._running:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, how)
+        self._running = []
         return list(json.loads(self._line()))
 
 

@@ -7,12 +7,14 @@ exit statuses. `program` is examples/trl_grpo.py or trl_training.py, which takes
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import sys
 import traceback
 from typing import Any
 
+import tqdm
 import trl_grpo
 import trl_training
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -21,6 +23,8 @@ PROGRAMS = {"trl_grpo": trl_grpo.main, "trl_training": lambda given: trl_trainin
 
 
 def main(policy: str) -> None:
+    # Its thread looks after bars that stand still.
+    tqdm.tqdm.monitor_interval = 0
     # Once here, so that all that is imported on demand is.
     AutoModelForCausalLM.from_pretrained(policy)
     AutoTokenizer.from_pretrained(policy)
@@ -32,6 +36,9 @@ def main(policy: str) -> None:
 
 
 def forked(job: dict[str, Any]) -> int:
+    # A lock that another thread holds would be held in the child for ever.
+    threads = os.listdir("/proc/self/task")
+    assert len(threads) == 1, threads
     child = os.fork()
     if child == 0:
         train(**job)
@@ -42,6 +49,7 @@ def train(program: str, given: Any, log: str, environment: dict[str, str]) -> No
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(out, 1)
     os.dup2(out, 2)
+    faulthandler.enable()
     os.environ.update(environment)
     try:
         PROGRAMS[program](given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from itertools import count
 from pathlib import Path
 from threading import Timer
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 import tiny
 from policies import create
-from real_server import StartServer
+from real_server import StartServer, lasting_port
 from trl.chat_template_utils import add_response_schema, parse_response
 from trl_training import run_config
 
@@ -170,9 +169,7 @@ def test_the_last_checkpoint_is_the_newest_that_is_whole_and_numbered(tmp_path: 
 
 
 def test_a_spec_may_be_made_before_its_server_is_up(start_server: StartServer) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = lasting_port()
     starting = Timer(3, lambda: start_server(port=port))
     starting.start()
     with pytest.warns(UnavailableWarning, match=f"no Gradus server answers at localhost:{port}"):

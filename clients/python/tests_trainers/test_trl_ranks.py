@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, Nursery, Server
+from real_server import lasting_port
 
 from gradus import Client, RunGroup
 
@@ -47,9 +47,7 @@ def train_on_two_ranks(
 
 def forked(nursery: Nursery, given: dict[str, Any], out: Path) -> None:
     """In a third of the time that torchrun takes, whose ranks import torch and TRL first."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
+    port = lasting_port()
     logs = [out / f"rank-{rank}.txt" for rank in range(2)]
     jobs = [
         {"program": "trl_training", "given": given, "log": str(log), "environment": rank_of(rank, port)}
