@@ -125,23 +125,31 @@ def test_tasks_of_a_generator_that_holds_on_to_memory_are_the_same_in_any_order(
     assert [each.made for each in again] == [each.made for each in made]
 
 
-def test_a_host_that_is_gone_fails_what_is_asked_of_it_and_says_so() -> None:
-    session = Session(str(FOLDER / "reverse.py"))
-    asked = session.asked("test/reverse")
-    verify = asked.verify(session.host, asked.environment.levels[0].SerializeToString(), ["a", "b"])
+@pytest.fixture
+def mortal() -> Iterator[Session]:
+    session = Session(str(FOLDER / "hostile.py"))
+    yield session
+    session.close()
+
+
+def test_a_host_that_is_gone_fails_what_is_asked_of_it_and_says_so(mortal: Session) -> None:
+    host, asked = mortal.host, mortal.asked("bad/verifier")
+    (made,) = mortal.run(asked.make(host, [1]))
 
     async def ask_and_kill() -> list[str]:
-        session.host._process.kill()
-        return [words(found) for found in await asyncio.wait_for(verify, 60)]
+        verdicts = asyncio.create_task(asked.verify(host, made.made.instance, ["hang", "hang"]))
+        # From here on the worker has been asked.
+        await asyncio.sleep(0)
+        host._process.kill()
+        return [words(found) for found in await asyncio.wait_for(verdicts, 60)]
 
     async def make() -> list[str]:
-        return [words(made) for made in await asyncio.wait_for(asked.make(session.host, [1, 2]), 60)]
+        await asyncio.wait_for(host.ended(), 60)
+        return [words(each) for each in await asyncio.wait_for(asked.make(host, [1, 2]), 60)]
 
     # What is asked as it goes, and what is asked after it.
-    for told in (session.run(ask_and_kill()), session.run(make())):
+    for told in (mortal.run(ask_and_kill()), mortal.run(make())):
         assert told == ["unavailable, the host has ended: start it again"] * 2
-    session.run(asyncio.wait_for(session.host.ended(), 60))
-    session.close()
 
 
 def test_an_answer_that_is_run_changes_nothing_for_the_next(hostile: Session) -> None:

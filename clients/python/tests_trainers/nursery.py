@@ -11,6 +11,7 @@ import faulthandler
 import json
 import os
 import sys
+import threading
 import traceback
 from typing import Any
 
@@ -25,6 +26,8 @@ PROGRAMS = {"trl_grpo": trl_grpo.main, "trl_training": lambda given: trl_trainin
 def main(policy: str) -> None:
     # Its thread looks after bars that stand still.
     tqdm.tqdm.monitor_interval = 0
+    # Its own one is shared by all that are forked: one that is killed while it writes would keep it from the others.
+    tqdm.tqdm.set_lock(threading.RLock())
     # Once here, so that all that is imported on demand is.
     AutoModelForCausalLM.from_pretrained(policy)
     AutoTokenizer.from_pretrained(policy)

@@ -116,6 +116,7 @@ class Workers:
         number = self._begun
         self._begun += 1
         held = Held()
+        host = os.getpid()
         pid = os.fork()
         if pid == 0:
             for other in self._running.values():
@@ -123,7 +124,7 @@ class Workers:
             for descriptor in (self._receiving, self._sending, *self._running):
                 os.close(descriptor)
             os.open(os.devnull, os.O_RDONLY)
-            run_worker(self._catalogue, self._walls, self._terms, number, held)
+            run_worker(self._catalogue, self._walls, self._terms, number, held, host)
         descriptor = os.pidfd_open(pid)
         self._running[descriptor] = Running(number, pid, held)
         self._poll.register(descriptor, select.POLLIN)

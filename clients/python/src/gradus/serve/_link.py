@@ -243,7 +243,7 @@ class Host:
     async def _take(self, fresh: bool) -> _Worker | None:
         while True:
             worker = await self._connections.free.get()
-            if worker is None:
+            if worker is None or self._connections.is_gone:
                 # For whoever comes next.
                 self._connections.free.put_nowait(None)
                 return None

@@ -37,14 +37,17 @@ class Terms:
     hold_ms: int = 0
 
 
-def run_worker(catalogue: Catalogue, walls: Walls, terms: Terms, number: int, held: Held) -> NoReturn:
-    """Until the server closes the connection. It ends the process, whatever happens."""
+def run_worker(catalogue: Catalogue, walls: Walls, terms: Terms, number: int, held: Held, host: int) -> NoReturn:
+    """Until the server closes the connection, or the host, a process, ends. It ends the process, whatever happens."""
     status = UNSTARTED_STATUS
     try:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.connect(terms.socket)
         held.keep()
         walls.lock_worker(forks=any(served.environment.runs_answers for served in catalogue.served.values()))
+        if os.getppid() != host:
+            # It ended before the kernel had been told to end this with it.
+            os._exit(status)
         _alone.keep_forks()
         hello = pb.ProviderFrame(hello=pb.WorkerHello(secret=terms.secret, worker=number))
         connection.sendall(to_bytes(hello))
