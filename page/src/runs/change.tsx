@@ -38,29 +38,30 @@ interface ChangeProps {
   readonly onClose: () => void;
 }
 
-/** What the server said to what was given then. */
+/** The effect of what was given then. */
 interface Told {
-  readonly of: string;
-  readonly effect?: Effect;
-  readonly error?: Error;
+  readonly given: string;
+  readonly effect: Effect;
 }
 
 const TYPING_MS = 250;
 
 export function ChangeDialog({ title, words, verb, change, given = "", tone, children, onClose }: ChangeProps) {
   const [told, setTold] = useState<Told>();
+  const [error, setError] = useState<Error>();
   const [done, setDone] = useState<Effect>();
   const [busy, setBusy] = useState(false);
-  // From the moment on that something else is given, and not only once it is asked about.
-  const { effect, error } = told?.of === given ? told : {};
-  const failed = (thrown: unknown) => setTold((before) => ({ ...before, of: given, error: noteFailure(thrown) }));
+  // What was told of something else counts no more, also before this is asked about.
+  const effect = told?.given === given ? told.effect : undefined;
+  const failed = (thrown: unknown) => setError(noteFailure(thrown));
   useEffect(() => {
     setTold(undefined);
+    setError(undefined);
     if (change === undefined || done !== undefined) return undefined;
     let left = false;
     const look = () =>
       void change(true).then(
-        (effect) => left || setTold({ of: given, effect }),
+        (effect) => left || setTold({ given, effect }),
         (thrown: unknown) => left || failed(thrown),
       );
     const timer = setTimeout(look, given === "" ? 0 : TYPING_MS);
@@ -75,6 +76,7 @@ export function ChangeDialog({ title, words, verb, change, given = "", tone, chi
     setBusy(true);
     try {
       setDone(await change(false));
+      setError(undefined);
     } catch (thrown) {
       failed(thrown);
     }
