@@ -1,5 +1,5 @@
 /** What a view asks of the server, and what of it is here. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Gradus, gradus, noteFailure, returns } from "./session.ts";
 
 export interface Answer<T> {
@@ -13,8 +13,8 @@ export interface Answer<T> {
 interface Known<T> {
   readonly value?: T;
   readonly error?: Error;
-  /** What was asked, by its inputs. */
-  readonly of?: readonly unknown[];
+  /** What this is the answer to. */
+  readonly of?: object;
 }
 
 export type Ask<T> = (gradus: Gradus, options: { readonly signal: AbortSignal }) => Promise<T>;
@@ -24,35 +24,31 @@ export function useAnswer<T>(ask: Ask<T> | undefined, inputs: readonly unknown[]
   const [known, setKnown] = useState<Known<T>>({});
   const [times, setTimes] = useState(0);
   const client = gradus.value;
-  const asked = [...inputs, client, returns.value, times, ask === undefined];
+  // What is asked is fixed by the inputs: as long as they stay, so does this.
+  const question = useMemo(() => ({}), [...inputs, client, returns.value, times, ask === undefined]);
   useEffect(() => {
     if (ask === undefined) {
-      setKnown({ of: asked });
+      setKnown({ of: question });
       return undefined;
     }
     const leaving = new AbortController();
     ask(client, { signal: leaving.signal }).then(
       (value) => {
-        if (!leaving.signal.aborted) setKnown({ value, of: asked });
+        if (!leaving.signal.aborted) setKnown({ value, of: question });
       },
       (thrown: unknown) => {
         if (leaving.signal.aborted) return;
         const error = noteFailure(thrown);
-        setKnown((before) => ({ ...before, error, of: asked }));
+        setKnown((before) => ({ ...before, error, of: question }));
       },
     );
     return () => leaving.abort();
-    // What is asked is fixed by the inputs.
-  }, asked);
+  }, [question]);
   return {
     value: known.value,
     error: known.error,
     // From the moment on that an input is another, and not only once the question has gone out.
-    waiting: ask !== undefined && !isSame(known.of, asked),
+    waiting: ask !== undefined && known.of !== question,
     again: () => setTimes((count) => count + 1),
   };
-}
-
-function isSame(one: readonly unknown[] | undefined, other: readonly unknown[]): boolean {
-  return one?.length === other.length && one.every((each, at) => Object.is(each, other[at]));
 }

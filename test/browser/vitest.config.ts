@@ -7,13 +7,15 @@ const PATIENCE_MS = 180_000;
 /** Its commands are ended behind the file (test/cli/gradus.ts). The others share two processes, each with one browser. */
 const APART = ["test/browser/same-record.test.ts"];
 const shared = { name: "browser", include: ["test/browser/*.test.ts"], exclude: APART, isolate: false };
-const waiting = { testTimeout: PATIENCE_MS, hookTimeout: PATIENCE_MS, provide: { patienceMs: PATIENCE_MS } };
 
 /** Tests that want a browser: `make test-browser`. */
 const projects = [shared, { name: "browser, apart", include: APART }];
 export default defineConfig({
   test: {
     ...everyday.test,
-    projects: projects.map((test) => ({ extends: true as const, test: { ...test, ...waiting } })),
+    testTimeout: PATIENCE_MS,
+    hookTimeout: PATIENCE_MS,
+    provide: { patienceMs: PATIENCE_MS },
+    projects: projects.map((test) => ({ extends: true as const, test })),
   },
 });

@@ -3,21 +3,12 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, type GradusClient } from "../../clients/ts/src/index.ts";
 import { programOf } from "../support/debian.ts";
+import { freePorts } from "../support/replicas.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
-
-/** Ports that nobody has. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  for (const server of servers) server.close();
-  return ports;
-}
 
 const text = readFileSync("deploy/haproxy.cfg", "utf8");
 

@@ -58,11 +58,10 @@ def lasting_port() -> int:
             return port
 
 
-def launch(directory: Path, *flags: str, port: int | None = None) -> Server:
-    """On that port, or on one that stays its own."""
+def launch(directory: Path, *flags: str, port: int = 0) -> Server:
     log = directory / f"server-{time.monotonic_ns()}.log"
     command = ["node_modules/.bin/node", "--initial-old-space-size=256", "cli/main.ts", "serve"]
-    ports = ["--port", str(port or lasting_port()), "--http-port", "0"]
+    ports = ["--port", str(port), "--http-port", "0"]
     options = [*ports, *ONE_WORKER, "--data-dir", str(directory / "data"), "--log-format", "json"]
     with log.open("wb") as out:
         process = subprocess.Popen([*command, *options, *flags], cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
@@ -89,7 +88,7 @@ def start_server(tmp_path: Path) -> Iterator[StartServer]:
     """Starts servers of a test's own, all with one data directory; stops them at its end."""
     started: list[Server] = []
 
-    def start(*flags: str, port: int | None = None) -> Server:
+    def start(*flags: str, port: int = 0) -> Server:
         started.append(launch(tmp_path, *WITHOUT_SANDBOX, *flags, port=port))
         return started[-1]
 
@@ -115,7 +114,7 @@ class Mortal:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self.server = launch(directory, *WITHOUT_SANDBOX)
+        self.server = launch(directory, *WITHOUT_SANDBOX, port=lasting_port())
 
     def again(self) -> None:
         """Starts it, if it has ended."""

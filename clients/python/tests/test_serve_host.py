@@ -126,15 +126,15 @@ def test_tasks_of_a_generator_that_holds_on_to_memory_are_the_same_in_any_order(
 
 
 @pytest.fixture
-def mortal() -> Iterator[Session]:
+def doomed() -> Iterator[Session]:
     session = Session(str(FOLDER / "hostile.py"))
     yield session
     session.close()
 
 
-def test_a_host_that_is_gone_fails_what_is_asked_of_it_and_says_so(mortal: Session) -> None:
-    host, asked = mortal.host, mortal.asked("bad/verifier")
-    (made,) = mortal.run(asked.make(host, [1]))
+def test_a_host_that_is_gone_fails_what_is_asked_of_it_and_says_so(doomed: Session) -> None:
+    host, asked = doomed.host, doomed.asked("bad/verifier")
+    (made,) = doomed.run(asked.make(host, [1]))
 
     async def ask_and_kill() -> list[str]:
         verdicts = asyncio.create_task(asked.verify(host, made.made.instance, ["hang", "hang"]))
@@ -148,7 +148,7 @@ def test_a_host_that_is_gone_fails_what_is_asked_of_it_and_says_so(mortal: Sessi
         return [words(each) for each in await asyncio.wait_for(asked.make(host, [1, 2]), 60)]
 
     # What is asked as it goes, and what is asked after it.
-    for told in (mortal.run(ask_and_kill()), mortal.run(make())):
+    for told in (doomed.run(ask_and_kill()), doomed.run(make())):
         assert told == ["unavailable, the host has ended: start it again"] * 2
 
 

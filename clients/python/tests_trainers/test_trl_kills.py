@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import Nursery, Server, StartServer
+from real_server import lasting_port
 
 from gradus import Client, GradusError, Task
 
@@ -79,9 +80,9 @@ def alive(pid: int) -> bool:
 def test_killed_trainers_and_servers_go_on_as_if_undisturbed(
     trainings: Trainings, start_server: StartServer, policy: Path, tmp_path: Path
 ) -> None:
-    server = start_server()
+    port = lasting_port()
+    server = start_server(port=port)
     client = Client(server.address)
-    port = int(server.address.rpartition(":")[2])
     trainings.start(*arguments(server, "undisturbed", policy, tmp_path / "undisturbed"))
     assert trainings.status() == 0, trainings.log.read_text()[-5000:]
     expected = tasks_of(client, "undisturbed")
