@@ -33,6 +33,7 @@ import type { ServiceDeps } from "./deps.ts";
 import { invalidAt } from "./refusal.ts";
 import { rowRuleFromWire } from "./row-curricula.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
+import { checkTrainer } from "./trainer-settings.ts";
 import { policyFromWire } from "./wire-policy.ts";
 
 const RANK_GROUP_BYTES_MAX = 64;
@@ -66,6 +67,7 @@ export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConf
     each(() => evaluationArmFromWire(arm, config, deps, `config.evaluation_arms[${i}]`), unreadEvaluationArm(arm)),
   );
   const policy = each(() => policyFromWire(config.policy, "config."), undefined);
+  each(() => config.trainer && checkTrainer(config.trainer, "config.trainer"), undefined);
   const rest = {
     arms,
     seed: config.seed,

@@ -347,3 +347,16 @@ def test_a_change_without_effect_is_warned_of(client: Client, run_id: str) -> No
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         run.pause()
+
+
+def test_a_run_keeps_the_settings_of_its_trainer(client: Client, run_id: str) -> None:
+    settings = gradus.TrainerSettings(learning_rate=4e-7, model="some/model", top_k=0, algorithm="grpo")
+    run = client.run(run_id)
+    config = run.create(ARMS, gradus.mixture(), num_generations=2, prompts_per_update=4, trainer=settings).config
+    assert config.trainer == settings
+    assert run.get().config.trainer == settings
+    assert config.trainer.clip is None
+    file = "arms: [{ id: a, spec: { environment: countdown } }]\npolicy: { mixture: {} }\ntrainer: { top_p: 0.9 }\n"
+    read = client.check_run(file=file).config
+    assert read is not None
+    assert read.trainer == gradus.TrainerSettings(top_p=0.9)

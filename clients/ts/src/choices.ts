@@ -1,5 +1,5 @@
 /** What callers choose from, in plain values, and how it becomes messages of the contract. */
-import { create, isMessage } from "@bufbuild/protobuf";
+import { create, isMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { GradusError } from "./errors.ts";
 import {
@@ -8,6 +8,7 @@ import {
   EvaluationArmSchema,
   FeedbackSource,
   RunConfigSchema,
+  type TrainerSettingsSchema,
 } from "./gen/gradus/v1/curriculum_pb.js";
 import type { Arm, EvaluationArm, Policy, RunConfig } from "./gen/gradus/v1/curriculum_pb.js";
 import { CompletionGroupSchema, FinishReason } from "./gen/gradus/v1/environment_pb.js";
@@ -143,6 +144,8 @@ export interface RunChoice {
   readonly lateFeedback?: { readonly batchesMax: number; readonly weight?: number };
   /** Text around the prompts: a system message, and a user message with {prompt} where the task's goes. */
   readonly promptTemplate?: { readonly system?: string; readonly user?: string };
+  /** What the run's trainer is to be set to, e.g. `{ learningRate: 1e-6 }`; the server makes no use of it. */
+  readonly trainer?: MessageInitShape<typeof TrainerSettingsSchema>;
 }
 
 /** Tasks drawn for each one to train on, and which groups are useless; see DynamicSampling in the contract. */
@@ -296,5 +299,6 @@ export function runConfigOf(choice: RunChoice | RunConfig): RunConfig {
     ...(choice.dynamicSampling && { dynamicSampling: dynamicSamplingOf(choice.dynamicSampling) }),
     ...(choice.lateFeedback && { lateFeedback: { ...choice.lateFeedback } }),
     ...(choice.promptTemplate && { promptTemplate: { ...choice.promptTemplate } }),
+    ...(choice.trainer && { trainer: choice.trainer }),
   });
 }

@@ -291,13 +291,22 @@ function contractName(path: string, policyKind: string): string {
   );
 }
 
+/** The settings that a configuration keeps for its trainer, as its creator gave them. */
+function trainerOf({ given }: RunConfig): unknown {
+  return given === "" ? undefined : (JSON.parse(given) as { readonly trainer?: unknown }).trainer;
+}
+
 /**
- * The first field, as the contract names it, in which two configurations differ; undefined: they mean the same. `given`
- * does not count: it may say the same thing in another way, such as a default in full.
+ * The first field, as the contract names it, in which a run's configuration differs from one that is asked for;
+ * undefined: they mean the same. Of `given` only the trainer's settings count, and only if the asked one has some: the
+ * rest may say the same thing in another way, such as a default in full.
  */
 export function differingField(a: RunConfig, b: RunConfig): string | undefined {
   if (a.policy.kind !== b.policy.kind) return "policy.kind";
   const [one, other] = [a, b].map((config) => ({ ...config, given: "", policy: writePolicy(config.policy) }));
-  const path = firstDifference(one, other, "");
+  const asked = trainerOf(b);
+  const path =
+    firstDifference(one, other, "") ??
+    (asked === undefined ? undefined : firstDifference(trainerOf(a) ?? {}, asked, "trainer"));
   return path === undefined ? undefined : contractName(path, a.policy.kind);
 }

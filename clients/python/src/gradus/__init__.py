@@ -67,7 +67,16 @@ from gradus.policies import (
 )
 from gradus.policy_values import Policy
 from gradus.rates import read_rates
-from gradus.runs import Arm, Batch, DynamicSampling, EvaluationArm, LateFeedback, PromptTemplate, RunConfig
+from gradus.runs import (
+    Arm,
+    Batch,
+    DynamicSampling,
+    EvaluationArm,
+    LateFeedback,
+    PromptTemplate,
+    RunConfig,
+    TrainerSettings,
+)
 from gradus.stalls import StalledError, StallWarning
 from gradus.tasks import ChatMessage, Completion, CompletionGroup, RewardScheme, Task, TaskSpec
 
@@ -128,6 +137,7 @@ __all__ = [
     "Task",
     "TaskSpec",
     "Tls",
+    "TrainerSettings",
     "UnauthenticatedError",
     "UnavailableError",
     "UnavailableWarning",

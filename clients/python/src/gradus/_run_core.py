@@ -79,7 +79,8 @@ class RunCore:
             `seed`, `length` (tasks; 0: no end), `feedback_lag` (update batches that a draw runs ahead of feedback, or
             "unbounded"; 1), `feedback_source` ("step" or "reported"), `reward_scheme`, `answer_format`,
             `group_timeout` and `time_to_live` (seconds), `evaluation_arms`, `dynamic_sampling`, `late_feedback`,
-            `prompt_template`, `train_on_evaluated` (whether arms may hold rows that the run or a suite evaluates);
+            `prompt_template`, `train_on_evaluated` (whether arms may hold rows that the run or a suite evaluates),
+            `trainer` (`gradus.TrainerSettings`, kept for the trainer);
             and `timeout` (seconds) and `retries`.
 
         Raises

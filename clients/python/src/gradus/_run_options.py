@@ -8,7 +8,7 @@ from typing import TypedDict
 from gradus._arguments import CallOptions
 from gradus.enums import AnswerFormat, FeedbackSource
 from gradus.policy_values import Policy
-from gradus.runs import Arm, DynamicSampling, EvaluationArm, FeedbackLag, LateFeedback, PromptTemplate
+from gradus.runs import Arm, DynamicSampling, EvaluationArm, FeedbackLag, LateFeedback, PromptTemplate, TrainerSettings
 from gradus.samples import SampleFilter
 from gradus.tasks import RewardScheme
 
@@ -32,6 +32,7 @@ class RunOptions(TypedDict, total=False):
     late_feedback: LateFeedback
     prompt_template: PromptTemplate
     train_on_evaluated: bool
+    trainer: TrainerSettings
 
 
 class CreateOptions(RunOptions, CallOptions, total=False):

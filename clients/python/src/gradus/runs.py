@@ -125,6 +125,75 @@ class PromptTemplate(Value, message=cur.PromptTemplate):
     user: str = ""
 
 
+@dataclass(frozen=True)
+class TrainerSettings(Value, message=cur.TrainerSettings):
+    """How the run's trainer is to be set, as run files give it under `trainer:`; the server makes no use of it.
+
+    None and "": nothing is said, and the trainer's own default counts. Ranges are those of the contract
+    (TrainerSettings in curriculum.proto).
+
+    Attributes
+    ----------
+    algorithm, optimizer, schedule
+        Names in lower case, e.g. "grpo", "adamw", "constant".
+    model
+        The model that training begins with, e.g. "Qwen/Qwen2.5-7B-Instruct-1M".
+    batch_size
+        Prompts in a batch, before `gradient_accumulation_steps` of them are added up to one step.
+    mini_batch_size, micro_batch_size
+        Samples of one optimizer step within a batch, and of one forward pass.
+    gradient_clip
+        The largest norm of the gradient; 0: it is not clipped.
+    epochs, checkpoint_every
+        Passes over the rows; update batches from one checkpoint to the next.
+    kl_coefficient
+        Of arms that have none of their own.
+    clip
+        How far the ratio of probabilities may be from 1.
+    importance_level
+        "token" or "sequence".
+    temperature, top_p, top_k
+        Of rollouts; `top_k` 0: all tokens. `evaluation_*`: of evaluations.
+    prompt_length_max, completion_length_max
+        Tokens.
+    judge_model, judge_temperature
+        The judge's, which a server has by its own flags.
+    contrast_beta, contrast_coefficient
+        Of the loss over contrast pairs.
+
+    """
+
+    algorithm: str = ""
+    model: str = ""
+    optimizer: str = ""
+    schedule: str = ""
+    learning_rate: float | None = None
+    batch_size: int | None = None
+    mini_batch_size: int | None = None
+    micro_batch_size: int | None = None
+    gradient_accumulation_steps: int | None = None
+    gradient_clip: float | None = None
+    epochs: int | None = None
+    checkpoint_every: int | None = None
+    kl_coefficient: float | None = None
+    clip: float | None = None
+    importance_level: str = ""
+    entropy_coefficient: float | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    prompt_length_max: int | None = None
+    completion_length_max: int | None = None
+    evaluation_temperature: float | None = None
+    evaluation_top_p: float | None = None
+    evaluation_top_k: int | None = None
+    evaluation_samples: int | None = None
+    judge_model: str = ""
+    judge_temperature: float | None = None
+    contrast_beta: float | None = None
+    contrast_coefficient: float | None = None
+
+
 FeedbackLag: TypeAlias = int | Literal["unbounded"]
 """How many update batches a draw runs ahead of feedback."""
 
@@ -158,6 +227,7 @@ class RunConfig(Value, message=cur.RunConfig):
     prompt_template: PromptTemplate | None = None
     evaluation_arms: tuple[EvaluationArm, ...] = ()
     train_on_evaluated: bool = False
+    trainer: TrainerSettings | None = None
 
     def to_proto(self) -> cur.RunConfig:
         """The message of `gradus.v1`."""

@@ -1589,6 +1589,7 @@ class RunConfig(google.protobuf.message.Message):
     PROMPT_TEMPLATE_FIELD_NUMBER: builtins.int
     EVALUATION_ARMS_FIELD_NUMBER: builtins.int
     TRAIN_ON_EVALUATED_FIELD_NUMBER: builtins.int
+    TRAINER_FIELD_NUMBER: builtins.int
     answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType
     """How answers are marked where an arm's spec does not say; unset: each
     environment's default.
@@ -1671,6 +1672,13 @@ class RunConfig(google.protobuf.message.Message):
         all, tasks × num_generations over the arms is at most 262,144 samples.
         """
 
+    @property
+    def trainer(self) -> global___TrainerSettings:
+        """What the run's trainer is to be set to. The server checks that each value is in its
+        range and makes no other use of it. GetRun and CheckRun give it back. CreateRun of a
+        run that exists refuses other values, and takes none for no opinion.
+        """
+
     def __init__(
         self,
         *,
@@ -1692,12 +1700,198 @@ class RunConfig(google.protobuf.message.Message):
         prompt_template: global___PromptTemplate | None = ...,
         evaluation_arms: collections.abc.Iterable[global___EvaluationArm] | None = ...,
         train_on_evaluated: builtins.bool = ...,
+        trainer: global___TrainerSettings | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["dynamic_sampling", b"dynamic_sampling", "feedback_lag", b"feedback_lag", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "policy", b"policy", "prompt_template", b"prompt_template", "reward_scheme", b"reward_scheme", "time_to_live", b"time_to_live"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arms", b"arms", "dynamic_sampling", b"dynamic_sampling", "evaluation_arms", b"evaluation_arms", "feedback_lag", b"feedback_lag", "feedback_source", b"feedback_source", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompt_template", b"prompt_template", "prompts_per_update", b"prompts_per_update", "reward_scheme", b"reward_scheme", "seed", b"seed", "time_to_live", b"time_to_live", "train_on_evaluated", b"train_on_evaluated"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["dynamic_sampling", b"dynamic_sampling", "feedback_lag", b"feedback_lag", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "policy", b"policy", "prompt_template", b"prompt_template", "reward_scheme", b"reward_scheme", "time_to_live", b"time_to_live", "trainer", b"trainer"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arms", b"arms", "dynamic_sampling", b"dynamic_sampling", "evaluation_arms", b"evaluation_arms", "feedback_lag", b"feedback_lag", "feedback_source", b"feedback_source", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompt_template", b"prompt_template", "prompts_per_update", b"prompts_per_update", "reward_scheme", b"reward_scheme", "seed", b"seed", "time_to_live", b"time_to_live", "train_on_evaluated", b"train_on_evaluated", "trainer", b"trainer"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["lag", b"lag"]) -> typing.Literal["feedback_lag", "feedback_unbounded"] | None: ...
 
 global___RunConfig = RunConfig
+
+@typing.final
+class TrainerSettings(google.protobuf.message.Message):
+    """How a trainer is to be set, as papers and run files give it. Unset: the trainer's own
+    default, for each field.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ALGORITHM_FIELD_NUMBER: builtins.int
+    MODEL_FIELD_NUMBER: builtins.int
+    OPTIMIZER_FIELD_NUMBER: builtins.int
+    SCHEDULE_FIELD_NUMBER: builtins.int
+    LEARNING_RATE_FIELD_NUMBER: builtins.int
+    BATCH_SIZE_FIELD_NUMBER: builtins.int
+    MINI_BATCH_SIZE_FIELD_NUMBER: builtins.int
+    MICRO_BATCH_SIZE_FIELD_NUMBER: builtins.int
+    GRADIENT_ACCUMULATION_STEPS_FIELD_NUMBER: builtins.int
+    GRADIENT_CLIP_FIELD_NUMBER: builtins.int
+    EPOCHS_FIELD_NUMBER: builtins.int
+    CHECKPOINT_EVERY_FIELD_NUMBER: builtins.int
+    KL_COEFFICIENT_FIELD_NUMBER: builtins.int
+    CLIP_FIELD_NUMBER: builtins.int
+    IMPORTANCE_LEVEL_FIELD_NUMBER: builtins.int
+    ENTROPY_COEFFICIENT_FIELD_NUMBER: builtins.int
+    TEMPERATURE_FIELD_NUMBER: builtins.int
+    TOP_P_FIELD_NUMBER: builtins.int
+    TOP_K_FIELD_NUMBER: builtins.int
+    PROMPT_LENGTH_MAX_FIELD_NUMBER: builtins.int
+    COMPLETION_LENGTH_MAX_FIELD_NUMBER: builtins.int
+    EVALUATION_TEMPERATURE_FIELD_NUMBER: builtins.int
+    EVALUATION_TOP_P_FIELD_NUMBER: builtins.int
+    EVALUATION_TOP_K_FIELD_NUMBER: builtins.int
+    EVALUATION_SAMPLES_FIELD_NUMBER: builtins.int
+    JUDGE_MODEL_FIELD_NUMBER: builtins.int
+    JUDGE_TEMPERATURE_FIELD_NUMBER: builtins.int
+    CONTRAST_BETA_FIELD_NUMBER: builtins.int
+    CONTRAST_COEFFICIENT_FIELD_NUMBER: builtins.int
+    algorithm: builtins.str
+    """The algorithm's name in lower case, e.g. "grpo", "rloo", "gspo"; at most 256 bytes, as
+    the other texts.
+    """
+    model: builtins.str
+    """The model that training begins with, e.g. "Qwen/Qwen2.5-7B-Instruct-1M"."""
+    optimizer: builtins.str
+    """The optimizer's name in lower case, e.g. "adamw"."""
+    schedule: builtins.str
+    """The schedule of the learning rate, e.g. "constant", "cosine"."""
+    learning_rate: builtins.float
+    """The optimizer's learning rate, 1e-12 to 1."""
+    batch_size: builtins.int
+    """Prompts in a batch of the trainer, before accumulation; at least 1. All counts are at
+    most 16,777,216.
+    """
+    mini_batch_size: builtins.int
+    """Samples of one optimizer step within a batch (verl's PPO mini-batch); at least 1."""
+    micro_batch_size: builtins.int
+    """Samples of one forward pass; at least 1."""
+    gradient_accumulation_steps: builtins.int
+    """Batches whose gradients are added up to one step; at least 1."""
+    gradient_clip: builtins.float
+    """The largest norm of the gradient, 0 to 1e6; 0: it is not clipped."""
+    epochs: builtins.int
+    """Passes over the training rows; at least 1."""
+    checkpoint_every: builtins.int
+    """Update batches from one checkpoint to the next; at least 1."""
+    kl_coefficient: builtins.float
+    """The KL coefficient of arms that have none of their own (Arm.kl_coefficient), 0 to 100."""
+    clip: builtins.float
+    """How far the ratio of probabilities may be from 1 (PPO's ε), 0 to 100."""
+    importance_level: builtins.str
+    """What importance weights are of: "token" or "sequence"."""
+    entropy_coefficient: builtins.float
+    """The coefficient of the entropy bonus, 0 to 100."""
+    temperature: builtins.float
+    """The temperature of rollouts, 0 to 100."""
+    top_p: builtins.float
+    """The nucleus of rollouts, 1e-6 to 1; 1: all tokens."""
+    top_k: builtins.int
+    """Tokens that rollouts choose among; 0: all."""
+    prompt_length_max: builtins.int
+    """Tokens of a prompt; at least 1."""
+    completion_length_max: builtins.int
+    """Tokens of a completion; at least 1."""
+    evaluation_temperature: builtins.float
+    """The temperature of evaluation, 0 to 100."""
+    evaluation_top_p: builtins.float
+    """The nucleus of evaluation, 1e-6 to 1; 1: all tokens."""
+    evaluation_top_k: builtins.int
+    """Tokens that evaluation chooses among; 0: all."""
+    evaluation_samples: builtins.int
+    """Completions of each prompt of an evaluation; at least 1."""
+    judge_model: builtins.str
+    """The judge's model. A server's judge is set by its own flag, --judge-model."""
+    judge_temperature: builtins.float
+    """The judge's temperature, 0 to 100. A server's is set by its own flag,
+    --judge-temperature.
+    """
+    contrast_beta: builtins.float
+    """β of the loss over contrast pairs (VCC-RLOO 3.3), 0 to 100."""
+    contrast_coefficient: builtins.float
+    """The coefficient of the loss over contrast pairs (VCC-RLOO's c), 0 to 100."""
+    def __init__(
+        self,
+        *,
+        algorithm: builtins.str = ...,
+        model: builtins.str = ...,
+        optimizer: builtins.str = ...,
+        schedule: builtins.str = ...,
+        learning_rate: builtins.float | None = ...,
+        batch_size: builtins.int | None = ...,
+        mini_batch_size: builtins.int | None = ...,
+        micro_batch_size: builtins.int | None = ...,
+        gradient_accumulation_steps: builtins.int | None = ...,
+        gradient_clip: builtins.float | None = ...,
+        epochs: builtins.int | None = ...,
+        checkpoint_every: builtins.int | None = ...,
+        kl_coefficient: builtins.float | None = ...,
+        clip: builtins.float | None = ...,
+        importance_level: builtins.str = ...,
+        entropy_coefficient: builtins.float | None = ...,
+        temperature: builtins.float | None = ...,
+        top_p: builtins.float | None = ...,
+        top_k: builtins.int | None = ...,
+        prompt_length_max: builtins.int | None = ...,
+        completion_length_max: builtins.int | None = ...,
+        evaluation_temperature: builtins.float | None = ...,
+        evaluation_top_p: builtins.float | None = ...,
+        evaluation_top_k: builtins.int | None = ...,
+        evaluation_samples: builtins.int | None = ...,
+        judge_model: builtins.str = ...,
+        judge_temperature: builtins.float | None = ...,
+        contrast_beta: builtins.float | None = ...,
+        contrast_coefficient: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_batch_size", b"_batch_size", "_checkpoint_every", b"_checkpoint_every", "_clip", b"_clip", "_completion_length_max", b"_completion_length_max", "_contrast_beta", b"_contrast_beta", "_contrast_coefficient", b"_contrast_coefficient", "_entropy_coefficient", b"_entropy_coefficient", "_epochs", b"_epochs", "_evaluation_samples", b"_evaluation_samples", "_evaluation_temperature", b"_evaluation_temperature", "_evaluation_top_k", b"_evaluation_top_k", "_evaluation_top_p", b"_evaluation_top_p", "_gradient_accumulation_steps", b"_gradient_accumulation_steps", "_gradient_clip", b"_gradient_clip", "_judge_temperature", b"_judge_temperature", "_kl_coefficient", b"_kl_coefficient", "_learning_rate", b"_learning_rate", "_micro_batch_size", b"_micro_batch_size", "_mini_batch_size", b"_mini_batch_size", "_prompt_length_max", b"_prompt_length_max", "_temperature", b"_temperature", "_top_k", b"_top_k", "_top_p", b"_top_p", "batch_size", b"batch_size", "checkpoint_every", b"checkpoint_every", "clip", b"clip", "completion_length_max", b"completion_length_max", "contrast_beta", b"contrast_beta", "contrast_coefficient", b"contrast_coefficient", "entropy_coefficient", b"entropy_coefficient", "epochs", b"epochs", "evaluation_samples", b"evaluation_samples", "evaluation_temperature", b"evaluation_temperature", "evaluation_top_k", b"evaluation_top_k", "evaluation_top_p", b"evaluation_top_p", "gradient_accumulation_steps", b"gradient_accumulation_steps", "gradient_clip", b"gradient_clip", "judge_temperature", b"judge_temperature", "kl_coefficient", b"kl_coefficient", "learning_rate", b"learning_rate", "micro_batch_size", b"micro_batch_size", "mini_batch_size", b"mini_batch_size", "prompt_length_max", b"prompt_length_max", "temperature", b"temperature", "top_k", b"top_k", "top_p", b"top_p"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_batch_size", b"_batch_size", "_checkpoint_every", b"_checkpoint_every", "_clip", b"_clip", "_completion_length_max", b"_completion_length_max", "_contrast_beta", b"_contrast_beta", "_contrast_coefficient", b"_contrast_coefficient", "_entropy_coefficient", b"_entropy_coefficient", "_epochs", b"_epochs", "_evaluation_samples", b"_evaluation_samples", "_evaluation_temperature", b"_evaluation_temperature", "_evaluation_top_k", b"_evaluation_top_k", "_evaluation_top_p", b"_evaluation_top_p", "_gradient_accumulation_steps", b"_gradient_accumulation_steps", "_gradient_clip", b"_gradient_clip", "_judge_temperature", b"_judge_temperature", "_kl_coefficient", b"_kl_coefficient", "_learning_rate", b"_learning_rate", "_micro_batch_size", b"_micro_batch_size", "_mini_batch_size", b"_mini_batch_size", "_prompt_length_max", b"_prompt_length_max", "_temperature", b"_temperature", "_top_k", b"_top_k", "_top_p", b"_top_p", "algorithm", b"algorithm", "batch_size", b"batch_size", "checkpoint_every", b"checkpoint_every", "clip", b"clip", "completion_length_max", b"completion_length_max", "contrast_beta", b"contrast_beta", "contrast_coefficient", b"contrast_coefficient", "entropy_coefficient", b"entropy_coefficient", "epochs", b"epochs", "evaluation_samples", b"evaluation_samples", "evaluation_temperature", b"evaluation_temperature", "evaluation_top_k", b"evaluation_top_k", "evaluation_top_p", b"evaluation_top_p", "gradient_accumulation_steps", b"gradient_accumulation_steps", "gradient_clip", b"gradient_clip", "importance_level", b"importance_level", "judge_model", b"judge_model", "judge_temperature", b"judge_temperature", "kl_coefficient", b"kl_coefficient", "learning_rate", b"learning_rate", "micro_batch_size", b"micro_batch_size", "mini_batch_size", b"mini_batch_size", "model", b"model", "optimizer", b"optimizer", "prompt_length_max", b"prompt_length_max", "schedule", b"schedule", "temperature", b"temperature", "top_k", b"top_k", "top_p", b"top_p"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_batch_size", b"_batch_size"]) -> typing.Literal["batch_size"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_checkpoint_every", b"_checkpoint_every"]) -> typing.Literal["checkpoint_every"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_clip", b"_clip"]) -> typing.Literal["clip"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_completion_length_max", b"_completion_length_max"]) -> typing.Literal["completion_length_max"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_contrast_beta", b"_contrast_beta"]) -> typing.Literal["contrast_beta"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_contrast_coefficient", b"_contrast_coefficient"]) -> typing.Literal["contrast_coefficient"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_entropy_coefficient", b"_entropy_coefficient"]) -> typing.Literal["entropy_coefficient"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_epochs", b"_epochs"]) -> typing.Literal["epochs"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_evaluation_samples", b"_evaluation_samples"]) -> typing.Literal["evaluation_samples"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_evaluation_temperature", b"_evaluation_temperature"]) -> typing.Literal["evaluation_temperature"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_evaluation_top_k", b"_evaluation_top_k"]) -> typing.Literal["evaluation_top_k"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_evaluation_top_p", b"_evaluation_top_p"]) -> typing.Literal["evaluation_top_p"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_gradient_accumulation_steps", b"_gradient_accumulation_steps"]) -> typing.Literal["gradient_accumulation_steps"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_gradient_clip", b"_gradient_clip"]) -> typing.Literal["gradient_clip"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_judge_temperature", b"_judge_temperature"]) -> typing.Literal["judge_temperature"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_kl_coefficient", b"_kl_coefficient"]) -> typing.Literal["kl_coefficient"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_learning_rate", b"_learning_rate"]) -> typing.Literal["learning_rate"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_micro_batch_size", b"_micro_batch_size"]) -> typing.Literal["micro_batch_size"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_mini_batch_size", b"_mini_batch_size"]) -> typing.Literal["mini_batch_size"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_prompt_length_max", b"_prompt_length_max"]) -> typing.Literal["prompt_length_max"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_temperature", b"_temperature"]) -> typing.Literal["temperature"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_top_k", b"_top_k"]) -> typing.Literal["top_k"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_top_p", b"_top_p"]) -> typing.Literal["top_p"] | None: ...
+
+global___TrainerSettings = TrainerSettings
 
 @typing.final
 class ArmState(google.protobuf.message.Message):

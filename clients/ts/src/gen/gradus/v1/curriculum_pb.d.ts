@@ -1492,6 +1492,15 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
    * @generated from field: bool train_on_evaluated = 18;
    */
   trainOnEvaluated: boolean;
+
+  /**
+   * What the run's trainer is to be set to. The server checks that each value is in its
+   * range and makes no other use of it. GetRun and CheckRun give it back. CreateRun of a
+   * run that exists refuses other values, and takes none for no opinion.
+   *
+   * @generated from field: gradus.v1.TrainerSettings trainer = 19;
+   */
+  trainer?: TrainerSettings | undefined;
 };
 
 /**
@@ -1499,6 +1508,226 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
  * Use `create(RunConfigSchema)` to create a new message.
  */
 export declare const RunConfigSchema: GenMessage<RunConfig>;
+
+/**
+ * How a trainer is to be set, as papers and run files give it. Unset: the trainer's own
+ * default, for each field.
+ *
+ * @generated from message gradus.v1.TrainerSettings
+ */
+export declare type TrainerSettings = Message<"gradus.v1.TrainerSettings"> & {
+  /**
+   * The algorithm's name in lower case, e.g. "grpo", "rloo", "gspo"; at most 256 bytes, as
+   * the other texts.
+   *
+   * @generated from field: string algorithm = 1;
+   */
+  algorithm: string;
+
+  /**
+   * The model that training begins with, e.g. "Qwen/Qwen2.5-7B-Instruct-1M".
+   *
+   * @generated from field: string model = 2;
+   */
+  model: string;
+
+  /**
+   * The optimizer's name in lower case, e.g. "adamw".
+   *
+   * @generated from field: string optimizer = 3;
+   */
+  optimizer: string;
+
+  /**
+   * The schedule of the learning rate, e.g. "constant", "cosine".
+   *
+   * @generated from field: string schedule = 4;
+   */
+  schedule: string;
+
+  /**
+   * The optimizer's learning rate, 1e-12 to 1.
+   *
+   * @generated from field: optional double learning_rate = 5;
+   */
+  learningRate?: number | undefined;
+
+  /**
+   * Prompts in a batch of the trainer, before accumulation; at least 1. All counts are at
+   * most 16,777,216.
+   *
+   * @generated from field: optional uint32 batch_size = 6;
+   */
+  batchSize?: number | undefined;
+
+  /**
+   * Samples of one optimizer step within a batch (verl's PPO mini-batch); at least 1.
+   *
+   * @generated from field: optional uint32 mini_batch_size = 7;
+   */
+  miniBatchSize?: number | undefined;
+
+  /**
+   * Samples of one forward pass; at least 1.
+   *
+   * @generated from field: optional uint32 micro_batch_size = 8;
+   */
+  microBatchSize?: number | undefined;
+
+  /**
+   * Batches whose gradients are added up to one step; at least 1.
+   *
+   * @generated from field: optional uint32 gradient_accumulation_steps = 9;
+   */
+  gradientAccumulationSteps?: number | undefined;
+
+  /**
+   * The largest norm of the gradient, 0 to 1e6; 0: it is not clipped.
+   *
+   * @generated from field: optional double gradient_clip = 10;
+   */
+  gradientClip?: number | undefined;
+
+  /**
+   * Passes over the training rows; at least 1.
+   *
+   * @generated from field: optional uint32 epochs = 11;
+   */
+  epochs?: number | undefined;
+
+  /**
+   * Update batches from one checkpoint to the next; at least 1.
+   *
+   * @generated from field: optional uint32 checkpoint_every = 12;
+   */
+  checkpointEvery?: number | undefined;
+
+  /**
+   * The KL coefficient of arms that have none of their own (Arm.kl_coefficient), 0 to 100.
+   *
+   * @generated from field: optional double kl_coefficient = 13;
+   */
+  klCoefficient?: number | undefined;
+
+  /**
+   * How far the ratio of probabilities may be from 1 (PPO's ε), 0 to 100.
+   *
+   * @generated from field: optional double clip = 14;
+   */
+  clip?: number | undefined;
+
+  /**
+   * What importance weights are of: "token" or "sequence".
+   *
+   * @generated from field: string importance_level = 15;
+   */
+  importanceLevel: string;
+
+  /**
+   * The coefficient of the entropy bonus, 0 to 100.
+   *
+   * @generated from field: optional double entropy_coefficient = 16;
+   */
+  entropyCoefficient?: number | undefined;
+
+  /**
+   * The temperature of rollouts, 0 to 100.
+   *
+   * @generated from field: optional double temperature = 17;
+   */
+  temperature?: number | undefined;
+
+  /**
+   * The nucleus of rollouts, 1e-6 to 1; 1: all tokens.
+   *
+   * @generated from field: optional double top_p = 18;
+   */
+  topP?: number | undefined;
+
+  /**
+   * Tokens that rollouts choose among; 0: all.
+   *
+   * @generated from field: optional uint32 top_k = 19;
+   */
+  topK?: number | undefined;
+
+  /**
+   * Tokens of a prompt; at least 1.
+   *
+   * @generated from field: optional uint32 prompt_length_max = 20;
+   */
+  promptLengthMax?: number | undefined;
+
+  /**
+   * Tokens of a completion; at least 1.
+   *
+   * @generated from field: optional uint32 completion_length_max = 21;
+   */
+  completionLengthMax?: number | undefined;
+
+  /**
+   * The temperature of evaluation, 0 to 100.
+   *
+   * @generated from field: optional double evaluation_temperature = 22;
+   */
+  evaluationTemperature?: number | undefined;
+
+  /**
+   * The nucleus of evaluation, 1e-6 to 1; 1: all tokens.
+   *
+   * @generated from field: optional double evaluation_top_p = 23;
+   */
+  evaluationTopP?: number | undefined;
+
+  /**
+   * Tokens that evaluation chooses among; 0: all.
+   *
+   * @generated from field: optional uint32 evaluation_top_k = 24;
+   */
+  evaluationTopK?: number | undefined;
+
+  /**
+   * Completions of each prompt of an evaluation; at least 1.
+   *
+   * @generated from field: optional uint32 evaluation_samples = 25;
+   */
+  evaluationSamples?: number | undefined;
+
+  /**
+   * The judge's model. A server's judge is set by its own flag, --judge-model.
+   *
+   * @generated from field: string judge_model = 26;
+   */
+  judgeModel: string;
+
+  /**
+   * The judge's temperature, 0 to 100. A server's is set by its own flag,
+   * --judge-temperature.
+   *
+   * @generated from field: optional double judge_temperature = 27;
+   */
+  judgeTemperature?: number | undefined;
+
+  /**
+   * β of the loss over contrast pairs (VCC-RLOO 3.3), 0 to 100.
+   *
+   * @generated from field: optional double contrast_beta = 28;
+   */
+  contrastBeta?: number | undefined;
+
+  /**
+   * The coefficient of the loss over contrast pairs (VCC-RLOO's c), 0 to 100.
+   *
+   * @generated from field: optional double contrast_coefficient = 29;
+   */
+  contrastCoefficient?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.TrainerSettings.
+ * Use `create(TrainerSettingsSchema)` to create a new message.
+ */
+export declare const TrainerSettingsSchema: GenMessage<TrainerSettings>;
 
 /**
  * An arm as it stands.
