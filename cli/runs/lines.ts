@@ -1,4 +1,5 @@
 /** A run in lines of text: as it stands, with a bar for each arm, and what it drew. Every line fits the width. */
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { RunConfig, RunState } from "../../clients/ts/src/public.ts";
 import type { Series, Step } from "./series.ts";
 import { topArms, topOf } from "./top-arms.ts";
@@ -50,12 +51,18 @@ export function tasksText(config: RunConfig | undefined, { cursor, shape }: RunS
   return isAll ? `${cursor} of ${length}${tasks}` : `${cursor}${tasks} for ${length} to train on`;
 }
 
+/** Whether a run is done or paused, and then by whom and since when; empty: it goes on. */
+export function standingText({ done, paused, pausedBy, pausedAt }: RunState): string {
+  if (done || !paused) return done ? "done" : "";
+  const by = pausedBy === "" ? "" : ` by ${pausedBy}`;
+  return `paused${by}${pausedAt === undefined ? "" : ` since ${timestampDate(pausedAt).toISOString()}`}`;
+}
+
 /** In a line or two. */
 export function headLines(config: RunConfig | undefined, state: RunState): readonly string[] {
   const { runId, batchesDrawn, batchesClosed, groupsOutstanding, samplesRecorded, epoch, policy } = state;
-  const standing = state.done ? "done" : state.paused ? "paused" : "";
   return [
-    [runId, policy?.kind.case ?? "", standing].filter((word) => word !== "").join("  "),
+    [runId, policy?.kind.case ?? "", standingText(state)].filter((word) => word !== "").join("  "),
     `${tasksText(config, state, " tasks")}, ${batchesDrawn} update batches (${batchesClosed} closed), ${groupsOutstanding} groups open, ${samplesRecorded} samples` +
       (epoch === 0 ? "" : `, epoch ${epoch}`),
   ];
@@ -166,5 +173,7 @@ export function plainLine(config: RunConfig | undefined, state: RunState): strin
     ({ armId, probability, recentSolvedShare }) =>
       `${armId}=${percent(probability)}${recentSolvedShare === undefined ? "" : ` (solved ${percent(recentSolvedShare)})`}`,
   );
-  return [standing, arms.join(", "), ...evaluationLines(state), ...(state.paused ? ["paused"] : [])].join("; ");
+  return [standing, arms.join(", "), ...evaluationLines(state), ...(state.paused ? [standingText(state)] : [])].join(
+    "; ",
+  );
 }

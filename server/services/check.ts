@@ -11,10 +11,11 @@ export function invalid(field: string, problem: string): RpcError {
 export function several([first, ...rest]: readonly [RpcError, ...RpcError[]]): RpcError {
   const others = [...first.others, ...rest.flatMap((error) => [error, ...error.others])];
   if (rest.length === 0) return first;
-  const { code, message, retryDelayMs, field } = first;
+  const { code, message, retryDelayMs, wait, field } = first;
   return new RpcError(code, message, {
     others,
     ...(retryDelayMs !== undefined && { retryDelayMs }),
+    ...(wait && { wait }),
     ...(field !== undefined && { field }),
   });
 }

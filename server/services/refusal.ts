@@ -15,6 +15,9 @@ export function invalidAt(prefix: string, { field, message }: Invalid): RpcError
   return invalid(prefix + field, message);
 }
 
+/** Tasks cannot be made now. */
+const notMade = { wait: { reason: "TASKS_UNAVAILABLE" } } as const;
+
 export function errorOf(refusal: Refusal, prefix: string): RpcError {
   const { message } = refusal;
   switch (refusal.kind) {
@@ -29,7 +32,7 @@ export function errorOf(refusal: Refusal, prefix: string): RpcError {
     case "out_of_range":
       return new RpcError("OUT_OF_RANGE", message);
     case "unavailable":
-      return new RpcError("UNAVAILABLE", message, { retryDelayMs: refusal.retryDelayMs });
+      return new RpcError("UNAVAILABLE", message, { ...notMade, ...refusal });
     case "aborted":
       return new RpcError("ABORTED", message);
     case "cancelled":
@@ -49,9 +52,7 @@ export function makeError(result: Exclude<MakeResult, { kind: "made" }>): RpcErr
       return new RpcError(
         "RESOURCE_EXHAUSTED",
         `too many tasks wait for the workers: try again in ${retryDelayMs} ms, or ask for fewer at once`,
-        {
-          retryDelayMs,
-        },
+        { retryDelayMs, wait: { reason: "OVERLOADED" } },
       );
     }
     case "timeout":
@@ -60,7 +61,7 @@ export function makeError(result: Exclude<MakeResult, { kind: "made" }>): RpcErr
         `${result.message}: ask for smaller parameters or raise --worker-time-limit-ms`,
       );
     case "unavailable":
-      return new RpcError("UNAVAILABLE", result.message, { retryDelayMs: result.retryDelayMs });
+      return new RpcError("UNAVAILABLE", result.message, { ...notMade, retryDelayMs: result.retryDelayMs });
     case "cancelled":
       return new RpcError("CANCELLED", "the caller is gone");
   }

@@ -126,7 +126,7 @@ export function doneOr<Value>(outcome: AsideOutcome<Value>): Value {
     case "overloaded": {
       const { waitingMax, retryDelayMs } = outcome;
       const message = `pictures, solutions and simulations wait already: ${waitingMax} may in all, and a quarter of them of one caller`;
-      throw new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs });
+      throw new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs, wait: { reason: "OVERLOADED" } });
     }
     case "cancelled":
       throw new RpcError("CANCELLED", "the caller is gone");

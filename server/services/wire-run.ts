@@ -48,13 +48,15 @@ export function runToWire(run: ListedView): Run {
 }
 
 export function stateToWire(state: StateView): RunState {
-  const { runId, incarnation, epoch, groupsOutstanding, paused, done } = state;
+  const { runId, incarnation, epoch, groupsOutstanding, paused, pausedBy = "", pausedAtMs = 0, done } = state;
   return create(RunStateSchema, {
     runId,
     incarnation,
     epoch,
     groupsOutstanding,
     paused,
+    pausedBy,
+    ...(pausedAtMs > 0 && { pausedAt: timestampFromMs(pausedAtMs) }),
     done,
     version: BigInt(state.version),
     cursor: BigInt(state.cursor),

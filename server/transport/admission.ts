@@ -140,20 +140,22 @@ export function createAdmissionControl(config: AdmissionConfig, tokens: Tokens |
   };
 }
 
+const OVERLOADED = { reason: "OVERLOADED" } as const;
+
 function overloaded(inflightMax: number): RpcError {
   const message = `the server already has ${inflightMax} calls in progress, its limit (--max-inflight-calls)`;
-  return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs: overloadDelayMs });
+  return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs: overloadDelayMs, wait: OVERLOADED });
 }
 
 function tokenOverloaded(name: string, inflightMax: number): RpcError {
   const message = `the token '${name}' already has ${inflightMax} calls in progress, its limit (max_inflight_calls)`;
-  return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs: overloadDelayMs });
+  return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs: overloadDelayMs, wait: OVERLOADED });
 }
 
 function tokenTooFast({ name, token }: Account, retryDelayMs: number): RpcError {
   const rate = token?.maxCallsPerSecond;
   const message = `the token '${name}' began more than ${rate} calls a second, its limit (max_calls_per_second)`;
-  return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs });
+  return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs, wait: OVERLOADED });
 }
 
 // What the headers say: who calls, and whether a web page made them do it.
@@ -328,7 +330,7 @@ function tooMuchMemory(maxBytes: number): RpcError {
   const message =
     `the open calls hold more than ${maxBytes} bytes that are not answered or not read (--max-held-bytes), ` +
     "and this one held most of them: send less at once, and read the answers";
-  return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs });
+  return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs, wait: OVERLOADED });
 }
 
 function tooSlow(requestTimeoutMs: number): RpcError {

@@ -222,7 +222,10 @@ export abstract class Call implements CallContext, OpenCall {
     if (thrown instanceof StoreUnavailable) {
       this.log.error({ err: thrown, method: this.method.path }, "the store is unavailable");
       const message = `the server's store is unavailable, and its log says why (request id ${this.requestId}): try again`;
-      return new RpcError("UNAVAILABLE", message, { retryDelayMs: storeDelayMs });
+      return new RpcError("UNAVAILABLE", message, {
+        retryDelayMs: storeDelayMs,
+        wait: { reason: "STORE_UNAVAILABLE" },
+      });
     }
     if (thrown instanceof StoreDamaged) {
       this.log.error({ err: thrown, method: this.method.path }, "the store is damaged");

@@ -103,9 +103,27 @@ export const codes = {
 
 export type CodeName = keyof typeof codes;
 
+/** Why a caller that is told to wait waits. The contract's service comments say what each means. */
+export type WaitReason =
+  | "PAUSED"
+  | "FEEDBACK_DUE"
+  | "ARMS_MASKED"
+  | "TASKS_UNAVAILABLE"
+  | "STORE_UNAVAILABLE"
+  | "OVERLOADED"
+  | "SHUTTING_DOWN";
+
+/** A reason to wait, and what is known of it by name, e.g. `paused_by`. */
+export interface Wait {
+  readonly reason: WaitReason;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
 export interface RpcErrorOptions {
   /** How long to wait before trying again, milliseconds; unset: trying again is of no use, or of use at once. */
   readonly retryDelayMs?: number;
+  /** Why the caller waits; unset: the failure is no wait. */
+  readonly wait?: Wait;
   /** The request's field at fault, as a path, e.g. "spec.environment" or "groups[3].task_id". */
   readonly field?: string;
   /** What else is wrong with the request: for callers in this process, as none of it goes on the wire. */
@@ -142,6 +160,7 @@ export function withoutStack<E extends Error>(make: () => E): E {
 export class RpcError extends Error {
   readonly code: CodeName;
   readonly retryDelayMs: number | undefined;
+  readonly wait: Wait | undefined;
   readonly field: string | undefined;
   readonly others: readonly RpcError[];
 
@@ -153,6 +172,7 @@ export class RpcError extends Error {
     Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.retryDelayMs = options.retryDelayMs;
+    this.wait = options.wait;
     this.field = options.field === undefined ? undefined : sendable(options.field, FIELD_BYTES_MAX);
     this.others = options.others ?? [];
   }
@@ -165,5 +185,6 @@ const drainDelayMs = 1000;
 export function shuttingDown(): RpcError {
   return new RpcError("UNAVAILABLE", "the server is shutting down; call again, and another one may answer", {
     retryDelayMs: drainDelayMs,
+    wait: { reason: "SHUTTING_DOWN" },
   });
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { type Run, RunSchema } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { jsonOf, print, printJson, table } from "../../print.ts";
-import { stateLines, tasksText } from "../../runs/lines.ts";
+import { standingText, stateLines, tasksText } from "../../runs/lines.ts";
 import { terminalWidth } from "../../print.ts";
 
 interface Flags extends ConnectionFlags {
@@ -44,7 +44,7 @@ export function addLook(group: Command): void {
 function listed(runs: readonly Run[]): string {
   const rows = runs.map(({ runId, config, state, unreadable }) => {
     if (unreadable !== "") return [runId, "", "cannot be read", "", "", ""];
-    const standing = state?.done ? "done" : state?.paused ? "paused" : "going on";
+    const standing = (state && standingText(state)) || "going on";
     const tasks = state === undefined ? "0" : tasksText(config, state);
     const arms = String(state?.arms.filter(({ removed }) => !removed).length ?? 0);
     return [runId, state?.policy?.kind.case ?? "", standing, tasks, String(state?.samplesRecorded ?? 0n), arms];

@@ -18,6 +18,8 @@ import { imported } from "./importing.ts";
 
 type Change<Spec, Key extends InstanceKey> = Exclude<RunEvent<Spec, Key>, { kind: "created" | "imported" }>;
 
+const notPaused = { paused: false, pausedBy: "", pausedAtMs: 0 } as const;
+
 function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): RunState<Spec, never> {
   return {
     runId,
@@ -29,7 +31,7 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
     policyState: definitionOf(config.policy).initial(config.policy.config, config.arms.length, 0),
     weights: config.arms.map((arm) => arm.weight),
     masks: config.arms.map(() => null),
-    paused: false,
+    ...notPaused,
     incarnations: [incarnation],
     epoch: 0,
     rolledBack: [],
@@ -219,9 +221,9 @@ function reduce<Spec, Key extends InstanceKey>(
     case "armUnmasked":
       return masked(event.arm, null);
     case "paused":
-      return told({ ...state, paused: true });
+      return told({ ...state, paused: true, pausedBy: event.by, pausedAtMs: event.atMs });
     case "resumed":
-      return told({ ...state, paused: false });
+      return told({ ...state, ...notPaused });
     case "evaluationOpened":
       return told(withRound(state, event));
     case "evaluated":

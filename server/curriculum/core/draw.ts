@@ -112,7 +112,7 @@ function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]):
 function nothingToDraw({ config, masks }: RunState): Refusal {
   const masked = config.arms.flatMap(({ id }, i) => (masks[i] === null ? [] : [`"${id}": ${masks[i]}`]));
   const message = `no arm can be drawn now; masked are ${masked.join("; ")}`;
-  return { kind: "unavailable", message, retryDelayMs: MASKED_RETRY_MS };
+  return { kind: "unavailable", message, retryDelayMs: MASKED_RETRY_MS, wait: { reason: "ARMS_MASKED" } };
 }
 
 /** Plans the next update batch. The state must be ready (drawReadiness). */

@@ -65,6 +65,14 @@ export interface Reshaped<Spec> {
   readonly policy: Policy | null;
 }
 
+export interface Paused {
+  readonly kind: "paused";
+  /** The name of the caller's token; empty: not known. */
+  readonly by: string;
+  /** 0: not known, in journals of older servers. */
+  readonly atMs: number;
+}
+
 export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | Created<Spec>
   | BatchDrawn<Key>
@@ -83,7 +91,7 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   /** What scoring the tasks of the arm needs is down: it is not drawn from. */
   | { readonly kind: "armMasked"; readonly arm: number; readonly reason: string }
   | { readonly kind: "armUnmasked"; readonly arm: number }
-  | { readonly kind: "paused" }
+  | Paused
   | { readonly kind: "resumed" }
   | { readonly kind: "evaluationOpened"; readonly arm: number; readonly round: number; readonly atMs: number }
   | EvaluationResults

@@ -85,6 +85,10 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Why each arm is not drawn from, although its weight is above 0; null: it is. */
   readonly masks: readonly (string | null)[];
   readonly paused: boolean;
+  /** Who paused the run; empty: it is not paused, or nobody knows. */
+  readonly pausedBy: string;
+  /** 0: the run is not paused, or nobody knows since when. */
+  readonly pausedAtMs: number;
   /**
    * One for the creation and for each import, the last of which is in force: only feedback for tasks that were given out
    * under it counts. They are random, and nothing is drawn by them. Those before tell an export of this run, whose

@@ -221,13 +221,25 @@ export function isInvalid(value: unknown): value is Invalid {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "invalid";
 }
 
+/** Why the caller is to ask again later, and what is known of it by name. */
+export interface Wait {
+  readonly reason: "PAUSED" | "FEEDBACK_DUE" | "ARMS_MASKED" | "OVERLOADED";
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
 export type Refusal =
   | Invalid
   | { readonly kind: "not_found"; readonly message: string }
   | { readonly kind: "already_exists"; readonly field: string; readonly message: string }
   | { readonly kind: "failed_precondition"; readonly message: string }
   | { readonly kind: "out_of_range"; readonly message: string }
-  | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number }
+  | {
+      readonly kind: "unavailable";
+      readonly message: string;
+      readonly retryDelayMs: number;
+      /** Left out: tasks cannot be made now. */
+      readonly wait?: Wait;
+    }
   /** Other processes kept changing the run; try again. */
   | { readonly kind: "aborted"; readonly message: string }
   /** The caller went away. */

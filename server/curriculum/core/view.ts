@@ -64,6 +64,9 @@ export interface StateView {
   readonly groupsOutstanding: number;
   readonly samplesRecorded: number;
   readonly paused: boolean;
+  /** As RunState has it; left out in what older servers wrote. */
+  readonly pausedBy?: string;
+  readonly pausedAtMs?: number;
   readonly done: boolean;
   readonly policy: Policy;
   /** In the configuration's order. */
@@ -241,6 +244,8 @@ export function stateView(state: RunState): StateView {
     groupsOutstanding: state.groupsOpen,
     samplesRecorded: state.samplesRecorded,
     paused: state.paused,
+    pausedBy: state.pausedBy,
+    pausedAtMs: state.pausedAtMs,
     done: isDone(state),
     policy: state.policy,
     arms: state.config.arms.map((_, i) => armView(state, i, probabilities[i] ?? 0, values[i] ?? 0)),

@@ -74,7 +74,8 @@ export function feedbackQueue<Spec, Key extends InstanceKey>(registry: Registry<
       const gathered = byRun.get(runId) ?? { calls: [], items: 0 };
       if (gathered.items + items.length > PENDING_ITEMS_MAX) {
         const message = "too much feedback waits for the store";
-        return Promise.resolve({ kind: "unavailable", message, retryDelayMs: 1000 });
+        const wait = { reason: "OVERLOADED" } as const;
+        return Promise.resolve({ kind: "unavailable", message, retryDelayMs: 1000, wait });
       }
       byRun.set(runId, gathered);
       return new Promise((resolve, reject) => {

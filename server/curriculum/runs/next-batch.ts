@@ -1,4 +1,6 @@
 /** NextBatch: serves what is drawn, draws what is due, and waits for feedback that is due. */
+import { toJson } from "@bufbuild/protobuf";
+import { timestampFromMs, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { drawReadiness } from "../core/draw.ts";
 import type { HandedOut } from "../core/events.ts";
 import { type Batch, batchEnd, type Group, type IssuedTask } from "../core/batches.ts";
@@ -45,6 +47,8 @@ type Step<Key extends InstanceKey> =
   | { readonly kind: "draw" }
   /** The next update batch is wanted, and waits for feedback of this batch. */
   | { readonly kind: "wait"; readonly batch: number }
+  /** The next update batch is wanted, and waits for Resume. */
+  | { readonly kind: "paused" }
   | Refusal;
 
 /** The first task that was never given out; else the next update batch. */
@@ -132,12 +136,10 @@ function nextStep<Spec, Key extends InstanceKey>(
     const nothing = groups.length === 0;
     if (readiness.kind === "ready" && (mayDraw || nothing)) return { kind: "draw" };
     if (nothing && readiness.kind === "waiting") return { kind: "wait", batch: readiness.batch };
-    if (nothing && readiness.kind === "paused") return { kind: "failed_precondition", message: PAUSED };
+    if (nothing && readiness.kind === "paused") return readiness;
   }
   return { kind: "serve", groups, from, to: next, done: end && next >= state.cursor };
 }
-
-const PAUSED = "the run is paused: it draws again after Resume, which is `gradus run resume`";
 
 interface Looked<Spec, Key extends InstanceKey> {
   readonly kind: "looked";
@@ -183,9 +185,9 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
       if (refused !== undefined) return refused;
       const drawn = await drawing.draw(signal, withDraw);
       if (drawn.kind !== "done") refused = drawn;
-    } else if (step.kind === "wait") {
+    } else if (step.kind === "wait" || step.kind === "paused") {
       const leftMs = deadlineMs - clock.now();
-      if (leftMs <= 0) return notDue(step.batch);
+      if (leftMs <= 0) return step.kind === "wait" ? notDue(step.batch) : paused(state);
       if (run.state() === state) await changeOf(run, clock, Math.min(leftMs, POLL_MS), signal);
     } else return step;
   }
@@ -194,5 +196,14 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
 
 function notDue(batch: number): Refusal {
   const message = `the next update batch waits for feedback of batch ${batch}`;
-  return { kind: "unavailable", message, retryDelayMs: RETRY_DELAY_MS };
+  const wait = { reason: "FEEDBACK_DUE", metadata: { update_batch: String(batch) } } as const;
+  return { kind: "unavailable", message, retryDelayMs: RETRY_DELAY_MS, wait };
+}
+
+function paused({ runId, pausedBy, pausedAtMs }: RunState): Refusal {
+  const since = pausedAtMs === 0 ? "" : toJson(TimestampSchema, timestampFromMs(pausedAtMs));
+  const by = pausedBy === "" ? "" : ` by "${pausedBy}"`;
+  const message = `run "${runId}" was paused${by}${since && ` at ${since}`}, and draws no update batch until \`gradus run resume ${runId}\``;
+  const wait = { reason: "PAUSED", metadata: { paused_by: pausedBy, paused_since: since } } as const;
+  return { kind: "unavailable", message, retryDelayMs: RETRY_DELAY_MS, wait };
 }

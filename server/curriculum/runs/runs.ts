@@ -222,6 +222,7 @@ function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: u
 /** Control changes; without events where they change nothing. */
 function controlling<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
+  clock: Clock,
 ): Operations<
   Spec,
   Key,
@@ -273,7 +274,11 @@ function controlling<Spec, Key extends InstanceKey>(
     advance: (runId, by, validateOnly) => control([runId, by, validateOnly], advanced),
     maskArms: (resource, reason) => registry.maskArms(resource, reason),
     pause: (runId, by, validateOnly) =>
-      control([runId, by, validateOnly], (state) => (state.paused ? [] : [{ kind: "paused" }]), ofPause),
+      control(
+        [runId, by, validateOnly],
+        ({ paused }) => (paused ? [] : [{ kind: "paused", by: by ?? "", atMs: clock.now() }]),
+        ofPause,
+      ),
     resume: (runId, by, validateOnly) =>
       control([runId, by, validateOnly], (state) => (state.paused ? [{ kind: "resumed" }] : []), ofResume),
   };
@@ -287,7 +292,7 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
     ...keeping(ports, registry),
     list: listing(ports, registry),
     ...feedingBack(registry, clock),
-    ...controlling(registry),
+    ...controlling(registry, clock),
     nextBatch: (runId, request) =>
       within(registry, runId, ({ run, drawing }) => nextBatch(run, drawing, clock, request)),
     nextEvaluation: (runId, request) => within(registry, runId, ({ run }) => nextEvaluation(run, ports, keys, request)),

@@ -49,7 +49,8 @@ export async function begin(handlers: Handlers, choice: Choice, context: Context
   const [task] = tasks;
   if (task !== undefined) return { task, sampleIndex, next: { run: runId, cursor: nextCursor } };
   if (done) throw new RpcError("OUT_OF_RANGE", `run '${runId}' is done: it gives no more tasks`);
-  throw new RpcError("UNAVAILABLE", `run '${runId}' has no task there yet: try again`, { retryDelayMs: 1000 });
+  const message = `run '${runId}' has no task there yet: try again`;
+  throw new RpcError("UNAVAILABLE", message, { retryDelayMs: 1000, wait: { reason: "FEEDBACK_DUE" } });
 }
 
 /** What is seen of a task. */

@@ -35,7 +35,7 @@ import { createPage } from "./page.ts";
 
 const ownHeaders = ["authorization", "x-request-id", "traceparent", "tracestate"] as const;
 const allowedHeaders = [...cors.allowedHeaders, ...ownHeaders].join(", ");
-const exposedHeaders = [...cors.exposedHeaders, "retry-delay-ms"].join(", ");
+const exposedHeaders = [...cors.exposedHeaders, "retry-delay-ms", "wait-reason"].join(", ");
 const allowedMethods = cors.allowedMethods.join(", ");
 /** The longest that browsers keep a preflight's answer. */
 const maxAgeSeconds = 7200;

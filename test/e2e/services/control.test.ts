@@ -1,6 +1,7 @@
 /** UpdatePolicy, SetWeights, Pause, Resume, Advance and GetHistory, point by point from the contract's comments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type MessageInitShape, toJson } from "@bufbuild/protobuf";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { BatchRecord, ControlRecord, StageSchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
 import { BANDIT, MIXTURE, runOf } from "./run-of.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";
@@ -153,9 +154,14 @@ describe("Pause and Resume", () => {
     const run = await runOf(wire, "pause", { policy: MIXTURE });
     const issued = await run.next(0);
     expect((await wire.curriculum.pause({ runId: "pause" })).appliesFromCursor).toBe(2n);
+    const { pausedBy, pausedAt } = (await stateOf("pause")) ?? {};
+    const since = pausedAt && toJson(TimestampSchema, pausedAt);
+    expect([pausedBy, Date.now() - Date.parse(since ?? "") < 600_000]).toEqual(["", true]);
     expect(await failureOf(run.next(2))).toEqual({
-      code: "FAILED_PRECONDITION",
-      message: "the run is paused: it draws again after Resume, which is `gradus run resume`",
+      code: "UNAVAILABLE",
+      message: `run "pause" was paused at ${since}, and draws no update batch until \`gradus run resume pause\``,
+      retryDelayMs: 1000,
+      reason: "PAUSED",
     });
     // What was issued can be asked for again, and scored.
     expect(await run.next(0, 10)).toEqual(issued);

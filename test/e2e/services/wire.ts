@@ -34,6 +34,8 @@ export interface Failure {
   readonly field?: string;
   /** Of the trailer that clients read, if it came. */
   readonly retryDelayMs?: number;
+  /** Why the caller is to wait, of the trailer that clients read, if it came. */
+  readonly reason?: string;
 }
 
 /** Fails where the call does not. */
@@ -46,6 +48,7 @@ export async function failureOf(call: Promise<unknown>): Promise<Failure> {
   const { code, rawMessage: message } = error;
   const field = fieldOf(error);
   const delay = error.metadata.get("retry-delay-ms");
+  const reason = error.metadata.get("wait-reason");
   const name = Code[code].replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_").toUpperCase();
   // Connect spells it with one l.
   return {
@@ -53,6 +56,7 @@ export async function failureOf(call: Promise<unknown>): Promise<Failure> {
     message,
     ...(field !== undefined && { field }),
     ...(delay !== null && { retryDelayMs: Number(delay) }),
+    ...(reason !== null && { reason }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { memoryStore } from "../../../server/stores/memory.ts";
 import {
   answer,
   arm,
@@ -6,12 +7,14 @@ import {
   banditPolicy,
   batchesOf,
   bench,
+  fakeClock,
   runConfig,
   train,
   value,
   made,
   mixturePolicy,
   noConstraints,
+  settled,
   sourceOf,
 } from "./support.ts";
 
@@ -244,7 +247,7 @@ test("a pause that comes while a batch is being drawn stops the draw", async () 
   const drawing = ask(runs, "run", 0, 6);
   value(await runs.pause("run"));
   release();
-  expect((await drawing).kind).toBe("failed_precondition");
+  expect(await drawing).toMatchObject({ kind: "unavailable", wait: { reason: "PAUSED" } });
   expect(value(await runs.get("run")).state.cursor).toBe(0);
 });
 
@@ -255,8 +258,58 @@ test("a paused run gives what is issued, and goes on after", async () => {
   expect(value(await runs.pause("run"))).toMatchObject({ appliesFromCursor: 6 });
   expect(value(await runs.get("run")).state.paused).toBe(true);
   expect(value(await ask(runs, "run", 0, 12)).tasks).toEqual(tasks);
-  expect((await ask(runs, "run", 6)).kind).toBe("failed_precondition");
+  expect(await ask(runs, "run", 6)).toMatchObject({ kind: "unavailable", wait: { reason: "PAUSED" } });
   await answer(runs, "run", tasks);
   value(await runs.resume("run"));
   expect(value(await ask(runs, "run", 6, 6)).tasks).toHaveLength(6);
+});
+
+describe("a pause is a wait", () => {
+  const { signal } = new AbortController();
+  const sinceMs = fakeClock().now();
+  const since = "1970-01-01T00:16:40Z";
+  const asked = { cursor: 0, count: 6, waitMs: 10_000, signal };
+
+  test("that ends with Resume, at once", async () => {
+    const { runs } = bench();
+    value(await runs.create("run", runConfig()));
+    value(await runs.pause("run", "ops"));
+    const waiting = runs.nextBatch("run", asked);
+    await settled();
+    value(await runs.resume("run", "ops"));
+    // The clock stands still: nothing but the change wakes the caller.
+    expect(value(await waiting).tasks).toHaveLength(6);
+  });
+
+  test("that says who paused the run, since when and how it goes on", async () => {
+    const { runs, clock } = bench();
+    value(await runs.create("run", runConfig()));
+    value(await runs.pause("run", "ops"));
+    await clock.advance(1000);
+    // The second pause changes nothing.
+    expect(value(await runs.pause("run", "somebody")).noEffect).toEqual(["the run is paused already"]);
+    const waiting = runs.nextBatch("run", asked);
+    await clock.advance(10_000);
+    expect(await waiting).toEqual({
+      kind: "unavailable",
+      message: `run "run" was paused by "ops" at ${since}, and draws no update batch until \`gradus run resume run\``,
+      retryDelayMs: 1000,
+      wait: { reason: "PAUSED", metadata: { paused_by: "ops", paused_since: since } },
+    });
+    expect(value(await runs.get("run")).state).toMatchObject({ paused: true, pausedBy: "ops", pausedAtMs: sinceMs });
+    value(await runs.resume("run"));
+    expect(value(await runs.resume("run")).noEffect).toEqual(["the run is not paused"]);
+    const { paused, pausedBy, pausedAtMs } = value(await runs.get("run")).state;
+    expect([paused, pausedBy, pausedAtMs]).toEqual([false, "", 0]);
+  });
+
+  test("that a server which reads the journal anew tells in the same words", async () => {
+    const store = memoryStore();
+    const one = bench({ store });
+    value(await one.runs.create("run", runConfig()));
+    value(await one.runs.pause("run", "ops"));
+    const { wait } = (await ask(one.runs, "run", 0)) as { wait?: unknown };
+    expect(wait).toEqual({ reason: "PAUSED", metadata: { paused_by: "ops", paused_since: since } });
+    expect(await ask(bench({ store }).runs, "run", 0)).toMatchObject({ wait });
+  });
 });

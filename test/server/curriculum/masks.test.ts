@@ -97,6 +97,7 @@ test("a run of which no arm is left answers by name, and goes on when one is bac
     kind: "unavailable",
     message: 'no arm can be drawn now; masked are "judged": down; "other": full',
     retryDelayMs: 1000,
+    wait: { reason: "ARMS_MASKED" },
   });
   await runs.maskArms("sandbox", undefined);
   expect(value(await ask(runs, "run", 6, 6)).tasks).toHaveLength(6);

@@ -146,7 +146,7 @@ describe.each(stores)("on the $name store", ({ name, open }) => {
     const { state = "" } = (await store.list("", 1)).runs[0]?.summary ?? {};
     const paused = {
       expectedVersion: 1,
-      events: [eventBytes({ kind: "paused" })],
+      events: [eventBytes({ kind: "paused", by: "", atMs: 0 })],
       records: [],
       summary: { state },
     };

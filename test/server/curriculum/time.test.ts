@@ -46,6 +46,7 @@ describe("NextBatch", () => {
       kind: "unavailable",
       message: "the next update batch waits for feedback of batch 0",
       retryDelayMs: 1000,
+      wait: { reason: "FEEDBACK_DUE", metadata: { update_batch: "0" } },
     });
   });
 

@@ -44,6 +44,18 @@ describe.each(ports)("over %s", (port) => {
     expect(error.findDetails(createRegistry())).toEqual([]);
   });
 
+  test("a reason to wait arrives as google.rpc.ErrorInfo and as plain metadata", async () => {
+    const wait = { reason: "PAUSED", metadata: { paused_by: "ö" } } as const;
+    const server = await start(throwing(new RpcError("UNAVAILABLE", "later", { retryDelayMs: 1, wait })));
+    const { details, metadata } = await failure(server, port);
+    expect(metadata.get("wait-reason")).toBe("PAUSED");
+    const info = details.find((detail) => "type" in detail && detail.type === "google.rpc.ErrorInfo");
+    // ErrorInfo { string reason = 1; string domain = 2; map<string, string> metadata = 3 }, written by hand.
+    const entry = [0x0a, 9, ...Buffer.from("paused_by"), 0x12, 2, ...Buffer.from("ö")];
+    const value = [0x0a, 6, ...Buffer.from("PAUSED"), 0x12, 6, ...Buffer.from("gradus"), 0x1a, entry.length, ...entry];
+    expect(info).toEqual({ type: "google.rpc.ErrorInfo", value: Uint8Array.from(value) });
+  });
+
   test("a field at fault arrives as google.rpc.BadRequest", async () => {
     const server = await start(throwing(new RpcError("INVALID_ARGUMENT", "no", { field: "a.b" })));
     const { details } = await failure(server, port);

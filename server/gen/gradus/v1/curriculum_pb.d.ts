@@ -1965,7 +1965,7 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
   samplesRecorded: bigint;
 
   /**
-   * Whether issuing is paused.
+   * Whether issuing is paused. See paused_by and paused_at.
    *
    * @generated from field: bool paused = 9;
    */
@@ -2024,6 +2024,22 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
    * @generated from field: gradus.v1.RunShape shape = 16;
    */
   shape?: RunShape | undefined;
+
+  /**
+   * The name of the token that paused the run. Empty: the run is not paused, the
+   * server asks for no token, or an older server paused the run.
+   *
+   * @generated from field: string paused_by = 17;
+   */
+  pausedBy: string;
+
+  /**
+   * When the run was paused. Unset: the run is not paused, or an older server
+   * paused it.
+   *
+   * @generated from field: google.protobuf.Timestamp paused_at = 18;
+   */
+  pausedAt?: Timestamp | undefined;
 };
 
 /**
@@ -4925,6 +4941,19 @@ export declare const AlikeOutcomesSchema: GenEnum<AlikeOutcomes>;
  * run's state or policy does not allow; ABORTED when another server process
  * changed the run at the same time (try again).
  *
+ * A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
+ * and google.rpc.ErrorInfo of the domain "gradus", whose reason says why. The trailing
+ * metadata retry-delay-ms and wait-reason say the same in plain text. Ask again after
+ * the delay. The reasons, and the keys of ErrorInfo.metadata:
+ * - PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
+ *   RunState.paused_at in RFC 3339 (UTC); either is empty if it is not known.
+ * - FEEDBACK_DUE: the next update batch waits for feedback of the one in update_batch.
+ * - ARMS_MASKED: what the scoring of all arms that could be drawn needs is down.
+ * - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
+ * - STORE_UNAVAILABLE: the server cannot reach its store.
+ * - OVERLOADED: a queue is full, or a limit of calls is reached.
+ * - SHUTTING_DOWN: the server stops; another one may answer.
+ *
  * @generated from service gradus.v1.CurriculumService
  */
 export declare const CurriculumService: GenService<{
@@ -4997,8 +5026,9 @@ export declare const CurriculumService: GenService<{
   },
   /**
    * Gives the tasks from a cursor on. Asking for a cursor again gives the same
-   * tasks. Waits a little for feedback that is due, then answers UNAVAILABLE with
-   * a retry delay. Answers fewer tasks than asked for where the next update batch
+   * tasks. If the next update batch waits for feedback (reason FEEDBACK_DUE) or the
+   * run is paused (reason PAUSED), the call waits as long as `wait` says, then
+   * answers UNAVAILABLE with that reason and a retry delay. Answers fewer tasks than asked for where the next update batch
    * is not due, and none with done set at the end of the run.
    *
    * @generated from rpc gradus.v1.CurriculumService.NextBatch
@@ -5142,8 +5172,9 @@ export declare const CurriculumService: GenService<{
     output: typeof AdvanceResponseSchema;
   },
   /**
-   * Stops issuing update batches; those issued go on. NextBatch past them
-   * answers FAILED_PRECONDITION until Resume.
+   * Stops issuing update batches; those issued go on. NextBatch past them waits,
+   * and answers UNAVAILABLE with the reason PAUSED if `wait` ends before Resume.
+   * Pausing a paused run changes nothing: who paused it first, and when, stays.
    *
    * @generated from rpc gradus.v1.CurriculumService.Pause
    */
@@ -5153,7 +5184,7 @@ export declare const CurriculumService: GenService<{
     output: typeof PauseResponseSchema;
   },
   /**
-   * Issues update batches again.
+   * Issues update batches again; NextBatch calls that wait go on at once.
    *
    * @generated from rpc gradus.v1.CurriculumService.Resume
    */

@@ -2045,6 +2045,8 @@ class RunState(google.protobuf.message.Message):
     FIRST_OPEN_CURSOR_FIELD_NUMBER: builtins.int
     EVALUATIONS_FIELD_NUMBER: builtins.int
     SHAPE_FIELD_NUMBER: builtins.int
+    PAUSED_BY_FIELD_NUMBER: builtins.int
+    PAUSED_AT_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Its id."""
     epoch: builtins.int
@@ -2062,7 +2064,7 @@ class RunState(google.protobuf.message.Message):
     samples_recorded: builtins.int
     """Samples recorded."""
     paused: builtins.bool
-    """Whether issuing is paused."""
+    """Whether issuing is paused. See paused_by and paused_at."""
     done: builtins.bool
     """Whether all of length is issued and closed."""
     incarnation: builtins.str
@@ -2073,6 +2075,10 @@ class RunState(google.protobuf.message.Message):
     first_open_cursor: builtins.int
     """The cursor of the first update batch that is not closed; where all are, that of
     the next. A trainer that died goes on here.
+    """
+    paused_by: builtins.str
+    """The name of the token that paused the run. Empty: the run is not paused, the
+    server asks for no token, or an older server paused the run.
     """
     @property
     def policy(self) -> global___Policy:
@@ -2094,6 +2100,12 @@ class RunState(google.protobuf.message.Message):
         with.
         """
 
+    @property
+    def paused_at(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """When the run was paused. Unset: the run is not paused, or an older server
+        paused it.
+        """
+
     def __init__(
         self,
         *,
@@ -2113,9 +2125,11 @@ class RunState(google.protobuf.message.Message):
         first_open_cursor: builtins.int = ...,
         evaluations: collections.abc.Iterable[global___EvaluationRecord] | None = ...,
         shape: global___RunShape | None = ...,
+        paused_by: builtins.str = ...,
+        paused_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["policy", b"policy", "shape", b"shape"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "evaluations", b"evaluations", "first_open_cursor", b"first_open_cursor", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "shape", b"shape", "version", b"version"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["paused_at", b"paused_at", "policy", b"policy", "shape", b"shape"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "evaluations", b"evaluations", "first_open_cursor", b"first_open_cursor", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "paused_at", b"paused_at", "paused_by", b"paused_by", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "shape", b"shape", "version", b"version"]) -> None: ...
 
 global___RunState = RunState
 

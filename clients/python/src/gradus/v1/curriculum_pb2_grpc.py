@@ -16,6 +16,19 @@ class CurriculumServiceStub(object):
     came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
     run's state or policy does not allow; ABORTED when another server process
     changed the run at the same time (try again).
+
+    A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
+    and google.rpc.ErrorInfo of the domain "gradus", whose reason says why. The trailing
+    metadata retry-delay-ms and wait-reason say the same in plain text. Ask again after
+    the delay. The reasons, and the keys of ErrorInfo.metadata:
+    - PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
+    RunState.paused_at in RFC 3339 (UTC); either is empty if it is not known.
+    - FEEDBACK_DUE: the next update batch waits for feedback of the one in update_batch.
+    - ARMS_MASKED: what the scoring of all arms that could be drawn needs is down.
+    - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
+    - STORE_UNAVAILABLE: the server cannot reach its store.
+    - OVERLOADED: a queue is full, or a limit of calls is reached.
+    - SHUTTING_DOWN: the server stops; another one may answer.
     """
 
     def __init__(self, channel):
@@ -167,6 +180,19 @@ class CurriculumServiceServicer(object):
     came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
     run's state or policy does not allow; ABORTED when another server process
     changed the run at the same time (try again).
+
+    A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
+    and google.rpc.ErrorInfo of the domain "gradus", whose reason says why. The trailing
+    metadata retry-delay-ms and wait-reason say the same in plain text. Ask again after
+    the delay. The reasons, and the keys of ErrorInfo.metadata:
+    - PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
+    RunState.paused_at in RFC 3339 (UTC); either is empty if it is not known.
+    - FEEDBACK_DUE: the next update batch waits for feedback of the one in update_batch.
+    - ARMS_MASKED: what the scoring of all arms that could be drawn needs is down.
+    - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
+    - STORE_UNAVAILABLE: the server cannot reach its store.
+    - OVERLOADED: a queue is full, or a limit of calls is reached.
+    - SHUTTING_DOWN: the server stops; another one may answer.
     """
 
     def CreateRun(self, request, context):
@@ -220,8 +246,9 @@ class CurriculumServiceServicer(object):
 
     def NextBatch(self, request, context):
         """Gives the tasks from a cursor on. Asking for a cursor again gives the same
-        tasks. Waits a little for feedback that is due, then answers UNAVAILABLE with
-        a retry delay. Answers fewer tasks than asked for where the next update batch
+        tasks. If the next update batch waits for feedback (reason FEEDBACK_DUE) or the
+        run is paused (reason PAUSED), the call waits as long as `wait` says, then
+        answers UNAVAILABLE with that reason and a retry delay. Answers fewer tasks than asked for where the next update batch
         is not due, and none with done set at the end of the run.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -329,15 +356,16 @@ class CurriculumServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Pause(self, request, context):
-        """Stops issuing update batches; those issued go on. NextBatch past them
-        answers FAILED_PRECONDITION until Resume.
+        """Stops issuing update batches; those issued go on. NextBatch past them waits,
+        and answers UNAVAILABLE with the reason PAUSED if `wait` ends before Resume.
+        Pausing a paused run changes nothing: who paused it first, and when, stays.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Resume(self, request, context):
-        """Issues update batches again.
+        """Issues update batches again; NextBatch calls that wait go on at once.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -547,6 +575,19 @@ class CurriculumService(object):
     came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
     run's state or policy does not allow; ABORTED when another server process
     changed the run at the same time (try again).
+
+    A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
+    and google.rpc.ErrorInfo of the domain "gradus", whose reason says why. The trailing
+    metadata retry-delay-ms and wait-reason say the same in plain text. Ask again after
+    the delay. The reasons, and the keys of ErrorInfo.metadata:
+    - PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
+    RunState.paused_at in RFC 3339 (UTC); either is empty if it is not known.
+    - FEEDBACK_DUE: the next update batch waits for feedback of the one in update_batch.
+    - ARMS_MASKED: what the scoring of all arms that could be drawn needs is down.
+    - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
+    - STORE_UNAVAILABLE: the server cannot reach its store.
+    - OVERLOADED: a queue is full, or a limit of calls is reached.
+    - SHUTTING_DOWN: the server stops; another one may answer.
     """
 
     @staticmethod

@@ -28,6 +28,19 @@ class CurriculumServiceStub:
     came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
     run's state or policy does not allow; ABORTED when another server process
     changed the run at the same time (try again).
+
+    A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
+    and google.rpc.ErrorInfo of the domain "gradus", whose reason says why. The trailing
+    metadata retry-delay-ms and wait-reason say the same in plain text. Ask again after
+    the delay. The reasons, and the keys of ErrorInfo.metadata:
+    - PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
+      RunState.paused_at in RFC 3339 (UTC); either is empty if it is not known.
+    - FEEDBACK_DUE: the next update batch waits for feedback of the one in update_batch.
+    - ARMS_MASKED: what the scoring of all arms that could be drawn needs is down.
+    - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
+    - STORE_UNAVAILABLE: the server cannot reach its store.
+    - OVERLOADED: a queue is full, or a limit of calls is reached.
+    - SHUTTING_DOWN: the server stops; another one may answer.
     """
 
     def __init__(self, channel: typing.Union[grpc.Channel, grpc.aio.Channel]) -> None: ...
@@ -82,8 +95,9 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.NextBatchResponse,
     ]
     """Gives the tasks from a cursor on. Asking for a cursor again gives the same
-    tasks. Waits a little for feedback that is due, then answers UNAVAILABLE with
-    a retry delay. Answers fewer tasks than asked for where the next update batch
+    tasks. If the next update batch waits for feedback (reason FEEDBACK_DUE) or the
+    run is paused (reason PAUSED), the call waits as long as `wait` says, then
+    answers UNAVAILABLE with that reason and a retry delay. Answers fewer tasks than asked for where the next update batch
     is not due, and none with done set at the end of the run.
     """
 
@@ -189,15 +203,16 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.PauseRequest,
         gradus.v1.curriculum_pb2.PauseResponse,
     ]
-    """Stops issuing update batches; those issued go on. NextBatch past them
-    answers FAILED_PRECONDITION until Resume.
+    """Stops issuing update batches; those issued go on. NextBatch past them waits,
+    and answers UNAVAILABLE with the reason PAUSED if `wait` ends before Resume.
+    Pausing a paused run changes nothing: who paused it first, and when, stays.
     """
 
     Resume: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.ResumeRequest,
         gradus.v1.curriculum_pb2.ResumeResponse,
     ]
-    """Issues update batches again."""
+    """Issues update batches again; NextBatch calls that wait go on at once."""
 
     ExportRun: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.ExportRunRequest,
@@ -262,6 +277,19 @@ class CurriculumServiceAsyncStub:
     came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
     run's state or policy does not allow; ABORTED when another server process
     changed the run at the same time (try again).
+
+    A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
+    and google.rpc.ErrorInfo of the domain "gradus", whose reason says why. The trailing
+    metadata retry-delay-ms and wait-reason say the same in plain text. Ask again after
+    the delay. The reasons, and the keys of ErrorInfo.metadata:
+    - PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
+      RunState.paused_at in RFC 3339 (UTC); either is empty if it is not known.
+    - FEEDBACK_DUE: the next update batch waits for feedback of the one in update_batch.
+    - ARMS_MASKED: what the scoring of all arms that could be drawn needs is down.
+    - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
+    - STORE_UNAVAILABLE: the server cannot reach its store.
+    - OVERLOADED: a queue is full, or a limit of calls is reached.
+    - SHUTTING_DOWN: the server stops; another one may answer.
     """
 
     CreateRun: grpc.aio.UnaryUnaryMultiCallable[
@@ -315,8 +343,9 @@ class CurriculumServiceAsyncStub:
         gradus.v1.curriculum_pb2.NextBatchResponse,
     ]
     """Gives the tasks from a cursor on. Asking for a cursor again gives the same
-    tasks. Waits a little for feedback that is due, then answers UNAVAILABLE with
-    a retry delay. Answers fewer tasks than asked for where the next update batch
+    tasks. If the next update batch waits for feedback (reason FEEDBACK_DUE) or the
+    run is paused (reason PAUSED), the call waits as long as `wait` says, then
+    answers UNAVAILABLE with that reason and a retry delay. Answers fewer tasks than asked for where the next update batch
     is not due, and none with done set at the end of the run.
     """
 
@@ -422,15 +451,16 @@ class CurriculumServiceAsyncStub:
         gradus.v1.curriculum_pb2.PauseRequest,
         gradus.v1.curriculum_pb2.PauseResponse,
     ]
-    """Stops issuing update batches; those issued go on. NextBatch past them
-    answers FAILED_PRECONDITION until Resume.
+    """Stops issuing update batches; those issued go on. NextBatch past them waits,
+    and answers UNAVAILABLE with the reason PAUSED if `wait` ends before Resume.
+    Pausing a paused run changes nothing: who paused it first, and when, stays.
     """
 
     Resume: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.ResumeRequest,
         gradus.v1.curriculum_pb2.ResumeResponse,
     ]
-    """Issues update batches again."""
+    """Issues update batches again; NextBatch calls that wait go on at once."""
 
     ExportRun: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.ExportRunRequest,
@@ -495,6 +525,19 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
     came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
     run's state or policy does not allow; ABORTED when another server process
     changed the run at the same time (try again).
+
+    A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
+    and google.rpc.ErrorInfo of the domain "gradus", whose reason says why. The trailing
+    metadata retry-delay-ms and wait-reason say the same in plain text. Ask again after
+    the delay. The reasons, and the keys of ErrorInfo.metadata:
+    - PAUSED: the run is paused. paused_by is RunState.paused_by, and paused_since is
+      RunState.paused_at in RFC 3339 (UTC); either is empty if it is not known.
+    - FEEDBACK_DUE: the next update batch waits for feedback of the one in update_batch.
+    - ARMS_MASKED: what the scoring of all arms that could be drawn needs is down.
+    - TASKS_UNAVAILABLE: tasks cannot be made now, e.g. a teacher does not answer.
+    - STORE_UNAVAILABLE: the server cannot reach its store.
+    - OVERLOADED: a queue is full, or a limit of calls is reached.
+    - SHUTTING_DOWN: the server stops; another one may answer.
     """
 
     @abc.abstractmethod
@@ -562,8 +605,9 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.NextBatchResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.NextBatchResponse]]:
         """Gives the tasks from a cursor on. Asking for a cursor again gives the same
-        tasks. Waits a little for feedback that is due, then answers UNAVAILABLE with
-        a retry delay. Answers fewer tasks than asked for where the next update batch
+        tasks. If the next update batch waits for feedback (reason FEEDBACK_DUE) or the
+        run is paused (reason PAUSED), the call waits as long as `wait` says, then
+        answers UNAVAILABLE with that reason and a retry delay. Answers fewer tasks than asked for where the next update batch
         is not due, and none with done set at the end of the run.
         """
 
@@ -693,8 +737,9 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.curriculum_pb2.PauseRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.PauseResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.PauseResponse]]:
-        """Stops issuing update batches; those issued go on. NextBatch past them
-        answers FAILED_PRECONDITION until Resume.
+        """Stops issuing update batches; those issued go on. NextBatch past them waits,
+        and answers UNAVAILABLE with the reason PAUSED if `wait` ends before Resume.
+        Pausing a paused run changes nothing: who paused it first, and when, stays.
         """
 
     @abc.abstractmethod
@@ -703,7 +748,7 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.curriculum_pb2.ResumeRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.ResumeResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.ResumeResponse]]:
-        """Issues update batches again."""
+        """Issues update batches again; NextBatch calls that wait go on at once."""
 
     @abc.abstractmethod
     def ExportRun(

@@ -1016,6 +1016,19 @@ export declare const ArmUnmaskedSchema: GenMessage<ArmUnmasked>;
  * @generated from message gradus.internal.v1.Paused
  */
 export declare type Paused = Message<"gradus.internal.v1.Paused"> & {
+  /**
+   * The name of the caller's token; empty: not known.
+   *
+   * @generated from field: string by = 1;
+   */
+  by: string;
+
+  /**
+   * When; 0: not known, in what older servers wrote.
+   *
+   * @generated from field: double at_ms = 2;
+   */
+  atMs: number;
 };
 
 /**
@@ -1900,6 +1913,20 @@ export declare type StateHead = Message<"gradus.internal.v1.StateHead"> & {
    * @generated from field: string journal = 25;
    */
   journal: string;
+
+  /**
+   * Who paused the run, as Paused has it.
+   *
+   * @generated from field: string paused_by = 26;
+   */
+  pausedBy: string;
+
+  /**
+   * When the run was paused, as Paused has it.
+   *
+   * @generated from field: double paused_at_ms = 27;
+   */
+  pausedAtMs: number;
 };
 
 /**
