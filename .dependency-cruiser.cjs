@@ -148,12 +148,7 @@ module.exports = {
       "^(server/(transport|gen|runtime)/|server/stores/store\\.ts$|envs/lib/)",
       "Transports carry calls to handlers that they are given.",
     ),
-    only(
-      "the-page-is-a-client",
-      "^page/",
-      "^(page/|clients/ts/|cli/colours\\.ts$)",
-      "The page knows a server by the contract alone; its charts have the colours of the command line's.",
-    ),
+    only("the-page-is-a-client", "^page/", "^(page/|clients/ts/)", "The page knows a server by the contract alone."),
     only("clients-know-the-contract", "^clients/ts/", "^clients/ts/", "A client is published without the server."),
   ],
   options: {

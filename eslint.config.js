@@ -98,6 +98,18 @@ export default tseslint.config(
     ignores: ["server/curriculum/**"],
     rules: { "no-restricted-syntax": ["error", enumLike, spreadLiteral, ...reExports] },
   },
+  {
+    files: ["page/**/*.ts", "page/**/*.tsx"],
+    ignores: ["page/src/ui/marks.ts", "page/src/ui/plot.tsx"],
+    rules: {
+      "no-restricted-imports": [
+        "error",
+        {
+          paths: [{ name: "@observablehq/plot", message: "Draw with page/src/ui/marks.ts, whose colours are drawn." }],
+        },
+      ],
+    },
+  },
   { files: ["test/**/*.ts", "bench/**/*.ts"], rules: { "max-lines-per-function": "off" } },
   { files: ["**/*.js", "**/*.cjs", "**/*.mjs"], ...tseslint.configs.disableTypeChecked },
 );

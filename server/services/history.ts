@@ -99,7 +99,7 @@ export function historiesOf(runs: Pick<Runs<unknown, never>, "history">) {
 }
 
 function numbersOf(records: readonly HistoryRecord[]): number {
-  const ofArms = ({ kind }: HistoryRecord): number => (kind.case === "batch" ? 3 * kind.value.counts.length : 0);
+  const ofArms = ({ kind }: HistoryRecord): number => (kind.case === "batch" ? 5 * kind.value.counts.length : 0);
   return records.reduce((sum, record) => sum + RECORD_NUMBERS + ofArms(record), 0);
 }
 
@@ -162,7 +162,9 @@ async function read(
 
 /** Of those that are open the run knows it. */
 function withoutArms(entry: HistoryEntry): HistoryEntry {
-  return entry.kind === "batch" ? { ...entry, probabilities: [], values: [], counts: [] } : entry;
+  return entry.kind === "batch"
+    ? { ...entry, probabilities: [], values: [], counts: [], rewardSums: [], rewardCounts: [] }
+    : entry;
 }
 
 function isSameGroup(one: HistoryEntry, other: HistoryEntry, merge: number): boolean {

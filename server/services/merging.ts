@@ -48,10 +48,12 @@ export function joining(armGroups: readonly number[]): (entry: HistoryEntry) => 
   let [armCount, sizes] = [-1, [] as readonly number[]];
   return (entry) => {
     if (entry.kind !== "batch") return entry;
-    const { probabilities, values, counts } = entry;
+    const { probabilities, values, counts, rewardSums, rewardCounts } = entry;
     if (armCount !== values.length) [armCount, sizes] = [values.length, sums(values.map(() => 1))];
     const means = sums(values).map((sum, group) => sum / Math.max(1, sizes[group] as number));
-    return { ...entry, probabilities: sums(probabilities), values: means, counts: sums(counts) };
+    const joined = { probabilities: sums(probabilities), values: means, counts: sums(counts) };
+    const rewards = { rewardSums: rewardSums && sums(rewardSums), rewardCounts: rewardCounts && sums(rewardCounts) };
+    return { ...entry, ...joined, ...rewards };
   };
 }
 
@@ -63,6 +65,7 @@ export function mergingOf(): Merging {
   const probabilities: number[] = [];
   const values: number[] = [];
   const counts: number[] = [];
+  const [rewardSums, rewardCounts]: [number[], number[]] = [[], []];
   /** Batches that had so many arms, by how many: an arm that was added is in the later ones alone. */
   const sizes = new Map<number, number>();
   return {
@@ -78,6 +81,8 @@ export function mergingOf(): Merging {
       addAll(probabilities, batch.probabilities);
       addAll(values, batch.values);
       addAll(counts, batch.counts);
+      addAll(rewardSums, batch.rewardSums ?? []);
+      addAll(rewardCounts, batch.rewardCounts ?? []);
       sizes.set(batch.counts.length, (sizes.get(batch.counts.length) ?? 0) + 1);
     },
     count: () => count,
@@ -94,6 +99,8 @@ export function mergingOf(): Merging {
         probabilities: probabilities.map(mean),
         values: values.map(mean),
         counts,
+        rewardSums,
+        rewardCounts,
         prompts,
         released,
         useful,

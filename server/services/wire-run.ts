@@ -151,12 +151,15 @@ export function recordToWire(record: HistoryEntry): WireRecord {
   const wire = create(HistoryRecordSchema, { epoch, time: timestampFromMs(record.atMs), rolledBack });
   if (record.kind === "batch") {
     const { batch, cursor, probabilities, values, counts, closed, rewardMean, solvedShare } = record;
+    const { rewardSums = [], rewardCounts = [] } = record;
     const value = create(BatchRecordSchema, {
       batch: BigInt(batch),
       cursor: BigInt(cursor),
       probabilities: [...probabilities],
       values: [...values],
       counts: [...counts],
+      rewardSums: [...rewardSums],
+      rewardCounts: [...rewardCounts],
       closed,
       prompts: record.prompts,
       released: record.released,

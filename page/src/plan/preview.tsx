@@ -1,14 +1,15 @@
 /** What a plan would draw, and what a simulated student would learn by it. */
-import * as Plot from "@observablehq/plot";
 import { useState } from "preact/hooks";
 import type { RunConfig, SimulatedOutcome, SimulateRunResponse } from "../../../clients/ts/src/public.ts";
-import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService, type SimulatedPoint } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
 import { address, refine } from "../address.ts";
 import { serverInfo } from "../caller.ts";
 import { gradus, noteFailure } from "../session.ts";
-import { lineColours } from "../ui/colours.ts";
+import { type Pen, pensOf } from "../ui/colours.ts";
+import { held, level, line, stack } from "../ui/marks.ts";
 import { Failure, Panel, Select } from "../ui/parts.tsx";
 import { Chart, SHARES } from "../ui/plot.tsx";
+import { Swatch } from "../ui/swatch.tsx";
 import { Table } from "../ui/table.tsx";
 import { count, percent } from "../words.ts";
 
@@ -71,28 +72,31 @@ export function Preview({ config }: { readonly config: RunConfig }) {
 
 function PlayedShown({ played: { config, result } }: { readonly played: Played }) {
   const { points, armIds, outcome, equalShares, target } = result;
-  const families = armIds.map((id) => config.arms.find((arm) => arm.id === id)?.spec?.environment ?? id);
-  const colours = lineColours(families);
-  const rollouts = (cursor: bigint) => Number(cursor) * config.numGenerations;
-  const shares = points.flatMap(({ cursor, counts }) => {
-    const tasks = counts.reduce((sum, each) => sum + each, 0);
-    return armIds.map((name, at) => ({
-      rollouts: rollouts(cursor),
-      name,
-      value: (counts[at] ?? 0) / Math.max(1, tasks),
-    }));
-  });
-  const success = points.flatMap(({ cursor, success: each }) =>
-    armIds.map((name, at) => ({ rollouts: rollouts(cursor), name, value: each[at] ?? 0 })),
-  );
-  const scores = points.map(({ cursor, score }) => ({ rollouts: rollouts(cursor), value: score }));
-  const colour = { domain: [...armIds], range: [...colours] };
+  const pens = pensOf(armIds.length);
+  const spots = (of: (point: SimulatedPoint) => number) =>
+    points.map((point) => ({ x: Number(point.cursor) * config.numGenerations, y: of(point) }));
+  const last = points.at(-1);
+  const end = (Number(last?.cursor ?? 0n) + total(last?.counts ?? [])) * config.numGenerations;
+  const layers = armIds.map((name, at) => ({
+    name,
+    ink: (pens[at] as Pen).ink,
+    opacity: 0.92,
+    spots: held(
+      spots(({ counts }) => (counts[at] ?? 0) / Math.max(1, total(counts))),
+      end,
+    ),
+  }));
+  const axes = {
+    marginLeft: 46,
+    x: { label: "rollouts", domain: [0, end] },
+    y: { label: null, ...SHARES, domain: [0, 100], grid: true, ticks: 5 },
+  };
   return (
     <div role="status" class="stack">
       <ul class="legend" aria-label="Arms">
         {armIds.map((id, at) => (
           <li key={id}>
-            <i style={{ background: colours[at] ?? "" }} /> {id}
+            <Swatch pen={pens[at] as Pen} /> {id}
           </li>
         ))}
       </ul>
@@ -101,22 +105,7 @@ function PlayedShown({ played: { config, result } }: { readonly played: Played }
         label="Stacked areas: the share of the tasks that each arm would have, over rollouts"
         height={190}
         inputs={[result]}
-        options={() => ({
-          marginLeft: 46,
-          x: { label: "rollouts" },
-          y: { label: null, ...SHARES, domain: [0, 100], grid: true, ticks: 5 },
-          color: colour,
-          marks: [
-            Plot.areaY(shares, {
-              x: "rollouts",
-              y: "value",
-              z: "name",
-              fill: "name",
-              fillOpacity: 0.92,
-              order: [...armIds],
-            }),
-          ],
-        })}
+        options={() => ({ ...axes, marks: [...stack(layers)] })}
       />
       <h3>What the student can do: each arm, and their mean</h3>
       <Chart
@@ -124,20 +113,29 @@ function PlayedShown({ played: { config, result } }: { readonly played: Played }
         height={190}
         inputs={[result]}
         options={() => ({
-          marginLeft: 46,
-          x: { label: "rollouts" },
-          y: { label: null, ...SHARES, domain: [0, 100], grid: true, ticks: 5 },
-          color: colour,
+          ...axes,
           marks: [
-            Plot.ruleY([target], { stroke: "var(--good)", strokeDasharray: "4 3" }),
-            Plot.lineY(success, { x: "rollouts", y: "value", z: "name", stroke: "name", strokeOpacity: 0.75 }),
-            Plot.lineY(scores, { x: "rollouts", y: "value", stroke: "var(--ink)", strokeWidth: 2.5 }),
+            ...level(target, { ink: "var(--good)" }),
+            ...pens.flatMap((pen, at) =>
+              line(
+                spots(({ success }) => success[at] ?? 0),
+                { ...pen, opacity: 0.75 },
+              ),
+            ),
+            ...line(
+              spots(({ score }) => score),
+              { ink: "var(--ink)", width: 2.5 },
+            ),
           ],
         })}
       />
       <Outcomes plan={outcome} equal={equalShares} target={target} />
     </div>
   );
+}
+
+function total(counts: readonly number[]): number {
+  return counts.reduce((sum, each) => sum + each, 0);
 }
 
 interface OutcomesProps {

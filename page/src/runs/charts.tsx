@@ -1,18 +1,22 @@
 /** The charts of a run over its rollouts. */
-import * as Plot from "@observablehq/plot";
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import { Chart, type ChartProps, SHARES } from "../ui/plot.tsx";
-import { lineColours } from "../ui/colours.ts";
+import { type Pen, pensOf } from "../ui/colours.ts";
+import { changes, hasValues, held, line, type Marks, pointed, rings, type Spot, stack } from "../ui/marks.ts";
 import { Panel } from "../ui/parts.tsx";
-import { count, percent } from "../words.ts";
+import { Chart, type ChartProps, SHARES } from "../ui/plot.tsx";
+import { Swatch } from "../ui/swatch.tsx";
+import { count, figure, percent } from "../words.ts";
+import { labelsOf } from "./labels.ts";
 import type { Line } from "./lines.ts";
 import type { Point, Series } from "./series.ts";
 
 const HEIGHT = 210;
+const [LEFT, RIGHT] = [46, 26];
 
 interface Shown {
   readonly series: Series;
-  readonly colours: readonly string[];
+  readonly pens: readonly Pen[];
   /** The line that is looked at; undefined: all alike. */
   readonly chosen: string | undefined;
 }
@@ -27,14 +31,13 @@ export function RunCharts({
   readonly onChoose: (name: string | undefined) => void;
 }) {
   const { lines, points, evaluations } = series;
-  const colours = useMemo(() => lineColours(lines.map(({ family }) => family)), [lines]);
+  const pens = useMemo(() => pensOf(lines.length), [lines]);
   if (points.length === 0)
     return <p class="empty">Nothing is drawn yet. The charts begin with the first update batch.</p>;
-  const shown = { series, colours, chosen };
-  const hasValues = points.some(({ values }) => values.some((value) => value !== 0));
+  const shown = { series, pens, chosen };
   return (
     <>
-      <Legend lines={lines} colours={colours} chosen={chosen} onChoose={onChoose} />
+      <Legend lines={lines} pens={pens} chosen={chosen} onChoose={onChoose} />
       <div class="charts">
         <Panel title="Share of the tasks, by arm">
           <SharesChart {...shown} />
@@ -42,7 +45,7 @@ export function RunCharts({
         <Panel title="Probability of each arm">
           <ArmChart {...shown} of={({ probabilities }) => probabilities} what="probability" isShare />
         </Panel>
-        {hasValues && (
+        {points.some(({ values }) => values.some((value) => value !== 0)) && (
           <Panel title="Value of each arm, to the policy">
             <ArmChart {...shown} of={({ values }) => values} what="value" />
           </Panel>
@@ -53,22 +56,22 @@ export function RunCharts({
           <SuccessChart series={series} />
         </Panel>
         <Panel title="Mean reward">
-          <OneLine series={series} of={({ reward }) => reward} what="mean reward" />
+          <RewardChart {...shown} />
         </Panel>
         <Panel title="Waiting: seconds for an update batch">
-          <OneLine series={series} of={({ seconds }) => seconds} what="seconds" />
+          <SecondsChart series={series} />
         </Panel>
       </div>
     </>
   );
 }
 
-function Legend({
-  lines,
-  colours,
-  chosen,
-  onChoose,
-}: Omit<Shown, "series"> & { readonly lines: readonly Line[]; readonly onChoose: (name: string | undefined) => void }) {
+interface LegendProps extends Omit<Shown, "series"> {
+  readonly lines: readonly Line[];
+  readonly onChoose: (name: string | undefined) => void;
+}
+
+function Legend({ lines, pens, chosen, onChoose }: LegendProps) {
   return (
     <ul class="legend" aria-label="Arms">
       {lines.map(({ name }, at) => (
@@ -79,7 +82,7 @@ function Legend({
             aria-pressed={name === chosen}
             onClick={() => onChoose(name === chosen ? undefined : name)}
           >
-            <i style={{ background: colours[at] ?? "" }} />
+            <Swatch pen={pens[at] as Pen} />
             {name}
           </button>
         </li>
@@ -88,32 +91,41 @@ function Legend({
   );
 }
 
-/** Over rollouts, with the changes of operators as marks. */
-function overRollouts(series: Series, y: object, marks: readonly unknown[]): ReturnType<ChartProps["options"]> {
-  return {
-    marginLeft: 46,
-    marginRight: 26,
-    x: { label: "rollouts", tickFormat: (value: number) => short(value), nice: false },
-    y: { grid: true, ticks: 5, ...y },
-    marks: [
-      ...(marks as []),
-      Plot.ruleX(series.marks, {
-        x: "rollouts",
-        stroke: "var(--poor)",
-        strokeDasharray: "3 3",
-        tip: false,
-        title: "words",
-      }),
-      Plot.text(series.marks, {
-        x: "rollouts",
-        text: "words",
-        frameAnchor: "top",
-        dy: -12,
-        fontSize: 11,
-        fill: "var(--poor)",
-      }),
-    ],
-  };
+interface OverRollouts extends Pick<ChartProps, "label" | "inputs"> {
+  readonly series: Series;
+  /** The options of the vertical axis. */
+  readonly y: object;
+  readonly marks: Marks;
+}
+
+/** A chart over all rollouts of the run, with the changes of operators. */
+function OverRollouts({ label, inputs, series, y, marks }: OverRollouts) {
+  const { end } = series;
+  return (
+    <Chart
+      label={label}
+      height={HEIGHT}
+      inputs={inputs}
+      options={(width) => ({
+        marginLeft: LEFT,
+        marginRight: RIGHT,
+        x: { label: "rollouts", tickFormat: short, domain: [0, end] },
+        y: { label: null, grid: true, ticks: 5, ...y },
+        marks: [
+          ...marks,
+          ...changes(
+            series.marks.map(({ rollouts }) => rollouts),
+            labelsOf(series.marks, { left: LEFT, right: width - RIGHT, from: 0, to: end }),
+          ),
+        ],
+      })}
+    />
+  );
+}
+
+/** In place of a chart whose axes would be empty. */
+function Nothing({ children }: { readonly children: ComponentChildren }) {
+  return <p class="empty">{children}</p>;
 }
 
 function short(value: number): string {
@@ -121,158 +133,140 @@ function short(value: number): string {
   return value >= 10_000 ? `${value / 1000}k` : count(value);
 }
 
-interface Long {
-  readonly rollouts: number;
-  readonly name: string;
-  readonly value: number;
+function spotsOf({ points }: Series, of: (point: Point) => number | undefined): readonly Spot[] {
+  return points.map((point) => ({ x: point.rollouts, y: of(point) }));
 }
 
-function longOf({ points, lines }: Series, of: (point: Point) => readonly number[]): readonly Long[] {
-  return points.flatMap((point) =>
-    of(point).map((value, at) => ({ rollouts: point.rollouts, name: lines[at]?.name ?? "", value })),
-  );
+/** Lines that are not looked at are pale. */
+function opacityOf(chosen: string | undefined, name: string): number {
+  return chosen === undefined || chosen === name ? 1 : 0.16;
 }
 
-function colourScale({ series, colours }: Shown) {
-  return { domain: series.lines.map(({ name }) => name), range: [...colours] };
-}
-
-function faded({ chosen }: Shown, without: number) {
-  return chosen === undefined ? without : ({ name }: Long) => (name === chosen ? 1 : 0.16);
-}
-
-function SharesChart(shown: Shown) {
-  const { series, chosen } = shown;
+function SharesChart({ series, pens, chosen }: Shown) {
+  const layers = series.lines.map(({ name }, at) => ({
+    name,
+    ink: (pens[at] as Pen).ink,
+    opacity: 0.92 * opacityOf(chosen, name),
+    spots: held(
+      spotsOf(series, ({ shares }) => shares[at]),
+      series.end,
+    ),
+  }));
   return (
-    <Chart
+    <OverRollouts
       label="Stacked areas: the share of the tasks that each arm had, over rollouts"
-      height={HEIGHT}
       inputs={[series, chosen]}
-      options={() => ({
-        ...overRollouts(series, { label: null, ...SHARES, domain: [0, 100] }, [
-          Plot.areaY(
-            longOf(series, ({ shares }) => shares),
-            {
-              x: "rollouts",
-              y: "value",
-              z: "name",
-              fill: "name",
-              fillOpacity: faded(shown, 0.92),
-              order: series.lines.map(({ name }) => name),
-              curve: "step-after",
-            },
-          ),
-        ]),
-        color: colourScale(shown),
-      })}
+      series={series}
+      y={{ ...SHARES, domain: [0, 100] }}
+      marks={stack(layers)}
     />
   );
 }
 
-function ArmChart({
-  of,
-  what,
-  isShare = false,
-  ...shown
-}: Shown & { readonly of: (point: Point) => readonly number[]; readonly what: string; readonly isShare?: boolean }) {
-  const { series, chosen } = shown;
+interface ArmChartProps extends Shown {
+  readonly of: (point: Point) => readonly number[];
+  readonly what: string;
+  readonly isShare?: boolean;
+}
+
+function ArmChart({ of, what, isShare = false, series, pens, chosen }: ArmChartProps) {
+  const spots = series.lines.map((_, at) => spotsOf(series, (point) => of(point)[at]));
+  const said = (value: number) => (isShare ? percent(value) : figure(value));
   return (
-    <Chart
+    <OverRollouts
       label={`Lines: the ${what} of each arm, over rollouts`}
-      height={HEIGHT}
       inputs={[series, chosen]}
-      options={() => {
-        const long = longOf(series, of);
-        return {
-          ...overRollouts(series, { label: null, ...(isShare && SHARES), zero: true }, [
-            Plot.lineY(long, {
-              x: "rollouts",
-              y: "value",
-              z: "name",
-              stroke: "name",
-              strokeWidth: 1.6,
-              strokeOpacity: faded(shown, 1),
-            }),
-            Plot.tip(
-              long,
-              Plot.pointer({
-                x: "rollouts",
-                y: "value",
-                title: ({ name, value }: Long) =>
-                  `${name}\n${isShare ? percent(value) : String(Math.round(value * 1000) / 1000)}`,
-              }),
-            ),
-          ]),
-          color: colourScale(shown),
-        };
-      }}
+      series={series}
+      y={{ ...(isShare && SHARES), zero: true }}
+      marks={[
+        ...series.lines.flatMap(({ name }, at) =>
+          line(spots[at] ?? [], { ...(pens[at] as Pen), opacity: opacityOf(chosen, name) }),
+        ),
+        ...pointed(
+          series.lines.flatMap(({ name }, at) =>
+            (spots[at] ?? []).map((spot) => ({ ...spot, title: `${name}\n${said(spot.y ?? 0)}` })),
+          ),
+        ),
+      ]}
     />
   );
 }
 
 function SuccessChart({ series }: { readonly series: Series }) {
-  const kinds = [
-    { name: "solved", of: ({ solved }: Point) => solved },
-    { name: "useful", of: ({ useful }: Point) => useful },
-  ];
-  const long = kinds.flatMap(({ name, of }) =>
-    series.points.map((point) => ({ rollouts: point.rollouts, name, value: of(point) ?? Number.NaN })),
-  );
+  const solved = spotsOf(series, (point) => point.solved);
+  const useful = spotsOf(series, (point) => point.useful);
+  const evaluated = series.evaluations.map(({ arm, rollouts, solved: y }) => ({ x: rollouts, y, title: arm }));
+  if (!hasValues([...solved, ...useful, ...evaluated])) return <Nothing>No sample is scored yet.</Nothing>;
   return (
     <>
       <p class="note key">
         <span class="solid">solved samples</span> <span class="dashed">useful groups</span>
-        {series.evaluations.length > 0 && <span class="dots">solved in evaluations</span>}
+        {evaluated.length > 0 && <span class="dots">solved in evaluations</span>}
       </p>
-      <Chart
+      <OverRollouts
         label="Lines: the share of samples solved, and of groups that an update learns from, over rollouts"
-        height={HEIGHT}
         inputs={[series]}
-        options={() =>
-          overRollouts(series, { label: null, ...SHARES, domain: [0, 100] }, [
-            Plot.lineY(
-              long.filter(({ name }) => name === "solved"),
-              { x: "rollouts", y: "value", stroke: "var(--best)", strokeWidth: 1.8 },
-            ),
-            Plot.lineY(
-              long.filter(({ name }) => name === "useful"),
-              { x: "rollouts", y: "value", stroke: "var(--poor)", strokeWidth: 1.6, strokeDasharray: "5 3" },
-            ),
-            Plot.dot(series.evaluations, {
-              x: "rollouts",
-              y: "solved",
-              stroke: "var(--good)",
-              fill: "var(--panel)",
-              r: 3.5,
-              title: "arm",
-            }),
-          ])
-        }
+        series={series}
+        y={{ ...SHARES, domain: [0, 100] }}
+        marks={[
+          ...line(solved, { ink: "var(--best)", width: 1.8 }),
+          ...line(useful, { ink: "var(--poor)", dash: "5 3" }),
+          ...rings(evaluated, "var(--good)"),
+        ]}
       />
     </>
   );
 }
 
-function OneLine({
-  series,
-  of,
-  what,
-}: {
-  readonly series: Series;
-  readonly of: (point: Point) => number | undefined;
-  readonly what: string;
-}) {
-  const long = series.points.map((point) => ({ rollouts: point.rollouts, value: of(point) ?? Number.NaN }));
+/**
+ * The mean over all samples drops when the policy, or an operator, moves tasks to a harder arm. So the mean of each arm
+ * stands beside it, and the mean over the arms, on which their shares have no effect.
+ */
+function RewardChart({ series, pens, chosen }: Shown) {
+  const drawn = spotsOf(series, ({ reward }) => reward);
+  const alike = spotsOf(series, ({ rewardAlike }) => rewardAlike);
+  if (!hasValues(drawn)) return <Nothing>No sample has a reward yet.</Nothing>;
+  const isByArm = hasValues(alike) && series.lines.length > 1;
   return (
-    <Chart
-      label={`A line: ${what}, over rollouts`}
-      height={HEIGHT}
+    <>
+      {isByArm && (
+        <p class="note key">
+          <span class="solid">of all samples, as drawn</span> <span class="dashed">with all arms counted alike</span>
+        </p>
+      )}
+      <OverRollouts
+        label="Lines: the mean reward of all samples, of each arm, and with all arms counted alike, over rollouts"
+        inputs={[series, chosen]}
+        series={series}
+        y={{ zero: true }}
+        marks={[
+          ...(isByArm
+            ? series.lines.flatMap(({ name }, at) =>
+                line(
+                  spotsOf(series, ({ rewards }) => rewards[at]),
+                  { ...(pens[at] as Pen), width: 1, opacity: 0.6 * opacityOf(chosen, name) },
+                ),
+              )
+            : []),
+          ...(isByArm ? line(alike, { ink: "var(--poor)", dash: "5 3", width: 2 }) : []),
+          ...line(drawn, { ink: "var(--best)", width: 2.4 }),
+        ]}
+      />
+    </>
+  );
+}
+
+function SecondsChart({ series }: { readonly series: Series }) {
+  const seconds = spotsOf(series, (point) => point.seconds);
+  if (!hasValues(seconds))
+    return <Nothing>The time between two update batches is known from the second one on.</Nothing>;
+  return (
+    <OverRollouts
+      label="A line: seconds for an update batch, over rollouts"
       inputs={[series]}
-      options={() =>
-        overRollouts(series, { label: null, zero: true }, [
-          Plot.lineY(long, { x: "rollouts", y: "value", stroke: "var(--best)", strokeWidth: 1.8 }),
-        ])
-      }
+      series={series}
+      y={{ zero: true }}
+      marks={line(seconds, { ink: "var(--best)", width: 1.8 })}
     />
   );
 }

@@ -1,10 +1,11 @@
 /** Runs laid over each other: one figure of each, over their rollouts. */
-import * as Plot from "@observablehq/plot";
 import { address, named, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
-import { lineColours } from "../ui/colours.ts";
+import { type Pen, pensOf } from "../ui/colours.ts";
+import { hasValues, line } from "../ui/marks.ts";
 import { Answered, Panel, Segments } from "../ui/parts.tsx";
 import { Chart, SHARES } from "../ui/plot.tsx";
+import { Swatch } from "../ui/swatch.tsx";
 import { readHistory, STEPS } from "./history.ts";
 import { type Point, seriesOf } from "./series.ts";
 import type { ReadRun } from "./state.ts";
@@ -23,11 +24,7 @@ const measures: Readonly<Record<string, Measure>> = {
   useful: { text: "useful groups", of: ({ useful }) => useful, isShare: true },
 };
 
-/** Runs are told apart by their lines as well as by their colours. */
-const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
-
 export function Compared({ runs }: { readonly runs: readonly ReadRun[] }) {
-  const ids = runs.map(({ runId }) => runId);
   const answer = useAnswer(
     (gradus, { signal }) =>
       Promise.all(
@@ -37,14 +34,14 @@ export function Compared({ runs }: { readonly runs: readonly ReadRun[] }) {
           return { runId, points: seriesOf(run, history).points };
         }),
       ),
-    [ids.join()],
+    [runs.map(({ runId, state }) => `${runId} ${state.batchesDrawn} ${state.batchesClosed}`).join()],
   );
   const { measure = "solved" } = address.value.query;
   return (
     <Panel title="Laid over each other">
       <Segments
         label="Figure"
-        value={measure in measures ? measure : "solved"}
+        value={named(measures, measure) === undefined ? "solved" : measure}
         options={Object.entries(measures).map(([value, { text }]) => ({ value, text }))}
         onChoose={(value) => refine({ measure: value })}
       />
@@ -60,40 +57,34 @@ interface Line {
 }
 
 function Overlay({ lines, measure }: { readonly lines: readonly Line[]; readonly measure: string }) {
-  const ids = lines.map(({ runId }) => runId);
-  const colours = lineColours(ids);
+  const pens = pensOf(lines.length);
   const { text, of, isShare } = named(measures, measure) ?? solved;
+  const spots = lines.map(({ points }) => points.map((point) => ({ x: point.rollouts, y: of(point) })));
   return (
     <>
       <ul class="legend" aria-label="Runs">
-        {ids.map((id, at) => (
-          <li key={id}>
-            <i style={{ background: colours[at] ?? "" }} /> {id}
+        {lines.map(({ runId }, at) => (
+          <li key={runId}>
+            <Swatch pen={pens[at] as Pen} /> {runId}
+            {!hasValues(spots[at] ?? []) && <span class="note">(no {text} yet)</span>}
           </li>
         ))}
       </ul>
-      <Chart
-        label={`Lines: ${text} of each run, over rollouts`}
-        height={280}
-        inputs={[lines, measure]}
-        options={() => ({
-          marginLeft: 46,
-          x: { label: "rollouts" },
-          y: { label: null, grid: true, zero: true, ...(isShare && SHARES) },
-          marks: lines.map(({ points }, at) =>
-            Plot.lineY(
-              points.map((point) => ({ rollouts: point.rollouts, value: of(point) ?? Number.NaN })),
-              {
-                x: "rollouts",
-                y: "value",
-                stroke: colours[at] ?? "currentColor",
-                strokeWidth: 1.8,
-                strokeDasharray: DASHES[at % DASHES.length] ?? "",
-              },
-            ),
-          ),
-        })}
-      />
+      {!hasValues(spots.flat()) ? (
+        <p class="empty">None of them has a {text} yet.</p>
+      ) : (
+        <Chart
+          label={`Lines: ${text} of each run, over rollouts`}
+          height={280}
+          inputs={[lines, measure]}
+          options={() => ({
+            marginLeft: 46,
+            x: { label: "rollouts", domain: [0, Math.max(1, ...spots.flat().map(({ x }) => x))] },
+            y: { label: null, grid: true, zero: true, ...(isShare && SHARES) },
+            marks: spots.flatMap((each, at) => line(each, { ...(pens[at] as Pen), width: 1.8 })),
+          })}
+        />
+      )}
     </>
   );
 }

@@ -14,6 +14,10 @@ export interface Point {
   readonly values: readonly number[];
   readonly solved: number | undefined;
   readonly reward: number | undefined;
+  /** Mean reward of each line's samples; undefined: it has none, or the server does not say it. */
+  readonly rewards: readonly (number | undefined)[];
+  /** Mean of the lines' last known mean rewards: their shares have no effect on it. */
+  readonly rewardAlike: number | undefined;
   /** Groups that an update learns something from, of those that it was to train on; of closed batches. */
   readonly useful: number | undefined;
   /** Seconds for an update batch, from one drawn to the next. */
@@ -36,6 +40,8 @@ export interface Series {
   readonly points: readonly Point[];
   readonly marks: readonly Mark[];
   readonly evaluations: readonly Evaluated[];
+  /** Rollouts at the end of the last update batch. */
+  readonly end: number;
 }
 
 /** What happens by itself, often, and changes nothing that is drawn. */
@@ -48,13 +54,18 @@ export function seriesOf({ config }: Pick<ReadRun, "config">, history: History):
   const marks: Mark[] = [];
   const evaluations: Evaluated[] = [];
   let before: { readonly at: number; readonly batches: number } | undefined;
+  let end = 0;
+  const latest: (number | undefined)[] = [];
   for (const { kind, rolledBack, time } of history.records) {
     if (rolledBack) continue;
     if (kind.case === "batch") {
       const at = Number(time?.seconds ?? 0n) + (time?.nanos ?? 0) / 1e9;
       const seconds = before === undefined ? undefined : (at - before.at) / before.batches;
       before = { at, batches: Math.max(1, kind.value.merged) };
-      points.push({ rollouts: rollouts(kind.value.cursor), seconds, ...pointOf(kind.value, lines) });
+      const point = pointOf(kind.value, lines);
+      for (const [line, reward] of point.rewards.entries()) latest[line] = reward ?? latest[line];
+      points.push({ rollouts: rollouts(kind.value.cursor), seconds, ...point, rewardAlike: meanOf(latest) });
+      end = rollouts(kind.value.cursor + BigInt(total(kind.value.counts)));
     } else if (kind.case === "control" && !PASSED_OVER.includes(kind.value.kind)) {
       marks.push({ rollouts: rollouts(kind.value.cursor), words: kind.value.kind.replaceAll("_", " ") });
     } else if (kind.case === "evaluation") {
@@ -62,11 +73,12 @@ export function seriesOf({ config }: Pick<ReadRun, "config">, history: History):
       evaluations.push({ arm: armId, rollouts: rollouts(cursor), solved: solvedShare });
     }
   }
-  return { lines, points, marks, evaluations };
+  return { lines, points, marks, evaluations, end: Math.max(end, ...marks.map((mark) => mark.rollouts)) };
 }
 
-function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "rollouts" | "seconds"> {
+function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "rollouts" | "seconds" | "rewardAlike"> {
   const { counts, probabilities, values, closed, prompts, useful, rewardMean, solvedShare } = batch;
+  const { rewardSums, rewardCounts } = batch;
   const tasks = total(counts);
   const byLine = (of: readonly number[]) => lines.map((_, at) => of[at] ?? 0);
   return {
@@ -75,10 +87,16 @@ function pointOf(batch: BatchRecord, lines: readonly Line[]): Omit<Point, "rollo
     values: byLine(values),
     solved: solvedShare,
     reward: rewardMean,
+    rewards: lines.map((_, at) => (rewardCounts[at] ? (rewardSums[at] ?? 0) / rewardCounts[at] : undefined)),
     useful: closed && prompts > 0 ? Math.min(1, useful / prompts) : undefined,
   };
 }
 
 function total(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
+}
+
+function meanOf(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : total(known) / known.length;
 }

@@ -49,8 +49,11 @@ export function Chart({ label, height, options, inputs }: ChartProps) {
       const drawn = Plot.plot({ ...options(width), width, height, className: "chart" });
       // The page's policy refuses style elements; style/charts.css has what this one says.
       for (const style of drawn.querySelectorAll("style")) style.remove();
-      // It is one picture with one name: its parts have none of their own.
-      for (const part of drawn.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
+      // The chart is one picture with one name. Its parts keep their kinds, e.g. "line", for tests.
+      for (const part of drawn.querySelectorAll("[aria-label]")) {
+        part.setAttribute("data-mark", part.getAttribute("aria-label") ?? "");
+        part.removeAttribute("aria-label");
+      }
       drawn.setAttribute("role", "img");
       drawn.setAttribute("aria-label", label);
       place.current?.replaceChildren(drawn);

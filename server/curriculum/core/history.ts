@@ -1,5 +1,5 @@
 /** A run's history: a record for each update batch, round of evaluation and control change, as they happened. */
-import type { Told } from "./by-arm.ts";
+import { isMany, type Told } from "./by-arm.ts";
 import { findRound } from "./evaluation-rounds.ts";
 import type { RunEvent } from "./events.ts";
 import { soFar } from "./group-changes.ts";
@@ -24,6 +24,9 @@ interface BatchRecord {
   readonly useful: number;
   readonly rewardMean?: number | undefined;
   readonly solvedShare?: number | undefined;
+  /** Sum and count of the rewards by arm; undefined: the run has many arms, or the record is older than these. */
+  readonly rewardSums?: readonly number[] | undefined;
+  readonly rewardCounts?: readonly number[] | undefined;
 }
 
 interface ControlRecord {
@@ -116,7 +119,20 @@ function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
     released: groups.length,
     useful: usefulGroups(batch, config),
     ...means(batch.groups.map(sumsOf)),
+    ...(!isMany(probabilities.length) && rewardsByArm(groups, probabilities.length)),
   };
+}
+
+/** Of many arms most would be zeros, in each record. */
+function rewardsByArm(groups: readonly Group[], armCount: number) {
+  const rewardSums = new Array<number>(armCount).fill(0);
+  const rewardCounts = new Array<number>(armCount).fill(0);
+  for (const group of groups) {
+    const { sum, count } = sumsOf(group);
+    rewardSums[group.task.arm]! += sum;
+    rewardCounts[group.task.arm]! += count;
+  }
+  return { rewardSums, rewardCounts };
 }
 
 function control(event: RunEvent, { cursor, config }: RunState): ControlRecord | undefined {

@@ -4251,6 +4251,24 @@ export declare type BatchRecord = Message<"gradus.v1.BatchRecord"> & {
    * @generated from field: uint32 merged = 12;
    */
   merged: number;
+
+  /**
+   * Sum of the rewards of each arm's samples so far, in the configuration's order; summed
+   * over arms where GetHistoryRequest joins arms, and over update batches where it merges
+   * them. With reward_counts it gives the mean reward of an arm, which reward_mean does
+   * not: that moves when the shares of the arms do. Empty: the run has more than 64 arms,
+   * or the record is older than the field.
+   *
+   * @generated from field: repeated double reward_sums = 13;
+   */
+  rewardSums: number[];
+
+  /**
+   * Samples behind each sum of reward_sums; 0: none yet.
+   *
+   * @generated from field: repeated uint32 reward_counts = 14;
+   */
+  rewardCounts: number[];
 };
 
 /**

@@ -3963,6 +3963,8 @@ class BatchRecord(google.protobuf.message.Message):
     RELEASED_FIELD_NUMBER: builtins.int
     USEFUL_FIELD_NUMBER: builtins.int
     MERGED_FIELD_NUMBER: builtins.int
+    REWARD_SUMS_FIELD_NUMBER: builtins.int
+    REWARD_COUNTS_FIELD_NUMBER: builtins.int
     batch: builtins.int
     """Its number, from 0."""
     cursor: builtins.int
@@ -3998,6 +4000,19 @@ class BatchRecord(google.protobuf.message.Message):
     def counts(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
         """Tasks drawn from each arm, in the same order."""
 
+    @property
+    def reward_sums(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.float]:
+        """Sum of the rewards of each arm's samples so far, in the configuration's order; summed
+        over arms where GetHistoryRequest joins arms, and over update batches where it merges
+        them. With reward_counts it gives the mean reward of an arm, which reward_mean does
+        not: that moves when the shares of the arms do. Empty: the run has more than 64 arms,
+        or the record is older than the field.
+        """
+
+    @property
+    def reward_counts(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Samples behind each sum of reward_sums; 0: none yet."""
+
     def __init__(
         self,
         *,
@@ -4013,9 +4028,11 @@ class BatchRecord(google.protobuf.message.Message):
         released: builtins.int = ...,
         useful: builtins.int = ...,
         merged: builtins.int = ...,
+        reward_sums: collections.abc.Iterable[builtins.float] | None = ...,
+        reward_counts: collections.abc.Iterable[builtins.int] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "reward_mean", b"reward_mean", "solved_share", b"solved_share"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "batch", b"batch", "closed", b"closed", "counts", b"counts", "cursor", b"cursor", "merged", b"merged", "probabilities", b"probabilities", "prompts", b"prompts", "released", b"released", "reward_mean", b"reward_mean", "solved_share", b"solved_share", "useful", b"useful", "values", b"values"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "batch", b"batch", "closed", b"closed", "counts", b"counts", "cursor", b"cursor", "merged", b"merged", "probabilities", b"probabilities", "prompts", b"prompts", "released", b"released", "reward_counts", b"reward_counts", "reward_mean", b"reward_mean", "reward_sums", b"reward_sums", "solved_share", b"solved_share", "useful", b"useful", "values", b"values"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_reward_mean", b"_reward_mean"]) -> typing.Literal["reward_mean"] | None: ...
     @typing.overload

@@ -1,0 +1,102 @@
+/** The marks of the page's charts. Only this file and plot.tsx call Observable Plot: every colour is an `Ink`. */
+import * as Plot from "@observablehq/plot";
+import type { Ink, Pen } from "./colours.ts";
+
+/** A chart's marks, in the order in which they are drawn. */
+export type Marks = readonly Plot.Markish[];
+
+export interface Spot {
+  readonly x: number;
+  /** Undefined: there is no value, and the line has a gap. */
+  readonly y: number | undefined;
+}
+
+const isKnown = (spot: Spot | undefined): boolean => Number.isFinite(spot?.y);
+
+/** Whether a line through the spots would show anything. */
+export function hasValues(spots: readonly Spot[]): boolean {
+  return spots.some(isKnown);
+}
+
+/** A line through the spots. A spot between two gaps is drawn as a dot, because a line of one point is invisible. */
+export function line(spots: readonly Spot[], { ink, dash, width = 1.6, opacity = 1 }: Pen): Marks {
+  const alone = spots.filter((spot, at) => isKnown(spot) && !isKnown(spots[at - 1]) && !isKnown(spots[at + 1]));
+  const place = { x: "x", y: "y" } as const;
+  const points = spots.map(({ x, y }) => ({ x, y: y ?? Number.NaN }));
+  return [
+    Plot.lineY(points, {
+      ...place,
+      stroke: ink,
+      strokeWidth: width,
+      strokeOpacity: opacity,
+      ...(dash !== undefined && { strokeDasharray: dash }),
+    }),
+    Plot.dot(alone, { ...place, r: 3, fill: ink, fillOpacity: opacity }),
+  ];
+}
+
+/** Circles, each with a title. */
+export function rings(spots: readonly (Spot & { readonly title: string })[], stroke: Ink): Marks {
+  return [Plot.dot(spots, { x: "x", y: "y", title: "title", stroke, fill: "var(--panel)", r: 3.5 })];
+}
+
+/** One layer of a stack. */
+export interface Layer {
+  readonly name: string;
+  readonly ink: Ink;
+  /** From 0 to 1. */
+  readonly opacity: number;
+  readonly spots: readonly Spot[];
+}
+
+/** The spots, and the last value once more at the end until which it holds. */
+export function held(spots: readonly Spot[], end: number): readonly Spot[] {
+  const last = spots.at(-1);
+  return last === undefined ? [] : [...spots, { ...last, x: end }];
+}
+
+/** Layers above each other, from the first at the bottom. Each value holds until the next spot. */
+export function stack(layers: readonly Layer[]): Marks {
+  const long = layers.flatMap(({ name, spots }) => spots.map((spot) => ({ ...spot, name })));
+  const of = new Map(layers.map((layer) => [layer.name, layer]));
+  const ink = { value: ({ name }: { readonly name: string }) => of.get(name)?.ink, scale: null };
+  const options = {
+    x: "x",
+    y: "y",
+    z: "name",
+    order: layers.map(({ name }) => name),
+    fill: ink as unknown as string,
+    fillOpacity: ({ name }: { readonly name: string }) => of.get(name)?.opacity ?? 1,
+    title: "name",
+    curve: "step-after" as const,
+  };
+  return [Plot.areaY(long, options)];
+}
+
+/** A horizontal line over the whole width. */
+export function level(y: number, { ink, dash = "4 3" }: Pen): Marks {
+  return [Plot.ruleY([y], { stroke: ink, strokeDasharray: dash })];
+}
+
+/** What a reader's pointer shows of the nearest spot. */
+export function pointed(spots: readonly (Spot & { readonly title: string })[]): Marks {
+  return [Plot.tip(spots, Plot.pointer({ x: "x", y: "y", title: "title" }))];
+}
+
+/** Vertical lines at changes, and their labels above the chart. */
+export function changes(
+  at: readonly number[],
+  labels: readonly { readonly x: number; readonly words: string }[],
+): Marks {
+  return [
+    Plot.ruleX(at, { stroke: "var(--poor)" satisfies Ink, strokeDasharray: "3 3" }),
+    Plot.text(labels, {
+      x: "x",
+      text: "words",
+      frameAnchor: "top",
+      dy: -12,
+      fontSize: 11,
+      fill: "var(--poor)" satisfies Ink,
+    }),
+  ];
+}
