@@ -52,12 +52,15 @@ function commitPairs(group: readonly GradedRow[]): readonly PairRow[] {
   });
 }
 
+/** Rewards that are nearer to each other differ by rounding: the rows do not say what range their scheme has. */
+const ROUNDING_GAP = 1e-9;
+
 function rewardPairs(group: readonly GradedRow[], rewardGap: number): readonly PairRow[] {
   const ranked = group.toSorted((a, b) => b.reward - a.reward || a.sample_index - b.sample_index);
   const pairs: PairRow[] = [];
   for (let i = 0, j = ranked.length - 1; i < j; i++, j--) {
     const [better, worse] = [ranked[i] as GradedRow, ranked[j] as GradedRow];
-    if (better.reward - worse.reward <= rewardGap) break;
+    if (better.reward - worse.reward <= Math.max(rewardGap, ROUNDING_GAP)) break;
     pairs.push(pairOf(better, worse, "reward", completionOf(better)));
   }
   return pairs;

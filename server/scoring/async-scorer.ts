@@ -67,6 +67,13 @@ const RECENT_MAX = 16_384;
 /** Callers that may wait for samples which others asked for first. */
 export const JOINED_MAX = 16_384;
 
+/** A sample that is being scored. */
+interface Flight {
+  readonly going: Promise<ScoredSample>;
+  /** Whether a call was told what was recorded. */
+  isTold: boolean;
+}
+
 const GONE: Failed = {
   ...({ kind: "failed", reason: "timeout", retryable: true } as const),
   detail: "the call ended before the completion was verified",
@@ -78,7 +85,7 @@ const CROWDED: Failed = {
 
 export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
   const { completionBytesMax, record } = options;
-  const inFlight = new Map<string, Promise<ScoredSample>>();
+  const inFlight = new Map<string, Flight>();
   const recent = new LRUCache<string, SampleResult>({ max: RECENT_MAX });
   let joined = 0;
 
@@ -108,6 +115,16 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
     return scored ?? { result: failedSample(GONE) };
   };
 
+  /** The first call that still waits is told what was recorded. Each other call records again: its run says DUPLICATE. */
+  const joinFlight = async (flight: Flight, caller: Caller, sample: RunSample): Promise<ScoredSample> => {
+    const scored = await join(flight.going, caller);
+    if (scored.status === undefined || !flight.isTold) {
+      flight.isTold ||= scored.status !== undefined;
+      return scored;
+    }
+    return put(sample, scored.result);
+  };
+
   return {
     async score(task, completion, caller, sample) {
       const tooLarge = checkLength(completion, completionBytesMax);
@@ -115,9 +132,9 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
         return { result: tooLarge ?? (await verified(options, task, completion, peerParty(caller.peer), caller)) };
       const known = tooLarge ?? recent.get(sample.key);
       if (known !== undefined) return put(sample, known);
-      const going = inFlight.get(sample.key) ?? begin(task, completion, sample);
-      inFlight.set(sample.key, going);
-      return join(going, caller);
+      const flight = inFlight.get(sample.key) ?? { going: begin(task, completion, sample), isTold: false };
+      inFlight.set(sample.key, flight);
+      return joinFlight(flight, caller, sample);
     },
     inFlight: () => inFlight.size,
   };

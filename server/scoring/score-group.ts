@@ -197,18 +197,21 @@ function wholeGroup(
   task: OpenTask,
 ): WholeGroup | undefined {
   if (samples.length !== sizeOf(group, task)) return undefined;
-  return { statistics: statisticsOf(samples), contrastPairs: contrastPairs(samples) };
+  return { statistics: statisticsOf(samples, task), contrastPairs: contrastPairs(samples) };
 }
 
 function sizeOf(group: CompletionGroup, task: OpenTask): number {
   return group.numGenerations || (task.token.run?.numGenerations ?? group.completions.length);
 }
 
-function statisticsOf(samples: readonly ScoredCompletion[]): GroupStatistics | undefined {
+function statisticsOf(
+  samples: readonly ScoredCompletion[],
+  { scoring: { scheme } }: OpenTask,
+): GroupStatistics | undefined {
   const scored = scoredInOrder(samples);
   if (scored.length === 0) return undefined;
   const rewards = scored.map(({ result }) => (result.kind === "score" ? result.score.reward : NaN));
-  const { rloo, grpo, mean, std } = advantagesOf(rewards);
+  const { rloo, grpo, mean, std } = advantagesOf(rewards, scheme.scheme.range(scheme.parameters));
   const statistics = { count: rewards.length, mean, std, rloo, grpo };
   if (scored === samples) return statistics;
   const inPlace = (values: readonly number[]) => samples.map((sample) => values[scored.indexOf(sample)]);

@@ -83,6 +83,7 @@ export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConf
     promptTemplate: each(() => config.promptTemplate && templateFromWire(config.promptTemplate), undefined),
     evaluationArms,
     feedbackSource: each(() => feedbackSourceFromWire(config.feedbackSource), "step" as const),
+    ignoresRounding: true,
     groupTimeoutMs: timeOf("groupTimeout", "group_timeout") ?? defaultTimeoutMs(arms),
     timeToLiveMs: timeOf("timeToLive", "time_to_live") ?? DEFAULT_TIME_TO_LIVE_MS,
     given: "",

@@ -26,6 +26,8 @@ test("the best over the worst of each prompt, while their rewards differ", () =>
   expect(shown(pairsOf(rows, options))).toEqual([["reward", "a1", "a0"]]);
   expect(pairsOf(rows, { ...options, rewardGap: 0.9 })).toEqual([]);
   expect(pairsOf([row("a", 0, 1, "x"), row("b", 0, 0, "y")], options)).toEqual([]);
+  // Rounding prefers nothing.
+  expect(pairsOf([row("a", 0, 0.1 + 0.2, "x"), row("a", 1, 0.3, "y")], options)).toEqual([]);
 });
 
 test("a commit over what went on after it, in code points", () => {

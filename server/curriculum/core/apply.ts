@@ -13,7 +13,16 @@ import { type ArmCounters, nothingTallied, progressOf, type RunState, tasksKept 
 import { afterFold, freshTable, withRated } from "./row-arms.ts";
 import { remember, taskMemory } from "./task-memory.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
-import { changeGroups, closed, countIssued, freshGroup, handedOut, reopened, withResults } from "./group-changes.ts";
+import {
+  changeGroups,
+  closed,
+  countIssued,
+  freshGroup,
+  handedOut,
+  reopened,
+  soFar,
+  withResults,
+} from "./group-changes.ts";
 import { imported } from "./importing.ts";
 
 type Change<Spec, Key extends InstanceKey> = Exclude<RunEvent<Spec, Key>, { kind: "created" | "imported" }>;
@@ -131,8 +140,8 @@ function reported<Spec, Key extends InstanceKey>(
   groups: readonly ReportedGroup[],
 ): RunState<Spec, Key> {
   const count = groups.reduce((sum, { advantages }) => sum + advantages.length, 0);
-  const next = changeGroups(state, groups, (group, { advantages, rewardMean }) =>
-    closed(group, reportedOutcome(advantages, rewardMean)),
+  const next = changeGroups(state, groups, (group, { advantages, rewardMean }, range) =>
+    closed(group, reportedOutcome(advantages, rewardMean, range)),
   );
   return { ...next, samplesRecorded: state.samplesRecorded + count };
 }
@@ -202,7 +211,7 @@ function reduce<Spec, Key extends InstanceKey>(
       return reported(state, event.groups);
     case "closed": {
       const places = event.cursors.map((cursor) => ({ cursor }));
-      return told(changeGroups(state, places, (group) => closed(group)));
+      return told(changeGroups(state, places, (group, _, range) => closed(group, soFar(group, range))));
     }
     case "rowsRated":
       return { ...state, rows: withRated(state.rows, event) };

@@ -303,7 +303,9 @@ function trainerOf({ given }: RunConfig): unknown {
  */
 export function differingField(a: RunConfig, b: RunConfig): string | undefined {
   if (a.policy.kind !== b.policy.kind) return "policy.kind";
-  const [one, other] = [a, b].map((config) => ({ ...config, given: "", policy: writePolicy(config.policy) }));
+  // No caller chooses whether rounding is ignored: a run keeps what the server that created it did.
+  const told = { given: "", ignoresRounding: true };
+  const [one, other] = [a, b].map((config) => ({ ...config, ...told, policy: writePolicy(config.policy) }));
   const asked = trainerOf(b);
   const path =
     firstDifference(one, other, "") ??

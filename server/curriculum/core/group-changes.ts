@@ -1,6 +1,6 @@
 /** How the groups of a run change: results come, they close, are given out, follow from the reserve, are opened again. */
 import type { HandedOut } from "./events.ts";
-import { meanFacts, outcomeOf, type GroupOutcome, type RewardSums } from "./signals.ts";
+import { meanFacts, outcomeOf, type GroupOutcome, type RewardRange, type RewardSums } from "./signals.ts";
 import {
   type Batch,
   batchEnd,
@@ -19,8 +19,13 @@ import type { InstanceKey, RunConfig } from "./types.ts";
 /** Groups that an arm's recent means look back on (contract: ArmState). */
 const RECENT_MAX = 256;
 
-/** What an open group has come to so far. */
-export function soFar({ results }: Pick<OpenGroup, "results">): GroupOutcome {
+/** The range by which rewards of an arm are told apart; undefined: the run is one of a server that told them apart exactly. */
+function rangeOf({ arms, ignoresRounding }: RunConfig, arm: number): RewardRange | undefined {
+  return ignoresRounding ? arms[arm]?.rewardRange : undefined;
+}
+
+/** The outcome of the results that an open group has. */
+export function soFar({ results }: Pick<OpenGroup, "results">, range?: RewardRange): GroupOutcome {
   const rewards: number[] = [];
   let solved = 0;
   let quality = 0;
@@ -34,21 +39,25 @@ export function soFar({ results }: Pick<OpenGroup, "results">): GroupOutcome {
     quality += result.quality ?? Number(result.solved);
     if (result.facts !== undefined) (known ??= []).push(result.facts);
   }
-  const outcome = outcomeOf(rewards, solved, quality);
+  const outcome = outcomeOf(rewards, solved, quality, range);
   return known === undefined ? outcome : { ...outcome, facts: meanFacts(known) };
 }
 
-/** Closes a group with what it has, or with what was reported of it. */
-export function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome = soFar(group)): ClosedGroup<Key> {
+/** Closes a group with the outcome of its results, or of what was reported of it. */
+export function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome: GroupOutcome): ClosedGroup<Key> {
   const { task, handedOutAtMs, digests, results } = group;
   return { kind: "closed", task, handedOutAtMs, digests, results, outcome, folded: false };
 }
 
 /** Records results of one group; the last one that it waits for closes it. */
-export function withResults<Key extends InstanceKey>(group: OpenGroup<Key>, recorded: GroupResults): Group<Key> {
+export function withResults<Key extends InstanceKey>(
+  group: OpenGroup<Key>,
+  recorded: GroupResults,
+  range: RewardRange | undefined,
+): Group<Key> {
   const missing = group.missing - recorded.indices.length;
   const next: OpenGroup<Key> = { ...group, ...withSamples(group, recorded), missing };
-  return missing === 0 ? closed(next) : next;
+  return missing === 0 ? closed(next, soFar(next, range)) : next;
 }
 
 /** With groups that closed, in order: of all of a change at once, for what is kept of the last ones is copied. */
@@ -70,7 +79,7 @@ function closedThrough(state: RunState, batches: readonly Batch[], from: number)
 export function changeGroups<Spec, Key extends InstanceKey, At extends { readonly cursor: number }>(
   state: RunState<Spec, Key>,
   places: readonly At[],
-  change: (group: OpenGroup<Key>, at: At) => Group<Key>,
+  change: (group: OpenGroup<Key>, at: At, range: RewardRange | undefined) => Group<Key>,
 ): RunState<Spec, Key> {
   const batches = [...state.batches];
   const arms = [...state.arms];
@@ -83,7 +92,7 @@ export function changeGroups<Spec, Key extends InstanceKey, At extends { readonl
     const place = at.cursor - (batch?.cursor ?? 0);
     const group = batch?.groups[place];
     if (batch === undefined || group?.kind !== "open") continue;
-    const next = change(group, at);
+    const next = change(group, at, rangeOf(state.config, group.task.arm));
     const groups = copied.get(position) ?? [...batch.groups];
     copied.set(position, groups);
     groups[place] = next;

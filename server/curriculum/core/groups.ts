@@ -1,9 +1,9 @@
 /** Groups of a run for its trainer: what is known of them, and which of them can be opened again. */
-import { advantagesOf } from "./signals.ts";
+import { advantagesOf, type RewardRange } from "./signals.ts";
 import { findGroup, type FeedbackStatus, type GroupRef, notRecorded } from "./feedback.ts";
 import { type Batch, type ClosedGroup, type Group, type IssuedTask, isUseless, type SampleResult } from "./batches.ts";
 import { batchAt, issuedTask, type RunState } from "./state.ts";
-import type { DynamicSampling, InstanceKey } from "./types.ts";
+import type { Arm, DynamicSampling, InstanceKey } from "./types.ts";
 
 /** A sample as it was recorded; the advantages are undefined while its group is open, and without a reward. */
 interface SampleView {
@@ -35,14 +35,14 @@ export type Wanted =
   | { readonly kind: "groups"; readonly refs: readonly GroupRef[] };
 
 /** Rewards by sample_index, undefined where there is none; their advantages at the same places. */
-function placedAdvantages(results: readonly (SampleResult | null)[]) {
+function placedAdvantages(results: readonly (SampleResult | null)[], range: RewardRange) {
   const rewards = results.map((result) => (result?.kind === "reward" ? result.reward : undefined));
   const known = rewards.filter((reward) => reward !== undefined);
   const spread = (values: readonly number[]): readonly (number | undefined)[] => {
     let next = 0;
     return rewards.map((reward) => (reward === undefined ? undefined : values[next++]));
   };
-  const { rloo, grpo, mean, std } = advantagesOf(known);
+  const { rloo, grpo, mean, std } = advantagesOf(known, range);
   const statistics = known.length > 0 ? { count: known.length, mean, std } : undefined;
   return { statistics, rloo: spread(rloo), grpo: spread(grpo) };
 }
@@ -55,7 +55,8 @@ function groupView<Spec, Key extends InstanceKey>(
 ): GroupView<Key> {
   const { results } = group;
   const closed = group.kind === "closed";
-  const found = closed ? placedAdvantages(results) : undefined;
+  const { rewardRange } = state.config.arms[group.task.arm] as Arm;
+  const found = closed ? placedAdvantages(results, rewardRange) : undefined;
   return {
     task: issuedTask(state, batch, group.task),
     closed,

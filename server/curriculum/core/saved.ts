@@ -106,6 +106,7 @@ export function configDraft(config: RunConfig, specs: Codec<unknown>): Draft<wir
   });
   return {
     ...config,
+    ignoresRounding: config.ignoresRounding ?? false,
     policy: policyText(policy),
     lagBatches: lag.kind === "batches" ? lag.count : null,
     arms: arms.map(({ rows, ...arm }) => ({
@@ -147,13 +148,14 @@ function armFrom(message: wire.Arm, specs: Codec<unknown>): Arm {
 }
 
 export function configFrom(message: wire.RunConfig | undefined, specs: Codec<unknown>): RunConfig {
-  const { lagBatches, ...config } = bare(required(message, "the configuration"));
+  const { lagBatches, ignoresRounding, ...config } = bare(required(message, "the configuration"));
   const { dynamicSampling: sampling, lateFeedback, promptTemplate } = config;
   return {
     ...config,
     policy: policyFrom(config.policy),
     lag: lagBatches === undefined ? { kind: "unbounded" } : { kind: "batches", count: lagBatches },
     feedbackSource: oneOf(config.feedbackSource, "step", "reported"),
+    ...(ignoresRounding && { ignoresRounding }),
     groupTimeoutMs: config.groupTimeoutMs,
     dynamicSampling: sampling && { ...bare(sampling), alike: oneOf(sampling.alike, "rewards", "solved") },
     lateFeedback: lateFeedback && bare(lateFeedback),

@@ -39,7 +39,23 @@ interface Moments {
   readonly std: number;
 }
 
-function momentsOf(rewards: readonly number[]): Moments {
+/** Numbers that lie within this share of a scheme's range are equal: their difference is one of rounding. */
+const SPREAD_MIN = 1e-9;
+
+/** Whether numbers are equal but for rounding. Without a range only equal bits are equal. */
+function areAlike(numbers: readonly number[], range: RewardRange | undefined): boolean {
+  if (range === undefined) return false;
+  let [least, greatest] = [Infinity, -Infinity];
+  for (let i = 0; i < numbers.length; i++) {
+    least = Math.min(least, numbers[i] as number);
+    greatest = Math.max(greatest, numbers[i] as number);
+  }
+  // The rewards of a scheme of one value have no range: rounding depends on how large they are.
+  const span = range.max - range.min || Math.abs(range.max);
+  return greatest - least < SPREAD_MIN * span;
+}
+
+function momentsOf(rewards: readonly number[], range: RewardRange | undefined): Moments {
   const count = rewards.length;
   const first = rewards[0] ?? 0;
   const shifted = new Array<number>(count);
@@ -47,6 +63,7 @@ function momentsOf(rewards: readonly number[]): Moments {
   for (let i = 0; i < count; i++) total += shifted[i] = (rewards[i] as number) - first;
   if (count === 0) return { shifted, total, mean: 0, std: 0 };
   const mean = total / count;
+  if (areAlike(rewards, range)) return { shifted: shifted.fill(0), total: 0, mean, std: 0 };
   let squares = 0;
   for (let i = 0; i < count; i++) squares += ((shifted[i] as number) - mean) ** 2;
   return { shifted, total, mean, std: Math.sqrt(squares / count) };
@@ -80,8 +97,9 @@ export interface Advantages {
   readonly std: number;
 }
 
-export function advantagesOf(rewards: readonly number[]): Advantages {
-  const moments = momentsOf(rewards);
+/** Rewards that are equal but for rounding, by the range of their scheme, have advantages and a deviation of 0. */
+export function advantagesOf(rewards: readonly number[], range: RewardRange): Advantages {
+  const moments = momentsOf(rewards, range);
   const { mean, std } = moments;
   return { rloo: rlooOf(moments), grpo: grpoOf(moments), mean: mean + (rewards[0] ?? 0), std };
 }
@@ -92,9 +110,17 @@ function meanAbsolute(advantages: readonly number[]): number {
   return sum / advantages.length;
 }
 
-/** Rewards in order of sample_index, so that sums are the same to the bit however they came. */
-export function outcomeOf(rewards: readonly number[], solved: number, quality = solved): GroupOutcome {
-  const moments = momentsOf(rewards);
+/**
+ * Rewards in order of sample_index, so that sums are the same to the bit however they came. Without a range, as in runs of
+ * servers that did not know of it, rewards count as different even if only rounding tells them apart.
+ */
+export function outcomeOf(
+  rewards: readonly number[],
+  solved: number,
+  quality = solved,
+  range?: RewardRange,
+): GroupOutcome {
+  const moments = momentsOf(rewards, range);
   let sum = 0;
   for (let i = 0; i < rewards.length; i++) sum += rewards[i] as number;
   return {
@@ -121,8 +147,13 @@ export function meanFacts(
   return Object.fromEntries([...sums].map(([name, { count, sum }]) => [name, sum / count]));
 }
 
-/** Of advantages that the trainer computed; none: the group gives no signal. A mean of null is not known. */
-export function reportedOutcome(advantages: readonly number[], rewardMean: number | null): GroupOutcome {
+/** The outcome by advantages that the trainer computed; none: the group gives no signal. A mean of null is not known. */
+export function reportedOutcome(
+  advantages: readonly number[],
+  rewardMean: number | null,
+  range?: RewardRange,
+): GroupOutcome {
+  const isNoise = areAlike([0, ...advantages], range);
   const count = rewardMean === null ? 0 : Math.max(1, advantages.length);
   return {
     count,
@@ -130,7 +161,7 @@ export function reportedOutcome(advantages: readonly number[], rewardMean: numbe
     solved: null,
     quality: undefined,
     deviation: null,
-    advantage: advantages.length === 0 ? null : meanAbsolute(advantages),
+    advantage: advantages.length === 0 ? null : isNoise ? 0 : meanAbsolute(advantages),
   };
 }
 

@@ -187,6 +187,8 @@ export interface RunConfig<Spec = unknown> {
   readonly promptsPerUpdate: number;
   /** Undefined: what is drawn is what is trained on. */
   readonly dynamicSampling: DynamicSampling | undefined;
+  /** Rewards that only rounding tells apart are equal. Undefined: the run was created by a server that told them apart. */
+  readonly ignoresRounding?: boolean | undefined;
   readonly lag: Lag;
   readonly feedbackSource: "step" | "reported";
   /** Undefined: it counts like other. */

@@ -39,7 +39,7 @@ function outcomes(): (arm: Arm, group: Group) => GroupOutcome {
     const results = resultsOf(arm, group).flatMap((result) => (result.kind === "reward" ? [result] : []));
     const quality = results.reduce((sum, result) => sum + (result.quality ?? Number(result.solved)), 0);
     const rewards = results.map(({ reward }) => reward);
-    const outcome = outcomeOf(rewards, group.solved, quality);
+    const outcome = outcomeOf(rewards, group.solved, quality, arm.rewardRange);
     if (group.grades === undefined) known.set(group.solved, outcome);
     return outcome;
   };

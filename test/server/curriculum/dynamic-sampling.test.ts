@@ -3,6 +3,7 @@ import { rngFor } from "../../../envs/lib/rng.ts";
 import { hashKey } from "../../../envs/lib/rng.ts";
 import type { FeedbackItem } from "../../../server/curriculum/core/feedback.ts";
 import {
+  arm,
   ask,
   banditPolicy,
   batchesOf,
@@ -186,4 +187,44 @@ test("solved alike is another question than rewarded alike", async () => {
   const items = tasks.flatMap((task) => [0.1, 0.2, 0.3, 0.4].map((reward, i) => feedbackFor(task, i, reward)));
   value(await runs.recordFeedback("run", items));
   expect((await groupsOf(runs, 0)).map(({ useful }) => useful)).toEqual(new Array<boolean>(8).fill(false));
+});
+
+describe("groups that only rounding tells apart", () => {
+  /** One update batch of which every group has rewards of 0.1 + 0.2 and 0.3. */
+  async function noisy(more: Partial<RunConfig>) {
+    const { runs, store } = bench();
+    const rows = { lag: { kind: "batches", count: 0 } as const, arms: [arm("a", { rewardRange: { min: 0, max: 1 } })] };
+    value(await runs.create("run", { ...config, ...rows, policy: banditPolicy(), ...more }));
+    const { tasks } = value(await ask(runs, "run", 0, 4));
+    const rewards = [0.1 + 0.2, 0.3, 0.1 + 0.2, 0.3];
+    const items = tasks.flatMap((task) => rewards.map((reward, sample) => feedbackFor(task, sample, reward)));
+    value(await runs.recordFeedback("run", items));
+    const groups = await groupsOf(runs, 0);
+    return { runs, store, groups };
+  }
+
+  test("are of no use, are replaced, and move no arm", async () => {
+    const { runs, groups } = await noisy({ ignoresRounding: true });
+    expect(groups.map(({ closed, useful }) => closed && useful)).toEqual(new Array(8).fill(false));
+    expect(groups.filter(({ closed }) => !closed)).toHaveLength(4);
+    for (const { samples, statistics } of groups.slice(0, 4)) {
+      expect(statistics?.std).toBe(0);
+      expect(samples.flatMap(({ rloo, grpo }) => [rloo, grpo]).every((advantage) => advantage === 0)).toBe(true);
+    }
+    expect(value(await runs.get("run")).state.arms[0]?.value).toBe(0);
+  });
+
+  test("in a run of a server that told them apart, are as they were, and are so after a restart", async () => {
+    for (const ignoresRounding of [undefined, true]) {
+      const { runs, store, groups } = await noisy(ignoresRounding === undefined ? {} : { ignoresRounding });
+      expect(groups).toHaveLength(ignoresRounding ? 8 : 4);
+      const again = bench({ store }).runs;
+      expect(await groupsOf(again, 0)).toEqual(groups);
+      expect(value(await again.get("run"))).toEqual(value(await runs.get("run")));
+      expect(value(await ask(again, "run", 4, 4))).toEqual(value(await ask(runs, "run", 4, 4)));
+      // A trainer that creates its run again finds it, whichever server created it.
+      const now = { ...value(await again.get("run")).config, ignoresRounding: true };
+      expect(value(await again.create("run", now)).created).toBe(false);
+    }
+  });
 });

@@ -64,8 +64,8 @@ describe("GetGroups", () => {
     expect(group?.samples.map(({ result }) => result)).toEqual(
       rewards.map((reward) => ({ kind: "reward", reward, solved: reward === 1 })),
     );
-    expect(group?.samples.map((sample) => sample.rloo)).toEqual(advantagesOf(rewards).rloo);
-    expect(group?.samples.map((sample) => sample.grpo)).toEqual(advantagesOf(rewards).grpo);
+    expect(group?.samples.map((sample) => sample.rloo)).toEqual(advantagesOf(rewards, { min: 0, max: 1 }).rloo);
+    expect(group?.samples.map((sample) => sample.grpo)).toEqual(advantagesOf(rewards, { min: 0, max: 1 }).grpo);
     expect(group?.statistics).toMatchObject({ count: 4, mean: 0.4375 });
   });
 
@@ -92,7 +92,7 @@ describe("GetGroups", () => {
       ),
     );
     const [group] = value(await groups(runs, { kind: "groups", refs: [task] })).groups;
-    const [one, three, four] = advantagesOf([1, 0.5, 0]).rloo;
+    const [one, three, four] = advantagesOf([1, 0.5, 0], { min: 0, max: 1 }).rloo;
     expect(group?.samples.map((sample) => sample.rloo)).toEqual([one, undefined, three, four]);
   });
 

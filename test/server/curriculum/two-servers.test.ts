@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
-import { bench, runConfig, value } from "./support.ts";
+import { ask, bench, feedbackOf, runConfig, value } from "./support.ts";
 
 test("a run is found by who created it, though another call began to look for it before", async () => {
   const kept = memoryStore();
@@ -23,4 +23,19 @@ test("a run is found by who created it, though another call began to look for it
   setImmediate(() => looking.resolve());
   expect(value(await created).created).toBe(true);
   expect((await early).kind).toBe("not_found");
+});
+
+test.each(["in order", "at once"])("a group that two servers are sent is RECORDED by one of them: %s", async (how) => {
+  const store = memoryStore();
+  const [one, two] = [bench({ store }).runs, bench({ store }).runs];
+  value(await one.create("run", runConfig({ promptsPerUpdate: 1, numGenerations: 4 })));
+  const { tasks } = value(await ask(one, "run", 1));
+  const items = feedbackOf(tasks, 4);
+  value(await two.get("run"));
+  const sent = [one, two, one, two].map((runs) => () => runs.recordFeedback("run", items));
+  const replies = [];
+  if (how === "at once") replies.push(...(await Promise.all(sent.map((send) => send()))));
+  else for (const send of sent) replies.push(await send());
+  const kinds = replies.map((reply) => [...new Set(value(reply).map(({ kind }) => kind))].join());
+  expect(kinds.toSorted()).toEqual(["duplicate", "duplicate", "duplicate", "recorded"]);
 });

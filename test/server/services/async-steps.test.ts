@@ -196,16 +196,55 @@ test("a sample of a run goes on when its caller leaves, and is recorded once", a
   await settled();
   expect([asked.length, server.asyncScorer.inFlight()]).toEqual([1, 1]);
   asked[0]?.answer(RIGHT);
-  for (const outcome of await Promise.all(again)) {
-    expect(outcome.result).toMatchObject({ case: "score", value: { reward: 1 } });
-    expect(outcome.feedback?.status).toBe(FeedbackStatus.RECORDED);
-  }
+  const outcomes = await Promise.all(again);
+  for (const { result } of outcomes) expect(result).toMatchObject({ case: "score", value: { reward: 1 } });
+  // The first call that still waits is told that it is recorded, and nobody else.
+  const statuses = outcomes.map(({ feedback }) => feedback?.status);
+  expect(statuses).toEqual([FeedbackStatus.RECORDED, FeedbackStatus.DUPLICATE]);
   // And once more after the end.
   const late = await step(server, group, 0);
   expect(late.result).toMatchObject({ case: "score", value: { reward: 1 } });
   expect(late.feedback?.status).toBe(FeedbackStatus.DUPLICATE);
   expect([asked.length, server.asyncScorer.inFlight()]).toEqual([1, 0]);
 });
+
+test.each(["unary calls", "batches", "one batch", "streams", "a batch, a stream and a call"])(
+  "a group that is sent several times at the same time is told RECORDED once: %s",
+  async (how) => {
+    const { asked, server } = held();
+    await server.run();
+    const { service } = server;
+    const group = groupOf("test/slow", ["7", "8", "7", "9"], place);
+    const first = ({ outcomes }: { readonly outcomes: readonly Outcome[] }) => outcomes;
+    const unary = () => Promise.all(group.completions.map((_, i) => step(server, group, i)));
+    const batch = async (times = 1) => {
+      const groups = Array.from({ length: times }, () => group);
+      const found = await service.batchStep?.({ $typeName: "gradus.v1.BatchStepRequest", groups }, callOf());
+      return (found?.groups ?? []).flatMap((one) => first(one as never));
+    };
+    const stream = async () => {
+      async function* requests() {
+        yield { $typeName: "gradus.v1.StreamStepsRequest" as const, requestId: "1", groups: [group], more: [] };
+      }
+      const found = await service.streamSteps?.(requests(), callOf())[Symbol.asyncIterator]().next();
+      return ((found?.value as { groups: never[] }).groups ?? []).flatMap(first);
+    };
+    const ways = {
+      "unary calls": [unary, unary],
+      batches: [batch, batch],
+      "one batch": [() => batch(2)],
+      streams: [stream, stream],
+      "a batch, a stream and a call": [batch, stream, unary],
+    };
+    const sent = ways[how as keyof typeof ways].map((send) => send());
+    await settled();
+    for (const { answer } of asked) answer(RIGHT);
+    const outcomes = (await Promise.all(sent)).flat();
+    const of = (status: FeedbackStatus) => outcomes.filter(({ feedback }) => feedback?.status === status).length;
+    expect([of(FeedbackStatus.RECORDED), of(FeedbackStatus.DUPLICATE)]).toEqual([4, outcomes.length - 4]);
+    expect(asked.length).toBe(4);
+  },
+);
 
 test("a result is recorded though nobody waits for it any more", async () => {
   const { asked, server } = held();

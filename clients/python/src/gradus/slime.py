@@ -164,7 +164,8 @@ async def reward(args: Any, samples: Sample | list[Sample], **_: Any) -> float |
     rewards = [each.reward for each in outcomes if each.reward is not None]
     if not rewards:
         reward_or(outcomes[0], None)
-    mean = sum(rewards) / len(rewards)
+    # Relative to the first: the mean of equal rewards is that reward to the bit, and no spread of rounding.
+    mean = rewards[0] + sum(reward - rewards[0] for reward in rewards) / len(rewards)
     for sample, outcome in zip(samples, outcomes, strict=True):
         sample.remove_sample = sample.remove_sample or outcome.reward is None
     return [mean if each.reward is None else each.reward for each in outcomes]

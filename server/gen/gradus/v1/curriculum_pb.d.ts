@@ -4927,7 +4927,9 @@ export enum AlikeOutcomes {
   UNSPECIFIED = 0,
 
   /**
-   * Those whose rewards are all equal.
+   * Those whose rewards are all equal, or lie within 1e-9 of the reward scheme's range:
+   * their difference is one of rounding. Runs that an older server created tell such
+   * rewards apart, so that they are replayed as they were.
    *
    * @generated from enum value: ALIKE_OUTCOMES_REWARDS = 1;
    */

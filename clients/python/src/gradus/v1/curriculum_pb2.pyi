@@ -224,7 +224,10 @@ class _AlikeOutcomesEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._
     ALIKE_OUTCOMES_UNSPECIFIED: _AlikeOutcomes.ValueType  # 0
     """Not said: ALIKE_OUTCOMES_REWARDS."""
     ALIKE_OUTCOMES_REWARDS: _AlikeOutcomes.ValueType  # 1
-    """Those whose rewards are all equal."""
+    """Those whose rewards are all equal, or lie within 1e-9 of the reward scheme's range:
+    their difference is one of rounding. Runs that an older server created tell such
+    rewards apart, so that they are replayed as they were.
+    """
     ALIKE_OUTCOMES_SOLVED: _AlikeOutcomes.ValueType  # 2
     """Those all of whose samples are solved, and those none of whose samples is,
     whatever their rewards. Not with FEEDBACK_SOURCE_REPORTED.
@@ -236,7 +239,10 @@ class AlikeOutcomes(_AlikeOutcomes, metaclass=_AlikeOutcomesEnumTypeWrapper):
 ALIKE_OUTCOMES_UNSPECIFIED: AlikeOutcomes.ValueType  # 0
 """Not said: ALIKE_OUTCOMES_REWARDS."""
 ALIKE_OUTCOMES_REWARDS: AlikeOutcomes.ValueType  # 1
-"""Those whose rewards are all equal."""
+"""Those whose rewards are all equal, or lie within 1e-9 of the reward scheme's range:
+their difference is one of rounding. Runs that an older server created tell such
+rewards apart, so that they are replayed as they were.
+"""
 ALIKE_OUTCOMES_SOLVED: AlikeOutcomes.ValueType  # 2
 """Those all of whose samples are solved, and those none of whose samples is,
 whatever their rewards. Not with FEEDBACK_SOURCE_REPORTED.

@@ -523,7 +523,9 @@ class Outcome(google.protobuf.message.Message):
     """The sample_index that came with the completion."""
     rloo_advantage: builtins.float
     """RLOO advantage r_k − mean of the others, over the samples of this message
-    that have a reward; unset unless GroupOutcome.statistics is set.
+    that have a reward; unset unless GroupOutcome.statistics is set. 0 where the
+    group's rewards lie within 1e-9 of the reward scheme's range: their difference
+    is one of rounding.
     """
     grpo_advantage: builtins.float
     """GRPO advantage (r − mean)/std, 0 where std is 0; set when the above is."""
@@ -579,7 +581,9 @@ class GroupStatistics(google.protobuf.message.Message):
     mean: builtins.float
     """Their mean reward."""
     std: builtins.float
-    """Their population standard deviation, as in GRPO."""
+    """Their population standard deviation, as in GRPO; 0 where they lie within 1e-9 of
+    the reward scheme's range.
+    """
     def __init__(
         self,
         *,

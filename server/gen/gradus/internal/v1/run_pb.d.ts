@@ -1277,6 +1277,14 @@ export declare type RunConfig = Message<"gradus.internal.v1.RunConfig"> & {
    * @generated from field: string given = 15;
    */
   given: string;
+
+  /**
+   * Rewards that lie within 1e-9 of their scheme's range are equal. False: the run was
+   * created by a server that told them apart, and is replayed as it was.
+   *
+   * @generated from field: bool ignores_rounding = 16;
+   */
+  ignoresRounding: boolean;
 };
 
 /**

@@ -411,7 +411,9 @@ export declare type Outcome = Message<"gradus.v1.Outcome"> & {
 
   /**
    * RLOO advantage r_k − mean of the others, over the samples of this message
-   * that have a reward; unset unless GroupOutcome.statistics is set.
+   * that have a reward; unset unless GroupOutcome.statistics is set. 0 where the
+   * group's rewards lie within 1e-9 of the reward scheme's range: their difference
+   * is one of rounding.
    *
    * @generated from field: optional double rloo_advantage = 5;
    */
@@ -460,7 +462,8 @@ export declare type GroupStatistics = Message<"gradus.v1.GroupStatistics"> & {
   mean: number;
 
   /**
-   * Their population standard deviation, as in GRPO.
+   * Their population standard deviation, as in GRPO; 0 where they lie within 1e-9 of
+   * the reward scheme's range.
    *
    * @generated from field: double std = 3;
    */
