@@ -33,7 +33,7 @@ const columns: readonly Column[] = [
   { ...percent("unread_rate", "unread", "answers that were found and could not be read"), rare: true },
   { ...percent("undecided_rate", "undecided", "answers that could not be told from the expected one"), rare: true },
   {
-    ...percent("no_reward_rate", "no reward", "completions that have none, e.g. too long, and count as wrong"),
+    ...percent("no_reward_rate", "no reward", "samples that have none, e.g. too long, and are in no other figure"),
     rare: true,
   },
   percent("truncated_rate", "truncated", "completions cut before they were done"),

@@ -24,6 +24,7 @@ h2 { margin: 0; font-size: 19px; }
 section { margin: 24px 0; padding: 20px 24px; background: var(--panel); border: 1px solid var(--line); border-radius: 10px; }
 section > p { margin: 2px 0 14px; color: var(--soft); }
 .note { color: var(--soft); }
+.warning { padding: 10px 14px; border: 2px solid var(--poor); border-radius: 10px; font-weight: 600; }
 ul { list-style: none; margin: 0; padding: 0; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(145px, 1fr)); gap: 12px; }
 .tiles li { padding: 14px 16px; background: var(--panel); border: 1px solid var(--line); border-radius: 10px; }

@@ -197,7 +197,7 @@ export function reportPage(summary: Summary, pictures?: readonly Picture[]): str
 <style>${style}</style>
 </head>
 <body>
-<header><p>${escape(title)}</p><h1>${escape(model)}</h1>${tiles(report)}<p class="note">${escape(remarksOf(report).join(" "))}</p></header>
+<header><p>${escape(title)}</p><h1>${escape(model)}</h1>${report.warnings.map((words) => `<p class="warning">${escape(words)}</p>`).join("")}${tiles(report)}<p class="note">${escape(remarksOf(report).join(" "))}</p></header>
 <main>
 ${sections.filter((text) => text !== "").join("\n")}
 </main>

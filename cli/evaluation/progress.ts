@@ -52,9 +52,9 @@ function count(counts: { scored: number; good: number; reward: number; failed: n
     counts.failed++;
     return;
   }
-  counts.scored++;
   const { outcome } = step;
   if (outcome.kind !== "scored") return;
+  counts.scored++;
   counts.reward += outcome.reward;
   if (outcome.verdict === "feasible" || outcome.solved) counts.good++;
 }

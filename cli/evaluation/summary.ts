@@ -109,7 +109,14 @@ function countSample(counts: Counts, { outcome }: Sample): string | undefined {
 export function summaryToJson({ report, settings, parts, violations, rows }: Summary): JsonValue {
   const written = toJson(ReportSchema, report, { alwaysEmitImplicit: true });
   const rated = rows.map(({ solved, ...row }) => ({ ...row, pass_rate: solved / row.samples }));
-  const whole = { report: written, settings, parts, violations, ...(rated.length > 0 && { rows: rated }) };
+  const whole = {
+    warnings: [...report.warnings],
+    report: written,
+    settings,
+    parts,
+    violations,
+    ...(rated.length > 0 && { rows: rated }),
+  };
   return JSON.parse(JSON.stringify(whole)) as JsonValue;
 }
 
@@ -138,15 +145,18 @@ export function reportTable(report: Report): string {
     ...(i === 0 ? [] : [head.map(() => "")]),
     ...group.map((row) => [row.name, String(row.samples), ...columns.map((column) => cellOf(row, column))]),
   ]);
-  return [table(head, rows), ...remarksOf(report)].join("\n\n");
+  return [...report.warnings.map((words) => `warning: ${words}`), table(head, rows), ...remarksOf(report)].join("\n\n");
 }
 
-/** What is to be known of the figures: what ratios are against, and which tasks may have been trained on. */
+/** Remarks on the figures: what ratios are against, and which tasks are left out or may have been trained on. */
 export function remarksOf({ baseline, overall }: Report): readonly string[] {
-  const { tasks = 0n, tasksInEverySplit: few = 0n } = overall ?? {};
-  if (few === 0n) return [baseline];
+  const { tasks = 0n, tasksInEverySplit: few = 0n, tasksLeftOut = {} } = overall ?? {};
+  const counts = Object.entries(tasksLeftOut).map(([figure, count]) => `${figure} leaves out ${count}`);
+  const left = `Of ${tasks} tasks ${counts.join(", ")}: too few of their samples have a reward so far.`;
+  const remarks = counts.length === 0 ? [baseline] : [baseline, left];
+  if (few === 0n) return remarks;
   return [
-    baseline,
+    ...remarks,
     `${few} of ${tasks} tasks lie in every split, for there are fewer than 1,000 like them: the model may have been trained on them.`,
   ];
 }

@@ -44,7 +44,6 @@ function common(samples: readonly SampleFacts[]): Figures {
     unread_rate: share(samples, ({ unread }) => unread === true),
     undecided_rate: share(samples, ({ undecided }) => undecided === true),
     truncated_rate: share(samples, ({ truncated }) => truncated),
-    no_reward_rate: share(samples, ({ verdict }) => verdict === "none"),
   };
 }
 
@@ -70,7 +69,7 @@ function heuristicRatio(goal: Goal, facts: SampleFacts, heuristic: number | unde
   return above === undefined || below === undefined || below === 0 ? undefined : above / below;
 }
 
-/** Curriculum RLOO 4 and ADSC 4; what needs all samples of a task waits until they are there. */
+/** The figures of Curriculum RLOO 4 and ADSC 4. A figure that needs all samples of a task waits until they have a reward. */
 function exactFigures(samples: readonly SampleFacts[], expected: number): Figures {
   const n = samples.length;
   const right = samples.filter(({ solved }) => solved).length;
@@ -105,14 +104,28 @@ function abandonment(samples: readonly SampleFacts[], right: number, ks: readonl
   };
 }
 
-/** The figures of one task; `expected` is how many samples it will have, and it has at least one. */
-export function taskFigures(
-  goal: Goal,
-  samples: readonly SampleFacts[],
-  expected: number,
-  heuristic?: number,
-): Figures {
-  return goal === "satisfy" ? exactFigures(samples, expected) : qualityFigures(goal, samples, heuristic);
+const hasReward = ({ verdict }: SampleFacts): boolean => verdict !== "none";
+
+/**
+ * The figures of one task, over its samples with a reward: the others say nothing of the model, and only no_reward_rate
+ * counts them. `expected` is how many samples the task will have, and it has at least one.
+ */
+export function taskFigures(goal: Goal, all: readonly SampleFacts[], expected: number, heuristic?: number): Figures {
+  const samples = all.filter(hasReward);
+  const missing = { no_reward_rate: share(all, (sample) => !hasReward(sample)) };
+  if (samples.length === 0) return missing;
+  const figures = goal === "satisfy" ? exactFigures(samples, expected) : qualityFigures(goal, samples, heuristic);
+  return { ...figures, ...missing };
+}
+
+/** How many tasks too few samples with a reward keep out of a figure, by mean_reward and each pass@k. */
+function leftOut(tasks: readonly Counted[], expected: number): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { goal, figures } of tasks) {
+    const passes = goal === "satisfy" ? passKs(expected).map((k) => `pass@${k}`) : [];
+    for (const name of ["mean_reward", ...passes]) if (!(name in figures)) counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
 }
 
 /** The unweighted mean of each figure over those that have it. */
@@ -136,13 +149,14 @@ function standardErrors(all: readonly Figures[]): Figures {
   return Object.fromEntries(errors);
 }
 
-/** The same of the mean of rows that are independent of each other: figures of which every row has an error. */
+/** The standard error of the mean over independent rows, for each figure of which every row that has it has an error. */
 function errorsOfMean(rows: readonly ReportRow[]): Figures {
-  const [first] = rows;
-  const errors = Object.keys(first?.standardErrors ?? {}).flatMap((name) => {
-    const all = rows.flatMap(({ standardErrors }) => standardErrors[name] ?? []);
-    if (all.length < rows.length) return [];
-    return [[name, Math.sqrt(all.reduce((sum, error) => sum + error ** 2, 0)) / rows.length] as const];
+  const names = new Set(rows.flatMap(({ standardErrors }) => Object.keys(standardErrors)));
+  const errors = [...names].flatMap((name) => {
+    const having = rows.filter(({ figures }) => name in figures);
+    const all = having.flatMap(({ standardErrors }) => standardErrors[name] ?? []);
+    if (all.length < having.length) return [];
+    return [[name, Math.sqrt(all.reduce((sum, error) => sum + error ** 2, 0)) / having.length] as const];
   });
   return Object.fromEntries(errors);
 }
@@ -150,12 +164,16 @@ function errorsOfMean(rows: readonly ReportRow[]): Figures {
 export interface ReportRow {
   readonly name: string;
   readonly samples: number;
+  /** Of these, those without a reward, which are in no figure but no_reward_rate. */
+  readonly samplesWithoutReward: number;
   readonly samplesExpected: number;
   /** With at least one sample. */
   readonly tasks: number;
   /** Of these, those that lie in every split, and so may have been trained on. */
   readonly tasksInEverySplit: number;
   readonly figures: Figures;
+  /** Tasks that a figure leaves out, by the figure's name; those that leave out none are not there. */
+  readonly tasksLeftOut: Readonly<Record<string, number>>;
   /** Of the figures that have one. */
   readonly standardErrors: Figures;
 }
@@ -166,6 +184,8 @@ export interface Report {
   readonly categories: readonly ReportRow[];
   readonly overall: ReportRow;
   readonly baseline: string;
+  /** In words, to be read before any figure. */
+  readonly warnings: readonly string[];
 }
 
 /** A task of the suite and what came in for it. */
@@ -182,6 +202,7 @@ export interface ScoredTask {
 interface Counted extends ScoredTask {
   readonly part: string;
   readonly environment: string;
+  readonly goal: Goal;
   readonly figures: Figures;
 }
 
@@ -189,16 +210,19 @@ interface Counted extends ScoredTask {
 function rowOf(
   name: string,
   tasks: readonly Counted[],
-  samplesExpected: number,
+  samplesPerTask: number,
+  tasksExpected: number,
   of?: Pick<ReportRow, "figures" | "standardErrors">,
 ): ReportRow {
   const byTask = tasks.map(({ figures }) => figures);
   return {
     name,
-    samplesExpected,
+    samplesExpected: tasksExpected * samplesPerTask,
     tasks: tasks.length,
     tasksInEverySplit: tasks.filter(({ inEverySplit }) => inEverySplit).length,
-    samples: tasks.reduce((sum, task) => sum + task.samples.length, 0),
+    samples: tasks.reduce((sum, { samples }) => sum + samples.length, 0),
+    samplesWithoutReward: tasks.reduce((sum, { samples }) => sum + samples.filter((one) => !hasReward(one)).length, 0),
+    tasksLeftOut: leftOut(tasks, samplesPerTask),
     ...(of ?? { figures: meanFigures(byTask), standardErrors: standardErrors(byTask) }),
   };
 }
@@ -212,12 +236,13 @@ export function reportOf(
 ): Report {
   const counted = tasks.map((task): Counted => {
     const { name, environment, definition } = partOf(suite, task.ordinal);
-    const figures = taskFigures(definition.goal, task.samples, samplesPerTask, task.heuristic);
-    return { ...task, part: name, environment, figures };
+    const { goal } = definition;
+    const figures = taskFigures(goal, task.samples, samplesPerTask, task.heuristic);
+    return { ...task, part: name, environment, goal, figures };
   });
   const rows = (keyOf: (task: Counted) => string, expected: ReadonlyMap<string, number>): readonly ReportRow[] => {
     const groups = Map.groupBy(counted, keyOf);
-    return [...expected].map(([name, count]) => rowOf(name, groups.get(name) ?? [], count * samplesPerTask));
+    return [...expected].map(([name, count]) => rowOf(name, groups.get(name) ?? [], samplesPerTask, count));
   };
   const categoryRows = rows(({ category }) => category, categories);
   const sampled = categoryRows.filter(({ samples }) => samples > 0);
@@ -225,18 +250,26 @@ export function reportOf(
     figures: meanFigures(sampled.map(({ figures }) => figures)),
     standardErrors: errorsOfMean(sampled),
   };
+  const byTasks = suite.definition.overall === "tasks";
+  const overall = rowOf("overall", counted, samplesPerTask, suite.tasks, byTasks ? undefined : byCategory);
   return {
     parts: rows(({ part }) => part, new Map(suite.parts.map((part) => [part.name, part.tasks]))),
     environments: rows(({ environment }) => environment, tasksByEnvironment(suite)),
     categories: categoryRows,
-    overall: rowOf(
-      "overall",
-      counted,
-      suite.tasks * samplesPerTask,
-      suite.definition.overall === "categories" ? byCategory : undefined,
-    ),
+    overall,
+    warnings: warningsOf(overall),
     baseline: baselineText(counted, suite.definition.heuristic === true),
   };
+}
+
+/** A larger share of samples without a reward makes figures those of other samples than were asked for. */
+const NO_REWARD_SHARE_MAX = 0.01;
+
+function warningsOf({ samples, samplesWithoutReward: missing }: ReportRow): readonly string[] {
+  if (missing <= NO_REWARD_SHARE_MAX * samples) return [];
+  const share = ((100 * missing) / samples).toFixed(1);
+  const reasons = "the filter no_reward of ListSamples shows them with their reasons";
+  return [`${missing} of ${samples} samples (${share}%) have no reward and are left out of every figure: ${reasons}.`];
 }
 
 function tasksByEnvironment(suite: Suite): ReadonlyMap<string, number> {
@@ -300,7 +333,7 @@ function categoryCounts(suite: Suite, made: readonly SuiteTask[]): ReadonlyMap<s
 // What a report reads of a sample: a few numbers, so that reports of many samples are quick.
 
 export interface SampleFacts {
-  /** "none": there is no verdict, and will not be. It counts, as an answer that is not feasible. */
+  /** "none": there is no reward, and will not be. */
   readonly verdict: Verdict | "none";
   /** The goal is reached: a right answer, or a proven optimum. */
   readonly solved: boolean;

@@ -76,7 +76,7 @@ export function sampleToWire(
 }
 
 export function reportToWire({ evaluation, suite, report }: EvaluationReport): wire.Report {
-  const { parts, environments, categories, overall, baseline } = report;
+  const { parts, environments, categories, overall, baseline, warnings } = report;
   return create(wire.ReportSchema, {
     evaluation: evaluationToWire(evaluation),
     suite: suiteToWire(suite),
@@ -85,16 +85,20 @@ export function reportToWire({ evaluation, suite, report }: EvaluationReport): w
     categories: categories.map(rowToWire),
     overall: rowToWire(overall),
     baseline,
+    warnings: [...warnings],
   });
 }
 
 function rowToWire(row: ReportRow) {
   const { name, samples, samplesExpected, tasks, tasksInEverySplit, figures, standardErrors } = row;
+  const leftOut = Object.entries(row.tasksLeftOut).map(([figure, count]) => [figure, BigInt(count)] as const);
   return create(wire.ReportRowSchema, {
     name,
     figures: { ...figures },
     standardErrors: { ...standardErrors },
+    tasksLeftOut: Object.fromEntries(leftOut),
     samples: BigInt(samples),
+    samplesWithoutReward: BigInt(row.samplesWithoutReward),
     tasks: BigInt(tasks),
     tasksInEverySplit: BigInt(tasksInEverySplit),
     samplesExpected: BigInt(samplesExpected),

@@ -95,6 +95,10 @@ describe("the matrix", () => {
     expect(of(whole, whole)).toMatchObject({ warnings: [] });
     const warnings = ["x", "y"].map((row) => `--base: row '${row}' lacks 3 samples: its score may change`);
     expect(of(part, whole)).toMatchObject({ kind: "ok", warnings });
+    const told = { ...whole, warnings: ["3 of 4 samples have no reward"] };
+    expect(of(told, whole)).toMatchObject({
+      warnings: ["x", "y"].map((row) => `--base: row '${row}': 3 of 4 samples have no reward`),
+    });
   });
 
   test.each([

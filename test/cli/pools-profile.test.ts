@@ -69,6 +69,7 @@ test("the same command again asks nothing, and writes the rows with the column t
   const { code, out } = await profile("--out", "rated.jsonl", "--json");
   expect([code, model.requests.length]).toEqual([0, before]);
   expect(JSON.parse(out)).toEqual({
+    warnings: [],
     pool: "sums",
     split: "train",
     levels: [],

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type EvaluationHandle, ReportSchema } from "../../clients/ts/src/public.ts";
 import { type Exactness, outcomeBars, outcomeKindsOf } from "../../cli/evaluation/charts.ts";
 import { createProgress } from "../../cli/evaluation/progress.ts";
-import { summarize } from "../../cli/evaluation/summary.ts";
+import { reportPage } from "../../cli/evaluation/page.ts";
+import { reportTable, summarize, summaryToJson } from "../../cli/evaluation/summary.ts";
 
 const scored = (verdict: string, more: object = {}) => ({
   kind: "scored",
@@ -65,12 +66,38 @@ describe.each(outcomes)("%s", (_, outcome, counted, exactness: Exactness, title,
       vi.restoreAllMocks();
     });
 
-    test(`is ${isGood ? "" : "not "}among the good ones, and no ratio is said`, () => {
+    const isCounted = counted !== "noReward";
+    const figures = isCounted ? `${isGood ? 100 : 0}%  reward 0.000` : "–  reward –";
+
+    test(`${isCounted ? `is ${isGood ? "" : "not "}among the good ones` : "is in no figure"}, and no ratio is said`, () => {
       const progress = createProgress(0, 2, true);
       progress.step({ kind: "scored", outcome: outcome as never });
       vi.advanceTimersByTime(5_000);
       progress.stop();
-      expect(said).toEqual([expect.stringContaining(`right or feasible ${isGood ? 100 : 0}%  reward 0.000`)]);
+      expect(said).toEqual([expect.stringContaining(`right or feasible ${figures}`)]);
     });
   });
+});
+
+test("a report's warnings stand before its figures: in the table, in the page and in the JSON", async () => {
+  const words = "3 of 200 samples (1.5%) have no reward";
+  const overall = {
+    name: "overall",
+    samples: 200n,
+    tasks: 9n,
+    figures: { "pass@1": 0.25 },
+    tasksLeftOut: { "pass@4": 2n },
+  };
+  const report = create(ReportSchema, { warnings: [words], overall });
+  const table = reportTable(report);
+  expect(table.startsWith(`warning: ${words}\n`)).toBe(true);
+  expect(table).toContain("Of 9 tasks pass@4 leaves out 2");
+  const evaluation = { ...evaluationOf(unscored), report: () => Promise.resolve(report) };
+  const summary = await summarize(evaluation, {});
+  const page = reportPage(summary);
+  expect(page.indexOf(words)).toBeGreaterThan(0);
+  expect(page.indexOf(words)).toBeLessThan(page.indexOf('class="tiles"'));
+  const json = summaryToJson(summary) as unknown as { readonly report: { readonly warnings: readonly string[] } };
+  expect(Object.entries(json)[0]).toEqual(["warnings", [words]]);
+  expect(json.report.warnings).toEqual([words]);
 });

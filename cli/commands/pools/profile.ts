@@ -84,7 +84,8 @@ async function profile(chosen: Chosen, flags: Flags, out: string): Promise<void>
       const plan = await planOf(local, path);
       await withOut("--out", out, (to) => writeRated(to, plan, rates));
     }
-    await tell({ chosen, flags, out, rates, rows });
+    const { warnings } = await evaluation.report();
+    await tell({ chosen, flags, out, rates, rows, warnings });
     if (failed > 0) throw stillMissing(failed, reason);
   } catch (error) {
     throw problemOf(error, undefined);
@@ -132,9 +133,11 @@ interface Outcome {
   readonly rates: RowRates;
   /** That were to be rated. */
   readonly rows: number;
+  /** The report's: of samples that no rate counts. */
+  readonly warnings: readonly string[];
 }
 
-async function tell({ chosen, flags, out, rates, rows }: Outcome): Promise<void> {
+async function tell({ chosen, flags, out, rates, rows, warnings }: Outcome): Promise<void> {
   const all = [...rates.values()];
   const { picture, model, samples, json } = flags;
   if (picture !== undefined) {
@@ -145,6 +148,7 @@ async function tell({ chosen, flags, out, rates, rows }: Outcome): Promise<void>
   const [never, always] = [0, 1].map((edge) => all.filter((rate) => rate === edge).length);
   if (json)
     return printJson({
+      warnings: [...warnings],
       ...chosen,
       model,
       samples,
@@ -157,5 +161,5 @@ async function tell({ chosen, flags, out, rates, rows }: Outcome): Promise<void>
       histogram: rateCounts(all),
     });
   const found = `${rates.size} of ${rows} rows rated by ${samples} samples each: mean ${mean.toFixed(3)}, ${never} never solved, ${always} always`;
-  print([found, rateHistogram(all), out].join("\n\n"));
+  print([...warnings.map((words) => `warning: ${words}`), found, rateHistogram(all), out].join("\n\n"));
 }

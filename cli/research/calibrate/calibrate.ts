@@ -43,7 +43,7 @@ export function settingsOf(reports: readonly Report[]): readonly Setting[] {
       if (part === undefined || rate === undefined) continue;
       const values = Object.entries(part.parameters?.values ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
       const key = JSON.stringify([part.environment, part.version, values]);
-      const tasks = Number(row.tasks);
+      const tasks = Number(row.tasks - (row.tasksLeftOut["mean_reward"] ?? 0n));
       const known = settings.get(key) ?? { tasks: 0, successRate: 0 };
       const all = known.tasks + tasks;
       const successRate = (known.successRate * known.tasks + rate * tasks) / all;

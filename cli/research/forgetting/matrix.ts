@@ -58,6 +58,8 @@ type Score =
       /** Which suite it is of, in words; empty: the report does not say. */
       readonly suite: string;
       readonly missing: bigint;
+      /** The report's warnings; "": none. */
+      readonly warned: string;
     }
   | { readonly kind: "none"; readonly message: string };
 
@@ -125,8 +127,9 @@ function scoresOf(
     if (missing?.kind === "none") return { kind: "invalid", message: missing.message };
     const known = found.flatMap((score) => (score.kind === "score" ? [score] : []));
     scores.push(known.reduce((total, { score }) => total + score, 0) / known.length);
-    for (const { name, suite, missing } of known) {
+    for (const { name, suite, missing, warned } of known) {
       suites.set(name, suite);
+      if (warned) warnings.push(`${stage}: row '${name}': ${warned}`);
       if (missing > 0n) warnings.push(`${stage}: row '${name}' lacks ${missing} samples: its score may change`);
     }
   }
@@ -148,7 +151,7 @@ function otherSuite(
 function scoreOf(stage: string, reports: readonly Report[], name: string, figure: string | undefined): Score {
   const [found, ...others] = reports.flatMap((report) => {
     const row = rowOf(report, name);
-    return row === undefined ? [] : [{ row, suite: suiteText(report) }];
+    return row === undefined ? [] : [{ row, suite: suiteText(report), warned: report.warnings.join(" ") }];
   });
   // Whichever came first would be held against whichever comes first at another stage.
   if (others.length > 0)
@@ -158,10 +161,11 @@ function scoreOf(stage: string, reports: readonly Report[], name: string, figure
     const remedy = `give its rows by --domain NAME=ROW,ROW; there are ${names}`;
     return { kind: "none", message: `${stage}: no report has a row '${name}': ${remedy}` };
   }
-  const { row, suite } = found;
+  const { row, suite, warned } = found;
   const chosen = figure ?? FIGURES.find((candidate) => candidate in row.figures);
   const score = chosen === undefined ? undefined : row.figures[chosen];
-  if (score !== undefined) return { kind: "score", name, score, suite, missing: row.samplesExpected - row.samples };
+  if (score !== undefined)
+    return { kind: "score", name, score, suite, warned, missing: row.samplesExpected - row.samples };
   const figures = Object.keys(row.figures).sort();
   const has = figures.length === 0 ? "none, for it has no samples" : figures.join(", ");
   return { kind: "none", message: `${stage}: row '${name}' has no figure '${chosen ?? FIGURES[0]}'; it has ${has}` };

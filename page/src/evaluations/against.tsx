@@ -53,10 +53,13 @@ function pairsOf(both: readonly (readonly Sample[])[]): readonly Pair[] {
 
 const meanOf = ({ reward, rewarded }: Side) => (rewarded === 0 ? undefined : reward / rewarded);
 
-/** How much better the second is; not known: 0. */
-function gap({ sides: [left, right] }: Pair): number {
-  return (meanOf(right) ?? 0) - (meanOf(left) ?? 0);
+/** How much better the second is; undefined: one of them has no sample with a reward. */
+function knownGap({ sides: [left, right] }: Pair): number | undefined {
+  const [one, two] = [meanOf(left), meanOf(right)];
+  return one === undefined || two === undefined ? undefined : two - one;
 }
+
+const gap = (pair: Pair) => knownGap(pair) ?? 0;
 
 const orders = {
   gap: "where they differ most",
@@ -95,7 +98,7 @@ export function Against({ ids }: { readonly ids: readonly [string, string] }) {
       </p>
       <Heading
         title={`${ids[0]} and ${ids[1]}`}
-        note="Task by task: the mean reward of each, and how many of its samples are solved."
+        note="Task by task: the mean reward of each, and how many of its samples with a reward are solved."
       />
       <Answered answer={answer}>
         {(both) => <Table ids={ids} pairs={ordered(pairsOf(both), sort)} sort={sort} />}
@@ -135,10 +138,15 @@ function Table({
           const link = (side: 0 | 1) => (
             <a href={taskSamplesHref(ids[side], part, instance)}>{figure(meanOf(sides[side]))}</a>
           );
-          const solved = ({ solved, samples }: Side) => (
-            <Tag tone={solved > 0 ? "good" : "plain"}>{`${solved} of ${samples}`}</Tag>
+          const solved = ({ solved, samples, rewarded }: Side) => (
+            <>
+              <Tag tone={solved > 0 ? "good" : "plain"}>{`${solved} of ${rewarded}`}</Tag>
+              {rewarded < samples && <small> {samples - rewarded} without a reward</small>}
+            </>
           );
-          return [instance.slice(0, 8), part, link(0), solved(sides[0]), link(1), solved(sides[1]), signed(gap(pair))];
+          const difference = knownGap(pair);
+          const words = difference === undefined ? "–" : signed(difference);
+          return [instance.slice(0, 8), part, link(0), solved(sides[0]), link(1), solved(sides[1]), words];
         }}
       />
     </>

@@ -55,6 +55,14 @@ export function Reports({ ids, reports }: { readonly ids: readonly string[]; rea
         )}
         <p class="note">{reports[0]?.baseline}</p>
       </div>
+      {reports.flatMap(({ warnings }, at) =>
+        warnings.map((words) => (
+          <p key={`${ids[at]} ${words}`} class="failure">
+            {ids.length > 1 && <b>{ids[at]}: </b>}
+            {words}
+          </p>
+        )),
+      )}
       <Table
         label="Figures"
         columns={["part", ...reports.map(({ evaluation }, at) => evaluation?.model || ids[at])]}

@@ -29,6 +29,7 @@ const right = facts({ solved: true, verified: true, reward: 1 });
 const wrong = facts({ verdict: "infeasible", reward: 0.1 });
 const abandoned = facts({ verdict: "infeasible", verified: true, reward: 0.1 });
 const unreadable = facts({ verdict: "malformed" });
+const none = facts({ verdict: "none" });
 
 /** The share of all k-subsets of n samples, of which the first c are right, that hold a right one. */
 function counted(n: number, c: number, k: number): number {
@@ -109,24 +110,50 @@ test("while samples are missing, there is only what those that came can say", ()
   ]);
 });
 
-test("answers that have a quality: an infeasible one counts 0, and what has no verdict fails too", () => {
+test("answers that have a quality: an infeasible one counts 0, and one without a reward does not count", () => {
   const samples = [
     facts({ ratio: 1, solved: true, verified: true, reward: 2 }),
     facts({ ratio: 0.5, reward: 1.5 }),
     facts({ verdict: "infeasible", reward: -0.5 }),
-    facts({ verdict: "none" }),
+    facts({ verdict: "malformed", reward: -2.5 }),
+    none,
   ];
-  expect(taskFigures("minimize", samples, 4)).toEqual({
+  expect(taskFigures("minimize", samples, 5)).toEqual({
     success_rate: 0.5,
     quality_ratio: 0.375,
     optimal_rate: 0.25,
-    mean_reward: 0.75,
-    malformed_rate: 0,
+    mean_reward: 0.125,
+    malformed_rate: 0.25,
     infeasible_rate: 0.25,
     truncated_rate: 0,
-    no_reward_rate: 0.25,
+    no_reward_rate: 0.2,
     unread_rate: 0,
     undecided_rate: 0,
+  });
+});
+
+describe("a sample without a reward", () => {
+  const exact = [right, wrong, abandoned, { ...right, answers: 3 }];
+
+  test.each(["satisfy", "minimize", "maximize"] as const)("is in no figure but no_reward_rate: %s", (goal) => {
+    const samples = goal === "satisfy" ? exact : [facts({ ratio: 0.5, reward: 1.5, objective: 4 }), wrong];
+    const { no_reward_rate: _, ...figures } = taskFigures(goal, samples, samples.length + 2, 2);
+    const among = [none, ...samples, none];
+    const { no_reward_rate: rate, ...found } = taskFigures(goal, among, samples.length + 2, 2);
+    expect(found).toEqual(figures);
+    expect(rate).toBeCloseTo(2 / among.length);
+  });
+
+  test("leaves its task out of each pass@k that it is missing for, and of what needs all samples", () => {
+    const figures = taskFigures("satisfy", [right, wrong, none, none], 4);
+    expect(figures).toMatchObject({ exact_rate: 0.5, "pass@1": 0.5, "pass@2": 1 });
+    for (const name of ["pass@4", "first_verifying_pass@4", "pass@avg", "nonzero_pass@n"])
+      expect(figures).not.toHaveProperty([name]);
+  });
+
+  test("alone gives its task no figure", () => {
+    for (const goal of ["satisfy", "minimize"] as const)
+      expect(taskFigures(goal, [none, none], 2)).toEqual({ no_reward_rate: 1 });
   });
 });
 
@@ -168,7 +195,7 @@ describe("what could not be judged is counted apart, and earns what a wrong answ
       "unread",
       "undecided",
     ]);
-    // Completions that are too long have no reward, and count as wrong: the table says so.
+    // Completions that are too long have no reward, and are in no other figure: the table says so.
     expect(titles([row({ no_reward_rate: 0, truncated_rate: 0 })])).toEqual(["truncated"]);
     expect(titles([row({ no_reward_rate: 1, truncated_rate: 0 })])).toEqual(["no reward", "truncated"]);
   });

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { reportOf, type SampleFacts, type ScoredTask } from "../../../server/evaluation/report.ts";
 import { openSuite, type SuiteDefinition } from "../../../server/evaluation/suite.ts";
 import { registry } from "../../support/registry.ts";
@@ -61,6 +61,8 @@ test("a task counts once, however many samples it has", () => {
   expect(report.parts[1]).toEqual({
     name: "b",
     samples: 0,
+    samplesWithoutReward: 0,
+    tasksLeftOut: {},
     tasksInEverySplit: 0,
     samplesExpected: 6,
     tasks: 0,
@@ -82,4 +84,48 @@ test("says what the ratios are against", () => {
   );
   expect(said()).toBe("There are no samples yet.");
   expect(said(task(0, { ...infeasible, verdict: "none", proven: undefined } as never))).toContain("No baseline");
+});
+
+describe("samples without a reward", () => {
+  const none: SampleFacts = { ...infeasible, verdict: "none", reward: 0 };
+  const many = (count: number, sample: SampleFacts) => Array.from({ length: count }, () => sample);
+
+  test("are counted beside the figures, and leave a task out where it has no others", () => {
+    const { overall, parts } = reportOf(suite, 2, [task(0, feasible(1), none), task(1, none, none)], counts);
+    expect(overall).toMatchObject({ samples: 4, samplesWithoutReward: 3, tasks: 2, tasksLeftOut: { mean_reward: 1 } });
+    expect(overall.figures).toMatchObject({ success_rate: 1, mean_reward: 2, no_reward_rate: 0.75 });
+    expect(parts[0]).toMatchObject({ samplesWithoutReward: 3, tasksLeftOut: { mean_reward: 1 } });
+  });
+
+  test("a category that has no others is left out of the mean of the categories, and of its error", () => {
+    const scored = [task(0, feasible(1)), task(1, infeasible)];
+    const alone = reportOf(suite, 1, scored, counts).overall;
+    const { overall } = reportOf(suite, 1, [task(4, none), ...scored, task(5, none)], counts);
+    expect(overall.figures["success_rate"]).toBe(0.5);
+    expect(overall.standardErrors["success_rate"]).toBe(alone.standardErrors["success_rate"]);
+  });
+
+  test("warn from above 1% of the samples on", () => {
+    const said = (missing: number, all = 200) =>
+      reportOf(suite, all, [task(0, ...many(all - missing, feasible(1)), ...many(missing, none))], counts).warnings;
+    expect([said(0), said(2)]).toEqual([[], []]);
+    expect(said(3)).toEqual([expect.stringContaining("3 of 200 samples (1.5%) have no reward")]);
+    expect(said(200)).toEqual([expect.stringContaining("200 of 200 samples (100.0%) have no reward")]);
+    expect(reportOf(suite, 1, [], counts).warnings).toEqual([]);
+  });
+
+  test("count the tasks that pass@k leaves out", () => {
+    const parts = [{ ...definition.parts[0], name: "c", environment: "countdown", version: 1, level: "T0", tasks: 3 }];
+    const opened = openSuite(registry, { ...definition, parts } as SuiteDefinition);
+    if (opened.kind !== "open") throw new Error(opened.message);
+    const right = { ...feasible(1), reward: 1 };
+    const tasks = [
+      task(0, right, right, infeasible, infeasible),
+      task(1, right, none, none, none),
+      task(2, ...many(4, none)),
+    ];
+    const { overall } = reportOf(opened.suite, 4, tasks, new Map([["one", 3]]));
+    expect(overall.tasksLeftOut).toEqual({ mean_reward: 1, "pass@1": 1, "pass@2": 2, "pass@4": 2 });
+    expect(overall.figures).toMatchObject({ "pass@1": 0.75, "pass@4": 1, exact_rate: 0.75 });
+  });
 });

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
 
@@ -112,9 +112,11 @@ class ReportRow(Value, message=evaluation_pb2.ReportRow):
     """Figures of a part, an environment, a category or the whole suite.
 
     `figures` are shares or means by name, e.g. {"success_rate": 0.7, "pass@1": 0.4}; evaluation.proto says what each
-    is. A task counts once however many samples it has; tasks without one are left out. `standard_errors` are by the
-    spread over the tasks. `tasks_in_every_split` of the tasks lie in every split, for there are fewer than 1,000 like
-    them: the model may have been trained on them.
+    is. A task counts once however many samples it has; tasks without one are left out. A sample without a reward is in
+    no figure but `no_reward_rate`: `samples_without_reward` counts them, and `tasks_left_out` the tasks that a figure
+    leaves out for them, by its name, e.g. {"pass@4": 3}. `standard_errors` are by the spread over the tasks.
+    `tasks_in_every_split` of the tasks lie in every split, for there are fewer than 1,000 like them: the model may have
+    been trained on them.
     """
 
     name: str
@@ -124,11 +126,16 @@ class ReportRow(Value, message=evaluation_pb2.ReportRow):
     tasks_in_every_split: int
     figures: Mapping[str, float]
     standard_errors: Mapping[str, float]
+    samples_without_reward: int = 0
+    tasks_left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Report(Value, message=evaluation_pb2.Report):
-    """What an evaluation came to. `baseline` says in words what ratios are against."""
+    """What an evaluation came to. `baseline` says in words what ratios are against.
+
+    `warnings` are to be read before any figure, e.g. that more than 1% of the samples have no reward.
+    """
 
     evaluation: EvaluationInfo
     environments: tuple[ReportRow, ...]
@@ -137,3 +144,4 @@ class Report(Value, message=evaluation_pb2.Report):
     baseline: str
     parts: tuple[ReportRow, ...]
     suite: Suite
+    warnings: tuple[str, ...] = ()

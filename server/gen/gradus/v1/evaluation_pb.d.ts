@@ -985,7 +985,7 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
   name: string;
 
   /**
-   * Samples scored.
+   * Samples that came in, those without a reward included.
    *
    * @generated from field: uint64 samples = 2;
    */
@@ -993,7 +993,8 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
 
   /**
    * Named figures, e.g. {"success_rate": 0.7, "quality_ratio": 0.66}; empty while
-   * there are no samples. All are shares or means, most in [0, 1]:
+   * there are no samples. All are shares or means, most in [0, 1]. A sample without a
+   * reward is in none of them but no_reward_rate: it says nothing of the model.
    *   success_rate    feasible answers (FORGE's SR)
    *   quality_ratio   mean ratio, where an infeasible answer counts 0 (FORGE's
    *                   QR, NP-ENGINE's AR)
@@ -1003,10 +1004,12 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
    *   optimal_rate    answers equal to the optimum
    *   exact_rate      right answers, where an answer is right or not
    *   mean_score      mean reward, where an answer is right or not
-   *   pass@k          1 - C(n-c,k)/C(n,k), n samples and c right ones of a task;
-   *                   k is 1, 2, 4, ... and the number of samples
-   *   pass@avg        mean of pass@k over each k from 1 to the number of samples
-   *   nonzero_pass@n  tasks with a sample of reward above 0
+   *   pass@k          1 - C(n-c,k)/C(n,k), n samples with a reward and c right ones
+   *                   of a task; k is 1, 2, 4, ... and samples_per_task. It leaves
+   *                   out tasks of which fewer than k samples have a reward
+   *   pass@avg        mean of pass@k over each k from 1 to samples_per_task; it
+   *                   leaves out tasks of which a sample has no reward
+   *   nonzero_pass@n  tasks with a sample of reward above 0; likewise
    *   first_verifying_pass@k  pass@k, where a sample counts as right with a right
    *                   answer anywhere, though it may not be the last one
    *   abandonment_gap  first_verifying_pass@1 - exact_rate: right answers that were
@@ -1016,9 +1019,10 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
    *   unread_rate     answers that were found and could not be read
    *   undecided_rate  answers of which it could not be told whether they are right;
    *                   both earn what a wrong answer earns
-   *   mean_reward, malformed_rate, infeasible_rate, truncated_rate, no_reward_rate
-   * A task counts once however many samples it has; tasks without one are left
-   * out.
+   *   mean_reward, malformed_rate, infeasible_rate, truncated_rate
+   *   no_reward_rate  samples without a reward, of all that came in
+   * A task counts once however many samples it has; tasks of which no sample has a
+   * reward are left out.
    *
    * @generated from field: map<string, double> figures = 3;
    */
@@ -1054,6 +1058,24 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
    * @generated from field: map<string, double> standard_errors = 7;
    */
   standardErrors: { [key: string]: number };
+
+  /**
+   * Of `samples`, those without a reward, and never will have one. They are in no
+   * figure but no_reward_rate.
+   *
+   * @generated from field: uint64 samples_without_reward = 8;
+   */
+  samplesWithoutReward: bigint;
+
+  /**
+   * Of `tasks`, how many a figure leaves out, because fewer of their samples have a
+   * reward than it needs. By the figure's name: mean_reward, which stands for every
+   * figure of one sample, and pass@k, which stands for first_verifying_pass@k too.
+   * Figures that leave out none are not there.
+   *
+   * @generated from field: map<string, uint64> tasks_left_out = 9;
+   */
+  tasksLeftOut: { [key: string]: bigint };
 };
 
 /**
@@ -1117,6 +1139,14 @@ export declare type Report = Message<"gradus.v1.Report"> & {
    * @generated from field: gradus.v1.Suite suite = 7;
    */
   suite?: Suite | undefined;
+
+  /**
+   * What is to be known before any figure is read, in words, e.g. that more than 1% of
+   * the samples have no reward. Show them first.
+   *
+   * @generated from field: repeated string warnings = 8;
+   */
+  warnings: string[];
 };
 
 /**

@@ -828,6 +828,22 @@ class ReportRow(google.protobuf.message.Message):
         ) -> None: ...
         def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
 
+    @typing.final
+    class TasksLeftOutEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        value: builtins.int
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: builtins.int = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
     NAME_FIELD_NUMBER: builtins.int
     SAMPLES_FIELD_NUMBER: builtins.int
     FIGURES_FIELD_NUMBER: builtins.int
@@ -835,10 +851,12 @@ class ReportRow(google.protobuf.message.Message):
     SAMPLES_EXPECTED_FIELD_NUMBER: builtins.int
     TASKS_IN_EVERY_SPLIT_FIELD_NUMBER: builtins.int
     STANDARD_ERRORS_FIELD_NUMBER: builtins.int
+    SAMPLES_WITHOUT_REWARD_FIELD_NUMBER: builtins.int
+    TASKS_LEFT_OUT_FIELD_NUMBER: builtins.int
     name: builtins.str
     """Part, environment id, category or "overall"."""
     samples: builtins.int
-    """Samples scored."""
+    """Samples that came in, those without a reward included."""
     tasks: builtins.int
     """Tasks with at least one sample."""
     samples_expected: builtins.int
@@ -847,10 +865,15 @@ class ReportRow(google.protobuf.message.Message):
     """Of these tasks, those that lie in every split, for there are fewer than 1,000
     like them: the model may have been trained on them.
     """
+    samples_without_reward: builtins.int
+    """Of `samples`, those without a reward, and never will have one. They are in no
+    figure but no_reward_rate.
+    """
     @property
     def figures(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.float]:
         """Named figures, e.g. {"success_rate": 0.7, "quality_ratio": 0.66}; empty while
-        there are no samples. All are shares or means, most in [0, 1]:
+        there are no samples. All are shares or means, most in [0, 1]. A sample without a
+        reward is in none of them but no_reward_rate: it says nothing of the model.
           success_rate    feasible answers (FORGE's SR)
           quality_ratio   mean ratio, where an infeasible answer counts 0 (FORGE's
                           QR, NP-ENGINE's AR)
@@ -860,10 +883,12 @@ class ReportRow(google.protobuf.message.Message):
           optimal_rate    answers equal to the optimum
           exact_rate      right answers, where an answer is right or not
           mean_score      mean reward, where an answer is right or not
-          pass@k          1 - C(n-c,k)/C(n,k), n samples and c right ones of a task;
-                          k is 1, 2, 4, ... and the number of samples
-          pass@avg        mean of pass@k over each k from 1 to the number of samples
-          nonzero_pass@n  tasks with a sample of reward above 0
+          pass@k          1 - C(n-c,k)/C(n,k), n samples with a reward and c right ones
+                          of a task; k is 1, 2, 4, ... and samples_per_task. It leaves
+                          out tasks of which fewer than k samples have a reward
+          pass@avg        mean of pass@k over each k from 1 to samples_per_task; it
+                          leaves out tasks of which a sample has no reward
+          nonzero_pass@n  tasks with a sample of reward above 0; likewise
           first_verifying_pass@k  pass@k, where a sample counts as right with a right
                           answer anywhere, though it may not be the last one
           abandonment_gap  first_verifying_pass@1 - exact_rate: right answers that were
@@ -873,9 +898,10 @@ class ReportRow(google.protobuf.message.Message):
           unread_rate     answers that were found and could not be read
           undecided_rate  answers of which it could not be told whether they are right;
                           both earn what a wrong answer earns
-          mean_reward, malformed_rate, infeasible_rate, truncated_rate, no_reward_rate
-        A task counts once however many samples it has; tasks without one are left
-        out.
+          mean_reward, malformed_rate, infeasible_rate, truncated_rate
+          no_reward_rate  samples without a reward, of all that came in
+        A task counts once however many samples it has; tasks of which no sample has a
+        reward are left out.
         """
 
     @property
@@ -883,6 +909,14 @@ class ReportRow(google.protobuf.message.Message):
         """The standard error of each figure, by the spread over its tasks: 95% intervals reach
         about 1.96 of them to either side. Of the mean of categories, by those within them.
         Left out where fewer than two tasks have the figure.
+        """
+
+    @property
+    def tasks_left_out(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.int]:
+        """Of `tasks`, how many a figure leaves out, because fewer of their samples have a
+        reward than it needs. By the figure's name: mean_reward, which stands for every
+        figure of one sample, and pass@k, which stands for first_verifying_pass@k too.
+        Figures that leave out none are not there.
         """
 
     def __init__(
@@ -895,8 +929,10 @@ class ReportRow(google.protobuf.message.Message):
         samples_expected: builtins.int = ...,
         tasks_in_every_split: builtins.int = ...,
         standard_errors: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
+        samples_without_reward: builtins.int = ...,
+        tasks_left_out: collections.abc.Mapping[builtins.str, builtins.int] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["figures", b"figures", "name", b"name", "samples", b"samples", "samples_expected", b"samples_expected", "standard_errors", b"standard_errors", "tasks", b"tasks", "tasks_in_every_split", b"tasks_in_every_split"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["figures", b"figures", "name", b"name", "samples", b"samples", "samples_expected", b"samples_expected", "samples_without_reward", b"samples_without_reward", "standard_errors", b"standard_errors", "tasks", b"tasks", "tasks_in_every_split", b"tasks_in_every_split", "tasks_left_out", b"tasks_left_out"]) -> None: ...
 
 global___ReportRow = ReportRow
 
@@ -913,6 +949,7 @@ class Report(google.protobuf.message.Message):
     BASELINE_FIELD_NUMBER: builtins.int
     PARTS_FIELD_NUMBER: builtins.int
     SUITE_FIELD_NUMBER: builtins.int
+    WARNINGS_FIELD_NUMBER: builtins.int
     baseline: builtins.str
     """Which baselines the ratios are against, in words."""
     @property
@@ -941,6 +978,12 @@ class Report(google.protobuf.message.Message):
     def suite(self) -> global___Suite:
         """The suite."""
 
+    @property
+    def warnings(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What is to be known before any figure is read, in words, e.g. that more than 1% of
+        the samples have no reward. Show them first.
+        """
+
     def __init__(
         self,
         *,
@@ -951,9 +994,10 @@ class Report(google.protobuf.message.Message):
         baseline: builtins.str = ...,
         parts: collections.abc.Iterable[global___ReportRow] | None = ...,
         suite: global___Suite | None = ...,
+        warnings: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["evaluation", b"evaluation", "overall", b"overall", "suite", b"suite"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["baseline", b"baseline", "categories", b"categories", "environments", b"environments", "evaluation", b"evaluation", "overall", b"overall", "parts", b"parts", "suite", b"suite"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["baseline", b"baseline", "categories", b"categories", "environments", b"environments", "evaluation", b"evaluation", "overall", b"overall", "parts", b"parts", "suite", b"suite", "warnings", b"warnings"]) -> None: ...
 
 global___Report = Report
 
