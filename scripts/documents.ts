@@ -1,7 +1,7 @@
 /**
  * What documents say of the tree must be so: every path that they name exists, the tree of CONTRIBUTING.md lists the
- * folders that there are, the index of docs/ lists its pages, nothing cites documents that are not here, and rows of tables
- * stand in tables. Run by scripts/check.sh.
+ * folders that there are, the index of docs/ lists its pages, nothing cites documents that are not here, nothing of ours is
+ * installed from an index, and rows of tables stand in tables. Run by scripts/check.sh.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -109,6 +109,24 @@ export function looseRows(file: string, text: string): readonly string[] {
   });
 }
 
+/** Commands that install something by its name from an index: nothing of Gradus is on one. */
+const INDEX_INSTALLS = [
+  /\b(?:pip3?|pipx|uv|poetry|install)\s+(?:install|add|gradus)[^`|;&]*?(?<![\w./-])gradus(?:[-_]gym)?(?:\[[\w,-]+\])?(?![\w/.-])/,
+  /\binstall gradus[-_]gym\b/,
+  /\b(?:npm|pnpm|yarn|bun)\s+(?:i|install|add)\s[^`|;&]*?(?<![\w./-])(?:@gradus\/client|gradus)(?![\w/.-])/,
+  /\bnpx\s+(?:-\S+\s+)*(?:gradus@|@gradus\/)/,
+];
+
+/** Lines that tell people to install a package of ours from an index, where the name may be another's. */
+export function indexInstalls(file: string, text: string): readonly string[] {
+  return text.split("\n").flatMap((line, i) => {
+    if (!INDEX_INSTALLS.some((pattern) => pattern.test(line))) return [];
+    return [
+      `${file}:${i + 1} installs from an index, which has no package of ours: name the checkout or a built package`,
+    ];
+  });
+}
+
 /** Documents whose paths are checked: decisions and evidence also name what there was. */
 const isChecked = (file: string): boolean =>
   ["README.md", "CONTRIBUTING.md", "docs/README.md"].includes(file) || /^docs\/guides\/.*\.md$/.test(file);
@@ -126,6 +144,10 @@ export function problems(root: string): readonly string[] {
     ...files
       .filter((file) => /\.(ts|js|mjs|cjs|md|py|pyi|proto|sh|ya?ml|json|toml)$|^(Makefile|Dockerfile)$/.test(file))
       .flatMap((file) => absentCitations(file, read(file))),
+    ...files
+      .filter((file) => /\.(ts|tsx|mjs|md|py|proto|sh|ya?ml|json|toml|ipynb)$|^(Makefile|Dockerfile)$/.test(file))
+      .filter((file) => !/^(test\/docs|scripts\/documents)|package-lock/.test(file))
+      .flatMap((file) => indexInstalls(file, read(file))),
     ...files.filter((file) => file.endsWith(".md")).flatMap((file) => looseRows(file, read(file))),
   ];
 }

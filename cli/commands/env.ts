@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type Command, Option } from "commander";
-import { findPython } from "../../server/ports/sandbox/python.ts";
+import { findPython, withoutPackage } from "../../server/ports/sandbox/python.ts";
 import { CliProblem } from "../problem.ts";
 
 interface Flags {
@@ -18,7 +18,7 @@ interface CheckFlags extends Flags {
 }
 
 const pythonOption = (): Option =>
-  new Option("--python <file>", "the Python that has gradus-gym and what the environment needs")
+  new Option("--python <file>", "the Python that has Gradus's package and what the environment needs")
     .env("GRADUS_PYTHON")
     .default("python3");
 
@@ -59,11 +59,7 @@ async function ask(name: string, args: readonly string[]): Promise<void> {
   if (python.kind === "missing") throw new CliProblem("failure", python.why);
   const found = spawn(python.path, ["-c", "import gradus.serve"], { stdio: "ignore" });
   const [without] = (await once(found, "close")) as [number | null];
-  if (without !== 0)
-    throw new CliProblem(
-      "failure",
-      `'${name}' has no gradus.serve: pip install gradus-gym, or name another with --python`,
-    );
+  if (without !== 0) throw new CliProblem("failure", withoutPackage(name));
   const child = spawn(python.path, ["-m", "gradus.serve", ...args], { stdio: "inherit" });
   const [code] = (await once(child, "close")) as [number | null];
   process.exitCode = code ?? 1;

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import {
   absentCitations,
   foldersLeftOut,
+  indexInstalls,
   looseRows,
   missingPaths,
   pagesLeftOut,
@@ -68,6 +69,32 @@ describe("what is wrong is found", () => {
     const table = "| a | b |\n| --- | :-: |\n| 1 | 2 |\n";
     expect(looseRows("a.md", `${table}\n\`\`\`\n| code |\n\`\`\`\n`)).toEqual([]);
     expect(looseRows("a.md", `${table}\n| 3 | 4 |\n`)).toEqual(["a.md:5: a row of a table that stands alone"]);
+  });
+
+  test.each([
+    "pip install gradus-gym",
+    "pip3 install -U 'gradus-gym[trl]'",
+    "`python -m pip install gradus[trl]`",
+    "uv add gradus-gym",
+    "install gradus-gym there, or name another interpreter",
+    "npm install @gradus/client",
+    "npm i --save gradus",
+    "npx gradus@latest envs",
+    "npx -y @gradus/client",
+  ])("a package of ours from an index: %s", (line) => {
+    expect(indexInstalls("a.md", `one\n${line}`)).toEqual([expect.stringMatching(/^a\.md:2 installs from an index/)]);
+  });
+
+  test.each([
+    "pip install ./clients/python",
+    "pip install './clients/python[trl]' vllm",
+    "pip install ./gradus_gym-0.1.0-py3-none-any.whl",
+    "npm install ../gradus/clients/ts",
+    "npm install --global ./gradus-0.1.0.tgz, then `gradus serve`",
+    "npx gradus envs",
+    'import { createClient } from "@gradus/client";',
+  ])("and none where it is in a checkout or built: %s", (line) => {
+    expect(indexInstalls("a.md", line)).toEqual([]);
   });
 
   test("a citation of a document that is not here", () => {

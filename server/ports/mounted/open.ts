@@ -7,7 +7,7 @@ import { mountedEnvironment } from "./environment.ts";
 import { openLocal } from "./local.ts";
 import type { Provider } from "./provider.ts";
 import { openRemote } from "./remote.ts";
-import { findPython } from "../sandbox/python.ts";
+import { findPython, withoutPackage } from "../sandbox/python.ts";
 import type { Mount, MountSettings } from "./settings.ts";
 import { createTrials, type Trials } from "./trials.ts";
 
@@ -118,10 +118,6 @@ interface OpenedMount {
 }
 
 type OpenedOne = OpenedMount | { readonly kind: "failed"; readonly message: string };
-
-function withoutPackage(python: string): string {
-  return `${python} has no Python package of Gradus: install gradus-gym there, or name another interpreter by --python`;
-}
 
 async function openOne(
   mount: Mount,

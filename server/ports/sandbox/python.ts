@@ -9,6 +9,13 @@ const ANSWER_MS_MAX = 20_000;
 const OLDEST = [3, 10] as const;
 const REMEDY = `install Python ${OLDEST.join(".")} or newer, or say where it is with --python`;
 
+/** The problem of an interpreter that cannot import gradus.serve. */
+export function withoutPackage(python: string): string {
+  const remedy =
+    "install it there (in a checkout: pip install ./clients/python; else the wheel that make release builds)";
+  return `${python} has no Python package of Gradus: ${remedy}, or name another interpreter by --python, such as the .venv/bin/python of a checkout`;
+}
+
 export type FoundPython =
   { readonly kind: "found"; readonly path: string } | { readonly kind: "missing"; readonly why: string };
 

@@ -218,6 +218,6 @@ test("a Python without Gradus's package is named, with what to do", async () => 
   const bare = join(folder.path, "python");
   writeFileSync(bare, '#!/bin/sh\nexec python3 -I -S "$@"\n', { mode: 0o755 });
   await expect(openMounting(WORD_FILE, { python: [bare, WORD_FILE] })).rejects.toThrow(
-    `${WORD_FILE} cannot be mounted: ${bare} has no Python package of Gradus: install gradus-gym there`,
+    `${WORD_FILE} cannot be mounted: ${bare} has no Python package of Gradus: install it there (in a checkout: pip install ./clients/python;`,
   );
 });

@@ -39,7 +39,7 @@ def offer(rest: str) -> Offer:
     try:
         import websockets.asyncio.client  # noqa: F401, PLC0415  # Not required by gradus-gym.
     except ImportError as error:
-        raise TargetError('OpenEnv servers are asked over WebSockets: pip install "gradus-gym[openenv]"') from error
+        raise TargetError('OpenEnv servers are asked over WebSockets: pip install "websockets>=15"') from error
     field = target.options.get("field") or field_of(schema_of(target.name))
     slug = "openenv/" + slug_of(target.options.get("name") or urllib.parse.urlsplit(target.name).netloc)
     environment = OpenEnvServer(slug, target, field)

@@ -38,7 +38,7 @@ def offer(names: str) -> Offer:
     try:
         from reasoning_gym.factory import CURRICULA, DATASETS  # noqa: PLC0415  # Not required by gradus-gym.
     except ImportError as error:
-        raise TargetError('reasoning-gym is not installed: pip install "gradus-gym[reasoning-gym]"') from error
+        raise TargetError('reasoning-gym is not installed: pip install "reasoning-gym>=0.1.25,<0.2"') from error
     wanted = [name.strip().replace("-", "_") for name in names.split(",") if name.strip()] or sorted(DATASETS)
     unknown = [name for name in wanted if name not in DATASETS]
     if unknown:

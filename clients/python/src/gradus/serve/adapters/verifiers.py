@@ -27,7 +27,7 @@ def offer(rest: str) -> Offer:
     try:
         from verifiers.v1.utils.loaders import taskset_class, taskset_config_type  # noqa: PLC0415
     except ImportError as error:
-        raise TargetError('verifiers is not installed: pip install "gradus-gym[verifiers]"') from error
+        raise TargetError('verifiers is not installed: pip install "verifiers>=0.4,<0.5"') from error
     name, _, options = rest.partition(",")
     own = dict(part.partition("=")[::2] for part in options.split(",") if part)
     given: dict[str, str] = {key: own.pop(key) for key in ("wrap", "low", "high") if key in own}
