@@ -1,5 +1,6 @@
 /** Progress on standard error: a bar where that is a terminal, and a line now and then where it is a file or a pipe. */
 import { Presets, SingleBar } from "cli-progress";
+import { longestSilence, type Silence } from "../server/runtime/outstanding.ts";
 import { isQuiet } from "./notes.ts";
 
 /** What a format names beside the count. */
@@ -15,7 +16,7 @@ export interface Bar {
 export interface BarOptions {
   readonly done: number;
   readonly total: number;
-  /** As cli-progress takes it; its other names are fields of the payload. */
+  /** As cli-progress takes it, with {left} for the time that is left; its other names are fields of the payload. */
   readonly format: string;
   readonly payload?: Payload;
   /** Left out: true. */
@@ -35,10 +36,9 @@ export function createBar(options: BarOptions): Bar {
 }
 
 function onTerminal({ done, total, format, payload = {} }: BarOptions): Bar {
-  const startMs = performance.now();
-  let steps = 0;
-  const formatTime = (): string => timeLeft(performance.now() - startMs, steps, total - done - steps);
-  const bar = new SingleBar({ format, stream: process.stderr, formatTime }, Presets.shades_classic);
+  const pace = createPace(total - done);
+  const shown = format.replace("{left}", "{eta_formatted}");
+  const bar = new SingleBar({ format: shown, stream: process.stderr, formatTime: pace.left }, Presets.shades_classic);
   const end = (signal: NodeJS.Signals): void => {
     stop();
     process.kill(process.pid, signal);
@@ -51,7 +51,7 @@ function onTerminal({ done, total, format, payload = {} }: BarOptions): Bar {
   for (const signal of endings) process.on(signal, end);
   bar.start(total, done, payload);
   const update = (more: number, now?: Payload): void => {
-    steps += more;
+    pace.step(more);
     bar.increment(more, now);
   };
   return { visible: true, update, stop };
@@ -59,13 +59,11 @@ function onTerminal({ done, total, format, payload = {} }: BarOptions): Bar {
 
 /** The same words, without the bar. */
 function inLines({ done, total, format, payload = {} }: BarOptions): Bar {
-  const startMs = performance.now();
-  let [steps, shown, afterMs] = [0, payload, LINE_AFTER_MS];
+  const pace = createPace(total - done);
+  let [value, shown, afterMs] = [done, payload, LINE_AFTER_MS];
   const line = (): string => {
-    const value = done + steps;
-    const left = timeLeft(performance.now() - startMs, steps, total - value);
     const percentage = total === 0 ? 100 : Math.floor((100 * value) / total);
-    const known = new Map(Object.entries({ ...shown, value, total, percentage, eta_formatted: left }));
+    const known = new Map(Object.entries({ ...shown, value, total, percentage, left: pace.left() }));
     return format.replace("{bar} ", "").replaceAll(/\{(\w+)\}/g, (_, name: string) => `${known.get(name) ?? ""}`);
   };
   const say = (): void => {
@@ -75,24 +73,54 @@ function inLines({ done, total, format, payload = {} }: BarOptions): Bar {
   };
   let timer = setTimeout(say, afterMs).unref();
   const update = (more: number, now: Payload = shown): void => {
-    steps += more;
+    value += more;
+    pace.step(more);
     shown = now;
   };
   return { visible: false, update, stop: () => clearTimeout(timer) };
 }
 
+/** How fast `total` steps go. `step` notes some; `left` says how long the others take, or what the work waits for. */
+function createPace(total: number) {
+  const startMs = performance.now();
+  let [steps, lastMs] = [0, startMs];
+  const step = (more: number): void => {
+    steps += more;
+    if (more > 0) lastMs = performance.now();
+  };
+  const left = (): string => {
+    const now = performance.now();
+    const [stalledMs, paceMs] = [now - lastMs, (lastMs - startMs) / steps];
+    const silence = stalledMs < STALLED_AFTER_MS ? undefined : longestSilence();
+    if (silence !== undefined && now - silence.sinceMs >= STALLED_AFTER_MS) return silenceText(silence, now);
+    if (stalledMs > Math.max(STALLED_AFTER_MS, STALLED_STEPS * paceMs))
+      return `nothing done for ${duration(stalledMs)}`;
+    return `${timeLeft(now - startMs, steps, total - steps)} left`;
+  };
+  return { step, left };
+}
+
+/** Without a step for so long, a bar says what the work waits for in place of an estimate. */
+const STALLED_AFTER_MS = 15_000;
+/** Steps that come in bursts pause for several times their mean interval. */
+const STALLED_STEPS = 20;
+
+function silenceText({ address, sinceMs, waiting, limitMs }: Silence, now: number): string {
+  const requests = waiting === 1 ? "1 request waits" : `${waiting} requests wait`;
+  return `no reply from ${address} for ${duration(now - sinceMs)} (${requests}; the time limit of a request is ${duration(limitMs)})`;
+}
+
 /**
- * How long a piece of work will still take, in words. By the mean pace since it began. The pace of the last few steps says little where many are under way at once: they end
- * in bursts, between which it seems that nothing will ever end.
+ * How long a piece of work will still take, in words, by the mean pace since it began. The pace of the last few steps
+ * says little where many are under way at once: they end in bursts, and nothing ends between two bursts.
  */
 export function timeLeft(elapsedMs: number, steps: number, stepsLeft: number): string {
   if (stepsLeft <= 0) return "0s";
-  return steps <= 0 ? "?" : duration(((elapsedMs / steps) * stepsLeft) / 1000);
+  return steps <= 0 ? "?" : duration((elapsedMs / steps) * stepsLeft);
 }
 
-function duration(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  if (whole < 60) return `${whole}s`;
-  const minutes = Math.ceil(seconds / 60);
+function duration(ms: number): string {
+  if (ms <= 59_000) return `${Math.ceil(ms / 1000)}s`;
+  const minutes = Math.ceil(ms / 60_000);
   return minutes < 60 ? `${minutes}m` : `${Math.floor(minutes / 60)}h${minutes % 60 === 0 ? "" : `${minutes % 60}m`}`;
 }

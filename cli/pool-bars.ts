@@ -22,7 +22,7 @@ export function progressBars(): Bars {
       if (total === 1) return;
       if (current?.what !== what) {
         stop();
-        const format = `${what} {bar} {percentage}% | {eta_formatted} left`;
+        const format = `${what} {bar} {percentage}% | {left}`;
         current = { what, bar: createBar({ done: done - 1, total, format }), done: done - 1 };
       }
       current.bar.update(done - current.done);

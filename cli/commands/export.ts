@@ -207,7 +207,7 @@ async function addSolved(flags: Flags, writer: RowWriter): Promise<Made> {
   const available = new Map<string, number>();
   const kept = new Map<string, number>();
   const total = sources.length * Math.min(count, perEnvironment ?? count);
-  const bar = createBar({ done: 0, total, format: "{bar} {value}/{total} rows  {eta_formatted} left" });
+  const bar = createBar({ done: 0, total, format: "{bar} {value}/{total} rows  {left}" });
   try {
     for await (const row of takeEvenly(sources, available, ratioAboveOf(flags), perEnvironment)) {
       add(writer, row, kept);

@@ -50,7 +50,7 @@ async function printMany(
   const bar = createBar({
     done: 0,
     total: count,
-    format: "{bar} {value}/{total} tasks  {eta_formatted} left",
+    format: "{bar} {value}/{total} tasks  {left}",
     shown: count > seedsPerCall && !process.stdout.isTTY,
   });
   let any = false;

@@ -61,7 +61,7 @@ async function checkAll(
     done: 0,
     total: programs.length,
     payload: { name: "" },
-    format: "{bar} {value}/{total} | {eta_formatted} left | {name}",
+    format: "{bar} {value}/{total} | {left} | {name}",
   });
   const checked: Checked[] = [];
   try {

@@ -21,7 +21,7 @@ export function createAttempt(
 ): typeof fetch {
   return async (input, init) => {
     try {
-      const reply = await send(addressOf(input), init ?? {});
+      const reply = await send(addressOf(input), init ?? {}, timeoutMs);
       const { statusCode: status = 0 } = reply;
       const body = (isOk(status) ? cutWritten : cut)(await text(reply));
       const trouble = troubleOf(status, body);

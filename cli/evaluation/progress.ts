@@ -10,8 +10,7 @@ export interface Progress {
   stop(): void;
 }
 
-const FORMAT =
-  "{bar} {value}/{total}  {eta_formatted} left  right or feasible {good}  reward {reward}  failed {failed}{trouble}";
+const FORMAT = "{bar} {value}/{total}  {left}  right or feasible {good}  reward {reward}  failed {failed}{trouble}";
 
 /** Lines about troubles, each different. */
 const TROUBLES_MAX = 10;

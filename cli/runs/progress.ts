@@ -17,7 +17,7 @@ interface Unscored {
   readonly detail: string;
 }
 
-const FORMAT = "{bar} {value}/{total} tasks  {eta_formatted} left{unscored}";
+const FORMAT = "{bar} {value}/{total} tasks  {left}{unscored}";
 
 export function createDriveProgress(total: number): DriveProgress {
   const reasons = new Map<string, Unscored>();

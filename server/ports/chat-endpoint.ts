@@ -94,7 +94,7 @@ async function openClient({
     maxRetries: 0,
     timeout: timeoutMs,
     logLevel: "off",
-    fetch: fetchBounded,
+    fetch: fetchBounded(timeoutMs),
   });
   return { client, sdk: Client };
 }
@@ -103,23 +103,25 @@ async function openClient({
  * Reads the whole reply, within the request's time, and no more of it than there may be. It goes nowhere else: the key is
  * for the address that the operator gave.
  */
-const fetchBounded: typeof fetch = async (input, init) => {
-  const reply = await send(addressOf(input), init ?? {});
-  const { statusCode: status = 0 } = reply;
-  if (status >= 300 && status < 400) {
-    reply.destroy();
-    const error = { message: `${status}: it sends us to another address, where the key does not go` };
-    return Response.json({ error }, { status });
-  }
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of reply as AsyncIterable<Uint8Array>) {
-    bytes += part.length;
-    if (bytes > BODY_BYTES_MAX) throw new Error(`the reply has more than ${BODY_BYTES_MAX} bytes`);
-    parts.push(part);
-  }
-  return new Response(bytes === 0 ? null : Buffer.concat(parts), { status, headers: headersOf(reply) });
-};
+const fetchBounded =
+  (timeoutMs: number): typeof fetch =>
+  async (input, init) => {
+    const reply = await send(addressOf(input), init ?? {}, timeoutMs);
+    const { statusCode: status = 0 } = reply;
+    if (status >= 300 && status < 400) {
+      reply.destroy();
+      const error = { message: `${status}: it sends us to another address, where the key does not go` };
+      return Response.json({ error }, { status });
+    }
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const part of reply as AsyncIterable<Uint8Array>) {
+      bytes += part.length;
+      if (bytes > BODY_BYTES_MAX) throw new Error(`the reply has more than ${BODY_BYTES_MAX} bytes`);
+      parts.push(part);
+    }
+    return new Response(bytes === 0 ? null : Buffer.concat(parts), { status, headers: headersOf(reply) });
+  };
 
 /** The reply's JSON is whatever the endpoint says: nothing in it is taken for granted. */
 function textOf(reply: unknown): string {

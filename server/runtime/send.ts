@@ -5,15 +5,28 @@
 import { type IncomingMessage, request as overHttp } from "node:http";
 import { request as overHttps } from "node:https";
 import { addAbortSignal } from "node:stream";
+import { noteRequest } from "./outstanding.ts";
 
-/** Resolves when the reply begins. What is aborted rejects as `fetch` does, and so does reading the rest of the reply. */
-export function send(url: URL, { method = "GET", headers, body, signal }: RequestInit): Promise<IncomingMessage> {
+/**
+ * Resolves when the reply begins. An aborted request rejects as `fetch` does, and so does reading the rest of its reply.
+ * `limitMs` is how long the caller waits for the whole reply; the caller's signal keeps that limit.
+ */
+export function send(
+  url: URL,
+  { method = "GET", headers, body, signal }: RequestInit,
+  limitMs: number,
+): Promise<IncomingMessage> {
   const request = url.protocol === "https:" ? overHttps : overHttp;
   const options = { method, headers: Object.fromEntries(new Headers(headers)), ...(signal ? { signal } : {}) };
   return new Promise((resolve, reject) => {
-    request(url, options, (reply) => resolve(signal ? addAbortSignal(signal, reply) : reply))
-      .on("error", reject)
-      .end(body as string | undefined);
+    let replied = false;
+    const sent = request(url, options, (reply) => {
+      reply.once("end", () => (replied = true));
+      resolve(signal ? addAbortSignal(signal, reply) : reply);
+    });
+    const noteEnd = noteRequest(url.origin, limitMs);
+    sent.on("error", reject).on("close", () => noteEnd(replied));
+    sent.end(body as string | undefined);
   });
 }
 

@@ -2,6 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createBar } from "../../cli/bar.ts";
 import { timeLeft } from "../../cli/bar.ts";
+import { createEndpoint } from "../../server/ports/chat-endpoint.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { startChatServer } from "../support/chat-server.ts";
 import { createProgress } from "../../cli/evaluation/progress.ts";
 
 describe("the time left", () => {
@@ -34,7 +37,7 @@ test("a bar says the time left by that, and not by the pace of the last steps", 
   const write = vi.spyOn(process.stderr, "write").mockImplementation((text) => written.push(String(text)) > 0);
   process.stderr.isTTY = true;
   try {
-    const bar = createBar({ done: 0, total: 1000, format: "{value} {eta_formatted} left" });
+    const bar = createBar({ done: 0, total: 1000, format: "{value} {left}" });
     vi.advanceTimersByTime(600_000);
     // A burst of many, after ten minutes without any.
     for (let i = 0; i < 100; i++) bar.update(1);
@@ -59,7 +62,7 @@ describe("in a log", () => {
     vi.useRealTimers();
     vi.restoreAllMocks();
   });
-  const options = { done: 2, total: 10, format: "{bar} {value}/{total}  {eta_formatted} left  failed {failed}" };
+  const options = { done: 2, total: 10, format: "{bar} {value}/{total}  {left}  failed {failed}" };
 
   test("a line says how far it is, now and then, and fewer as time goes on", () => {
     const bar = createBar({ ...options, payload: { failed: 0 } });
@@ -83,6 +86,45 @@ describe("in a log", () => {
     vi.advanceTimersByTime(60_000);
     progress.stop();
     expect(said).toEqual(["an attempt failed: connect ECONNREFUSED"]);
+  });
+
+  test("work that waits for a model names it in place of an estimate, and goes back to one at its reply", async () => {
+    await using model = await startChatServer((_, index) =>
+      index === 1 || index === 2 ? { kind: "silence" } : { kind: "answer", content: "4" },
+    );
+    const endpoint = createEndpoint({ url: model.url, model: "m", key: undefined, timeoutMs: 600_000 });
+    const ended = new AbortController();
+    const ask = (signal = new AbortController().signal) => endpoint([{ role: "user", content: "2 + 2" }], signal);
+    expect((await ask()).kind).toBe("reply");
+    const bar = createBar({ ...options, payload: { failed: 0 } });
+    bar.update(4);
+    const asked = [0, 1].map(() => ask(ended.signal));
+    await vi.waitFor(() => expect(model.requests).toHaveLength(3), PATIENCE_MS);
+    vi.advanceTimersByTime(40_000);
+    const { origin } = new URL(model.url);
+    const words = `6/10  no reply from ${origin} for \\d+s \\(2 requests wait; the time limit of a request is 10m\\)  failed 0`;
+    expect(said.at(-1)).toMatch(new RegExp(`^${words}$`));
+    ended.abort();
+    await Promise.all(asked);
+    expect((await ask()).kind).toBe("reply");
+    bar.update(1);
+    vi.advanceTimersByTime(10_000);
+    bar.update(1);
+    vi.advanceTimersByTime(50_000);
+    bar.stop();
+    expect(said.at(-1)).toMatch(/^8\/10 {2}\d+[sm] left/);
+  });
+
+  test("work that stands still for many times its pace has no estimate either", () => {
+    const bar = createBar({ ...options, payload: { failed: 0 } });
+    for (let i = 0; i < 4; i++) {
+      vi.advanceTimersByTime(500);
+      bar.update(1);
+    }
+    vi.advanceTimersByTime(600_000);
+    bar.stop();
+    expect(said[0]).toMatch(/^6\/10 {2}\d+s left/);
+    expect(said.at(-1)).toMatch(/^6\/10 {2}nothing done for \d+[sm] {2}failed 0$/);
   });
 
   test("nothing is said where nothing is to be shown", () => {
