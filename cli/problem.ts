@@ -125,7 +125,8 @@ export function problemOf(error: unknown, server: string | undefined): unknown {
 }
 
 /** What a command ends with, in words; a bug of ours says that it is one. */
-export function describe(error: unknown): { readonly message: string; readonly kind: ProblemKind } {
+export function describe(thrown: unknown): { readonly message: string; readonly kind: ProblemKind } {
+  const error = problemOf(thrown, undefined);
   if (error instanceof CliProblem) return error;
   const message = error instanceof Error ? error.message : String(error);
   // Files and ports: what the system says is what the person can mend.

@@ -68,6 +68,17 @@ function keyOf({ id, version }: Pick<Environment, "id" | "version">): string {
   return `${id} ${version}`;
 }
 
+/** Whether there are pictures of an environment's tasks, drawn here or by the environment's own process. */
+export function isDrawn(environment: Environment): boolean {
+  return environment.asked === undefined ? drawingOf(environment) !== undefined : environment.asked.draw !== undefined;
+}
+
+/** Why there is no picture of a task of this environment, with those that have pictures. */
+export function noPicture(id: string, environments: readonly Environment[]): string {
+  const drawn = new Set(environments.filter(isDrawn).map((each) => each.id));
+  return `${id} draws no pictures; these do: ${[...drawn].join(", ")}`;
+}
+
 /** How an environment is drawn: by the picture that it brings, or by the one here; undefined: it has no picture. */
 export function drawingOf<Instance>(environment: Environment<Instance>): Drawing<Instance> | undefined {
   return environment.draw ?? drawings.get(keyOf(environment));

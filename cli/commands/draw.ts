@@ -9,6 +9,7 @@ import { Option } from "commander";
 import type { Command } from "commander";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { drawCompletion, drawTask, type Told } from "../../pictures/draw.ts";
+import { isDrawn, noPicture } from "../../pictures/drawings.ts";
 import type { AnyScoreTask } from "../../envs/score.ts";
 import { completionIn } from "../files.ts";
 import { localOf, withClient } from "../connection.ts";
@@ -111,6 +112,7 @@ async function drawn(
   { answer, completion, file, solve }: Flags,
 ): Promise<string> {
   const { environment, instance, format, thinking } = task;
+  if (!isDrawn(environment)) throw new CliProblem("usage", noPicture(environment.id, local.deps.registry.environments));
   const whole = file === undefined ? completion : await completionIn(file);
   const text = solve ? solutionOf(task).text : answer;
   if (environment.asked !== undefined) {
@@ -122,8 +124,7 @@ async function drawn(
     whole === undefined
       ? drawTask(environment, instance, text, { told })
       : drawCompletion(environment, instance, format, whole, thinking, { told });
-  if (svg === undefined) throw new CliProblem("usage", `${environment.id} draws no pictures`);
-  return svg;
+  return svg ?? "";
 }
 
 /** What only the outside can judge is asked; a picture is drawn all the same where it does not answer. */

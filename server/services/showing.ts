@@ -12,6 +12,7 @@ import {
   type TryAnswerRequest,
   TryAnswerResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
+import { isDrawn, noPicture } from "../../pictures/drawings.ts";
 import { peerCaller } from "../making/make.ts";
 import { scoreAlone } from "../scoring/score-alone.ts";
 import { asCut, type OpenTask } from "../scoring/scorer.ts";
@@ -24,7 +25,7 @@ import { baselineToWire, outcomeToWire } from "./wire-outcome.ts";
 type Handlers = Pick<ServiceHandlers<typeof EnvironmentService>, "tryAnswer" | "drawTask" | "solveTask">;
 
 export function showingHandlers(deps: ServiceDeps): Handlers {
-  const { aside } = deps;
+  const { aside, registry } = deps;
   return {
     async tryAnswer(request, context) {
       const task = openedTask(deps, request.taskId);
@@ -35,12 +36,13 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
     },
     async drawTask({ taskId, text }, context) {
       const task = openedTask(deps, taskId);
-      if (task.scoring.environment.asked !== undefined)
+      const { environment } = task.scoring;
+      if (!isDrawn(environment))
+        throw new RpcError("FAILED_PRECONDITION", noPicture(environment.id, registry.environments));
+      if (environment.asked !== undefined)
         return create(DrawTaskResponseSchema, { svg: await askedDrawing(deps, task, textOf(deps, text), context) });
       const job = { kind: "draw", task: asideTask(task), text: textOf(deps, text) } as const;
-      const svg = doneOr(await aside.run<"draw">(job, askingOf(context)));
-      if (svg === undefined) throw new RpcError("FAILED_PRECONDITION", `${task.token.environment} draws no pictures`);
-      return create(DrawTaskResponseSchema, { svg });
+      return create(DrawTaskResponseSchema, { svg: doneOr(await aside.run<"draw">(job, askingOf(context))) ?? "" });
     },
     async solveTask({ taskId, draw, beside }, context) {
       const task = openedTask(deps, taskId);

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { openServer } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { expectWellFormed } from "../pictures/looks.ts";
 import { gradus, launcher } from "./gradus.ts";
@@ -55,6 +56,28 @@ test("what only the outside can judge is asked: a program is drawn beside its te
   expectWellFormed(svg.trimEnd());
   expect(svg).toContain("✗ test 1 of ");
   expect(await drawn(...task, "--answer", "``````")).toContain("✗ malformed: the program is empty");
+});
+
+describe("an environment without pictures is refused with those that have some", () => {
+  const words = /^gradus: (\S+) draws no pictures; these do: code, countdown, .*np\/tsp.*, writing\n$/;
+
+  test.each([[[]], [["--answer", "A"]], [["--json"]]])("one of ours: %j", async (more) => {
+    const { code, out, err } = await gradus(here, "draw", "qa", ...more);
+    expect([code, out, words.exec(err)?.[1]]).toEqual([2, "", "qa"]);
+  });
+
+  test("one in Python", async () => {
+    const python = ["--python", join(import.meta.dirname, "../../.venv/bin/python")];
+    expect((await gradus(here, "env", "new", "my_env.py", ...python)).code).toBe(0);
+    const { code, out, err } = await gradus(here, "draw", "mine/my-env", "--python", "my_env.py", ...python);
+    expect([code, out, words.exec(err)?.[1]]).toEqual([2, "", "mine/my-env"]);
+  });
+
+  test("by a server", async () => {
+    await using server = await openServer({ dataDir: folder.path });
+    const { code, out, err } = await gradus(here, "draw", "qa", "--server", server.address);
+    expect([code, out, words.exec(err)?.[1]]).toEqual([1, "", "qa"]);
+  });
 });
 
 /** What a command prints on a terminal, with the line ends of one. */
