@@ -165,9 +165,23 @@ export async function createProgram(isAsked: (name: string) => boolean = () => t
   return program;
 }
 
+const HELP = ["help", "--help", "-h"];
+
 /** The command that arguments name: `gradus help run` shows that one's too. */
 function commandIn(argv: readonly string[]): string | undefined {
-  return argv.find((word) => word !== "help" && !word.startsWith("-"));
+  return argv.find((word) => !HELP.includes(word) && !word.startsWith("-"));
+}
+
+/** Whether a word stands where a command's name does and names none. Commander overlooks it beside a word for help. */
+function isUnknown(program: Command, words: readonly string[]): boolean {
+  let command = program;
+  for (const word of words) {
+    if (command.registeredArguments.length > 0 || command.commands.length === 0 || word.startsWith("-")) return false;
+    const next = command.commands.find((each) => each.name() === word);
+    if (next === undefined) return true;
+    command = next;
+  }
+  return false;
 }
 
 /** The commands that do something, and are no group of others. */
@@ -189,7 +203,8 @@ export async function run(argv: readonly string[]): Promise<void> {
   try {
     const asked = commandIn(argv);
     const program = await createProgram((name) => name === asked);
-    await program.parseAsync(argv, { from: "user" });
+    const words = argv.filter((word) => !HELP.includes(word));
+    await program.parseAsync(isUnknown(program, words) ? words : argv, { from: "user" });
   } catch (error) {
     process.exitCode = report(error);
   }

@@ -102,6 +102,33 @@ describe("wrong command lines end with 2 and say what was meant", () => {
   });
 });
 
+describe("a command that there is not ends with 2 beside every word for help, too", () => {
+  test.each([
+    [["evs", "--help"], "unknown command 'evs'\n(Did you mean envs?)"],
+    [["-h", "evs"], "unknown command 'evs'\n(Did you mean envs?)"],
+    [["help", "evs"], "unknown command 'evs'\n(Did you mean envs?)"],
+    [["chess", "--help"], "unknown command 'chess'"],
+    [["run", "waatch", "--help"], "unknown command 'waatch'\n(Did you mean watch?)"],
+    [["run", "help", "waatch"], "unknown command 'waatch'\n(Did you mean watch?)"],
+    [["help", "pools", "chek"], "unknown command 'chek'\n(Did you mean check?)"],
+    [["eval", "lst", "-h"], "too many arguments for 'eval'. Expected 0 arguments but got 1: lst."],
+  ])("gradus %j", async (args, words) => {
+    const { code, out, err } = await gradus(here, ...args);
+    expect(err).toContain(words);
+    expect([code, out]).toEqual([2, ""]);
+  });
+
+  test.each([
+    [["draw", "chess", "--help"], "Usage: gradus draw"],
+    [["run", "watch", "adsc", "--help"], "Usage: gradus run watch"],
+    [["help", "run"], "Usage: gradus run"],
+    [["eval", "delete", "help", "--help"], "Usage: gradus eval delete"],
+  ])("an argument is no command: gradus %j", async (args, words) => {
+    const { code, out } = await gradus(here, ...args);
+    expect([code, out]).toEqual([0, expect.stringContaining(words)]);
+  });
+});
+
 describe("a file that is named and not there ends with 3", () => {
   test.each([
     [
