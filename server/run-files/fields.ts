@@ -31,8 +31,12 @@ export interface Reading {
   readonly offsets: Map<string, number>;
   /** Nodes that may still be read: aliases may make a small file a large tree. */
   nodesLeft: number;
+  /** The fields of a whole file. */
+  readonly top: readonly DescField[];
 }
 
+/** Places that an error names for a misplaced field. */
+const PLACES_MAX = 4;
 /** A run's 1,024 arms and 64 stages with a weight for each are 70,000. */
 export const NODES_MAX = 200_000;
 const ARM = "gradus.v1.Arm";
@@ -102,7 +106,7 @@ export function readFields(
     };
     const value = resolved(reading, pair.value);
     if (found === undefined) {
-      problem(reading, at, unknownField(given, fields));
+      problem(reading, at, unknownField(reading, given, fields));
       continue;
     }
     if (Object.hasOwn(read, name)) problem(reading, at, "it is given twice");
@@ -118,10 +122,28 @@ export function readFields(
   return read;
 }
 
-function unknownField(given: string, fields: readonly DescField[]): string {
+function unknownField({ top }: Reading, given: string, fields: readonly DescField[]): string {
   const names = fields.map(({ name }) => name);
   const near = didYouMean(given, names);
-  return `there is no such field${near === "" ? `; there are ${names.join(", ")}` : near}`;
+  if (near !== "") return `there is no such field${near}`;
+  const places = placesOf(given, top);
+  if (places.length > 0) return `there is no such field here; it belongs to ${places.join(", or to ")}`;
+  return `there is no such field; there ${names.length === 0 ? "are none here" : `are ${names.join(", ")}`}`;
+}
+
+/** Where the contract has a field of this name, or of its singular or plural, e.g. "arms[].weight"; the outermost first. */
+function placesOf(given: string, top: readonly DescField[]): readonly string[] {
+  const names = [given, `${given}s`, given.replace(/s$/, "")];
+  const seen = new Set<string>();
+  const within = (fields: readonly DescField[], path: string): readonly string[] =>
+    fields.flatMap(({ name, message, fieldKind }) => {
+      const own = names.includes(name) ? [path + name] : [];
+      if (message === undefined || message.typeName.startsWith("google.") || seen.has(message.typeName)) return own;
+      seen.add(message.typeName);
+      return [...own, ...within(message.fields, `${path}${name}${fieldKind === "list" ? "[]" : ""}.`)];
+    });
+  const depth = (path: string): number => path.split(".").length;
+  return [...within(top, "")].sort((a, b) => depth(a) - depth(b)).slice(0, PLACES_MAX);
 }
 
 function readField(reading: Reading, desc: DescField, node: Node | undefined, place: Place): JsonValue | undefined {

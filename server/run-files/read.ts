@@ -37,7 +37,13 @@ export function readRunText(text: string, fields: readonly DescField[]): RunText
       kind: "invalid",
       problems: syntax.map(({ pos: [at], message }) => ({ line: lineAt(at), field: "", message })),
     };
-  const reading: Reading = { aliases: aliasesOf(document), problems: [], offsets: new Map(), nodesLeft: NODES_MAX };
+  const reading: Reading = {
+    aliases: aliasesOf(document),
+    problems: [],
+    offsets: new Map(),
+    nodesLeft: NODES_MAX,
+    top: fields,
+  };
   const json = readTop(reading, fields, document.contents);
   if (json === undefined || reading.problems.length > 0) {
     const problems = reading.problems.toSorted((a, b) => a.offset - b.offset);

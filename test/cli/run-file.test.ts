@@ -120,6 +120,11 @@ test("a policy without parameters needs no value", () => {
   expect(policy(read("policy:\n  mixture:\n").config)).toBe("mixture");
 });
 
+/** Where a weight that stands elsewhere belongs. */
+const WEIGHTS =
+  "it belongs to arms[].weight, or to late_feedback.weight, or to policy.staged.stages[].weights, or to " +
+  "policy.competence.tiers[].weights";
+
 describe("what is wrong names line, field and remedy", () => {
   test.each([
     [
@@ -165,7 +170,16 @@ describe("what is wrong names line, field and remedy", () => {
       'policy:\n  named:\n    parameters:\n      1: 0.5\n      "1": 2\n',
       "run.yaml:5: policy.named.parameters.1: it is given twice",
     ],
-    ["config:\n  arms: []\n", "run.yaml:1: config: there is no such field"],
+    ["config:\n  arms: []\n", "run.yaml:1: config: there is no such field; there are run_id, "],
+    ["policy:\n  mixture: {weights: {a: 1}}\n", `policy.mixture.weights: there is no such field here; ${WEIGHTS}`],
+    ["policy:\n  bandit: {weights: {a: 1}}\n", `policy.bandit.weights: there is no such field here; ${WEIGHTS}`],
+    ["policy:\n  weight: 2\n", `policy.weight: there is no such field here; ${WEIGHTS}`],
+    ["weights: {a: 1}\n", `run.yaml:1: weights: there is no such field here; ${WEIGHTS}`],
+    ["arms:\n  - spec: {weight: 1}\n", `arms[0].spec.weight: there is no such field here; ${WEIGHTS}`],
+    ["arms:\n  - weights: 1\n", "arms[0].weights: there is no such field; did you mean 'weight'?"],
+    ["arms:\n  - level: T0\n", "arms[0].level: there is no such field here; it belongs to arms[].spec.level"],
+    ["policy:\n  epsilon: 1\n", "policy.epsilon: there is no such field here; it belongs to policy.bandit.epsilon"],
+    ["policy:\n  mixture: {frob: 1}\n", "policy.mixture.frob: there is no such field; there are none here"],
     ["seed: 1\nseed: 2\n", "run.yaml:2: "],
     ["seed: [1\n", "run.yaml:2: "],
     ["seed: !mine 1\n", "run.yaml:1: "],

@@ -99,7 +99,8 @@ export function fieldsOf<Name extends string>(json: Json, names: readonly Name[]
   const holder = path === "" ? "parameters" : path;
   const pathOf = (name: string): string => (path === "" ? name : `${path}.${name}`);
   const refuseName = (key: string): never => {
-    const near = didYouMean(key, names) || `; there are ${names.join(", ")}`;
+    const near =
+      didYouMean(key, names) || `; there ${names.length === 0 ? "are none here" : `are ${names.join(", ")}`}`;
     if (/^\w{1,64}$/.test(key)) return refuse(pathOf(key), `there is no such field${near}`);
     return refuse(holder, `there is no field '${escaped(key.slice(0, 64))}'${near}`);
   };
