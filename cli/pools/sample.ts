@@ -7,6 +7,7 @@ import { createReasonCounter } from "../../envs/pool-reasons.ts";
 import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";
 import { instanceHash } from "../../envs/splits.ts";
 import type { ColumnChoice } from "../../server/pools/formats/parquet.ts";
+import { columnRemedy } from "../../server/pools/report.ts";
 import { columnsOf } from "../../server/pools/units.ts";
 import { type FilePlan, problemText, type PoolWork } from "../../server/pools/work.ts";
 import type { Condition } from "../conditions.ts";
@@ -65,7 +66,8 @@ export async function samplePool(options: SampleOptions): Promise<SampleReport> 
       const sifted = await sift(options, plan, sizes);
       const chosen = chooseRows(sifted.categories, count, seed);
       const rows = new Set(chosen.flatMap((each) => each.rows));
-      if (rows.size === 0) throw new CliProblem("failure", `${path}: no row is left; ${sifted.why}`);
+      if (rows.size === 0)
+        throw new CliProblem("failure", `${path}: no row is left; ${sifted.why}${columnRemedy(sifted.why)}`);
       await copy({ from: path, plan, rows, sizes, to, onUnit: options.onPart });
       return {
         file: path,
@@ -193,6 +195,7 @@ function choiceOf({ environment, columns }: SampleOptions, fields: readonly stri
 
 async function unknownField(path: string, name: string, option: string): Promise<CliProblem> {
   const columns = await columnsOf(path);
-  const more = didYouMean(name, columns) || `; its columns are ${columns.join(", ")}`;
+  const more =
+    didYouMean(name, columns) || `; its columns are ${columns.join(", ") || "unknown: it holds no rows with fields"}`;
   return new CliProblem("usage", `${option}: no row of ${path} has '${name}'${more}`);
 }

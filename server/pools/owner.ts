@@ -6,6 +6,7 @@ import type { Registry } from "../../envs/registry.ts";
 import { type ColumnNames, wantedColumns } from "../../envs/pool-view.ts";
 import { columnsOf, type Unit } from "./units.ts";
 import type { PoolFile } from "./selection.ts";
+import { columnRemedy } from "./report.ts";
 import type { Done, PoolWork } from "./work.ts";
 
 /** Rows of a Parquet file that are tried. Of lines a unit is: they are cheap to read by themselves. */
@@ -85,11 +86,13 @@ function reasons(tried: readonly Tried[], columns: readonly string[], lines: boo
   // E.g. that they are no JSON.
   if (others.length === 0 && tried.length > 1) return why;
   const nearest = mostOf(tried, (each) => sharedBy(each, columns));
-  if (nearest.length <= TOLD_MAX)
-    return `${nearest.map((each) => `${each.environment.id}: ${whyNot(each, lines)}`).join("; ")}${told(columns)}`;
+  if (nearest.length <= TOLD_MAX) {
+    const each = nearest.map(({ environment, unit }) => `${environment.id}: ${whyNot({ environment, unit }, lines)}`);
+    return `${each.join("; ")}${told(columns)}${columnRemedy(each[0] ?? "")}`;
+  }
   const wanted = tried.map(({ environment: { id, rows } }) => `${id}: ${quoted(rows?.columns ?? [])}`);
   const has = columns.length === 0 ? "its beginning has no columns" : `its columns are ${quoted(columns)}`;
-  return `${has}; environments look at these (${wanted.join("; ")})`;
+  return `${has}; environments look at these (${wanted.join("; ")})${columnRemedy("column answer")}`;
 }
 
 function told(columns: readonly string[]): string {

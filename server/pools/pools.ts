@@ -5,7 +5,7 @@ import type { ColumnNames } from "../../envs/pool-view.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { PoolReader, ReaderOptions } from "./reader.ts";
 import { type PoolFile, readPoolPath } from "./selection.ts";
-import { rejectionLines } from "./report.ts";
+import { columnRemedy, rejectionLines } from "./report.ts";
 import { shippedPools } from "./shipped.ts";
 
 export interface NamedPath {
@@ -102,5 +102,6 @@ async function readNamed(
 function emptiness(pool: Pool, { path, selection }: PoolFile): string | undefined {
   if (pool.size > 0) return undefined;
   const has = selection.length === 0 ? "it has" : "its selection has";
-  return [`${has} no rows that hold a task`, ...rejectionLines(path, pool)].join("\n");
+  const remedy = columnRemedy(pool.rejections[0]?.reason ?? "");
+  return [`${has} no rows that hold a task${remedy}`, ...rejectionLines(path, pool)].join("\n");
 }

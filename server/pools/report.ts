@@ -48,6 +48,12 @@ export function exampleOf(pool: Pool): ExampleView | undefined {
   return { row: nameRow(lines, index), prompt: definition.render(instance, format ?? "think_answer"), answer };
 }
 
+/** What to do where a row is refused because a column has another name, for the end of the reason; else nothing. */
+export function columnRemedy(reason: string): string {
+  const [, name] = /\b(?:column|one of) (\w+)/.exec(reason) ?? [];
+  return name === undefined ? "" : `; where that column has another name, give it: --column ${name}=NAME`;
+}
+
 /** Rejected rows by kind, each where its first one stands: "qa.jsonl:3: … (and 2 more rows)"; rows of Parquet have no lines. */
 export function rejectionLines(path: string, { lines, rejections }: Pool): readonly string[] {
   return rejections.map(({ row, reason, count }) => {

@@ -130,12 +130,31 @@ describe("check", () => {
 
   test.each([
     [["countdown:none.jsonl"], 1, "no row holds a task"],
+    [["mine.jsonl"], 1, "its columns are 'q', 'a'; where that column has another name, give it: --column problem=NAME"],
+    [["mine.jsonl", "--environment", "math"], 1, "no row holds a task; where .*: --column problem=NAME"],
+    [["mine.jsonl", "--environment", "countdown"], 1, "no row holds a task; where .*: --column nums=NAME"],
+    [
+      ["mine.jsonl", "--environment", "math", "--column", "problem=q"],
+      1,
+      "no row holds a task; .*: --column answer=NAME",
+    ],
+    [["mine.jsonl", "--environment", "code"], 1, "no row holds a task; where .*: --column \\w+=NAME"],
     [["nowhere.jsonl"], 3, "nowhere.jsonl: the file cannot be read \\(ENOENT\\)"],
     [["all.jsonl", "--environment", "countdwn"], 2, "--environment: no environment 'countdwn'; did you mean"],
   ])("%j ends with %i", async (args, expected, message) => {
+    writeFileSync(at("mine.jsonl"), '{"q": "2 + 2?", "a": "4"}\n');
     const { code, err } = await pools("check", ...args);
     expect(code).toBe(expected);
     expect(err).toMatch(new RegExp(message));
+  });
+
+  test("a server's and a command's --pool say so, too, and what they name helps", async () => {
+    writeFileSync(at("mine.jsonl"), '{"q": "2 + 2?", "a": "4"}\n');
+    const asked = ["envs", "math", "--pool", "m=math:mine.jsonl"];
+    const { code, err } = await gradus({ cwd: folder.path }, ...asked);
+    expect([code, err]).toEqual([1, expect.stringContaining("give it: --column problem=NAME")]);
+    const named = [...asked, "--column", "problem=q", "--column", "answer=a"];
+    expect((await gradus({ cwd: folder.path }, ...named)).code).toBe(0);
   });
 });
 

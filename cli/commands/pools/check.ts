@@ -6,7 +6,7 @@ import type { OpenPorts } from "../../../server/pools/checks.ts";
 import type { PoolReport } from "../../../server/pools/read.ts";
 import type { PoolFile } from "../../../server/pools/selection.ts";
 import type { Config } from "../../../server/runtime/config.ts";
-import type { ExampleView, PoolReportView } from "../../../server/pools/report.ts";
+import { columnRemedy, type ExampleView, type PoolReportView } from "../../../server/pools/report.ts";
 import { addColumnOption, addRegistryOptions, configOf, type RegistryFlags } from "../../connection.ts";
 import { poolBars } from "../../pool-bars.ts";
 import type { CheckedRow } from "../../pools/check.ts";
@@ -71,7 +71,9 @@ async function check(given: string, flags: Flags): Promise<void> {
     };
     if (flags.json) (flags.rows ? (value: unknown) => print(JSON.stringify(value)) : printJson)(whole);
     else print(shown(report, example, read.failure));
-    if (report.rows === 0) throw new CliProblem("failure", `${file.path}: no row holds a task`);
+    if (report.rows > 0) return;
+    const remedy = columnRemedy(report.rejections[0]?.reason ?? "");
+    throw new CliProblem("failure", `${file.path}: no row holds a task${remedy}`);
   } finally {
     await reader.close();
     await (await opened)?.close();

@@ -82,7 +82,7 @@ async function sample(path: string, flags: Flags): Promise<void> {
     by,
     count,
     seed,
-    onParts: (total) => (bar = createBar({ done: 0, total, format: "{bar} {percentage}%  {eta_formatted} left" })),
+    onParts: (total) => (bar = createBar({ done: 0, total, format: "{bar} {percentage}%  {left}" })),
     onPart: () => bar?.update(1),
   }).finally(() => bar?.stop());
   if (json) printJson(report);
