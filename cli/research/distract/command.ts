@@ -6,7 +6,7 @@ import { type Bar, createBar } from "../../bar.ts";
 import type { Account, Distracted } from "./distract.ts";
 import { checkOut, refuseSame } from "../../out.ts";
 import { fields, print, printJson } from "../../print.ts";
-import { CliProblem } from "../../problem.ts";
+import { CliProblem, fileProblem } from "../../problem.ts";
 import { wholeNumber } from "../../task-options.ts";
 
 interface Flags {
@@ -49,7 +49,7 @@ interface Done {
 
 async function distract(path: string, flags: Flags): Promise<void> {
   const { out, count, concurrency, teacherUrl: url, teacherModel: model, timeoutMs } = flags;
-  const [{ distractAll, newAccount, TeacherDown }, { createEndpoint }, { planOf }, { fileRows, valueOf }] =
+  const [{ distractAll, newAccount, TeacherDown }, { createEndpoint }, { planOf, problemText }, { fileRows, valueOf }] =
     await Promise.all([
       import("./distract.ts"),
       import("../../../server/ports/chat-endpoint.ts"),
@@ -59,14 +59,17 @@ async function distract(path: string, flags: Flags): Promise<void> {
   if (!existsSync(path)) throw new CliProblem("missing", `${path}: there is no such file`);
   refuseSame("--out", path, out);
   checkOut("--out", out);
-  const plan = await planOf(path, undefined);
+  const refuse = (error: unknown): never => {
+    throw fileProblem(`${path}: ${problemText(error)}`);
+  };
+  const plan = await planOf(path, undefined).catch(refuse);
   const kept = await openKept(`${out}.partial`, { file: await digestOf(path), model, count });
   let total = 0;
   for await (const row of fileRows(plan, {}, [])) if (row.json?.trim() !== "") total++;
   const bar: Bar = createBar({
     done: kept.done.size,
     total,
-    format: "{bar} {value}/{total} rows  {eta_formatted} left",
+    format: "{bar} {value}/{total} rows  {left}",
   });
   const account = newAccount();
   const stop = new AbortController();
