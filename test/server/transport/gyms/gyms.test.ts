@@ -1,5 +1,5 @@
 /** OpenEnv's sessions and NeMo Gym's two calls, on the HTTP port of a whole server that asks for a token. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { once } from "node:events";
@@ -60,6 +60,21 @@ async function scored(completion: string): Promise<number> {
 
 test("a session without the token is refused before it is one", async () => {
   await expect(open("another")).rejects.toThrow("401");
+});
+
+test("the guide's example earns the reward that it names", async () => {
+  const guide = readFileSync(join(import.meta.dirname, "../../../../docs/guides/other-gyms.md"), "utf8");
+  const [, given = ""] = /env\.reset\((.*)\)$/m.exec(guide) ?? [];
+  const [, completion = ""] = /env\.step\(\{"completion": "(.*)"\}\)$/m.exec(guide) ?? [];
+  const [, reward = ""] = /print\(result\.reward\) {2}# → (.*)$/m.exec(guide) ?? [];
+  const choice = given.split(", ").map((each) => each.split("="));
+  using session = await open();
+  const fields = choice.map(([name, value = ""]): [string | undefined, unknown] => [name, JSON.parse(value)]);
+  const begun = await session.reset(Object.fromEntries(fields) as Json);
+  expect(begun.type).toBe("observation");
+  const stepped = await session.step({ completion });
+  expect(Number(reward)).toBeGreaterThan(0);
+  expect(stepped.data.reward).toBe(Number(reward));
 });
 
 test("an episode is a task by its seed, and one completion that is scored as a Step is", async () => {
