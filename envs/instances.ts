@@ -155,6 +155,6 @@ function restoreRow<Instance>(
   const isOwn = pool !== undefined && sharesRows(pool.definition, environment);
   const row = isOwn ? findRow(pool, origin.row, origin.contentHash) : undefined;
   if (row !== undefined) return { kind: "ok", instance: row.instance as Instance };
-  const message = `this server's pool '${origin.pool}' of ${environment.id} does not hold row ${origin.row} as it was issued`;
+  const message = `this server's pool '${origin.pool}' of ${environment.id} does not hold the task of row ${origin.row} as it was issued: ${isOwn ? "the row was removed or changed" : "start the server with that pool"}`;
   return { kind: "invalid", message };
 }

@@ -222,19 +222,27 @@ function rangeOf(selection: readonly RowRange[], row: number): RowRange | undefi
   return selection.find(({ from, to }) => row >= from && row < to);
 }
 
-/** Finds the place of an equal hash before, or notes this one: open addressing, for a Map takes a hundred bytes a row. */
+/** Finds the place of an equal hash before, or notes this one; −1: there was none. */
 function hashTable(hashes: Uint32Array, total: number): (place: number) => number {
+  const find = hashFinder(hashes, total);
+  return (place) => find(hashes[2 * place]!, hashes[2 * place + 1]!, place);
+}
+
+/**
+ * Finds the place of a hash among those noted, −1: it is none of them. With `noted` a hash that is not found is noted at
+ * that place. Open addressing, for a Map takes a hundred bytes a row.
+ */
+export function hashFinder(hashes: Uint32Array, total: number): (high: number, low: number, noted?: number) => number {
   let size = 16;
   while (hashes.length > 0 && size < 2 * total) size *= 2;
   const table = new Int32Array(size).fill(-1);
-  return (place) => {
-    const [high, low] = [hashes[2 * place]!, hashes[2 * place + 1]!];
+  return (high, low, noted = -1) => {
     let slot = low & (size - 1);
     for (; table[slot]! >= 0; slot = (slot + 1) & (size - 1)) {
       const other = table[slot]!;
       if (hashes[2 * other] === high && hashes[2 * other + 1] === low) return other;
     }
-    table[slot] = place;
+    table[slot] = noted;
     return -1;
   };
 }

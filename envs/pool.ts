@@ -3,7 +3,14 @@ import type { Environment, Split } from "./environment.ts";
 import { deriveSeed, permuted } from "./lib/rng.ts";
 import { madeOf, type MakeResult } from "./origin.ts";
 import { decodeInstance, POOL_SPLITS, type PoolColumns, type RawRow, readUnit } from "./pool-columns.ts";
-import { type FinishedPool, finishPool, type PoolSummary, rejectionText, type RowRange } from "./pool-finish.ts";
+import {
+  type FinishedPool,
+  finishPool,
+  hashFinder,
+  type PoolSummary,
+  rejectionText,
+  type RowRange,
+} from "./pool-finish.ts";
 import { instanceFamily } from "./splits.ts";
 
 export interface PoolRow<Instance = unknown> {
@@ -84,7 +91,27 @@ function hashAt({ hashes }: PoolColumns, place: number): string {
   return half(2 * place) + half(2 * place + 1);
 }
 
-/** The row of a number in the file, if its task is still the one of the hash. */
+/** Places by hash, of pools that were asked: 8 to 16 bytes a row. */
+const finders = new WeakMap<Pool, ReturnType<typeof hashFinder>>();
+
+/** The place of the row whose task has a hash of 16 hex digits; −1: the pool has none such. A pool has each task once. */
+export function placeOfHash(pool: Pool, hash: string): number {
+  return placeOfHalves(pool, parseInt(hash.slice(0, 8), 16), parseInt(hash.slice(8, 16), 16));
+}
+
+/** As placeOfHash; `high` and `low`: the halves of the hash, 32 bits each. */
+export function placeOfHalves(pool: Pool, high: number, low: number): number {
+  let find = finders.get(pool);
+  if (find === undefined) {
+    const { hashes } = pool.columns;
+    find = hashFinder(hashes, pool.size);
+    for (let place = 0; place < pool.size; place++) find(hashes[2 * place]!, hashes[2 * place + 1]!, place);
+    finders.set(pool, find);
+  }
+  return find(high, low);
+}
+
+/** The row of a hash. `index`: the number that it had in the file, which mostly it still has. */
 export function findRow<Instance>(pool: Pool<Instance>, index: number, hash: string): PoolRow<Instance> | undefined {
   const { rows } = pool.columns;
   let [from, to] = [0, rows.length];
@@ -93,7 +120,9 @@ export function findRow<Instance>(pool: Pool<Instance>, index: number, hash: str
     if ((rows[middle] as number) < index) from = middle + 1;
     else to = middle;
   }
-  return rows[from] === index && hashAt(pool.columns, from) === hash ? rowOf(pool, from) : undefined;
+  const isThere = rows[from] === index && hashAt(pool.columns, from) === hash;
+  const place = isThere ? from : placeOfHash(pool, hash);
+  return place < 0 ? undefined : rowOf(pool, place);
 }
 
 /** Where the rows of a level and a split lie in the members, and how many they are. */
@@ -156,7 +185,7 @@ export function pickRow<Instance>(
   const { start, count } = groupOf(pool, level, split);
   if (count === 0) return noRows(pool, level, split);
   const hash = deriveSeed("pick-row", pool.environment, pool.name, level, split, seed);
-  return makeRow(pool, start + Number(hash % BigInt(count)), 0);
+  return makeRow(pool, pool.columns.members[start + Number(hash % BigInt(count))]!, 0);
 }
 
 /**
@@ -175,22 +204,26 @@ export function rowAt<Instance>(
   if (count === 0) return noRows(pool, level, split);
   const epoch = Math.floor(ordinal / count);
   const key = [pool.environment, pool.name, level, split, seed, epoch] as const;
-  return makeRow(pool, start + permuted(count, ordinal % count, ...key), epoch, rankAt);
+  return makeRow(pool, pool.columns.members[start + permuted(count, ordinal % count, ...key)]!, epoch, rankAt);
 }
 
-/** The n-th row of a level and a split, from 0, in the file's order. */
-export function nthRow<Instance>(pool: Pool<Instance>, level: string, split: Split, n: number): MakeResult<Instance> {
-  const { start, count } = groupOf(pool, level, split);
-  return n < count ? makeRow(pool, start + n, 0) : noRows(pool, level, split);
+/** The row of a hash, of which it is known how often a walk had gone through all rows. */
+export function rowOfHash<Instance>(
+  pool: Pool<Instance>,
+  { hash, epoch }: { readonly hash: string; readonly epoch: number },
+  rankAt?: (place: number) => number,
+): MakeResult<Instance> {
+  const place = placeOfHash(pool, hash);
+  if (place < 0) return { kind: "exhausted", message: `pool '${pool.name}' has no row of the hash ${hash} any more` };
+  return makeRow(pool, place, epoch, rankAt);
 }
 
 function makeRow<Instance>(
   pool: Pool<Instance>,
-  member: number,
+  place: number,
   epoch: number,
   rankAt?: (place: number) => number,
 ): MakeResult<Instance> {
-  const place = pool.columns.members[member] as number;
   const { instance, hash, index } = rowOf(pool, place);
   const origin = { kind: "row", pool: pool.name, row: index, contentHash: hash } as const;
   const made = madeOf(pool.definition, origin, hash, instance);

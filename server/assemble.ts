@@ -1,10 +1,11 @@
 /** What a server and a command without one have in common: each part of the services, given what it needs. */
 import type { Logger } from "pino";
+import type { TaskKey } from "../envs/origin.ts";
 import type { Ports } from "../envs/ports.ts";
 import type { Pool } from "../envs/pool.ts";
 import type { Registry } from "../envs/registry.ts";
 import type { Aside } from "./aside/aside.ts";
-import type { Clock } from "./curriculum/runs/ports.ts";
+import type { Clock, Ports as RunPorts } from "./curriculum/runs/ports.ts";
 import { createRuns } from "./curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
 import { createEvaluations } from "./evaluation/evaluations.ts";
@@ -26,11 +27,13 @@ import { createMaker } from "./making/make.ts";
 import type { MissingPorts, OpenedPorts } from "./ports/ports.ts";
 import { createResources, type Resources } from "./ports/resources.ts";
 import { createRunRanks } from "./making/run-ranks.ts";
+import { createRunRows } from "./making/run-rows.ts";
 import { createRunSource } from "./making/run-source.ts";
 import { createScorer } from "./scoring/scorer.ts";
 import { spansOf } from "./spans.ts";
 import { createTeacher } from "./ports/teacher/teacher.ts";
 import type { WorkerPool } from "./making/workers.ts";
+import type { TaskSpec } from "./tasks/spec.ts";
 
 export interface Stores {
   readonly store: Store;
@@ -58,6 +61,8 @@ export interface Parts {
   /** Tasks of a run that are made ahead of their draw at most. */
   readonly aheadMax?: number;
   readonly meter?: ServiceDeps["meter"];
+  /** Told why this server must not work on a run: its pools are older than those that the run goes by. */
+  readonly onStale?: (message: string) => void;
   readonly log: Logger;
   /** The servers of its store, and how long ago each was heard of; left out: it has no store that others may have. */
   readonly replicas?: ServiceDeps["status"]["replicas"];
@@ -105,7 +110,8 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const maker = createMaker({ workers, registry, pools, resources, teacher });
   const ranks = createRunRanks(pools);
   const samples = createSamples({ store: sampleStore, clock: systemClock, log, ...config.keepSamples });
-  const runs = spans.runs(runsOf(parts, { store, clock, samples, source: createRunSource(maker, ranks) }));
+  const rows = createRunRows({ pools, ranks, loadedAtMs: clock.now() });
+  const runs = spans.runs(runsOf(parts, { store, clock, samples, source: createRunSource(maker, ranks), rows }));
   const scorers = createScorers(parts, { completionBytesMax, resources, runs });
   const { scorer } = scorers;
   const asyncScorer = spans.scorer(scorers.asyncScorer);
@@ -165,8 +171,8 @@ function limitsOf({ config, streamWindow }: Parts): ServiceDeps["limits"] {
 }
 
 function runsOf(
-  { log, aheadMax }: Parts,
-  made: { store: Store; clock: Clock; samples: Samples; source: ReturnType<typeof createRunSource> },
+  { log, aheadMax, onStale }: Parts,
+  made: Pick<RunPorts<TaskSpec, TaskKey>, "store" | "clock" | "source" | "rows"> & { samples: Samples },
 ) {
   const { samples, ...ports } = made;
   return createRuns({
@@ -176,6 +182,7 @@ function runsOf(
       samples.remove(runId).catch((err: unknown) => log.warn({ err, run: runId }, "a run's completions are left"));
     },
     log,
+    ...(onStale && { onStale }),
     ...(aheadMax !== undefined && { aheadMax }),
   });
 }

@@ -233,6 +233,11 @@ async function assembleAround(
     streamWindow: STREAM_WINDOW,
     aheadMax: AHEAD_MAX,
     meter: createOutcomeMeter(metrics.registry),
+    onStale: (message: string) => {
+      if (health.states().get("pools") === undefined)
+        log.error({ message }, "this server's pools are older than a run's");
+      health.set("pools", message);
+    },
     log,
     traces,
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),

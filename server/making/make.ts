@@ -4,10 +4,11 @@ import { askingOf } from "../../envs/asked.ts";
 import type { Environment } from "../../envs/environment.ts";
 import { restore } from "../../envs/instances.ts";
 import type { MakeResult as Instantiated, TaskKey } from "../../envs/origin.ts";
-import { nthRow, pickRow, type Pool, rowAt } from "../../envs/pool.ts";
+import { pickRow, type Pool, rowAt, rowOfHash } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { Party } from "../sharing/fair-turns.ts";
 import { inStretches } from "../sharing/stretches.ts";
+import type { ListedRow } from "../curriculum/core/row-lists.ts";
 import { ok, type Refusal, type Result } from "../curriculum/core/types.ts";
 import type { Resources } from "../ports/resources.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
@@ -51,8 +52,8 @@ export function peerParty(peer: string): Party {
 interface Walk {
   readonly seed: bigint;
   readonly ordinal: number;
-  /** The row itself, of those of its level and split in the file's order, whatever the walk; left out: the walk says it. */
-  readonly row?: number | undefined;
+  /** The row that a run has there, whatever the file's order is by now; left out: the walk says it. */
+  readonly listed?: ListedRow;
   /** Left out: it has none. */
   readonly rankAt?: ((place: number) => number) | undefined;
 }
@@ -117,7 +118,7 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
     const asking = environment.asked && askingOf(environment);
     if (asking !== undefined && asker !== undefined) return asker.again(asking, spec, key);
     const restored = restore(environment, key.origin, pools);
-    if (restored.kind === "invalid") throw new Error(restored.message);
+    if (restored.kind === "invalid") return { kind: "exhausted", message: restored.message };
     return { kind: "made", task: renderTask(environment, spec.answerFormat, key, restored.instance) };
   };
 
@@ -134,11 +135,14 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
       const wanted = { environment, version, parameters, split, answerFormat, ...(heuristic && { heuristic }) };
       return workers.run({ spec: wanted, seeds, caller }, signal);
     },
-    makeRow(spec, { seed, ordinal, row, rankAt }) {
-      const [pool, { level, split }] = [poolOf(spec), spec];
-      const made =
-        row === undefined ? rowAt(pool, level, split, seed, ordinal, rankAt) : nthRow(pool, level, split, row);
-      return rendered(spec, made);
+    makeRow(spec, { seed, ordinal, rankAt, listed }) {
+      const { level, split, pool: name } = spec;
+      const pool = pools.get(name);
+      // The run may be of a server that had it.
+      if (pool === undefined)
+        return { kind: "unavailable", message: missingPool(name), retryDelayMs: TIMEOUT_RETRY_MS };
+      const walked = (): Instantiated => rowAt(pool, level, split, seed, ordinal, rankAt);
+      return rendered(spec, listed === undefined ? walked() : rowOfHash(pool, listed, rankAt));
     },
     draw: async (environment, instance, answer, wanting) => {
       const asking = askingOf(environment);
@@ -157,8 +161,12 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
   };
 }
 
-/** How long a client waits before it asks again for tasks that took too long. */
+/** How long a client waits before it asks again for tasks that took too long, or whose pool is missing. */
 const TIMEOUT_RETRY_MS = 1000;
+
+function missingPool(name: string): string {
+  return `this server has no pool '${name}', which the run draws from: start it with --pool ${name}=FILE`;
+}
 
 /** Why there is no task, as a caller is told. */
 export function refusalOf(result: Exclude<MakeResult, { readonly kind: "made" }>): Refusal {

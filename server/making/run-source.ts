@@ -154,8 +154,13 @@ export function createRunSource(maker: Maker, ranks?: RunRanks): TaskSource<Task
       const { spec } = arm;
       if (spec.source === "real") {
         const seed = deriveSeed("arm", runSeed, arm.id);
-        const rankAt = ranks?.of(arm, among)?.at;
-        return places.map(({ ordinal, row }) => madeOf(maker.makeRow(spec, { seed, ordinal, row, rankAt })));
+        // Rows that are chosen by their pass rates are not told their ranks.
+        const rankAt = first.row === undefined ? ranks?.of(arm, among)?.at : undefined;
+        return places.map(({ ordinal, listed }) => {
+          if (listed !== undefined && listed.row === undefined)
+            return { kind: "none", message: `pool "${spec.pool}" has the row no longer` };
+          return madeOf(maker.makeRow(spec, { seed, ordinal, rankAt, listed: listed?.row }));
+        });
       }
       if (spec.source === "teacher") {
         // Not the seeds: of these a run that is changed has the same again.

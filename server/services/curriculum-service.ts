@@ -77,9 +77,9 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const asked = required(request.config, "config");
       // What there is already was tried when it was made, and has the arms that its families had then.
       const existing = await runs.get(runId);
-      const there = existing.kind === "ok" ? existing.value.config.arms : undefined;
-      const isServed = await servedOf(asked.arms, deps.registry, there);
-      const given = runConfigFromWire(asked, { ...deps, isServed });
+      const there = existing.kind === "ok" ? existing.value.config : undefined;
+      const isServed = await servedOf(asked.arms, deps.registry, there?.arms);
+      const given = runConfigFromWire(asked, { ...deps, isServed, there });
       const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
       if (existing.kind === "not_found") {
         const wanting = { caller: peerCaller(peer), signal };

@@ -49,6 +49,8 @@ const DEFAULT_GROUP_TIMEOUT_MS = 10 * 60 * 1000;
 /** What a run's configuration is checked against. */
 type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "missingPorts"> & {
   readonly isServed?: Served;
+  /** The run, where there is one of that id already: its pools may have lost rows since. */
+  readonly there?: RunConfig<TaskSpec> | undefined;
 };
 
 /** What is wrong is found in one go, as far as it can be: see RpcError.others. */
@@ -210,7 +212,8 @@ function evaluationArmFromWire(
   const spec = readSpec({ ...asked, split }, deps, `${field}.spec`);
   const pool = deps.pools.get(spec.pool);
   const rows = pool === undefined ? Infinity : rowCount(pool, spec.level, spec.split);
-  if (tasks > rows)
+  const isThere = deps.there?.evaluationArms.some((arm) => arm.id === id && arm.tasks === tasks) ?? false;
+  if (tasks > rows && !isThere)
     throw invalid(`${field}.tasks`, `it is ${tasks}, and pool '${spec.pool}' has ${rows} rows of that level and split`);
   checkRange(numGenerations, 0, deps.limits.completionsMax, `${field}.num_generations`);
   return { id, spec, source: spec.source, tasks, numGenerations: numGenerations || config.numGenerations };

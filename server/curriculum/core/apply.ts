@@ -1,8 +1,8 @@
 /** The fold: an event after a state gives the next state. */
 import { assertNever } from "../../../envs/lib/assert-never.ts";
 import { steadied, toldBefore } from "./by-arm.ts";
-import { withEvaluated, withRound } from "./evaluation-rounds.ts";
-import type { BatchDrawn, Created, ReportedGroup, Reshaped, RunEvent } from "./events.ts";
+import { withEvaluated, withLeftOut, withRound } from "./evaluation-rounds.ts";
+import type { BatchDrawn, Created, ReportedGroup, Reshaped, RowsSeen, RunEvent } from "./events.ts";
 import { addIssued, issuedHashes, nextGeneration } from "./issued-hashes.ts";
 import { looksBack } from "../policies/filter.ts";
 import { definitionOf } from "../policies/registry.ts";
@@ -11,6 +11,8 @@ import type { Batch, GroupResults } from "./batches.ts";
 import { type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./fold.ts";
 import { type ArmCounters, nothingTallied, progressOf, type RunState, tasksKept } from "./state.ts";
 import { afterFold, freshTable, withRated } from "./row-arms.ts";
+import { leftOutOf, listOf, placesIn, withReached, withRowsSeen } from "./row-lists.ts";
+import { withListed } from "./row-table.ts";
 import { remember, taskMemory } from "./task-memory.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 import {
@@ -57,6 +59,7 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
     batches: [],
     issued: issuedHashes(),
     memory: looksBack(config.policy.filter) ? taskMemory() : null,
+    lists: [],
     rows: config.arms.map(freshTable),
     evaluations: [],
     nextSeq: 0,
@@ -121,6 +124,7 @@ function drawn<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event:
       tasks.map(({ key }) => key.hash),
     ),
     memory: state.memory && remember(state.memory, rememberedOf(observed)),
+    lists: restarts ? withReached(state) : state.lists,
     rows: afterFold(state, observed),
     nextSeq: state.nextSeq + 1,
   };
@@ -188,6 +192,34 @@ function policyUpdated<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>
   return { ...state, policy, policyState, memory };
 }
 
+/** Arms that choose their rows have all places to choose from at once; rounds of evaluation wait for no row that is gone. */
+function rowsSeen<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event: RowsSeen): RunState<Spec, Key> {
+  const lists = withRowsSeen(state, event, event.lists);
+  const arms = state.config.arms.map((arm) => {
+    const list = arm.rows && listOf(lists, arm.id);
+    return list === undefined || arm.rows === undefined ? arm : { ...arm, rows: { ...arm.rows, rows: placesIn(list) } };
+  });
+  const config = { ...state.config, arms };
+  const seen: RunState<Spec, Key> = {
+    ...state,
+    lists,
+    config,
+    policy: event.policy ?? state.policy,
+    rows: state.rows.map((table, i) => {
+      const list = listOf(lists, arms[i]?.id ?? "");
+      return table === null || list === undefined ? table : withListed(table, placesIn(list), list.gone);
+    }),
+    evaluations: state.evaluations.map((round) =>
+      withLeftOut(
+        round,
+        leftOutOf({ lists, config }, round.arm),
+        config.evaluationArms[round.arm]?.numGenerations ?? 0,
+      ),
+    ),
+  };
+  return event.reason === "" ? seen : told(seen);
+}
+
 /** A change that is told in the history by an entry of its own. */
 function told<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
   return { ...state, nextSeq: state.nextSeq + 1 };
@@ -215,6 +247,8 @@ function reduce<Spec, Key extends InstanceKey>(
     }
     case "rowsRated":
       return { ...state, rows: withRated(state.rows, event) };
+    case "rowsSeen":
+      return rowsSeen(state, event);
     case "reopened":
       return told(reopened(state, event.cursors, event.atMs));
     case "reshaped":

@@ -2,7 +2,7 @@
 import { checkConstraints } from "./constraints.ts";
 import { first, inRange, WEIGHT_MAX, zeroOrMore } from "../policies/policy.ts";
 import { checkFilter, looksBack } from "../policies/filter.ts";
-import { checkPolicyConfig, definitionOf, writePolicy } from "../policies/registry.ts";
+import { checkPolicyConfig, definitionOf, rankUsesOf, withRankRanges, writePolicy } from "../policies/registry.ts";
 import { checkRowArms } from "./row-arms.ts";
 import { needsTwo } from "./signals.ts";
 import { EVALUATION_SAMPLES_MAX, OPEN_SAMPLES_MAX } from "./state.ts";
@@ -296,6 +296,16 @@ function trainerOf({ given }: RunConfig): unknown {
   return given === "" ? undefined : (JSON.parse(given) as { readonly trainer?: unknown }).trainer;
 }
 
+/** Without how many rows the pools had: a run goes on with other rows. */
+function uncountedArm(arm: Arm): Arm {
+  return arm.rows === undefined || arm.source !== "real" ? arm : { ...arm, rows: { ...arm.rows, rows: 0 } };
+}
+
+function uncounted(policy: Policy): Policy {
+  const ranges = rankUsesOf(policy).map(({ range: { rows: _rows, ...range } }) => range);
+  return ranges.length === 0 ? policy : withRankRanges(policy, ranges);
+}
+
 /**
  * The first field, as the contract names it, in which a run's configuration differs from one that is asked for;
  * undefined: they mean the same. Of `given` only the trainer's settings count, and only if the asked one has some: the
@@ -305,7 +315,12 @@ export function differingField(a: RunConfig, b: RunConfig): string | undefined {
   if (a.policy.kind !== b.policy.kind) return "policy.kind";
   // No caller chooses whether rounding is ignored: a run keeps what the server that created it did.
   const told = { given: "", ignoresRounding: true };
-  const [one, other] = [a, b].map((config) => ({ ...config, ...told, policy: writePolicy(config.policy) }));
+  const [one, other] = [a, b].map((config) => ({
+    ...config,
+    ...told,
+    arms: config.arms.map(uncountedArm),
+    policy: writePolicy(uncounted(config.policy)),
+  }));
   const asked = trainerOf(b);
   const path =
     firstDifference(one, other, "") ??

@@ -13,6 +13,7 @@ import type { Batch, ClosedGroup } from "./batches.ts";
 import { observedGroup, signalOf } from "./observed.ts";
 import { feedbackWeight, type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./fold.ts";
 import { afterFold, chosenRows } from "./row-arms.ts";
+import { listedRow, listOf, masksOf } from "./row-lists.ts";
 import { batchAt, isDrawn, openGroups, openGroupsMax, type RunState, toRanges } from "./state.ts";
 import { passesOver } from "./task-memory.ts";
 import { type Arm, type Refusal, slotsFor } from "./types.ts";
@@ -64,6 +65,8 @@ export interface DrawPlan {
   /** Groups to close first: the oldest open ones beyond openGroupsMax. */
   readonly closes: readonly number[];
   readonly verdict: (task: KnownTask) => Verdict;
+  /** Whether an arm's task at an ordinal is a row that its pool has no longer: it is passed over. */
+  readonly isGone: (arm: number, ordinal: number) => boolean;
   /** A pass over the same instances begins. */
   readonly restarts: boolean;
   /** Instances count as known that the run has issued; of policies that go over them again, in this pass only. */
@@ -109,7 +112,9 @@ function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]):
   );
 }
 
-function nothingToDraw({ config, masks }: RunState): Refusal {
+function nothingToDraw(state: RunState): Refusal {
+  const { config } = state;
+  const masks = masksOf(state);
   const masked = config.arms.flatMap(({ id }, i) => (masks[i] === null ? [] : [`"${id}": ${masks[i]}`]));
   const message = `no arm can be drawn now; masked are ${masked.join("; ")}`;
   return { kind: "unavailable", message, retryDelayMs: MASKED_RETRY_MS, wait: { reason: "ARMS_MASKED" } };
@@ -117,7 +122,7 @@ function nothingToDraw({ config, masks }: RunState): Refusal {
 
 /** Plans the next update batch. The state must be ready (drawReadiness). */
 export function planDraw(state: RunState): DrawPlan | Refusal {
-  const { config, cursor, batchesDrawn: batch, policy, weights, masks } = state;
+  const { config, cursor, batchesDrawn: batch, policy, weights } = state;
   const definition = definitionOf(policy);
   const left = config.length === 0 ? Infinity : config.length - state.prompts;
   const prompts = Math.min(config.promptsPerUpdate, left);
@@ -129,7 +134,7 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
   const pass = definition.pass?.(policy.config, observed, view.progress);
   const policyState = pass?.state ?? observed;
   const p = definition.probabilities(policy.config, policyState, view);
-  const drawable = drawableProbabilities(policy, p, drawnWeights(policy, config.arms, weights), masks);
+  const drawable = drawableProbabilities(policy, p, drawnWeights(policy, config.arms, weights), masksOf(state));
   if (drawable === undefined) return nothingToDraw(state);
   const { probabilities, possible } = drawable;
   const quotas = quotasOf(policy.constraints, batch, size);
@@ -156,9 +161,19 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
     fold,
     closes,
     verdict: verdictOf(state, policyState, view.progress, updates),
+    isGone: goneOf(state),
     restarts: pass?.restarts ?? false,
     isKnown: pass?.restarts ? () => false : (hash) => (pass === undefined ? isIssued : isRecent)(state.issued, hash),
     basis: state,
+  };
+}
+
+function goneOf({ config, lists }: RunState): DrawPlan["isGone"] {
+  const ofArms = config.arms.map(({ id }) => listOf(lists, id));
+  return (arm, ordinal) => {
+    const list = ofArms[arm];
+    if (list === undefined || list.gone.size === 0) return false;
+    return listedRow(list, config.arms[arm]?.id ?? "", { ordinal, runSeed: config.seed }) === undefined;
   };
 }
 
@@ -207,6 +222,7 @@ export function isCurrent(plan: DrawPlan, state: RunState): boolean {
     state.config === config &&
     state.masks === masks &&
     state.rows === plan.basis.rows &&
+    state.lists === plan.basis.lists &&
     state.incarnations === incarnations &&
     state.batchesDrawn === plan.batch &&
     !state.paused &&

@@ -1,5 +1,6 @@
 /** Rounds of evaluation beside training: how they are opened, filled and looked up. Training knows nothing of them. */
 import { blankSamples, type GroupResults, type TaskSamples, withSamples } from "./batches.ts";
+import { leftOutOf } from "./row-lists.ts";
 import type { EvaluationPage, EvaluationResults, EvaluationRound, RunState } from "./state.ts";
 import type { InstanceKey } from "./types.ts";
 
@@ -31,7 +32,7 @@ function withTasks(
 }
 
 /** What came of a task of a round; null: nothing. */
-export function evaluatedAt({ pages }: EvaluationRound, ordinal: number): TaskSamples | null {
+export function evaluatedAt({ pages }: Pick<EvaluationRound, "pages">, ordinal: number): TaskSamples | null {
   return pages[Math.floor(ordinal / PAGE)]?.[ordinal % PAGE] ?? null;
 }
 
@@ -55,18 +56,23 @@ export function withRound<Spec, Key extends InstanceKey>(
   const { evaluations, epoch, cursor, nextSeq: seq } = state;
   const { tasks: size = 0, numGenerations = 0 } = state.config.evaluationArms[arm] ?? {};
   const dropped = new Set(roundsOf(state, arm).slice(0, 1 - ROUNDS_KEPT));
-  const opened: EvaluationRound = {
-    arm,
-    round,
-    seq,
-    epoch,
-    cursor,
-    openedAtMs: atMs,
-    size,
-    pages: pagesOf(size),
-    missing: size * numGenerations,
-  };
+  const blank = { arm, round, seq, epoch, cursor, openedAtMs: atMs, size, pages: pagesOf(size) };
+  const opened = withLeftOut(blank, leftOutOf(state, arm), numGenerations);
   return { ...state, evaluations: [...evaluations.filter((one) => !dropped.has(one)), opened] };
+}
+
+/** The round if it waits for no sample of the tasks that are left out. */
+export function withLeftOut(
+  round: Omit<EvaluationRound, "leftOut" | "missing">,
+  leftOut: ReadonlySet<number>,
+  numGenerations: number,
+): EvaluationRound {
+  let missing = (round.size - leftOut.size) * numGenerations;
+  for (const [page, tasks] of round.pages.entries())
+    for (const [at, task] of tasks.entries())
+      if (task !== null && !leftOut.has(page * PAGE + at))
+        missing -= task.results.filter((result) => result !== null).length;
+  return { ...round, leftOut, missing };
 }
 
 /** The state with results of a round. */
@@ -93,7 +99,7 @@ export function withResults(
     const { cursor } = results;
     const before = changed.get(cursor) ?? evaluatedAt(round, cursor) ?? blankSamples(numGenerations);
     changed.set(cursor, withSamples(before, results));
-    missing -= results.indices.length;
+    if (!round.leftOut.has(cursor)) missing -= results.indices.length;
   }
   return { ...round, pages: withTasks(round.pages, changed), missing };
 }

@@ -2,6 +2,7 @@
 import type { DrawnTask, GroupResults } from "./batches.ts";
 import type { Fold } from "./fold.ts";
 import type { RowsRated } from "./row-arms.ts";
+import type { RowList, RowsChanged } from "./row-lists.ts";
 import type { EvaluationResults, RunState } from "./state.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
@@ -73,6 +74,16 @@ export interface Paused {
   readonly atMs: number;
 }
 
+/** A server found other rows in a pool than the run knew, or the pool for the first time. */
+export interface RowsSeen extends Pick<RowList, "pool" | "digest" | "loadedAtMs"> {
+  readonly kind: "rowsSeen";
+  /** What changed, in words; empty: the history does not tell it. */
+  readonly reason: string;
+  readonly lists: readonly RowsChanged[];
+  /** With the rows of its ranges of ranks counted again; null: it stays. */
+  readonly policy: Policy | null;
+}
+
 export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | Created<Spec>
   | BatchDrawn<Key>
@@ -81,6 +92,7 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | { readonly kind: "reported"; readonly groups: readonly ReportedGroup[] }
   | { readonly kind: "closed"; readonly cursors: readonly number[]; readonly reason: string }
   | RowsRated
+  | RowsSeen
   | { readonly kind: "reopened"; readonly cursors: readonly number[]; readonly atMs: number }
   | Reshaped<Spec>
   | { readonly kind: "policyUpdated"; readonly policy: Policy }

@@ -57,7 +57,7 @@ function choose<Key extends InstanceKey>(
   arm: number,
   from: number,
   isKnown: (hash: string) => boolean,
-  verdict: DrawPlan["verdict"],
+  { verdict, isGone }: DrawPlan,
   lookup: Lookup<Key>,
 ): Choice<Key> {
   let repeat: Choice<Key> | undefined;
@@ -66,6 +66,7 @@ function choose<Key extends InstanceKey>(
   let missing = 0;
   let ordinal = from;
   for (; passed.known <= SKIPS_MAX && passed.filtered <= FILTERED_MAX && passed.refused <= REFUSALS_MAX; ordinal++) {
+    if (isGone(arm, ordinal)) continue;
     const candidate = lookup(arm, ordinal);
     if (candidate === undefined) return { kind: "wanted", from: ordinal };
     missing = candidate.kind === "none" ? missing + 1 : 0;
@@ -94,7 +95,7 @@ function choose<Key extends InstanceKey>(
 
 /** Fills a plan's slots in cursor order with instances that the run has not issued. */
 export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Lookup<Key>): Filled<Key> {
-  const { slots, verdict, restarts, basis: state } = plan;
+  const { slots, restarts, basis: state } = plan;
   const next = state.arms.map((arm) => (restarts ? 0 : arm.nextOrdinal));
   const left = state.arms.map(() => 0);
   for (const [i, arm] of slots.entries()) if (plan.rows[i] === undefined) left[arm] = (left[arm] ?? 0) + 1;
@@ -114,7 +115,7 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
       next[arm] = from + 1;
       continue;
     }
-    const choice = choose(arm, from, isKnown, verdict, lookup);
+    const choice = choose(arm, from, isKnown, plan, lookup);
     if (choice.kind === "none") return { kind: "barren", arm, tries: choice.tries };
     if (choice.kind === "dry") return { ...choice, arm };
     if (choice.kind === "wanted")

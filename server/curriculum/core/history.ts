@@ -42,6 +42,7 @@ interface ControlRecord {
     | "close_groups"
     | "reopen_groups"
     | "shape"
+    | "rows"
     | "import";
   /** Of the first task that it applies to. */
   readonly cursor: number;
@@ -160,6 +161,8 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
       return { ...base, control: "reopen_groups" };
     case "reshaped":
       return { ...base, control: "shape", shape: shapeOf(config), ...(event.policy && { policy: event.policy }) };
+    case "rowsSeen":
+      return event.reason === "" ? undefined : { ...base, control: "rows", reason: event.reason };
     case "imported":
       return { ...base, control: "import" };
     default:
@@ -210,6 +213,7 @@ function roundsToWrite(before: RunState | undefined, event: RunEvent, after: Run
       const dropped = before?.evaluations.filter((round) => round.missing > 0 && findRound(after, round) === undefined);
       return [...(dropped ?? []), ...evaluations.slice(-1)];
     }
+    case "rowsSeen":
     case "evaluated":
       return evaluations.filter(
         (round) => round.missing === 0 && before !== undefined && findRound(before, round)?.missing !== 0,

@@ -44,6 +44,8 @@ export function imported<Spec, Key extends InstanceKey>(
     runId,
     epoch,
     batches,
+    // Any server may say which rows its pools have: the one that told of those in the export may be another store's.
+    lists: state.lists.map((list) => ({ ...list, loadedAtMs: 0 })),
     evaluations: state.evaluations.map((round) => ({ ...round, seq: round.seq + offset })),
     version: before?.version ?? 0,
     createdAtMs: before?.createdAtMs ?? atMs,

@@ -1,6 +1,16 @@
 /** Which rows of an arm are drawn: by how much is learnt from rows of their pass rate, with a floor for all of them. */
 import type { Rng } from "../../../envs/lib/rng.ts";
-import { classOf, nthOfClass, PAGE_ROWS, RATE_STEPS, rateOf, recordAt, RETIRED, type RowTable } from "./row-table.ts";
+import {
+  classOf,
+  GONE,
+  nthOfClass,
+  PAGE_ROWS,
+  RATE_STEPS,
+  rateOf,
+  recordAt,
+  RETIRED,
+  type RowTable,
+} from "./row-table.ts";
 import type { RowRule } from "./types.ts";
 
 /** Rows that are drawn again because they are taken, before the next one that is free is looked for. */
@@ -24,7 +34,7 @@ export function stepMasses(rule: RowRule, { counts }: RowTable, share: number): 
   const interests = Array.from({ length: RATE_STEPS }, (_, step) => interestIn(rule, rateOf(step), share));
   const wanted = interests.map((interest, step) => interest * counts[step]!);
   const total = wanted.reduce((sum, mass) => sum + mass, 0);
-  const rows = counts.reduce((sum, count, step) => (step === RETIRED ? sum : sum + count), 0);
+  const rows = counts.reduce((sum, count, step) => (step >= RETIRED ? sum : sum + count), 0);
   if (rows === 0) return [...wanted.map(() => 0), 1];
   const floor = total > 0 ? rule.floor : 1;
   return [
@@ -55,12 +65,13 @@ function rowFinder({ pages, retireAfter }: RowTable): (of: number, n: number) =>
   };
 }
 
-/** The first row from one on that is not taken and not retired, unless all are; the row itself where there is none. */
+/** The first row from one on that is there, not taken, and not retired unless all are; the row itself if there is none. */
 function nextFree(table: RowTable, from: number, isTaken: (row: number) => boolean): number {
-  const isOver = table.counts[RETIRED] === table.size;
+  const isOver = table.counts[RETIRED]! + table.counts[GONE]! === table.size;
   for (let i = 0; i < table.size; i++) {
     const row = (from + i) % table.size;
-    if (!isTaken(row) && (isOver || classOf(recordAt(table, row), table.retireAfter) !== RETIRED)) return row;
+    const of = classOf(recordAt(table, row), table.retireAfter);
+    if (of !== GONE && !isTaken(row) && (isOver || of !== RETIRED)) return row;
   }
   return from;
 }

@@ -1,5 +1,5 @@
 /** What is known of an arm's rows, for people. */
-import { classOf, expectedRate, RATE_STEPS, recordAt, RETIRED, type RowTable, SAMPLE } from "./row-table.ts";
+import { classOf, expectedRate, GONE, RATE_STEPS, recordAt, RETIRED, type RowTable, SAMPLE } from "./row-table.ts";
 
 export interface ReportedRow {
   /** Expected, in [0, 1]. */
@@ -8,6 +8,8 @@ export interface ReportedRow {
   readonly samples: number;
   readonly streak: number;
   readonly retired: boolean;
+  /** The pool has it no longer. */
+  readonly gone: boolean;
 }
 
 export interface RowReport {
@@ -17,6 +19,7 @@ export interface RowReport {
   /** Rows that are not retired, by step of their pass rates. */
   readonly histogram: readonly number[];
   readonly retired: number;
+  readonly gone: number;
 }
 
 /** So many rows from one on. */
@@ -25,9 +28,15 @@ export function rowReport(table: RowTable, from: number, limit: number): RowRepo
   const rows = Array.from({ length: count }, (_, i): ReportedRow => {
     const record = recordAt(table, from + i);
     const { seen, streak } = record;
-    const retired = classOf(record, table.retireAfter) === RETIRED;
-    return { rate: expectedRate(record), samples: seen / SAMPLE, streak, retired };
+    const of = classOf(record, table.retireAfter);
+    return { rate: expectedRate(record), samples: seen / SAMPLE, streak, retired: of === RETIRED, gone: of === GONE };
   });
   const { counts, size: total } = table;
-  return { rows, total, histogram: counts.slice(0, RATE_STEPS), retired: counts[RETIRED] ?? 0 };
+  return {
+    rows,
+    total,
+    histogram: counts.slice(0, RATE_STEPS),
+    retired: counts[RETIRED] ?? 0,
+    gone: counts[GONE] ?? 0,
+  };
 }

@@ -1,6 +1,6 @@
 /**
  * What is known of the rows of an arm: of each how many samples were seen and solved, where what was seen before counts less
- * with each group, and how often in a row all samples were solved. Five bytes a row, in pages that are never changed: a
+ * with each group, and how often in a row all samples were solved. Six bytes a row, in pages that are never changed: a
  * state shares all pages with the one before but those of the rows that its groups were of.
  */
 import type { RowRule } from "./types.ts";
@@ -18,10 +18,12 @@ const PRIOR_SOLVED = SAMPLE / 2;
 const COUNT_MAX = 2 ** 16 - 1;
 const STREAK_MAX = 255;
 
-/** Rows are told apart by their pass rates to so many steps; behind them come those that are retired. */
+/** Rows are told apart by their pass rates to so many steps; behind them come those that are retired, and those that are gone. */
 export const RATE_STEPS = 33;
 export const RETIRED = RATE_STEPS;
-const CLASSES = RATE_STEPS + 1;
+/** Rows that the pool has no longer: never drawn, and what is known of them is kept. */
+export const GONE = RATE_STEPS + 1;
+const CLASSES = RATE_STEPS + 2;
 
 /** The pass rate in the middle of a step. */
 export function rateOf(step: number): number {
@@ -34,12 +36,15 @@ export interface RowRecord {
   readonly solved: number;
   /** Groups in a row of which every sample was solved. */
   readonly streak: number;
+  /** 1: the pool has the row no longer; else 0. */
+  readonly gone: number;
 }
 
 export interface RowPage {
   readonly seen: Uint16Array<ArrayBuffer>;
   readonly solved: Uint16Array<ArrayBuffer>;
   readonly streak: Uint8Array<ArrayBuffer>;
+  readonly gone: Uint8Array<ArrayBuffer>;
   /** Rows of each class. */
   readonly counts: Uint32Array<ArrayBuffer>;
 }
@@ -52,32 +57,35 @@ export interface RowTable {
   readonly counts: readonly number[];
 }
 
-/** The step of a row's pass rate, or RETIRED. Of numbers, for draws look at thousands of rows. */
-function classIn(seen: number, solved: number, streak: number, retireAfter: number): number {
+/** The step of a row's pass rate, RETIRED or GONE. Of a page's numbers, for draws look at thousands of rows. */
+function classAt({ seen, solved, streak, gone }: Omit<RowPage, "counts">, at: number, retireAfter: number): number {
+  return gone[at] === 1 ? GONE : presentClass(seen[at]!, solved[at]!, streak[at]!, retireAfter);
+}
+
+function presentClass(seen: number, solved: number, streak: number, retireAfter: number): number {
   if (retireAfter > 0 && streak >= retireAfter) return RETIRED;
   return Math.floor((RATE_STEPS * (solved + PRIOR_SOLVED)) / (seen + PRIOR_SEEN));
 }
 
-export function classOf({ seen, solved, streak }: RowRecord, retireAfter: number): number {
-  return classIn(seen, solved, streak, retireAfter);
+export function classOf({ seen, solved, streak, gone }: RowRecord, retireAfter: number): number {
+  return gone === 1 ? GONE : presentClass(seen, solved, streak, retireAfter);
 }
 
 /** The n-th row of a class in a page, which has so many. */
-export function nthOfClass({ seen, solved, streak }: RowPage, of: number, n: number, retireAfter: number): number {
+export function nthOfClass(page: RowPage, of: number, n: number, retireAfter: number): number {
   let left = n;
-  for (let at = 0; at < seen.length; at++)
-    if (classIn(seen[at]!, solved[at]!, streak[at]!, retireAfter) === of && left-- === 0) return at;
+  for (let at = 0; at < page.seen.length; at++) if (classAt(page, at, retireAfter) === of && left-- === 0) return at;
   throw new Error(`a page has not ${n + 1} rows of class ${of}`);
 }
 
 /** The pass rate that is expected of a row. */
-export function expectedRate({ seen, solved }: RowRecord): number {
+export function expectedRate({ seen, solved }: Pick<RowRecord, "seen" | "solved">): number {
   return (solved + PRIOR_SOLVED) / (seen + PRIOR_SEEN);
 }
 
-const UNKNOWN: RowRecord = Object.freeze({ seen: 0, solved: 0, streak: 0 });
+const UNKNOWN: RowRecord = Object.freeze({ seen: 0, solved: 0, streak: 0, gone: 0 });
 
-/** All numbers of a page in one piece of memory: a draw copies hundreds of pages, and four pieces each were four times the garbage. */
+/** All numbers of a page in one piece of memory: a draw copies hundreds of pages, and a piece for each list was four times the garbage. */
 function pageIn(memory: ArrayBuffer, rows: number): RowPage {
   const [seenAt, solvedAt, streakAt] = [4 * CLASSES, 4 * CLASSES + 2 * rows, 4 * CLASSES + 4 * rows];
   return {
@@ -85,11 +93,12 @@ function pageIn(memory: ArrayBuffer, rows: number): RowPage {
     seen: new Uint16Array(memory, seenAt, rows),
     solved: new Uint16Array(memory, solvedAt, rows),
     streak: new Uint8Array(memory, streakAt, rows),
+    gone: new Uint8Array(memory, streakAt + rows, rows),
   };
 }
 
 function blankPage(rows: number): RowPage {
-  const page = pageIn(new ArrayBuffer(4 * CLASSES + 5 * rows), rows);
+  const page = pageIn(new ArrayBuffer(4 * CLASSES + 6 * rows), rows);
   page.counts[classOf(UNKNOWN, 0)] = rows;
   return page;
 }
@@ -122,7 +131,7 @@ function tableOf(size: number, retireAfter: number, pages: readonly RowPage[]): 
 export function recordAt({ pages }: RowTable, row: number): RowRecord {
   const page = pages[Math.floor(row / PAGE_ROWS)] as RowPage;
   const at = row % PAGE_ROWS;
-  return { seen: page.seen[at]!, solved: page.solved[at]!, streak: page.streak[at]! };
+  return { seen: page.seen[at]!, solved: page.solved[at]!, streak: page.streak[at]!, gone: page.gone[at]! };
 }
 
 /** Whether anything was ever told of a page's rows. */
@@ -143,7 +152,7 @@ export function withRecords(table: RowTable, changes: Iterable<readonly [row: nu
     }
     const page = pages[place] as RowPage;
     const at = row % PAGE_ROWS;
-    const before = classIn(page.seen[at]!, page.solved[at]!, page.streak[at]!, table.retireAfter);
+    const before = classAt(page, at, table.retireAfter);
     const after = classOf(record, table.retireAfter);
     [page.seen[at], page.solved[at], page.streak[at]] = [record.seen, record.solved, record.streak];
     page.counts[before]!--;
@@ -172,6 +181,7 @@ export function withGroups(table: RowTable, groups: readonly RowGroup[], kept: n
       seen,
       solved: Math.min(seen, grown(before.solved, solved)),
       streak: solved === samples ? Math.min(STREAK_MAX, before.streak + 1) : 0,
+      gone: before.gone,
     });
   }
   return withRecords(table, records);
@@ -224,8 +234,27 @@ export function withPages(
   return tableOf(table.size, table.retireAfter, all);
 }
 
+/** The table with rows of which nothing is known behind its own, up to so many; and with these rows gone. */
+export function withListed(table: RowTable, size: number, gone: ReadonlySet<number>): RowTable {
+  const { retireAfter, pages } = rowTable({ rows: Math.max(size, table.size), retireAfter: table.retireAfter });
+  const all = pages.map((blank, i) => {
+    const known = table.pages[i];
+    const first = i * PAGE_ROWS;
+    const isGone = (_: number, at: number): number => Number(gone.has(first + at));
+    if (known === undefined && gone.size === 0) return blank;
+    if (known?.seen.length === blank.seen.length && known.gone.every((was, at) => was === isGone(was, at)))
+      return known;
+    const page = copyOf(blank);
+    if (known !== undefined) for (const name of ["seen", "solved", "streak"] as const) page[name].set(known[name]);
+    page.gone.set(page.gone.map(isGone));
+    recount(page, retireAfter);
+    return page;
+  });
+  return tableOf(Math.max(size, table.size), retireAfter, all);
+}
+
 /** Counts the rows of each class anew. */
-function recount({ seen, solved, streak, counts }: RowPage, retireAfter: number): void {
-  counts.fill(0);
-  for (let i = 0; i < seen.length; i++) counts[classIn(seen[i]!, solved[i]!, streak[i]!, retireAfter)]!++;
+function recount(page: RowPage, retireAfter: number): void {
+  page.counts.fill(0);
+  for (let at = 0; at < page.seen.length; at++) page.counts[classAt(page, at, retireAfter)]!++;
 }

@@ -5,7 +5,7 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import * as wire from "../../gen/gradus/internal/v1/run_pb.js";
 import { type Batch, blankSamples, type DrawnTask, type Group, recordedOf, withSamples } from "./batches.ts";
-import { pagesOf, withResults } from "./evaluation-rounds.ts";
+import { pagesOf, withLeftOut, withResults } from "./evaluation-rounds.ts";
 import { addHash, addPacked, HASH_BYTES, hashLog, issuedHashes, packedHashes } from "./issued-hashes.ts";
 import { FormatError } from "./json.ts";
 import { changesOf } from "./by-arm.ts";
@@ -36,8 +36,9 @@ import {
   taskMessage,
 } from "./saved.ts";
 import { freshTable } from "./row-arms.ts";
-import { isBlank, rowsOfPage, type RowTable, withPages } from "./row-table.ts";
-import type { ArmCounters, EvaluationRound, RunState } from "./state.ts";
+import { leftOutOf, listOf, placesIn, placesOfRanges, type RowList } from "./row-lists.ts";
+import { isBlank, rowsOfPage, type RowTable, withListed, withPages } from "./row-table.ts";
+import { type ArmCounters, type EvaluationRound, type RunState, toRanges } from "./state.ts";
 import { memoryOf, memoryRecords, type TaskRecord } from "./task-memory.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
 
@@ -183,8 +184,19 @@ function* rowParts(arm: number, { pages }: RowTable): Generator<Part> {
   }
 }
 
+function listDraft({ walks, gone, ...list }: RowList): Draft<wire.RowList> {
+  const ofArms = [...walks].map(([arm, walk]) => ({ arm, ...walk }));
+  return { ...list, walks: ofArms, gone: toRanges([...gone].sort((a, b) => a - b)).map(rangeDraft) };
+}
+
+function listFrom({ walks, gone, ...list }: wire.RowList): RowList {
+  const ofArms = walks.map(({ arm, reached, passes }) => [arm, { reached, passes: passes.map(bare) }] as const);
+  return { ...bare(list), walks: new Map(ofArms), gone: new Set(placesOfRanges(gone.map(rangeFrom))) };
+}
+
 function* stateParts(state: RunState, codecs: Codecs, journal: string): Generator<Part> {
   yield { case: "head", value: headDraft(state, codecs, journal) };
+  for (const list of state.lists) yield { case: "rowList", value: listDraft(list) };
   for (const value of state.arms) yield { case: "arm", value };
   for (const [i, batch] of state.batches.entries()) yield* batchParts(batch, state.batches[i - 1], codecs.keys);
   for (const round of state.evaluations) yield* roundParts(round, state.config);
@@ -254,6 +266,7 @@ function pageFrom({ page, seen, solved, streak }: wire.RowPage, { rows }: RunCon
 function startReading(head: ReturnType<typeof headFrom>) {
   return {
     head,
+    lists: [] as RowList[],
     isWhole: false,
     arms: [] as ArmCounters[],
     batches: [] as (Omit<Batch, "groups" | "reserve" | "open"> & {
@@ -283,12 +296,14 @@ function takeTasks({ head: { config }, batches }: Reading, message: wire.BatchTa
   for (const task of message.reserve) reserve.push(taken(task));
 }
 
-function roundFrom(message: wire.EvaluationRound, { evaluationArms }: RunConfig): EvaluationRound {
+function roundFrom(message: wire.EvaluationRound, { head: { config }, lists }: Reading): EvaluationRound {
+  const { evaluationArms } = config;
   const of = evaluationArms[message.arm];
   if (of === undefined)
     throw new FormatError(`a round is of evaluation arm ${message.arm}, and the run has ${evaluationArms.length}`);
   const { tasks: size, numGenerations } = of;
-  return { ...bare(message), size, pages: pagesOf(size), missing: size * numGenerations };
+  const blank = { ...bare(message), size, pages: pagesOf(size) };
+  return withLeftOut(blank, leftOutOf({ config, lists }, message.arm), numGenerations);
 }
 
 function takeEvaluated({ head: { config }, evaluations }: Reading, { tasks }: wire.EvaluatedTasks): void {
@@ -321,10 +336,13 @@ function takePart(reading: Reading, part: wire.StatePart["part"], codecs: Codecs
       takeTasks(reading, part.value, codecs.keys);
       return;
     case "round":
-      reading.evaluations.push(roundFrom(part.value, reading.head.config));
+      reading.evaluations.push(roundFrom(part.value, reading));
       return;
     case "evaluated":
       takeEvaluated(reading, part.value);
+      return;
+    case "rowList":
+      reading.lists.push(listFrom(part.value));
       return;
     case "issued":
       takeIssued(reading, part.value);
@@ -355,7 +373,11 @@ function stateFrom({ head, issued, memory, rowPages, isWhole: _whole, ...lists }
     groupsOpen: lists.batches.reduce((sum, { open }) => sum + open, 0),
     issued: issuedHashes(...issued),
     memory: remembers ? memoryOf(...memory) : null,
-    rows: tables.map((table, arm) => table && withPages(table, rowPages[arm] ?? new Map<number, never>())),
+    rows: tables.map((blank, arm) => {
+      const table = blank && withPages(blank, rowPages[arm] ?? new Map<number, never>());
+      const list = listOf(lists.lists, head.config.arms[arm]?.id ?? "");
+      return table && list ? withListed(table, placesIn(list), list.gone) : table;
+    }),
   };
 }
 

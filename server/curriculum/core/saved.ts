@@ -315,6 +315,14 @@ function kindDraft(event: RunEvent, before: RunState | undefined, codecs: Codecs
       const policy = event.policy && policyText(event.policy);
       return { case: event.kind, value: { config: configDraft(event.config, codecs.specs), policy } };
     }
+    case "rowsSeen": {
+      const lists = event.lists.map((list) => ({
+        ...list,
+        gone: list.gone.map(rangeDraft),
+        back: list.back.map(rangeDraft),
+      }));
+      return { case: event.kind, value: { ...event, lists, policy: event.policy && policyText(event.policy) } };
+    }
     case "policyUpdated":
       return { case: event.kind, value: { policy: policyText(event.policy) } };
     case "advanced":
@@ -376,6 +384,19 @@ function kindFrom(
       const { config, policy } = kind.value;
       const changed = policy === undefined ? null : policyFrom(policy);
       return { kind: kind.case, config: configFrom(config, codecs.specs), policy: changed };
+    }
+    case "rowsSeen": {
+      const { lists, policy, ...seen } = bare(kind.value);
+      return {
+        kind: kind.case,
+        ...seen,
+        policy: policy === undefined ? null : policyFrom(policy),
+        lists: lists.map((list) => ({
+          ...bare(list),
+          gone: list.gone.map(rangeFrom),
+          back: list.back.map(rangeFrom),
+        })),
+      };
     }
     case "policyUpdated":
       return { kind: kind.case, policy: policyFrom(kind.value.policy) };

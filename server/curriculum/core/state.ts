@@ -11,6 +11,7 @@ import {
 } from "./batches.ts";
 import type { IssuedHashes } from "./issued-hashes.ts";
 import type { Progress } from "../policies/policy.ts";
+import type { RowList } from "./row-lists.ts";
 import type { RowTable } from "./row-table.ts";
 import type { RewardSums } from "./signals.ts";
 import type { TaskMemory } from "./task-memory.ts";
@@ -32,7 +33,9 @@ export interface EvaluationRound {
   readonly size: number;
   /** By ordinal, so many in each page (evaluation-rounds.ts): of a set of 65,536 a sample changes a few hundred places. */
   readonly pages: readonly EvaluationPage[];
-  /** Samples that have not come. */
+  /** Tasks whose rows are gone: they are not waited for. */
+  readonly leftOut: ReadonlySet<number>;
+  /** Samples of the other tasks that have not come. */
   readonly missing: number;
 }
 
@@ -120,6 +123,8 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly issued: IssuedHashes;
   /** What instances came to, of groups that were folded in; null: the policy has no filter that asks. */
   readonly memory: TaskMemory | null;
+  /** The rows of the pools that its arms draw from; none: no server with the pools has looked at the run yet. */
+  readonly lists: readonly RowList[];
   /** By arm: what is known of its rows; null: it goes through its tasks in turn. */
   readonly rows: readonly (RowTable | null)[];
   /** The last rounds of each evaluation arm, as they were opened. */

@@ -1,6 +1,7 @@
 /** What a run is: its arms, its policy, and what is fixed when it is created; and what operations on runs answer. */
 
 import { deriveSeed } from "../../../envs/lib/rng.ts";
+import { type ListedRow, listedRow, listOf, type RowList } from "./row-lists.ts";
 
 export type Source = "synthetic" | "real" | "teacher";
 
@@ -67,6 +68,8 @@ export interface TaskPlace<Spec> {
   readonly runSeed: bigint;
   /** Of an arm with rows that are chosen: which one. Left out: the ordinal says it. */
   readonly row?: number | undefined;
+  /** The row that the run has there; left out: the run knows no rows of the arm. */
+  readonly listed?: { readonly row: ListedRow } | undefined;
   /** Of the run: those whose rows an arm's own are ranked among. Left out: its rows have no ranks. */
   readonly among?: readonly Arm<Spec>[] | undefined;
 }
@@ -77,9 +80,12 @@ export function placeOf<Spec>(
   number: number,
   runSeed: bigint,
   among?: readonly Arm<Spec>[],
+  lists: readonly RowList[] = [],
 ): TaskPlace<Spec> {
   const row = arm.rows === undefined ? undefined : number;
-  return { arm, ordinal: number, row, runSeed, among, seed: deriveSeed("instance", runSeed, arm.id, number) };
+  const list = listOf(lists, arm.id);
+  const listed = list && { row: listedRow(list, arm.id, { ordinal: number, row, runSeed }) };
+  return { arm, ordinal: number, row, listed, runSeed, among, seed: deriveSeed("instance", runSeed, arm.id, number) };
 }
 
 /** A set of tasks that a run is evaluated on beside training: no policy sees it, and nothing is learnt from it. */

@@ -4,6 +4,7 @@ import { valuesOf } from "./apply.ts";
 import { drawableProbabilities, drawnWeights } from "./constraints.ts";
 import type { View } from "../policies/policy.ts";
 import { definitionOf } from "../policies/registry.ts";
+import { masksOf, placesIn, type RowList } from "./row-lists.ts";
 import type { RewardSums } from "./signals.ts";
 import {
   type ArmCounters,
@@ -75,6 +76,17 @@ export interface StateView {
   readonly evaluations: readonly EvaluationView[];
   /** Of the next batch. */
   readonly shape: RunShape;
+  /** By name; left out of what an older server wrote. */
+  readonly pools?: readonly PoolView[];
+}
+
+/** A pool as the run knows it. */
+export interface PoolView extends Pick<RowList, "digest"> {
+  readonly name: string;
+  /** Rows of the levels and splits that the run's arms draw from. */
+  readonly rows: number;
+  /** Rows that were there once, and are no more. */
+  readonly gone: number;
 }
 
 /** How large a run and its batches are. */
@@ -158,12 +170,12 @@ function armView(state: RunState, i: number, probability: number, value: number)
 
 /** As the next update batch would be drawn; 0 where no arm can be drawn. */
 function nextProbabilities(state: RunState): readonly number[] {
-  const { policy, config, weights, masks } = state;
+  const { policy, config, weights } = state;
   const definition = definitionOf(policy);
   const view = viewOf(state);
   const policyState = definition.pass?.(policy.config, state.policyState, view.progress)?.state ?? state.policyState;
   const p = definition.probabilities(policy.config, policyState, view);
-  const drawable = drawableProbabilities(policy, p, drawnWeights(policy, config.arms, weights), masks);
+  const drawable = drawableProbabilities(policy, p, drawnWeights(policy, config.arms, weights), masksOf(state));
   return drawable?.probabilities ?? p.map(() => 0);
 }
 
@@ -213,7 +225,7 @@ export function evaluationView(round: EvaluationRound, { evaluationArms }: RunCo
     armId: evaluationArms[round.arm]?.id ?? "",
     round: round.round,
     cursor: round.cursor,
-    tasks: round.size,
+    tasks: round.size - round.leftOut.size,
     ...figures(round),
     closed: round.missing === 0,
   };
@@ -227,11 +239,21 @@ function newestEvaluations({ config, evaluations }: RunState): readonly Evaluati
   });
 }
 
+function poolViews(lists: readonly RowList[]): readonly PoolView[] {
+  const pools = [...Map.groupBy(lists, ({ pool }) => pool)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return pools.map(([name, of]) => {
+    const gone = of.reduce((sum, list) => sum + list.gone.size, 0);
+    const places = of.reduce((sum, list) => sum + placesIn(list), 0);
+    return { name, digest: of[0]?.digest ?? "", rows: places - gone, gone };
+  });
+}
+
 // All of it.
 
 export function stateView(state: RunState): StateView {
   const probabilities = state.probabilities ?? nextProbabilities(state);
   const values = valuesOf(state.policy, state.policyState, state.config);
+  const shown = { ...state, masks: masksOf(state) };
   return {
     runId: state.runId,
     incarnation: incarnationOf(state),
@@ -248,9 +270,10 @@ export function stateView(state: RunState): StateView {
     pausedAtMs: state.pausedAtMs,
     done: isDone(state),
     policy: state.policy,
-    arms: state.config.arms.map((_, i) => armView(state, i, probabilities[i] ?? 0, values[i] ?? 0)),
+    arms: state.config.arms.map((_, i) => armView(shown, i, probabilities[i] ?? 0, values[i] ?? 0)),
     evaluations: newestEvaluations(state),
     shape: shapeOf(state.config),
+    pools: poolViews(state.lists),
   };
 }
 

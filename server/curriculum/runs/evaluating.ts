@@ -2,6 +2,7 @@
 import { LRUCache } from "lru-cache";
 import { DRY_ORDINALS } from "../core/fill.ts";
 import { findRound, roundsOf } from "../core/evaluation-rounds.ts";
+import { leftOutOf } from "../core/row-lists.ts";
 import { incarnationOf, type RunState } from "../core/state.ts";
 import {
   placeOf,
@@ -100,6 +101,9 @@ interface Evaluating<Spec, Key extends InstanceKey> extends Pick<Ports<Spec, Key
   readonly run: LiveRun<Spec, Key>;
 }
 
+/** Where the run's tasks are told by. */
+type Told = Pick<RunState, "config" | "lists">;
+
 /**
  * Makes the tasks of some ordinals that are not known. An ordinal without an instance has that of the next one that is
  * no other's: so many tasks further on.
@@ -107,7 +111,7 @@ interface Evaluating<Spec, Key extends InstanceKey> extends Pick<Ports<Spec, Key
 async function makeTasks<Spec, Key extends InstanceKey>(
   { run, source }: Evaluating<Spec, Key>,
   arm: EvaluationArm<Spec>,
-  runSeed: bigint,
+  { config: { seed }, lists }: Told,
   ordinals: readonly number[],
   known: Map<number, Key>,
   signal: AbortSignal,
@@ -115,7 +119,7 @@ async function makeTasks<Spec, Key extends InstanceKey>(
   let missing = ordinals.filter((ordinal) => !known.has(ordinal));
   let why = "";
   for (let attempt = 0; attempt < DRY_ORDINALS && missing.length > 0; attempt++) {
-    const places = missing.map((ordinal) => placeOf(arm, ordinal + attempt * arm.tasks, runSeed));
+    const places = missing.map((ordinal) => placeOf(arm, ordinal + attempt * arm.tasks, seed, undefined, lists));
     const made = await source.make(places, signal, run.id);
     for (const [i, result] of made.entries()) {
       if (result.kind === "unavailable") return result;
@@ -144,9 +148,11 @@ export async function nextEvaluation<Spec, Key extends InstanceKey>(
   const arm = config.evaluationArms[index] as EvaluationArm<Spec>;
   const from = Math.min(cursor, arm.tasks);
   const to = Math.min(from + count, arm.tasks);
-  const ordinals = Array.from({ length: to - from }, (_, i) => from + i);
+  // One less in the set is no other in its place: figures of two rounds are of the same tasks, but for those that are gone.
+  const leftOut = leftOutOf(state, index);
+  const ordinals = Array.from({ length: to - from }, (_, i) => from + i).filter((ordinal) => !leftOut.has(ordinal));
   const known = keys.of(arm);
-  const refused = await makeTasks({ run, source, clock }, arm, config.seed, ordinals, known, signal);
+  const refused = await makeTasks({ run, source, clock }, arm, state, ordinals, known, signal);
   if (refused !== undefined) return refused;
   return ok({
     config,

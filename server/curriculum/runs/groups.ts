@@ -62,7 +62,8 @@ export async function getGroups<Spec, Key extends InstanceKey>(
   const { wanted, waitMs, signal } = request;
   const deadlineMs = clock.now() + waitMs;
   for (;;) {
-    if (!(await run.refresh())) return { kind: "gone" };
+    const here = await run.refresh();
+    if (here !== "fresh") return here;
     const state = run.state();
     const refusal = refused(state, wanted);
     if (refusal !== undefined) return refusal;

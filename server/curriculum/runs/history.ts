@@ -52,14 +52,15 @@ export async function readHistory<Spec, Key extends InstanceKey>(
   // Another has its name by now: its records are none of those that follow.
   if (place !== undefined && place.key !== run.key) return notFound(run.state().runId);
   // Where it goes on, it is told as the run was when it was begun.
-  if (place === undefined && !(await run.refresh())) return gone;
+  const here = place === undefined ? await run.refresh() : "fresh";
+  if (here !== "fresh") return here;
   const state = run.state();
   const armCount = isToldWhole ? state.config.arms.length : 0;
   const { placed, next } = await historyPage(store, run.key, { from, limit, armCount });
   const missing = missingRecord(state, placed, from, next);
   if (missing !== undefined) {
     // Of a run that was deleted meanwhile they are gone.
-    if (!(await run.refresh())) return gone;
+    if ((await run.refresh()) !== "fresh") return gone;
     throw recordMissing(missing);
   }
   const unsettled = unsettledRecords(state);

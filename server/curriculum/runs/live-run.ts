@@ -26,15 +26,15 @@ export interface Gone {
 export const gone: Gone = Object.freeze({ kind: "gone" });
 
 /** What trying to commit once came to; "again": the state was an old one, and no longer is. */
-type Attempt<T> = { readonly kind: "answer"; readonly value: T } | { readonly kind: "again" } | Gone;
+type Attempt<T> = { readonly kind: "answer"; readonly value: T | Refusal } | { readonly kind: "again" } | Gone;
 
 export interface LiveRun<Spec, Key extends InstanceKey> {
   readonly id: string;
   readonly key: number;
   state(): RunState<Spec, Key>;
   isGone(): boolean;
-  /** Takes in what other processes have written; false: the run was deleted. */
-  refresh(): Promise<boolean>;
+  /** Takes in what other processes have written, and the rows of this server's pools. */
+  refresh(): Promise<"fresh" | Gone | Refusal>;
   /**
    * Decides on the newest state, writes the events, and only then takes them in and answers. Changes of a run are made
    * one after the other. `decide` must be pure: it is called again when another process was quicker.
@@ -93,7 +93,7 @@ async function inStoresTurn<T>(store: Store, key: number, work: (turn: Turn | un
 }
 
 export function liveRun<Spec, Key extends InstanceKey>(
-  { store, log, source, clock }: Ports<Spec, Key>,
+  { store, log, source, clock, rows, onStale }: Ports<Spec, Key>,
   { id, key }: StoredRun,
   loaded: RunState<Spec, Key>,
 ): LiveRun<Spec, Key> {
@@ -140,6 +140,17 @@ export function liveRun<Spec, Key extends InstanceKey>(
     if (isGone() || (turn !== undefined && !(await catchUp()))) return gone;
     const before = state();
     if (turn !== undefined) isContended = before !== known;
+    const look = rows?.look(before) ?? { kind: "same" };
+    if (look.kind === "stale") {
+      onStale?.(look.message);
+      return { kind: "answer", value: { kind: "failed_precondition", message: look.message } };
+    }
+    if (look.kind === "changed") {
+      if (look.message !== "") log?.warn({ run: id }, look.message);
+      return (await append(before, { events: look.events, value: null }, turn)) || (await catchUp())
+        ? { kind: "again" }
+        : gone;
+    }
     const decision = decide(before);
     const { events, value } = decision;
     if (events.length > 0 && (await append(before, decision, turn))) return { kind: "answer", value };
@@ -162,7 +173,12 @@ export function liveRun<Spec, Key extends InstanceKey>(
     id,
     key,
     ...observable,
-    refresh: () => inTurn(catchUp),
+    refresh: () =>
+      inTurn(async () => {
+        if (!(await catchUp())) return gone;
+        if (rows === undefined || rows.look(state()).kind === "same") return "fresh";
+        return commit(() => ({ events: [], value: "fresh" }));
+      }),
     commit: (decide) => inTurn(() => commit(decide)),
   };
 }

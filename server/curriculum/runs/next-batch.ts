@@ -8,7 +8,7 @@ import { batchAt, isDrawn, issuedTask, type RunState } from "../core/state.ts";
 import { type InstanceKey, ok, type Refusal, type Result, type RunConfig, slotsFor } from "../core/types.ts";
 import type { Drawing } from "./drawing.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
-import type { Clock } from "./ports.ts";
+import type { Clock, Ports } from "./ports.ts";
 import { changeOf, POLL_MS } from "./watch.ts";
 
 /** How long to wait before asking again for a batch whose feedback is due. */
@@ -67,9 +67,14 @@ function withReserve({ batches }: RunState): number | undefined {
   return batches.find(({ open, reserve }) => open > 0 && reserve.length > 0)?.index;
 }
 
+/** Whether this server's pools have the row of a task, if it is one. */
+type IsThere<Key extends InstanceKey> = (key: Key) => boolean;
+
 /** Tasks that can be given from a cursor on. */
 interface Available<Key extends InstanceKey> {
   readonly groups: readonly Group<Key>[];
+  /** How many of the tasks that were asked for they stand for. */
+  readonly counted: number;
   /** The cursor to ask for next. */
   readonly next: number;
   /** The batch whose reserve may go on at `next`, once more of its groups are closed. */
@@ -81,31 +86,36 @@ interface Available<Key extends InstanceKey> {
 }
 
 /**
- * What of the drawn batches can be given from a cursor on, at most `count` tasks; what was passed over is not there.
- * `fresh`: only up to a task that was given out, as a reserve may be let out before tasks that others have.
+ * What of the drawn batches can be given from a cursor on, at most `count` tasks; what was passed over is not there, nor
+ * are tasks of rows that are gone. `fresh`: only up to a task that was given out, as a reserve may be let out before tasks
+ * that others have; else a cursor was asked for, and tasks that are gone count: behind them begins what others ask for.
  */
 function available<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   from: number,
   count: number,
-  fresh: boolean,
+  { fresh, isThere }: { readonly fresh: boolean; readonly isThere: IsThere<Key> },
 ): Available<Key> {
   const groups: Group<Key>[] = [];
+  let counted = 0;
   let next = from;
-  while (next < state.cursor && groups.length < count) {
+  while (next < state.cursor && counted < count) {
     const batch = batchAt(state, next);
-    if (batch === undefined) return { groups, next, pending: undefined, forgotten: true, taken: false };
+    if (batch === undefined) return { groups, counted, next, pending: undefined, forgotten: true, taken: false };
     const place = next - batch.cursor;
-    const wanted = batch.groups.slice(place, place + count - groups.length);
+    const wanted = batch.groups.slice(place, place + count - counted);
     const given = fresh ? wanted.findIndex(({ handedOutAtMs }) => handedOutAtMs !== null) : -1;
-    groups.push(...(given < 0 ? wanted : wanted.slice(0, given)));
+    const all = given < 0 ? wanted : wanted.slice(0, given);
+    const there = all.filter(({ kind, task }) => kind === "open" || isThere(task.key));
+    groups.push(...there);
+    counted += fresh ? there.length : all.length;
     next = batch.cursor + place + (given < 0 ? wanted.length : given);
-    if (given >= 0) return { groups, next, pending: undefined, forgotten: false, taken: true };
+    if (given >= 0) return { groups, counted, next, pending: undefined, forgotten: false, taken: true };
     if (next < batch.cursor + batch.groups.length || batch.reserve.length === 0) continue;
-    if (batch.open > 0) return { groups, next, pending: batch.index, forgotten: false, taken: false };
+    if (batch.open > 0) return { groups, counted, next, pending: batch.index, forgotten: false, taken: false };
     next = batchEnd(batch);
   }
-  return { groups, next, pending: undefined, forgotten: false, taken: false };
+  return { groups, counted, next, pending: undefined, forgotten: false, taken: false };
 }
 
 /** `mayDraw`: whether more can be drawn; else what is drawn must do. */
@@ -114,6 +124,7 @@ function nextStep<Spec, Key extends InstanceKey>(
   cursor: number | undefined,
   count: number,
   mayDraw: boolean,
+  isThere: IsThere<Key>,
 ): Step<Key> {
   const from = cursor ?? firstUnissued(state);
   const end = isDrawn(state);
@@ -128,12 +139,13 @@ function nextStep<Spec, Key extends InstanceKey>(
     const message = `cursor ${from} is more than one update batch beyond ${state.cursor}, the tasks drawn so far`;
     return { kind: "out_of_range", message };
   }
-  const { groups, next, pending, forgotten, taken } = available(state, from, count, cursor === undefined);
+  const fresh = cursor === undefined;
+  const { groups, counted, next, pending, forgotten, taken } = available(state, from, count, { fresh, isThere });
   if (forgotten) return { kind: "out_of_range", message: `the tasks from cursor ${from} on were closed long ago` };
-  if (pending !== undefined && groups.length === 0) return { kind: "wait", batch: pending };
-  if (pending === undefined && !taken && groups.length < count) {
+  if (pending !== undefined && counted === 0) return { kind: "wait", batch: pending };
+  if (pending === undefined && !taken && counted < count) {
     const readiness = drawReadiness(state);
-    const nothing = groups.length === 0;
+    const nothing = counted === 0;
     if (readiness.kind === "ready" && (mayDraw || nothing)) return { kind: "draw" };
     if (nothing && readiness.kind === "waiting") return { kind: "wait", batch: readiness.batch };
     if (nothing && readiness.kind === "paused") return readiness;
@@ -156,13 +168,13 @@ function handingOut<Key extends InstanceKey>(step: Step<Key>, clock: Clock): rea
 export async function nextBatch<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   drawing: Drawing<Spec, Key>,
-  clock: Clock,
+  { clock, rows }: Pick<Ports<Spec, Key>, "clock" | "rows">,
   request: NextBatchRequest,
 ): Promise<Result<NextBatch<Spec, Key>> | Gone> {
   const { signal, cursor, waitMs } = request;
   const deadlineMs = clock.now() + waitMs;
   const stepOf = (state: RunState<Spec, Key>, mayDraw: boolean): Step<Key> =>
-    nextStep(state, cursor, request.count ?? state.config.promptsPerUpdate, mayDraw);
+    nextStep(state, cursor, request.count ?? state.config.promptsPerUpdate, mayDraw, rows?.has ?? (() => true));
   // Written with the draw, so that the disk is waited for once. Without a cursor, the next look would give what follows;
   // a caller who left is given nothing.
   const withDraw = (drawn: RunState<Spec, Key>): readonly HandedOut[] =>

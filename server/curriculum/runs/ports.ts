@@ -1,6 +1,8 @@
 /** What the coordinator of runs needs from outside. */
 import type { Store } from "../../stores/store.ts";
 import type { Codecs } from "../core/saved.ts";
+import type { RunEvent } from "../core/events.ts";
+import type { RunState } from "../core/state.ts";
 import type { InstanceKey, TaskPlace } from "../core/types.ts";
 
 /** The time, for waiting and time-outs only: no task depends on it. What expires is told by the store's clock. */
@@ -37,9 +39,28 @@ export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, 
   make(places: readonly TaskPlace<Spec>[], signal: AbortSignal, runId: string): Promise<readonly Made<Key>[]>;
 }
 
+/** How the rows of this server's pools stand to those that a run knows. */
+export type RowsLook =
+  | { readonly kind: "same" }
+  /** The run is to take these in first; the message says what changed, and is empty where there is nothing to tell. */
+  | { readonly kind: "changed"; readonly events: readonly RunEvent<never, never>[]; readonly message: string }
+  /** This server has older rows than the run, or lacks a pool: it must not work on the run. */
+  | { readonly kind: "stale"; readonly message: string };
+
+export interface RunRows<Spec, Key extends InstanceKey> {
+  /** Pure, and at no cost for a state that has the lists of one that was looked at before. */
+  look(state: RunState<Spec, Key>): RowsLook;
+  /** Whether a task is none of a row that its pool has no longer. */
+  readonly has: (key: Key) => boolean;
+}
+
 export interface Ports<Spec, Key extends InstanceKey> {
   readonly store: Store;
   readonly source: TaskSource<Spec, Key>;
+  /** Left out: arms have no rows that could change. */
+  readonly rows?: RunRows<Spec, Key>;
+  /** Told why this server must not work on a run: its pools are older. */
+  readonly onStale?: (message: string) => void;
   readonly clock: Clock;
   /** Names an incarnation as no other ever was or will be, on any server: at least 64 random bits. No slashes. */
   readonly newIncarnation: () => string;

@@ -35,13 +35,14 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
   const look = (): void => schedule(run.isGone() ? undefined : nextTimeoutAtMs(run.state()));
   const close = async (): Promise<void> => {
     try {
-      await run.commit((state) => {
+      const refused = await run.commit((state) => {
         const cursors = timedOut(state, clock.now());
         const event = { kind: "closed", cursors, reason: "timeout" } as const;
         return { events: cursors.length > 0 ? [event] : [], value: null };
       });
       dueAtMs = undefined;
-      look();
+      if (refused === null) look();
+      else schedule(clock.now() + RETRY_MS);
     } catch (err) {
       log?.warn({ err, run: run.id }, "groups that timed out could not be closed");
       schedule(clock.now() + RETRY_MS);
@@ -252,7 +253,7 @@ export function read<T, Spec, Key extends InstanceKey>(
 ): Promise<Result<T>> {
   return within(registry, runId, async (open) => {
     const here = await open.run.refresh();
-    return here ? ok(await look(open.run.state(), open)) : { kind: "gone" };
+    return here === "fresh" ? ok(await look(open.run.state(), open)) : here;
   });
 }
 

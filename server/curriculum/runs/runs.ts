@@ -137,7 +137,7 @@ export interface Runs<Spec, Key extends InstanceKey> {
 type Operations<Spec, Key extends InstanceKey, Names extends keyof Runs<Spec, Key>> = Pick<Runs<Spec, Key>, Names>;
 
 function keeping<Spec, Key extends InstanceKey>(
-  { store, clock, source, newIncarnation, onRemoved, log }: Ports<Spec, Key>,
+  { store, clock, source, rows, newIncarnation, onRemoved, log }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
 ): Operations<Spec, Key, "create" | "get" | "incarnations" | "remove"> {
   type All = Runs<Spec, Key>;
@@ -146,7 +146,12 @@ function keeping<Spec, Key extends InstanceKey>(
     if (invalid !== undefined) return invalid;
     const atMs = clock.now();
     const created = { kind: "created", runId, incarnation: newIncarnation(), config, atMs } as const;
-    const { state, events, records } = encodeChange(undefined, { events: [created, ...rated] }, source, atMs);
+    const following = (after: RunState<Spec, Key>): readonly RunEvent<Spec, Key>[] => {
+      const look = rows?.look(after);
+      return look?.kind === "changed" ? look.events : [];
+    };
+    const change = { events: [created, ...rated], following };
+    const { state, events, records } = encodeChange(undefined, change, source, atMs);
     const timeToLiveMs = keptMs(config.timeToLiveMs);
     const summary = encodeSummary(state, undefined);
     const outcome = await store.create({ id: runId, timeToLiveMs, events, records, summary });
@@ -294,14 +299,15 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
     ...feedingBack(registry, clock),
     ...controlling(registry, clock),
     nextBatch: (runId, request) =>
-      within(registry, runId, ({ run, drawing }) => nextBatch(run, drawing, clock, request)),
+      within(registry, runId, ({ run, drawing }) => nextBatch(run, drawing, ports, request)),
     nextEvaluation: (runId, request) => within(registry, runId, ({ run }) => nextEvaluation(run, ports, keys, request)),
     export: (runId) =>
       within(registry, runId, async ({ run }) => {
-        if (!(await run.refresh())) return gone;
+        const here = await run.refresh();
+        if (here !== "fresh") return here;
         const exported = await exportRun(ports, run);
         // Of a run that was deleted meanwhile the history is not there to be read: that export would have none of it.
-        return (await run.refresh()) ? ok(exported) : gone;
+        return (await run.refresh()) === "fresh" ? ok(exported) : gone;
       }),
     history: (runId, from, limit, reading) =>
       within(registry, runId, async ({ run }) => readHistory(ports.store, run, { from, limit, ...reading })),

@@ -70,7 +70,7 @@ export function createStock<Spec, Key extends InstanceKey>(
   run: Pick<LiveRun<Spec, Key>, "id" | "state">,
   source: TaskSource<Spec, Key>,
 ): Stock<Key> {
-  let config: RunConfig<unknown> = run.state().config;
+  let { config, lists }: Pick<RunState, "config" | "lists"> = run.state();
   let shelves = config.arms.map(() => shelf<Key>());
   // Counted as it changes: it is asked for with every few tasks that are made, and arms may be a thousand.
   let candidates = 0;
@@ -84,7 +84,7 @@ export function createStock<Spec, Key extends InstanceKey>(
     const on = shelves[arm];
     const spec = of.arms[arm];
     if (on === undefined || spec === undefined) throw new Error(`a draw is of arm ${arm}, and the run has none such`);
-    const places = ordinals.map((ordinal) => placeOf(spec, ordinal, of.seed, of.arms));
+    const places = ordinals.map((ordinal) => placeOf(spec, ordinal, of.seed, of.arms, lists));
     const making = source.make(places, signal, run.id);
     for (const ordinal of ordinals) on.pending.set(ordinal, making);
     try {
@@ -126,8 +126,8 @@ export function createStock<Spec, Key extends InstanceKey>(
       return failures.find((failed) => failed !== undefined);
     },
     follow(state) {
-      if (state.config !== config) {
-        config = state.config;
+      if (state.config !== config || state.lists !== lists) {
+        ({ config, lists } = state);
         shelves = state.config.arms.map(() => shelf<Key>());
         candidates = 0;
       }

@@ -94,7 +94,7 @@ export async function exportRun<Spec, Key extends InstanceKey>(
   await inTurns(ports.clock, encodeState(state, ports.source, journal), (piece) => pieces.push(piece));
   const records = await newestRecords(ports, run, state.nextSeq);
   const missing = missingRecord(state, records, records[0]?.seq ?? 0);
-  if (missing !== undefined && (await run.refresh())) throw recordMissing(missing);
+  if (missing !== undefined && (await run.refresh()) === "fresh") throw recordMissing(missing);
   await inTurns(ports.clock, encodeRecords(records), (piece) => pieces.push(piece));
   // The fastest level: digests and rewards are most of it, and a higher one gains little.
   const bytes = await compress(Buffer.concat(pieces), { level: 1 });
@@ -185,6 +185,8 @@ async function inPlace<Spec, Key extends InstanceKey>(
       value: { kind: "imported" },
     }));
     if (committed.kind !== "imported") return committed;
+    const here = await run.refresh();
+    if (here !== "fresh") return here;
     return ok(await importedRun(run.state(), clock));
   });
   return outcome.kind === "not_found" ? "absent" : outcome;
@@ -211,9 +213,10 @@ async function asNew<Spec, Key extends InstanceKey>(
     })) === "exists"
   )
     return "taken";
-  return registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) =>
-    ok(await importedRun(run.state(), clock)),
-  );
+  return registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) => {
+    const here = await run.refresh();
+    return here === "fresh" ? ok(await importedRun(run.state(), clock)) : here;
+  });
 }
 
 /** Under which id, undefined: its own; and who asked for it. */

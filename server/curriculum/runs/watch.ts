@@ -1,5 +1,5 @@
 /** Waiting for a run to change, and a run's state as a stream. */
-import { type InstanceKey, ok, type Result } from "../core/types.ts";
+import { type InstanceKey, ok, type Refusal, type Result } from "../core/types.ts";
 import { stateView, type StateView } from "../core/view.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock } from "./ports.ts";
@@ -62,8 +62,9 @@ async function look<Spec, Key extends InstanceKey>(
   clock: Clock,
   seen: number,
   signal: AbortSignal,
-): Promise<Seen> {
-  if (!(await run.refresh())) return { kind: "end" };
+): Promise<Seen | Refusal> {
+  const here = await run.refresh();
+  if (here !== "fresh") return here.kind === "gone" ? { kind: "end" } : here;
   const state = run.state();
   if (state.version > seen) return { kind: "view", view: stateView(state) };
   await changeOf(run, clock, POLL_MS, signal);
@@ -85,7 +86,7 @@ export async function* watchRun<Spec, Key extends InstanceKey>(
   let key: number | undefined;
   while (!signal.aborted) {
     // Each look is a call of its own, so that watching counts as asking for the run.
-    const found = await registry.withRun<Seen>(runId, async ({ run }) => {
+    const found = await registry.withRun<Seen | Refusal>(runId, async ({ run }) => {
       key ??= run.key;
       return run.key === key ? look(run, clock, seen, signal) : { kind: "end" };
     });

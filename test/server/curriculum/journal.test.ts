@@ -203,7 +203,7 @@ describe("what is written of an update batch", () => {
     const logs: unknown[] = [];
     for (const cursor of [0, 6]) {
       const { signal } = new AbortController();
-      await nextBatch(run, draws, clock, { cursor, count: 6, waitMs: 0, signal });
+      await nextBatch(run, draws, { clock }, { cursor, count: 6, waitMs: 0, signal });
       logs.push(run.state().issued.recent.log);
     }
     expect(logs[0]).toHaveLength(12);

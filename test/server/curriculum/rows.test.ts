@@ -24,10 +24,10 @@ const draws = (of: RowRule, table: ReturnType<typeof rowTable>, count: number, s
 describe("what is known of a row", () => {
   test("fades as groups come, by hand", () => {
     const known = withGroups(rowTable(rule), [{ row: 7, samples: 8, solved: 2 }], rule.kept);
-    expect(recordAt(known, 7)).toEqual({ seen: 8 * 64, solved: 2 * 64, streak: 0 });
+    expect(recordAt(known, 7)).toEqual({ seen: 8 * 64, solved: 2 * 64, streak: 0, gone: 0 });
     const later = withGroups(known, [{ row: 7, samples: 8, solved: 8 }], rule.kept);
     // Three quarters of 8 and 2 samples, and 8 more.
-    expect(recordAt(later, 7)).toEqual({ seen: 14 * 64, solved: 9.5 * 64, streak: 1 });
+    expect(recordAt(later, 7)).toEqual({ seen: 14 * 64, solved: 9.5 * 64, streak: 1, gone: 0 });
     expect(expectedRate(recordAt(later, 7))).toBeCloseTo(10 / 15, 12);
     expect(recordAt(known, 7).streak).toBe(0);
   });

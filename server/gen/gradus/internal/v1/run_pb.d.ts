@@ -184,6 +184,14 @@ export declare type RunEvent = Message<"gradus.internal.v1.RunEvent"> & {
      */
     value: RowsRated;
     case: "rowsRated";
+  } | {
+    /**
+     * A server found other rows in a pool than the run knew.
+     *
+     * @generated from field: gradus.internal.v1.RowsSeen rows_seen = 30;
+     */
+    value: RowsSeen;
+    case: "rowsSeen";
   } | { case: undefined; value?: undefined };
 };
 
@@ -507,6 +515,123 @@ export declare type RowsRated = Message<"gradus.internal.v1.RowsRated"> & {
  * Use `create(RowsRatedSchema)` to create a new message.
  */
 export declare const RowsRatedSchema: GenMessage<RowsRated>;
+
+/**
+ * A server found other rows in a pool than the run knew, or the pool for the first time.
+ *
+ * @generated from message gradus.internal.v1.RowsSeen
+ */
+export declare type RowsSeen = Message<"gradus.internal.v1.RowsSeen"> & {
+  /**
+   * The pool's name.
+   *
+   * @generated from field: string pool = 1;
+   */
+  pool: string;
+
+  /**
+   * The digest of the pool as it is now, 16 hex digits.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * When the server read the pool, by the store's clock.
+   *
+   * @generated from field: double loaded_at_ms = 3;
+   */
+  loadedAtMs: number;
+
+  /**
+   * What changed, in words for the history; empty: the history does not tell it.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * The lists that changed, or that have arms which they had not.
+   *
+   * @generated from field: repeated gradus.internal.v1.RowsChanged lists = 5;
+   */
+  lists: RowsChanged[];
+
+  /**
+   * As PolicyUpdated has it, with the rows of its ranges of ranks counted again; unset: it stays.
+   *
+   * @generated from field: optional string policy = 6;
+   */
+  policy?: string | undefined;
+};
+
+/**
+ * Describes the message gradus.internal.v1.RowsSeen.
+ * Use `create(RowsSeenSchema)` to create a new message.
+ */
+export declare const RowsSeenSchema: GenMessage<RowsSeen>;
+
+/**
+ * How a run's list of the rows of a level and split changes.
+ *
+ * @generated from message gradus.internal.v1.RowsChanged
+ */
+export declare type RowsChanged = Message<"gradus.internal.v1.RowsChanged"> & {
+  /**
+   * The id of the environment that the pool's instances belong to.
+   *
+   * @generated from field: string environment = 1;
+   */
+  environment: string;
+
+  /**
+   * The level's name.
+   *
+   * @generated from field: string level = 2;
+   */
+  level: string;
+
+  /**
+   * The split's name.
+   *
+   * @generated from field: string split = 3;
+   */
+  split: string;
+
+  /**
+   * Ids of arms and evaluation arms that draw from the list for the first time.
+   *
+   * @generated from field: repeated string arms = 4;
+   */
+  arms: string[];
+
+  /**
+   * Hashes of new rows, 8 bytes each: they get the places behind those there are.
+   *
+   * @generated from field: bytes added = 5;
+   */
+  added: Uint8Array;
+
+  /**
+   * Places of rows that the pool has no longer.
+   *
+   * @generated from field: repeated gradus.internal.v1.Range gone = 6;
+   */
+  gone: Range[];
+
+  /**
+   * Places of rows that were gone and that the pool has again.
+   *
+   * @generated from field: repeated gradus.internal.v1.Range back = 7;
+   */
+  back: Range[];
+};
+
+/**
+ * Describes the message gradus.internal.v1.RowsChanged.
+ * Use `create(RowsChangedSchema)` to create a new message.
+ */
+export declare const RowsChangedSchema: GenMessage<RowsChanged>;
 
 /**
  * How an arm's rows are chosen.
@@ -1684,6 +1809,14 @@ export declare type StatePart = Message<"gradus.internal.v1.StatePart"> & {
      */
     value: RowPage;
     case: "rows";
+  } | {
+    /**
+     * The rows of a level and split of a pool. It stands behind the head.
+     *
+     * @generated from field: gradus.internal.v1.RowList row_list = 20;
+     */
+    value: RowList;
+    case: "rowList";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1692,6 +1825,150 @@ export declare type StatePart = Message<"gradus.internal.v1.StatePart"> & {
  * Use `create(StatePartSchema)` to create a new message.
  */
 export declare const StatePartSchema: GenMessage<StatePart>;
+
+/**
+ * The rows of a level and split of a pool as a run knows them.
+ *
+ * @generated from message gradus.internal.v1.RowList
+ */
+export declare type RowList = Message<"gradus.internal.v1.RowList"> & {
+  /**
+   * The pool's name.
+   *
+   * @generated from field: string pool = 1;
+   */
+  pool: string;
+
+  /**
+   * As RowsSeen has it.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * As RowsSeen has it.
+   *
+   * @generated from field: double loaded_at_ms = 3;
+   */
+  loadedAtMs: number;
+
+  /**
+   * As RowsChanged has it.
+   *
+   * @generated from field: string environment = 4;
+   */
+  environment: string;
+
+  /**
+   * As RowsChanged has it.
+   *
+   * @generated from field: string level = 5;
+   */
+  level: string;
+
+  /**
+   * As RowsChanged has it.
+   *
+   * @generated from field: string split = 6;
+   */
+  split: string;
+
+  /**
+   * The arms that draw from the list.
+   *
+   * @generated from field: repeated gradus.internal.v1.RowWalk walks = 7;
+   */
+  walks: RowWalk[];
+
+  /**
+   * The hash of the row of each place, 8 bytes each.
+   *
+   * @generated from field: bytes hashes = 8;
+   */
+  hashes: Uint8Array;
+
+  /**
+   * Places of rows that are gone.
+   *
+   * @generated from field: repeated gradus.internal.v1.Range gone = 9;
+   */
+  gone: Range[];
+};
+
+/**
+ * Describes the message gradus.internal.v1.RowList.
+ * Use `create(RowListSchema)` to create a new message.
+ */
+export declare const RowListSchema: GenMessage<RowList>;
+
+/**
+ * How an arm goes through a list of rows.
+ *
+ * @generated from message gradus.internal.v1.RowWalk
+ */
+export declare type RowWalk = Message<"gradus.internal.v1.RowWalk"> & {
+  /**
+   * The arm's id.
+   *
+   * @generated from field: string arm = 1;
+   */
+  arm: string;
+
+  /**
+   * The ordinal after the last one that an earlier pass over the same instances came to.
+   *
+   * @generated from field: double reached = 2;
+   */
+  reached: number;
+
+  /**
+   * In order; a new one begins where the list has grown.
+   *
+   * @generated from field: repeated gradus.internal.v1.RowPasses passes = 3;
+   */
+  passes: RowPasses[];
+};
+
+/**
+ * Describes the message gradus.internal.v1.RowWalk.
+ * Use `create(RowWalkSchema)` to create a new message.
+ */
+export declare const RowWalkSchema: GenMessage<RowWalk>;
+
+/**
+ * Passes of an arm through so many rows.
+ *
+ * @generated from message gradus.internal.v1.RowPasses
+ */
+export declare type RowPasses = Message<"gradus.internal.v1.RowPasses"> & {
+  /**
+   * The ordinal that the first of them begins with.
+   *
+   * @generated from field: double from = 1;
+   */
+  from: number;
+
+  /**
+   * How many passes came before.
+   *
+   * @generated from field: double epoch = 2;
+   */
+  epoch: number;
+
+  /**
+   * How many places each goes through.
+   *
+   * @generated from field: double rows = 3;
+   */
+  rows: number;
+};
+
+/**
+ * Describes the message gradus.internal.v1.RowPasses.
+ * Use `create(RowPassesSchema)` to create a new message.
+ */
+export declare const RowPassesSchema: GenMessage<RowPasses>;
 
 /**
  * What is known of a page of an arm's rows; of those that are left out nothing is.

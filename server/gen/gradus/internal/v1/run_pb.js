@@ -12,7 +12,7 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file gradus/internal/v1/run.proto.
  */
 export const file_gradus_internal_v1_run = /*@__PURE__*/
-  fileDesc("ChxncmFkdXMvaW50ZXJuYWwvdjEvcnVuLnByb3RvEhJncmFkdXMuaW50ZXJuYWwudjEi+QcKCFJ1bkV2ZW50Eg4KBmZvcm1hdBgBIAEoDRIuCgdjcmVhdGVkGAIgASgLMhsuZ3JhZHVzLmludGVybmFsLnYxLkNyZWF0ZWRIABIqCgVkcmF3bhgDIAEoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5EcmF3bkgAEjMKCmhhbmRlZF9vdXQYBCABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuSGFuZGVkT3V0SAASMAoIZmVlZGJhY2sYBSABKAsyHC5ncmFkdXMuaW50ZXJuYWwudjEuRmVlZGJhY2tIABIwCghyZXBvcnRlZBgGIAEoCzIcLmdyYWR1cy5pbnRlcm5hbC52MS5SZXBvcnRlZEgAEiwKBmNsb3NlZBgHIAEoCzIaLmdyYWR1cy5pbnRlcm5hbC52MS5DbG9zZWRIABIwCghyZW9wZW5lZBgIIAEoCzIcLmdyYWR1cy5pbnRlcm5hbC52MS5SZW9wZW5lZEgAEjAKCHJlc2hhcGVkGAkgASgLMhwuZ3JhZHVzLmludGVybmFsLnYxLlJlc2hhcGVkSAASOwoOcG9saWN5X3VwZGF0ZWQYCiABKAsyIS5ncmFkdXMuaW50ZXJuYWwudjEuUG9saWN5VXBkYXRlZEgAEjUKC3dlaWdodHNfc2V0GAsgASgLMh4uZ3JhZHVzLmludGVybmFsLnYxLldlaWdodHNTZXRIABIwCghhZHZhbmNlZBgMIAEoCzIcLmdyYWR1cy5pbnRlcm5hbC52MS5BZHZhbmNlZEgAEjMKCmFybV9tYXNrZWQYDSABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuQXJtTWFza2VkSAASNwoMYXJtX3VubWFza2VkGA4gASgLMh8uZ3JhZHVzLmludGVybmFsLnYxLkFybVVubWFza2VkSAASLAoGcGF1c2VkGA8gASgLMhouZ3JhZHVzLmludGVybmFsLnYxLlBhdXNlZEgAEi4KB3Jlc3VtZWQYECABKAsyGy5ncmFkdXMuaW50ZXJuYWwudjEuUmVzdW1lZEgAEkEKEWV2YWx1YXRpb25fb3BlbmVkGBEgASgLMiQuZ3JhZHVzLmludGVybmFsLnYxLkV2YWx1YXRpb25PcGVuZWRIABIyCglldmFsdWF0ZWQYEiABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuRXZhbHVhdGVkSAASMAoIaW1wb3J0ZWQYEyABKAsyHC5ncmFkdXMuaW50ZXJuYWwudjEuSW1wb3J0ZWRIABIzCgpyb3dzX3JhdGVkGBQgASgLMh0uZ3JhZHVzLmludGVybmFsLnYxLlJvd3NSYXRlZEgAQgYKBGtpbmQibAoHQ3JlYXRlZBIOCgZydW5faWQYASABKAkSEwoLaW5jYXJuYXRpb24YAiABKAkSDQoFYXRfbXMYAyABKAESLQoGY29uZmlnGAQgASgLMh0uZ3JhZHVzLmludGVybmFsLnYxLlJ1bkNvbmZpZyKOAgoFRHJhd24SDQoFYmF0Y2gYASABKAESDQoFYXRfbXMYAiABKAESDgoGY3Vyc29yGAMgASgBEjAKDXByb2JhYmlsaXRpZXMYBCABKAsyGS5ncmFkdXMuaW50ZXJuYWwudjEuQnlBcm0SFAoMcG9saWN5X3N0YXRlGAUgASgJEiYKBGZvbGQYBiABKAsyGC5ncmFkdXMuaW50ZXJuYWwudjEuRm9sZBIsCgV0YXNrcxgHIAMoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5EcmF3blRhc2sSDwoHcHJvbXB0cxgIIAEoDRIQCghyZXN0YXJ0cxgJIAEoCBIWCg5wb2xpY3lfY2hhbmdlcxgKIAEoCSI7CgVCeUFybRILCgNhbGwYASADKAESCgoCYXQYAiADKA0SCgoCdG8YAyADKAESDQoFc2NhbGUYBCABKAEiUwoERm9sZBIUCgdiYXRjaGVzGAEgASgBSACIAQESKQoGcmFuZ2VzGAIgAygLMhkuZ3JhZHVzLmludGVybmFsLnYxLlJhbmdlQgoKCF9iYXRjaGVzIiQKBVJhbmdlEg0KBWZpcnN0GAEgASgBEgwKBGxhc3QYAiABKAEiYAoJRHJhd25UYXNrEgsKA2FybRgBIAEoDRIPCgdvcmRpbmFsGAIgASgBEg4KBnJlcGVhdBgDIAEoCBILCgNrZXkYBCABKAkSEAoDcm93GAUgASgNSACIAQFCBgoEX3JvdyJVCglSb3dzUmF0ZWQSCwoDYXJtGAEgASgNEgwKBHJvd3MYAiADKA0SDQoFZmlyc3QYAyABKA0SDQoFcmF0ZXMYBCABKAwSDwoHc2FtcGxlcxgFIAEoASKZAQoHUm93UnVsZRIMCgRyb3dzGAEgASgNEhYKCXNoYXJwbmVzcxgCIAEoDUgAiAEBEgwKBGZyb20YAyABKAESCgoCdG8YBCABKAESDQoFd2lkdGgYBSABKAESDQoFZmxvb3IYBiABKAESDAoEa2VwdBgHIAEoDRIUCgxyZXRpcmVfYWZ0ZXIYCCABKA1CDAoKX3NoYXJwbmVzcyI5CglIYW5kZWRPdXQSDAoEZnJvbRgBIAEoARIPCgd0aHJvdWdoGAIgASgBEg0KBWF0X21zGAMgASgBIusCCgZTYW1wbGUSDQoFaW5kZXgYASABKA0SDgoGZGlnZXN0GAIgASgJEhMKBnJld2FyZBgDIAEoAUgAiAEBEhMKBnNvbHZlZBgEIAEoCEgBiAEBEhsKDnBvbGljeV92ZXJzaW9uGAUgASgBSAKIAQESLAoEc2NhbhgGIAEoCzIeLmdyYWR1cy5pbnRlcm5hbC52MS5TYW1wbGVTY2FuEhMKBnJlYXNvbhgHIAEoCUgDiAEBEhQKB3F1YWxpdHkYCCABKAFIBIgBARI0CgVmYWN0cxgJIAMoCzIlLmdyYWR1cy5pbnRlcm5hbC52MS5TYW1wbGUuRmFjdHNFbnRyeRosCgpGYWN0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCCQoHX3Jld2FyZEIJCgdfc29sdmVkQhEKD19wb2xpY3lfdmVyc2lvbkIJCgdfcmVhc29uQgoKCF9xdWFsaXR5IlUKClNhbXBsZVNjYW4SDgoGbGVuZ3RoGAEgASgBEhcKCmNvbW1pdF9lbmQYAiABKAFIAIgBARIPCgdnb2VzX29uGAMgASgIQg0KC19jb21taXRfZW5kIksKDEdyb3VwUmVzdWx0cxIOCgZjdXJzb3IYASABKAESKwoHc2FtcGxlcxgCIAMoCzIaLmdyYWR1cy5pbnRlcm5hbC52MS5TYW1wbGUiPAoIRmVlZGJhY2sSMAoGZ3JvdXBzGAEgAygLMiAuZ3JhZHVzLmludGVybmFsLnYxLkdyb3VwUmVzdWx0cyI9CghSZXBvcnRlZBIxCgZncm91cHMYASADKAsyIS5ncmFkdXMuaW50ZXJuYWwudjEuUmVwb3J0ZWRHcm91cCJdCg1SZXBvcnRlZEdyb3VwEg4KBmN1cnNvchgBIAEoARISCgphZHZhbnRhZ2VzGAIgAygBEhgKC3Jld2FyZF9tZWFuGAMgASgBSACIAQFCDgoMX3Jld2FyZF9tZWFuIikKBkNsb3NlZBIPCgdjdXJzb3JzGAEgAygBEg4KBnJlYXNvbhgCIAEoCSIqCghSZW9wZW5lZBIPCgdjdXJzb3JzGAEgAygBEg0KBWF0X21zGAIgASgBIlkKCFJlc2hhcGVkEi0KBmNvbmZpZxgBIAEoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5SdW5Db25maWcSEwoGcG9saWN5GAIgASgJSACIAQFCCQoHX3BvbGljeSIfCg1Qb2xpY3lVcGRhdGVkEg4KBnBvbGljeRgBIAEoCSIdCgpXZWlnaHRzU2V0Eg8KB3dlaWdodHMYASADKAEiIAoIQWR2YW5jZWQSFAoMcG9saWN5X3N0YXRlGAEgASgJIigKCUFybU1hc2tlZBILCgNhcm0YASABKA0SDgoGcmVhc29uGAIgASgJIhoKC0FybVVubWFza2VkEgsKA2FybRgBIAEoDSIjCgZQYXVzZWQSCgoCYnkYASABKAkSDQoFYXRfbXMYAiABKAEiCQoHUmVzdW1lZCI9ChBFdmFsdWF0aW9uT3BlbmVkEgsKA2FybRgBIAEoDRINCgVyb3VuZBgCIAEoARINCgVhdF9tcxgDIAEoASJYCglFdmFsdWF0ZWQSCwoDYXJtGAEgASgNEg0KBXJvdW5kGAIgASgBEi8KBXRhc2tzGAMgAygLMiAuZ3JhZHVzLmludGVybmFsLnYxLkdyb3VwUmVzdWx0cyJcCghJbXBvcnRlZBIOCgZydW5faWQYASABKAkSEwoLaW5jYXJuYXRpb24YAiABKAkSDQoFZXBvY2gYAyABKAESDQoFYXRfbXMYBCABKAESDQoFc3RhdGUYBSABKAwivwQKCVJ1bkNvbmZpZxIlCgRhcm1zGAEgAygLMhcuZ3JhZHVzLmludGVybmFsLnYxLkFybRIOCgZwb2xpY3kYAiABKAkSDAoEc2VlZBgDIAEoBhIXCg9udW1fZ2VuZXJhdGlvbnMYBCABKA0SDgoGbGVuZ3RoGAUgASgBEhoKEnByb21wdHNfcGVyX3VwZGF0ZRgGIAEoDRIYCgtsYWdfYmF0Y2hlcxgHIAEoAUgAiAEBEhcKD2ZlZWRiYWNrX3NvdXJjZRgIIAEoCRIdChBncm91cF90aW1lb3V0X21zGAkgASgBSAGIAQESPQoQZHluYW1pY19zYW1wbGluZxgKIAEoCzIjLmdyYWR1cy5pbnRlcm5hbC52MS5EeW5hbWljU2FtcGxpbmcSNwoNbGF0ZV9mZWVkYmFjaxgLIAEoCzIgLmdyYWR1cy5pbnRlcm5hbC52MS5MYXRlRmVlZGJhY2sSOwoPcHJvbXB0X3RlbXBsYXRlGAwgASgLMiIuZ3JhZHVzLmludGVybmFsLnYxLlByb21wdFRlbXBsYXRlEjoKD2V2YWx1YXRpb25fYXJtcxgNIAMoCzIhLmdyYWR1cy5pbnRlcm5hbC52MS5FdmFsdWF0aW9uQXJtEhcKD3RpbWVfdG9fbGl2ZV9tcxgOIAEoARINCgVnaXZlbhgPIAEoCRIYChBpZ25vcmVzX3JvdW5kaW5nGBAgASgIQg4KDF9sYWdfYmF0Y2hlc0ITChFfZ3JvdXBfdGltZW91dF9tcyK8AgoDQXJtEgoKAmlkGAEgASgJEgwKBHNwZWMYAiABKAkSDgoGc291cmNlGAMgASgJEg4KBndlaWdodBgEIAEoARIMCgRoYXJkGAUgASgIEjUKDHJld2FyZF9yYW5nZRgGIAEoCzIfLmdyYWR1cy5pbnRlcm5hbC52MS5SZXdhcmRSYW5nZRIVCghyZXNvdXJjZRgHIAEoCUgAiAEBEg8KB3JlbW92ZWQYCCABKAgSGwoOa2xfY29lZmZpY2llbnQYCSABKAFIAYgBARIXCgpyYW5rX2dyb3VwGAogASgJSAKIAQESKQoEcm93cxgLIAEoCzIbLmdyYWR1cy5pbnRlcm5hbC52MS5Sb3dSdWxlQgsKCV9yZXNvdXJjZUIRCg9fa2xfY29lZmZpY2llbnRCDQoLX3JhbmtfZ3JvdXAiJwoLUmV3YXJkUmFuZ2USCwoDbWluGAEgASgBEgsKA21heBgCIAEoASJhCg1FdmFsdWF0aW9uQXJtEgoKAmlkGAEgASgJEgwKBHNwZWMYAiABKAkSDgoGc291cmNlGAMgASgJEg0KBXRhc2tzGAQgASgNEhcKD251bV9nZW5lcmF0aW9ucxgFIAEoDSI4Cg9EeW5hbWljU2FtcGxpbmcSFgoOb3ZlcnNhbXBsZV9tYXgYASABKAESDQoFYWxpa2UYAiABKAkiMwoMTGF0ZUZlZWRiYWNrEhMKC2JhdGNoZXNfbWF4GAEgASgBEg4KBndlaWdodBgCIAEoASI+Cg5Qcm9tcHRUZW1wbGF0ZRIMCgR1c2VyGAEgASgJEhMKBnN5c3RlbRgCIAEoCUgAiAEBQgkKB19zeXN0ZW0iagoIU2F2ZWRSdW4SLAoFcGFydHMYASADKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuU3RhdGVQYXJ0EjAKB3JlY29yZHMYAiADKAsyHy5ncmFkdXMuaW50ZXJuYWwudjEuU2F2ZWRSZWNvcmQiKAoLU2F2ZWRSZWNvcmQSCwoDc2VxGAEgASgBEgwKBGJvZHkYAiABKAki4AMKCVN0YXRlUGFydBItCgRoZWFkGAEgASgLMh0uZ3JhZHVzLmludGVybmFsLnYxLlN0YXRlSGVhZEgAEi4KA2FybRgCIAEoCzIfLmdyYWR1cy5pbnRlcm5hbC52MS5Bcm1Db3VudGVyc0gAEioKBWJhdGNoGAMgASgLMhkuZ3JhZHVzLmludGVybmFsLnYxLkJhdGNoSAASLwoFdGFza3MYBCABKAsyHi5ncmFkdXMuaW50ZXJuYWwudjEuQmF0Y2hUYXNrc0gAEjQKBXJvdW5kGAUgASgLMiMuZ3JhZHVzLmludGVybmFsLnYxLkV2YWx1YXRpb25Sb3VuZEgAEjcKCWV2YWx1YXRlZBgGIAEoCzIiLmdyYWR1cy5pbnRlcm5hbC52MS5FdmFsdWF0ZWRUYXNrc0gAEjIKBmlzc3VlZBgHIAEoCzIgLmdyYWR1cy5pbnRlcm5hbC52MS5Jc3N1ZWRIYXNoZXNIABIwCgZtZW1vcnkYCCABKAsyHi5ncmFkdXMuaW50ZXJuYWwudjEuVGFza01lbW9yeUgAEg0KA2VuZBgJIAEoCEgAEisKBHJvd3MYCiABKAsyGy5ncmFkdXMuaW50ZXJuYWwudjEuUm93UGFnZUgAQgYKBHBhcnQiUgoHUm93UGFnZRILCgNhcm0YASABKA0SDAoEcGFnZRgCIAEoDRIMCgRzZWVuGAMgASgMEg4KBnNvbHZlZBgEIAEoDBIOCgZzdHJlYWsYBSABKAwiigUKCVN0YXRlSGVhZBIOCgZmb3JtYXQYASABKA0SDgoGcnVuX2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAESLQoGY29uZmlnGAQgASgLMh0uZ3JhZHVzLmludGVybmFsLnYxLlJ1bkNvbmZpZxI1Cg5jb25maWdfY3JlYXRlZBgFIAEoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5SdW5Db25maWcSFQoNY3JlYXRlZF9hdF9tcxgGIAEoARIOCgZwb2xpY3kYByABKAkSFAoMcG9saWN5X3N0YXRlGAggASgJEg8KB3dlaWdodHMYCSADKAESJwoFbWFza3MYCiADKAsyGC5ncmFkdXMuaW50ZXJuYWwudjEuTWFzaxIOCgZwYXVzZWQYCyABKAgSFAoMaW5jYXJuYXRpb25zGAwgAygJEg0KBWVwb2NoGA0gASgBEi4KC3JvbGxlZF9iYWNrGA4gAygLMhkuZ3JhZHVzLmludGVybmFsLnYxLlJhbmdlEg4KBmN1cnNvchgPIAEoARIPCgdwcm9tcHRzGBAgASgBEhIKCmhhbmRlZF9vdXQYESABKAESFQoNYmF0Y2hlc19kcmF3bhgSIAEoARIWCg5iYXRjaGVzX2Nsb3NlZBgTIAEoARIWCg5iYXRjaGVzX2ZvbGRlZBgUIAEoARIYChBzYW1wbGVzX3JlY29yZGVkGBUgASgBEhUKDXByb2JhYmlsaXRpZXMYFiADKAESEAoIbmV4dF9zZXEYFyABKAESEQoJcmVtZW1iZXJzGBggASgIEg8KB2pvdXJuYWwYGSABKAkSEQoJcGF1c2VkX2J5GBogASgJEhQKDHBhdXNlZF9hdF9tcxgbIAEoASImCgRNYXNrEhMKBnJlYXNvbhgBIAEoCUgAiAEBQgkKB19yZWFzb24iSAoKUmV3YXJkU3VtcxINCgVjb3VudBgBIAEoARILCgNzdW0YAiABKAESEwoGc29sdmVkGAMgASgBSACIAQFCCQoHX3NvbHZlZCJTCgVUYWxseRIOCgZncm91cHMYASABKAESDQoFY291bnQYAiABKAESCwoDc3VtGAMgASgBEhMKBnNvbHZlZBgEIAEoAUgAiAEBQgkKB19zb2x2ZWQirwEKC0FybUNvdW50ZXJzEg4KBmlzc3VlZBgBIAEoARIPCgdyZXBlYXRzGAIgASgBEhQKDG5leHRfb3JkaW5hbBgDIAEoARIOCgZncm91cHMYBCABKAESLgoGcmVjZW50GAUgAygLMh4uZ3JhZHVzLmludGVybmFsLnYxLlJld2FyZFN1bXMSKQoGZm9sZGVkGAYgASgLMhkuZ3JhZHVzLmludGVybmFsLnYxLlRhbGx5IqsCCgVCYXRjaBINCgVpbmRleBgBIAEoARIOCgZjdXJzb3IYAiABKAESCwoDc2VxGAMgASgBEg0KBWVwb2NoGAQgASgBEhMKC2RyYXduX2F0X21zGAUgASgBEjAKDXByb2JhYmlsaXRpZXMYBiABKAsyGS5ncmFkdXMuaW50ZXJuYWwudjEuQnlBcm0SKQoGdmFsdWVzGAcgASgLMhkuZ3JhZHVzLmludGVybmFsLnYxLkJ5QXJtEhcKD251bV9nZW5lcmF0aW9ucxgIIAEoDRIPCgdwcm9tcHRzGAkgASgNEhIKCHByZXZpb3VzGAogASgISAASKAoEdG9sZBgLIAEoCzIYLmdyYWR1cy5pbnRlcm5hbC52MS5Ub2xkSABCDQoLdG9sZF9iZWZvcmUiLQoEVG9sZBIVCg1wcm9iYWJpbGl0aWVzGAEgAygBEg4KBnZhbHVlcxgCIAMoASJnCgpCYXRjaFRhc2tzEikKBmdyb3VwcxgBIAMoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5Hcm91cBIuCgdyZXNlcnZlGAIgAygLMh0uZ3JhZHVzLmludGVybmFsLnYxLkRyYXduVGFzayLYAQoFR3JvdXASKwoEdGFzaxgBIAEoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5EcmF3blRhc2sSHQoQaGFuZGVkX291dF9hdF9tcxgCIAEoAUgAiAEBEisKB3NhbXBsZXMYAyADKAsyGi5ncmFkdXMuaW50ZXJuYWwudjEuU2FtcGxlEjEKB291dGNvbWUYBCABKAsyIC5ncmFkdXMuaW50ZXJuYWwudjEuR3JvdXBPdXRjb21lEg4KBmZvbGRlZBgFIAEoCEITChFfaGFuZGVkX291dF9hdF9tcyKiAgoMR3JvdXBPdXRjb21lEg0KBWNvdW50GAEgASgBEgsKA3N1bRgCIAEoARITCgZzb2x2ZWQYAyABKAFIAIgBARIWCglkZXZpYXRpb24YBCABKAFIAYgBARIWCglhZHZhbnRhZ2UYBSABKAFIAogBARIUCgdxdWFsaXR5GAYgASgBSAOIAQESOgoFZmFjdHMYByADKAsyKy5ncmFkdXMuaW50ZXJuYWwudjEuR3JvdXBPdXRjb21lLkZhY3RzRW50cnkaLAoKRmFjdHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBQgkKB19zb2x2ZWRCDAoKX2RldmlhdGlvbkIMCgpfYWR2YW50YWdlQgoKCF9xdWFsaXR5Im8KD0V2YWx1YXRpb25Sb3VuZBILCgNhcm0YASABKA0SDQoFcm91bmQYAiABKAESCwoDc2VxGAMgASgBEg0KBWVwb2NoGAQgASgBEhQKDG9wZW5lZF9hdF9tcxgFIAEoARIOCgZjdXJzb3IYBiABKAEiQQoORXZhbHVhdGVkVGFza3MSLwoFdGFza3MYASADKAsyIC5ncmFkdXMuaW50ZXJuYWwudjEuR3JvdXBSZXN1bHRzIkIKDElzc3VlZEhhc2hlcxISCgpnZW5lcmF0aW9uGAEgASgNEg4KBmhhc2hlcxgCIAMoCRIOCgZwYWNrZWQYAyABKAwiUQoKVGFza01lbW9yeRISCgpnZW5lcmF0aW9uGAEgASgNEi8KB3JlY29yZHMYAiADKAsyHi5ncmFkdXMuaW50ZXJuYWwudjEuVGFza1JlY29yZCIqCgpUYXNrUmVjb3JkEgwKBGhhc2gYASABKAkSDgoGcmVjb3JkGAIgASgRYgZwcm90bzM");
+  fileDesc("ChxncmFkdXMvaW50ZXJuYWwvdjEvcnVuLnByb3RvEhJncmFkdXMuaW50ZXJuYWwudjEirAgKCFJ1bkV2ZW50Eg4KBmZvcm1hdBgBIAEoDRIuCgdjcmVhdGVkGAIgASgLMhsuZ3JhZHVzLmludGVybmFsLnYxLkNyZWF0ZWRIABIqCgVkcmF3bhgDIAEoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5EcmF3bkgAEjMKCmhhbmRlZF9vdXQYBCABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuSGFuZGVkT3V0SAASMAoIZmVlZGJhY2sYBSABKAsyHC5ncmFkdXMuaW50ZXJuYWwudjEuRmVlZGJhY2tIABIwCghyZXBvcnRlZBgGIAEoCzIcLmdyYWR1cy5pbnRlcm5hbC52MS5SZXBvcnRlZEgAEiwKBmNsb3NlZBgHIAEoCzIaLmdyYWR1cy5pbnRlcm5hbC52MS5DbG9zZWRIABIwCghyZW9wZW5lZBgIIAEoCzIcLmdyYWR1cy5pbnRlcm5hbC52MS5SZW9wZW5lZEgAEjAKCHJlc2hhcGVkGAkgASgLMhwuZ3JhZHVzLmludGVybmFsLnYxLlJlc2hhcGVkSAASOwoOcG9saWN5X3VwZGF0ZWQYCiABKAsyIS5ncmFkdXMuaW50ZXJuYWwudjEuUG9saWN5VXBkYXRlZEgAEjUKC3dlaWdodHNfc2V0GAsgASgLMh4uZ3JhZHVzLmludGVybmFsLnYxLldlaWdodHNTZXRIABIwCghhZHZhbmNlZBgMIAEoCzIcLmdyYWR1cy5pbnRlcm5hbC52MS5BZHZhbmNlZEgAEjMKCmFybV9tYXNrZWQYDSABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuQXJtTWFza2VkSAASNwoMYXJtX3VubWFza2VkGA4gASgLMh8uZ3JhZHVzLmludGVybmFsLnYxLkFybVVubWFza2VkSAASLAoGcGF1c2VkGA8gASgLMhouZ3JhZHVzLmludGVybmFsLnYxLlBhdXNlZEgAEi4KB3Jlc3VtZWQYECABKAsyGy5ncmFkdXMuaW50ZXJuYWwudjEuUmVzdW1lZEgAEkEKEWV2YWx1YXRpb25fb3BlbmVkGBEgASgLMiQuZ3JhZHVzLmludGVybmFsLnYxLkV2YWx1YXRpb25PcGVuZWRIABIyCglldmFsdWF0ZWQYEiABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuRXZhbHVhdGVkSAASMAoIaW1wb3J0ZWQYEyABKAsyHC5ncmFkdXMuaW50ZXJuYWwudjEuSW1wb3J0ZWRIABIzCgpyb3dzX3JhdGVkGBQgASgLMh0uZ3JhZHVzLmludGVybmFsLnYxLlJvd3NSYXRlZEgAEjEKCXJvd3Nfc2VlbhgeIAEoCzIcLmdyYWR1cy5pbnRlcm5hbC52MS5Sb3dzU2VlbkgAQgYKBGtpbmQibAoHQ3JlYXRlZBIOCgZydW5faWQYASABKAkSEwoLaW5jYXJuYXRpb24YAiABKAkSDQoFYXRfbXMYAyABKAESLQoGY29uZmlnGAQgASgLMh0uZ3JhZHVzLmludGVybmFsLnYxLlJ1bkNvbmZpZyKOAgoFRHJhd24SDQoFYmF0Y2gYASABKAESDQoFYXRfbXMYAiABKAESDgoGY3Vyc29yGAMgASgBEjAKDXByb2JhYmlsaXRpZXMYBCABKAsyGS5ncmFkdXMuaW50ZXJuYWwudjEuQnlBcm0SFAoMcG9saWN5X3N0YXRlGAUgASgJEiYKBGZvbGQYBiABKAsyGC5ncmFkdXMuaW50ZXJuYWwudjEuRm9sZBIsCgV0YXNrcxgHIAMoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5EcmF3blRhc2sSDwoHcHJvbXB0cxgIIAEoDRIQCghyZXN0YXJ0cxgJIAEoCBIWCg5wb2xpY3lfY2hhbmdlcxgKIAEoCSI7CgVCeUFybRILCgNhbGwYASADKAESCgoCYXQYAiADKA0SCgoCdG8YAyADKAESDQoFc2NhbGUYBCABKAEiUwoERm9sZBIUCgdiYXRjaGVzGAEgASgBSACIAQESKQoGcmFuZ2VzGAIgAygLMhkuZ3JhZHVzLmludGVybmFsLnYxLlJhbmdlQgoKCF9iYXRjaGVzIiQKBVJhbmdlEg0KBWZpcnN0GAEgASgBEgwKBGxhc3QYAiABKAEiYAoJRHJhd25UYXNrEgsKA2FybRgBIAEoDRIPCgdvcmRpbmFsGAIgASgBEg4KBnJlcGVhdBgDIAEoCBILCgNrZXkYBCABKAkSEAoDcm93GAUgASgNSACIAQFCBgoEX3JvdyJVCglSb3dzUmF0ZWQSCwoDYXJtGAEgASgNEgwKBHJvd3MYAiADKA0SDQoFZmlyc3QYAyABKA0SDQoFcmF0ZXMYBCABKAwSDwoHc2FtcGxlcxgFIAEoASKeAQoIUm93c1NlZW4SDAoEcG9vbBgBIAEoCRIOCgZkaWdlc3QYAiABKAkSFAoMbG9hZGVkX2F0X21zGAMgASgBEg4KBnJlYXNvbhgEIAEoCRIuCgVsaXN0cxgFIAMoCzIfLmdyYWR1cy5pbnRlcm5hbC52MS5Sb3dzQ2hhbmdlZBITCgZwb2xpY3kYBiABKAlIAIgBAUIJCgdfcG9saWN5Iq8BCgtSb3dzQ2hhbmdlZBITCgtlbnZpcm9ubWVudBgBIAEoCRINCgVsZXZlbBgCIAEoCRINCgVzcGxpdBgDIAEoCRIMCgRhcm1zGAQgAygJEg0KBWFkZGVkGAUgASgMEicKBGdvbmUYBiADKAsyGS5ncmFkdXMuaW50ZXJuYWwudjEuUmFuZ2USJwoEYmFjaxgHIAMoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5SYW5nZSKZAQoHUm93UnVsZRIMCgRyb3dzGAEgASgNEhYKCXNoYXJwbmVzcxgCIAEoDUgAiAEBEgwKBGZyb20YAyABKAESCgoCdG8YBCABKAESDQoFd2lkdGgYBSABKAESDQoFZmxvb3IYBiABKAESDAoEa2VwdBgHIAEoDRIUCgxyZXRpcmVfYWZ0ZXIYCCABKA1CDAoKX3NoYXJwbmVzcyI5CglIYW5kZWRPdXQSDAoEZnJvbRgBIAEoARIPCgd0aHJvdWdoGAIgASgBEg0KBWF0X21zGAMgASgBIusCCgZTYW1wbGUSDQoFaW5kZXgYASABKA0SDgoGZGlnZXN0GAIgASgJEhMKBnJld2FyZBgDIAEoAUgAiAEBEhMKBnNvbHZlZBgEIAEoCEgBiAEBEhsKDnBvbGljeV92ZXJzaW9uGAUgASgBSAKIAQESLAoEc2NhbhgGIAEoCzIeLmdyYWR1cy5pbnRlcm5hbC52MS5TYW1wbGVTY2FuEhMKBnJlYXNvbhgHIAEoCUgDiAEBEhQKB3F1YWxpdHkYCCABKAFIBIgBARI0CgVmYWN0cxgJIAMoCzIlLmdyYWR1cy5pbnRlcm5hbC52MS5TYW1wbGUuRmFjdHNFbnRyeRosCgpGYWN0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCCQoHX3Jld2FyZEIJCgdfc29sdmVkQhEKD19wb2xpY3lfdmVyc2lvbkIJCgdfcmVhc29uQgoKCF9xdWFsaXR5IlUKClNhbXBsZVNjYW4SDgoGbGVuZ3RoGAEgASgBEhcKCmNvbW1pdF9lbmQYAiABKAFIAIgBARIPCgdnb2VzX29uGAMgASgIQg0KC19jb21taXRfZW5kIksKDEdyb3VwUmVzdWx0cxIOCgZjdXJzb3IYASABKAESKwoHc2FtcGxlcxgCIAMoCzIaLmdyYWR1cy5pbnRlcm5hbC52MS5TYW1wbGUiPAoIRmVlZGJhY2sSMAoGZ3JvdXBzGAEgAygLMiAuZ3JhZHVzLmludGVybmFsLnYxLkdyb3VwUmVzdWx0cyI9CghSZXBvcnRlZBIxCgZncm91cHMYASADKAsyIS5ncmFkdXMuaW50ZXJuYWwudjEuUmVwb3J0ZWRHcm91cCJdCg1SZXBvcnRlZEdyb3VwEg4KBmN1cnNvchgBIAEoARISCgphZHZhbnRhZ2VzGAIgAygBEhgKC3Jld2FyZF9tZWFuGAMgASgBSACIAQFCDgoMX3Jld2FyZF9tZWFuIikKBkNsb3NlZBIPCgdjdXJzb3JzGAEgAygBEg4KBnJlYXNvbhgCIAEoCSIqCghSZW9wZW5lZBIPCgdjdXJzb3JzGAEgAygBEg0KBWF0X21zGAIgASgBIlkKCFJlc2hhcGVkEi0KBmNvbmZpZxgBIAEoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5SdW5Db25maWcSEwoGcG9saWN5GAIgASgJSACIAQFCCQoHX3BvbGljeSIfCg1Qb2xpY3lVcGRhdGVkEg4KBnBvbGljeRgBIAEoCSIdCgpXZWlnaHRzU2V0Eg8KB3dlaWdodHMYASADKAEiIAoIQWR2YW5jZWQSFAoMcG9saWN5X3N0YXRlGAEgASgJIigKCUFybU1hc2tlZBILCgNhcm0YASABKA0SDgoGcmVhc29uGAIgASgJIhoKC0FybVVubWFza2VkEgsKA2FybRgBIAEoDSIjCgZQYXVzZWQSCgoCYnkYASABKAkSDQoFYXRfbXMYAiABKAEiCQoHUmVzdW1lZCI9ChBFdmFsdWF0aW9uT3BlbmVkEgsKA2FybRgBIAEoDRINCgVyb3VuZBgCIAEoARINCgVhdF9tcxgDIAEoASJYCglFdmFsdWF0ZWQSCwoDYXJtGAEgASgNEg0KBXJvdW5kGAIgASgBEi8KBXRhc2tzGAMgAygLMiAuZ3JhZHVzLmludGVybmFsLnYxLkdyb3VwUmVzdWx0cyJcCghJbXBvcnRlZBIOCgZydW5faWQYASABKAkSEwoLaW5jYXJuYXRpb24YAiABKAkSDQoFZXBvY2gYAyABKAESDQoFYXRfbXMYBCABKAESDQoFc3RhdGUYBSABKAwivwQKCVJ1bkNvbmZpZxIlCgRhcm1zGAEgAygLMhcuZ3JhZHVzLmludGVybmFsLnYxLkFybRIOCgZwb2xpY3kYAiABKAkSDAoEc2VlZBgDIAEoBhIXCg9udW1fZ2VuZXJhdGlvbnMYBCABKA0SDgoGbGVuZ3RoGAUgASgBEhoKEnByb21wdHNfcGVyX3VwZGF0ZRgGIAEoDRIYCgtsYWdfYmF0Y2hlcxgHIAEoAUgAiAEBEhcKD2ZlZWRiYWNrX3NvdXJjZRgIIAEoCRIdChBncm91cF90aW1lb3V0X21zGAkgASgBSAGIAQESPQoQZHluYW1pY19zYW1wbGluZxgKIAEoCzIjLmdyYWR1cy5pbnRlcm5hbC52MS5EeW5hbWljU2FtcGxpbmcSNwoNbGF0ZV9mZWVkYmFjaxgLIAEoCzIgLmdyYWR1cy5pbnRlcm5hbC52MS5MYXRlRmVlZGJhY2sSOwoPcHJvbXB0X3RlbXBsYXRlGAwgASgLMiIuZ3JhZHVzLmludGVybmFsLnYxLlByb21wdFRlbXBsYXRlEjoKD2V2YWx1YXRpb25fYXJtcxgNIAMoCzIhLmdyYWR1cy5pbnRlcm5hbC52MS5FdmFsdWF0aW9uQXJtEhcKD3RpbWVfdG9fbGl2ZV9tcxgOIAEoARINCgVnaXZlbhgPIAEoCRIYChBpZ25vcmVzX3JvdW5kaW5nGBAgASgIQg4KDF9sYWdfYmF0Y2hlc0ITChFfZ3JvdXBfdGltZW91dF9tcyK8AgoDQXJtEgoKAmlkGAEgASgJEgwKBHNwZWMYAiABKAkSDgoGc291cmNlGAMgASgJEg4KBndlaWdodBgEIAEoARIMCgRoYXJkGAUgASgIEjUKDHJld2FyZF9yYW5nZRgGIAEoCzIfLmdyYWR1cy5pbnRlcm5hbC52MS5SZXdhcmRSYW5nZRIVCghyZXNvdXJjZRgHIAEoCUgAiAEBEg8KB3JlbW92ZWQYCCABKAgSGwoOa2xfY29lZmZpY2llbnQYCSABKAFIAYgBARIXCgpyYW5rX2dyb3VwGAogASgJSAKIAQESKQoEcm93cxgLIAEoCzIbLmdyYWR1cy5pbnRlcm5hbC52MS5Sb3dSdWxlQgsKCV9yZXNvdXJjZUIRCg9fa2xfY29lZmZpY2llbnRCDQoLX3JhbmtfZ3JvdXAiJwoLUmV3YXJkUmFuZ2USCwoDbWluGAEgASgBEgsKA21heBgCIAEoASJhCg1FdmFsdWF0aW9uQXJtEgoKAmlkGAEgASgJEgwKBHNwZWMYAiABKAkSDgoGc291cmNlGAMgASgJEg0KBXRhc2tzGAQgASgNEhcKD251bV9nZW5lcmF0aW9ucxgFIAEoDSI4Cg9EeW5hbWljU2FtcGxpbmcSFgoOb3ZlcnNhbXBsZV9tYXgYASABKAESDQoFYWxpa2UYAiABKAkiMwoMTGF0ZUZlZWRiYWNrEhMKC2JhdGNoZXNfbWF4GAEgASgBEg4KBndlaWdodBgCIAEoASI+Cg5Qcm9tcHRUZW1wbGF0ZRIMCgR1c2VyGAEgASgJEhMKBnN5c3RlbRgCIAEoCUgAiAEBQgkKB19zeXN0ZW0iagoIU2F2ZWRSdW4SLAoFcGFydHMYASADKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuU3RhdGVQYXJ0EjAKB3JlY29yZHMYAiADKAsyHy5ncmFkdXMuaW50ZXJuYWwudjEuU2F2ZWRSZWNvcmQiKAoLU2F2ZWRSZWNvcmQSCwoDc2VxGAEgASgBEgwKBGJvZHkYAiABKAkikQQKCVN0YXRlUGFydBItCgRoZWFkGAEgASgLMh0uZ3JhZHVzLmludGVybmFsLnYxLlN0YXRlSGVhZEgAEi4KA2FybRgCIAEoCzIfLmdyYWR1cy5pbnRlcm5hbC52MS5Bcm1Db3VudGVyc0gAEioKBWJhdGNoGAMgASgLMhkuZ3JhZHVzLmludGVybmFsLnYxLkJhdGNoSAASLwoFdGFza3MYBCABKAsyHi5ncmFkdXMuaW50ZXJuYWwudjEuQmF0Y2hUYXNrc0gAEjQKBXJvdW5kGAUgASgLMiMuZ3JhZHVzLmludGVybmFsLnYxLkV2YWx1YXRpb25Sb3VuZEgAEjcKCWV2YWx1YXRlZBgGIAEoCzIiLmdyYWR1cy5pbnRlcm5hbC52MS5FdmFsdWF0ZWRUYXNrc0gAEjIKBmlzc3VlZBgHIAEoCzIgLmdyYWR1cy5pbnRlcm5hbC52MS5Jc3N1ZWRIYXNoZXNIABIwCgZtZW1vcnkYCCABKAsyHi5ncmFkdXMuaW50ZXJuYWwudjEuVGFza01lbW9yeUgAEg0KA2VuZBgJIAEoCEgAEisKBHJvd3MYCiABKAsyGy5ncmFkdXMuaW50ZXJuYWwudjEuUm93UGFnZUgAEi8KCHJvd19saXN0GBQgASgLMhsuZ3JhZHVzLmludGVybmFsLnYxLlJvd0xpc3RIAEIGCgRwYXJ0ItUBCgdSb3dMaXN0EgwKBHBvb2wYASABKAkSDgoGZGlnZXN0GAIgASgJEhQKDGxvYWRlZF9hdF9tcxgDIAEoARITCgtlbnZpcm9ubWVudBgEIAEoCRINCgVsZXZlbBgFIAEoCRINCgVzcGxpdBgGIAEoCRIqCgV3YWxrcxgHIAMoCzIbLmdyYWR1cy5pbnRlcm5hbC52MS5Sb3dXYWxrEg4KBmhhc2hlcxgIIAEoDBInCgRnb25lGAkgAygLMhkuZ3JhZHVzLmludGVybmFsLnYxLlJhbmdlIlYKB1Jvd1dhbGsSCwoDYXJtGAEgASgJEg8KB3JlYWNoZWQYAiABKAESLQoGcGFzc2VzGAMgAygLMh0uZ3JhZHVzLmludGVybmFsLnYxLlJvd1Bhc3NlcyI2CglSb3dQYXNzZXMSDAoEZnJvbRgBIAEoARINCgVlcG9jaBgCIAEoARIMCgRyb3dzGAMgASgBIlIKB1Jvd1BhZ2USCwoDYXJtGAEgASgNEgwKBHBhZ2UYAiABKA0SDAoEc2VlbhgDIAEoDBIOCgZzb2x2ZWQYBCABKAwSDgoGc3RyZWFrGAUgASgMIooFCglTdGF0ZUhlYWQSDgoGZm9ybWF0GAEgASgNEg4KBnJ1bl9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgBEi0KBmNvbmZpZxgEIAEoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5SdW5Db25maWcSNQoOY29uZmlnX2NyZWF0ZWQYBSABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuUnVuQ29uZmlnEhUKDWNyZWF0ZWRfYXRfbXMYBiABKAESDgoGcG9saWN5GAcgASgJEhQKDHBvbGljeV9zdGF0ZRgIIAEoCRIPCgd3ZWlnaHRzGAkgAygBEicKBW1hc2tzGAogAygLMhguZ3JhZHVzLmludGVybmFsLnYxLk1hc2sSDgoGcGF1c2VkGAsgASgIEhQKDGluY2FybmF0aW9ucxgMIAMoCRINCgVlcG9jaBgNIAEoARIuCgtyb2xsZWRfYmFjaxgOIAMoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5SYW5nZRIOCgZjdXJzb3IYDyABKAESDwoHcHJvbXB0cxgQIAEoARISCgpoYW5kZWRfb3V0GBEgASgBEhUKDWJhdGNoZXNfZHJhd24YEiABKAESFgoOYmF0Y2hlc19jbG9zZWQYEyABKAESFgoOYmF0Y2hlc19mb2xkZWQYFCABKAESGAoQc2FtcGxlc19yZWNvcmRlZBgVIAEoARIVCg1wcm9iYWJpbGl0aWVzGBYgAygBEhAKCG5leHRfc2VxGBcgASgBEhEKCXJlbWVtYmVycxgYIAEoCBIPCgdqb3VybmFsGBkgASgJEhEKCXBhdXNlZF9ieRgaIAEoCRIUCgxwYXVzZWRfYXRfbXMYGyABKAEiJgoETWFzaxITCgZyZWFzb24YASABKAlIAIgBAUIJCgdfcmVhc29uIkgKClJld2FyZFN1bXMSDQoFY291bnQYASABKAESCwoDc3VtGAIgASgBEhMKBnNvbHZlZBgDIAEoAUgAiAEBQgkKB19zb2x2ZWQiUwoFVGFsbHkSDgoGZ3JvdXBzGAEgASgBEg0KBWNvdW50GAIgASgBEgsKA3N1bRgDIAEoARITCgZzb2x2ZWQYBCABKAFIAIgBAUIJCgdfc29sdmVkIq8BCgtBcm1Db3VudGVycxIOCgZpc3N1ZWQYASABKAESDwoHcmVwZWF0cxgCIAEoARIUCgxuZXh0X29yZGluYWwYAyABKAESDgoGZ3JvdXBzGAQgASgBEi4KBnJlY2VudBgFIAMoCzIeLmdyYWR1cy5pbnRlcm5hbC52MS5SZXdhcmRTdW1zEikKBmZvbGRlZBgGIAEoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5UYWxseSKrAgoFQmF0Y2gSDQoFaW5kZXgYASABKAESDgoGY3Vyc29yGAIgASgBEgsKA3NlcRgDIAEoARINCgVlcG9jaBgEIAEoARITCgtkcmF3bl9hdF9tcxgFIAEoARIwCg1wcm9iYWJpbGl0aWVzGAYgASgLMhkuZ3JhZHVzLmludGVybmFsLnYxLkJ5QXJtEikKBnZhbHVlcxgHIAEoCzIZLmdyYWR1cy5pbnRlcm5hbC52MS5CeUFybRIXCg9udW1fZ2VuZXJhdGlvbnMYCCABKA0SDwoHcHJvbXB0cxgJIAEoDRISCghwcmV2aW91cxgKIAEoCEgAEigKBHRvbGQYCyABKAsyGC5ncmFkdXMuaW50ZXJuYWwudjEuVG9sZEgAQg0KC3RvbGRfYmVmb3JlIi0KBFRvbGQSFQoNcHJvYmFiaWxpdGllcxgBIAMoARIOCgZ2YWx1ZXMYAiADKAEiZwoKQmF0Y2hUYXNrcxIpCgZncm91cHMYASADKAsyGS5ncmFkdXMuaW50ZXJuYWwudjEuR3JvdXASLgoHcmVzZXJ2ZRgCIAMoCzIdLmdyYWR1cy5pbnRlcm5hbC52MS5EcmF3blRhc2si2AEKBUdyb3VwEisKBHRhc2sYASABKAsyHS5ncmFkdXMuaW50ZXJuYWwudjEuRHJhd25UYXNrEh0KEGhhbmRlZF9vdXRfYXRfbXMYAiABKAFIAIgBARIrCgdzYW1wbGVzGAMgAygLMhouZ3JhZHVzLmludGVybmFsLnYxLlNhbXBsZRIxCgdvdXRjb21lGAQgASgLMiAuZ3JhZHVzLmludGVybmFsLnYxLkdyb3VwT3V0Y29tZRIOCgZmb2xkZWQYBSABKAhCEwoRX2hhbmRlZF9vdXRfYXRfbXMiogIKDEdyb3VwT3V0Y29tZRINCgVjb3VudBgBIAEoARILCgNzdW0YAiABKAESEwoGc29sdmVkGAMgASgBSACIAQESFgoJZGV2aWF0aW9uGAQgASgBSAGIAQESFgoJYWR2YW50YWdlGAUgASgBSAKIAQESFAoHcXVhbGl0eRgGIAEoAUgDiAEBEjoKBWZhY3RzGAcgAygLMisuZ3JhZHVzLmludGVybmFsLnYxLkdyb3VwT3V0Y29tZS5GYWN0c0VudHJ5GiwKCkZhY3RzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUIJCgdfc29sdmVkQgwKCl9kZXZpYXRpb25CDAoKX2FkdmFudGFnZUIKCghfcXVhbGl0eSJvCg9FdmFsdWF0aW9uUm91bmQSCwoDYXJtGAEgASgNEg0KBXJvdW5kGAIgASgBEgsKA3NlcRgDIAEoARINCgVlcG9jaBgEIAEoARIUCgxvcGVuZWRfYXRfbXMYBSABKAESDgoGY3Vyc29yGAYgASgBIkEKDkV2YWx1YXRlZFRhc2tzEi8KBXRhc2tzGAEgAygLMiAuZ3JhZHVzLmludGVybmFsLnYxLkdyb3VwUmVzdWx0cyJCCgxJc3N1ZWRIYXNoZXMSEgoKZ2VuZXJhdGlvbhgBIAEoDRIOCgZoYXNoZXMYAiADKAkSDgoGcGFja2VkGAMgASgMIlEKClRhc2tNZW1vcnkSEgoKZ2VuZXJhdGlvbhgBIAEoDRIvCgdyZWNvcmRzGAIgAygLMh4uZ3JhZHVzLmludGVybmFsLnYxLlRhc2tSZWNvcmQiKgoKVGFza1JlY29yZBIMCgRoYXNoGAEgASgJEg4KBnJlY29yZBgCIAEoEWIGcHJvdG8z");
 
 /**
  * Describes the message gradus.internal.v1.RunEvent.
@@ -71,331 +71,366 @@ export const RowsRatedSchema = /*@__PURE__*/
   messageDesc(file_gradus_internal_v1_run, 7);
 
 /**
+ * Describes the message gradus.internal.v1.RowsSeen.
+ * Use `create(RowsSeenSchema)` to create a new message.
+ */
+export const RowsSeenSchema = /*@__PURE__*/
+  messageDesc(file_gradus_internal_v1_run, 8);
+
+/**
+ * Describes the message gradus.internal.v1.RowsChanged.
+ * Use `create(RowsChangedSchema)` to create a new message.
+ */
+export const RowsChangedSchema = /*@__PURE__*/
+  messageDesc(file_gradus_internal_v1_run, 9);
+
+/**
  * Describes the message gradus.internal.v1.RowRule.
  * Use `create(RowRuleSchema)` to create a new message.
  */
 export const RowRuleSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 8);
+  messageDesc(file_gradus_internal_v1_run, 10);
 
 /**
  * Describes the message gradus.internal.v1.HandedOut.
  * Use `create(HandedOutSchema)` to create a new message.
  */
 export const HandedOutSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 9);
+  messageDesc(file_gradus_internal_v1_run, 11);
 
 /**
  * Describes the message gradus.internal.v1.Sample.
  * Use `create(SampleSchema)` to create a new message.
  */
 export const SampleSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 10);
+  messageDesc(file_gradus_internal_v1_run, 12);
 
 /**
  * Describes the message gradus.internal.v1.SampleScan.
  * Use `create(SampleScanSchema)` to create a new message.
  */
 export const SampleScanSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 11);
+  messageDesc(file_gradus_internal_v1_run, 13);
 
 /**
  * Describes the message gradus.internal.v1.GroupResults.
  * Use `create(GroupResultsSchema)` to create a new message.
  */
 export const GroupResultsSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 12);
+  messageDesc(file_gradus_internal_v1_run, 14);
 
 /**
  * Describes the message gradus.internal.v1.Feedback.
  * Use `create(FeedbackSchema)` to create a new message.
  */
 export const FeedbackSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 13);
+  messageDesc(file_gradus_internal_v1_run, 15);
 
 /**
  * Describes the message gradus.internal.v1.Reported.
  * Use `create(ReportedSchema)` to create a new message.
  */
 export const ReportedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 14);
+  messageDesc(file_gradus_internal_v1_run, 16);
 
 /**
  * Describes the message gradus.internal.v1.ReportedGroup.
  * Use `create(ReportedGroupSchema)` to create a new message.
  */
 export const ReportedGroupSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 15);
+  messageDesc(file_gradus_internal_v1_run, 17);
 
 /**
  * Describes the message gradus.internal.v1.Closed.
  * Use `create(ClosedSchema)` to create a new message.
  */
 export const ClosedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 16);
+  messageDesc(file_gradus_internal_v1_run, 18);
 
 /**
  * Describes the message gradus.internal.v1.Reopened.
  * Use `create(ReopenedSchema)` to create a new message.
  */
 export const ReopenedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 17);
+  messageDesc(file_gradus_internal_v1_run, 19);
 
 /**
  * Describes the message gradus.internal.v1.Reshaped.
  * Use `create(ReshapedSchema)` to create a new message.
  */
 export const ReshapedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 18);
+  messageDesc(file_gradus_internal_v1_run, 20);
 
 /**
  * Describes the message gradus.internal.v1.PolicyUpdated.
  * Use `create(PolicyUpdatedSchema)` to create a new message.
  */
 export const PolicyUpdatedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 19);
+  messageDesc(file_gradus_internal_v1_run, 21);
 
 /**
  * Describes the message gradus.internal.v1.WeightsSet.
  * Use `create(WeightsSetSchema)` to create a new message.
  */
 export const WeightsSetSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 20);
+  messageDesc(file_gradus_internal_v1_run, 22);
 
 /**
  * Describes the message gradus.internal.v1.Advanced.
  * Use `create(AdvancedSchema)` to create a new message.
  */
 export const AdvancedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 21);
+  messageDesc(file_gradus_internal_v1_run, 23);
 
 /**
  * Describes the message gradus.internal.v1.ArmMasked.
  * Use `create(ArmMaskedSchema)` to create a new message.
  */
 export const ArmMaskedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 22);
+  messageDesc(file_gradus_internal_v1_run, 24);
 
 /**
  * Describes the message gradus.internal.v1.ArmUnmasked.
  * Use `create(ArmUnmaskedSchema)` to create a new message.
  */
 export const ArmUnmaskedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 23);
+  messageDesc(file_gradus_internal_v1_run, 25);
 
 /**
  * Describes the message gradus.internal.v1.Paused.
  * Use `create(PausedSchema)` to create a new message.
  */
 export const PausedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 24);
+  messageDesc(file_gradus_internal_v1_run, 26);
 
 /**
  * Describes the message gradus.internal.v1.Resumed.
  * Use `create(ResumedSchema)` to create a new message.
  */
 export const ResumedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 25);
+  messageDesc(file_gradus_internal_v1_run, 27);
 
 /**
  * Describes the message gradus.internal.v1.EvaluationOpened.
  * Use `create(EvaluationOpenedSchema)` to create a new message.
  */
 export const EvaluationOpenedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 26);
+  messageDesc(file_gradus_internal_v1_run, 28);
 
 /**
  * Describes the message gradus.internal.v1.Evaluated.
  * Use `create(EvaluatedSchema)` to create a new message.
  */
 export const EvaluatedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 27);
+  messageDesc(file_gradus_internal_v1_run, 29);
 
 /**
  * Describes the message gradus.internal.v1.Imported.
  * Use `create(ImportedSchema)` to create a new message.
  */
 export const ImportedSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 28);
+  messageDesc(file_gradus_internal_v1_run, 30);
 
 /**
  * Describes the message gradus.internal.v1.RunConfig.
  * Use `create(RunConfigSchema)` to create a new message.
  */
 export const RunConfigSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 29);
+  messageDesc(file_gradus_internal_v1_run, 31);
 
 /**
  * Describes the message gradus.internal.v1.Arm.
  * Use `create(ArmSchema)` to create a new message.
  */
 export const ArmSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 30);
+  messageDesc(file_gradus_internal_v1_run, 32);
 
 /**
  * Describes the message gradus.internal.v1.RewardRange.
  * Use `create(RewardRangeSchema)` to create a new message.
  */
 export const RewardRangeSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 31);
+  messageDesc(file_gradus_internal_v1_run, 33);
 
 /**
  * Describes the message gradus.internal.v1.EvaluationArm.
  * Use `create(EvaluationArmSchema)` to create a new message.
  */
 export const EvaluationArmSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 32);
+  messageDesc(file_gradus_internal_v1_run, 34);
 
 /**
  * Describes the message gradus.internal.v1.DynamicSampling.
  * Use `create(DynamicSamplingSchema)` to create a new message.
  */
 export const DynamicSamplingSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 33);
+  messageDesc(file_gradus_internal_v1_run, 35);
 
 /**
  * Describes the message gradus.internal.v1.LateFeedback.
  * Use `create(LateFeedbackSchema)` to create a new message.
  */
 export const LateFeedbackSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 34);
+  messageDesc(file_gradus_internal_v1_run, 36);
 
 /**
  * Describes the message gradus.internal.v1.PromptTemplate.
  * Use `create(PromptTemplateSchema)` to create a new message.
  */
 export const PromptTemplateSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 35);
+  messageDesc(file_gradus_internal_v1_run, 37);
 
 /**
  * Describes the message gradus.internal.v1.SavedRun.
  * Use `create(SavedRunSchema)` to create a new message.
  */
 export const SavedRunSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 36);
+  messageDesc(file_gradus_internal_v1_run, 38);
 
 /**
  * Describes the message gradus.internal.v1.SavedRecord.
  * Use `create(SavedRecordSchema)` to create a new message.
  */
 export const SavedRecordSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 37);
+  messageDesc(file_gradus_internal_v1_run, 39);
 
 /**
  * Describes the message gradus.internal.v1.StatePart.
  * Use `create(StatePartSchema)` to create a new message.
  */
 export const StatePartSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 38);
+  messageDesc(file_gradus_internal_v1_run, 40);
+
+/**
+ * Describes the message gradus.internal.v1.RowList.
+ * Use `create(RowListSchema)` to create a new message.
+ */
+export const RowListSchema = /*@__PURE__*/
+  messageDesc(file_gradus_internal_v1_run, 41);
+
+/**
+ * Describes the message gradus.internal.v1.RowWalk.
+ * Use `create(RowWalkSchema)` to create a new message.
+ */
+export const RowWalkSchema = /*@__PURE__*/
+  messageDesc(file_gradus_internal_v1_run, 42);
+
+/**
+ * Describes the message gradus.internal.v1.RowPasses.
+ * Use `create(RowPassesSchema)` to create a new message.
+ */
+export const RowPassesSchema = /*@__PURE__*/
+  messageDesc(file_gradus_internal_v1_run, 43);
 
 /**
  * Describes the message gradus.internal.v1.RowPage.
  * Use `create(RowPageSchema)` to create a new message.
  */
 export const RowPageSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 39);
+  messageDesc(file_gradus_internal_v1_run, 44);
 
 /**
  * Describes the message gradus.internal.v1.StateHead.
  * Use `create(StateHeadSchema)` to create a new message.
  */
 export const StateHeadSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 40);
+  messageDesc(file_gradus_internal_v1_run, 45);
 
 /**
  * Describes the message gradus.internal.v1.Mask.
  * Use `create(MaskSchema)` to create a new message.
  */
 export const MaskSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 41);
+  messageDesc(file_gradus_internal_v1_run, 46);
 
 /**
  * Describes the message gradus.internal.v1.RewardSums.
  * Use `create(RewardSumsSchema)` to create a new message.
  */
 export const RewardSumsSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 42);
+  messageDesc(file_gradus_internal_v1_run, 47);
 
 /**
  * Describes the message gradus.internal.v1.Tally.
  * Use `create(TallySchema)` to create a new message.
  */
 export const TallySchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 43);
+  messageDesc(file_gradus_internal_v1_run, 48);
 
 /**
  * Describes the message gradus.internal.v1.ArmCounters.
  * Use `create(ArmCountersSchema)` to create a new message.
  */
 export const ArmCountersSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 44);
+  messageDesc(file_gradus_internal_v1_run, 49);
 
 /**
  * Describes the message gradus.internal.v1.Batch.
  * Use `create(BatchSchema)` to create a new message.
  */
 export const BatchSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 45);
+  messageDesc(file_gradus_internal_v1_run, 50);
 
 /**
  * Describes the message gradus.internal.v1.Told.
  * Use `create(ToldSchema)` to create a new message.
  */
 export const ToldSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 46);
+  messageDesc(file_gradus_internal_v1_run, 51);
 
 /**
  * Describes the message gradus.internal.v1.BatchTasks.
  * Use `create(BatchTasksSchema)` to create a new message.
  */
 export const BatchTasksSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 47);
+  messageDesc(file_gradus_internal_v1_run, 52);
 
 /**
  * Describes the message gradus.internal.v1.Group.
  * Use `create(GroupSchema)` to create a new message.
  */
 export const GroupSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 48);
+  messageDesc(file_gradus_internal_v1_run, 53);
 
 /**
  * Describes the message gradus.internal.v1.GroupOutcome.
  * Use `create(GroupOutcomeSchema)` to create a new message.
  */
 export const GroupOutcomeSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 49);
+  messageDesc(file_gradus_internal_v1_run, 54);
 
 /**
  * Describes the message gradus.internal.v1.EvaluationRound.
  * Use `create(EvaluationRoundSchema)` to create a new message.
  */
 export const EvaluationRoundSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 50);
+  messageDesc(file_gradus_internal_v1_run, 55);
 
 /**
  * Describes the message gradus.internal.v1.EvaluatedTasks.
  * Use `create(EvaluatedTasksSchema)` to create a new message.
  */
 export const EvaluatedTasksSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 51);
+  messageDesc(file_gradus_internal_v1_run, 56);
 
 /**
  * Describes the message gradus.internal.v1.IssuedHashes.
  * Use `create(IssuedHashesSchema)` to create a new message.
  */
 export const IssuedHashesSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 52);
+  messageDesc(file_gradus_internal_v1_run, 57);
 
 /**
  * Describes the message gradus.internal.v1.TaskMemory.
  * Use `create(TaskMemorySchema)` to create a new message.
  */
 export const TaskMemorySchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 53);
+  messageDesc(file_gradus_internal_v1_run, 58);
 
 /**
  * Describes the message gradus.internal.v1.TaskRecord.
  * Use `create(TaskRecordSchema)` to create a new message.
  */
 export const TaskRecordSchema = /*@__PURE__*/
-  messageDesc(file_gradus_internal_v1_run, 54);
+  messageDesc(file_gradus_internal_v1_run, 59);
 
