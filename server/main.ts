@@ -233,11 +233,7 @@ async function assembleAround(
     streamWindow: STREAM_WINDOW,
     aheadMax: AHEAD_MAX,
     meter: createOutcomeMeter(metrics.registry),
-    onStale: (message: string) => {
-      if (health.states().get("pools") === undefined)
-        log.error({ message }, "this server's pools are older than a run's");
-      health.set("pools", message);
-    },
+    onStale: toldStale(log, health),
     log,
     traces,
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
@@ -254,6 +250,15 @@ async function assembleAround(
     await close();
   };
   return { deps, resources, ready: workers.ready, fleet, replaced, close: closeAll };
+}
+
+/** A server whose pools are older than those of a run is not ready, until it is started again. */
+function toldStale(log: Log["log"], health: Health) {
+  return (message: string): void => {
+    if (health.states().get("pools") === undefined)
+      log.error({ message }, "a pool of this server is older than a run's");
+    health.set("pools", message);
+  };
 }
 
 /** Beside the servers that have the same stores, if it may be. */

@@ -92,6 +92,20 @@ async function inStoresTurn<T>(store: Store, key: number, work: (turn: Turn | un
   }
 }
 
+async function untilAnswered<T>(attempt: (isFirst: boolean) => Promise<Attempt<T>>): Promise<T | Gone | Refusal> {
+  for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
+    const outcome = await attempt(attempts === 0);
+    if (outcome.kind === "answer") return outcome.value;
+    if (outcome.kind === "gone") return outcome;
+  }
+  return { kind: "aborted", message: "other processes keep changing the run; try again" };
+}
+
+function refusedAsStale(message: string, onStale?: (message: string) => void): Attempt<never> {
+  onStale?.(message);
+  return { kind: "answer", value: { kind: "failed_precondition", message } };
+}
+
 export function liveRun<Spec, Key extends InstanceKey>(
   { store, log, source, clock, rows, onStale }: Ports<Spec, Key>,
   { id, key }: StoredRun,
@@ -124,10 +138,9 @@ export function liveRun<Spec, Key extends InstanceKey>(
   };
 
   const append = async (before: State, decision: Decision<unknown, Spec, Key>, turn?: Turn): Promise<boolean> => {
-    const { records = [] } = decision;
     const { state: after, ...change } = encodeChange(before, decision, source, clock.now(), summarized);
-    const all = records.length === 0 ? change : { ...change, records: [...records, ...change.records] };
-    const written = { expectedVersion: before.version, ...all };
+    const records = [...(decision.records ?? []), ...change.records];
+    const written = { expectedVersion: before.version, ...change, records };
     const outcome = await (turn === undefined ? store.append(key, written) : turn.append(written));
     if (outcome !== "appended") return false;
     if (change.summary !== undefined) summarized = after;
@@ -140,16 +153,12 @@ export function liveRun<Spec, Key extends InstanceKey>(
     if (isGone() || (turn !== undefined && !(await catchUp()))) return gone;
     const before = state();
     if (turn !== undefined) isContended = before !== known;
-    const look = rows?.look(before) ?? { kind: "same" };
-    if (look.kind === "stale") {
-      onStale?.(look.message);
-      return { kind: "answer", value: { kind: "failed_precondition", message: look.message } };
-    }
-    if (look.kind === "changed") {
-      if (look.message !== "") log?.warn({ run: id }, look.message);
-      return (await append(before, { events: look.events, value: null }, turn)) || (await catchUp())
-        ? { kind: "again" }
-        : gone;
+    const look = rows?.look(before);
+    if (look?.kind === "stale") return refusedAsStale(look.message, onStale);
+    if (look?.kind === "changed") {
+      const isWritten = await append(before, { events: look.events, value: null }, turn);
+      if (isWritten && look.message !== "") log?.warn({ run: id }, look.message);
+      return isWritten || (await catchUp()) ? { kind: "again" } : gone;
     }
     const decision = decide(before);
     const { events, value } = decision;
@@ -159,26 +168,22 @@ export function liveRun<Spec, Key extends InstanceKey>(
     return events.length === 0 && state() === before ? { kind: "answer", value } : { kind: "again" };
   };
 
-  const commit = async <T>(decide: (state: State) => Decision<T, Spec, Key>): Promise<T | Gone | Refusal> => {
-    for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
-      const waits = attempts > 0 || isContended;
-      const outcome = await (waits ? inStoresTurn(store, key, (turn) => attempt(decide, turn)) : attempt(decide));
-      if (outcome.kind === "answer") return outcome.value;
-      if (outcome.kind === "gone") return outcome;
-    }
-    return { kind: "aborted", message: "other processes keep changing the run; try again" };
+  const commit = <T>(decide: (state: State) => Decision<T, Spec, Key>): Promise<T | Gone | Refusal> =>
+    untilAnswered((isFirst) =>
+      isFirst && !isContended ? attempt(decide) : inStoresTurn(store, key, (turn) => attempt(decide, turn)),
+    );
+
+  const refresh = async (): Promise<"fresh" | Gone | Refusal> => {
+    if (!(await catchUp())) return gone;
+    const isSame = (rows?.look(state()) ?? { kind: "same" }).kind === "same";
+    return isSame ? "fresh" : commit(() => ({ events: [], value: "fresh" }));
   };
 
   return {
     id,
     key,
     ...observable,
-    refresh: () =>
-      inTurn(async () => {
-        if (!(await catchUp())) return gone;
-        if (rows === undefined || rows.look(state()).kind === "same") return "fresh";
-        return commit(() => ({ events: [], value: "fresh" }));
-      }),
+    refresh: () => inTurn(refresh),
     commit: (decide) => inTurn(() => commit(decide)),
   };
 }

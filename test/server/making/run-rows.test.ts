@@ -65,7 +65,7 @@ interface Server {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly stale: readonly string[];
   /** What a row of a task is: its number n, whatever its place in the file. */
-  n(key: TaskKey): number;
+  readonly n: (key: TaskKey) => number;
   shows(tasks: readonly IssuedTask<TaskKey>[]): Promise<readonly string[]>;
 }
 
