@@ -1,13 +1,14 @@
 /** A completion with its answers marked where they stand: as text, whatever it holds. */
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { AnswerSpan } from "../../../clients/ts/src/outcomes.ts";
+import { CopyButton } from "../ui/parts.tsx";
 import { counted } from "../words.ts";
 import { visible } from "./visible.ts";
 import { verdictTone } from "./verdict.ts";
 
-/** Code points that are shown at once: nobody reads more, and a megabyte takes a browser seconds to lay out. */
+/** Code points that are shown at first: a megabyte takes a browser seconds to lay out. */
 const SHOWN = 6_000;
-/** Of them, before an answer that would else stand behind them all. */
+/** How many of these stand before an answer that is further behind. */
 const BEFORE = 200;
 
 interface Piece {
@@ -31,13 +32,26 @@ function piecesOf(points: readonly string[], spans: readonly AnswerSpan[], from:
   return pieces.filter(({ text }) => text !== "");
 }
 
+/** How many characters each press of a button adds at either end of the window. */
+const STEP = 60_000;
+
+interface Window {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The window before anything is pressed: the answer that counts with some of what leads to it, of a long one its end. */
+function firstWindow(length: number, last: AnswerSpan | undefined): Window {
+  const from = last === undefined || last.end <= SHOWN ? 0 : Math.max(0, last.start - BEFORE, last.end - SHOWN);
+  return { from, to: Math.min(length, from + SHOWN) };
+}
+
 export function Completion({ text, spans = [] }: { readonly text: string; readonly spans?: readonly AnswerSpan[] }) {
-  const [shown, setShown] = useState(SHOWN);
-  const points = Array.from(text);
-  const last = spans.at(-1);
-  // The answer that counts is looked at first, with some of what leads to it; of a longer one its end.
-  const from = last === undefined || last.end <= shown ? 0 : Math.max(0, last.start - BEFORE, last.end - shown);
-  const to = Math.min(points.length, from + shown);
+  const [more, setMore] = useState({ before: 0, after: 0 });
+  const points = useMemo(() => Array.from(text), [text]);
+  const first = firstWindow(points.length, spans.at(-1));
+  const from = Math.max(0, first.from - more.before);
+  const to = Math.min(points.length, first.to + more.after);
   return (
     <>
       <pre class="completion" tabIndex={0} aria-label="The completion">
@@ -54,11 +68,19 @@ export function Completion({ text, spans = [] }: { readonly text: string; readon
         {text === "" && <i>The completion is empty.</i>}
         {to < points.length && <i>{`\n… ${counted(points.length - to, "character")} more`}</i>}
       </pre>
-      {to - from < points.length && shown === SHOWN && (
-        <button type="button" class="quiet" onClick={() => setShown(SHOWN * 10)}>
-          Show more of it
-        </button>
-      )}
+      <p class="steps">
+        {from > 0 && (
+          <button type="button" class="quiet" onClick={() => setMore({ ...more, before: more.before + STEP })}>
+            Show {counted(Math.min(STEP, from), "character")} before
+          </button>
+        )}
+        {to < points.length && (
+          <button type="button" class="quiet" onClick={() => setMore({ ...more, after: more.after + STEP })}>
+            Show {counted(Math.min(STEP, points.length - to), "character")} more
+          </button>
+        )}
+        {text !== "" && <CopyButton text={text} what="the completion" />}
+      </p>
     </>
   );
 }

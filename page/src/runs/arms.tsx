@@ -8,6 +8,7 @@ import { count, counted, figure, percent } from "../words.ts";
 import { taskHref } from "../tasks/choice.ts";
 import { levelOf } from "./run-config.tsx";
 import { familiesOf, type ReadRun } from "./state.ts";
+import { RECENT_GROUPS } from "./why.ts";
 
 interface Row {
   readonly arm: ArmState;
@@ -46,7 +47,8 @@ export function Arms({ run }: { readonly run: ReadRun }) {
           onChoose={(value) => refine({ sort: value })}
         />
         <p class="note" role="status">
-          {counted(sorted.length, "arm")}
+          {counted(sorted.length, "arm")}. Solved and reward are means over the last {RECENT_GROUPS} closed groups of an
+          arm.
         </p>
       </div>
       <Rows

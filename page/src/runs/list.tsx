@@ -10,6 +10,7 @@ import { Compared } from "./compare.tsx";
 import { readHistory } from "./history.ts";
 import { Sparkline } from "./sparkline.tsx";
 import { policyName, type ReadRun, readRun, standingOf } from "./state.ts";
+import { RECENT_GROUPS } from "./why.ts";
 
 export function RunList() {
   const answer = useAnswer((gradus, options) => gradus.listRuns(options), []);
@@ -44,7 +45,8 @@ function Listed({ runs }: { readonly runs: readonly Run[] }) {
       <div class="toolbar" role="search">
         <Search label="Search runs" value={q} onType={(text) => refine({ q: text })} />
         <p class="note" role="status">
-          {counted(found.length, "run")}. Choose some to lay their charts over each other.
+          {counted(found.length, "run")}. Choose some to lay their charts over each other. Solved is over the last{" "}
+          {RECENT_GROUPS} closed groups of each arm.
         </p>
       </div>
       {chosen.length > 0 && <Compared runs={chosen} />}
@@ -105,10 +107,11 @@ function Row({ run, chosen, onChoose }: RowProps) {
 function Cells({ run }: { readonly run: ReadRun }) {
   const { config, state } = run;
   const { solved, groups } = state.arms.reduce(
-    (sum, arm) => ({
-      solved: sum.solved + (arm.recentSolvedShare ?? 0) * Number(arm.groups),
-      groups: sum.groups + Number(arm.groups),
-    }),
+    (sum, { recentSolvedShare, groups: closed }) => {
+      if (recentSolvedShare === undefined) return sum;
+      const recent = Math.min(RECENT_GROUPS, Number(closed));
+      return { solved: sum.solved + recentSolvedShare * recent, groups: sum.groups + recent };
+    },
     { solved: 0, groups: 0 },
   );
   const { length } = config;

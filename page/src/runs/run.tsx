@@ -129,6 +129,7 @@ function Charts({ run, followed: { history } }: { readonly run: ReadRun; readonl
           <h2>
             Drawn most now: <a href={hrefOf(["runs", run.runId, "arms"])}>{why.armId}</a> ({percent(why.probability)})
           </h2>
+          {why.next !== "" && <p>Next: {why.next}.</p>}
           <p>{why.words}</p>
         </section>
       )}

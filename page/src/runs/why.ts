@@ -1,51 +1,132 @@
-/** Which arm is drawn most now, and why: what its policy goes by, in words. */
+/** Which arms are drawn most, and why: what the run's policy goes by, in words. */
 import type { ArmState } from "../../../clients/ts/src/public.ts";
-import { figure, percent } from "../words.ts";
+import { count, counted, figure, percent } from "../words.ts";
 import { policyName, type ReadRun } from "./state.ts";
 
 export interface Why {
   readonly armId: string;
   readonly probability: number;
   readonly words: string;
+  /** The arms that follow, with their shares; empty: it is drawn alone. */
+  readonly next: string;
 }
 
 /** Shares up to so much above an even one differ little. */
 const ALIKE = 1.25;
 
-export function mostDrawn(run: ReadRun): Why | undefined {
-  const arms = run.state.arms.filter(({ removed }) => !removed);
-  const [first, ...others] = [...arms].sort((a, b) => b.probability - a.probability);
+/** Arms that are named after the first. */
+const NAMED = 3;
+
+/** Closed groups of an arm behind its recent means (ArmState.recent_solved_share). */
+export const RECENT_GROUPS = 256;
+
+/** Undefined: no arm can be drawn. */
+export function mostDrawn({ state }: Pick<ReadRun, "state">): Why | undefined {
+  const drawn = state.arms.filter(isDrawn).sort((a, b) => b.probability - a.probability);
+  const [first, ...others] = drawn;
   if (first === undefined) return undefined;
-  const { armId, probability } = first;
-  const alike = others.length > 0 && probability < ALIKE / arms.length;
-  const words = alike ? `All arms are drawn nearly alike. ${reasonOf(run, first)}` : reasonOf(run, first);
-  return { armId, probability, words };
+  const alike = others.length > 0 && first.probability < ALIKE / drawn.length;
+  const reason = reasonOf(policyName(state.policy), first, others);
+  return {
+    armId: first.armId,
+    probability: first.probability,
+    words: [...(alike ? [`All ${count(drawn.length)} arms are drawn nearly alike.`] : []), reason, solved(first)]
+      .filter((part) => part !== "")
+      .join(" "),
+    next: nextOf(others),
+  };
 }
 
-function reasonOf({ state }: ReadRun, arm: ArmState): string {
-  const name = policyName(state.policy);
-  const { value, weight } = arm;
-  const others = state.arms.filter(({ armId, removed }) => armId !== arm.armId && !removed);
-  switch (name) {
+/** The others share the draws of an arm that is removed, masked or of weight 0. */
+function isDrawn({ removed, weight, maskedReason, probability }: ArmState): boolean {
+  return !removed && weight > 0 && maskedReason === undefined && probability > 0;
+}
+
+function nextOf(others: readonly ArmState[]): string {
+  const shown = others.slice(0, NAMED).map(({ armId, probability }) => `${armId} (${percent(probability)})`);
+  const rest = others.slice(NAMED);
+  const share = rest.reduce((sum, { probability }) => sum + probability, 0);
+  return [
+    ...shown,
+    ...(rest.length > 0 ? [`${counted(rest.length, "more arm")} (${percent(share)} together)`] : []),
+  ].join(", ");
+}
+
+function reasonOf(policy: string, arm: ArmState, others: readonly ArmState[]): string {
+  const value = figure(arm.value);
+  switch (policy) {
     case "frontier":
-      return `The frontier policy draws where success is near 0.29, for there most is learnt, and where it rises: of this arm it expects ${figure(value)}${arm.groups === 0n ? ", having seen no group of it yet" : ""}.${solved(arm)}`;
+      return frontierReason(arm, others);
     case "bandit":
-      if (others.length === 0)
-        return `It is the run's only arm, and the bandit's value of it is ${figure(value)}.${solved(arm)}`;
-      return `The bandit's value of it is ${figure(value)}, and ${figure(Math.max(...others.map((other) => other.value)))} of the next best: its groups moved the policy most.${solved(arm)}`;
-    case "mixture":
-      return `The mixture is fixed: its weight is ${figure(weight)} of ${figure(state.arms.reduce((sum, each) => sum + (each.removed ? 0 : each.weight), 0))}.`;
+      return banditReason(arm, others);
+    case "mixture": {
+      const whole = [arm, ...others].reduce((sum, { weight }) => sum + weight, 0);
+      return `The mixture is fixed: the arm's weight is ${figure(arm.weight)} of ${figure(whole)}.`;
+    }
     case "staged":
     case "replay":
     case "forgetting":
-      return `The run is in a part of its ${name} plan that gives it the most weight.${solved(arm)}`;
+      return `The run is in a part of its ${policy} plan that gives this arm the most weight.`;
     case "competence":
-      return `Its tier is the one to be mastered next.${solved(arm)}`;
+      return "The arm's tier is the one to be mastered next.";
     default:
-      return `The policy ${name} values it at ${figure(value)}.${solved(arm)}`;
+      return `The policy ${policy} values the arm at ${value}.`;
   }
 }
 
-function solved({ recentSolvedShare }: ArmState): string {
-  return recentSolvedShare === undefined ? "" : ` ${percent(recentSolvedShare)} of its newest samples are solved.`;
+/** The share of success that interests the frontier policy most. */
+const PEAK = 2 / 7;
+
+/** How much an arm interests the frontier policy by its expected success alone: 1 at the peak (server/curriculum/policies/frontier.ts). */
+function interest(arm: ArmState): number {
+  const m = expected(arm);
+  return (m ** 2 * (1 - m) ** 5) / (PEAK ** 2 * (1 - PEAK) ** 5);
+}
+
+/** The policy takes an arm without groups for one that solves half. */
+function expected({ groups, value }: ArmState): number {
+  return groups === 0n ? 0.5 : value;
+}
+
+/** Interest below which an arm has little more than its even share. */
+const LITTLE = 0.05;
+
+/**
+ * Three things make the interest: expected success, how fast it rises, and practice that moved nothing. Only the first is
+ * in the contract. Where an arm of more interest by success is drawn less, one of the other two explains it.
+ */
+function frontierReason(arm: ArmState, others: readonly ArmState[]): string {
+  const rule =
+    "The frontier policy prefers arms whose success is near 0.29 or rises, and leaves those that practice does not move.";
+  if (arm.groups === 0n) return `${rule} No group of this arm is closed yet: new arms are tried first.`;
+  const here = `It expects a success of ${figure(arm.value)} in this arm`;
+  const rival = others.reduce<ArmState | undefined>(
+    (best, other) => (interest(other) > interest(best ?? arm) ? other : best),
+    undefined,
+  );
+  if (Math.max(interest(arm), interest(rival ?? arm)) < LITTLE)
+    return `${rule} ${here}. No arm is near 0.29, so each has little more than an even share.`;
+  if (rival === undefined)
+    return `${rule} ${here}${others.length > 0 ? ", and no other arm's is of more interest" : ""}.`;
+  const there =
+    rival.groups === 0n
+      ? `${rival.armId} is new`
+      : `${figure(rival.value)} in ${rival.armId}, which is of more interest`;
+  return `${rule} ${here}, and ${there}; but that arm's success rises more slowly, or it was practised for long without moving.`;
+}
+
+function banditReason(arm: ArmState, others: readonly ArmState[]): string {
+  const value = figure(arm.value);
+  const best = others.reduce<ArmState | undefined>((so, one) => (so && so.value >= one.value ? so : one), undefined);
+  if (best === undefined) return `It is the only arm that is drawn, and the bandit values it at ${value}.`;
+  if (best.value <= arm.value)
+    return `The bandit values it at ${value}, and the next best, ${best.armId}, at ${figure(best.value)}.`;
+  return `The bandit values it at ${value}, and ${best.armId} at ${figure(best.value)}: it also tries arms that it knows little of.`;
+}
+
+function solved({ recentSolvedShare, groups }: ArmState): string {
+  if (recentSolvedShare === undefined) return "";
+  const recent = groups < BigInt(RECENT_GROUPS) ? groups : BigInt(RECENT_GROUPS);
+  const newest = recent === 1n ? "its only closed group" : `its last ${count(recent)} closed groups`;
+  return `${percent(recentSolvedShare)} of the samples in ${newest} are solved.`;
 }
