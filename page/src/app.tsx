@@ -4,10 +4,10 @@ import { lazy, Suspense } from "preact/compat";
 import { useEffect, useRef } from "preact/hooks";
 import { type Address, address, hrefOf } from "./address.ts";
 import { forgetToken, hasToken, lostSince } from "./session.ts";
-import { caller, roleAtLeast } from "./caller.ts";
+import { caller, mayNot, roleAtLeast } from "./caller.ts";
 import { arrive } from "./ui/arrival.ts";
 import { TokenDialog } from "./ui/token.tsx";
-import { Failure, Waiting } from "./ui/parts.tsx";
+import { Failure, Heading, NotForRole, Waiting } from "./ui/parts.tsx";
 import { clock } from "./words.ts";
 import { TasksView } from "./tasks/view.tsx";
 
@@ -45,15 +45,14 @@ export function App() {
   }, [place]);
   return (
     <div class="frame">
-      <a class="skip" href={location.hash} onClick={(event) => skip(event, main.current)}>
-        Skip to the content
-      </a>
-      <Rail current={view?.name} />
+      <Rail current={view?.name} onSkip={() => main.current?.focus()} />
       <div>
         <Lost />
         <main ref={main} tabIndex={-1}>
           <Guard key={path.slice(0, view?.parts).join("/")}>
-            <Suspense fallback={<Waiting />}>{view === undefined ? <Nowhere /> : <view.Shown />}</Suspense>
+            <Suspense fallback={<Waiting />}>
+              <Shown view={view} />
+            </Suspense>
           </Guard>
         </main>
       </div>
@@ -62,15 +61,35 @@ export function App() {
   );
 }
 
-function skip(event: Event, main: HTMLElement | null): void {
-  event.preventDefault();
-  main?.focus();
+function Shown({ view }: { readonly view: View | undefined }) {
+  if (view === undefined) return <Nowhere />;
+  if (view.role === undefined || roleAtLeast(view.role)) return <view.Shown />;
+  if (!mayNot(view.role)) return <Waiting />;
+  return (
+    <>
+      <Heading title={view.title} />
+      <NotForRole role={view.role} what="This view is" />
+    </>
+  );
 }
 
-function Rail({ current }: { readonly current: string | undefined }) {
+interface RailProps {
+  readonly current: string | undefined;
+  /** Moves the focus to the content. */
+  readonly onSkip: () => void;
+}
+
+function Rail({ current, onSkip }: RailProps) {
+  const skip = (event: Event) => {
+    event.preventDefault();
+    onSkip();
+  };
   const shown = views.filter(({ role }) => role === undefined || roleAtLeast(role));
   return (
-    <div class="rail">
+    <header class="rail">
+      <a class="skip" href={location.hash} onClick={skip}>
+        Skip to the content
+      </a>
       <a class="brand" href={hrefOf(["tasks"])}>
         <Mark /> Gradus
       </a>
@@ -86,7 +105,7 @@ function Rail({ current }: { readonly current: string | undefined }) {
         </ul>
       </nav>
       <Who />
-    </div>
+    </header>
   );
 }
 

@@ -24,7 +24,9 @@ effect(() => {
         known.value = { server, name: caller?.name ?? "", role: caller?.role ?? "operator" };
     },
     (error: unknown) => {
-      if (isNews()) known.value = { ...unknown, server: known.value.server };
+      // A call with the token before says nothing of this one.
+      if (!isNews()) return;
+      known.value = { ...unknown, server: known.value.server };
       noteFailure(error);
     },
   );
@@ -35,6 +37,11 @@ export const caller = computed(() => ({ name: known.value.name, role: known.valu
 export const serverInfo = computed(() => known.value.server);
 
 const roles = ["viewer", "trainer", "operator"];
+
+/** Whether it is known that the caller may not do what this role may. */
+export function mayNot(role: "viewer" | "trainer" | "operator"): boolean {
+  return caller.value.role !== "" && !roleAtLeast(role);
+}
 
 /** Whether the caller may do what this role may: what is shown. The server sees to it by itself. */
 export function roleAtLeast(role: "viewer" | "trainer" | "operator"): boolean {

@@ -26,8 +26,14 @@ export const gradus = computed<Gradus>(() => {
   return { ...clientOver(transport, defaults), unary };
 });
 
-/** Why a token is wanted; undefined: none is. */
-export const tokenWanted = signal<string | undefined>(undefined);
+interface TokenWanted {
+  /** A token was given, and the server refused it. */
+  readonly refused: boolean;
+  readonly why: string;
+}
+
+/** Undefined: no token is wanted. */
+export const tokenWanted = signal<TokenWanted | undefined>(undefined);
 
 /** Takes a token, or says why it is none. */
 export function giveToken(text: string): void {
@@ -38,7 +44,7 @@ export function giveToken(text: string): void {
     tokenWanted.value = undefined;
   } catch (error) {
     // No client could be made with it, not even by a page that is loaded again and finds it kept.
-    tokenWanted.value = noteFailure(error).message;
+    tokenWanted.value = { refused: false, why: noteFailure(error).message };
   }
 }
 
@@ -101,7 +107,11 @@ export function watchConnection(): void {
 /** Takes what a failed call says of the session, and gives what its view is to show. */
 export function noteFailure(thrown: unknown): Error {
   if (!(thrown instanceof GradusError)) return thrown instanceof Error ? thrown : new Error(String(thrown));
-  if (thrown.code === "UNAUTHENTICATED") tokenWanted.value = thrown.message;
+  if (thrown.code === "UNAUTHENTICATED") {
+    tokenWanted.value = { refused: token.value !== undefined, why: thrown.message };
+    // A page that is loaded again asks for a token rather than send this one again.
+    sessionStorage.removeItem(TOKEN);
+  }
   // It may be one thing that the server asks, e.g. a teacher, rather than the server.
   if (thrown.code === "UNAVAILABLE") void look();
   return thrown;

@@ -181,7 +181,7 @@ function headerCheck(
     if (origin !== undefined && origins?.has(origin) === false && !isOwn(origin, host)) return unlistedOrigin(origin);
     if (hosts !== undefined && !isAllowedHost(host, hosts)) return unlistedHost(host);
     const account = accountOf(authorization);
-    if (account === undefined) return unauthenticated();
+    if (account === undefined) return unauthenticated(authorization);
     const { token } = account;
     return token === undefined || isAtLeast(token.role, role) ? account : notAllowed(token, path, role);
   };
@@ -247,8 +247,10 @@ function unlistedOrigin(origin: string): RpcError {
   return new RpcError("PERMISSION_DENIED", message);
 }
 
-function unauthenticated(): RpcError {
-  return new RpcError("UNAUTHENTICATED", "this server wants its token: send 'authorization: Bearer <token>'");
+function unauthenticated(authorization: string | undefined): RpcError {
+  const wanted = "this server wants its token: send 'authorization: Bearer <token>'";
+  const refused = "this server has no token like the one that was sent: check it, or ask the server's operator for one";
+  return new RpcError("UNAUTHENTICATED", /^bearer +\S/i.test(authorization ?? "") ? refused : wanted);
 }
 
 function withdrawn({ name }: Account): RpcError {

@@ -15,7 +15,7 @@ export interface OpenedPage extends AsyncDisposable {
   whole(): Promise<void>;
   /** Holds the view, once all of it is there, against the picture of it that is kept. */
   picture(name: string): Promise<void>;
-  /** What a screen reader would stumble over: serious findings alone. */
+  /** What a screen reader would stumble over: all findings, whatever their impact. */
   findings(): Promise<readonly string[]>;
 }
 
@@ -92,10 +92,8 @@ async function findingsIn(page: Page): Promise<readonly string[]> {
     const { run } = (globalThis as unknown as { readonly axe: typeof axe }).axe;
     return run({ resultTypes: ["violations"] });
   });
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => {
-      const places = nodes.map(({ html }) => html).join(" ");
-      return `${id}: ${places.slice(0, 300)}`;
-    });
+  return violations.map(({ id, nodes }) => {
+    const places = nodes.map(({ html }) => html).join(" ");
+    return `${id}: ${places.slice(0, 300)}`;
+  });
 }

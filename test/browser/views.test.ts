@@ -46,7 +46,7 @@ describe("three questions, each in three clicks from the start", () => {
     const why = page.getByRole("region", { name: "Drawn most now" });
     await why.waitFor();
     expect(await why.innerText()).toMatch(
-      /Drawn most now: \w+ \(\d+%\)[^]*frontier policy draws where success is near/,
+      /Drawn most now: \w+ \(\d+%\)[^]*Next: \w+ \(\d+%\), \w+ \(\d+%\)\.[^]*frontier policy prefers arms/,
     );
     await page.getByRole("region", { name: "Mean reward" }).locator("svg").waitFor();
     await opened.picture("run");

@@ -60,7 +60,7 @@ test("recent figures say how many groups they are of", () => {
 });
 
 test("a bandit's best value is not said to be another's", () => {
-  expect(why("bandit", { probability: 0.6, value: 0.2 }, { probability: 0.4, value: 0.5 })?.words).toBe(
+  expect(why("bandit", { probability: 0.7, value: 0.2 }, { probability: 0.3, value: 0.5 })?.words).toBe(
     "The bandit values it at 0.2, and arm-1 at 0.5: it also tries arms that it knows little of.",
   );
   expect(why("bandit", { probability: 1, value: 0.2 })?.words).toMatch(/only arm that is drawn/);

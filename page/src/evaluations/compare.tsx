@@ -1,7 +1,7 @@
 /** Models in columns, the parts of their suite in rows, each figure with its interval. */
 import type { Report, ReportRow } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, refine } from "../address.ts";
-import { useAnswer } from "../answers.ts";
+import { LIST_MS, useAnswer } from "../answers.ts";
 import { Answered, Panel, Select } from "../ui/parts.tsx";
 import { Table } from "../ui/table.tsx";
 
@@ -16,6 +16,7 @@ export function Compared({ ids }: { readonly ids: readonly string[] }) {
     (gradus, options) =>
       Promise.all(ids.map(async (id) => ({ id, report: await gradus.evaluation(id).report(options) }))),
     [ids.join()],
+    { everyMs: LIST_MS },
   );
   return (
     <Panel title={ids.length === 1 ? "The report" : "Side by side"}>

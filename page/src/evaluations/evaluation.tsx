@@ -4,7 +4,7 @@ import { EvaluationService, type Report, type Sample } from "../../../clients/ts
 import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
 import { eachOfPages, present } from "../../../clients/ts/src/reply.ts";
 import { address, go, hrefOf } from "../address.ts";
-import { useAnswer } from "../answers.ts";
+import { LIST_MS, useAnswer } from "../answers.ts";
 import { roleAtLeast } from "../caller.ts";
 import { ChangeDialog } from "../runs/change.tsx";
 import { Group } from "../samples/group.tsx";
@@ -20,7 +20,9 @@ const { method } = EvaluationService;
 export function EvaluationPage({ id }: { readonly id: string }) {
   const { path, query } = address.value;
   const current = path[2] ?? "report";
-  const report = useAnswer((client, options) => client.evaluation(id).report(options), [id]);
+  const report = useAnswer((client, options) => client.evaluation(id).report(options), [id], {
+    everyMs: LIST_MS,
+  });
   return (
     <>
       <p class="crumbs">

@@ -3,7 +3,7 @@ import type { Evaluation } from "../../../clients/ts/src/public.ts";
 import { EvaluationService } from "../../../clients/ts/src/gen/gradus/v1/evaluation_pb.js";
 import { allPages } from "../../../clients/ts/src/reply.ts";
 import { address, hrefOf, refine } from "../address.ts";
-import { useAnswer } from "../answers.ts";
+import { LIST_MS, useAnswer } from "../answers.ts";
 import { Answered, Heading, Share } from "../ui/parts.tsx";
 import { Table } from "../ui/table.tsx";
 import { clock, count } from "../words.ts";
@@ -17,6 +17,7 @@ export function EvaluationList() {
         (page) => page.evaluations,
       ),
     [],
+    { everyMs: LIST_MS },
   );
   return (
     <>

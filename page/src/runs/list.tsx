@@ -1,7 +1,7 @@
 /** The runs of the server: how each stands, and how it went. */
 import type { HistoryRecord, Run } from "../../../clients/ts/src/public.ts";
 import { address, hrefOf, refine } from "../address.ts";
-import { type Ask, useAnswer } from "../answers.ts";
+import { type Ask, LIST_MS, useAnswer } from "../answers.ts";
 import { Answered, Heading, Search, Share, Tag } from "../ui/parts.tsx";
 import { useSeen } from "../ui/sight.ts";
 import { Table } from "../ui/table.tsx";
@@ -13,7 +13,7 @@ import { policyName, type ReadRun, readRun, standingOf } from "./state.ts";
 import { RECENT_GROUPS } from "./why.ts";
 
 export function RunList() {
-  const answer = useAnswer((gradus, options) => gradus.listRuns(options), []);
+  const answer = useAnswer((gradus, options) => gradus.listRuns(options), [], { everyMs: LIST_MS });
   return (
     <>
       <Heading title="Runs" note="What trainers are taught by: which task comes next, and why.">

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { RowState } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
 import type { ArmRows } from "../../../clients/ts/src/public.ts";
 import { address, named, refine } from "../address.ts";
-import { useAnswer } from "../answers.ts";
+import { LIST_MS, useAnswer } from "../answers.ts";
 import { roleAtLeast } from "../caller.ts";
 import { Answered, Panel, Search, Select, Share, Tag } from "../ui/parts.tsx";
 import { Rows } from "../ui/rows.tsx";
@@ -24,6 +24,7 @@ export function RowsOfRun({ run }: { readonly run: ReadRun }) {
   const answer = useAnswer(
     arm === undefined ? undefined : (client, options) => client.run(run.runId).rows(arm, options),
     [run.runId, arm],
+    { everyMs: 2 * LIST_MS },
   );
   const [isRating, setRating] = useState(false);
   if (arm === undefined) return <p class="empty">No arm of this run chooses among its rows.</p>;

@@ -1,8 +1,9 @@
 /** Samples in a table: the newest of a run, or those of an evaluation; filtered, and each with a link to all of its group. */
 import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
 import { address, hrefOf, refine } from "../address.ts";
 import { gradus } from "../session.ts";
-import { useAnswer } from "../answers.ts";
+import { LIST_MS, useAnswer } from "../answers.ts";
 import { outcomeTone, verdictWords } from "../outcomes/verdict.ts";
 import { visible } from "../outcomes/visible.ts";
 import { Answered, Failure, Search, Select, Tag } from "../ui/parts.tsx";
@@ -27,13 +28,17 @@ export function Samples({ load, kindName, kinds, noteName, of, empty }: SamplesP
   const { query } = address.value;
   const kind = query[kindName] ?? "";
   const filter = filterOf(query);
+  const isFurther = useRef(false);
   const answer = useAnswer(
     (client, { signal }) => loadSome((token) => load(client, filter, kind, token, signal), ""),
     [of, kind, JSON.stringify(filter)],
+    // Newer samples push the others down: a reader who has moved on in the list asks for them.
+    { everyMs: LIST_MS, holds: () => isFurther.current || (document.querySelector(".rows")?.scrollTop ?? 0) > 0 },
   );
   const further = useFurther(answer.value, (token) =>
     load(gradus.value, filter, kind, token, AbortSignal.timeout(FURTHER_MS)),
   );
+  isFurther.current = further.rows.length > 0 || further.waiting || further.error !== undefined;
   return (
     <>
       <Filters kindName={kindName} kinds={kinds} kind={kind} query={query} onLook={answer.again} />

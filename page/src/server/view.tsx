@@ -2,19 +2,23 @@
 import { type Environment, NoRewardReason, type ServerInfo } from "../../../clients/ts/src/public.ts";
 import { EnvironmentService } from "../../../clients/ts/src/gen/gradus/v1/environment_pb.js";
 import { present } from "../../../clients/ts/src/reply.ts";
-import { useAnswer } from "../answers.ts";
+import { LIST_MS, useAnswer } from "../answers.ts";
 import { taskHref } from "../tasks/choice.ts";
 import { Answered, Facts, Heading, Panel, Share, Tag } from "../ui/parts.tsx";
 import { count, counted, span } from "../words.ts";
 
 export function ServerView() {
-  const answer = useAnswer(async (gradus, options) => {
-    const [{ server }, environments] = await Promise.all([
-      gradus.unary(EnvironmentService.method.getServerInfo, {}, options),
-      gradus.listEnvironments({}, options),
-    ]);
-    return { server: present(server, "server"), environments };
-  }, []);
+  const answer = useAnswer(
+    async (gradus, options) => {
+      const [{ server }, environments] = await Promise.all([
+        gradus.unary(EnvironmentService.method.getServerInfo, {}, options),
+        gradus.listEnvironments({}, options),
+      ]);
+      return { server: present(server, "server"), environments };
+    },
+    [],
+    { everyMs: LIST_MS },
+  );
   return (
     <>
       <Heading title="Server" note="One process of it, as it says itself.">

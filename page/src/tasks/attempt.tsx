@@ -123,7 +123,7 @@ function Best({ best: { answer, baseline, svg } }: { readonly best: SolveTaskRes
           ]}
         />
       )}
-      {svg !== "" && <Picture svg={svg} />}
+      {svg !== "" && <Picture svg={svg} what="A best answer in its task" />}
     </section>
   );
 }

@@ -3,8 +3,8 @@ import { Goal, Split } from "../../../clients/ts/src/public.ts";
 import type { Environment } from "../../../clients/ts/src/public.ts";
 import { address, named, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
-import { roleAtLeast } from "../caller.ts";
-import { Answered, Heading, Search, Select, Tag } from "../ui/parts.tsx";
+import { mayNot, roleAtLeast } from "../caller.ts";
+import { Answered, Heading, NotForRole, Search, Select, Tag } from "../ui/parts.tsx";
 import { useSeen } from "../ui/sight.ts";
 import { counted } from "../words.ts";
 import { taskHref } from "./choice.ts";
@@ -81,6 +81,7 @@ function Shown({
           {counted(shown.length, "environment")}
         </p>
       </div>
+      {mayNot("trainer") && <NotForRole role="trainer" what="Tasks, and their pictures, are" />}
       <ul class="gallery">
         {shown.map((environment) => (
           <Card key={environment.id} environment={environment} level={level} split={split} />
@@ -115,14 +116,16 @@ function Card({
   return (
     <li>
       <a class="card" href={taskHref(id, { level, split })} ref={place}>
-        <div class="thumbnail">
-          {seen && roleAtLeast("trainer") && (
-            <TaskPicture
-              task={{ environment: id, level: level || undefined, split: asSplit(split), seed: 0n }}
-              decorative
-            />
-          )}
-        </div>
+        {!mayNot("trainer") && (
+          <div class="thumbnail">
+            {seen && roleAtLeast("trainer") && (
+              <TaskPicture
+                task={{ environment: id, level: level || undefined, split: asSplit(split), seed: 0n }}
+                decorative
+              />
+            )}
+          </div>
+        )}
         <div class="card-words">
           <h2>{id}</h2>
           <p>{description}</p>

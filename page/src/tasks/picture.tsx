@@ -6,6 +6,7 @@ import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { useAnswer } from "../answers.ts";
 import type { Gradus } from "../session.ts";
 import { type ChosenTask, keyOf } from "./choice.ts";
+import { saidBy } from "./said.ts";
 
 export interface Drawn {
   readonly svg: string;
@@ -33,28 +34,26 @@ export async function drawn(gradus: Gradus, taskId: string, given: Given | undef
   }
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&amp;": "&" };
-
-/** What the picture says of itself, for those who do not see it. A parser would apply its style, which is refused. */
-function saidBy(svg: string): string {
-  const words = ["title", "desc"].map((tag) => new RegExp(`<${tag}>([^<]*)<`).exec(svg)?.[1] ?? "");
-  return words.join(" ").replace(/&(lt|gt|quot|amp);/g, (entity) => ENTITIES[entity] ?? entity);
+interface PictureProps extends Drawn {
+  /** What it shows, where the picture does not say it. */
+  readonly what: string;
+  readonly decorative?: boolean;
 }
 
-export function Picture({ svg, decorative = false }: Drawn & { readonly decorative?: boolean }) {
+export function Picture({ svg, what, decorative = false }: PictureProps) {
   const [url, setUrl] = useState<string>();
   useEffect(() => {
     const made = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [svg]);
-  return url === undefined ? null : <img class="picture" src={url} alt={decorative ? "" : saidBy(svg)} />;
+  return url === undefined ? null : <img class="picture" src={url} alt={decorative ? "" : saidBy(svg, what)} />;
 }
 
 /** The answer as it would lie in the instance; nothing where it cannot be drawn. */
 export function AnswerPicture({ taskId, completion }: { readonly taskId: string; readonly completion: string }) {
   const answer = useAnswer((gradus, options) => drawn(gradus, taskId, { completion }, options), [taskId, completion]);
-  return answer.value === undefined ? null : <Picture svg={answer.value} />;
+  return answer.value === undefined ? null : <Picture svg={answer.value} what="The answer in its task" />;
 }
 
 /** The picture of the task that is chosen; of those without one, the beginning of what is asked. */
@@ -76,5 +75,5 @@ export function TaskPicture({
   if (answer.value === undefined) return null;
   const { svg, prompt } = answer.value;
   if (svg === undefined) return <p class="note excerpt">{prompt.slice(0, 400)}</p>;
-  return <Picture svg={svg} decorative={decorative} />;
+  return <Picture svg={svg} what={`A task of ${task.environment}`} decorative={decorative} />;
 }

@@ -4,7 +4,8 @@ import { AnswerFormat, Source } from "../../../clients/ts/src/public.ts";
 import { answerFormatNames } from "../../../clients/ts/src/choices.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
-import { Answered, Facts, Failure, Heading, Panel, Segments, Select, Waiting } from "../ui/parts.tsx";
+import { mayNot, roleAtLeast } from "../caller.ts";
+import { Answered, Facts, Failure, Heading, NotForRole, Panel, Segments, Select, Waiting } from "../ui/parts.tsx";
 import { visible } from "../outcomes/visible.ts";
 import { formatWords } from "../words.ts";
 import { AsACall } from "./as-a-call.tsx";
@@ -28,7 +29,47 @@ export function TaskPage({ environment: id }: { readonly environment: string }) 
       <p class="crumbs">
         <a href={hrefOf(["tasks"])}>Tasks</a> /
       </p>
-      <Answered answer={environment}>{(found) => <OfEnvironment environment={found} />}</Answered>
+      <Answered answer={environment}>
+        {(found) =>
+          roleAtLeast("trainer") ? (
+            <OfEnvironment environment={found} />
+          ) : mayNot("trainer") ? (
+            <Described environment={found} />
+          ) : (
+            <Waiting />
+          )
+        }
+      </Answered>
+    </>
+  );
+}
+
+/** What a viewer may know: making a task takes the role trainer. */
+function Described({ environment }: { readonly environment: Environment }) {
+  const { id, version, description, goal, levels, answerFormats } = environment;
+  const formats = answerFormats.map((format) => formatNames[format] ?? "").map((name) => formatWords[name] ?? name);
+  return (
+    <>
+      <Heading title={id} note={`${description} (${goalWords[goal]})`} />
+      <NotForRole role="trainer" what="Its tasks are" />
+      <Panel title="The environment">
+        <Facts
+          facts={[
+            ["version", version],
+            ["answer formats", formats.join(", ")],
+          ]}
+        />
+      </Panel>
+      <Panel title="Levels">
+        <ul class="entries">
+          {levels.map(({ name, description: words }) => (
+            <li key={name}>
+              <h3>{name}</h3>
+              <p class="note">{words}</p>
+            </li>
+          ))}
+        </ul>
+      </Panel>
     </>
   );
 }

@@ -1,6 +1,7 @@
 /** What all views are made of. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { hrefOf } from "../address.ts";
 import type { Answer } from "../answers.ts";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { lostSince } from "../session.ts";
@@ -77,6 +78,16 @@ export function Answered<T>({
     return <Failure error={error} again={again} />;
   if (value === undefined) return <Waiting />;
   return <>{children(value)}</>;
+}
+
+/** In place of what the caller's token may not ask for. `what` is the sentence's beginning, e.g. "This view is". */
+export function NotForRole({ role, what }: { readonly role: string; readonly what: string }) {
+  return (
+    <p class="empty">
+      {what} for tokens with the role {role}. Yours may look at <a href={hrefOf(["runs"])}>runs</a>,{" "}
+      <a href={hrefOf(["evaluations"])}>evaluations</a> and the <a href={hrefOf(["server"])}>server</a>.
+    </p>
+  );
 }
 
 export function Waiting() {

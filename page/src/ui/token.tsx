@@ -3,13 +3,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { giveToken, tokenWanted } from "../session.ts";
 
 export function TokenDialog() {
-  const why = tokenWanted.value;
+  const wanted = tokenWanted.value;
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
   useEffect(() => {
-    if (why === undefined) dialog.current?.close();
+    if (wanted === undefined) dialog.current?.close();
     else if (dialog.current?.open === false) dialog.current.showModal();
-  }, [why]);
+  }, [wanted]);
   const give = (event: Event) => {
     event.preventDefault();
     giveToken(text);
@@ -22,8 +22,8 @@ export function TokenDialog() {
   return (
     <dialog ref={dialog} aria-labelledby="token-title" onCancel={(event) => event.preventDefault()} onClose={stay}>
       <form onSubmit={give}>
-        <h2 id="token-title">This server asks for a token</h2>
-        <p class="note">{why}</p>
+        <h2 id="token-title">{wanted?.refused ? "The server refused the token" : "This server asks for a token"}</h2>
+        <p class={wanted?.refused ? "effect poor" : "note"}>{wanted?.why}</p>
         <label class="field">
           <span>Token</span>
           <input
