@@ -33,6 +33,7 @@ export default defineConfig({
   // Wherever a proxy puts it.
   base: "./",
   plugins: [compressed()],
+  worker: { format: "es" },
   build: {
     outDir: "dist",
     emptyOutDir: true,

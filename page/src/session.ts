@@ -13,7 +13,8 @@ const LIVE_MS = 10_000;
 /** A server that says nothing for so long is away: a machine that is gone refuses no connection. */
 const SILENT_MS = 5_000;
 
-const token = signal(sessionStorage.getItem(TOKEN) ?? undefined);
+/** What calls are made with; undefined: nothing. */
+export const token = signal(sessionStorage.getItem(TOKEN) ?? undefined);
 
 /** The client, and what calls of the contract that it has no words for are made with. */
 export type Gradus = GradusClient & Pick<Caller, "unary">;

@@ -103,18 +103,6 @@ test("an address may hold any text, and what is gone", async () => {
   expect(opened.complaints).toEqual([]);
 });
 
-test("a watch that breaks off is begun again while the server is there", async () => {
-  await using opened = await openView(browser, `${server.http}/#/runs`);
-  const { page } = opened;
-  await page.getByRole("link", { name: "hostile", exact: true }).waitFor();
-  let begun = 0;
-  await page.route("**/WatchRun", (route) => (begun++ === 0 ? route.abort() : route.continue()));
-  await opened.go("#/runs/hostile");
-  await eventually(async () => expect(begun).toBe(2));
-  await opened.whole();
-  expect(await page.locator(".failure").allInnerTexts()).toEqual([]);
-});
-
 /** What has the focus: its name, or what stands in it. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate<string>(`(() => {

@@ -1,6 +1,6 @@
 /** How verdicts look: never by colour alone, for their words stand with them. */
 import type { Outcome, VerdictName } from "../../../clients/ts/src/outcomes.ts";
-import type { Tone } from "../ui/parts.tsx";
+import type { Tone } from "../ui/tone.ts";
 
 export function verdictTone(verdict: VerdictName, solved: boolean): Tone {
   if (solved) return "good";

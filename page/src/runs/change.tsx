@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { noteFailure } from "../session.ts";
 import { Dialog, leaveDialog } from "../ui/dialog.tsx";
-import { Failure, type Tone } from "../ui/parts.tsx";
+import { Failure } from "../ui/parts.tsx";
+import type { Tone } from "../ui/tone.ts";
 import { count } from "../words.ts";
 import type { ReadRun } from "./state.ts";
 

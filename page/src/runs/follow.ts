@@ -1,15 +1,14 @@
 /** One run, live: its state as the server tells it, and its history behind it. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
-import { type Gradus, gradus, noteFailure, returns } from "../session.ts";
+import { type Gradus, gradus, noteFailure, returns, token } from "../session.ts";
 import { type History, readHistory, STEPS } from "./history.ts";
 import { type Line, linesOf } from "./lines.ts";
 import { type ReadRun, readRun } from "./state.ts";
+import { watchRun } from "./watch.ts";
 
 /** Between two looks at the history of a run that goes on: what a chart of a few hundred steps shows does not change faster. */
 const PAUSE_MS = 2_000;
-/** Between two states: the whole of a run's, of all of its arms. */
-const INTERVAL_MS = 1_000;
 /** Before a watch that broke off is begun again. */
 const AGAIN_MS = 2_000;
 /** What stays as it is, however often it is asked for. */
@@ -84,12 +83,12 @@ async function follow(client: Gradus, { runId, signal, tell, watched }: Follower
   if (run === undefined) throw new Error("this server cannot read the run; its log says why");
   tell({ run });
   watched.sees(run);
-  for await (const state of client.run(runId).watch({ signal, intervalMs: INTERVAL_MS })) {
+  for await (const state of watchRun(client, { runId, token: token.peek(), signal })) {
     run = { ...run, state };
     tell({ run });
     watched.sees(run);
   }
-  throw new Error("the run was deleted");
+  if (!signal.aborted) throw new Error("the run was deleted");
 }
 
 interface Following {

@@ -1,6 +1,6 @@
 /** A run's state in words. */
 import type { Policy, Run, RunConfig, RunShape, RunState } from "../../../clients/ts/src/public.ts";
-import type { Tone } from "../ui/parts.tsx";
+import type { Tone } from "../ui/tone.ts";
 
 export interface Standing {
   readonly word: string;

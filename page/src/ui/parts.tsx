@@ -6,6 +6,7 @@ import type { Answer } from "../answers.ts";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { lostSince } from "../session.ts";
 import { useArrival } from "./arrival.ts";
+import type { Tone } from "./tone.ts";
 
 type Children = { readonly children?: ComponentChildren };
 
@@ -43,8 +44,6 @@ export function Panel({
     </section>
   );
 }
-
-export type Tone = "good" | "bad" | "poor" | "plain" | "best";
 
 /** A word that says how something stands. */
 export function Tag({ tone = "plain", children }: Children & { readonly tone?: Tone }) {
