@@ -1,13 +1,18 @@
 /** Run files, as commands take them. */
 import { fromJson } from "@bufbuild/protobuf";
+import type { Command } from "commander";
+import { existsSync } from "node:fs";
 import {
   CreateRunRequestSchema,
   type GradusCode,
   GradusError,
   type RunConfig,
   RunConfigSchema,
+  Source,
 } from "../clients/ts/src/public.ts";
+import { didYouMean } from "../envs/lib/text.ts";
 import { fieldIn, type LineProblem, lineIn, readRunText } from "../server/run-files/read.ts";
+import { collect } from "./connection.ts";
 import { readFileOf } from "./files.ts";
 import { CliProblem } from "./problem.ts";
 
@@ -20,6 +25,26 @@ export interface RunFile {
   readonly config: RunConfig;
   /** The line of a field, or of the nearest one around it that the file gives, e.g. of "policy.bandit.epsilon". */
   readonly lineOf: (field: string) => number;
+  /** Values of --pool that name no environment of its arms: pools of this process, where a command knows such. */
+  readonly pools: readonly string[];
+}
+
+/** Options that change a run file before it is used. */
+export interface ChangeFlags {
+  readonly set?: readonly string[];
+  readonly pool?: readonly string[];
+}
+
+/** Of every command that reads a run file; `pool`: the command has no --pool of another meaning. */
+export function addChangeOptions(command: Command, { pool }: { readonly pool: boolean }): Command {
+  command.option(
+    "--set <path=value>",
+    "set a field of the file, e.g. length=3200, policy.bandit.epsilon=0.2, arms.real/T0.weight=2, arms.0.weight=2; may be given several times",
+    collect,
+  );
+  const words =
+    "the pool that arms of an environment draw their rows from, e.g. countdown=tasks; may be given several times";
+  return pool ? command.option("--pool <environment=name>", words, collect) : command;
 }
 
 export type RunFileResult =
@@ -29,21 +54,47 @@ export type RunFileResult =
 
 const fields = [CreateRunRequestSchema.field.runId, ...RunConfigSchema.fields];
 
-/** Reads the file that an option names; its problems come out as one that ends the command. */
-export function readRunFile(option: string, path: string): RunFile {
-  const result = parseRunFile(path, readFileOf(option, path));
+/** Reads the file that an option names, with changes; its problems come out as one that ends the command. */
+export function readRunFile(option: string, path: string, flags: ChangeFlags = {}): RunFile {
+  const result = parseRunFile(path, readFileOf(option, path), flags);
   if (result.kind === "read") return result.file;
   throw new CliProblem("usage", result.problems.join("\n"));
 }
 
-/** Reads a run file's text; `path` is for messages. */
-export function parseRunFile(path: string, text: string): RunFileResult {
-  const result = readRunText(text, fields);
+/** Reads a run file's text, with changes; `path` is for messages. */
+export function parseRunFile(path: string, text: string, { set, pool = [] }: ChangeFlags = {}): RunFileResult {
+  const result = readRunText(text, fields, set);
   if (result.kind === "invalid")
     return { kind: "invalid", problems: result.problems.map((problem) => lineOfProblem(path, problem)) };
   const { runId, config } = result.text;
   const lineOf = (field: string): number => lineIn(result.text, field);
-  return { kind: "read", file: { path, runId, config: fromJson(RunConfigSchema, config), lineOf } };
+  const read = fromJson(RunConfigSchema, config);
+  const pools = pool.filter((given) => !isPoolSet(read, given));
+  return { kind: "read", file: { path, runId, config: read, lineOf, pools } };
+}
+
+/** Arms of an environment whose rows are a pool's: those that say so, or if none does those that say nothing. */
+function rowSpecs({ arms, evaluationArms }: RunConfig, environment: string) {
+  const specs = [...arms, ...evaluationArms].flatMap(({ spec }) => (spec?.environment === environment ? [spec] : []));
+  const real = specs.filter(({ source }) => source === Source.REAL);
+  return real.length > 0 ? real : specs.filter(({ source }) => source === Source.UNSPECIFIED);
+}
+
+/** Puts a pool in place of the arms' own, if "environment=name" names arms of the file; a file is no pool's name. */
+function isPoolSet(config: RunConfig, given: string): boolean {
+  const [environment = "", name = ""] = given.split("=");
+  const specs = given.includes("=") && !existsSync(name) ? rowSpecs(config, environment) : [];
+  for (const spec of specs) Object.assign(spec, { source: Source.REAL, pool: name });
+  return specs.length > 0;
+}
+
+/** Refuses values of --pool that name no environment of the file's arms. */
+export function checkPools({ path, config, pools: [unknown] }: RunFile): void {
+  if (unknown === undefined) return;
+  const ids = [...new Set(config.arms.map(({ spec }) => spec?.environment ?? ""))];
+  const [id = ""] = unknown.split("=");
+  const near = didYouMean(id, ids) || `; it has: ${ids.join(", ")}`;
+  throw new CliProblem("usage", `--pool wants environment=name, and ${path} has no arm of '${id}' with rows${near}`);
 }
 
 /** "run.yaml:12: policy.bandit.epsilon: …"; line 0: it is not known. */

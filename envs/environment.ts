@@ -31,6 +31,8 @@ export interface Level<Values extends Parameters = Parameters> {
   readonly parameters: Values;
   /** Refused for the train split. */
   readonly evaluationOnly?: boolean;
+  /** Families of arms, exports and the warm-up leave it out unless they name it. */
+  readonly byName?: boolean;
   /** It has fewer instances than can be divided (SMALL in splits.ts), and all of them lie in every split. */
   readonly small?: boolean;
 }

@@ -200,9 +200,9 @@ function chosen({ environments }: Registry, { environments: ids, levels }: Solve
 
 function levelsOf({ id, levels }: Environment, choice: SolverChoice): readonly string[] {
   const allowed = levels.filter(({ evaluationOnly }) => choice.split !== "train" || evaluationOnly !== true);
-  const names = allowed
-    .map(({ name }) => name)
-    .filter((name) => choice.levels.length === 0 || choice.levels.includes(name));
+  const usual = allowed.filter(({ byName }) => choice.split !== "train" || byName !== true);
+  const named = allowed.filter(({ name }) => choice.levels.includes(name));
+  const names = (choice.levels.length === 0 ? usual : named).map(({ name }) => name);
   if (names.length > 0) return names;
   throw new CliProblem("usage", `--level: ${id} has ${allowed.map(({ name }) => name).join(", ")}`);
 }

@@ -88,13 +88,13 @@ export interface LevelCost {
 }
 
 /**
- * Makes tasks of every level that is trained on, forgets them, and says what the last of each cost. Levels for evaluation
- * alone have the same code, and no trainer waits for them.
+ * Makes tasks of every level that is usually trained on, forgets them, and says what the last of each cost. The other
+ * levels share their code.
  */
 export function makeFirstTasks({ environments }: Registry): readonly LevelCost[] {
   const costs: LevelCost[] = [];
   for (const environment of environments) {
-    const trained = environment.generator?.levels.filter((level) => level.evaluationOnly !== true) ?? [];
+    const trained = environment.generator?.levels.filter((level) => level.evaluationOnly !== true && level.byName !== true) ?? [];
     for (const { parameters } of trained) {
       let cpuMs = 0;
       for (let seed = 0; seed < WARM_UP_TASKS; seed++) {

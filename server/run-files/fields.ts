@@ -281,7 +281,7 @@ function problem(reading: Reading, { offset, field }: Place, message: string): u
 }
 
 /** A key as it is written: an arm may be called 1, or true. */
-function keyOf({ key }: YAMLMap["items"][number]): string {
+export function keyOf({ key }: YAMLMap["items"][number]): string {
   if (!isScalar(key)) return String(key);
   return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
 }

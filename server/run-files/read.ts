@@ -1,6 +1,7 @@
 /** Run files: a run's configuration in YAML or JSON, as people write it. What is wrong is said with its line. Pure. */
 import type { DescField, JsonObject } from "@bufbuild/protobuf";
 import { isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from "yaml";
+import { changed, NOWHERE } from "./changes.ts";
 import { aliasesOf, NODES_MAX, type Reading, readFields } from "./fields.ts";
 
 /** A run file that was read. Plain data. */
@@ -25,12 +26,19 @@ export type RunTextResult =
   /** In the order of the file. */
   | { readonly kind: "invalid"; readonly problems: readonly LineProblem[] };
 
-/** `fields`: run_id, and those of the contract's RunConfig. */
-export function readRunText(text: string, fields: readonly DescField[]): RunTextResult {
+/**
+ * `fields`: run_id, and those of the contract's RunConfig. `changes`: made before the file is read, each as "path=value",
+ * e.g. "arms.easy.weight=2"; what they set stands in line 0.
+ */
+export function readRunText(
+  text: string,
+  fields: readonly DescField[],
+  changes: readonly string[] = [],
+): RunTextResult {
   const counter = new LineCounter();
   // Seeds have 64 bits.
   const document = parseDocument(text, { lineCounter: counter, intAsBigInt: true, prettyErrors: false });
-  const lineAt = (offset: number): number => counter.linePos(offset).line;
+  const lineAt = (offset: number): number => (offset === NOWHERE ? 0 : counter.linePos(offset).line);
   const syntax = [...document.errors, ...document.warnings];
   if (syntax.length > 0)
     return {
@@ -44,7 +52,11 @@ export function readRunText(text: string, fields: readonly DescField[]): RunText
     nodesLeft: NODES_MAX,
     top: fields,
   };
-  const json = readTop(reading, fields, document.contents);
+  const contents = changes.reduce<Node | null>(
+    (tree, change) => changed(reading, tree, change) ?? tree,
+    document.contents,
+  );
+  const json = readTop(reading, fields, contents);
   if (json === undefined || reading.problems.length > 0) {
     const problems = reading.problems.toSorted((a, b) => a.offset - b.offset);
     return {
@@ -54,7 +66,7 @@ export function readRunText(text: string, fields: readonly DescField[]): RunText
   }
   const { run_id: runId, ...config } = json;
   const lines = new Map([...reading.offsets].map(([field, offset]) => [field, lineAt(offset)] as const));
-  lines.set("", lineAt(startOf(document.contents)));
+  lines.set("", lineAt(startOf(contents)));
   return { kind: "read", text: { runId: typeof runId === "string" ? runId : undefined, config, lines } };
 }
 

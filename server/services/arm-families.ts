@@ -59,7 +59,10 @@ function levelsOf({ difficulty, split }: TaskSpec, environments: readonly Enviro
     .filter(({ generator, asked }) => (generator ?? asked) !== undefined)
     .flatMap((environment) =>
       environment.levels
-        .filter(({ name, evaluationOnly }) => isOf(wanted, name) && !(trains && evaluationOnly === true))
+        .filter(({ name, evaluationOnly, byName }) => {
+          if (trains && evaluationOnly === true) return false;
+          return isOf(wanted, name) && !(wanted === "*" && byName === true);
+        })
         .map((level) => ({ environment, level })),
     );
 }

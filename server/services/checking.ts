@@ -21,7 +21,7 @@ import { placesOf } from "./places.ts";
 import { invalidAt } from "./refusal.ts";
 import { runConfigFromWire, runConfigToWire } from "./run-config.ts";
 import { askingOf, doneOr } from "./showing.ts";
-import { checkConfig } from "../curriculum/core/config.ts";
+import { checkConfig, checkParts } from "../curriculum/core/config.ts";
 
 type Handlers = Pick<ServiceHandlers<typeof wire.CurriculumService>, "checkRun" | "simulateRun">;
 
@@ -74,7 +74,7 @@ async function readConfig(deps: ServiceDeps, wireConfig: wire.RunConfig): Promis
   const isServed = await servedOf(wireConfig.arms, deps.registry);
   const given = runConfigFromWire(wireConfig, { ...deps, isServed });
   const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
-  const wrong = checkConfig(config);
+  const wrong = checkConfig(config) ?? checkParts(config, config.policy);
   if (wrong !== undefined) throw invalidAt("config.", wrong);
   return config;
 }

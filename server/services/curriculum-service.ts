@@ -39,6 +39,7 @@ import { okOrThrow } from "./refusal.ts";
 import { evaluationToWire, issuedToWire } from "./run-task.ts";
 import { readGroupId, readRunId } from "./run-ids.ts";
 import { addedArms, runConfigFromWire, runConfigToWire } from "./run-config.ts";
+import { checkSameTrainer } from "./trainer-settings.ts";
 import { policyFromWire } from "./wire-policy.ts";
 import { groupToWire, listedToWire, runToWire, stateToWire } from "./wire-run.ts";
 
@@ -88,6 +89,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       }
       const rated = begunRatings(deps, { arms: config.arms, from: 0 }, asked.arms, "config.arms");
       const { run, created } = okOrThrow(await runs.create(runId, config, rated), "config.");
+      checkSameTrainer(runId, runConfigToWire(run.config), asked);
       return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
     },
     async getRun(request) {

@@ -1,5 +1,7 @@
 /** The settings of a trainer, which a run keeps for it: each must lie in its range. */
-import { type TrainerSettings, TrainerSettingsSchema } from "../gen/gradus/v1/curriculum_pb.js";
+import { create } from "@bufbuild/protobuf";
+import { type RunConfig, type TrainerSettings, TrainerSettingsSchema } from "../gen/gradus/v1/curriculum_pb.js";
+import { RpcError } from "../transport/rpc.ts";
 import { checkBytes, checkRange, invalid } from "./check.ts";
 
 const TEXT_BYTES_MAX = 256;
@@ -24,4 +26,16 @@ export function checkTrainer(settings: TrainerSettings, field: string): void {
   }
   if (!IMPORTANCE_LEVELS.includes(settings.importanceLevel))
     throw invalid(`${field}.importance_level`, `it is '${settings.importanceLevel}', and must be token or sequence`);
+}
+
+/** Refuses settings other than those that a run has; a configuration without any has no opinion. */
+export function checkSameTrainer(runId: string, kept: RunConfig, asked: RunConfig): void {
+  if (asked.trainer === undefined) return;
+  const [one, other] = [kept.trainer ?? create(TrainerSettingsSchema), asked.trainer];
+  const differs = (name: string): boolean =>
+    one[name as keyof TrainerSettings] !== other[name as keyof TrainerSettings];
+  const found = TrainerSettingsSchema.fields.find(({ localName }) => differs(localName));
+  if (found === undefined) return;
+  const field = `trainer.${found.name}`;
+  throw new RpcError("ALREADY_EXISTS", `run "${runId}" exists with another ${field}`, { field });
 }

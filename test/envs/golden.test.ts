@@ -147,7 +147,10 @@ function isLonger(now: Recorded, golden: Golden): boolean {
 function record(environment: SyncEnvironment, golden: Golden | undefined) {
   const own = cases.filter((each) => each.environment === environment);
   const places = own.flatMap((given) => PLACES.map(([seed, split]) => ({ given, seed, split })));
-  const released = places.filter(({ given, split }) => given.level.evaluationOnly !== true || split !== "train");
+  const taken = places.filter(({ given, split }) => given.level.evaluationOnly !== true || split !== "train");
+  // Levels that are taken by name were for evaluation alone once: their tasks for training stand behind the others.
+  const isLater = ({ given, split }: (typeof taken)[number]) => given.level.byName === true && split === "train";
+  const released = [...taken.filter((place) => !isLater(place)), ...taken.filter(isLater)];
   const tasks = released.map(({ given, seed, split }, i) => taskRecord(given, seed, split, golden?.tasks[i]?.answer));
   const rows = [...pools.values()].filter((pool) => pool.definition === environment).flatMap(poolRecord);
   return { environment: environment.id, version: environment.version, tasks, rows };

@@ -20,7 +20,7 @@ import type { Local } from "../../local.ts";
 import { warn } from "../../notes.ts";
 import { print, printJson } from "../../print.ts";
 import { CliProblem, problemOf } from "../../problem.ts";
-import { lineOfProblem, readRunFile } from "../../run-file.ts";
+import { addChangeOptions, type ChangeFlags, lineOfProblem, parseRunFile, type RunFile } from "../../run-file.ts";
 
 export function addCheck(group: Command): void {
   const command = group
@@ -34,12 +34,17 @@ export function addCheck(group: Command): void {
 Rows of --pool that hold no task, and what a server must have for a file (a judge, a sandbox, a teacher), are warnings.
 With --pool it is always said here, and no server is asked.`,
     );
-  addSuiteOptions(addConnectionOptions(command)).action((paths: readonly string[], flags: Flags) =>
-    flags.server === undefined || (flags.pool ?? []).length > 0 ? checkHere(paths, flags) : checkThere(paths, flags),
-  );
+  const takes = addConnectionOptions(addChangeOptions(command, { pool: false }));
+  addSuiteOptions(takes).action((paths: readonly string[], flags: Flags) => {
+    const files = paths.map((path) => readAs(path, flags));
+    // A pool that no file takes for its arms is one of this process.
+    const pool = (flags.pool ?? []).filter((given) => !files.some(({ file }) => file?.pools.includes(given) === false));
+    const isHere = flags.server === undefined || pool.length > 0;
+    return isHere ? checkHere(files, { ...flags, pool }) : checkThere(files, flags);
+  });
 }
 
-interface Flags extends ConnectionFlags {
+interface Flags extends ConnectionFlags, ChangeFlags {
   readonly json?: boolean;
 }
 
@@ -56,42 +61,56 @@ interface CheckedRun extends Checked {
   /** Of a file that cannot be read: what kind of problem that is. */
   readonly unread?: CliProblem["kind"];
   /** As the file has it, and as a server makes it of that, with families spelled out; undefined: there are problems. */
-  readonly run?: { readonly config: RunConfig; readonly created: RunConfig };
+  readonly run?: Pick<RunFile, "config" | "lineOf"> & { readonly created: RunConfig };
 }
 
-/** By a server, or by the same handlers here; a file that cannot be read has a problem like others. */
-async function checkedBy(client: GradusClient, file: string): Promise<CheckedRun> {
-  let text: string;
+/** A file that was read, or what is wrong with it; a file that cannot be opened has a problem like others. */
+interface ReadRun {
+  readonly path: string;
+  readonly file?: RunFile;
+  readonly problems: readonly string[];
+  readonly unread?: CliProblem["kind"];
+}
+
+function readAs(path: string, flags: Flags): ReadRun {
   try {
-    text = readFileOf("<files...>", file);
+    const result = parseRunFile(path, readFileOf("<files...>", path), flags);
+    return result.kind === "read" ? { path, file: result.file, problems: [] } : { path, problems: result.problems };
   } catch (error) {
     if (!(error instanceof CliProblem)) throw error;
-    return { file, problems: [error.message], warnings: [], unread: error.kind };
+    return { path, problems: [error.message], unread: error.kind };
   }
-  const { problems, warnings, config, created } = await client.checkRun({ file: text });
-  const said = (remarks: typeof problems) => remarks.map((remark) => lineOfProblem(file, remark));
+}
+
+/** By a server, or by the same handlers here. */
+async function checkedBy(client: GradusClient, { path, file, ...read }: ReadRun): Promise<CheckedRun> {
+  if (file === undefined) return { file: path, warnings: [], ...read };
+  const { config, lineOf } = file;
+  const { problems, warnings, created } = await client.checkRun(config);
+  const said = (remarks: typeof problems) =>
+    remarks.map((remark) => ({ ...remark, line: remark.field === "" ? 0 : lineOf(remark.field) }));
+  const inOrder = said(problems).sort((a, b) => a.line - b.line);
   return {
-    file,
-    problems: said(problems),
-    warnings: said(warnings),
-    ...(created !== undefined && { arms: created.arms.map(({ id }) => id) }),
-    ...(config !== undefined && created !== undefined && { run: { config, created } }),
+    file: path,
+    problems: inOrder.map((remark) => lineOfProblem(path, remark)),
+    warnings: said(warnings).map((remark) => lineOfProblem(path, remark)),
+    ...(created !== undefined && { arms: created.arms.map(({ id }) => id), run: { config, created, lineOf } }),
   };
 }
 
 /** By a server, which knows its pools, and what it can ask. */
-async function checkThere(paths: readonly string[], flags: Flags): Promise<void> {
-  const files = await withClient(flags, (client) => eachOf(paths, (path) => checkedBy(client, path)));
+async function checkThere(read: readonly ReadRun[], flags: Flags): Promise<void> {
+  const files = await withClient(flags, (client) => eachOf(read, (each) => checkedBy(client, each)));
   tell(files, [], flags.json);
 }
 
-async function checkHere(paths: readonly string[], { json, ...flags }: Flags): Promise<void> {
+async function checkHere(read: readonly ReadRun[], { json, ...flags }: Flags): Promise<void> {
   const asked = { ...ANY_TEACHER, ...flags };
   const local = await localOf(asked, "runs");
   try {
     const poolWords = poolWarnings(local, configOf(asked).pools);
-    const files = await eachOf(paths, async (path) => {
-      const checked = await checkedBy(local.client, path);
+    const files = await eachOf(read, async (each) => {
+      const checked = await checkedBy(local.client, each);
       return { ...checked, warnings: [...checked.warnings, ...needWarnings(local.deps.registry, checked)] };
     });
     tell(files, poolWords, json);
@@ -102,9 +121,9 @@ async function checkHere(paths: readonly string[], { json, ...flags }: Flags): P
   }
 }
 
-async function eachOf<T>(paths: readonly string[], check: (path: string) => Promise<T>): Promise<readonly T[]> {
+async function eachOf<Of, T>(read: readonly Of[], check: (each: Of) => Promise<T>): Promise<readonly T[]> {
   const checked: T[] = [];
-  for (const path of paths) checked.push(await check(path));
+  for (const each of read) checked.push(await check(each));
   return checked;
 }
 
@@ -150,7 +169,7 @@ const needOf = (port: string): string => portKinds.find(([name]) => name === por
 /** What not every server has, each at the first arm that needs it. */
 function needWarnings(registry: Registry, { file, run }: CheckedRun): readonly string[] {
   if (run === undefined) return [];
-  const { lineOf } = readRunFile("<files...>", file);
+  const { lineOf } = run;
   const seen = new Set<string>();
   return specsOf(run.created).flatMap(([field, spec]) => {
     const found = registry.find(spec?.environment ?? "", spec?.version || undefined);

@@ -4,7 +4,7 @@ import type { ControlOptions, RunHandle } from "../../../clients/ts/src/public.t
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { print, printJson } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
-import { inRunFile, readRunFile } from "../../run-file.ts";
+import { addChangeOptions, type ChangeFlags, inRunFile, readRunFile } from "../../run-file.ts";
 
 interface Flags extends ConnectionFlags {
   readonly json?: boolean;
@@ -35,8 +35,9 @@ function addUpdatePolicy(group: Command): void {
     .argument("<run>", "its id")
     .argument("<file>", "a run file, of which the policy is read, and nothing else")
     .option("--json", "print JSON");
-  addServerOptions(command).action(async (id: string, path: string, flags: Flags) => {
-    const file = readRunFile("<file>", path);
+  const takes = addChangeOptions(command, { pool: false });
+  addServerOptions(takes).action(async (id: string, path: string, flags: Flags & ChangeFlags) => {
+    const file = readRunFile("<file>", path, flags);
     const { policy } = file.config;
     if (policy === undefined) throw new CliProblem("usage", `${file.path} has no policy`);
     const { options, noEffect } = noting();

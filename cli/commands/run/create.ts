@@ -6,11 +6,18 @@ import { note } from "../../notes.ts";
 import { ratesIn } from "../../pools/rates.ts";
 import { jsonOf, print, printJson } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
-import { inRunFile, readRunFile, type RunFile } from "../../run-file.ts";
+import {
+  addChangeOptions,
+  type ChangeFlags,
+  checkPools,
+  inRunFile,
+  readRunFile,
+  type RunFile,
+} from "../../run-file.ts";
 import { stateLines } from "../../runs/lines.ts";
 import { terminalWidth } from "../../print.ts";
 
-interface Flags {
+interface Flags extends ChangeFlags {
   readonly runId?: string;
   readonly rates?: readonly string[];
   readonly json?: boolean;
@@ -28,21 +35,24 @@ export function addCreate(group: Command): void {
       collect,
     )
     .option("--json", "print JSON: the contract's Run");
-  addServerOptions(command).action(async (path: string, flags: Flags & ConnectionFlags) => {
-    const file = readRunFile("<file>", path);
-    const rates = (flags.rates ?? []).map((given) => ratedArm(file, given));
-    const id = idOf(file, flags.runId);
-    const run = await withServer(flags, async (client) => {
-      const created = await createdOf(client, file, id);
-      // What a run has learnt since is worth more than what it was to begin with.
-      if (created.state !== undefined && created.state.batchesDrawn > 0n && rates.length > 0)
-        note(`run ${id} has drawn already, and keeps what it knows of its rows: --rates is passed over`);
-      else for (const { arm, of } of rates) await client.run(id).rateRows(arm, of);
-      return created;
-    });
-    if (flags.json) printJson(jsonOf(RunSchema, run));
-    else if (run.state !== undefined) print(stateLines(run.config, run.state, terminalWidth()).join("\n"));
-  });
+  addServerOptions(addChangeOptions(command, { pool: true })).action(
+    async (path: string, flags: Flags & ConnectionFlags) => {
+      const file = readRunFile("<file>", path, flags);
+      checkPools(file);
+      const rates = (flags.rates ?? []).map((given) => ratedArm(file, given));
+      const id = idOf(file, flags.runId);
+      const run = await withServer(flags, async (client) => {
+        const created = await createdOf(client, file, id);
+        // What a run has learnt since is worth more than what it was to begin with.
+        if (created.state !== undefined && created.state.batchesDrawn > 0n && rates.length > 0)
+          note(`run ${id} has drawn already, and keeps what it knows of its rows: --rates is passed over`);
+        else for (const { arm, of } of rates) await client.run(id).rateRows(arm, of);
+        return created;
+      });
+      if (flags.json) printJson(jsonOf(RunSchema, run));
+      else if (run.state !== undefined) print(stateLines(run.config, run.state, terminalWidth()).join("\n"));
+    },
+  );
 }
 
 /** What the server refuses of the file's names its line. */

@@ -2,11 +2,11 @@
 import type { Command } from "commander";
 import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
 import { CliProblem } from "../../problem.ts";
-import { inRunFile, readRunFile } from "../../run-file.ts";
+import { addChangeOptions, type ChangeFlags, checkPools, inRunFile, readRunFile } from "../../run-file.ts";
 import { wholeNumber } from "../../task-options.ts";
 import { noting, said } from "./control.ts";
 
-interface Flags extends ConnectionFlags {
+interface Flags extends ConnectionFlags, ChangeFlags {
   readonly removeArm?: readonly string[];
   readonly numGenerations?: number;
   readonly promptsPerUpdate?: number;
@@ -25,12 +25,13 @@ export function addShape(group: Command): void {
     .option("--prompts-per-update <n>", "tasks in an update batch", wholeNumber(1, 4096))
     .option("--length <n>", "tasks in the whole run; 0: no end", wholeNumber(0, Number.MAX_SAFE_INTEGER))
     .option("--json", "print JSON");
-  addServerOptions(command).action(updateShape);
+  addServerOptions(addChangeOptions(command, { pool: true })).action(updateShape);
 }
 
 async function updateShape(id: string, path: string | undefined, flags: Flags): Promise<void> {
   const { removeArm: removeArms, numGenerations, promptsPerUpdate, length } = flags;
-  const file = path === undefined ? undefined : readRunFile("[file]", path);
+  const file = path === undefined ? undefined : readRunFile("[file]", path, flags);
+  if (file !== undefined) checkPools(file);
   const given = [file, removeArms, numGenerations, promptsPerUpdate, length];
   if (given.every((value) => value === undefined))
     throw new CliProblem(

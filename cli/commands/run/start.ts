@@ -13,12 +13,12 @@ import { note } from "../../notes.ts";
 import { checkOut, makeDirectory } from "../../out.ts";
 import { print, printJson } from "../../print.ts";
 import { CliProblem, problemOf } from "../../problem.ts";
-import { readRunFile } from "../../run-file.ts";
+import { addChangeOptions, type ChangeFlags, readRunFile } from "../../run-file.ts";
 import { wholeNumber } from "../../task-options.ts";
 import { createdOf } from "./create.ts";
 import { drawnBy, drawnText, writeChart } from "./history.ts";
 
-interface Flags extends ConnectionFlags {
+interface Flags extends ConnectionFlags, ChangeFlags {
   readonly runId?: string;
   readonly updates?: number;
   readonly chart?: string;
@@ -60,11 +60,14 @@ Examples:
   gradus run start examples/adsc.yaml
   gradus run start examples/adsc.yaml --updates 20 --chart adsc.svg`,
     );
-  addConnectionOptions(command).addHelpText("after", VERIFIERS_HELP).action(start);
+  addConnectionOptions(addChangeOptions(command, { pool: false }))
+    .addHelpText("after", VERIFIERS_HELP)
+    .action(start);
 }
 
-async function start(path: string, flags: Flags): Promise<void> {
-  const file = readRunFile("<file>", path);
+async function start(path: string, asked: Flags): Promise<void> {
+  const file = readRunFile("<file>", path, asked);
+  const flags = { ...asked, pool: file.pools };
   const id = flags.runId ?? file.runId ?? nameOf(path);
   const chart = flags.chart ?? join("out", `${id}.svg`);
   if (flags.chart === undefined) makeDirectory("--chart", "out");

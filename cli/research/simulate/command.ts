@@ -7,12 +7,12 @@ import { addLocalOptions, ANY_TEACHER, collect, type LocalFlags, localOf } from 
 import { checkOut, writeOut } from "../../out.ts";
 import { print, printJson, table } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
-import { readRunFile, type RunFile } from "../../run-file.ts";
+import { addChangeOptions, type ChangeFlags, readRunFile, type RunFile } from "../../run-file.ts";
 import type { Comparison, Side } from "./compare.ts";
 import { wholeNumber } from "../../task-options.ts";
 import { createdOf } from "../../commands/run/create.ts";
 
-interface Flags extends LocalFlags {
+interface Flags extends LocalFlags, ChangeFlags {
   readonly student: string;
   readonly seeds: number;
   readonly updates?: number;
@@ -48,7 +48,7 @@ export function addSimulate(program: Command): void {
     .option("--chart <file>", "write an SVG of what it draws, the mean over the students")
     .option("--json", "print JSON")
     .addHelpText("after", help());
-  addLocalOptions(command).action(simulate);
+  addLocalOptions(addChangeOptions(command, { pool: false })).action(simulate);
 }
 
 function help(): string {
@@ -70,8 +70,9 @@ function share(text: string): number {
   throw new InvalidArgumentError("Want a number above 0 and at most 1.");
 }
 
-async function simulate(path: string, flags: Flags): Promise<void> {
-  const file = readRunFile("<file>", path);
+async function simulate(path: string, asked: Flags): Promise<void> {
+  const file = readRunFile("<file>", path, asked);
+  const flags = { ...asked, pool: file.pools };
   const { chart } = flags;
   if (chart !== undefined) checkOut("--chart", chart);
   const compared = await comparedOf(file, flags);

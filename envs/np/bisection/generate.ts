@@ -117,7 +117,7 @@ export const generator = defineGenerator({
         noise: 0.02,
         reference: 1,
       },
-      evaluationOnly: true,
+      byName: true,
     },
   ],
   generate(p, rng): BisectionInstance {

@@ -37,7 +37,7 @@ export const generator = defineGenerator({
       name: "reference",
       description: "as the papers' public code makes its benchmark: 16 to 20 vertices, a clique of 4 to 8 planted",
       parameters: { ...ranges({ vertices: [16, 20], clique: [4, 8] }), density: 0.5, reference: 1 },
-      evaluationOnly: true,
+      byName: true,
     },
   ],
   generate(p, rng) {

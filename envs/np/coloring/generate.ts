@@ -51,7 +51,7 @@ export const generator = defineGenerator({
       name: "reference",
       description: "as the papers' public code makes its benchmark: 32 to 40 vertices, 6 to 8 colours, density 0.5",
       parameters: { ...ranges({ vertices: [32, 40], colors: [6, 8] }), density: 0.5, reference: 1 },
-      evaluationOnly: true,
+      byName: true,
     },
   ],
   generate({ vertices_min, vertices_max, colors_min, colors_max, density, reference }, rng) {

@@ -61,7 +61,7 @@ export const generator = defineGenerator({
         part_max: 1,
         reference: 1,
       },
-      evaluationOnly: true,
+      byName: true,
     },
   ],
   generate(p, rng) {

@@ -43,7 +43,7 @@ export const generator = defineGenerator({
       description:
         "as the papers' public code makes its benchmark: 40 to 50 vertices, an independent set of 16 to 20 planted, density 0.4",
       parameters: { ...ranges({ vertices: [40, 50], set: [16, 20], density: [0.4, 0.4] }), reference: 1 },
-      evaluationOnly: true,
+      byName: true,
     },
   ],
   generate(p, rng) {

@@ -111,7 +111,7 @@ export const generator = defineGenerator({
         ...ranges({ items: [55, 80], planted: [25, 35], weight: [50, 200], ratio: [1.2, 1.6], factor: [1.02, 1.15] }),
         reference: 1,
       },
-      evaluationOnly: true,
+      byName: true,
     },
   ],
   generate(p, rng): KnapsackInstance | undefined {

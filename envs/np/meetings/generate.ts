@@ -169,7 +169,7 @@ const levels = [
       size_max: 5,
       reference: 1,
     },
-    evaluationOnly: true,
+    byName: true,
   },
 ];
 

@@ -63,7 +63,7 @@ export const generator = defineGenerator({
       description:
         "as the papers' public code makes its benchmark: 30 to 40 elements, 20 to 30 subsets of 1 to 0.4 of the elements",
       parameters: { ...ranges({ elements: [30, 40], subsets: [20, 30] }), subset_size_factor: 0.4, reference: 1 },
-      evaluationOnly: true,
+      byName: true,
     },
   ],
   generate(p, rng): SetCoverInstance {

@@ -77,7 +77,7 @@ export const generator = defineGenerator({
       description:
         "as the papers' public code makes its benchmark: 15 to 20 numbers from 1 to 15; 10 to 15 of them make the target",
       parameters: { ...ranges({ numbers: [15, 20], planted: [10, 15], value: [1, 15] }), reference: 1 },
-      evaluationOnly: true,
+      byName: true,
     },
   ],
   generate(p, rng): SubsetSumInstance {

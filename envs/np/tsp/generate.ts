@@ -67,7 +67,7 @@ const REFERENCE = {
   name: "reference",
   description: "as the papers' public code makes its benchmark: 45 to 55 cities, distances from 10 to 100",
   parameters: ranges({ cities: [45, 55], distance: [10, 100] }),
-  evaluationOnly: true,
+  byName: true,
 };
 
 export const generator = defineGenerator({

@@ -178,6 +178,19 @@ function checkSignalThere(policy: Policy, { feedbackSource, numGenerations, arms
   );
 }
 
+/**
+ * Refuses a policy with a part, such as a stage, that is shorter than an update batch: a batch is of the part that its
+ * first task is in, so that such a part may never be drawn. Runs that have one go on.
+ */
+export function checkParts({ length, promptsPerUpdate }: RunConfig, policy: Policy): Invalid | undefined {
+  const least = length === 0 ? promptsPerUpdate : Math.min(promptsPerUpdate, length);
+  const parts = definitionOf(policy).lasts?.(policy.config, length) ?? [];
+  const short = parts.find(({ tasks }) => Math.round(tasks) < least);
+  if (short === undefined) return undefined;
+  const words = `lasts ${Math.round(short.tasks)} tasks, less than an update batch of ${promptsPerUpdate}`;
+  return invalid(`policy.${policy.kind}.${short.field}`, `${words}: make it longer, or lower prompts_per_update`);
+}
+
 interface PolicyInForce {
   readonly config: RunConfig;
   readonly policy: Policy;
@@ -291,11 +304,6 @@ function contractName(path: string, policyKind: string): string {
   );
 }
 
-/** The settings that a configuration keeps for its trainer, as its creator gave them. */
-function trainerOf({ given }: RunConfig): unknown {
-  return given === "" ? undefined : (JSON.parse(given) as { readonly trainer?: unknown }).trainer;
-}
-
 /** Without how many rows the pools had: a run goes on with other rows. */
 function uncountedArm(arm: Arm): Arm {
   return arm.rows === undefined || arm.source !== "real" ? arm : { ...arm, rows: { ...arm.rows, rows: 0 } };
@@ -307,9 +315,8 @@ function uncounted(policy: Policy): Policy {
 }
 
 /**
- * The first field, as the contract names it, in which a run's configuration differs from one that is asked for;
- * undefined: they mean the same. Of `given` only the trainer's settings count, and only if the asked one has some: the
- * rest may say the same thing in another way, such as a default in full.
+ * The first field, as the contract names it, in which two configurations differ; undefined: they mean the same. `given`
+ * does not count: it may say the same thing in another way, such as a default in full.
  */
 export function differingField(a: RunConfig, b: RunConfig): string | undefined {
   if (a.policy.kind !== b.policy.kind) return "policy.kind";
@@ -321,9 +328,6 @@ export function differingField(a: RunConfig, b: RunConfig): string | undefined {
     arms: config.arms.map(uncountedArm),
     policy: writePolicy(uncounted(config.policy)),
   }));
-  const asked = trainerOf(b);
-  const path =
-    firstDifference(one, other, "") ??
-    (asked === undefined ? undefined : firstDifference(trainerOf(a) ?? {}, asked, "trainer"));
+  const path = firstDifference(one, other, "");
   return path === undefined ? undefined : contractName(path, a.policy.kind);
 }

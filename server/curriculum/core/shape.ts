@@ -1,5 +1,5 @@
 /** Changes of a run's shape: which arms it has, and how many completions, prompts and tasks. */
-import { checkConfig } from "./config.ts";
+import { checkConfig, checkParts } from "./config.ts";
 import type { Reshaped } from "./events.ts";
 import type { RowsRated } from "./row-arms.ts";
 import type { RunState } from "./state.ts";
@@ -57,6 +57,8 @@ export function decideShape<Spec, Key extends InstanceKey>(
   const policy = shape.policy ?? state.policy;
   const weights = config.arms.map((arm, i) => (arm.removed ? 0 : (state.weights[i] ?? arm.weight)));
   // The policy that the run was created with may not suit the arms any more: the one in force is checked instead.
-  const found = checkConfig({ ...config, policy }, weights, state);
+  const { length, promptsPerUpdate } = shape;
+  const isCut = [length, promptsPerUpdate, shape.policy].some((changed) => changed !== undefined);
+  const found = checkConfig({ ...config, policy }, weights, state) ?? (isCut ? checkParts(config, policy) : undefined);
   return found ?? { kind: "reshaped", config, policy: shape.policy ?? null };
 }

@@ -4,7 +4,7 @@ import { type ArmWeights, checkArmWeights } from "./arm-weights.ts";
 import { fieldsOf } from "./fields.ts";
 import type { PolicyDefinition, Progress, RunShape } from "./policy.ts";
 import { standingCodec } from "./staged.ts";
-import { checkShare, nextPart, stagePhases, stageShares, type Standing, standingAt } from "./stages.ts";
+import { checkShare, nextPart, stagePhases, stageShares, type Standing, standingAt, toTheEnd } from "./stages.ts";
 
 const DOMAINS_MAX = 64;
 const NAME_BYTES_MAX = 64;
@@ -47,21 +47,25 @@ export function domainOrder({ domains, transfers, reversed }: ForgettingConfig):
   return [...domains].sort((a, b) => sign * ((means.get(a.name) ?? 0) - (means.get(b.name) ?? 0)));
 }
 
-function standing(config: ForgettingConfig, state: Standing, { cursor, length }: Progress): Standing {
+/** How long each domain lasts, in their order. */
+function lastsOf(config: ForgettingConfig, length: number): readonly number[] {
   const shared = config.domains.reduce((sum, { share = 0 }) => sum + share, 0);
   const unsaid = config.domains.filter(({ share }) => share === undefined).length;
   const even = Math.max(0, 1 - shared) / Math.max(1, unsaid);
   // Boundaries are those of the sums of shares: rounding does not add up.
   let end = 0;
   let before = 0;
-  const lasts = domainOrder(config).map(({ share = even }) => {
+  return domainOrder(config).map(({ share = even }) => {
     if (length === 0) return Infinity;
     end += share;
     const last = Math.round(end * length) - before;
     before += last;
     return last;
   });
-  return standingAt(lasts, state, cursor);
+}
+
+function standing(config: ForgettingConfig, state: Standing, { cursor, length }: Progress): Standing {
+  return standingAt(lastsOf(config, length), state, cursor);
 }
 
 function checkDomains({ domains }: ForgettingConfig, { armIds, length }: RunShape): Invalid | undefined {
@@ -130,6 +134,14 @@ export const forgetting: PolicyDefinition<ForgettingConfig, Standing> = {
     reversed,
   }),
   check: (config, run) => checkDomains(config, run) ?? checkTransfers(config),
+  lasts(config, length) {
+    const lasts = lastsOf(config, length);
+    const parts = domainOrder(config).map((domain, i) => ({
+      field: `domains[${config.domains.indexOf(domain)}]`,
+      tasks: lasts[i] ?? 0,
+    }));
+    return toTheEnd(parts, length);
+  },
   takesFeedback: false,
   initial: (_config, _armCount, cursor) => ({ stage: 0, from: cursor }),
   /** It stays in the domain it is in where the order up to there is the same; else it starts afresh. */

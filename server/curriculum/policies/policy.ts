@@ -85,6 +85,12 @@ export interface RankUse {
   readonly draws: (armId: string) => boolean;
 }
 
+/** A part of a run, such as a stage: its field, and how many tasks it lasts. */
+export interface Part {
+  readonly field: string;
+  readonly tasks: number;
+}
+
 export type Advance<State> =
   { readonly kind: "advanced"; readonly state: State } | { readonly kind: "refused"; readonly message: string };
 
@@ -108,6 +114,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   write(config: Config): { readonly [name: string]: Json };
   /** Whether the configuration can be as it is. */
   check(config: Config, run: RunShape): Invalid | undefined;
+  /** How many tasks each of its parts lasts in a run of that length (0: no end), Infinity for no end. Left out: no parts. */
+  lasts?(config: Config, length: number): readonly Part[];
   /** Whether a draw must wait for feedback that is due, and `observe` be told of it. */
   readonly takesFeedback: boolean;
   /** What `observe` is given of a group of an arm; left out: the absolute advantage. */

@@ -121,6 +121,8 @@ export const replay: PolicyDefinition<ReplayConfig, ReplayState> = {
   check: (config, run) =>
     checkCycle(config, run) ??
     checkStages(config.stages, run.armIds, config.cycle.kind === "tasks" ? config.cycle.tasks : run.length),
+  lasts: (config, length) =>
+    stageTasks(config, cycleTasks(config, length)).map((tasks, i) => ({ field: `stages[${i}]`, tasks })),
   takesFeedback: false,
   initial: (_config, _armCount, cursor) => ({
     cycle: 0,

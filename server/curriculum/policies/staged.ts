@@ -13,6 +13,7 @@ import {
   stageShares,
   type Standing,
   standingAt,
+  toTheEnd,
   withCounted,
   writeStages,
 } from "./stages.ts";
@@ -30,12 +31,15 @@ export const standingCodec: Codec<Standing> = {
   },
 };
 
-function standing({ stages }: StagedConfig, state: Standing, { cursor, length }: Progress): Standing {
-  const lasts = stages.map(({ extent }) => {
+function lastsOf({ stages }: StagedConfig, length: number): readonly number[] {
+  return stages.map(({ extent }) => {
     if (extent.kind === "open") return Infinity;
     return extent.kind === "share" ? Math.round(extent.share * length) : extent.tasks;
   });
-  return standingAt(lasts, state, cursor);
+}
+
+function standing(config: StagedConfig, state: Standing, { cursor, length }: Progress): Standing {
+  return standingAt(lastsOf(config, length), state, cursor);
 }
 
 function stageOf(config: StagedConfig, state: Standing, progress: Progress): Stage | undefined {
@@ -47,6 +51,11 @@ export const staged: PolicyDefinition<StagedConfig, Standing> = {
   read: (parameters) => ({ stages: readStages(fieldsOf(parameters, ["stages"])) }),
   write: ({ stages }) => ({ stages: writeStages(stages) }),
   check: ({ stages }, { armIds, length }) => checkStages(stages, armIds, length),
+  lasts: (config, length) =>
+    toTheEnd(
+      lastsOf(config, length).map((tasks, i) => ({ field: `stages[${i}]`, tasks })),
+      length,
+    ),
   takesFeedback: false,
   initial: (_config, _armCount, cursor) => ({ stage: 0, from: cursor }),
   /** It stays in the stage of the same number, or in the last, which goes on from where it began. */

@@ -3,7 +3,7 @@ import type { Json } from "../core/json.ts";
 import { invalid, type Invalid, type RankRange } from "../core/types.ts";
 import { type ArmWeights, checkArmWeights, sharesOf, weightIn } from "./arm-weights.ts";
 import { type Fields, UnreadField } from "./fields.ts";
-import { type Advance, type ArmRecord, positive, type RankUse } from "./policy.ts";
+import { type Advance, type ArmRecord, type Part, positive, type RankUse } from "./policy.ts";
 import { checkRankRange, readRanks, rowsWithin, writeRanks } from "./ranks.ts";
 
 const STAGES_MAX = 64;
@@ -146,6 +146,13 @@ export function standingAt(lasts: readonly number[], standing: Standing, cursor:
     from = end;
   }
   return { stage, from };
+}
+
+/** How long parts last of which the last one goes on to the run's end, whatever it says itself. */
+export function toTheEnd(parts: readonly Part[], length: number): readonly Part[] {
+  const before = parts.slice(0, -1).reduce((sum, { tasks }) => sum + tasks, 0);
+  const left = length === 0 || before === Infinity ? Infinity : Math.max(0, length - before);
+  return parts.map((part, i) => (i === parts.length - 1 ? { ...part, tasks: left } : part));
 }
 
 /** The next of `count` parts, from a cursor on; in the last there is nothing to move on to. */

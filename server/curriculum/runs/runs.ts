@@ -1,5 +1,5 @@
 /** Runs: every operation of the curriculum on them. Any number of processes may work on one store. */
-import { checkConfig, checkPolicy, checkRunId, checkWeights, differingField } from "../core/config.ts";
+import { checkConfig, checkParts, checkPolicy, checkRunId, checkWeights, differingField } from "../core/config.ts";
 import type { RunEvent } from "../core/events.ts";
 import {
   decideAdvantages,
@@ -144,6 +144,9 @@ function keeping<Spec, Key extends InstanceKey>(
   const create: All["create"] = async (runId, config, rated = []) => {
     const invalid = checkRunId(runId) ?? checkConfig(config);
     if (invalid !== undefined) return invalid;
+    // A run that is there goes on, though it would not be created today.
+    const short = checkParts(config, config.policy);
+    if (short !== undefined && (await store.find(runId)) === undefined) return short;
     const atMs = clock.now();
     const created = { kind: "created", runId, incarnation: newIncarnation(), config, atMs } as const;
     const following = (after: RunState<Spec, Key>): readonly RunEvent<Spec, Key>[] => {
@@ -259,7 +262,7 @@ function controlling<Spec, Key extends InstanceKey>(
     updatePolicy: (runId, policy, by, validateOnly) =>
       control(
         [runId, by, validateOnly],
-        (state) => checkPolicy({ ...state, policy }) ?? [{ kind: "policyUpdated", policy }],
+        (state) => checkPolicy({ ...state, policy }) ?? checkParts(state.config, policy) ?? [{ kind: "policyUpdated", policy }],
         (state) => ofPolicy(state, policy),
       ),
     setWeights: (runId, changed, by, validateOnly) => {

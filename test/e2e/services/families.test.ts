@@ -1,6 +1,7 @@
 /** Families of arms: one line for each level of all environments that match, spelled out in what is created. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { environments } from "../../../envs/registry.ts";
+import { Split } from "../../../server/gen/gradus/v1/task_pb.js";
 import { parseRunFile } from "../../../cli/run-file.ts";
 import { configOf, MIXTURE } from "./run-of.ts";
 import { failureOf, openWire, type Wire } from "./wire.ts";
@@ -15,7 +16,7 @@ const family = (environment: string, more: object = {}) => ({ spec: { environmen
 const np = environments.filter(({ id }) => id.startsWith("np/"));
 const idsOf = (levels: readonly string[]) => np.flatMap(({ id }) => levels.map((level) => `${id}/${level}`));
 const everyId = np.flatMap(({ id, levels }) =>
-  levels.filter((l) => l.evaluationOnly !== true).map((l) => `${id}/${l.name}`),
+  levels.filter((l) => l.evaluationOnly !== true && l.byName !== true).map((l) => `${id}/${l.name}`),
 );
 
 /** What would be made of these arms. */
@@ -35,6 +36,18 @@ test("np/* is an arm for each level of each problem, whose tasks the run gives o
   expect((await wire.curriculum.createRun({ runId: "family", config })).created).toBe(false);
   const { tasks } = await wire.curriculum.nextBatch({ runId: "family", cursor: 0n, count: 8 });
   for (const { armId } of tasks) expect(idsOf(["easy"])).toContain(armId);
+});
+
+test("level reference is trained on where an arm or a family names it, and nowhere else", async () => {
+  const level = (value: string) => ({ difficulty: { case: "level", value } });
+  expect(everyId.filter((id) => id.endsWith("/reference"))).toEqual([]);
+  expect(await checked([family("np/*", level("*"))])).toEqual(everyId);
+  expect(await checked([family("np/*", level("ref*"))])).toEqual(idsOf(["reference"]));
+  const config = configOf({ arms: [family("np/*", level("reference"))], policy: MIXTURE });
+  await wire.curriculum.createRun({ runId: "reference", config });
+  const { tasks } = await wire.curriculum.nextBatch({ runId: "reference", cursor: 0n, count: 8 });
+  for (const { armId } of tasks) expect(idsOf(["reference"])).toContain(armId);
+  expect(tasks.map(({ split }) => split)).toEqual(tasks.map(() => Split.TRAIN));
 });
 
 test("arms that are named stay first and as they are, and a family has the others", async () => {

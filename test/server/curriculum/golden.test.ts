@@ -33,6 +33,7 @@ import {
   stagedPolicy,
   train,
   value,
+  writeRun,
 } from "./support.ts";
 
 /** Synthetic tasks are fresh; the real arms have ten rows each, so that runs repeat some. */
@@ -174,8 +175,10 @@ test("a journal with an import of before issued hashes were packed leads to the 
 describe.each(recorded)("the recorded run $name", ({ name, config, script }) => {
   test("is drawn as it was, and its journal leads to the state that it led to", async () => {
     const store = memoryStore();
-    const { runs, clock } = bench({ store, source });
-    value(await runs.create("run", config));
+    const all = bench({ store, source });
+    const { runs, clock } = all;
+    // Some of them have a stage that is too short for a new run.
+    if ((await runs.create("run", config)).kind === "invalid") await writeRun(all, "run", config);
     await script(runs, clock);
     const events = (await store.read((await store.find("run"))?.key ?? -1, 0)) ?? [];
     const journal = `${events.map((event) => Buffer.from(event).toString("base64")).join("\n")}\n`;

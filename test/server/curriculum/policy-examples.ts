@@ -47,7 +47,7 @@ export const policyExamples: readonly { readonly name: string; readonly policy: 
   { name: "replay of fresh instances", policy: replayPolicy({ instances: "FRESH" }) },
   {
     name: "replay of the same instances, in cycles of so many tasks",
-    policy: replayPolicy({ instances: "SAME", cycle: { kind: "tasks", tasks: 2 * PROMPTS + 1 } }),
+    policy: replayPolicy({ instances: "SAME", cycle: { kind: "tasks", tasks: 4 * PROMPTS + 1 } }),
   },
   { name: "competence that widens", policy: competencePolicy() },
   { name: "competence that moves on", policy: competencePolicy({ step: "MOVE_ON", threshold: 0.4, window: 8 }) },

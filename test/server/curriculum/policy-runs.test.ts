@@ -24,7 +24,7 @@ import {
 } from "./support.ts";
 
 const BATCHES = 9;
-const LENGTH = 10 * PROMPTS;
+const LENGTH = 12 * PROMPTS;
 
 /** Pools of 40 rows, so that instances come again, ranked; the run's rewards depend on the instance. */
 const source = sourceOf(({ arm, ordinal }) => {

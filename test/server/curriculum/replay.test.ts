@@ -85,9 +85,9 @@ describe("the same instances", () => {
     value(await runs.create("run", config({})));
     const { tasks: first } = await train(runs, "run", 15);
     expect(new Set(first.map(({ key }) => key.hash)).size).toBe(30);
-    value(await runs.updatePolicy("run", config({ instances: "SAME", cycle: { kind: "tasks", tasks: 10 } }).policy));
-    const { tasks: second } = await train(runs, "run", 10, 30);
-    expect(second.slice(10).map(({ key }) => key)).toEqual(second.slice(0, 10).map(({ key }) => key));
+    value(await runs.updatePolicy("run", config({ instances: "SAME", cycle: { kind: "tasks", tasks: 20 } }).policy));
+    const { tasks: second } = await train(runs, "run", 15, 30);
+    expect(second.slice(20).map(({ key }) => key)).toEqual(second.slice(0, 10).map(({ key }) => key));
     expect(second.slice(0, 5).map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4]);
   });
 

@@ -9,7 +9,7 @@ import type { ReplayConfig } from "../../../server/curriculum/policies/replay.ts
 import type { BanditConfig } from "../../../server/curriculum/policies/bandit/config.ts";
 import type { Stage } from "../../../server/curriculum/policies/stages.ts";
 import type { NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
-import type { ListedView } from "../../../server/curriculum/runs/journal.ts";
+import { encodeChange, encodeSummary, type ListedView } from "../../../server/curriculum/runs/journal.ts";
 import type * as ports from "../../../server/curriculum/runs/ports.ts";
 import { createRuns, type Runs as RunsOf } from "../../../server/curriculum/runs/runs.ts";
 import type { IssuedTask } from "../../../server/curriculum/core/batches.ts";
@@ -278,6 +278,14 @@ export function bench(
   const { aheadMax = 0, log } = more;
   const ports = { store, source, clock, newIncarnation, aheadMax, ...(log && { log }) };
   return { runs: createRuns(ports), store, clock };
+}
+
+/** Writes a run as a server does that checks nothing, such as one that refused fewer configurations. */
+export async function writeRun({ store, clock }: Bench, runId: string, config: RunConfig): Promise<void> {
+  const atMs = clock.now();
+  const created = { kind: "created", runId, incarnation: "i0", config, atMs } as const;
+  const { state, events, records } = encodeChange(undefined, { events: [created] }, freshTasks, atMs);
+  await store.create({ id: runId, timeToLiveMs: 1e9, events, records, summary: encodeSummary(state, undefined) });
 }
 
 /** A state as exports and snapshots have it. */

@@ -267,7 +267,7 @@ class Arm(google.protobuf.message.Message):
     for a family, which has none.
     """
     weight: builtins.float
-    """At least 0; unset: 1. 0 takes the arm out, under every policy. Above that it
+    """0 to 1e12, as all weights of arms; unset: 1. 0 takes the arm out, under every policy. Above that it
     multiplies the arm's share under a mixture, and in a stage; a bandit takes no
     other notice of it.
     """
@@ -289,8 +289,9 @@ class Arm(google.protobuf.message.Message):
         run's counts. An environment with "*", which stands for anything but "/", makes
         the arm a family: "np/*" stands for an arm of each level of each environment
         that matches and has a generator, named after both, e.g. "np/tsp/easy", with all
-        else as it is said here. A level of a family may have "*" too; unset: all but
-        those for evaluation only. What a run is created with, and what GetRun gives,
+        else as it is said here. A level of a family may have "*" too; unset and
+        "*": all but those for evaluation only, and but np's "reference", which is taken
+        if it is named. What a run is created with, and what GetRun gives,
         has families spelled out: those of arms that are listed behind the others.
         """
 
@@ -601,7 +602,7 @@ class EmaSoftmaxRule(google.protobuf.message.Message):
     alpha: builtins.float
     """α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4)."""
     tau: builtins.float
-    """τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4)."""
+    """τ, the softmax's temperature, above 0 and at most 1e6; unset: 0.25 (ADSC 4)."""
     def __init__(
         self,
         *,
@@ -667,7 +668,7 @@ class ThompsonRule(google.protobuf.message.Message):
     unset: 0.95.
     """
     exploration: builtins.float
-    """σ, the prior's standard deviation, and a signal's, at least 0; unset: 0.5."""
+    """σ, the prior's standard deviation, and a signal's, 0 to 1e9; unset: 0.5."""
     def __init__(
         self,
         *,
@@ -704,7 +705,7 @@ class UcbRule(google.protobuf.message.Message):
     unset: 0.95.
     """
     exploration: builtins.float
-    """c, the confidence bonus' factor, at least 0; unset: 0.5."""
+    """c, the confidence bonus' factor, 0 to 1e9; unset: 0.5."""
     def __init__(
         self,
         *,
@@ -1066,8 +1067,8 @@ class FrontierPolicy(google.protobuf.message.Message):
     (0, 1]; unset: 0.1.
     """
     practice_scale: builtins.float
-    """How much practice without progress halves an arm's share, in groups, above 0;
-    unset: prompts_per_update, at least 8, for the larger the batch, the less a model
+    """How much practice without progress halves an arm's share, in groups, above 0 and at
+    most 1e9; unset: prompts_per_update, at least 8, for the larger the batch, the less a model
     moves with each of its groups. More suits a model that is known to learn slowly, at
     the price of holding on longer to an arm that teaches nothing.
     """
@@ -1633,7 +1634,9 @@ class RunConfig(google.protobuf.message.Message):
     """
     @property
     def arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Arm]:
-        """What the policy chooses between: 1 to 256."""
+        """What the policy chooses between: 1 to 1,024, families spelled out and removed arms
+        (UpdateShapeRequest) included.
+        """
 
     @property
     def policy(self) -> global___Policy:
@@ -3409,8 +3412,8 @@ class UpdateShapeRequest(google.protobuf.message.Message):
     """Only says what the change would do, and changes nothing."""
     @property
     def add_arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Arm]:
-        """Arms to add, behind those there are; their ids are new to the run. A run has at
-        most 1,024 arms, those removed included.
+        """Arms to add, behind those there are; their ids are new to the run. See
+        RunConfig.arms for how many a run may have.
         """
 
     @property
@@ -3934,7 +3937,8 @@ class GetHistoryRequest(google.protobuf.message.Message):
         order, the number of its group, from 0 and smaller than there are numbers here.
         Probabilities, values and counts of update batches are then by group, in the order of
         their numbers: values are means over its arms, and the others sums. Arms behind the
-        end of it are in none. At most 1024 numbers. Empty: each arm is told by itself.
+        end of it are in none. At most as many numbers as a run may
+        have arms. Empty: each arm is told by itself.
         """
 
     def __init__(

@@ -34,8 +34,9 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
    * run's counts. An environment with "*", which stands for anything but "/", makes
    * the arm a family: "np/*" stands for an arm of each level of each environment
    * that matches and has a generator, named after both, e.g. "np/tsp/easy", with all
-   * else as it is said here. A level of a family may have "*" too; unset: all but
-   * those for evaluation only. What a run is created with, and what GetRun gives,
+   * else as it is said here. A level of a family may have "*" too; unset and
+   * "*": all but those for evaluation only, and but np's "reference", which is taken
+   * if it is named. What a run is created with, and what GetRun gives,
    * has families spelled out: those of arms that are listed behind the others.
    *
    * @generated from field: gradus.v1.TaskSpec spec = 2;
@@ -43,7 +44,7 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
   spec?: TaskSpec | undefined;
 
   /**
-   * At least 0; unset: 1. 0 takes the arm out, under every policy. Above that it
+   * 0 to 1e12, as all weights of arms; unset: 1. 0 takes the arm out, under every policy. Above that it
    * multiplies the arm's share under a mixture, and in a stage; a bandit takes no
    * other notice of it.
    *
@@ -390,7 +391,7 @@ export declare type EmaSoftmaxRule = Message<"gradus.v1.EmaSoftmaxRule"> & {
   alpha?: number | undefined;
 
   /**
-   * τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4).
+   * τ, the softmax's temperature, above 0 and at most 1e6; unset: 0.25 (ADSC 4).
    *
    * @generated from field: optional double tau = 2;
    */
@@ -452,7 +453,7 @@ export declare type ThompsonRule = Message<"gradus.v1.ThompsonRule"> & {
   discount?: number | undefined;
 
   /**
-   * σ, the prior's standard deviation, and a signal's, at least 0; unset: 0.5.
+   * σ, the prior's standard deviation, and a signal's, 0 to 1e9; unset: 0.5.
    *
    * @generated from field: optional double exploration = 2;
    */
@@ -487,7 +488,7 @@ export declare type UcbRule = Message<"gradus.v1.UcbRule"> & {
   discount?: number | undefined;
 
   /**
-   * c, the confidence bonus' factor, at least 0; unset: 0.5.
+   * c, the confidence bonus' factor, 0 to 1e9; unset: 0.5.
    *
    * @generated from field: optional double exploration = 2;
    */
@@ -623,7 +624,8 @@ export declare const BanditPolicySchema: GenMessage<BanditPolicy>;
 export declare type Stage = Message<"gradus.v1.Stage"> & {
   /**
    * How long it lasts, from where it began; unset: until Advance. The last stage
-   * lasts to the end of the run, whatever is said.
+   * lasts to the end of the run, whatever is said. A stage shorter than an update batch
+   * is refused, for an update batch is of the stage that its first task is in.
    *
    * @generated from oneof gradus.v1.Stage.extent
    */
@@ -851,8 +853,8 @@ export declare type FrontierPolicy = Message<"gradus.v1.FrontierPolicy"> & {
   exploration?: number | undefined;
 
   /**
-   * How much practice without progress halves an arm's share, in groups, above 0;
-   * unset: prompts_per_update, at least 8, for the larger the batch, the less a model
+   * How much practice without progress halves an arm's share, in groups, above 0 and at
+   * most 1e9; unset: prompts_per_update, at least 8, for the larger the batch, the less a model
    * moves with each of its groups. More suits a model that is known to learn slowly, at
    * the price of holding on longer to an arm that teaches nothing.
    *
@@ -1341,7 +1343,8 @@ export declare const PromptTemplateSchema: GenMessage<PromptTemplate>;
  */
 export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
   /**
-   * What the policy chooses between: 1 to 256.
+   * What the policy chooses between: 1 to 1,024, families spelled out and removed arms
+   * (UpdateShapeRequest) included.
    *
    * @generated from field: repeated gradus.v1.Arm arms = 1;
    */
@@ -3550,8 +3553,8 @@ export declare type UpdateShapeRequest = Message<"gradus.v1.UpdateShapeRequest">
   runId: string;
 
   /**
-   * Arms to add, behind those there are; their ids are new to the run. A run has at
-   * most 1,024 arms, those removed included.
+   * Arms to add, behind those there are; their ids are new to the run. See
+   * RunConfig.arms for how many a run may have.
    *
    * @generated from field: repeated gradus.v1.Arm add_arms = 2;
    */
@@ -4146,7 +4149,8 @@ export declare type GetHistoryRequest = Message<"gradus.v1.GetHistoryRequest"> &
    * order, the number of its group, from 0 and smaller than there are numbers here.
    * Probabilities, values and counts of update batches are then by group, in the order of
    * their numbers: values are means over its arms, and the others sums. Arms behind the
-   * end of it are in none. At most 1024 numbers. Empty: each arm is told by itself.
+   * end of it are in none. At most as many numbers as a run may
+   * have arms. Empty: each arm is told by itself.
    *
    * @generated from field: repeated uint32 arm_groups = 6;
    */
