@@ -34,9 +34,9 @@ export function createProgress(done: number, total: number, shown: boolean): Pro
     },
     trouble(words) {
       last = words;
-      if (bar.visible) bar.update(0, payload());
-      // Also where no progress is wanted: who waits for an endpoint that is down should know.
-      else if (!troubles.has(words) && troubles.size < TROUBLES_MAX) {
+      bar.update(0, payload());
+      // Also where no progress is wanted: a person who waits for an endpoint that is down should know.
+      if (!bar.visible && !troubles.has(words) && troubles.size < TROUBLES_MAX) {
         troubles.add(words);
         note(`an attempt failed: ${words}`);
       }

@@ -12,7 +12,6 @@ import {
   type TryAnswerRequest,
   TryAnswerResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
-import { isDrawn, noPicture } from "../../pictures/drawings.ts";
 import { peerCaller } from "../making/make.ts";
 import { scoreAlone } from "../scoring/score-alone.ts";
 import { asCut, type OpenTask } from "../scoring/scorer.ts";
@@ -25,7 +24,7 @@ import { baselineToWire, outcomeToWire } from "./wire-outcome.ts";
 type Handlers = Pick<ServiceHandlers<typeof EnvironmentService>, "tryAnswer" | "drawTask" | "solveTask">;
 
 export function showingHandlers(deps: ServiceDeps): Handlers {
-  const { aside, registry } = deps;
+  const { aside } = deps;
   return {
     async tryAnswer(request, context) {
       const task = openedTask(deps, request.taskId);
@@ -36,13 +35,12 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
     },
     async drawTask({ taskId, text }, context) {
       const task = openedTask(deps, taskId);
-      const { environment } = task.scoring;
-      if (!isDrawn(environment))
-        throw new RpcError("FAILED_PRECONDITION", noPicture(environment.id, registry.environments));
-      if (environment.asked !== undefined)
+      if (task.scoring.environment.asked !== undefined)
         return create(DrawTaskResponseSchema, { svg: await askedDrawing(deps, task, textOf(deps, text), context) });
       const job = { kind: "draw", task: asideTask(task), text: textOf(deps, text) } as const;
-      return create(DrawTaskResponseSchema, { svg: doneOr(await aside.run<"draw">(job, askingOf(context))) ?? "" });
+      const svg = doneOr(await aside.run<"draw">(job, askingOf(context)));
+      if (svg === undefined) throw new RpcError("FAILED_PRECONDITION", `${task.token.environment} draws no pictures`);
+      return create(DrawTaskResponseSchema, { svg });
     },
     async solveTask({ taskId, draw, beside }, context) {
       const task = openedTask(deps, taskId);
@@ -128,7 +126,7 @@ export function doneOr<Value>(outcome: AsideOutcome<Value>): Value {
     case "overloaded": {
       const { waitingMax, retryDelayMs } = outcome;
       const message = `pictures, solutions and simulations wait already: ${waitingMax} may in all, and a quarter of them of one caller`;
-      throw new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs, wait: { reason: "OVERLOADED" } });
+      throw new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs });
     }
     case "cancelled":
       throw new RpcError("CANCELLED", "the caller is gone");
