@@ -18,7 +18,7 @@ const KIND = /^[a-z][a-z0-9_-]{0,63}$/;
 const FUNCTIONS = ["read", "write", "check", "initial", "probabilities"] as const;
 const OPTIONAL = [
   ...(["signal", "reads", "needsSolved", "inherit", "resize", "phases", "sharing", "observe", "pass"] as const),
-  ...(["values", "accepts", "ranked", "advance"] as const),
+  ...(["values", "accepts", "ranked", "advance", "place"] as const),
 ];
 
 /** What is wrong with one item of a module's list; undefined: nothing. */
@@ -30,6 +30,8 @@ function problemOf(value: unknown): string | undefined {
   if (missing !== undefined) return `("${of.kind}") has no function ${missing}`;
   const wrong = OPTIONAL.find((name) => of[name] !== undefined && typeof of[name] !== "function");
   if (wrong !== undefined) return `("${of.kind}") has a ${wrong} that is no function`;
+  if (of.advance !== undefined && of.place === undefined)
+    return `("${of.kind}") has advance and no place: an import needs it to keep what advance reached`;
   const { encode, decode } = (of.state ?? {}) as Record<string, unknown>;
   if (typeof encode !== "function" || typeof decode !== "function") return `("${of.kind}") has no state codec`;
   if (typeof of.takesFeedback !== "boolean") return `("${of.kind}") does not say whether it takesFeedback`;

@@ -287,13 +287,19 @@ function stateHandlers(deps: ServiceDeps): Handlers {
         cursor: BigInt(cursor),
       });
     },
-    async importRun(request, { caller }) {
+    async importRun(request, { caller, role }) {
+      if (request.restoreControl && role !== "operator") {
+        const message = `restore_control needs a token with the role operator, and '${caller}' has the role ${role}`;
+        throw new RpcError("PERMISSION_DENIED", message, { field: "restore_control" });
+      }
       const runId = request.runId === "" ? undefined : readRunId(request);
       if (request.state.length === 0) throw invalid("state", "it is required");
       const opened = open(keyring, "run", request.state);
       if (opened.kind === "invalid")
         throw new RpcError("FAILED_PRECONDITION", `state: ${opened.detail}`, { field: "state" });
-      const { run, config, outstanding } = okOrThrow(await runs.import(opened.payload, runId, caller));
+      const { run, config, outstanding } = okOrThrow(
+        await runs.import(opened.payload, runId, caller, request.restoreControl),
+      );
       const tasks = await issuedToWire(deps, run.runId, outstanding, config);
       return create(wire.ImportRunResponseSchema, { run: runToWire(run), outstanding: tasks });
     },

@@ -42,7 +42,9 @@ async function importRun(simulation: Simulation, held: readonly Held[]): Promise
   world.count(runId === from ? "import in place" : "import under another id");
   const askedAt = model.moment();
   model.replacing(runId);
-  const imported = await act(simulation, `import ${runId}`, (runs) => runs.import(state, runId));
+  const imported = await act(simulation, `import ${runId}`, (runs) =>
+    runs.import(state, runId, undefined, world.chance(0.25)),
+  );
   if (imported === undefined) return;
   model.observed(runId, imported.run.state.incarnation, askedAt);
   model.given(imported.outstanding, false);

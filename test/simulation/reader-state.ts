@@ -95,9 +95,14 @@ export interface ReadRun {
   weights: readonly number[];
   masks: readonly (string | null)[];
   paused: boolean;
+  pausedBy: string;
+  pausedAtMs: number;
   incarnations: readonly string[];
   epoch: number;
   rolledBack: readonly (readonly [number, number])[];
+  /** The same of control changes. */
+  controlRolledBack: readonly (readonly [number, number])[];
+  advancedTo: Data;
   cursor: number;
   prompts: number;
   handedOut: number;
@@ -264,6 +269,7 @@ export function readState(bytes: Uint8Array): ReadRun {
     policyState: JSON.parse(policyState) as Data,
     masks: masks.map(({ reason = null }) => reason),
     rolledBack: rolledBack.map(rangeOf),
+    controlRolledBack: (head.controlRolledBack?.ranges ?? rolledBack).map(rangeOf),
     probabilities: probabilities.length === 0 ? null : probabilities,
     arms,
     batches,

@@ -2,6 +2,7 @@
  * An independent reader of a run's journal. It is written from proto/gradus/internal/v1/run.proto, and shares no code with
  * the server but what is generated from that: what both make of a journal must be the same.
  */
+import { isDeepStrictEqual } from "node:util";
 import { fromBinary } from "@bufbuild/protobuf";
 import {
   type Created,
@@ -41,9 +42,13 @@ function created({ runId, incarnation, atMs, config: message }: Created, reader:
     weights: arms.map(({ weight }) => Number(weight)),
     masks: arms.map(() => null),
     paused: false,
+    pausedBy: "",
+    pausedAtMs: 0,
     incarnations: [incarnation],
     epoch: 0,
     rolledBack: [],
+    controlRolledBack: [],
+    advancedTo: UNSAID,
     cursor: 0,
     prompts: 0,
     handedOut: 0,
@@ -65,13 +70,14 @@ function handOut(run: ReadRun, from: number, through: number, atMs: number): voi
   run.handedOut = Math.max(run.handedOut, through);
 }
 
-export function imported(reader: Partial<Reader>, message: Imported, from: number): ReadRun {
+/** `keeper`: the run whose control stays in force; undefined: the export's control comes with it. */
+export function imported(reader: Partial<Reader>, message: Imported, from: number, keeper?: ReadRun): ReadRun {
   const { runId, incarnation, epoch, atMs, state: bytes } = message;
   const before = reader.run;
   const state = readState(bytes);
   const shares = before?.incarnations.includes(state.incarnations.at(-1) ?? "") ?? false;
   const offset = before === undefined || shares ? 0 : before.nextSeq;
-  const moved = state.rolledBack.map(([a, b]) => [a + offset, b + offset] as const);
+  const movedBy = (ranges: ReadRun["rolledBack"]) => ranges.map(([a, b]) => [a + offset, b + offset] as const);
   const undone: (readonly [number, number])[] = [];
   if (before !== undefined && !shares) undone.push([0, offset - 1]);
   if (before !== undefined && shares && before.nextSeq > state.nextSeq)
@@ -81,6 +87,14 @@ export function imported(reader: Partial<Reader>, message: Imported, from: numbe
     for (const group of batch.groups) if (group.handedOutAtMs !== null) group.handedOutAtMs = atMs;
   }
   reader.segments?.push(segment(incarnation, from, readHead(bytes), state));
+  const all = (ranges: ReadRun["rolledBack"]) =>
+    shares ? [...movedBy(ranges), ...undone] : [...undone, ...movedBy(ranges)];
+  const rolledBack = all(state.rolledBack);
+  // Control that the run keeps is undone nowhere where it was not before.
+  const kept = shares ? [] : movedBy(state.controlRolledBack);
+  const controlRolledBack =
+    keeper === undefined ? all(state.controlRolledBack) : [...keeper.controlRolledBack, ...kept];
+  if (keeper !== undefined) underControl(keeper, state, JSON.parse(message.policyState) as Data);
   return {
     ...state,
     runId,
@@ -88,9 +102,39 @@ export function imported(reader: Partial<Reader>, message: Imported, from: numbe
     version: before?.version ?? 0,
     createdAtMs: before?.createdAtMs ?? atMs,
     incarnations: [...(before ?? state).incarnations, incarnation],
-    rolledBack: shares ? [...moved, ...undone] : [...undone, ...moved],
+    rolledBack,
+    controlRolledBack,
+    advancedTo: UNSAID,
     nextSeq: Math.max(state.nextSeq + offset, before?.nextSeq ?? 0) + 1,
   };
+}
+
+/** What a run keeps when an export is put back into it, from the contract's comment of ImportRun. */
+function underControl(here: ReadRun, state: ReadRun, policyState: Data): void {
+  const place = new Map(armsOf(here.config).map(({ id }, i) => [id, i]));
+  const exported = armsOf(state.config);
+  const hereArm = (id: unknown) => armsOf(here.config)[place.get(id as string) ?? -1];
+  const kept = exported.map((arm): Config => {
+    const now = hereArm(arm["id"]);
+    if (now === undefined) return { ...arm, removed: true };
+    const [rule, was] = [now["rows"], arm["rows"]] as (Config | undefined)[];
+    return rule === undefined || was === undefined ? now : { ...now, rows: { ...rule, rows: was["rows"] ?? 0 } };
+  });
+  const added = armsOf(here.config).filter(({ id }) => !exported.some((arm) => arm.id === id));
+  const arms = [...kept, ...added];
+  state.arms = state.arms.map((arm, i) => (kept[i]?.removed === true && exported[i]?.removed !== true ? noArm() : arm));
+  const { numGenerations, promptsPerUpdate, length, timeToLiveMs, given } = here.config;
+  const shape = { numGenerations, promptsPerUpdate, length, timeToLiveMs, given } as Config;
+  const config = { ...state.config, ...shape, arms } as Config;
+  reshape(state, config, isDeepStrictEqual(state.policy, here.policy) ? null : here.policy);
+  const at = (id: unknown): number => place.get(id as string) ?? -1;
+  state.configCreated = here.configCreated ?? here.config;
+  state.policyState = policyState;
+  state.weights = arms.map(({ id }) => here.weights[at(id)] ?? 0);
+  state.masks = arms.map(({ id }) => here.masks[at(id)] ?? null);
+  state.paused = here.paused;
+  state.pausedBy = here.pausedBy;
+  state.pausedAtMs = here.pausedAtMs;
 }
 
 /** Events that change how the run goes on, each of which takes a place in the history. */
@@ -98,8 +142,10 @@ function control(run: ReadRun, kind: RunEvent["kind"]): void {
   run.nextSeq++;
   const mask = (arm: number, reason: string | null): void =>
     void (run.masks = run.masks.map((old, i) => (i === arm ? reason : old)));
-  if (kind.case === "paused" || kind.case === "resumed") run.paused = kind.case === "paused";
-  else if (kind.case === "weightsSet") run.weights = kind.value.weights;
+  if (kind.case === "paused" || kind.case === "resumed") {
+    run.paused = kind.case === "paused";
+    [run.pausedBy, run.pausedAtMs] = kind.case === "paused" ? [kind.value.by, kind.value.atMs] : ["", 0];
+  } else if (kind.case === "weightsSet") run.weights = kind.value.weights;
   else if (kind.case === "advanced") run.policyState = JSON.parse(kind.value.policyState) as Data;
   else if (kind.case === "armMasked") mask(kind.value.arm, kind.value.reason);
   else if (kind.case === "armUnmasked") mask(kind.value.arm, null);
@@ -144,6 +190,7 @@ export function readJournal(events: readonly Uint8Array[], hashOf: HashOf): Read
     if (format !== 6) throw new Error(`an event of format ${format}`);
     if (kind.case === "created") reader.run = created(kind.value, reader);
     else if (kind.case === "imported") reader.run = imported(reader, kind.value, i);
+    else if (kind.case === "restored") reader.run = imported(reader, kind.value, i, reader.run);
     else if (reader.run === undefined) throw new Error(`a journal begins with "${kind.case ?? ""}"`);
     else change(reader as Reader, kind);
     reader.run.version++;

@@ -4,13 +4,16 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { apply } from "../../server/curriculum/core/apply.ts";
+import { placeOf } from "../../server/curriculum/core/reshaping.ts";
 import { eventFrom, readEvent } from "../../server/curriculum/core/saved.ts";
 import type { RunEvent } from "../../server/curriculum/core/events.ts";
 import type { FeedbackItem } from "../../server/curriculum/core/feedback.ts";
+import { follow } from "../../server/curriculum/runs/journal.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
 import { RATE_PARTS } from "../../server/curriculum/core/row-arms.ts";
 import { readHead } from "./reader-state.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
+import type { Store } from "../../server/stores/store.ts";
 import {
   ask,
   codecs,
@@ -27,16 +30,28 @@ import type { Journals, Read } from "./verdict.ts";
 
 type Event = RunEvent<Spec, Key>;
 
-/** The events that led to a state: those of its own journal, and before an import those of the export's. */
-function lineage(journals: Journals, journal: Read, end: number): readonly Uint8Array[] {
+/** Control that a run kept when an export was put back into it, with the state after that. */
+interface Kept {
+  readonly kind: "kept";
+  readonly state: RunState<Spec, Key>;
+}
+
+/**
+ * The events that led to a state: those of its own journal, and before an import those of the export's. In place of an
+ * import under the control of the run that was there stands that control.
+ */
+function lineage(journals: Journals, journal: Read, end: number): readonly (Uint8Array | Kept)[] {
   const start = journal.reading.segments.filter(({ from }) => from < end).at(-1)?.from ?? 0;
   const [first = new Uint8Array(), ...own] = journal.events.slice(start, end);
   const { kind } = readEvent(first);
-  if (kind.case !== "imported") return [first, ...own];
+  if (kind.case !== "imported" && kind.case !== "restored") return [first, ...own];
   const { incarnation, version } = readHead(kind.value.state);
   const source = journals.byIncarnation.get(incarnation)?.journal;
   if (source === undefined) throw new Error(`no journal has incarnation ${incarnation}`);
-  return [...lineage(journals, source, version), ...own];
+  const before = lineage(journals, source, version);
+  if (kind.case === "imported") return [...before, ...own];
+  const state = follow<Spec, Key>(undefined, journal.events.slice(0, start + 1), codecs) as RunState<Spec, Key>;
+  return [...before, { kind: "kept", state }, ...own];
 }
 
 /** What is said of one group by an event. */
@@ -113,6 +128,32 @@ async function redo(runs: Runs, event: Event, now: RunConfig): Promise<void> {
   }
 }
 
+/**
+ * Makes the control changes that give a run the control which another run kept. All arms are drawn meanwhile, for no shape
+ * may leave a run without an arm to draw.
+ */
+async function takeControl(runs: Runs, store: Store, { state }: Kept, now: RunConfig): Promise<void> {
+  const { config, policy, masks } = state;
+  const ids = (arms: RunConfig["arms"]) => arms.filter(({ removed }) => !removed).map(({ id }) => id);
+  value(await runs.setWeights(RUN, Object.fromEntries(ids(now.arms).map((id) => [id, 1]))));
+  const here = value(await runs.get(RUN)).state;
+  const changed = isDeepStrictEqual(here.policy, policy) ? null : policy;
+  const { length, ...shape } = shapeOf(now, { kind: "reshaped", config, policy: changed });
+  // A run that is shorter than what was drawn of it draws no more.
+  const isShorter = length > 0 && length < state.prompts;
+  value(await runs.updateShape(RUN, { ...shape, length: isShorter ? state.prompts : length }));
+  const weights = config.arms.flatMap(({ id, removed }, i) => (removed ? [] : [[id, state.weights[i] ?? 0] as const]));
+  value(await runs.setWeights(RUN, Object.fromEntries(weights)));
+  for (const [i, { resource }] of config.arms.entries())
+    if (resource !== undefined) await runs.maskArms(resource, masks[i] ?? undefined);
+  for (;;) {
+    const row = await store.find(RUN);
+    const reached = follow<Spec, Key>(undefined, (await store.read(row?.key ?? 0, 0)) ?? [], codecs);
+    if (reached === undefined || placeOf(reached) >= state.advancedTo) return;
+    value(await runs.advance(RUN));
+  }
+}
+
 /** The change that made one shape of another. */
 function shapeOf(before: RunConfig, { config, policy }: Extract<Event, { kind: "reshaped" }>) {
   const { numGenerations, promptsPerUpdate, length, arms } = config;
@@ -144,9 +185,13 @@ async function feed(runs: Runs, incarnation: string, deed: Deed): Promise<void> 
 }
 
 /** The events of a lineage, decoded one after the other on a state that is good enough for that. */
-function decode(journal: readonly Uint8Array[]): readonly Event[] {
+function decode(journal: readonly (Uint8Array | Kept)[]): readonly (Event | Kept)[] {
   let state: RunState<Spec, Key> | undefined;
   return journal.map((bytes) => {
+    if ("kind" in bytes) {
+      state = bytes.state;
+      return bytes;
+    }
     const event = eventFrom<Spec, Key>(readEvent(bytes), state, codecs);
     state = apply(state, event);
     return event;
@@ -154,16 +199,19 @@ function decode(journal: readonly Uint8Array[]): readonly Event[] {
 }
 
 /** Draws, but for when they were made. */
-function drawsOf(journal: readonly Uint8Array[]) {
+function drawsOf(journal: readonly (Uint8Array | Kept)[]) {
   return journal.flatMap((bytes) => {
+    if ("kind" in bytes) return [];
     const { kind } = readEvent(bytes);
     return kind.case === "drawn" ? [{ ...kind.value, atMs: 0 }] : [];
   });
 }
 
 /** All that was said of groups: of some of them in cursor order, or in the order in which it was said where one of them was opened again. */
-function saidOf(events: readonly Event[]) {
-  const all = events.flatMap((event, at) => deedsOf(event).map((deed) => ({ at, deed })));
+function saidOf(events: readonly (Event | Kept)[]) {
+  const all = events.flatMap((event, at) =>
+    event.kind === "kept" ? [] : deedsOf(event).map((deed) => ({ at, deed })),
+  );
   const byCursor = Map.groupBy(all, ({ deed }) => deed.cursor);
   return (from: number, to: number): readonly Deed[] => {
     const found = Array.from({ length: to - from }, (_, i) => byCursor.get(from + i) ?? []).flat();
@@ -245,6 +293,11 @@ export async function firstDifference(
   const order = inOrder(say);
   let { config: now } = created;
   for (const event of rest) {
+    if (event.kind === "kept") {
+      await takeControl(runs, store, event, now);
+      now = event.state.config;
+      continue;
+    }
     if (event.kind !== "drawn") {
       await redo(runs, event, now);
       if (event.kind === "reshaped") now = event.config;

@@ -11,6 +11,11 @@ interface Flags extends ConnectionFlags {
   readonly json?: boolean;
 }
 
+interface ImportFlags extends Flags {
+  readonly runId: string;
+  readonly restoreControl?: boolean;
+}
+
 export function addState(group: Command): void {
   const save = group
     .command("export")
@@ -27,16 +32,23 @@ export function addState(group: Command): void {
 
   const load = group
     .command("import")
-    .description("put an exported state back: in place, or as another run; tasks that were open are issued again")
+    .description(
+      "put an exported state back: in place, where the run keeps its weights, policy, arms, sizes and pause, or as another run; " +
+        "tasks that were open are issued again",
+    )
     .argument("<file>", "from gradus run export")
     .requiredOption("--run-id <id>", "the exported run's id, or a new one")
+    .option("--restore-control", "take the export's weights, policy, arms, sizes and pause, too (role operator)")
     .option("--json", "print JSON: the contract's Run");
-  addServerOptions(load).action(async (path: string, flags: Flags & { readonly runId: string }) => {
+  addServerOptions(load).action(async (path: string, flags: ImportFlags) => {
     const state = bytesOf(path);
-    const { run, outstanding } = await withServer(flags, (client) => client.run(flags.runId).import(state));
+    const { runId, restoreControl } = flags;
+    const { run, outstanding } = await withServer(flags, (client) =>
+      client.run(runId).import(state, { restoreControl }),
+    );
     if (run === undefined) throw new Error("the server gave no run");
     if (flags.json) printJson(jsonOf(RunSchema, run));
-    else print(`run ${flags.runId} stands at task ${run.state?.cursor ?? 0n}; ${openWords(outstanding)}`);
+    else print(`run ${runId} stands at task ${run.state?.cursor ?? 0n}; ${openWords(outstanding)}`);
   });
 }
 

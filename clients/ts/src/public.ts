@@ -66,6 +66,7 @@ export type { ArmRows, RowChoice } from "./rows.ts";
 export type {
   BatchChoice,
   ControlOptions,
+  ImportOptions,
   EvaluationRoundChoice,
   GroupFeedback,
   GroupsChoice,

@@ -174,7 +174,12 @@ function records({ unary, follow }: Caller, runId: string, position: Position): 
     // Sent again only where the server says that it did nothing: after a lost reply another id would be taken, and in
     // place it would open another epoch.
     import: async (state, options) => {
-      const imported = await unary(method.importRun, { state, runId }, options, asked);
+      const imported = await unary(
+        method.importRun,
+        { state, runId, restoreControl: options?.restoreControl ?? false },
+        options,
+        asked,
+      );
       position.at = firstOpen(present(imported.run, "run"));
       return imported;
     },

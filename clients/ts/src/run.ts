@@ -79,6 +79,12 @@ export interface ControlOptions extends CallOptions {
   readonly validateOnly?: boolean | undefined;
 }
 
+/** How an exported state is put back. */
+export interface ImportOptions extends CallOptions {
+  /** Takes the control from the export too, in place of the control that the run has now; for operators. */
+  readonly restoreControl?: boolean | undefined;
+}
+
 /** How a run is watched. */
 export interface WatchOptions extends CallOptions {
   /** Milliseconds from one state to the next at least, 100 to 60,000, with the changes in between as one; left out: 100. */
@@ -168,9 +174,10 @@ export interface RunHandle {
   export(options?: CallOptions): Promise<ExportRunResponse>;
   /**
    * Puts an exported state back under this handle's id. Its outstanding tasks are issued again: ids from before the import
-   * count no more. The handle goes on at the first update batch that is not closed.
+   * count no more. The handle goes on at the first update batch that is not closed. A run that is there keeps its control
+   * (pause, weights, policy, arms, sizes), unless restoreControl is set.
    */
-  import(state: Uint8Array, options?: CallOptions): Promise<ImportRunResponse>;
+  import(state: Uint8Array, options?: ImportOptions): Promise<ImportRunResponse>;
   /** The state now and after each change, until the run is deleted. */
   watch(options?: WatchOptions): AsyncGenerator<RunState, void, undefined>;
   /**

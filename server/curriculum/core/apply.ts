@@ -2,14 +2,14 @@
 import { assertNever } from "../../../envs/lib/assert-never.ts";
 import { steadied, toldBefore } from "./by-arm.ts";
 import { withEvaluated, withLeftOut, withRound } from "./evaluation-rounds.ts";
-import type { BatchDrawn, Created, ReportedGroup, Reshaped, RowsSeen, RunEvent } from "./events.ts";
+import type { BatchDrawn, Created, ReportedGroup, RowsSeen, RunEvent } from "./events.ts";
 import { addIssued, issuedHashes, nextGeneration } from "./issued-hashes.ts";
 import { looksBack } from "../policies/filter.ts";
 import { definitionOf } from "../policies/registry.ts";
 import { reportedOutcome } from "./signals.ts";
 import type { Batch, GroupResults } from "./batches.ts";
 import { type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./fold.ts";
-import { type ArmCounters, nothingTallied, progressOf, type RunState, tasksKept } from "./state.ts";
+import { type ArmCounters, type RunState, tasksKept } from "./state.ts";
 import { afterFold, freshTable, withRated } from "./row-arms.ts";
 import { leftOutOf, listOf, placesIn, withReached, withRowsSeen } from "./row-lists.ts";
 import { withListed } from "./row-table.ts";
@@ -26,6 +26,7 @@ import {
   withResults,
 } from "./group-changes.ts";
 import { imported } from "./importing.ts";
+import { freshCounters, placeOf, policyUpdated, reshaped } from "./reshaping.ts";
 
 type Change<Spec, Key extends InstanceKey> = Exclude<RunEvent<Spec, Key>, { kind: "created" | "imported" }>;
 
@@ -46,6 +47,8 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
     incarnations: [incarnation],
     epoch: 0,
     rolledBack: [],
+    controlRolledBack: [],
+    advancedTo: 0,
     cursor: 0,
     prompts: 0,
     handedOut: 0,
@@ -150,48 +153,6 @@ function reported<Spec, Key extends InstanceKey>(
   return { ...next, samplesRecorded: state.samplesRecorded + count };
 }
 
-const freshCounters: ArmCounters = Object.freeze({
-  issued: 0,
-  repeats: 0,
-  nextOrdinal: 0,
-  groups: 0,
-  recent: [],
-  folded: nothingTallied,
-});
-
-/** The arms there were stay at their places, so that only new ones come behind them. */
-function reshaped<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  { config, policy }: Reshaped<Spec>,
-): RunState<Spec, Key> {
-  const resized: RunState<Spec, Key> = {
-    ...state,
-    config,
-    arms: config.arms.map((_, i) => state.arms[i] ?? freshCounters),
-    rows: config.arms.map((arm, i) => state.rows[i] ?? freshTable(arm)),
-    weights: config.arms.map(({ weight, removed }, i) => (removed ? 0 : (state.weights[i] ?? weight))),
-    masks: config.arms.map((_, i) => state.masks[i] ?? null),
-    probabilities: state.probabilities && config.arms.map((_, i) => state.probabilities?.[i] ?? 0),
-    policyState: resizedPolicy(state, config.arms.length),
-  };
-  return policy === null ? resized : policyUpdated(resized, policy);
-}
-
-function resizedPolicy({ policy, policyState, prompts }: RunState, armCount: number): unknown {
-  const definition = definitionOf(policy);
-  return definition.resize?.(policy.config, policyState, armCount, prompts) ?? policyState;
-}
-
-function policyUpdated<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, policy: Policy): RunState<Spec, Key> {
-  const definition = definitionOf(policy);
-  const policyState =
-    policy.kind === state.policy.kind && definition.inherit !== undefined
-      ? definition.inherit(policy.config, state.policyState, state.policy.config, progressOf(state))
-      : definition.initial(policy.config, state.config.arms.length, state.prompts);
-  const memory = looksBack(policy.filter) ? (state.memory ?? taskMemory()) : null;
-  return { ...state, policy, policyState, memory };
-}
-
 /** Arms that choose their rows have all places to choose from at once; rounds of evaluation wait for no row that is gone. */
 function rowsSeen<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event: RowsSeen): RunState<Spec, Key> {
   const lists = withRowsSeen(state, event, event.lists);
@@ -257,8 +218,10 @@ function reduce<Spec, Key extends InstanceKey>(
       return told(policyUpdated(state, event.policy));
     case "weightsSet":
       return told({ ...state, weights: event.weights });
-    case "advanced":
-      return told({ ...state, policyState: event.policyState });
+    case "advanced": {
+      const moved = told({ ...state, policyState: event.policyState });
+      return { ...moved, advancedTo: placeOf(moved) };
+    }
     case "armMasked":
       return masked(event.arm, event.reason);
     case "armUnmasked":

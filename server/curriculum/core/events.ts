@@ -49,6 +49,8 @@ export interface Imported<Spec, Key extends InstanceKey> {
   /** As it was exported, and in the bytes of the export. */
   readonly state: RunState<Spec, Key>;
   readonly bytes: Uint8Array;
+  /** The run here keeps its control, under which its policy has this state; undefined: the export's control comes with it. */
+  readonly keeps?: { readonly policyState: unknown } | undefined;
 }
 
 /** The tasks [from, through) were given out; those that were not before, at `atMs`. */

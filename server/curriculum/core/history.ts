@@ -58,6 +58,14 @@ interface ControlRecord {
   readonly by?: string;
 }
 
+/** Changes of groups and imports are no control: they go with what was learned. */
+const OF_GROUPS: ReadonlySet<ControlRecord["control"]> = new Set(["close_groups", "reopen_groups", "import"]);
+
+/** Whether a record tells of a change that stays in force when an import puts the learned state back. */
+export function isControlChange(record: HistoryRecord): boolean {
+  return record.kind === "control" && !OF_GROUPS.has(record.control);
+}
+
 type EvaluationRecord = EvaluationView & { readonly kind: "evaluation" };
 
 export type HistoryRecord = (BatchRecord | ControlRecord | EvaluationRecord) & {

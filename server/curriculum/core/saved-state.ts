@@ -2,6 +2,7 @@
  * How a run's state is kept, in snapshots and exports: as a SavedRun of proto/gradus/internal/v1/run.proto, a part at a time,
  * so that whoever reads or writes a large one can let others work in between.
  */
+import { isDeepStrictEqual } from "node:util";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import * as wire from "../../gen/gradus/internal/v1/run_pb.js";
 import { type Batch, blankSamples, type DrawnTask, type Group, recordedOf, withSamples } from "./batches.ts";
@@ -54,7 +55,7 @@ function* slices<T>(list: readonly T[], samples = 1): Generator<readonly T[]> {
 }
 
 function headDraft(state: RunState, { specs }: Codecs, journal: string): Draft<wire.StateHead> {
-  const { config, configCreated, policy, probabilities } = state;
+  const { config, configCreated, policy, probabilities, rolledBack, controlRolledBack } = state;
   return {
     ...state,
     format: FORMAT,
@@ -63,7 +64,10 @@ function headDraft(state: RunState, { specs }: Codecs, journal: string): Draft<w
     policy: policyText(policy),
     policyState: policyStateText(policy, state.policyState),
     masks: state.masks.map((reason) => ({ reason })),
-    rolledBack: state.rolledBack.map(rangeDraft),
+    rolledBack: rolledBack.map(rangeDraft),
+    controlRolledBack: isDeepStrictEqual(controlRolledBack, rolledBack)
+      ? null
+      : { ranges: controlRolledBack.map(rangeDraft) },
     probabilities: probabilities ?? [],
     remembers: state.memory !== null,
     journal,
@@ -83,6 +87,7 @@ function headFrom(message: wire.StateHead, { specs }: Codecs) {
     policyState: policyStateFrom(policy, head.policyState),
     masks: head.masks.map(({ reason = null }) => reason),
     rolledBack: head.rolledBack.map(rangeFrom),
+    controlRolledBack: (head.controlRolledBack?.ranges ?? head.rolledBack).map(rangeFrom),
     probabilities: head.probabilities.length === 0 ? null : head.probabilities,
   };
 }

@@ -302,7 +302,14 @@ function drawnFrom(message: wire.Drawn, before: RunState, { keys }: Codecs): Of<
 function kindDraft(event: RunEvent, before: RunState | undefined, codecs: Codecs): Draft<wire.RunEvent["kind"]> {
   if (event.kind === "created")
     return { case: event.kind, value: { ...event, config: configDraft(event.config, codecs.specs) } };
-  if (event.kind === "imported") return { case: event.kind, value: { ...event, state: event.bytes } };
+  if (event.kind === "imported") {
+    const value = { ...event, state: event.bytes, policyState: "" };
+    if (event.keeps === undefined || before === undefined) return { case: "imported", value };
+    return {
+      case: "restored",
+      value: { ...value, policyState: policyStateText(before.policy, event.keeps.policyState) },
+    };
+  }
   if (before === undefined) throw new Error(`a journal begins with "created" or "imported", not "${event.kind}"`);
   switch (event.kind) {
     case "drawn":
@@ -345,6 +352,11 @@ export function readEvent(bytes: Uint8Array): wire.RunEvent {
   return message;
 }
 
+/** The state in an event that has one, as it is written. */
+export function stateIn({ kind }: wire.RunEvent): Uint8Array | undefined {
+  return kind.case === "imported" || kind.case === "restored" ? kind.value.state : undefined;
+}
+
 /** The event after the one that led to `before`; `imported`: the state in it. */
 export function eventFrom<Spec, Key extends InstanceKey>(
   { kind }: wire.RunEvent,
@@ -364,9 +376,12 @@ function kindFrom(
   if (kind.case === undefined) throw new FormatError("it says nothing that this server knows");
   if (kind.case === "created")
     return { kind: kind.case, ...bare(kind.value), config: configFrom(kind.value.config, codecs.specs) };
-  if (kind.case === "imported") {
-    const { state: bytes, ...names } = bare(kind.value);
-    return { kind: kind.case, ...names, bytes, state: required(imported, "the state of an import") };
+  if (kind.case === "imported" || kind.case === "restored") {
+    const { state: bytes, policyState, ...names } = bare(kind.value);
+    const event = { kind: "imported", ...names, bytes, state: required(imported, "the state of an import") } as const;
+    if (kind.case === "imported") return event;
+    const { policy } = required(before, "the run that an import restores");
+    return { ...event, keeps: { policyState: policyStateFrom(policy, policyState) } };
   }
   if (before === undefined) throw new FormatError('the journal does not begin with "created" or "imported"');
   switch (kind.case) {

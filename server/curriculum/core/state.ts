@@ -100,8 +100,12 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly incarnations: readonly string[];
   /** Imports so far. */
   readonly epoch: number;
-  /** Places of the history that an import has undone. */
+  /** Places of the history that an import has undone, but for control changes. */
   readonly rolledBack: readonly Range[];
+  /** Places of the history at which an import has undone control changes. */
+  readonly controlRolledBack: readonly Range[];
+  /** How far Advance moved the policy on (PolicyDefinition.place); 0: it did not. */
+  readonly advancedTo: number;
   /** Tasks drawn, reserves included. */
   readonly cursor: number;
   /** Of those, tasks to train on: what a run's length counts. */

@@ -150,6 +150,7 @@ export const competence: PolicyDefinition<CompetenceConfig, CompetenceState> = {
     });
   },
   sharing: ({ tiers }, armIds) => tiers.map((weights) => armIds.map((id) => weightIn(weights, id) > 0)),
+  place: (_, { tier }) => tier,
   advance(config, { tier }) {
     const count = config.tiers.length;
     return tier < count - 1

@@ -157,4 +157,5 @@ export const forgetting: PolicyDefinition<ForgettingConfig, Standing> = {
   sharing: (config, armIds) => stagePhases({ stages: domainOrder(config) }, armIds),
   advance: (config, state, progress) =>
     nextPart(standing(config, state, progress).stage, config.domains.length, "domains", progress.cursor),
+  place: (config, state, progress) => standing(config, state, progress).stage,
 };

@@ -170,6 +170,8 @@ export interface PolicyDefinition<Config = unknown, State = unknown> {
   counted?(config: Config, ranges: readonly RankRange[]): Config;
   /** Moves on to what comes next, from the update batch at `progress` on. Left out: there is nothing to move on to. */
   advance?(config: Config, state: State, progress: Progress): Advance<State>;
+  /** How far it is: `advance` makes it greater, and an import keeps what Advance reached. Needed beside `advance`. */
+  place?(config: Config, state: State, progress: Progress): number;
 }
 
 // What the checks of policies share.

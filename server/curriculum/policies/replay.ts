@@ -7,6 +7,7 @@ import { isWithin } from "./ranks.ts";
 import {
   checkStages,
   ROUNDING,
+  STAGES_MAX,
   rankedStages,
   readStages,
   readTasks,
@@ -160,6 +161,11 @@ export const replay: PolicyDefinition<ReplayConfig, ReplayState> = {
   counted: withCounted,
   phases: stagePhases,
   sharing: stagePhases,
+  /** By cycle and stage, whatever number of stages a cycle has. */
+  place(config, state, progress) {
+    const { cycle, stage } = standing(config, state, progress);
+    return cycle * STAGES_MAX + stage;
+  },
   /** From a cycle's last stage the next cycle begins. */
   advance(config, state, { cursor, ...progress }) {
     const now = standing(config, state, { cursor, ...progress });

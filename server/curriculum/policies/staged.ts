@@ -72,4 +72,5 @@ export const staged: PolicyDefinition<StagedConfig, Standing> = {
   accepts: (config, state, { rank }, progress) => isWithin(stageOf(config, state, progress)?.ranks, rank),
   advance: (config, state, progress) =>
     nextPart(standing(config, state, progress).stage, config.stages.length, "stages", progress.cursor),
+  place: (config, state, progress) => standing(config, state, progress).stage,
 };

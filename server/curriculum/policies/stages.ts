@@ -6,7 +6,7 @@ import { type Fields, UnreadField } from "./fields.ts";
 import { type Advance, type ArmRecord, type Part, positive, type RankUse } from "./policy.ts";
 import { checkRankRange, readRanks, rowsWithin, writeRanks } from "./ranks.ts";
 
-const STAGES_MAX = 64;
+export const STAGES_MAX = 64;
 
 /** Shares such as a third three times are 1 together, whatever rounding says. */
 export const ROUNDING = 1e-9;

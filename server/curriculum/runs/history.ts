@@ -1,6 +1,6 @@
 /** A run's history as it is now: what was written of it, and of what is not settled what the run knows. */
 import { recordMissing, type Store } from "../../stores/store.ts";
-import { type HistoryEntry, unsettledRecords } from "../core/history.ts";
+import { type HistoryEntry, isControlChange, unsettledRecords } from "../core/history.ts";
 import { type InstanceKey, notFound, ok, type Result } from "../core/types.ts";
 import { historyPage, missingRecord } from "./history-page.ts";
 import { type HistoryPlace, leadingTo, recordReader } from "./history-records.ts";
@@ -70,7 +70,8 @@ export async function readHistory<Spec, Key extends InstanceKey>(
   const items = placed.map(({ seq, body }) => {
     const written = readRecord(body);
     const now = unsettled(seq);
-    const rolledBack = state.rolledBack.some(([first, last]) => first <= seq && seq <= last);
+    const undone = isControlChange(written) ? state.controlRolledBack : state.rolledBack;
+    const rolledBack = undone.some(([first, last]) => first <= seq && seq <= last);
     // What was written since the state was looked at is not known to be settled.
     const isSettled = now === undefined && seq < state.nextSeq;
     // At once, so that what is not told of many arms does not add up.

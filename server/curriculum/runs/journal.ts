@@ -14,7 +14,7 @@ import type { RunEvent } from "../core/events.ts";
 import { FormatError, parseJson, readNumber, readObject, readText } from "../core/json.ts";
 import { policyCodec } from "../policies/registry.ts";
 import type { RunState } from "../core/state.ts";
-import { type Codecs, encodeEvent, eventFrom, FORMAT, readEvent } from "../core/saved.ts";
+import { type Codecs, encodeEvent, eventFrom, FORMAT, readEvent, stateIn } from "../core/saved.ts";
 import { decodeState, encodeState, piecesOf, stateReader } from "../core/saved-state.ts";
 import type { InstanceKey, RunConfig } from "../core/types.ts";
 import { type RunView, stateView, type StateView } from "../core/view.ts";
@@ -101,8 +101,8 @@ export function follow<Spec, Key extends InstanceKey>(
   return events.reduce((now, bytes) => {
     try {
       const message = readEvent(bytes);
-      const { kind } = message;
-      const imported = kind.case === "imported" ? decodeState(kind.value.state, codecs) : undefined;
+      const written = stateIn(message);
+      const imported = written && decodeState(written, codecs);
       return apply(now, eventFrom(message, now, codecs, imported));
     } catch (cause) {
       return refuseEvent(now, cause);
@@ -164,8 +164,8 @@ export async function readOn<Spec, Key extends InstanceKey>(
     for (const bytes of events) {
       try {
         const message = readEvent(bytes);
-        const { kind } = message;
-        const imported = kind.case === "imported" ? await readStateInTurns(kind.value.state, codecs, clock) : undefined;
+        const written = stateIn(message);
+        const imported = written && (await readStateInTurns(written, codecs, clock));
         state = apply(state, eventFrom(message, state, codecs, imported));
       } catch (cause) {
         refuseEvent(state, cause);

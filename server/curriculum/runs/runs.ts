@@ -121,8 +121,16 @@ export interface Runs<Spec, Key extends InstanceKey> {
   resume(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
   /** The whole state, and the newest part of the history; not authenticated. */
   export(runId: string): Promise<Result<ExportedRun>>;
-  /** Puts back what `export` gave, under its own id (runId undefined) or another one. */
-  import(state: Uint8Array, runId: string | undefined, by?: string): Promise<Result<ImportedRun<Spec, Key>>>;
+  /**
+   * Puts back what `export` gave, under its own id (runId undefined) or another one. A run that is there keeps its control,
+   * unless `restoreControl` is set.
+   */
+  import(
+    state: Uint8Array,
+    runId: string | undefined,
+    by?: string,
+    restoreControl?: boolean,
+  ): Promise<Result<ImportedRun<Spec, Key>>>;
   /**
    * The state now and after each change, but no sooner after one than `intervalMs`; ends when the run is deleted or `signal`
    * aborts, and after a refusal.
@@ -316,7 +324,8 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
       within(registry, runId, async ({ run }) => readHistory(ports.store, run, { from, limit, ...reading })),
     rows: (runId, arm, from, limit) =>
       read(registry, runId, ({ rows }) => rowReport(rows[arm] ?? rowTable({ rows: 0, retireAfter: 0 }), from, limit)),
-    import: (state, runId, by) => importRun(ports, registry, state, { runId, by }),
+    import: (state, runId, by, restoreControl = false) =>
+      importRun(ports, registry, state, { runId, by, restoreControl }),
     recent: async (limit) => (await registry.recent(limit)).map((run) => recentRun(run.state())),
     watch: async (runId, signal, intervalMs) => {
       const found = await read(registry, runId, () => null);

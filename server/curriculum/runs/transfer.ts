@@ -8,7 +8,7 @@ import { recordMissing, type StoredRecord } from "../../stores/store.ts";
 import { checkRunId } from "../core/config.ts";
 import type { Imported } from "../core/events.ts";
 import { FormatError } from "../core/json.ts";
-import { historyOffset } from "../core/importing.ts";
+import { historyOffset, refusedUnderControlOf, underControlOf } from "../core/importing.ts";
 import type { IssuedTask } from "../core/batches.ts";
 import { issuedTask, openGroups, type RunState } from "../core/state.ts";
 import type { Codecs } from "../core/saved.ts";
@@ -135,13 +135,15 @@ async function readExported<Spec, Key extends InstanceKey>(
   }
 }
 
-/** The event that puts a state back; `here`: the run that it takes the place of. */
+/** The event that puts a state back; `here`: the run that it takes the place of, `keeper`: whose control stays in force. */
 function importEvent<Spec, Key extends InstanceKey>(
   { state, bytes }: Exported<Spec, Key>,
   names: Pick<Imported<Spec, Key>, "runId" | "incarnation" | "atMs">,
-  here: RunState | undefined,
+  here: RunState<Spec, Key> | undefined,
+  keeper?: RunState<Spec, Key>,
 ): Imported<Spec, Key> {
-  return { kind: "imported", ...names, epoch: Math.max(state.epoch, here?.epoch ?? 0) + 1, state, bytes };
+  const keeps = keeper && { policyState: underControlOf(keeper, state).policyState };
+  return { kind: "imported", ...names, epoch: Math.max(state.epoch, here?.epoch ?? 0) + 1, state, bytes, keeps };
 }
 
 /** The exported history, where the run it comes to has its places. */
@@ -173,17 +175,17 @@ async function inPlace<Spec, Key extends InstanceKey>(
   { clock, newIncarnation }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
   exported: Exported<Spec, Key>,
-  by: string | undefined,
+  { by, restoreControl }: Asked,
 ): Promise<Result<ImportedRun<Spec, Key>> | "absent"> {
   const { runId } = exported.state;
   const outcome = await registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) => {
     const names = { runId, incarnation: newIncarnation(), atMs: clock.now() };
-    const committed = await run.commit<{ readonly kind: "imported" } | Refusal>((here) => ({
-      events: [importEvent(exported, names, here)],
-      records: placed(exported, here),
-      by,
-      value: { kind: "imported" },
-    }));
+    const committed = await run.commit<{ readonly kind: "imported" } | Refusal>((here) => {
+      const refused = restoreControl ? undefined : refusedUnderControlOf(here, exported.state);
+      if (refused !== undefined) return { events: [], value: refused };
+      const event = importEvent(exported, names, here, restoreControl ? undefined : here);
+      return { events: [event], records: placed(exported, here), by, value: { kind: "imported" } };
+    });
     if (committed.kind !== "imported") return committed;
     const here = await run.refresh();
     if (here !== "fresh") return here;
@@ -196,11 +198,13 @@ async function asNew<Spec, Key extends InstanceKey>(
   { store, clock, source, newIncarnation }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
   exported: Exported<Spec, Key>,
-  { runId, by }: { readonly runId: string; readonly by: string | undefined },
+  { runId, by }: Asked & { readonly runId: string },
 ): Promise<Result<ImportedRun<Spec, Key>> | "taken"> {
   const atMs = clock.now();
   const event = importEvent(exported, { runId, incarnation: newIncarnation(), atMs }, undefined);
-  const { state, events, records } = encodeChange(undefined, { events: [event], by }, source, atMs);
+  // A run begins unpaused, whoever paused the exported one.
+  const resumed = exported.state.paused ? [{ kind: "resumed" } as const] : [];
+  const { state, events, records } = encodeChange(undefined, { events: [event, ...resumed], by }, source, atMs);
   const timeToLiveMs = keptMs(exported.state.config.timeToLiveMs);
   const all = [...placed(exported, undefined), ...records];
   if (
@@ -219,10 +223,13 @@ async function asNew<Spec, Key extends InstanceKey>(
   });
 }
 
-/** Under which id, undefined: its own; and who asked for it. */
-interface Asked {
-  readonly runId: string | undefined;
-  readonly by: string | undefined;
+/** How an export is put back. */
+export interface Asked {
+  /** Undefined: the exported run's. */
+  readonly runId?: string | undefined;
+  readonly by?: string | undefined;
+  /** The export's control comes with it into a run that is there; else that run keeps its own. */
+  readonly restoreControl?: boolean;
 }
 
 /** In place where the id is the exported run's: as a change of the run that has it, or as a new one where none has. */
@@ -230,16 +237,16 @@ export async function importRun<Spec, Key extends InstanceKey>(
   ports: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
   bytes: Uint8Array,
-  { runId, by }: Asked,
+  asked: Asked,
 ): Promise<Result<ImportedRun<Spec, Key>>> {
   const exported = await readExported(bytes, ports.clock, ports.source);
   if (isInvalid(exported)) return exported;
-  const id = runId ?? exported.state.runId;
+  const id = asked.runId ?? exported.state.runId;
   const wrongId = checkRunId(id);
   if (wrongId !== undefined) return wrongId;
-  const replaced = id === exported.state.runId ? await inPlace(ports, registry, exported, by) : "absent";
+  const replaced = id === exported.state.runId ? await inPlace(ports, registry, exported, asked) : "absent";
   if (replaced !== "absent") return replaced;
-  const made = await asNew(ports, registry, exported, { runId: id, by });
+  const made = await asNew(ports, registry, exported, { ...asked, runId: id });
   if (made !== "taken") return made;
   return { kind: "already_exists", field: "run_id", message: `there is a run "${id}"` };
 }

@@ -3811,19 +3811,26 @@ class ImportRunRequest(google.protobuf.message.Message):
 
     STATE_FIELD_NUMBER: builtins.int
     RUN_ID_FIELD_NUMBER: builtins.int
+    RESTORE_CONTROL_FIELD_NUMBER: builtins.int
     state: builtins.bytes
     """What ExportRun gave; at most the server's message limit. Required."""
     run_id: builtins.str
     """The run to make of it; empty: the exported run's id. An id other than the
     exported run's must be free (ALREADY_EXISTS).
     """
+    restore_control: builtins.bool
+    """Takes the control from the export too, instead of the control that the run has
+    now. Needs a token of the role operator, else PERMISSION_DENIED. Unset: the run
+    keeps its control.
+    """
     def __init__(
         self,
         *,
         state: builtins.bytes = ...,
         run_id: builtins.str = ...,
+        restore_control: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["run_id", b"run_id", "state", b"state"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["restore_control", b"restore_control", "run_id", b"run_id", "state", b"state"]) -> None: ...
 
 global___ImportRunRequest = ImportRunRequest
 

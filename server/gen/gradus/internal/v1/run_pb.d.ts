@@ -192,6 +192,15 @@ export declare type RunEvent = Message<"gradus.internal.v1.RunEvent"> & {
      */
     value: RowsSeen;
     case: "rowsSeen";
+  } | {
+    /**
+     * What was exported was put back under the control that the run had. Servers
+     * that don't know this event refuse the journal.
+     *
+     * @generated from field: gradus.internal.v1.Imported restored = 21;
+     */
+    value: Imported;
+    case: "restored";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1284,6 +1293,14 @@ export declare type Imported = Message<"gradus.internal.v1.Imported"> & {
    * @generated from field: bytes state = 5;
    */
   state: Uint8Array;
+
+  /**
+   * In "restored" the policy's state after it, by the codec of the policy that the
+   * run had.
+   *
+   * @generated from field: string policy_state = 6;
+   */
+  policyState: string;
 };
 
 /**
@@ -2212,6 +2229,21 @@ export declare type StateHead = Message<"gradus.internal.v1.StateHead"> & {
    * @generated from field: double paused_at_ms = 27;
    */
   pausedAtMs: number;
+
+  /**
+   * How far Advance moved the policy on (PolicyDefinition.place); 0: it did not.
+   *
+   * @generated from field: double advanced_to = 28;
+   */
+  advancedTo: number;
+
+  /**
+   * Places of the history at which an import has undone control changes; unset: as
+   * rolled_back.
+   *
+   * @generated from field: gradus.internal.v1.Ranges control_rolled_back = 29;
+   */
+  controlRolledBack?: Ranges | undefined;
 };
 
 /**
@@ -2219,6 +2251,26 @@ export declare type StateHead = Message<"gradus.internal.v1.StateHead"> & {
  * Use `create(StateHeadSchema)` to create a new message.
  */
 export declare const StateHeadSchema: GenMessage<StateHead>;
+
+/**
+ * Ranges of numbers.
+ *
+ * @generated from message gradus.internal.v1.Ranges
+ */
+export declare type Ranges = Message<"gradus.internal.v1.Ranges"> & {
+  /**
+   * In no order.
+   *
+   * @generated from field: repeated gradus.internal.v1.Range ranges = 1;
+   */
+  ranges: Range[];
+};
+
+/**
+ * Describes the message gradus.internal.v1.Ranges.
+ * Use `create(RangesSchema)` to create a new message.
+ */
+export declare const RangesSchema: GenMessage<Ranges>;
 
 /**
  * Whether an arm is drawn from.

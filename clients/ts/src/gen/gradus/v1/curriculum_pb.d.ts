@@ -4014,6 +4014,15 @@ export declare type ImportRunRequest = Message<"gradus.v1.ImportRunRequest"> & {
    * @generated from field: string run_id = 2;
    */
   runId: string;
+
+  /**
+   * Takes the control from the export too, instead of the control that the run has
+   * now. Needs a token of the role operator, else PERMISSION_DENIED. Unset: the run
+   * keeps its control.
+   *
+   * @generated from field: bool restore_control = 3;
+   */
+  restoreControl: boolean;
 };
 
 /**
@@ -5229,7 +5238,23 @@ export declare const CurriculumService: GenService<{
   },
   /**
    * Puts an exported state back: in place (the exported run's id), or as another
-   * run. It opens a new epoch and a new incarnation, and issues the outstanding
+   * run.
+   *
+   * Learned state and control are two things. The export gives the learned state:
+   * records of arms and rows, the policy's state, cursors, open groups and rounds of
+   * evaluation. A run that is there keeps its control as it is now: pause, weights,
+   * policy, arms, num_generations, prompts_per_update, length and masks. These apply
+   * from the restored cursor, and the history does not call them rolled back:
+   * - Arms match by id. Arms that were removed since, or that the run does not have,
+   *   are removed and begin empty; new arms begin empty. An arm whose environment,
+   *   version or other spec differs is FAILED_PRECONDITION, and nothing changes.
+   * - The policy in force takes the exported state as UpdatePolicy would. A stage,
+   *   cycle, tier or domain that Advance reached stays reached.
+   * - Open groups keep their num_generations.
+   * An import that creates a run takes the control from the export, but is never
+   * paused. restore_control takes the control from the export in place, too.
+   *
+   * It opens a new epoch and a new incarnation, and issues the outstanding
    * tasks again with task_ids and group_ids of their own: what was issued before,
    * by any server, is ignored when it comes (FEEDBACK_STATUS_STALE_EPOCH).
    *
