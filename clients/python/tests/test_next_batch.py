@@ -12,7 +12,7 @@ from conftest import Server, wrong
 from lossy import Lossy, lossy
 
 import gradus
-from gradus import Client, NotFoundError, Run, _run_core, aio
+from gradus import Client, NotFoundError, Run, _notices, aio
 
 ARMS = [gradus.arm("countdown", "T0"), gradus.arm("countdown", "T1")]
 LENGTH = 12
@@ -140,7 +140,7 @@ def test_a_long_stall_is_warned_of_while_it_lasts(client: Client, run_id: str, m
     run = client.run(run_id)
     run.create(ARMS, gradus.bandit(), num_generations=2, prompts_per_update=1, feedback_lag=0)
     run.next_batch()
-    monkeypatch.setattr(_run_core, "NOTICE_SECONDS", 0.0)
+    monkeypatch.setattr(_notices, "NOTICE_SECONDS", 0.0)
     with (
         pytest.warns(gradus.StallWarning, match="waits for feedback of update batch 0.*Still waiting") as warned,
         pytest.raises(gradus.StalledError),

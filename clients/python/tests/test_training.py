@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import re
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -261,20 +262,19 @@ def test_a_server_that_is_restarted_is_waited_for(mortal: Mortal, run_id: str) -
     assert [each.feedback for each in asyncio.run(score_while_it_is_away())] == ["recorded"] * 4
 
 
-def test_a_text_that_cannot_be_sent_is_an_error_of_its_own(run: Run, address: RunAddress) -> None:
+def test_half_a_surrogate_pair_keeps_no_sample_from_its_score(run: Run, address: RunAddress) -> None:
     task = references(run, address)[0]
 
     async def ask(index: int, text: str) -> Outcome:
         return await score_one(WrittenCompletion(task, text, index))
 
-    async def asked() -> list[Outcome | BaseException]:
-        texts = ["first", "half of \ud83d", "third"]
-        return await asyncio.gather(*(ask(i, text) for i, text in enumerate(texts)), return_exceptions=True)
+    async def asked() -> list[Outcome]:
+        texts = [wrong()[0], "half of \ud83d"]
+        return await asyncio.gather(*(ask(i, text) for i, text in enumerate(texts)))
 
-    first, second, third = asyncio.run(asked())
-    assert isinstance(second, ValueError)
-    assert str(second).startswith("text of sample 1: want a str, without lone surrogates; got str ")
-    assert [isinstance(each, Outcome) for each in (first, third)] == [True, True]
+    with pytest.warns(gradus.SurrogateWarning, match=f"text of sample 1 of group {re.escape(task.group_id)}: char"):
+        outcomes = asyncio.run(asked())
+    assert [(each.reward, each.feedback) for each in outcomes] == [(0.1, "recorded"), (0.0, "recorded")]
 
 
 def test_an_error_reaches_everyone_who_asked() -> None:

@@ -19,8 +19,9 @@ class Call(Generic[T]):
     """A unary call.
 
     `patient`: UNAVAILABLE is an expected answer, asked again until the call's deadline. `repeatable` False: made again
-    only where the server says when to, for then it did nothing, and never after a reply that was lost. `prepare` is
-    told the seconds left before each try, and may change the request.
+    only where the server says when to, for then it did nothing, and never after a reply that was lost. `through_pause`:
+    a paused run is waited for without limit, outside of the call's time and its retries. `prepare` is told the seconds
+    left before each try, and may change the request.
     """
 
     method: str
@@ -29,6 +30,7 @@ class Call(Generic[T]):
     read: Callable[[Any], T]
     patient: bool = False
     repeatable: bool = True
+    through_pause: bool = False
     prepare: Callable[[float], None] = lambda seconds: None
 
 

@@ -8,11 +8,12 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from gradus._arguments import CallOptions, call_options, check_index, check_text, listed
+from gradus._arguments import CallOptions, call_options, check_index, listed
 from gradus._call import Call, curriculum_call, environment_call, evaluation_call, paged
 from gradus._op import Each, Item, Op
 from gradus._plan_core import PlanCore
 from gradus._stream import Event, Reply, StepStream
+from gradus._texts import sendable
 from gradus._values import message_of, proto_of
 from gradus.arms import SpecOptions, task_spec
 from gradus.enums import FinishReason
@@ -169,7 +170,7 @@ class ClientCore(PlanCore):
             task_id=task_id_of(task),
             group_id=task.group_id if isinstance(task, Task) else group_id,
             sample_index=check_index(sample_index),
-            completion=check_text(completion, "completion"),
+            completion=sendable(completion, "completion", f"sample {sample_index}"),
             finish_reason=finish_reason_value(finish_reason),
             policy_version=policy_version,
         )

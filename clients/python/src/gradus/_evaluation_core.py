@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from gradus._arguments import CallOptions, call_options, check_id, check_index, check_text, listed, shown
+from gradus._arguments import CallOptions, call_options, check_id, check_index, listed, shown
 from gradus._call import Call, evaluation_call, paged
 from gradus._client_core import ClientCore
 from gradus._op import Each, Op
+from gradus._texts import sendable
 from gradus._values import message_of
 from gradus.enums import AnswerFormat, FinishReason, Thinking
 from gradus.evaluations import EvaluationInfo, PendingTask, Report, Sample, Submitted
@@ -146,7 +147,9 @@ class EvaluationCore:
                 evaluation_id=self.evaluation_id,
                 task_id=task_id_of(task),
                 sample_index=check_index(sample_index),
-                completion=check_text(completion, f"completion of sample {sample_index}"),
+                completion=sendable(
+                    completion, f"completion of sample {sample_index}", f"task {task_id_of(task)[:24]}"
+                ),
                 finish_reason=finish_reason_value(ended[0] if ended else None),
             )
             for task, sample_index, completion, *ended in _items(completions)

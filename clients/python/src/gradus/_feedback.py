@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-import warnings
 from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
+from gradus._warn import warn
 from gradus.enums import FeedbackStatus
 from gradus.errors import FeedbackError, FeedbackWarning
 from gradus.outcomes import GroupOutcome, Outcome, Reward
@@ -86,11 +85,3 @@ def _message(run_id: str, outcome: Outcome | Reward) -> str:
     reason = outcome.feedback_detail or reasons.get(outcome.feedback, "the server does not say why")
     where = f"run {run_id!r}" if run_id else "the task's run"
     return f"{where} did not learn from sample {outcome.sample_index}: {outcome.feedback}: {reason}"
-
-
-def warn(message: str, category: type[Warning]) -> None:
-    """Warns at the caller's line: the first that is not of this package."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("gradus."):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level + 1)

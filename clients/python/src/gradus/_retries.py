@@ -8,14 +8,24 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gradus._call import Call, Io
-from gradus._feedback import warn
 from gradus._op import Op
-from gradus.errors import AbortedError, GradusError, ResourceExhaustedError, UnavailableError, UnavailableWarning
+from gradus._warn import warn
+from gradus.errors import (
+    AbortedError,
+    GradusError,
+    PausedError,
+    ResourceExhaustedError,
+    UnavailableError,
+    UnavailableWarning,
+)
 
 T = TypeVar("T")
 
 _PATIENT_DELAY = 0.5
 """Seconds between two tries of a patient call where the server names no delay."""
+
+_PAUSE_DELAY = 1.0
+"""Seconds between two tries during a pause where the server names no delay."""
 
 _RETRIES_UNREACHED = 4
 """How often a call is made again where no server has ever answered: there may be none."""
@@ -57,6 +67,7 @@ def perform(
 ) -> Op[T]:
     """Makes the call until it succeeds, fails for good, or its time is over; raises GradusError.
 
+    A call that waits through pauses has all of its time and retries again after a pause.
     `first` waits for its first try, where that has begun (`Io.begin`).
     """
     deadline = Deadline(timeout)
@@ -70,6 +81,12 @@ def perform(
             error = failure
         else:
             return call.read(response)
+        if call.through_pause and isinstance(error, PausedError):
+            if waiting is not None:
+                yield from waiting(error)
+            yield io.sleep(spread(_PAUSE_DELAY if error.retry_delay is None else error.retry_delay))
+            deadline, tries, first = Deadline(timeout), 0, None
+            continue
         if tries == 0 and not io.reached:
             error = yield io.explain(error)
         delay = delay_before(error, tries, retries, io.reached, repeatable=call.repeatable, patient=call.patient)

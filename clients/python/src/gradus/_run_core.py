@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from google.protobuf.duration_pb2 import Duration
 
-from gradus._arguments import CallOptions, call_options, check_id, check_seconds, listed
+from gradus._arguments import CallOptions, call_options, check_id, check_seconds, listed, shown
 from gradus._call import Call, curriculum_call, paged
 from gradus._client_core import ClientCore
-from gradus._feedback import warn
+from gradus._notices import Notice
 from gradus._op import Each, Item, Op
 from gradus._retries import Deadline
 from gradus._run_options import BatchOptions, CreateOptions, RunOptions
@@ -28,7 +27,7 @@ from gradus.runs import (
     RunConfig,
     RunInfo,
 )
-from gradus.stalls import ASK_SECONDS, GATHER_SECONDS, NOTICE_SECONDS, StalledError, StallWarning, is_stall, stalled
+from gradus.stalls import ASK_SECONDS, GATHER_SECONDS, is_stall, stalled
 from gradus.v1 import curriculum_pb2 as cur
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ class RunCore:
         self.cursor = None
 
     def next_batch(self, cursor: int | None = None, **options: Unpack[BatchOptions]) -> Op[Batch]:
-        """The next tasks of the run; waits for feedback that is due, and for a server that is away.
+        """The next tasks of the run; waits for feedback that is due, a pause, and a server that is away.
 
         The position is kept here, by the handle, and moves on only when the tasks have arrived: a reply that is lost
         on its way costs none of them. A new handle begins at the first update batch that is not closed, so that a
@@ -136,14 +135,17 @@ class RunCore:
         **options
             `count`: how many tasks at most, 1 to 4096 (an update batch). `wait`: seconds that the server waits for
             feedback in one try (10). `timeout`: seconds in all (600). `retries`: how many further tries (as many as
-            the time allows).
+            the time allows). `on_pause`: "wait" (left out) waits as long as the run is paused, whatever `timeout` and
+            `retries` say, and logs once a minute who paused it; "raise" raises a `PausedError`.
 
         Raises
         ------
         StalledError
             If feedback that is due did not come in time; the message says of which groups.
+        PausedError
+            If the run is paused and `on_pause` is "raise".
         FailedPreconditionError
-            If the run is paused.
+            If the run is paused and the server is older than this wait.
         OutOfRangeError
             If the tasks at the cursor were closed long ago, or lie too far ahead.
 
@@ -161,19 +163,26 @@ class RunCore:
         request = message_of(cur.NextBatchRequest, run_id=self.run_id, cursor=start, count=options.get("count", 0))
         wait = options.get("wait", _SERVER_WAIT)
         check_seconds(wait, "wait")
+        on_pause = options.get("on_pause", "wait")
+        if on_pause not in ("wait", "raise"):
+            raise ValueError(f'on_pause: want "wait" or "raise"; got {shown(on_pause)}')
 
         def prepare(seconds: float) -> None:
             request.wait.CopyFrom(wait_within(max(0.0, wait), seconds))
 
-        call: Call[Batch] = curriculum_call("NextBatch", request, Batch.from_proto, patient=True, prepare=prepare)
+        through_pause = on_pause == "wait"
+        call: Call[Batch] = curriculum_call(
+            "NextBatch", request, Batch.from_proto, patient=True, prepare=prepare, through_pause=through_pause
+        )
         # What the position took is gone.
         limits["timeout"] = max(_LEFT_MIN, deadline.left())
-        notice = _Notice(self, start)
+        notice = Notice(self.run_id, lambda error, waited: self._why(error, start, waited))
         try:
             batch = yield from self.client.call(call, limits, notice.waiting)
         except GradusError as error:
             failure = error
         else:
+            notice.resumed()
             if cursor is None:
                 self.cursor = batch.next_cursor
             return batch
@@ -293,21 +302,3 @@ def _config_of(
 
 def _read_run(response: cur.GetRunResponse | cur.CreateRunResponse) -> RunInfo:
     return RunInfo.from_proto(response.run)
-
-
-class _Notice:
-    """Warns, once, of a batch that is waited for for long."""
-
-    def __init__(self, run: RunCore, cursor: int) -> None:
-        self._run = run
-        self._cursor = cursor
-        self._began: float | None = time.monotonic()
-
-    def waiting(self, error: GradusError) -> Op[None]:
-        """Called before each further try."""
-        if self._began is None or time.monotonic() - self._began < NOTICE_SECONDS:
-            return
-        seconds, self._began = round(time.monotonic() - self._began), None
-        why = yield from self._run._why(error, self._cursor, seconds)
-        if isinstance(why, StalledError):
-            warn(f"{why.message}. Still waiting", StallWarning)

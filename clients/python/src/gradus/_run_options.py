@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import Literal, TypeAlias, TypedDict
 
 from gradus._arguments import CallOptions
 from gradus.enums import AnswerFormat, FeedbackSource
@@ -11,6 +11,9 @@ from gradus.policy_values import Policy
 from gradus.runs import Arm, DynamicSampling, EvaluationArm, FeedbackLag, LateFeedback, PromptTemplate, TrainerSettings
 from gradus.samples import SampleFilter
 from gradus.tasks import RewardScheme
+
+OnPause: TypeAlias = Literal["wait", "raise"]
+"""What is done while a run is paused."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -44,6 +47,7 @@ class BatchOptions(CallOptions, total=False):
 
     count: int
     wait: float
+    on_pause: OnPause
 
 
 class ShapeOptions(CallOptions, total=False):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Literal
 
 import grpc
 
+from gradus._details import reason_of
 from gradus.enums import FeedbackStatus
 
 ConnectionMistake = Literal["http_port", "not_gradus", "needs_tls", "no_tls", "certificate"]
@@ -23,7 +26,8 @@ class GradusError(Exception):
     `code` is the gRPC status, `message` what the server (or gRPC, if no server was reached) says of it, and
     `retry_delay` the seconds after which the server asks to be tried again; None: trying again is of no use, or of
     use at once. `mistake`: the client's address or options are wrong, as the message says, and trying again is of no
-    use; None: nothing of that is known.
+    use; None: nothing of that is known. `reason` is the server's word for why a call has to wait, e.g. "PAUSED" or
+    "FEEDBACK_DUE", and `facts` what it says of that; "" and none: the server gives no reason.
     """
 
     def __init__(
@@ -32,16 +36,20 @@ class GradusError(Exception):
         message: str,
         retry_delay: float | None = None,
         mistake: ConnectionMistake | None = None,
+        reason: str = "",
+        facts: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(f"{code.name}: {message}")
         self.code = code
         self.message = message
         self.retry_delay = retry_delay
         self.mistake = mistake
+        self.reason = reason
+        self.facts = dict(facts or {})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles what it was made of: exceptions are otherwise made again of their message alone."""
-        return error_of, (self.code, self.message, self.retry_delay, self.mistake)
+        """Pickles the arguments: exceptions are otherwise made again of their message alone."""
+        return error_of, (self.code, self.message, self.retry_delay, self.mistake, self.reason, self.facts)
 
 
 class InvalidArgumentError(GradusError):
@@ -76,6 +84,24 @@ class UnavailableError(GradusError):
     """No server was reached, it is shutting down, or feedback that is due has not come yet."""
 
 
+class PausedError(UnavailableError):
+    """The run is paused: it gives tasks again when an operator resumes it (`gradus run resume`, `Run.resume`)."""
+
+    @property
+    def paused_by(self) -> str:
+        """The name of the token that paused the run; "": the server does not say."""
+        return self.facts.get("paused_by", "")
+
+    @property
+    def paused_since(self) -> datetime | None:
+        """When the run was paused, in UTC; None: the server does not say."""
+        try:
+            # Python reads the Z of RFC 3339 from 3.11 on.
+            return datetime.fromisoformat(self.facts.get("paused_since", "").replace("Z", "+00:00"))
+        except ValueError:
+            return None
+
+
 class DeadlineExceededError(GradusError):
     """The answer did not come in time."""
 
@@ -94,6 +120,10 @@ class NoEffectWarning(UserWarning):
 
 class UnavailableWarning(UserWarning):
     """No server has answered yet, and a call goes on waiting for one."""
+
+
+class SurrogateWarning(UserWarning):
+    """A completion had half of a surrogate pair, and was scored with U+FFFD in its place."""
 
 
 class FeedbackWarning(UserWarning):
@@ -133,10 +163,17 @@ _BY_NUMBER = {code.value[0]: code for code in grpc.StatusCode}
 
 
 def error_of(
-    code: grpc.StatusCode, message: str, retry_delay: float | None = None, mistake: ConnectionMistake | None = None
+    code: grpc.StatusCode,
+    message: str,
+    retry_delay: float | None = None,
+    mistake: ConnectionMistake | None = None,
+    reason: str = "",
+    facts: Mapping[str, str] | None = None,
 ) -> GradusError:
     """The error for a status, of the class that belongs to it."""
-    return _CLASSES.get(code, GradusError)(code, message, retry_delay, mistake)
+    paused = code is grpc.StatusCode.UNAVAILABLE and reason == "PAUSED"
+    kind = PausedError if paused else _CLASSES.get(code, GradusError)
+    return kind(code, message, retry_delay, mistake, reason, facts)
 
 
 def error_of_item(code: int, message: str, retry_delay_ms: int) -> GradusError:
@@ -157,10 +194,13 @@ def error_of_rpc(failure: grpc.RpcError, target: str) -> GradusError:
     assert isinstance(failure, (grpc.Call, grpc.aio.AioRpcError))
     code = failure.code()
     message = failure.details() or "no reason given"
-    delay = next((value for key, value in failure.trailing_metadata() or () if key == "retry-delay-ms"), None)
+    trailing = failure.trailing_metadata() or ()
+    delay = next((value for key, value in trailing if key == "retry-delay-ms"), None)
+    reason, facts = reason_of(trailing)
     if code is grpc.StatusCode.CANCELLED or (code is grpc.StatusCode.INTERNAL and "RST_STREAM" in message):
         # Not by its caller, whom grpcio does not tell so: a load balancer ends calls so when it loses its server.
         code, message = grpc.StatusCode.UNAVAILABLE, f"the call was cut off on its way: {message}"
     elif code is grpc.StatusCode.UNAVAILABLE and delay is None:
         message = f"no Gradus server answers at {target}: {message}"
-    return error_of(code, message, None if delay is None else float(delay) / 1000)
+    seconds = None if delay is None else float(delay) / 1000
+    return error_of(code, message, seconds, reason=reason, facts=facts)

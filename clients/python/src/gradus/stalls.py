@@ -48,7 +48,8 @@ class StallWarning(UserWarning):
 def is_stall(error: GradusError) -> bool:
     """Whether feedback that is due may be what the call waited for."""
     if isinstance(error, UnavailableError):
-        return _WAITS.search(error.message) is not None
+        # A server of before this reason existed says it in words alone.
+        return error.reason == "FEEDBACK_DUE" or _WAITS.search(error.message) is not None
     return isinstance(error, DeadlineExceededError) and error.mistake is None
 
 

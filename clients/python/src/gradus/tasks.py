@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from gradus._arguments import check_id, check_index, check_text, is_whole, listed, shown, suggestion
+from gradus._texts import sendable
 from gradus._values import Derived, Value, message_of
 from gradus.enums import AnswerFormat, FinishReason, Source, Split, Thinking, value_in
 from gradus.v1 import environment_pb2, task_pb2
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+_ID_SHOWN = 24
+"""Characters of a task's id in a warning: all of it may be hundreds."""
 
 _FINISH_REASON = environment_pb2.Completion.DESCRIPTOR.fields_by_name["finish_reason"].enum_type
 
@@ -151,7 +155,22 @@ class CompletionGroup:
                     completion.policy_version = each.policy_version
         except (AttributeError, TypeError, ValueError):
             self._name_problem()
-            raise
+            # A surrogate in a completion is all that can be wrong now.
+            group.Clear()
+            self._sendable().write_to(group)
+
+    def _sendable(self) -> CompletionGroup:
+        owner = f"group {self.group_id}" if self.group_id else f"task {self.task_id[:_ID_SHOWN]}"
+        mended = (
+            Completion(
+                each.sample_index,
+                sendable(each.text, f"text of sample {each.sample_index}", owner),
+                each.finish_reason,
+                each.policy_version,
+            )
+            for each in self.completions
+        )
+        return replace(self, completions=tuple(mended))
 
     def _name_problem(self) -> None:
         check_id(self.task_id, "task_id")
@@ -161,8 +180,8 @@ class CompletionGroup:
         for each in listed(self.completions, Completion, "completions"):
             if not isinstance(each, Completion):
                 raise TypeError(f"completions: want a Completion each, as Task.group makes; got {shown(each)}")
-            named = {name: getattr(each, name) for name in ("sample_index", "text", "policy_version")}
-            message_of(environment_pb2.Completion, **named)
+            named = {name: getattr(each, name) for name in ("sample_index", "policy_version")}
+            message_of(environment_pb2.Completion, finish_reason=finish_reason_value(each.finish_reason), **named)
 
 
 def _prompt(proto: task_pb2.Task) -> list[ChatMessage]:

@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
-from gradus._arguments import check_text, shown
 from gradus._call import curriculum_call, paged
 from gradus._client_core import ClientCore
 from gradus._op import Each, Item, Op, run_each
 from gradus._retries import AS_LONG_AS_THERE_IS_TIME
+from gradus._texts import sendable
 from gradus.client import Client
 from gradus.enums import FinishReason
 from gradus.errors import GradusError, InvalidArgumentError, NotFoundError
@@ -55,12 +55,10 @@ class WrittenCompletion:
     policy_version: int | None = None
 
     def __post_init__(self) -> None:
-        """Raises TypeError or ValueError for what is no text: later it would fail with all that goes with it."""
+        """Raises TypeError for what is no text: later it would fail with all that goes with it."""
         place = "text" if self.sample_index is None else f"text of sample {self.sample_index}"
-        try:
-            check_text(self.text, place).encode()
-        except UnicodeEncodeError:
-            raise ValueError(f"{place}: want a str, without lone surrogates; got {shown(self.text)}") from None
+        text = sendable(self.text, place, f"group {self.task.group_id}")
+        object.__setattr__(self, "text", text)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from accelerate import PartialState
 from transformers import TrainerCallback, set_seed
 from transformers.trainer_callback import ExportableState
 
-from gradus._feedback import warn
+from gradus._warn import warn
 from gradus.trl._training import Training
 
 _STEPS_APART = 100_003

@@ -1,0 +1,48 @@
+"""Completions that UTF-8 cannot hold.
+
+A Python string may hold half of a UTF-16 surrogate pair, and a tokenizer that decodes carelessly writes one. No right
+answer has such a half, so that a replacement changes no reward, and one odd token must not end a training.
+"""
+
+from __future__ import annotations
+
+from gradus._arguments import check_text
+from gradus._warn import warn
+from gradus.errors import SurrogateWarning
+
+
+def sendable(text: str, place: str, owner: str = "") -> str:
+    """The text as UTF-8 holds it: two halves side by side become their character, each lone one becomes U+FFFD.
+
+    Parameters
+    ----------
+    text
+        What the policy wrote.
+    place
+        Names the sample in the error and in the warning, e.g. "text of sample 3".
+    owner
+        What the sample is of, in the warning, e.g. "group abc"; "": nothing is said of that.
+
+    Raises
+    ------
+    TypeError
+        If it is no str.
+
+    Warns
+    -----
+    SurrogateWarning
+        If the text that is sent is another one.
+
+    """
+    try:
+        check_text(text, place).encode()
+    except UnicodeEncodeError as error:
+        sample = f"{place} of {owner}" if owner else place
+        half = f"U+{ord(text[error.start]):04X}"
+        warn(
+            f"{sample}: character {error.start} is half of a surrogate pair ({half}), which UTF-8 cannot hold: a lone "
+            "half is scored as U+FFFD. Have the tokenizer replace what it cannot decode",
+            SurrogateWarning,
+        )
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
