@@ -11,6 +11,7 @@ import { DEADLINE_MS, RETRIES_UNREACHED } from "./defaults.ts";
 import { abortedError, asGradusError } from "./errors.ts";
 import { feedbackLog } from "./feedback.ts";
 import type { FeedbackLog, OnFeedback } from "./feedback.ts";
+import type { PauseNotice } from "./pauses.ts";
 import { delayMsAfter, never, passing, retrying, sleep } from "./retry.ts";
 import type { Retryable } from "./retry.ts";
 import type { Attempt, Transport } from "./transport.ts";
@@ -61,7 +62,7 @@ export interface Caller {
   /** Attempts `attempt` under the client's rules. */
   readonly attempting: <T>(
     attempt: (attempt: Attempt) => Promise<T>,
-    options: CallOptions | undefined,
+    options: (CallOptions & { readonly throughPause?: PauseNotice | undefined }) | undefined,
     retryable?: Retryable,
   ) => Promise<T>;
 }
@@ -77,6 +78,7 @@ export function callerOver(transport: Transport, defaults: ClientDefaults): Call
       deadlineMs: deadlineMsOf(options),
       signal: options?.signal,
       retryable: allowed(retryable),
+      throughPause: options?.throughPause,
       retriesMax: () => (reached ? Number.POSITIVE_INFINITY : RETRIES_UNREACHED),
     });
     reached = true;

@@ -25,6 +25,7 @@ import {
 import type { RewardScheme, TaskSpec } from "./gen/gradus/v1/task_pb.js";
 import { type RowChoice, rowsOf } from "./rows.ts";
 import { policyOf, type PolicyChoice } from "./policies.ts";
+import { sendable } from "./surrogates.ts";
 
 const splits = { train: Split.TRAIN, eval: Split.EVAL, bench: Split.BENCH } as const;
 const sources = { synthetic: Source.SYNTHETIC, real: Source.REAL, teacher: Source.TEACHER } as const;
@@ -233,19 +234,21 @@ export function finishReasonOf(finishReason: FinishReasonName | undefined): { re
   return finishReason === undefined ? {} : { finishReason: reasons[finishReason] };
 }
 
-function completionOf({ finishReason, ...completion }: SampleChoice) {
+function completionOf({ finishReason, ...completion }: SampleChoice, groupId: string) {
+  sendable(completion.text, `sample ${String(completion.sampleIndex)} of group ${groupId}`);
   return { ...completion, ...finishReasonOf(finishReason) };
 }
 
 /** The message for completions of one task. */
-export function groupOf(choice: GroupChoice): CompletionGroup {
+export function groupOf({ task, completions, numGenerations = 0 }: GroupChoice): CompletionGroup {
+  const { taskId, groupId } = task;
   return create(CompletionGroupSchema, {
-    taskId: choice.task.taskId,
-    groupId: choice.task.groupId,
-    completions: choice.completions.map((completion, sampleIndex) =>
-      typeof completion === "string" ? { sampleIndex, text: completion } : completionOf(completion),
+    taskId,
+    groupId,
+    completions: completions.map((each, sampleIndex) =>
+      completionOf(typeof each === "string" ? { sampleIndex, text: each } : each, groupId),
     ),
-    numGenerations: choice.numGenerations ?? 0,
+    numGenerations,
   });
 }
 

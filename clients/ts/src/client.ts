@@ -22,6 +22,7 @@ import { runHandle } from "./run-calls.ts";
 import type { RunHandle } from "./run.ts";
 import { streamSteps } from "./stream-steps.ts";
 import type { StepResult, StreamOptions } from "./stream-steps.ts";
+import { sendable } from "./surrogates.ts";
 import type { Transport } from "./transport.ts";
 import type { Items } from "./windowed.ts";
 
@@ -90,7 +91,8 @@ function environmentCalls({
     batchReset: async ({ seeds, ...choice }, options) =>
       (await unary(method.batchReset, { spec: taskSpecOf(choice), seeds: seeds.map(seedOf) }, options)).results,
     step: async ({ taskId, groupId, runId }, completion, options = {}) => {
-      const request = { taskId, groupId, sampleIndex: options.sampleIndex ?? 0, completion };
+      const sampleIndex = options.sampleIndex ?? 0;
+      const request = { taskId, groupId, sampleIndex, completion: sendable(completion, `sample ${sampleIndex}`) };
       const outcome = outcomeOf(present((await unary(method.step, request, options)).outcome, "outcome"));
       feedback.note({ runId, outcomes: [outcome] });
       return outcome;

@@ -1,4 +1,5 @@
 /** What can go wrong, as one class with a code. */
+import type { ErrorReason } from "./details.ts";
 
 /** Names of the gRPC status codes, each at its number. */
 const codes = [
@@ -45,6 +46,7 @@ export type ConnectionMistake =
 interface ErrorDetails {
   readonly retryDelayMs?: number | undefined;
   readonly mistake?: ConnectionMistake | undefined;
+  readonly reason?: ErrorReason | undefined;
   readonly cause?: unknown;
 }
 
@@ -57,12 +59,18 @@ export class GradusError extends Error {
   readonly retryDelayMs: number | undefined;
   /** Set: the client's address or options are wrong, as the message says, and trying again is of no use. */
   readonly mistake: ConnectionMistake | undefined;
+  /** The server's word for why the call has to wait, e.g. "PAUSED" or "FEEDBACK_DUE"; undefined: it gives none. */
+  readonly reason: string | undefined;
+  /** What the server says of the reason, e.g. `paused_by` and `paused_since` (RFC 3339) of a paused run. */
+  readonly facts: Readonly<Record<string, string>>;
 
   constructor(code: GradusCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.retryDelayMs = details.retryDelayMs;
     this.mistake = details.mistake;
+    this.reason = details.reason?.reason;
+    this.facts = details.reason?.facts ?? {};
   }
 }
 

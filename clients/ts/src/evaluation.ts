@@ -20,6 +20,7 @@ import { eachOfPages, present } from "./reply.ts";
 import { asked, never } from "./retry.ts";
 import { filterOf } from "./samples.ts";
 import type { SampleFilterChoice } from "./samples.ts";
+import { sendable } from "./surrogates.ts";
 import type { Attempt, Transport } from "./transport.ts";
 
 /** What to evaluate. */
@@ -169,7 +170,8 @@ export function evaluationHandle({ unary, transport, attempting }: Caller, evalu
     submit: async (completions, options) => {
       const items = completions.map(({ task: { taskId }, sampleIndex = 0, completion, finishReason }) => {
         const why = finishReasonOf(finishReason);
-        return { evaluationId, taskId, sampleIndex, completion, ...why };
+        const text = sendable(completion, `sample ${sampleIndex} of task ${taskId.slice(0, 24)}`);
+        return { evaluationId, taskId, sampleIndex, completion: text, ...why };
       });
       return (await unary(method.batchSubmitCompletions, { completions: items }, options)).results.map(submittedOf);
     },

@@ -6,6 +6,8 @@
 import { DELAY_MS_FIRST, DELAY_MS_MAX } from "./defaults.ts";
 import { abortedError, asGradusError, GradusError } from "./errors.ts";
 import type { GradusCode } from "./errors.ts";
+import { isPaused } from "./pauses.ts";
+import type { PauseNotice } from "./pauses.ts";
 import type { Attempt } from "./transport.ts";
 
 /** Which failures are worth another attempt. */
@@ -23,6 +25,9 @@ export const asked: Retryable = (error) => passing(error) && error.retryDelayMs 
 
 /** No failure. */
 export const never: Retryable = () => false;
+
+/** Stands for the failures before a try during a pause where the server names no delay: 0.8 s. */
+const PAUSE_FAILURES = 4;
 
 /** How long to wait after a failure; jitter keeps the ranks of a job from coming back all at once. */
 export function delayMsAfter(error: GradusError, failures: number): number {
@@ -56,7 +61,8 @@ function timeoutMsUntil(deadline: number): number {
 
 /**
  * Attempts until one succeeds, fails for good, or there is no time for another. Fails with the last GradusError; one
- * that ran out of time has the failure before it as its cause.
+ * that ran out of time has the failure before it as its cause. With `throughPause` a paused run is waited for without limit,
+ * and the attempts after the pause have the whole deadline again.
  */
 export async function retrying<T>(
   attempt: (attempt: Attempt) => Promise<T>,
@@ -66,9 +72,11 @@ export async function retrying<T>(
     readonly retryable: Retryable;
     /** How often it is attempted again where the server names no delay. */
     readonly retriesMax?: () => number;
+    /** Told of each answer that the run is paused; left out: such an answer is a failure. */
+    readonly throughPause?: PauseNotice | undefined;
   },
 ): Promise<T> {
-  const deadline = performance.now() + options.deadlineMs;
+  let deadline = performance.now() + options.deadlineMs;
   let last: GradusError | undefined;
   for (let failures = 1; ; failures++) {
     if (options.signal?.aborted) throw abortedError(options.signal);
@@ -76,6 +84,12 @@ export async function retrying<T>(
       return await attempt({ timeoutMs: timeoutMsUntil(deadline), signal: options.signal });
     } catch (caught) {
       const error = asGradusError(caught);
+      if (options.throughPause !== undefined && isPaused(error)) {
+        options.throughPause(error);
+        await sleep(delayMsAfter(error, PAUSE_FAILURES), options.signal);
+        [deadline, last, failures] = [performance.now() + options.deadlineMs, undefined, 0];
+        continue;
+      }
       const delayMs = delayMsAfter(error, failures);
       if (error.code === "DEADLINE_EXCEEDED" && last !== undefined) {
         throw new GradusError(error.code, error.message, { mistake: error.mistake, cause: last });

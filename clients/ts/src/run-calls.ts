@@ -13,6 +13,7 @@ import {
   type Run,
 } from "./gen/gradus/v1/curriculum_pb.js";
 import { feedbackOf } from "./outcomes.ts";
+import { pauseNotice } from "./pauses.ts";
 import { policyOf } from "./policies.ts";
 import { allPages, eachOfPages, present } from "./reply.ts";
 import { asked } from "./retry.ts";
@@ -43,8 +44,10 @@ function waitWithin(waitMs: number, { timeoutMs = Infinity }: Attempt): Duration
 
 function tasks({ unary, attempting, transport }: Caller, runId: string, position: Position): Tasks {
   const get: RunHandle["get"] = async (options) => present((await unary(method.getRun, { runId }, options)).run, "run");
-  const batchAt = (cursor: bigint, { count = 0, waitMs = SERVER_WAIT_MS }: BatchChoice, options: CallOptions) =>
-    attempting(
+  const batchAt = (cursor: bigint, choice: BatchChoice, options: CallOptions) => {
+    const { count = 0, waitMs = SERVER_WAIT_MS, onPause = "wait" } = choice;
+    const throughPause = onPause === "wait" ? pauseNotice(runId) : undefined;
+    return attempting(
       (attempt) => {
         const wait = waitWithin(waitMs, attempt);
         return transport.unary(
@@ -53,8 +56,9 @@ function tasks({ unary, attempting, transport }: Caller, runId: string, position
           attempt,
         );
       },
-      { ...options, deadlineMs: options.deadlineMs ?? NEXT_BATCH_DEADLINE_MS },
+      { ...options, deadlineMs: options.deadlineMs ?? NEXT_BATCH_DEADLINE_MS, throughPause },
     );
+  };
   const nextBatch: RunHandle["nextBatch"] = async (choice = {}, options = {}) => {
     if (choice.cursor !== undefined) return batchAt(choice.cursor, choice, options);
     position.at ??= firstOpen(await get(options));

@@ -30,6 +30,11 @@ export interface BatchChoice {
   readonly count?: number | undefined;
   /** How long the server waits for feedback that is due before it asks to try again; left out: 10 s. */
   readonly waitMs?: number | undefined;
+  /**
+   * While the run is paused: "wait" (left out) waits for as long as it is, whatever the deadline and `retry` say, and says
+   * once a minute who paused it; "error" fails with UNAVAILABLE and the reason "PAUSED".
+   */
+  readonly onPause?: "wait" | "error" | undefined;
 }
 
 /** Which tasks of an evaluation arm to give. */
@@ -116,7 +121,8 @@ export interface RunHandle {
   /** Deletes the run; the handle stands at the beginning of another run of its id. */
   delete(options?: CallOptions): Promise<void>;
   /**
-   * The next tasks; waits for feedback that is due until the deadline (left out: 10 min). The position is kept here, and
+   * The next tasks; waits for feedback that is due until the deadline (left out: 10 min), and for a paused run without one.
+   * The position is kept here, and
    * moves on only when the tasks have arrived, so that a lost reply costs none. A new handle begins at the first update
    * batch that is not closed; a cursor that is given leaves its position as it is. A handle is one reader: every handle of
    * a run is given the same tasks.

@@ -2,6 +2,8 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
+import { errorInfoType, reasonOfInfo, reasonOfText, waitReasonKey } from "../details.ts";
+import type { ErrorReason } from "../details.ts";
 import { abortedError, codeName, GradusError, readDelayMs, retryDelayKey } from "../errors.ts";
 import type { ConnectionMistake, GradusCode } from "../errors.ts";
 import { tokenOf } from "../token.ts";
@@ -64,7 +66,16 @@ function fromConnectError(caught: unknown, baseUrl: string, attempt: Attempt): G
   const retryDelayMs = readDelayMs(error.metadata.get(retryDelayKey));
   const gone = caught instanceof TypeError || error.cause instanceof TypeError;
   const message = gone ? `${rawMessage}: ${unanswered(baseUrl)}` : rawMessage;
-  return new GradusError(code, message, { retryDelayMs, cause: caught });
+  return new GradusError(code, message, { retryDelayMs, reason: reasonIn(error), cause: caught });
+}
+
+function reasonIn({ details, metadata }: ConnectError): ErrorReason | undefined {
+  for (const detail of details)
+    if ("type" in detail && detail.type === errorInfoType) {
+      const reason = reasonOfInfo(detail.value);
+      if (reason !== undefined) return reason;
+    }
+  return reasonOfText(metadata.get(waitReasonKey));
 }
 
 /** A URL that fetch takes; a page's own address would stand in for what it lacks. */

@@ -1,5 +1,6 @@
 /** Errors of grpc-js, as ours. */
 import type { ServiceError } from "@grpc/grpc-js";
+import { reasonOfStatus, reasonOfText, waitReasonKey } from "../details.ts";
 import { asGradusError, codeName, GradusError, readDelayMs, retryDelayKey } from "../errors.ts";
 
 /**
@@ -14,5 +15,8 @@ export function fromServiceError(error: unknown, signal?: AbortSignal): GradusEr
   const isReset = codeName(code) === "INTERNAL" && details.includes("RST_STREAM");
   if (isReset || (codeName(code) === "CANCELLED" && signal?.aborted !== true))
     return new GradusError("UNAVAILABLE", `the call was cut off on its way: ${details}`, { cause: error });
-  return new GradusError(codeName(code), details, { retryDelayMs, cause: error });
+  const status = metadata.get("grpc-status-details-bin")[0];
+  const found = status instanceof Uint8Array ? reasonOfStatus(status) : undefined;
+  const reason = found ?? reasonOfText(metadata.get(waitReasonKey)[0]?.toString());
+  return new GradusError(codeName(code), details, { retryDelayMs, reason, cause: error });
 }
