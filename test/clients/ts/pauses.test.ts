@@ -29,7 +29,7 @@ const choice: RunChoice = {
   policy: { kind: "mixture" },
   numGenerations: 1,
   promptsPerUpdate: 2,
-  length: 4n,
+  length: 4,
 };
 const text = "<think>none</think><answer>1 + 1</answer>";
 
