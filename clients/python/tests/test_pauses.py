@@ -146,7 +146,7 @@ def test_a_caller_may_ask_for_the_error(client: Client, run: Run) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), again.paused_since, again.reason) == (PausedError, error.paused_since, "PAUSED")
     with pytest.raises(ValueError, match='on_pause: want "wait" or "raise"; got str'):
-        run.next_batch(on_pause="stop")  # type: ignore[typeddict-item]
+        run.next_batch(on_pause="stop")  # type: ignore[arg-type]
     state = run.get().state
     assert (state.paused, state.paused_by, state.paused_at) == (True, error.paused_by, error.paused_since)
 

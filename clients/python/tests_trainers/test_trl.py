@@ -57,9 +57,19 @@ def test_a_trainer_trains_on_a_run(kind: str, client: Client, run_id: str, polic
         ({}, {"ignore_data_skip": False}, "ignore_data_skip is False and must be True"),
         ({}, {"remove_unused_columns": True}, "rewards need the tasks' columns"),
         ({}, {"restore_callback_states_from_checkpoint": True}, "callbacks would be made anew"),
-        ({}, {"num_generations": 2}, "num_generations is 2, and the run's is 4"),
+        (
+            {},
+            {"num_generations": 2},
+            "num_generations is 2, and the run's is 4: set num_generations=4, or the run's by ",
+        ),
+        (
+            {"prompts_per_update": 8},
+            {"generation_batch_size": 16, "gradient_accumulation_steps": 2},
+            "a generation batch has 4 prompts and an optimizer step 4, and the run's prompts_per_update is 8: set "
+            "generation_batch_size=32",
+        ),
         ({"feedback_lag": 0}, {}, "feedback_lag is 0, and must be 1 at least"),
-        ({}, MANY_AT_ONCE, "feedback_lag is 1, and must be 4 at least"),
+        ({"prompts_per_update": 2}, MANY_AT_ONCE, "feedback_lag is 1, and must be 8 at least"),
         ({"length": 15}, {}, "the run's length of 15 tasks is less"),
         ({"feedback_source": "reported"}, {}, 'create it with "step"'),
         ({"dynamic_sampling": gradus.DynamicSampling(2.0)}, {}, "the run has dynamic_sampling"),
@@ -86,7 +96,7 @@ def test_what_cannot_be_is_refused_with_its_reason(
 def test_with_the_lag_that_is_asked_for_nothing_stalls(
     client: Client, run_id: str, policy: Path, tmp_path: Path
 ) -> None:
-    spec = GradusSpec(client, run_id, run_config(feedback_lag=4), patience=60)
+    spec = GradusSpec(client, run_id, run_config(prompts_per_update=2, feedback_lag=8), patience=60)
     trainer = trainer_of(spec, policy, **settings(tmp_path, max_steps=2, **MANY_AT_ONCE))
     trainer.train()
     assert client.run(run_id).get().state.samples_recorded == 2 * 8 * 8

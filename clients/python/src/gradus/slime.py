@@ -33,6 +33,7 @@ from gradus.training import (
     check_batches,
     check_generations,
     check_length,
+    check_prompts,
     check_scored_by_step,
     check_whole_groups,
     checkpoint_of,
@@ -76,7 +77,7 @@ class RunDataSource(DataSource):
         self._run = self._address.client().run(self._address.run_id)
         self._config = self._run.get().config_now
         _check(self._config, args)
-        self._reader = TaskReader(self._run)
+        self._reader = TaskReader(self._run, lambda now: _check(now, args))
         self._given_back: list[list[Sample]] = []
         self._tokenizer: Any = None
 
@@ -190,6 +191,7 @@ def _check(run: RunConfig, args: Any) -> None:
     at_once = args.over_sampling_batch_size or args.rollout_batch_size
     option = "--over-sampling-batch-size" if args.over_sampling_batch_size else "--rollout-batch-size"
     check_batches(run, at_once, option)
+    check_prompts(run, args.rollout_batch_size, "--rollout-batch-size")
     if args.num_rollout:
         check_length(run, args.num_rollout * args.rollout_batch_size, "--num-rollout times --rollout-batch-size")
     drops = args.dynamic_sampling_filter_path is not None or at_once > args.rollout_batch_size

@@ -111,8 +111,10 @@ class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
         check_scored_by_step(config)
         check_whole_groups(config, "rollouts fail or are cancelled in verifiers and prime-rl")
         for batch in run.batches(self.config.cursor):
+            # The run's shape as it is now, for `Run.update_shape` changes it at any time.
+            size = run.get().config_now.num_generations
             for task in batch.tasks:
-                yield task, config.num_generations
+                yield task, size
 
     def _of_family(self, address: RunAddress) -> Iterator[tuple[Task, int]]:
         config = self.config

@@ -12,6 +12,7 @@ from gradus._arguments import check_text, listed
 from gradus.arms import SpecOptions, task_spec
 from gradus.client import Client
 from gradus.outcomes import Outcome
+from gradus.runs import RunConfig
 from gradus.tasks import Task, TaskSpec
 from gradus.training import (
     RunAddress,
@@ -146,24 +147,29 @@ class _Run:
 
     def __init__(self, client: Client, address: RunAddress, at_once: int) -> None:
         run = client.run(address.run_id)
-        config = run.get().config
-        check_scored_by_step(config)
-        size = config.num_generations
-        check_batches(config, at_once, "num_envs", of_a_prompt=size)
         self._address = address
-        self._size = size
-        self._reader = TaskReader(run)
+        self._at_once = at_once
+        self._size = 0
+        self._reader = TaskReader(run, self._fit)
         self._ready: deque[Shown] = deque()
+        self._fit(run.get().config_now)
+
+    def _fit(self, config: RunConfig) -> None:
+        """Takes the run's shape as it is now, for `Run.update_shape` changes it at any time."""
+        check_scored_by_step(config)
+        check_batches(config, self._at_once, "num_envs", of_a_prompt=config.num_generations)
+        self._size = config.num_generations
 
     def next(self, count: int, seed: int | None, random: np.random.Generator) -> list[Shown]:
-        missing = -(-(count - len(self._ready)) // self._size)
-        for task in self._reader.take(missing) if missing > 0 else []:
-            reference = TaskReference.of(task, self._address, self._size)
-            self._ready += [Shown(task, reference, index) for index in range(self._size)]
-        if len(self._ready) < count:
-            raise ValueError(
-                f"run {self._address.run_id!r} has ended: create one with a greater length, or 0 for no end"
-            )
+        while len(self._ready) < count:
+            tasks = self._reader.take(-(-(count - len(self._ready)) // self._size))
+            if not tasks:
+                raise ValueError(
+                    f"run {self._address.run_id!r} has ended: create one with a greater length, or 0 for no end"
+                )
+            for task in tasks:
+                reference = TaskReference.of(task, self._address, self._size)
+                self._ready += [Shown(task, reference, index) for index in range(self._size)]
         return [self._ready.popleft() for _ in range(count)]
 
     def put_back(self, shown: Sequence[Shown]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from gradus.training._checkpoints import (
     RunCheckpoint,
     checkpoint_of,
+    leave_old_shape,
     read_checkpoint,
     restore,
     retry_while_away,
@@ -22,6 +23,7 @@ from gradus.training._checks import (
     check_batches,
     check_generations,
     check_length,
+    check_prompts,
     check_scored_by_step,
     check_whole_groups,
 )
@@ -44,10 +46,12 @@ __all__ = [
     "check_batches",
     "check_generations",
     "check_length",
+    "check_prompts",
     "check_scored_by_step",
     "check_whole_groups",
     "checkpoint_of",
     "index_in_group",
+    "leave_old_shape",
     "read_checkpoint",
     "read_round",
     "read_tasks",

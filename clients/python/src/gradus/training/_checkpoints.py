@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 import time
 import zlib
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypedDict
@@ -45,9 +47,10 @@ def checkpoint_of(run: Run) -> RunCheckpoint:
 
 
 def restore(run: Run, saved: RunCheckpoint) -> bool:
-    """Puts the run back to where it stood, if it moved on since or is gone, and the handle to its position.
+    """Puts what the run learned back to where it stood, if the run moved on since or is gone, and the handle too.
 
-    Gives whether it was put back. Tasks that were given out before then count no more ("stale_epoch").
+    Gives whether it was put back. Tasks that were given out before then count no more ("stale_epoch"). What an operator
+    changed since (pause, weights, policy, arms, shape) stays changed; see `leave_old_shape`.
 
     Raises
     ------
@@ -63,8 +66,39 @@ def restore(run: Run, saved: RunCheckpoint) -> bool:
     moved = not _stands_there(_state(run), saved)
     if moved:
         retry_while_away(lambda: run.import_state(saved["state"], timeout=PATIENCE_SECONDS), PATIENCE_SECONDS)
-    run.cursor = saved["cursor"]
+    run.cursor = leave_old_shape(run, saved["cursor"]) if moved else saved["cursor"]
     return moved
+
+
+def leave_old_shape(run: Run, cursor: int) -> int:
+    """Closes open groups of a shape that the run has no more, and gives the cursor at which to go on.
+
+    A checkpoint holds groups that were given out and not scored. If `Run.update_shape` changed num_generations or
+    prompts_per_update since, a trainer of the new shape can't make such a group or its update batch whole.
+
+    Parameters
+    ----------
+    run
+        The run, after its state was imported.
+    cursor
+        Where the trainer would go on, in tasks.
+
+    """
+    config = run.get(timeout=PATIENCE_SECONDS).config_now
+    opened = list(run.groups("open"))
+    old = [each for each in opened if len(each.missing) + len(each.samples) != config.num_generations]
+    ahead = [each for each in opened if each.cursor >= cursor]
+    sizes = Counter(each.update_batch for each in ahead)
+    if config.dynamic_sampling is None:
+        # The last batch of a run may be smaller.
+        ends = {each.update_batch for each in ahead if each.cursor + 1 == config.length}
+        odd = {batch for batch, size in sizes.items() if size != config.prompts_per_update and batch not in ends}
+        old += [each for each in ahead if each.update_batch in odd and each not in old]
+    if old:
+        words = f"{len(old)} groups of run {run.run_id!r} were given out in a shape that it has no more, and are closed"
+        logging.getLogger("gradus").warning(words)
+        run.close_groups(old, "the run's shape was changed while the trainer was stopped")
+    return max(cursor, run.get(timeout=PATIENCE_SECONDS).state.first_open_cursor)
 
 
 def _state(run: Run) -> RunState | None:

@@ -16,8 +16,23 @@ def check_generations(config: RunConfig, num_generations: int, option: str) -> N
         raise ValueError(
             f"{option} is {num_generations} and the run's num_generations {config.num_generations}: a group that is "
             f"smaller is never whole, and of a larger one the rest is not recorded. Set {option}="
-            f"{config.num_generations}"
+            f"{config.num_generations}, or the run's by {_change('num_generations', num_generations)}"
         )
+
+
+def check_prompts(config: RunConfig, prompts: int, option: str) -> None:
+    """Raises ValueError unless the trainer updates its policy on as many prompts as the run's update batches have."""
+    wanted = config.prompts_per_update
+    if prompts != wanted:
+        raise ValueError(
+            f"{option} is {prompts} and the run's prompts_per_update {wanted}: the curriculum counts in update "
+            f"batches, and would not follow the trainer's steps. Set {option}={wanted}, or the run's by "
+            f"{_change('prompts_per_update', prompts)}"
+        )
+
+
+def _change(name: str, value: int) -> str:
+    return f"run.update_shape({name}={value}) or gradus run update-shape"
 
 
 def check_scored_by_step(config: RunConfig) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gradus._arguments import CallOptions
 from gradus.client import Run
+from gradus.runs import RunConfig
 from gradus.tasks import Task
 
 if TYPE_CHECKING:
@@ -41,10 +43,21 @@ def read_round(run: Run, arm_id: str, evaluation_round: int) -> list[Task]:
 
 
 class TaskReader:
-    """Reads a run from where its handle stands. Feedback that is due is waited for, as `Run.next_batch` says."""
+    """Reads a run from where its handle stands. What a run waits for is waited for here, as `Run.next_batch` says.
 
-    def __init__(self, run: Run) -> None:
+    Parameters
+    ----------
+    run
+        The run.
+    check
+        Told the run's configuration as it is now before each portion; raises where the trainer does not fit it any
+        more, for example after `Run.update_shape` or an import. None: nothing is checked.
+
+    """
+
+    def __init__(self, run: Run, check: Callable[[RunConfig], None] | None = None) -> None:
         self.run = run
+        self._check = check
         self._again: deque[Task] = deque()
 
     def take(self, count: int) -> list[Task]:
@@ -52,6 +65,8 @@ class TaskReader:
 
         When a call fails, the handle stands where it stood, and nothing is lost.
         """
+        if self._check is not None:
+            self._check(self.run.get().config_now)
         tasks = list(self._again)[:count]
         if len(tasks) < count:
             cursor = self.run.get().state.first_open_cursor if self.run.cursor is None else self.run.cursor

@@ -148,7 +148,7 @@ def refuse(run: RunConfig, args: Any) -> None:
         With every reason there is.
 
     """
-    reasons = [*_of_run(run), *_of_settings(run, args)]
+    reasons = [*_of_run(run), *_of_settings(run, args), *of_shapes(run, args, Shape.of(args))]
     if not reasons and args.max_steps > 0:
         reasons = [*_of_shape(run, args, Shape.of(args))]
     if reasons:
@@ -169,8 +169,6 @@ def _of_settings(run: RunConfig, args: Any) -> Iterator[str]:
     for name, (value, why) in REQUIRED.items():
         if getattr(args, name) != value:
             yield f"{name} is {getattr(args, name)!r} and must be {value!r}: {why}"
-    if args.num_generations != run.num_generations:
-        yield f"num_generations is {args.num_generations}, and the run's is {run.num_generations}"
     if args.max_steps <= 0:
         yield "max_steps is not set, and a run has no epochs"
     if args.eval_strategy != "no" and run.evaluation_arms:
@@ -178,6 +176,25 @@ def _of_settings(run: RunConfig, args: Any) -> Iterator[str]:
         got = args.num_generations_eval or args.num_generations
         if wanted != {got}:
             yield f"num_generations_eval is {got}, and the evaluation arms' is {' and '.join(map(str, sorted(wanted)))}"
+
+
+def of_shapes(run: RunConfig, args: Any, shape: Shape) -> Iterator[str]:
+    """Where the trainer's groups and batches differ from the run's: both numbers, and what to set on either side."""
+    given, wanted = args.num_generations, run.num_generations
+    if given != wanted:
+        yield (
+            f"num_generations is {given}, and the run's is {wanted}: set num_generations={wanted}, or the run's by "
+            f"run.update_shape(num_generations={given})"
+        )
+    prompts = run.prompts_per_update
+    if prompts not in (shape.prompts, shape.tasks_per_step):
+        size = prompts * wanted
+        yield (
+            f"a generation batch has {shape.prompts} prompts and an optimizer step {shape.tasks_per_step}, and the "
+            f"run's prompts_per_update is {prompts}: set generation_batch_size={size} with gradient_accumulation_steps="
+            f"{size} / (per_device_train_batch_size x ranks), or the run's by "
+            f"run.update_shape(prompts_per_update={shape.prompts})"
+        )
 
 
 def _of_shape(run: RunConfig, args: Any, shape: Shape) -> Iterator[str]:

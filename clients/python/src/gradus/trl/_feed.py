@@ -6,13 +6,14 @@ import contextlib
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any
 
 from gradus.client import Run
 from gradus.errors import GradusError
-from gradus.runs import ArmState
+from gradus.runs import ArmState, RunConfig
 from gradus.tasks import Task
 from gradus.training import read_tasks
 
@@ -33,7 +34,9 @@ class Feed:
     prefetch
         Whether anything is fetched before it is wanted.
     patience
-        How long tasks are waited for, seconds.
+        How long tasks are waited for, seconds; a pause of the run takes none of it.
+    check
+        Told the run's configuration as it is when tasks have arrived; what it raises, the next `take` raises.
 
     Attributes
     ----------
@@ -44,8 +47,9 @@ class Feed:
 
     """
 
-    def __init__(self, run: Run, *, prefetch: bool, patience: float) -> None:
+    def __init__(self, run: Run, *, prefetch: bool, patience: float, check: Callable[[RunConfig], None]) -> None:
         self._run = run
+        self._check = check
         self._prefetch = prefetch
         self._patience = patience
         self._cursor = 0
@@ -114,17 +118,29 @@ class Feed:
         self._ready.append(future)
 
     def _work(self, jobs: Jobs, cursor: int, count: int) -> None:
+        misfit: ValueError | None = None
         while (future := jobs.get()) is not None:
             try:
+                if misfit is not None:
+                    raise misfit
                 tasks, after = read_tasks(self._run, cursor, count, timeout=self._patience)
             except BaseException as error:
                 future.set_exception(error)
             else:
                 cursor = after
                 future.set_result(tasks)
-                self._look()
+                misfit = self._look()
 
-    def _look(self) -> None:
-        """Sees how the arms stand; for the log only, so that a failure is passed over."""
+    def _look(self) -> ValueError | None:
+        """Sees how the arms stand, for the log; gives why the trainer does not fit the run any more.
+
+        The next look sees what this one fails to see.
+        """
         with contextlib.suppress(GradusError):
-            self.arms = self._run.get(retries=0).state.arms
+            info = self._run.get(retries=0)
+            self.arms = info.state.arms
+            try:
+                self._check(info.config_now)
+            except ValueError as error:
+                return error
+        return None

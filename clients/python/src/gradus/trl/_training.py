@@ -12,8 +12,8 @@ from gradus.client import Client
 from gradus.errors import NotFoundError
 from gradus.runs import RunConfig, RunInfo
 from gradus.tasks import Task
-from gradus.training import retry_while_away, state_from_text, state_to_text
-from gradus.trl._checks import Shape, refuse
+from gradus.training import leave_old_shape, retry_while_away, state_from_text, state_to_text
+from gradus.trl._checks import Shape, of_shapes, refuse
 from gradus.trl._contrast import PairQueue
 from gradus.trl._feed import Feed
 from gradus.trl._rewards import Rewards
@@ -49,12 +49,13 @@ class Training:
         )
         self._restart = restart
         self._patience = patience
-        self.run_config: RunConfig = self._create().config
-        self._feed = Feed(self.run, prefetch=prefetch, patience=patience)
+        self.run_config: RunConfig = self._create().config_now
+        self._feed = Feed(self.run, prefetch=prefetch, patience=patience, check=self._fit)
         self.rewards = Rewards(client, self.run, self._feed, patience, pairs)
         # Where the training began: an optimizer step, and the cursor of its first task.
         self._origin: tuple[int, int] | None = None
         self._shape: Shape | None = None
+        self._args: Any = None
         self.is_training = False
 
     def _create(self) -> RunInfo:
@@ -65,7 +66,7 @@ class Training:
     def connect(self, args: Any, tokenizer: Any) -> None:
         """Checks the trainer's settings, and takes note of what rewards need."""
         refuse(self.run_config, args)
-        self._shape = Shape.of(args)
+        self._args, self._shape = args, Shape.of(args)
         self.rewards.connect(args, tokenizer)
 
     def take(self) -> list[Task]:
@@ -85,6 +86,7 @@ class Training:
         if saved is not None:
             state_then = state_from_text(saved["run"])
             retry_while_away(lambda: self.run.import_state(state_then, timeout=self._patience), self._patience)
+            leave_old_shape(self.run, saved["cursor"])
             return
         state = self.run.get(timeout=self._patience).state
         if state.samples_recorded == 0:
@@ -100,13 +102,27 @@ class Training:
         self._create()
 
     def begin(self, step: int, saved: Mapping[str, Any] | None) -> None:
-        """Begins at an optimizer step, with the task that the checkpoint says, or the run's first."""
+        """Begins at an optimizer step, with the task that the checkpoint says, or the run's first.
+
+        The settings are checked again: an operator may have changed the run since the trainer was made.
+        """
         assert self._shape is not None
+        now = self.run.get(timeout=self._patience)
+        self.run_config = now.config_now
+        refuse(self.run_config, self._args)
         self.is_training = True
-        cursor = saved["cursor"] if saved else 0
+        # Groups of an older shape are closed by now, and what follows them is next.
+        cursor = max(saved["cursor"], now.state.first_open_cursor) if saved else 0
         self._origin = (step, cursor)
         self._feed.begin(cursor, self._shape.prompts, self._shape.taken_at_once + 1)
         self._feed.ask()
+
+    def _fit(self, now: RunConfig) -> None:
+        """Raises ValueError if the run's shape is not the trainer's any more."""
+        assert self._shape is not None
+        reasons = list(of_shapes(now, self._args, self._shape))
+        if reasons:
+            raise ValueError(f"run {self.run.run_id!r} was changed during this training: {'; '.join(reasons)}")
 
     def save(self, step: int) -> dict[str, Any]:
         """What a checkpoint of an optimizer step holds of the run; nothing before a training."""

@@ -13,6 +13,7 @@ from gradus.training import (
     TaskReference,
     check_batches,
     check_generations,
+    check_prompts,
     check_scored_by_step,
     checkpoint_of,
     read_round,
@@ -37,9 +38,9 @@ class TrainingRows:
     def __init__(self, address: RunAddress, config: Any, max_samples: int) -> None:
         self._address = address
         self._run = address.client().run(address.run_id)
-        self._reader = TaskReader(self._run)
+        self._reader = TaskReader(self._run, lambda now: _check(now, config, max_samples))
         self._next = 0
-        run = self._run.get().config
+        run = self._run.get().config_now
         self._generations = run.num_generations
         _check(run, config, max_samples)
         lengths = [each for each in (run.length, max_samples) if each > 0]
@@ -133,6 +134,8 @@ def _check(run: RunConfig, data: Any, max_samples: int) -> None:
     batch = data.get("gen_batch_size") or data.get("train_batch_size")
     if batch:
         check_batches(run, batch, "data.gen_batch_size" if data.get("gen_batch_size") else "data.train_batch_size")
+    if data.get("train_batch_size"):
+        check_prompts(run, data.get("train_batch_size"), "data.train_batch_size")
     generations = _select(data, "actor_rollout_ref", "rollout", "n")
     if generations is not None:
         check_generations(run, generations, "actor_rollout_ref.rollout.n")
