@@ -38,11 +38,13 @@ OPENING, CLOSING, END = "<think></think><answer>", "</answer>", "<|im_end|>"
 TEMPLATE = "{% for message in messages %}{{ message.content }}\n{% endfor %}"
 
 
-def tokenizer() -> PreTrainedTokenizerFast:
-    """Each character is a token, and so are the marks around an answer."""
-    tokens = ["<pad>", END, "<unk>", OPENING, CLOSING, *string.printable]
+def tokenizer(prompts: Sequence[Any]) -> PreTrainedTokenizerFast:
+    """Each word of the prompts is a token, and so are each digit and the marks around an answer."""
+    pieces = re.compile(f"{OPENING}|{CLOSING}|[0-9]|[^\\W0-9]+|[\\s\\S]")
+    words = {word for prompt in prompts for message in prompt for word in pieces.findall(message["content"])}
+    tokens = dict.fromkeys(["<pad>", END, "<unk>", OPENING, CLOSING, *string.printable, *sorted(words)])
     core = Tokenizer(models.WordLevel({token: i for i, token in enumerate(tokens)}, unk_token="<unk>"))
-    core.pre_tokenizer = pre_tokenizers.Split(Regex(f"{OPENING}|{CLOSING}|[\\s\\S]"), behavior="isolated")
+    core.pre_tokenizer = pre_tokenizers.Split(Regex(pieces.pattern), behavior="isolated")
     core.decoder = decoders.Fuse()
     made = PreTrainedTokenizerFast(
         tokenizer_object=core, pad_token="<pad>", eos_token=END, unk_token="<unk>", padding_side="left"
@@ -75,10 +77,11 @@ def demonstration(prompt: str, chance: random.Random) -> str:
     return f"{OPENING}{''.join(digits)}{CLOSING}{END}"
 
 
-def warm_start(policy: Qwen2ForCausalLM, vocabulary: PreTrainedTokenizerFast, spec: GradusSpec, steps: int) -> None:
+def warm_start(
+    policy: Qwen2ForCausalLM, vocabulary: PreTrainedTokenizerFast, prompts: Sequence[Any], steps: int
+) -> None:
     """Learns from demonstrations, by the cross entropy of their completions."""
     chance, size = random.Random(0), 32
-    prompts = [row["prompt"] for row in islice(spec.train_dataset, 256)]
     optimizer = torch.optim.AdamW(policy.parameters(), lr=3e-3)
     for step in range(steps):
         rows = []
@@ -111,9 +114,11 @@ def main(arguments: Sequence[str] | None = None) -> list[float]:
     options = parser.parse_args(arguments)
 
     spec = GradusSpec(options.server, options.run, RUN, restart=True)
-    vocabulary = tokenizer()
+    # Outside of a training the data set gives samples, and takes no task of the run.
+    prompts = [row["prompt"] for row in islice(spec.train_dataset, 256)]
+    vocabulary = tokenizer(prompts)
     policy = model(vocabulary)
-    warm_start(policy, vocabulary, spec, options.warm)
+    warm_start(policy, vocabulary, prompts, options.warm)
     config = GRPOConfig(
         **spec.config(
             output_dir=options.output,

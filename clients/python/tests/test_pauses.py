@@ -20,7 +20,7 @@ from conftest import Server, wrong
 from lossy import lossy
 
 import gradus
-from gradus import Client, PausedError, Run, _notices, _retries, aio
+from gradus import Client, PausedError, Run, _notices, _retries, _run_core, aio
 from gradus._details import reason_of
 from gradus.errors import error_of
 from gradus.training import TaskReader, read_tasks
@@ -73,8 +73,15 @@ async def read_all_asynchronously(address: str, run_id: str) -> list[int]:
 
 @pytest.mark.parametrize("way", ["batches", "aio", "reader", "read_tasks"])
 def test_a_pause_is_waited_for_whatever_time_and_retries_a_call_has(
-    way: str, server: Server, client: Client, run: Run, caplog: pytest.LogCaptureFixture
+    way: str,
+    server: Server,
+    client: Client,
+    run: Run,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # The server answers sooner that the run is paused, and so it is said sooner.
+    monkeypatch.setattr(_run_core, "_SERVER_WAIT", 0.1)
     ways: dict[str, Callable[[], object]] = {
         "batches": lambda: read_all(run.batches(timeout=SHORT, retries=0), run),
         "aio": lambda: asyncio.run(read_all_asynchronously(server.address, run.run_id)),
@@ -125,8 +132,8 @@ def test_a_pause_is_said_once_a_minute(
     monkeypatch.setattr(_notices, "NOTICE_SECONDS", 0.0)
     run.pause()
     with caplog.at_level(logging.WARNING, "gradus"):
-        reading = later(run.next_batch)
-        time.sleep(3)
+        reading = later(lambda: run.next_batch(wait=0.1))
+        wait_for(lambda: len(caplog.records) > 1)
         run.resume()
         reading.result(60)
     assert len(caplog.records) >= 2
@@ -137,7 +144,7 @@ def test_a_caller_may_ask_for_the_error(client: Client, run: Run) -> None:
     before = datetime.now(timezone.utc)
     run.pause()
     with pytest.raises(PausedError) as caught:
-        run.next_batch(on_pause="raise", retries=0)
+        run.next_batch(on_pause="raise", retries=0, wait=0.1)
     error = caught.value
     assert (error.code, error.reason) == (grpc.StatusCode.UNAVAILABLE, "PAUSED")
     assert error.retry_delay is not None
@@ -156,7 +163,7 @@ def test_a_server_that_goes_away_during_a_pause_has_the_calls_own_time(
 ) -> None:
     run.pause()
     with lossy(server.address) as proxy, Client(proxy.address) as behind:
-        reading = later(lambda: behind.run(run.run_id).next_batch(timeout=2))
+        reading = later(lambda: behind.run(run.run_id).next_batch(timeout=2, wait=0.1))
         wait_for(lambda: proxy.made.count("NextBatch") > 0)
         proxy.lose = {"NextBatch": 10**6}
         run.resume()
@@ -173,7 +180,7 @@ def wait_for(is_so: Callable[[], bool]) -> None:
 
 def test_a_key_ends_the_wait(server: Server, run: Run) -> None:
     run.pause()
-    script = f"import gradus; gradus.Client({server.address!r}).run({run.run_id!r}).next_batch()"
+    script = f"import gradus; gradus.Client({server.address!r}).run({run.run_id!r}).next_batch(wait=0.1)"
     with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True) as waiting:
         assert waiting.stderr is not None
         assert "is paused" in waiting.stderr.readline()

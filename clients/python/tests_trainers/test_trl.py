@@ -14,7 +14,7 @@ from trl_training import KINDS, run_config, settings, trainer_of
 
 import gradus
 from gradus import Client
-from gradus.trl import GradusSpec
+from gradus.trl import GradusSpec, trainer_settings
 
 EVALUATED = gradus.evaluation_arm("countdown", "T0", tasks=4, num_generations=2)
 MANY_AT_ONCE = {"steps_per_generation": 1, "generation_batch_size": None, "gradient_accumulation_steps": 8}
@@ -250,3 +250,54 @@ def test_what_is_submitted_in_an_environment_is_what_is_scored(client: Client, r
     # The policy begins with the call, or with the call and another: what it submitted has the right form.
     assert [each["reward"] for each in logs] == [pytest.approx(0.1)] * 2
     assert client.run(run_id).get().state.samples_recorded == 2 * 16
+
+
+BLOCK = gradus.TrainerSettings(
+    algorithm="grpo",
+    model="Qwen/Qwen2.5-0.5B",
+    optimizer="adamw",
+    schedule="constant",
+    learning_rate=1e-5,
+    batch_size=4,
+    micro_batch_size=8,
+    gradient_clip=0.5,
+    checkpoint_every=25,
+    kl_coefficient=0.001,
+    clip=0.3,
+    importance_level="sequence",
+    entropy_coefficient=0.002,
+    temperature=0.7,
+    top_p=0.9,
+    top_k=20,
+    prompt_length_max=512,
+    completion_length_max=6,
+    judge_temperature=0.1,
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_trainer_takes_the_settings_of_the_run_file(
+    kind: str, client: Client, run_id: str, policy: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, config = KINDS[kind]
+    spec = GradusSpec(client, run_id, run_config(trainer=BLOCK))
+    with caplog.at_level("WARNING", "gradus"):
+        args = config(**spec.config(config, output_dir=str(tmp_path), max_steps=1, use_cpu=True, temperature=1.5))
+    assert (args.learning_rate, args.beta, args.epsilon, args.top_p, args.top_k) == (1e-5, 0.001, 0.3, 0.9, 20)
+    assert (args.max_completion_length, args.max_grad_norm, args.save_steps) == (6, 0.5, 25)
+    assert (args.optim, args.lr_scheduler_type) == ("adamw_torch", "constant")
+    assert (args.per_device_train_batch_size, args.generation_batch_size) == (8, 16)
+    # What is given wins.
+    assert args.temperature == 1.5
+    (said,) = [each.getMessage() for each in caplog.records]
+    assert "model (the trainer's argument `model`), batch_size (the run's prompts_per_update)" in said
+    assert "prompt_length_max (TRL has none), judge_temperature (the server's --judge-temperature)" in said
+    if kind == "grpo":
+        assert (args.importance_sampling_level, args.entropy_coef) == ("sequence", 0.002)
+    else:
+        assert "importance_level (TRL has none), entropy_coefficient (TRL has none)" in said
+    taken, left = trainer_settings(BLOCK)
+    assert "entropy_coef" not in taken
+    assert left["entropy_coefficient"] == "spec.config(GRPOConfig, ...)"
+    trainer_of(spec, policy, kind, **{**settings(tmp_path, max_steps=1), "logging_steps": 1}).train()
+    assert client.run(run_id).get().state.samples_recorded == 16

@@ -317,6 +317,10 @@ class RunState(Value, message=cur.RunState):
         The newest round of each evaluation arm that has one.
     shape
         That of the next update batch; None: the server is older than this field.
+    paused_by
+        The name of the token that paused the run; "": the run is not paused, or that is not known.
+    paused_at
+        When the run was paused, in UTC; None: as for `paused_by`.
 
     """
 
@@ -336,6 +340,8 @@ class RunState(Value, message=cur.RunState):
     arms: tuple[ArmState, ...]
     evaluations: tuple[EvaluationRecord, ...]
     shape: RunShape | None = None
+    paused_by: str = ""
+    paused_at: datetime | None = None
 
 
 @dataclass(frozen=True)

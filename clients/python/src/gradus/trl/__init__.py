@@ -7,6 +7,7 @@ it sets, what it refuses and how a training resumes.
 
 from gradus.trl._contrast import Contrast
 from gradus.trl._environment import AnswerEnvironment
+from gradus.trl._settings import trainer_settings
 from gradus.trl._spec import GradusSpec
 
-__all__ = ["AnswerEnvironment", "Contrast", "GradusSpec"]
+__all__ = ["AnswerEnvironment", "Contrast", "GradusSpec", "trainer_settings"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,10 @@ from gradus.runs import RunConfig
 from gradus.trl import _callback, _checks, _datasets
 from gradus.trl._contrast import Contrast, PairQueue, with_contrast
 from gradus.trl._environment import AnswerEnvironment
+from gradus.trl._settings import trainer_settings, words_of
 from gradus.trl._training import Training
+
+_LOG = logging.getLogger("gradus")
 
 
 class GradusSpec:
@@ -115,12 +119,23 @@ class GradusSpec:
         """Makes environments in which the policy answers by calling a tool; beside `reward_funcs`, for GRPO only."""
         return AnswerEnvironment
 
-    def config(self, **settings: Any) -> dict[str, Any]:
+    def config(self, kind: type | None = None, /, **settings: Any) -> dict[str, Any]:
         """Settings for a GRPOConfig or RLOOConfig: those given, with what the run must have and what fits it.
+
+        A run that was created with the block `trainer:` (`RunConfig.trainer`) brings its learning rate, clip, sampling
+        and lengths; those given here win. The log says which of the block TRL's configuration does not take.
 
         Set are `num_generations`, `shuffle_dataset`, `ignore_data_skip`, `dataloader_num_workers`,
         `remove_unused_columns`; and unless given, one update batch for each generation and each optimizer step
         (`generation_batch_size`, `gradient_accumulation_steps`), and `max_steps`, if the run has a length.
+
+        Parameters
+        ----------
+        kind
+            `GRPOConfig` or `RLOOConfig`, whose settings of its own are then taken of the block too; None: what both
+            classes have.
+        **settings
+            Those of the class.
 
         Raises
         ------
@@ -128,6 +143,12 @@ class GradusSpec:
             If a setting is given that the run cannot be trained with.
 
         """
+        block = self.run_config.trainer
+        if block is not None:
+            taken, left = trainer_settings(block, kind)
+            settings = {**taken, **settings}
+            if left:
+                _LOG.warning("of the run's trainer: block these are not set here: %s", words_of(left))
         return _checks.settings(self.run_config, settings)
 
     def last_checkpoint(self, output_dir: str) -> str | None:

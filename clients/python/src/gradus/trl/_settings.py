@@ -1,0 +1,82 @@
+"""The `trainer:` block of a run file, as settings of TRL."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from gradus.runs import TrainerSettings
+
+_TAKEN = {
+    "learning_rate": "learning_rate",
+    "optimizer": "optim",
+    "schedule": "lr_scheduler_type",
+    "gradient_clip": "max_grad_norm",
+    "micro_batch_size": "per_device_train_batch_size",
+    "checkpoint_every": "save_steps",
+    "kl_coefficient": "beta",
+    "clip": "epsilon",
+    "importance_level": "importance_sampling_level",
+    "entropy_coefficient": "entropy_coef",
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "completion_length_max": "max_completion_length",
+}
+"""TRL's name of each setting that TRL has."""
+
+_OF_GRPO_ALONE = frozenset(["importance_sampling_level", "entropy_coef"])
+"""What RLOOConfig lacks."""
+
+_OPTIMIZERS = {"adamw": "adamw_torch"}
+"""TRL's names where they are others."""
+
+_ELSEWHERE = {
+    "algorithm": "the trainer's class",
+    "model": "the trainer's argument `model`",
+    "batch_size": "the run's prompts_per_update",
+    "contrast_beta": "Contrast(beta=...)",
+    "contrast_coefficient": "Contrast(weight=...)",
+    "judge_model": "the server's --judge-model",
+    "judge_temperature": "the server's --judge-temperature",
+}
+"""Where a setting belongs that is none of TRL's configuration."""
+
+
+def trainer_settings(trainer: TrainerSettings, config: type | None = None) -> tuple[dict[str, Any], Mapping[str, str]]:
+    """What a GRPOConfig or RLOOConfig takes of the settings.
+
+    Parameters
+    ----------
+    trainer
+        The block, e.g. `spec.run_config.trainer`.
+    config
+        The class of the configuration; None: what both classes take.
+
+    Returns
+    -------
+    taken
+        Keyword arguments of the configuration.
+    left
+        The settings that it does not take, each with what takes it; "": nothing in TRL does.
+
+    """
+    given = {each.name: getattr(trainer, each.name) for each in dataclasses.fields(trainer)}
+    given = {name: value for name, value in given.items() if value is not None and value != ""}
+    known = None if config is None else {each.name for each in dataclasses.fields(config)}
+    taken: dict[str, Any] = {}
+    left: dict[str, str] = {}
+    for name, value in given.items():
+        theirs = _TAKEN.get(name)
+        has = theirs is not None and (theirs not in _OF_GRPO_ALONE if known is None else theirs in known)
+        if theirs is None or not has:
+            left[name] = "spec.config(GRPOConfig, ...)" if theirs and known is None else _ELSEWHERE.get(name, "")
+        else:
+            taken[theirs] = _OPTIMIZERS.get(value, value) if name == "optimizer" else value
+    return taken, left
+
+
+def words_of(left: Mapping[str, str]) -> str:
+    """The settings that TRL's configuration does not take, for people."""
+    return ", ".join(f"{name} ({place})" if place else f"{name} (TRL has none)" for name, place in left.items())
