@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from conftest import Nursery, Server
-from trl_training import run_config
 
 import gradus
 from gradus import Client, Run, RunGroup
