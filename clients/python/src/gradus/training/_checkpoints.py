@@ -97,7 +97,7 @@ def leave_old_shape(run: Run, cursor: int) -> int:
     if old:
         words = f"{len(old)} groups of run {run.run_id!r} were given out in a shape that it has no more, and are closed"
         logging.getLogger("gradus").warning(words)
-        run.close_groups(old, "the run's shape was changed while the trainer was stopped")
+        run.close_groups([each.group_id for each in old], "the run's shape was changed while the trainer was stopped")
     return max(cursor, run.get(timeout=PATIENCE_SECONDS).state.first_open_cursor)
 
 
