@@ -183,16 +183,15 @@ def test_a_key_ends_the_wait(server: Server, run: Run) -> None:
     # A program that was started in the background ignores the key, unless it says otherwise.
     keys = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     script = f"import gradus; gradus.Client({server.address!r}).run({run.run_id!r}).next_batch(wait=0.1)"
-    waiting = subprocess.Popen([sys.executable, "-c", keys + script], stderr=subprocess.PIPE, text=True)
-    try:
-        assert waiting.stderr is not None
-        assert "is paused" in waiting.stderr.readline()
-        waiting.send_signal(signal.SIGINT)
-        assert "KeyboardInterrupt" in waiting.stderr.read()
-        assert waiting.wait(60) != 0
-    finally:
-        waiting.kill()
-        waiting.wait()
+    with subprocess.Popen([sys.executable, "-c", keys + script], stderr=subprocess.PIPE, text=True) as waiting:
+        try:
+            assert waiting.stderr is not None
+            assert "is paused" in waiting.stderr.readline()
+            waiting.send_signal(signal.SIGINT)
+            assert "KeyboardInterrupt" in waiting.stderr.read()
+            assert waiting.wait(60) != 0
+        finally:
+            waiting.kill()
 
 
 def test_an_old_servers_words_are_an_error_as_before(server: Server, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

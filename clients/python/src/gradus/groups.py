@@ -120,6 +120,8 @@ class BatchRecord(Value, message=cur.BatchRecord):
         Over its samples so far; None: none yet.
     merged
         How many update batches the record stands for; 0: one.
+    reward_sums, reward_counts
+        By arm, over the batch's samples with a reward; empty: the server is older than these fields.
 
     """
 
@@ -135,6 +137,8 @@ class BatchRecord(Value, message=cur.BatchRecord):
     reward_mean: float | None
     solved_share: float | None
     merged: int = 0
+    reward_sums: tuple[float, ...] = ()
+    reward_counts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
