@@ -24,7 +24,7 @@ function isOf(pattern: string, text: string): boolean {
 }
 
 /** The same for ids: "*" stands for anything but "/". */
-function isOfParts(pattern: string, id: string): boolean {
+export function isOfParts(pattern: string, id: string): boolean {
   const [parts, names] = [pattern.split("/"), id.split("/")];
   return parts.length === names.length && parts.every((part, i) => isOf(part, names[i] ?? ""));
 }

@@ -1,6 +1,6 @@
 /** What the rows of a run's arms must not share: nothing that is evaluated, and no problem twice. */
 import { nameRow } from "../../envs/pool-finish.ts";
-import type { Pool } from "../../envs/pool.ts";
+import { type Pool, rowCount } from "../../envs/pool.ts";
 import { overlapOf, type PoolPart } from "../pools/overlap.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { invalid, throwAll } from "./check.ts";
@@ -101,5 +101,20 @@ export async function rowWarnings(deps: RowDeps, rows: TrainingRows): Promise<re
       if (shared > 0)
         twice.push(`arms '${one.id}' and '${other.id}' share ${shared} problems, of the first one's ${of}${apart}`);
     }
-  return [...trained, ...twice];
+  return [...trained, ...twice, ...shippedWarnings(deps, [...rows.arms, ...rows.evaluationArms])];
+}
+
+/** Arms that draw the rows that ship with an environment, though the server was given a pool of it with such rows. */
+function shippedWarnings({ pools }: RowDeps, arms: readonly DrawnArm[]): readonly string[] {
+  return arms.flatMap(({ id, spec }) => {
+    const { pool: own, level, split } = partOf(pools, spec) ?? {};
+    if (own === undefined || own.definition.rows?.defaultPool?.name !== own.name) return [];
+    const others = [...pools.values()].filter(
+      (pool) => pool !== own && pool.definition === own.definition && rowCount(pool, spec.level, spec.split) > 0,
+    );
+    if (others.length === 0) return [];
+    const names = others.map(({ name }) => `'${name}'`).join(", ");
+    const what = `arm '${id}' draws the rows of ${own.definition.id} that ship with Gradus, and this server has pool ${names}`;
+    return [`${what} with rows of level ${level} in split ${split}: set its pool (--pool ${own.definition.id}=NAME)`];
+  });
 }

@@ -214,6 +214,9 @@ function groupFeedback(groupIds: readonly string[], statuses: readonly FeedbackS
   );
 }
 
+const idsOf = (arms: readonly { readonly id: string; readonly removed: boolean }[]) =>
+  arms.flatMap(({ id, removed }) => (removed ? [] : [id]));
+
 function controlHandlers(deps: ServiceDeps): Handlers {
   const { runs } = deps;
   const from = ({ appliesFromCursor, noEffect }: AppliesFrom) => ({
@@ -228,14 +231,14 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       for (const [i, id] of request.removeArms.entries()) checkBytes(id, ARM_ID_BYTES_MAX, `remove_arms[${i}]`);
       const { numGenerations, promptsPerUpdate } = request;
       if (numGenerations !== undefined) checkRange(numGenerations, 1, deps.limits.completionsMax, "num_generations");
-      const given = request.policy && policyFromWire(request.policy);
       const { configNow: config, state } = okOrThrow(await runs.get(runId));
       const isServed = await servedOf(request.addArms, deps.registry);
       const addArms = addedArms(request.addArms, config, { ...deps, isServed });
       await checkArms(deps, { arms: addArms, seed: config.seed }, { caller: peerCaller(peer), signal }, "add_arms");
       const { removeArms } = request;
-      const staying = config.arms.filter(({ id }) => !removeArms.includes(id));
-      const counted = countRanks(deps, given ?? state.policy, [...staying, ...addArms]);
+      const arms = [...config.arms.filter(({ id }) => !removeArms.includes(id)), ...addArms];
+      const given = request.policy && policyFromWire(request.policy, "", idsOf(arms));
+      const counted = countRanks(deps, given ?? state.policy, arms);
       // Ranks are among the arms' rows: of other arms the policy in force has other ones.
       const policy = given === undefined && isDeepStrictEqual(counted, state.policy) ? undefined : counted;
       if (!runConfigToWire(config).trainOnEvaluated)
@@ -248,8 +251,8 @@ function controlHandlers(deps: ServiceDeps): Handlers {
     },
     async updatePolicy(request, { caller }) {
       const runId = readRunId(request);
-      const given = policyFromWire(request.policy);
-      const policy = countRanks(deps, given, okOrThrow(await runs.get(runId)).configNow.arms);
+      const { arms } = okOrThrow(await runs.get(runId)).configNow;
+      const policy = countRanks(deps, policyFromWire(request.policy, "", idsOf(arms)), arms);
       const applied = okOrThrow(await runs.updatePolicy(runId, policy, caller, request.validateOnly));
       return create(wire.UpdatePolicyResponseSchema, from(applied));
     },

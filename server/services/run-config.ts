@@ -68,7 +68,8 @@ export function runConfigFromWire(asked: wire.RunConfig, deps: RunDeps): RunConf
   const evaluationArms = config.evaluationArms.map((arm, i) =>
     each(() => evaluationArmFromWire(arm, config, deps, `config.evaluation_arms[${i}]`), unreadEvaluationArm(arm)),
   );
-  const policy = each(() => policyFromWire(config.policy, "config."), undefined);
+  const armIds = arms.map(({ id }) => id);
+  const policy = each(() => policyFromWire(config.policy, "config.", armIds), undefined);
   each(() => config.trainer && checkTrainer(config.trainer, "config.trainer"), undefined);
   const rest = {
     arms,

@@ -5,6 +5,7 @@ import { isInvalid, type Policy } from "../curriculum/core/types.ts";
 import { ownKinds, readPolicy, writePolicy } from "../curriculum/policies/registry.ts";
 import { type Policy as Message, PolicySchema } from "../gen/gradus/v1/curriculum_pb.js";
 import { invalid, required } from "./check.ts";
+import { withoutPatterns } from "./weight-patterns.ts";
 
 /** NamedPolicy, in JSON. */
 interface Named {
@@ -12,13 +13,16 @@ interface Named {
   readonly parameters?: Json;
 }
 
-/** `prefix` leads from the request to the policy, e.g. "config.". */
-export function policyFromWire(message: Message | undefined, prefix = ""): Policy {
+/** `prefix` leads from the request to the policy, e.g. "config.". `armIds`: the arms that patterns of weights stand for. */
+export function policyFromWire(message: Message | undefined, prefix = "", armIds: readonly string[] = []): Policy {
   const { constraints = {}, filter = {}, ...kind } = jsonOf(required(message, `${prefix}policy`), prefix);
   const [field, own] = Object.entries(kind)[0] ?? [];
   if (field === undefined)
     throw invalid(`${prefix}policy.kind`, `it is required: set one of ${ownKinds.join(", ")}, or named`);
-  const { name = "", parameters = {} } = field === "named" ? (own as Named) : { name: field, parameters: own };
+  const { name = "", parameters = {} } =
+    field === "named"
+      ? (own as Named)
+      : { name: field, parameters: withoutPatterns(own as JsonObject, armIds, `${prefix}policy.${field}`) };
   const policy = readPolicy({ name, parameters, constraints, filter });
   if (isInvalid(policy)) throw invalid(prefix + policy.field, policy.message);
   return policy;

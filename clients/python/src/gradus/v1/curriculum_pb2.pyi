@@ -857,7 +857,10 @@ class Stage(google.protobuf.message.Message):
     def weights(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.float]:
         """Arm id to weight, at least 0; an arm's probability is in proportion to this
         times its own weight. Arms left out are not drawn. Empty: every arm, by its own
-        weight.
+        weight. An id with "*", which stands for anything but "/", gives its weight to each
+        arm of the run that it matches when the policy is set, e.g. "np/*/easy"; so in
+        tiers and domains. An arm that is named by itself has its own weight; a pattern that
+        matches no arm, or an arm that another pattern matches, is refused.
         """
 
     @property

@@ -651,7 +651,10 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
   /**
    * Arm id to weight, at least 0; an arm's probability is in proportion to this
    * times its own weight. Arms left out are not drawn. Empty: every arm, by its own
-   * weight.
+   * weight. An id with "*", which stands for anything but "/", gives its weight to each
+   * arm of the run that it matches when the policy is set, e.g. "np/*\/easy"; so in
+   * tiers and domains. An arm that is named by itself has its own weight; a pattern that
+   * matches no arm, or an arm that another pattern matches, is refused.
    *
    * @generated from field: map<string, double> weights = 3;
    */
