@@ -1782,7 +1782,7 @@ class TrainerSettings(google.protobuf.message.Message):
     gradient_clip: builtins.float
     """The largest norm of the gradient, 0 to 1e6; 0: it is not clipped."""
     epochs: builtins.int
-    """Passes over the training rows; at least 1."""
+    """Passes over the training rows, at least 1. A run's length counts them already."""
     checkpoint_every: builtins.int
     """Update batches from one checkpoint to the next; at least 1."""
     kl_coefficient: builtins.float

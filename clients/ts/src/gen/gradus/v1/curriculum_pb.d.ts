@@ -1595,7 +1595,7 @@ export declare type TrainerSettings = Message<"gradus.v1.TrainerSettings"> & {
   gradientClip?: number | undefined;
 
   /**
-   * Passes over the training rows; at least 1.
+   * Passes over the training rows, at least 1. A run's length counts them already.
    *
    * @generated from field: optional uint32 epochs = 11;
    */
