@@ -2,7 +2,6 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { Account } from "../admission.ts";
 import { Call, type Method } from "../call.ts";
 import { toConnectError } from "../errors.ts";
@@ -20,6 +19,7 @@ import {
 } from "../wire/frames.ts";
 import { decoderOf } from "../wire/messages.ts";
 import { jsonDecoderOf } from "./json.ts";
+import { socketOf, streamOf, type Wire, wireOf } from "./versions.ts";
 
 /** One HTTP request with its response. */
 export interface Exchange {
@@ -31,11 +31,12 @@ export interface Exchange {
 const lingerMs = 2000;
 
 /** What a connection has read and written in the exchanges before. */
-const measured = new WeakMap<Socket, { readonly read: number; readonly written: number }>();
+const measured = new WeakMap<Wire, { readonly read: number; readonly written: number }>();
 
 export class HttpCall extends Call {
   readonly account: Account;
   readonly #exchange: Exchange;
+  readonly #wire: Wire;
   /** Of the body and, where it is compressed, of what has been made of it, until a handler has it. */
   #receivedBytes = 0;
   #refused: RpcError | undefined;
@@ -47,25 +48,28 @@ export class HttpCall extends Call {
     super(method, Array.isArray(requestId) ? requestId[0] : requestId, undefined);
     this.account = account;
     this.#exchange = exchange;
+    this.#wire = wireOf(exchange.request);
     exchange.response.once("close", () => this.#measureAndClose());
   }
 
   override get connection(): Connection {
-    return this.method.turns(this.#exchange.request.socket);
+    return this.method.turns(this.#wire);
   }
 
   override get peer(): string {
-    const { remoteAddress, remotePort } = this.#exchange.request.socket;
+    const { remoteAddress, remotePort } = socketOf(this.#wire) ?? {};
     return `${remoteAddress}:${remotePort}`;
   }
 
   override get bufferedBytes(): number {
-    return this.#receivedBytes + this.#exchange.response.writableLength;
+    const { response } = this.#exchange;
+    return this.#receivedBytes + (streamOf(response)?.writableLength ?? response.writableLength);
   }
 
-  /** Node's own server ends requests that do not come whole in time. */
-  override get receivingSinceMs(): undefined {
-    return undefined;
+  /** Node's own server ends requests of HTTP/1.1 that do not come whole in time. */
+  override get receivingSinceMs(): number | undefined {
+    const { request } = this.#exchange;
+    return streamOf(request) === undefined || request.complete ? undefined : this.openedAtMs;
   }
 
   protected override get endedBy(): CodeName {
@@ -95,13 +99,15 @@ export class HttpCall extends Call {
 
   /**
    * How much went over the wire, headers included, is known at the end, for HTTP/1.1 has one exchange at a time on a
-   * connection.
+   * connection. Of HTTP/2 each exchange counts what its session has moved since the one before ended.
    */
   #measureAndClose(): void {
-    const { socket } = this.#exchange.request;
-    const before = measured.get(socket) ?? { read: 0, written: 0 };
-    const { bytesRead: read, bytesWritten: written } = socket;
-    measured.set(socket, { read, written });
+    const before = measured.get(this.#wire) ?? { read: 0, written: 0 };
+    const { bytesRead: read, bytesWritten: written } = socketOf(this.#wire) ?? {
+      bytesRead: before.read,
+      bytesWritten: before.written,
+    };
+    measured.set(this.#wire, { read, written });
     this.bytesIn = read - before.read;
     this.bytesOut = written - before.written;
     this.close();

@@ -14,8 +14,9 @@ import {
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createSecureServer } from "node:http2";
+import type { Server as NetServer, Socket } from "node:net";
 import type { Config } from "../../runtime/config.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
 import { version } from "../../runtime/version.ts";
@@ -30,6 +31,7 @@ import { type Registration, RpcError } from "../rpc.ts";
 import { callKey, implementationOf, messageKey } from "./calls.ts";
 import { bodyReader, type ByteRequest, HttpCall } from "./messages.ts";
 import { createPage } from "./page.ts";
+import { isClosed, wireOf } from "./versions.ts";
 
 // Which web pages may call the HTTP port.
 
@@ -58,6 +60,10 @@ function answerCors(origins: readonly string[], request: IncomingMessage, respon
 
 type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins" | "requestTimeoutMs">;
 
+/** HTTP/2 streams of one connection, as the contract's gRPC port allows; and how long a connection may be idle. */
+const SESSION_STREAMS_MAX = 128;
+const SESSION_IDLE_MS = 120_000;
+
 /** Node's own. */
 const headersTimeoutMs = 60_000;
 const timesCheckedEveryMs = 5_000;
@@ -78,7 +84,7 @@ export async function startHttp(
   const others = { routes: routesOf(services, context), nemo: nemoGym(context, handlers) };
   const server = createHttpServer(config, listener(config, others, context, metrics));
   const sessions = openEnv(context, handlers);
-  server.on("upgrade", (request, socket, head) => {
+  server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (sessions.upgrade(request, socket, head)) return;
     // As Node answers where nobody upgrades: what is asked for is not to be had.
     socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
@@ -111,7 +117,12 @@ export function startMetrics(
   return listening(server, "metrics-port", host, metricsPort);
 }
 
-async function listening(server: Server, flag: string, host: string, port: number): Promise<HttpPort> {
+async function listening(server: NetServer, flag: string, host: string, port: number): Promise<HttpPort> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException) => reject(new CannotListen(flag, `${host}:${port}`, error));
     server.once("error", refuse);
@@ -122,10 +133,10 @@ async function listening(server: Server, flag: string, host: string, port: numbe
   });
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
-  return { port: bound, close: (graceMs) => close(server, graceMs) };
+  return { port: bound, close: (graceMs) => close(server, sockets, graceMs) };
 }
 
-function createHttpServer({ tls, requestTimeoutMs }: HttpConfig, onRequest: RequestListener): Server {
+function createHttpServer({ tls, requestTimeoutMs }: HttpConfig, onRequest: RequestListener): NetServer {
   const times = {
     requestTimeout: requestTimeoutMs,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
@@ -134,7 +145,18 @@ function createHttpServer({ tls, requestTimeoutMs }: HttpConfig, onRequest: Requ
   if (tls === undefined) return createServer(times, onRequest);
   const { cert, key, clientCa } = tls;
   const mutual = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
-  return createTlsServer({ cert, key, ...mutual, ...times }, onRequest);
+  // Browsers speak HTTP/2 over TLS alone. All their streams share one connection then, where HTTP/1.1 has six.
+  const settings = { maxConcurrentStreams: SESSION_STREAMS_MAX };
+  const server = createSecureServer({ cert, key, ...mutual, settings, allowHTTP1: true });
+  Object.assign(server, times);
+  server.on("request", onRequest as unknown as Parameters<typeof server.on>[1]);
+  server.on("session", (session) => {
+    session.setTimeout(SESSION_IDLE_MS, () => session.close());
+    const end = (): void => session.close();
+    server.once("draining", end);
+    session.once("close", () => server.off("draining", end));
+  });
+  return server.setMaxListeners(0);
 }
 
 /** What answers the calls of a method. */
@@ -216,8 +238,10 @@ function listener(
     else if (!page.answer(path, request, response)) answerText(response, 404, notFound(path, [...routes.keys()]));
   };
   return (request, response) => {
-    context.turns(request.socket).begin(() => {
-      if (!response.closed) answer(request, response);
+    // HTTP/2 names the host so.
+    request.headers.host ??= request.headers[":authority"]?.toString();
+    context.turns(wireOf(request)).begin(() => {
+      if (!isClosed(response)) answer(request, response);
     });
   };
 }
@@ -247,7 +271,7 @@ async function answerCall(
   try {
     const fill = refused === undefined ? await read(call, request.headers) : unread;
     // The caller has left.
-    if (response.closed) return;
+    if (isClosed(response)) return;
     const values = createContextValues().set(callKey, call).set(refusalKey, refused);
     const universal = universalRequestFromNodeRequest(request, response, undefined, values);
     // Connect refuses bidirectional calls over HTTP/1.1 without a word; ours are refused by a handler that explains.
@@ -331,13 +355,14 @@ function notFound(path: string, paths: readonly string[]): string {
   return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /\n  GET  /livez\n  GET  /readyz\n  GET  /healthz\n  GET  /metrics\n  GET  /ws (OpenEnv)\n  POST /seed_session, /verify (NeMo Gym)\n${shown}`;
 }
 
-async function close(server: Server, graceMs: number): Promise<void> {
+async function close(server: NetServer, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {
   await new Promise<void>((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), graceMs);
+    const force = setTimeout(() => sockets.forEach((socket) => socket.destroy()), graceMs);
     server.close(() => {
       clearTimeout(force);
       resolve();
     });
-    server.closeIdleConnections();
+    // Sessions of HTTP/2 end when their streams have.
+    server.emit("draining");
   });
 }

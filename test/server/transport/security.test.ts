@@ -2,6 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import type { SecureContextOptions } from "node:tls";
 import { readFileSync } from "node:fs";
+import { connect } from "node:http2";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
@@ -95,4 +96,83 @@ test("/healthz is served over TLS as well", async () => {
       .end();
   });
   expect(status).toBe(200);
+});
+
+describe("HTTP/2 over TLS", () => {
+  /** A session of HTTP/2, and calls by it: a body as JSON gives the status and the text. */
+  async function session(flags: Readonly<Record<string, string>>, own: Handlers = handlers) {
+    const { httpPort } = await start(own, flags);
+    const opened = connect(`https://127.0.0.1:${httpPort}`, known);
+    const call = (path: string, body?: string, headers: Readonly<Record<string, string>> = {}) =>
+      new Promise<readonly [status: number | undefined, text: string]>((resolve, reject) => {
+        const asked = body === undefined ? {} : { ":method": "POST", "content-type": "application/json" };
+        const stream = opened.request({ ":path": path, ...asked, ...headers });
+        let [status, text]: [number | undefined, string] = [undefined, ""];
+        stream.on("response", (response) => {
+          status = response[":status"];
+        });
+        stream.on("data", (piece: Buffer) => (text += piece.toString()));
+        stream.on("end", () => resolve([status, text])).on("error", reject);
+        stream.end(body);
+      });
+    return { opened, call };
+  }
+
+  test("many calls share one connection, and are answered by the token that they bring", async () => {
+    const { opened, call } = await session({ ...server, token });
+    const path = "/gradus.v1.EnvironmentService/Step";
+    const authorization = `Bearer ${token}`;
+    const calls = Array.from({ length: 40 }, (_, at) => call(path, `{"sampleIndex":${at + 1}}`, { authorization }));
+    for (const [at, [status, text]] of (await Promise.all(calls)).entries()) {
+      expect(status).toBe(200);
+      expect(JSON.parse(text)).toMatchObject({ outcome: { sampleIndex: at + 1 } });
+    }
+    expect(opened.alpnProtocol).toBe("h2");
+    expect((await call("/readyz"))[0]).toBe(200);
+    const [status, text] = await call(path, "{}");
+    expect([status, JSON.parse(text)]).toMatchObject([401, { code: "unauthenticated" }]);
+    expect((await call("/nowhere"))[0]).toBe(404);
+    // Metrics read what a call moved: none of these broke that.
+    expect((await call("/metrics", undefined, { authorization }))[0]).toBe(200);
+    opened.close();
+  });
+
+  test("the name that a browser calls by is looked at as in HTTP/1.1", async () => {
+    const { opened, call } = await session(server);
+    const path = "/gradus.v1.EnvironmentService/Step";
+    expect((await call(path, "{}"))[0]).toBe(200);
+    const [status, text] = await call(path, "{}", { ":authority": "gradus.attacker.example" });
+    expect([status, JSON.parse(text)]).toMatchObject([403, { code: "permission_denied" }]);
+    expect(text).toContain("gradus.attacker.example");
+    opened.close();
+  });
+
+  test("a request that does not come whole is ended in time", async () => {
+    const { opened } = await session({ ...server, requestTimeoutMs: "200" });
+    const headers = { ":method": "POST", "content-type": "application/json" };
+    const stream = opened.request({ ":path": "/gradus.v1.EnvironmentService/Step", ...headers });
+    stream.write("{");
+    let text = "";
+    await new Promise((resolve, reject) => {
+      stream.on("data", (piece: Buffer) => (text += piece.toString()));
+      stream.on("end", resolve).on("error", reject);
+    });
+    expect(text).toContain("did not come whole within 200 ms");
+    opened.destroy();
+  });
+
+  test("a session that is idle does not hold up the server's end, nor one that is cut a call", async () => {
+    const { httpPort } = await start(handlers, server);
+    const opened = connect(`https://127.0.0.1:${httpPort}`, known);
+    await new Promise((resolve) => opened.once("connect", resolve));
+    const asked = opened.request({ ":path": "/gradus.v1.EnvironmentService/Step", ":method": "POST" });
+    asked.on("error", () => undefined);
+    asked.write("{");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    opened.destroy();
+    const idle = connect(`https://127.0.0.1:${httpPort}`, known);
+    await new Promise((resolve) => idle.once("connect", resolve));
+    const closed = new Promise((resolve) => idle.once("close", resolve));
+    await Promise.all([stopAll(), closed]);
+  });
 });
