@@ -6,8 +6,9 @@
  *     {"environment": "np/tsp", "level": "easy", "tasks": 50, "split": "eval"}]}
  *
  * With "heuristic": true its report has heuristic_ratio too, for parts whose environments have a heuristic.
- * A part with a pool has rows of it ("" is the one that ships), as many as "tasks" says or "all"; its category may be what
- * their metadata say, as in {"metadata": "category"}.
+ * A part with a pool has rows of it ("" is the one that ships), as many as "tasks" says or "all". A category may be a name,
+ * what the tasks' metadata say, as in {"metadata": "category"}, or how many values a list in their metadata has, as in
+ * {"count_of": "numbers"}. The suite's own figures are the mean of its categories, or with "overall": "tasks" of its tasks.
  * A part's version is the newest of its environment, its category the environment, its split bench, its name its place and
  * its reward_scheme the environment's default unless they are given. Give the version where the suite must outlast an update of the server: where a newer version of an
  * environment makes a suite another one, evaluations of it are refused rather than continued.
@@ -47,8 +48,9 @@ export function readSuite(registry: Registry, text: string): SuiteFileResult {
 }
 
 function suiteOf(registry: Registry, json: unknown): SuiteDefinition {
-  const fields = fieldsOf(json, "the suite", ["id", "version", "description", "heuristic", "parts"]);
-  const { parts, heuristic = false } = fields;
+  const fields = fieldsOf(json, "the suite", ["id", "version", "description", "overall", "heuristic", "parts"]);
+  const { parts, overall = "categories", heuristic = false } = fields;
+  if (overall !== "categories" && overall !== "tasks") throw new Problem('overall must be "categories" or "tasks"');
   if (typeof heuristic !== "boolean") throw new Problem("heuristic must be true or false");
   if (!Array.isArray(parts) || parts.length < 1 || parts.length > PARTS_MAX)
     throw new Problem(`parts must be a list of 1 to ${PARTS_MAX}`);
@@ -60,7 +62,7 @@ function suiteOf(registry: Registry, json: unknown): SuiteDefinition {
     id: nameOf(fields, "id", "the suite"),
     version: countOf(fields, "version", "the suite", 1, 2 ** 31),
     description: typeof fields["description"] === "string" ? fields["description"] : "",
-    overall: "categories",
+    overall,
     ...(heuristic && { heuristic }),
     parts: read,
   };
@@ -96,12 +98,16 @@ function partOf(registry: Registry, json: unknown, at: string): SuitePart {
   };
 }
 
-/** The environment unless it is given: as a name, or as {"metadata": "category"}. */
+/** The environment unless it is given: as a name, as {"metadata": "category"}, or as {"count_of": "numbers"}. */
 function categoryOf(fields: Fields, environment: string, at: string): SuitePart["category"] {
   const { category } = fields;
   if (category === undefined) return environment;
   if (typeof category !== "object" || category === null) return nameOf(fields, "category", at);
-  return { metadata: nameOf(fieldsOf(category, `${at}: category`, ["metadata"]), "metadata", `${at}: category`) };
+  const within = `${at}: category`;
+  const given = fieldsOf(category, within, ["metadata", "count_of"]);
+  if (Object.keys(given).length !== 1) throw new Problem(`${within} needs a name, or one of metadata and count_of`);
+  if (given["metadata"] !== undefined) return { metadata: nameOf(given, "metadata", within) };
+  return { countOf: nameOf(given, "count_of", within) };
 }
 
 /** The suite is refused later where there is no such environment, so that any version will do. */

@@ -29,8 +29,11 @@ export interface SuitePart {
   readonly rewardScheme?: string;
 }
 
-/** A name; how many numbers a task gives, by its metadata; or what its metadata has under a name, such as "category". */
-export type Category = string | { readonly countOf: "numbers" } | { readonly metadata: string };
+/**
+ * A name; what a task's metadata has under a name, such as "category"; or how many values a list there has, such as "3
+ * numbers". A task without that metadata is of the category "other".
+ */
+export type Category = string | { readonly countOf: string } | { readonly metadata: string };
 
 export interface SuiteDefinition {
   readonly id: string;
@@ -209,6 +212,6 @@ export function seedOf({ definition: { id, version } }: Suite, part: OpenPart, o
 export function categoryOf({ category }: SuitePart, metadata: Readonly<Record<string, string>>): string {
   if (typeof category === "string") return category;
   if ("metadata" in category) return metadata[category.metadata] || "other";
-  const count = (metadata[category.countOf] ?? "").split(" ").length;
-  return `${count} ${category.countOf}`;
+  const values = (metadata[category.countOf] ?? "").split(/[\s,]+/).filter((value) => value !== "");
+  return values.length === 0 ? "other" : `${values.length} ${category.countOf}`;
 }

@@ -127,6 +127,24 @@ describe("a suite file", () => {
 
   test.each([
     ["{", "it is not JSON"],
+    [
+      JSON.stringify({ id: "a", version: 1, parts: [part], overall: "parts" }),
+      'overall must be "categories" or "tasks"',
+    ],
+    [JSON.stringify({ id: "a", version: 1, parts: [part], overall: true }), 'overall must be "categories" or "tasks"'],
+    [
+      JSON.stringify({ id: "a", version: 1, parts: [{ ...part, category: { count_of: 3 } }] }),
+      "count_of must be a name",
+    ],
+    [
+      JSON.stringify({ id: "a", version: 1, parts: [{ ...part, category: { count_of: "x", metadata: "y" } }] }),
+      "parts[0]: category needs a name, or one of metadata and count_of",
+    ],
+    [JSON.stringify({ id: "a", version: 1, parts: [{ ...part, category: {} }] }), "one of metadata and count_of"],
+    [
+      JSON.stringify({ id: "a", version: 1, parts: [{ ...part, category: { countOf: "x" } }] }),
+      "a field 'countOf'; there are: metadata, count_of",
+    ],
     ["[]", "the suite must be an object"],
     ['{"id": "a", "version": 1, "parts": [{"tasks": 20, "tasks": 200}]}', "the field 'tasks' twice"],
     [JSON.stringify({ id: "a", version: 1, parts: [] }), "parts must be a list of 1 to 1000"],
@@ -162,6 +180,26 @@ describe("a suite file", () => {
       kind: "invalid",
       message: expect.stringContaining(words) as string,
     });
+  });
+
+  test("says what its own figures are the mean of, and tells tasks apart by how many values their metadata list", () => {
+    const read = (more: object, category: unknown = { count_of: "numbers" }) => {
+      const found = readSuite(
+        registry,
+        JSON.stringify({ id: "a", version: 1, ...more, parts: [{ ...part, category }] }),
+      );
+      if (found.kind !== "ok") throw new Error(found.message);
+      return found.definition;
+    };
+    expect(
+      [read({}), read({ overall: "categories" }), read({ overall: "tasks" })].map(({ overall }) => overall),
+    ).toEqual(["categories", "categories", "tasks"]);
+    const [first] = read({}).parts;
+    const categories = ["3 8 8", "4", " 1  2 ", "1, 2, 3", ""].map((numbers) =>
+      categoryOf(first as never, { numbers }),
+    );
+    expect(categories).toEqual(["3 numbers", "1 numbers", "2 numbers", "3 numbers", "other"]);
+    expect(categoryOf(first as never, {})).toBe("other");
   });
 
   test("a byte order mark before it is none of it", () => {
