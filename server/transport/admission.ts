@@ -222,11 +222,15 @@ const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
  * A page can make its own name lead to a loopback address (DNS rebinding), and its browser then lets it call a server
- * there that asks for no credentials. Such a request bears the page's name as its host.
+ * there that asks for no credentials. Such a request bears the page's name as its host. gRPC's clients send their target,
+ * which may list several addresses ("ipv4:127.0.0.1:1,127.0.0.1:2"): each of them must be allowed.
  */
 function isAllowedHost(host: string | undefined, allowed: ReadonlySet<string>): boolean {
-  const [, name] = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host?.toLowerCase() ?? "") ?? [];
-  return name !== undefined && (allowed.has(name) || isLoopback(name.replace(/^\[(.*)\]$/, "$1")));
+  const addresses = (host?.toLowerCase() ?? "").replace(/^(?:dns|ipv4|ipv6):(?!\d*$)/, "").split(",");
+  return addresses.every((address) => {
+    const [, name] = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(address) ?? [];
+    return name !== undefined && (allowed.has(name) || isLoopback(name.replace(/^\[(.*)\]$/, "$1")));
+  });
 }
 
 /** Whether a page comes from where it calls: the server's own. Whose name that may be is looked at apart. */

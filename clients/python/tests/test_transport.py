@@ -57,3 +57,14 @@ def test_a_proxy_is_not_asked_for_this_very_machine(server: Server, monkeypatch:
         for host in ("localhost", "127.0.0.1", "dns:///localhost"):
             with Client(f"{host}:{server.address.rpartition(':')[2]}", timeout=10, retries=0) as client:
                 assert client.get_server_info().version
+
+
+def test_a_target_may_list_several_addresses_of_a_server_without_credentials(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = server.address.rpartition(":")[2]
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{taken.getsockname()[1]}")
+        for target in (f"ipv4:127.0.0.1:{port},127.0.0.1:{port}", f"ipv4:127.0.0.1:{port}", f"dns:///localhost:{port}"):
+            with Client(target, timeout=10, retries=0) as client:
+                assert client.get_server_info().version

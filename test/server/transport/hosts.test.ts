@@ -46,7 +46,36 @@ const otherHosts = [
   ...["[::2]:80", "0.0.0.0", "localhost:80:80"],
 ];
 
+/** Targets as gRPC's clients send them: without their scheme, and with it, as some do. */
+const loopbackTargets = [
+  ...["127.0.0.1:50051,127.0.0.1:50052", "127.0.0.1:1,localhost:2,[::1]:3", "[::1]:50051,[::1]:50052"],
+  ...["ipv4:127.0.0.1:1,127.0.0.2:2", "ipv6:[::1]:1,[::1]:2", "dns:localhost:1", "dns:localhost"],
+];
+const otherTargets = [
+  ...[
+    "127.0.0.1:1,evil.example:2",
+    "evil.example,127.0.0.1",
+    "127.0.0.1:1,10.0.0.1:2",
+    "127.0.0.1,",
+    ",",
+    ",localhost",
+  ],
+  ...["ipv4:127.0.0.1:1,10.0.0.1:2", "dns:evil.example", "dns:8080", "unix:localhost"],
+  ...["ipv4:ipv4:127.0.0.1", "localhost,[::2]:80", "ipv4:"],
+];
+
 describe("a server that asks for no credentials", () => {
+  test.each(loopbackTargets)("is called by a gRPC client whose target is %s", async (target) => {
+    const { grpcPort } = await start(handlers);
+    expect((await grpcStep(grpcPort, { ":authority": target }))[0]).toBe("0");
+  });
+
+  test.each(otherTargets)("is not called by '%s', of which not every address is its own", async (target) => {
+    const { httpPort, grpcPort } = await start(handlers);
+    expect((await grpcStep(grpcPort, { ":authority": target }))[0]).toBe("7");
+    expect([400, 403]).toContain((await step(httpPort, `host: ${target}`))[0]);
+  });
+
   test.each(loopbackHosts)("is called by %s", async (host) => {
     const { httpPort, grpcPort } = await start(handlers);
     expect((await step(httpPort, `host: ${host}`))[0]).toBe(200);

@@ -50,7 +50,8 @@ _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.max_reconnect_backoff_ms", 5000),
 ]
 
-_LOOPBACK = re.compile(r"(dns:(///)?)?(localhost|127\.\d+\.\d+\.\d+|\[::1\]):\d+", re.IGNORECASE)
+_ADDRESS = r"(localhost|127\.\d+\.\d+\.\d+|\[::1\]):\d+"
+_LOOPBACK = re.compile(rf"((dns|ipv4|ipv6):(///)?)?{_ADDRESS}(,{_ADDRESS})*", re.IGNORECASE)
 
 
 @dataclass
