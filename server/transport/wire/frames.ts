@@ -152,7 +152,9 @@ function invalid(message: string): RpcError {
 }
 
 export function tooLong(has: string, maxBytes: number): RpcError {
-  return new RpcError("RESOURCE_EXHAUSTED", `the message has ${has}, more than the ${maxBytes} of --max-message-bytes`);
+  const remedy = "send fewer groups or completions in a message, or start the server with a larger --max-message-bytes";
+  const message = `the message has ${has}, more than the ${maxBytes} of --max-message-bytes: ${remedy}`;
+  return new RpcError("RESOURCE_EXHAUSTED", message);
 }
 
 // Errors of requests that have not one message where there must be one.

@@ -23,8 +23,8 @@ from gradus._credentials import Tls
 from gradus._tracing import trace_context
 from gradus.errors import GradusError
 
-_MESSAGE_BYTES_MAX = 64 * 1024**2
-"""Largest message either way, as the server's default."""
+_REPLY_BYTES_MAX = 64 * 1024**2
+"""Largest reply, as the server's default for requests."""
 
 _KEEPALIVE_MS = 20_000
 _KEEPALIVE_PATIENCE_MS = 10_000
@@ -33,8 +33,9 @@ again. Only while there are calls: a client that asks nothing pings nobody. The 
 
 # HTTP/2's window, megabytes on the server's side, is megabytes here by gRPC's own default (test_transport.py).
 _OPTIONS: list[tuple[str, Any]] = [
-    ("grpc.max_receive_message_length", _MESSAGE_BYTES_MAX),
-    ("grpc.max_send_message_length", _MESSAGE_BYTES_MAX),
+    ("grpc.max_receive_message_length", _REPLY_BYTES_MAX),
+    # The server refuses what is too large by its length, before it reads it, and names its limit and the remedy.
+    ("grpc.max_send_message_length", -1),
     ("grpc.keepalive_time_ms", _KEEPALIVE_MS),
     ("grpc.keepalive_timeout_ms", _KEEPALIVE_PATIENCE_MS),
     # Without it gRPC's core waits a minute for the answer to a ping, whatever the time-out of keepalive is.

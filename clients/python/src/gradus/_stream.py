@@ -7,6 +7,7 @@ that this changes nothing. A group whose reply does not come in time resolves to
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ _BREAKS_MAX = 8
 _BREAKS_MAX_AT_FIRST = 4
 """The same before the first reply of all: 3 s, for there may be no server."""
 
+_TOO_LARGE = re.compile(r"max-message-bytes|message larger than max")
+"""In the words of a server that ends a stream, or of gRPC itself: a message has too many bytes."""
 
 _TOGETHER_BYTES = 256 * 1024
 """Of a message of several requests, at most: half of a stream's window, so that one is read while the next comes."""
@@ -252,7 +255,7 @@ class StepStream:
                     raise event.error
                 self._exhausted = True
             elif isinstance(event, Ended) and event.call == self._calls:
-                self._break(event.error, now)
+                results = self._break(event.error, now)
             self._send_due(now)
             return results
 
@@ -290,8 +293,14 @@ class StepStream:
         message = f"no reply within {self._timeout:g} s"
         return [self._close(each, None, error_of(grpc.StatusCode.DEADLINE_EXCEEDED, message)) for each in late]
 
-    def _break(self, error: GradusError | None, now: float) -> None:
+    def _break(self, error: GradusError | None, now: float) -> list[StreamResult]:
         error = error or error_of(grpc.StatusCode.UNAVAILABLE, "the server ended the stream before it was done")
+        if self._pending and isinstance(error, ResourceExhaustedError) and _TOO_LARGE.search(error.message):
+            # The largest is too large, whether or not it is the one that ended the stream. The others go out again.
+            largest = max(self._pending, key=lambda each: self._pending[each].message.ByteSize())
+            self._open_at = now
+            self._refused.clear()
+            return [self._close(largest, None, error)]
         full = isinstance(error, ResourceExhaustedError) and error.retry_delay is not None
         if not (full and self._patient):
             self._breaks += 1
@@ -300,6 +309,7 @@ class StepStream:
             raise error
         self._open_at = now + self._spread(error.retry_delay or min(5.0, 0.1 * 2**self._breaks))
         self._refused.clear()
+        return []
 
     def _send_due(self, now: float) -> None:
         if self._open_at is not None:

@@ -200,6 +200,12 @@ def error_of_rpc(failure: grpc.RpcError, target: str) -> GradusError:
     if code is grpc.StatusCode.CANCELLED or (code is grpc.StatusCode.INTERNAL and "RST_STREAM" in message):
         # Not by its caller, whom grpcio does not tell so: a load balancer ends calls so when it loses its server.
         code, message = grpc.StatusCode.UNAVAILABLE, f"the call was cut off on its way: {message}"
+    elif code is grpc.StatusCode.RESOURCE_EXHAUSTED and "Received message larger than max" in message:
+        remedy = "ask for less in a call, e.g. a smaller page_size, or make the client with"
+        message = f'the reply is too large: {message}; {remedy} options=[("grpc.max_receive_message_length", BYTES)]'
+    elif code is grpc.StatusCode.RESOURCE_EXHAUSTED and "Sent message larger than max" in message:
+        remedy = "send fewer groups or completions in a message, or make the client with"
+        message = f'the request is too large: {message}; {remedy} options=[("grpc.max_send_message_length", BYTES)]'
     elif code is grpc.StatusCode.UNAVAILABLE and delay is None:
         message = f"no Gradus server answers at {target}: {message}"
     seconds = None if delay is None else float(delay) / 1000

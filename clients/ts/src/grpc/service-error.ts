@@ -18,5 +18,8 @@ export function fromServiceError(error: unknown, signal?: AbortSignal): GradusEr
   const status = metadata.get("grpc-status-details-bin")[0];
   const found = status instanceof Uint8Array ? reasonOfStatus(status) : undefined;
   const reason = found ?? reasonOfText(metadata.get(waitReasonKey)[0]?.toString());
-  return new GradusError(codeName(code), details, { retryDelayMs, reason, cause: error });
+  // grpc-js's own words of a reply: nothing else that this client sets has such a limit.
+  const isReply = details.includes("Received message larger than max");
+  const words = isReply ? `the reply is too large: ${details}: ask for less in a call, e.g. a smaller page` : details;
+  return new GradusError(codeName(code), words, { retryDelayMs, reason, cause: error });
 }

@@ -9,12 +9,18 @@ import { bytesOf } from "./bytes.ts";
 import { fromServiceError } from "./service-error.ts";
 
 type Call = ClientDuplexStream<Buffer, StreamStepsResponse>;
-type Settle = (end: StreamStepsResponse | GradusError) => void;
+/** "again": the stream ended for another request, and this one is to be sent on the next. */
+type Settle = (end: StreamStepsResponse | GradusError | "again") => void;
+/** A request that waits for its reply. */
+interface Waiting {
+  readonly settle: Settle;
+  readonly bytes: number;
+}
 
 /** One stream, while it lasts. */
 interface Stream {
   readonly call: Call;
-  readonly waiting: Map<string, Settle>;
+  readonly waiting: Map<string, Waiting>;
   /** Requests that wait until there is room to write. */
   readonly outgoing: { readonly requestId: string; readonly bytes: Buffer }[];
   ended: boolean;
@@ -24,15 +30,26 @@ interface Stream {
   refusal: { readonly error: GradusError; readonly until: number } | undefined;
 }
 
+/** Whether a message had too many bytes, in the words of a server that ends its stream or of gRPC itself. */
+function isTooLarge({ code, message }: GradusError): boolean {
+  return code === "RESOURCE_EXHAUSTED" && /max-message-bytes|message larger than max/.test(message);
+}
+
+/** The request that is too large, whether or not it ended the stream; the others can be sent again. */
+function largestOf(waiting: Stream["waiting"]): string | undefined {
+  return [...waiting].sort(([, one], [, other]) => other.bytes - one.bytes)[0]?.[0];
+}
+
 function open(call: Call): Stream {
   const end = (error: GradusError): void => {
     stream.ended = true;
     if (error.retryDelayMs !== undefined) stream.refusal = { error, until: performance.now() + error.retryDelayMs };
-    for (const settle of stream.waiting.values()) settle(error);
+    const tooLarge = isTooLarge(error) ? largestOf(stream.waiting) : undefined;
+    for (const [id, { settle }] of stream.waiting) settle(tooLarge === undefined || id === tooLarge ? error : "again");
     stream.call.cancel();
   };
   const stream: Stream = { call, waiting: new Map(), outgoing: [], ended: false, end, refusal: undefined };
-  stream.call.on("data", (reply: StreamStepsResponse) => stream.waiting.get(reply.requestId)?.(reply));
+  stream.call.on("data", (reply: StreamStepsResponse) => stream.waiting.get(reply.requestId)?.settle(reply));
   stream.call.on("drain", () => flush(stream));
   stream.call.on("error", (error) => end(fromServiceError(error)));
   stream.call.on("end", () => end(new GradusError("UNAVAILABLE", "the server ended the stream")));
@@ -49,7 +66,12 @@ function flush({ call, waiting, outgoing }: Stream): void {
 }
 
 /** The reply to one request; settled once, by the first of reply, deadline, abort and the stream's end. */
-function replyTo(stream: Stream, requestId: string, bytes: Buffer, attempt: Attempt): Promise<StreamStepsResponse> {
+function replyTo(
+  stream: Stream,
+  requestId: string,
+  bytes: Buffer,
+  attempt: Attempt,
+): Promise<StreamStepsResponse | "again"> {
   const { timeoutMs, signal } = attempt;
   return new Promise((resolve, reject) => {
     const settle: Settle = (end) => {
@@ -62,7 +84,7 @@ function replyTo(stream: Stream, requestId: string, bytes: Buffer, attempt: Atte
     const abort = (): void => settle(abortedError(signal as AbortSignal));
     const late = (): void => settle(new GradusError("DEADLINE_EXCEEDED", `no reply within ${timeoutMs} ms`));
     const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs);
-    stream.waiting.set(requestId, settle);
+    stream.waiting.set(requestId, { settle, bytes: bytes.length });
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted) abort();
     else stream.outgoing.push({ requestId, bytes });
@@ -90,13 +112,17 @@ export function stepChannel(start: (first: { readonly groups: readonly Completio
   let requests = 0;
   return {
     request: async (groups, attempt) => {
-      const refused = stillRefused(stream?.refusal);
-      if (refused !== undefined) throw refused;
-      if (stream === undefined || stream.ended) stream = open(start({ groups }));
       const requestId = String(requests++);
       const request = create(StreamStepsRequestSchema, { requestId, groups: [...groups] });
       const bytes = bytesOf(StreamStepsRequestSchema, request);
-      const { failure, groups: outcomes } = await replyTo(stream, requestId, bytes, attempt);
+      let reply: StreamStepsResponse | "again" = "again";
+      while (reply === "again") {
+        const refused = stillRefused(stream?.refusal);
+        if (refused !== undefined) throw refused;
+        if (stream === undefined || stream.ended) stream = open(start({ groups }));
+        reply = await replyTo(stream, requestId, bytes, attempt);
+      }
+      const { failure, groups: outcomes } = reply;
       if (failure === undefined) return outcomes;
       const retryDelayMs = failure.retryDelayMs > 0 ? failure.retryDelayMs : undefined;
       throw new GradusError(codeName(failure.code), failure.message, { retryDelayMs });
