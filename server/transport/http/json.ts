@@ -17,9 +17,23 @@ export function jsonDecoderOf(schema: DescMessage): (bytes: Uint8Array) => Messa
     try {
       return fromJsonString(schema, textOf(bytes), { ignoreUnknownFields: false });
     } catch (error) {
-      throw new RpcError("INVALID_ARGUMENT", (error as Error).message);
+      const field = illFormedIn(parsed(bytes))?.slice(1);
+      if (field === undefined) throw new RpcError("INVALID_ARGUMENT", (error as Error).message);
+      const why = "it holds half of a surrogate pair: replace that by U+FFFD, and send the request again";
+      throw new RpcError("INVALID_ARGUMENT", `${field}: ${why}`, { field });
     }
   };
+}
+
+/** The path of the first text that is no Unicode, such as ".groups[0].completions[3].text"; undefined: there is none. */
+function illFormedIn(json: unknown): string | undefined {
+  if (typeof json === "string") return json.isWellFormed() ? undefined : "";
+  if (typeof json !== "object" || json === null) return undefined;
+  for (const [name, value] of Object.entries(json)) {
+    const within = illFormedIn(value);
+    if (within !== undefined) return `${Array.isArray(json) ? `[${name}]` : `.${name}`}${within}`;
+  }
+  return undefined;
 }
 
 /**

@@ -1,5 +1,14 @@
 /** Messages from bytes and to bytes, by protobuf-es, with a bound on what reading makes and on what writing does at once. */
-import { create, type DescMessage, fromBinary, type Message, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  type Message,
+  type MessageShape,
+  ScalarType,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { isUtf8 } from "node:buffer";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { LONG_MESSAGE_BYTES, RpcError } from "../rpc.ts";
 import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
@@ -13,10 +22,45 @@ export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array)
       const isLong = mayBeLong && bytes.length >= LONG_MESSAGE_BYTES;
       return isLong ? readWithLongTexts(schema, bytes) : fromBinary(schema, bytes);
     } catch (error) {
+      const field = noTextIn(schema, bytes);
+      if (field !== undefined) {
+        const remedy = "replace what is no UTF-8 by U+FFFD, and send the request again";
+        throw new RpcError("INVALID_ARGUMENT", `${field}: its bytes are not valid UTF-8: ${remedy}`, { field });
+      }
       const why = `the request's ${bytes.byteLength} bytes are not a ${schema.typeName} message: ${(error as Error).message}`;
       throw new RpcError("INVALID_ARGUMENT", why);
     }
   };
+}
+
+/** The first text whose bytes are no UTF-8, e.g. "groups[0].completions[3].text"; undefined: the bytes are at fault. */
+function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
+  const reader = new BinaryReader(bytes);
+  const scan = (of: DescMessage, end: number): string | undefined => {
+    const seen = new Map<number, number>();
+    while (reader.pos < end) {
+      const [number, wireType] = reader.tag();
+      const field = of.fields.find((each) => each.number === number);
+      if (field === undefined || wireType !== WireType.LengthDelimited) {
+        reader.skip(wireType, number);
+        continue;
+      }
+      const place = seen.get(number) ?? 0;
+      seen.set(number, place + 1);
+      const path = field.fieldKind === "list" ? `${field.name}[${place}]` : field.name;
+      const within = field.message === undefined ? undefined : scan(field.message, reader.uint32() + reader.pos);
+      if (within !== undefined) return `${path}.${within}`;
+      if (field.message !== undefined) continue;
+      const value = reader.bytes();
+      if (field.scalar === ScalarType.STRING && !isUtf8(value)) return path;
+    }
+    return undefined;
+  };
+  try {
+    return scan(schema, bytes.length);
+  } catch {
+    return undefined;
+  }
 }
 
 // A bound on how many parts a message has, found before they are made: an empty one takes two bytes here, and a hundred there.
