@@ -31,7 +31,17 @@ CONDITIONS = ("adsc-vanilla-rloo", "adsc-real-only-mab", "adsc", "adsc-qwen-teac
 def train(options: argparse.Namespace, run_id: str) -> None:
     """Trains one condition to its end, from its last checkpoint if there is one."""
     subprocess.run(
-        ["cli/gradus", "run", "create", f"examples/{run_id}.yaml", "--server", options.server],
+        # The papers' files have 0: TRL asks for a batch ahead.
+        [
+            "cli/gradus",
+            "run",
+            "create",
+            f"examples/{run_id}.yaml",
+            "--set",
+            "feedback_lag=1",
+            "--server",
+            options.server,
+        ],
         cwd=REPOSITORY,
         check=True,
     )
