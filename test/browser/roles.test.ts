@@ -100,3 +100,18 @@ test("a wrong token is not taken for none, and is not sent again", async () => {
   await page.getByRole("button", { name: "Use it" }).click();
   await page.getByText("one-viewer, viewer").waitFor();
 });
+
+test("a paused run says who paused it, and since when", async () => {
+  await operator.run("seen").pause();
+  await using opened = await openView(browser, `${server.http}/#/runs/seen`);
+  const { page } = opened;
+  await page.getByLabel("Token", { exact: true }).fill("token-of-a-viewer");
+  await page.getByRole("button", { name: "Use it" }).click();
+  const words = page.getByText(/by one-operator since \d\d:\d\d:\d\d/);
+  await words.waitFor();
+  await opened.go("#/runs");
+  await page.getByRole("heading", { name: "Runs" }).waitFor();
+  await words.waitFor();
+  await operator.run("seen").resume();
+  await words.waitFor({ state: "detached" });
+});

@@ -9,7 +9,7 @@ import { count, counted, percent } from "../words.ts";
 import { Compared } from "./compare.tsx";
 import { readHistory } from "./history.ts";
 import { Sparkline } from "./sparkline.tsx";
-import { policyName, type ReadRun, readRun, standingOf } from "./state.ts";
+import { pausedWords, policyName, type ReadRun, readRun, standingOf } from "./state.ts";
 import { RECENT_GROUPS } from "./why.ts";
 
 export function RunList() {
@@ -91,7 +91,7 @@ function Row({ run, chosen, onChoose }: RowProps) {
         </a>
       </th>
       <td class="words">
-        <Tag tone={tone}>{word}</Tag>
+        <Tag tone={tone}>{word}</Tag> <span class="note">{read && pausedWords(read.state)}</span>
       </td>
       {read === undefined ? (
         <td colSpan={6} class="words">

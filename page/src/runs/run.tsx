@@ -15,7 +15,7 @@ import { armsWithRows, RowsOfRun } from "./rows.tsx";
 import { Configuration } from "./run-config.tsx";
 import { ARMS_APART } from "./lines.ts";
 import { seriesOf } from "./series.ts";
-import { policyName, type ReadRun, shapeOf, standingOf } from "./state.ts";
+import { pausedWords, policyName, type ReadRun, shapeOf, standingOf } from "./state.ts";
 import { mostDrawn } from "./why.ts";
 
 const tabs = [
@@ -87,7 +87,7 @@ function Standing({ run: { state } }: { readonly run: ReadRun }) {
   const { word, tone } = standingOf(state);
   return (
     <>
-      <Tag tone={tone}>{word}</Tag> <Tag>{policyName(state.policy)}</Tag>
+      <Tag tone={tone}>{word}</Tag> {pausedWords(state)} <Tag>{policyName(state.policy)}</Tag>
     </>
   );
 }

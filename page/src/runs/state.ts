@@ -1,6 +1,7 @@
 /** A run's state in words. */
 import type { Policy, Run, RunConfig, RunShape, RunState } from "../../../clients/ts/src/public.ts";
 import type { Tone } from "../ui/tone.ts";
+import { clock } from "../words.ts";
 
 export interface Standing {
   readonly word: string;
@@ -13,6 +14,13 @@ export function standingOf(state: RunState | undefined): Standing {
   if (state.paused) return { word: "paused", tone: "poor" };
   if (state.cursor === 0n) return { word: "new", tone: "plain" };
   return { word: "running", tone: "best" };
+}
+
+/** Who paused the run and since when, e.g. "by ada since 14:03:22"; empty: it is not paused, or not known. */
+export function pausedWords({ paused, pausedBy, pausedAt }: RunState): string {
+  if (!paused) return "";
+  const since = pausedAt === undefined ? "" : `since ${clock(new Date(Number(pausedAt.seconds) * 1000))}`;
+  return [pausedBy === "" ? "" : `by ${pausedBy}`, since].filter((part) => part !== "").join(" ");
 }
 
 export function policyName(policy: Policy | undefined): string {
