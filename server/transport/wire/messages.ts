@@ -17,12 +17,14 @@ import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
 export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array) => MessageShape<D> {
   const mayBeLong = mayHoldLongTexts(schema);
   return (bytes) => {
+    let isBounded = false;
     try {
       checkParts(schema, bytes);
+      isBounded = true;
       const isLong = mayBeLong && bytes.length >= LONG_MESSAGE_BYTES;
       return isLong ? readWithLongTexts(schema, bytes) : fromBinary(schema, bytes);
     } catch (error) {
-      const field = noTextIn(schema, bytes);
+      const field = isBounded ? noTextIn(schema, bytes) : undefined;
       if (field !== undefined) {
         const remedy = "replace what is no UTF-8 by U+FFFD, and send the request again";
         throw new RpcError("INVALID_ARGUMENT", `${field}: its bytes are not valid UTF-8: ${remedy}`, { field });
@@ -41,18 +43,14 @@ function noTextIn(schema: DescMessage, bytes: Uint8Array): string | undefined {
     while (reader.pos < end) {
       const [number, wireType] = reader.tag();
       const field = of.fields.find((each) => each.number === number);
-      if (field === undefined || wireType !== WireType.LengthDelimited) {
-        reader.skip(wireType, number);
-        continue;
-      }
       const place = seen.get(number) ?? 0;
       seen.set(number, place + 1);
-      const path = field.fieldKind === "list" ? `${field.name}[${place}]` : field.name;
-      const within = field.message === undefined ? undefined : scan(field.message, reader.uint32() + reader.pos);
-      if (within !== undefined) return `${path}.${within}`;
-      if (field.message !== undefined) continue;
-      const value = reader.bytes();
-      if (field.scalar === ScalarType.STRING && !isUtf8(value)) return path;
+      const path = field?.fieldKind === "list" ? `${field.name}[${place}]` : field?.name;
+      if (wireType !== WireType.LengthDelimited) reader.skip(wireType, number);
+      else if (field?.message !== undefined) {
+        const within = scan(field.message, reader.uint32() + reader.pos);
+        if (within !== undefined) return `${path}.${within}`;
+      } else if (!isUtf8(reader.bytes()) && field?.scalar === ScalarType.STRING) return path;
     }
     return undefined;
   };
