@@ -40,6 +40,10 @@ describe("gradus policies check", () => {
     ["export default [{ kind: 'mine' }]", 'policy 1 of its default export ("mine") has no function read'],
     ["throw new Error('not today')", "the module cannot be loaded (not today)"],
     [
+      `import own from ${JSON.stringify(EXAMPLE)}; export default [{ ...own[0], advance: () => undefined }]`,
+      'policy 1 of its default export ("weakest-part") has advance and no place',
+    ],
+    [
       `import own from ${JSON.stringify(EXAMPLE)}; export default [{ ...own[0], kind: "bandit" }]`,
       'policy "bandit" is both in Gradus itself and in',
     ],

@@ -48,18 +48,17 @@ function differences(exported: Arm, here: Arm): readonly string[] {
 
 /** Why an exported state cannot go into the run here under the control of that run. */
 export function refusedUnderControlOf(here: RunState, state: RunState): Refusal | undefined {
-  for (const exported of state.config.arms) {
-    const arm = here.config.arms.find(({ id }) => id === exported.id);
-    const found = arm === undefined ? [] : differences(exported, arm);
-    if (found.length === 0) continue;
-    const message = `arm "${exported.id}" has ${found.join(", ")}: import it under another run id, or with restore_control`;
-    return { kind: "failed_precondition", message };
-  }
-  return undefined;
+  const found = state.config.arms.flatMap((exported) => {
+    const fields = here.config.arms.flatMap((arm) => (arm.id === exported.id ? differences(exported, arm) : []));
+    return fields.length === 0 ? [] : [`arm "${exported.id}" has ${fields.join(", ")}`];
+  });
+  if (found[0] === undefined) return undefined;
+  const message = `${found[0]}: import it under another run id, or with restore_control`;
+  return { kind: "failed_precondition", message };
 }
 
 /** Moves the policy on from the run's cursor, until it is as far as Advance brought it. */
-function advancedTo<State extends RunState>(state: State, place: number): State {
+function movedOnTo<State extends RunState>(state: State, place: number): State {
   let now = state;
   while (placeOf(now) < place) {
     const { policy, policyState } = now;
@@ -97,17 +96,12 @@ export function underControlOf<Spec, Key extends InstanceKey>(
   const config = { ...state.config, arms, numGenerations, promptsPerUpdate, length, timeToLiveMs, given };
   const policy = isDeepStrictEqual(state.policy, here.policy) ? null : here.policy;
   const shaped = reshaped(learned, { kind: "reshaped", config, policy });
-  const placeOfArm = ({ id }: Arm): number => places.get(id) ?? -1;
-  return {
-    ...advancedTo(shaped, here.advancedTo),
-    advancedTo: here.advancedTo,
-    configCreated: here.configCreated,
-    weights: arms.map((arm) => here.weights[placeOfArm(arm)] ?? 0),
-    masks: arms.map((arm) => here.masks[placeOfArm(arm)] ?? null),
-    paused: here.paused,
-    pausedBy: here.pausedBy,
-    pausedAtMs: here.pausedAtMs,
-  };
+  const from = arms.map(({ id }) => places.get(id) ?? -1);
+  const weights = from.map((place) => here.weights[place] ?? 0);
+  const masks = from.map((place) => here.masks[place] ?? null);
+  const { advancedTo, configCreated, paused, pausedBy, pausedAtMs } = here;
+  const control = { advancedTo, configCreated, weights, masks, paused, pausedBy, pausedAtMs };
+  return { ...movedOnTo(shaped, advancedTo), ...control };
 }
 
 /** Tasks that were outstanding when the state was exported are outstanding again, and their time runs again. */
