@@ -94,7 +94,8 @@ export interface LevelCost {
 export function makeFirstTasks({ environments }: Registry): readonly LevelCost[] {
   const costs: LevelCost[] = [];
   for (const environment of environments) {
-    const trained = environment.generator?.levels.filter((level) => level.evaluationOnly !== true && level.byName !== true) ?? [];
+    const trained =
+      environment.generator?.levels.filter((level) => level.evaluationOnly !== true && level.byName !== true) ?? [];
     for (const { parameters } of trained) {
       let cpuMs = 0;
       for (let seed = 0; seed < WARM_UP_TASKS; seed++) {

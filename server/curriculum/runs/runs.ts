@@ -270,7 +270,8 @@ function controlling<Spec, Key extends InstanceKey>(
     updatePolicy: (runId, policy, by, validateOnly) =>
       control(
         [runId, by, validateOnly],
-        (state) => checkPolicy({ ...state, policy }) ?? checkParts(state.config, policy) ?? [{ kind: "policyUpdated", policy }],
+        (state) =>
+          checkPolicy({ ...state, policy }) ?? checkParts(state.config, policy) ?? [{ kind: "policyUpdated", policy }],
         (state) => ofPolicy(state, policy),
       ),
     setWeights: (runId, changed, by, validateOnly) => {
