@@ -111,17 +111,21 @@ export function placeOfHalves(pool: Pool, high: number, low: number): number {
   return find(high, low);
 }
 
-/** The row of a hash. `index`: the number that it had in the file, which mostly it still has. */
-export function findRow<Instance>(pool: Pool<Instance>, index: number, hash: string): PoolRow<Instance> | undefined {
-  const { rows } = pool.columns;
+/** The place of the row of a number in the file; −1: it is none of the pool's. */
+export function rowPlace({ columns: { rows } }: Pool, number: number): number {
   let [from, to] = [0, rows.length];
   while (from < to) {
     const middle = (from + to) >>> 1;
-    if ((rows[middle] as number) < index) from = middle + 1;
+    if ((rows[middle] as number) < number) from = middle + 1;
     else to = middle;
   }
-  const isThere = rows[from] === index && hashAt(pool.columns, from) === hash;
-  const place = isThere ? from : placeOfHash(pool, hash);
+  return rows[from] === number ? from : -1;
+}
+
+/** The row of a hash. `number`: which it had in the file, and mostly still has. */
+export function findRow<Instance>(pool: Pool<Instance>, number: number, hash: string): PoolRow<Instance> | undefined {
+  const before = rowPlace(pool, number);
+  const place = before >= 0 && hashAt(pool.columns, before) === hash ? before : placeOfHash(pool, hash);
   return place < 0 ? undefined : rowOf(pool, place);
 }
 

@@ -5,15 +5,17 @@ import type { Sample } from "../../clients/ts/src/public.ts";
 export interface RowCount {
   readonly pool: string;
   readonly row: number;
+  /** Of the pool that the row is numbered by. */
+  readonly pool_digest: string;
   samples: number;
   solved: number;
 }
 
 /** Counts a sample of a row; one that has no reward, by a failure of ours, says nothing of it. */
-export function countRow(counts: Map<string, RowCount>, { pool = "", row, outcome }: Sample): void {
+export function countRow(counts: Map<string, RowCount>, { pool = "", poolDigest = "", row, outcome }: Sample): void {
   if (row === undefined || outcome?.kind !== "scored") return;
   const key = `${pool} ${row}`;
-  const count = counts.get(key) ?? { pool, row, samples: 0, solved: 0 };
+  const count = counts.get(key) ?? { pool, row, pool_digest: poolDigest, samples: 0, solved: 0 };
   counts.set(key, count);
   count.samples++;
   if (outcome.solved) count.solved++;

@@ -5,6 +5,7 @@ import type { Split } from "../../envs/environment.ts";
 import { hashKey } from "../../envs/lib/rng.ts";
 import { groupCounts, levelsText, placesOf, type Pool, rowOf } from "../../envs/pool.ts";
 import type { SuiteDefinition } from "../../server/evaluation/suite.ts";
+import { poolDigest } from "../../server/pools/digest.ts";
 import type { FilePlan } from "../../server/pools/work.ts";
 import { CliProblem } from "../problem.ts";
 import { fileRows, valueOf } from "./stream.ts";
@@ -23,6 +24,8 @@ export interface Profiled {
   readonly suite: SuiteDefinition;
   /** How many rows there are. */
   readonly rows: number;
+  /** Of the pool that they are numbered by. */
+  readonly digest: string;
 }
 
 /** The suite of the rows, each once. Its id tells files apart, for what is kept of a suite is kept under its id. */
@@ -47,7 +50,8 @@ export function profileSuite(pools: ReadonlyMap<string, Pool>, { pool: name, spl
     return { name: level, environment, version, level, split, tasks: "all" as const, pool: name, category: level };
   });
   const description = `Rows of pool '${name}' in split ${split}, each once: how often a model solves them.`;
-  return { suite: { id: `profile-${digest}`, version: 1, description, overall: "tasks", parts }, rows: rows.length };
+  const suite = { id: `profile-${digest}`, version: 1, description, overall: "tasks" as const, parts };
+  return { suite, rows: rows.length, digest: poolDigest(pool) };
 }
 
 /** Of each row that has a sample with a reward, the share of them that are solved. */
@@ -68,6 +72,6 @@ export async function writeRated(to: string, plan: Pick<FilePlan, "units">, rate
 }
 
 /** As `gradus run rate-rows` takes it. */
-export function ratesCsv(rates: Rates): string {
-  return [HEADER, ...[...rates].map(([row, rate]) => `${row},${rate}`), ""].join("\n");
+export function ratesCsv(rates: Rates, digest: string): string {
+  return [HEADER, ...[...rates].map(([row, rate]) => `${row},${rate},${digest}`), ""].join("\n");
 }

@@ -4,7 +4,7 @@ import { readFileOf } from "../files.ts";
 import { CliProblem } from "../problem.ts";
 
 /** Of CSV. */
-export const HEADER = "row,pass_rate";
+export const HEADER = "row,pass_rate,pool_digest";
 
 /** Of the file that an option names: CSV, or a report.json of gradus eval, of which `pool` says whose rows are meant. */
 export function ratesIn(option: string, path: string, pool?: string): RowRates {

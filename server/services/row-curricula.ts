@@ -1,13 +1,15 @@
 /** Curricula over the rows of arms: the contract's words, rows of pools by their numbers, and the two calls about them. */
 import { create } from "@bufbuild/protobuf";
 import { isRate } from "../../envs/pool-ranks.ts";
-import { placesOf, type Pool, rowCount } from "../../envs/pool.ts";
+import { placeOfHash, placesOf, type Pool, rowCount, rowPlace } from "../../envs/pool.ts";
 import type { RowReport } from "../curriculum/core/row-report.ts";
+import { hashAt, listOf, placesIn, type RowList } from "../curriculum/core/row-lists.ts";
 import { type Ratings, ratedEvent, type RowsRated } from "../curriculum/core/row-arms.ts";
 import type { Arm, RowRule } from "../curriculum/core/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
-import type { ServiceHandlers } from "../transport/rpc.ts";
+import { poolDigest } from "../pools/digest.ts";
+import { RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import { checkCount, checkId, checkRange, invalid, pageToken, readPage } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { okOrThrow } from "./refusal.ts";
@@ -100,24 +102,50 @@ interface Numbering {
   readonly of: (n: number) => number;
   /** Which row a number is; −1: none of the arm's. */
   readonly find: (number: number) => number;
+  /** Of the pool; empty: generated tasks. */
+  readonly digest: string;
 }
 
-function numberingOf(deps: Pools, arm: Arm<TaskSpec>): Numbering {
+/** `list`: the rows that the run knows of the arm. */
+function numberingOf(deps: Pools, arm: Arm<TaskSpec>, list: RowList | undefined): Numbering {
   const pool = poolOf(deps, arm);
   const size = arm.rows?.rows ?? 0;
-  if (pool === undefined) return { of: (n) => n, find: (number) => (number < size ? number : -1) };
-  const places = placesOf(pool, arm.spec.level, arm.spec.split);
-  const of = (n: number): number => pool.columns.rows[places[n]!]!;
-  const find = (number: number): number => {
-    let [from, to] = [0, places.length];
-    while (from < to) {
-      const middle = (from + to) >>> 1;
-      if (of(middle) < number) from = middle + 1;
-      else to = middle;
-    }
-    return from < places.length && of(from) === number ? from : -1;
-  };
-  return { of, find };
+  if (pool === undefined || list === undefined)
+    return { of: (n) => n, find: (number) => (number < size ? number : -1), digest: "" };
+  const of = (n: number): number => pool.columns.rows[placeOfHash(pool, hashAt(list, n))] ?? 0;
+  return { of, find: (number) => listedAt(pool, list)[rowPlace(pool, number)] ?? -1, digest: poolDigest(pool) };
+}
+
+const listed = new WeakMap<RowList, Int32Array>();
+
+/** By a row's place in its pool: its place in a run's list; −1: it is none of the list. */
+function listedAt(pool: Pool, list: RowList): Int32Array {
+  const known = listed.get(list);
+  if (known !== undefined) return known;
+  const places = new Int32Array(pool.size).fill(-1);
+  for (let n = 0; n < placesIn(list); n++) if (!list.gone.has(n)) places[placeOfHash(pool, hashAt(list, n))] = n;
+  listed.set(list, places);
+  return places;
+}
+
+/** Refuses rows that are numbered by another pool than the server's. */
+function checkDigest(
+  given: string,
+  digest: string,
+  { pool, firstDigest }: Pick<RowList, "pool" | "firstDigest">,
+): void {
+  if (given === digest || (given === "" && digest === firstDigest)) return;
+  const rates =
+    given === ""
+      ? "do not say which pool their rows are numbered by"
+      : `are of pool "${pool}" with the digest ${given}`;
+  const remedy =
+    "rate the rows of the file as it is now (gradus pools profile), and give the digest that comes with the rates";
+  throw new RpcError(
+    "FAILED_PRECONDITION",
+    `pool_digest: the rates ${rates}, and pool "${pool}" has the digest ${digest} now: ${remedy}`,
+    { field: "pool_digest" },
+  );
 }
 
 type Handlers = Pick<ServiceHandlers<typeof wire.CurriculumService>, "rateRows" | "listRows">;
@@ -131,14 +159,16 @@ export function rowHandlers(deps: ServiceDeps): Handlers {
     const arm = config.arms[index];
     if (arm === undefined) throw invalid("arm_id", `'${request.armId}' is not an arm of the run`);
     if (arm.rows === undefined) throw invalid("arm_id", `'${arm.id}' has no curriculum over its rows (Arm.rows)`);
-    return { runId, index, arm };
+    const list = listOf(okOrThrow(await runs.lists(runId)), arm.id);
+    return { runId, index, list, numbering: numberingOf(deps, arm, list), arm };
   };
   return {
     async rateRows(request, { caller }) {
       checkCount(request.rows.length, ROWS_PER_CALL, "rows", 1);
       const samples = checkSamples(request.samples, "samples");
-      const { runId, index, arm } = await armIn(request);
-      const ratings = { arm: index, first: 0, samples, ...ratingsOf(request.rows, numberingOf(deps, arm), arm.id) };
+      const { runId, index, list, numbering, arm } = await armIn(request);
+      if (list !== undefined) checkDigest(request.poolDigest, numbering.digest, list);
+      const ratings = { arm: index, first: 0, samples, ...ratingsOf(request.rows, numbering, arm.id) };
       const applied = okOrThrow(await runs.rateRows(runId, ratings, caller, request.validateOnly));
       return create(wire.RateRowsResponseSchema, { appliesFromCursor: BigInt(applied.appliesFromCursor) });
     },
@@ -146,9 +176,9 @@ export function rowHandlers(deps: ServiceDeps): Handlers {
       const { size, after = "0" } = readPage(request, PAGE_OF_ROWS, ROWS_PER_CALL);
       const from = Number(after);
       if (!Number.isSafeInteger(from) || from < 0) throw invalid("page_token", "it is not one that this server gave");
-      const { runId, index, arm } = await armIn(request);
+      const { runId, index, numbering } = await armIn(request);
       const report = okOrThrow(await runs.rows(runId, index, from, size));
-      return reportToWire(report, numberingOf(deps, arm), from);
+      return reportToWire(report, numbering, from);
     },
   };
 }
@@ -171,21 +201,24 @@ function ratingsOf(
 }
 
 function reportToWire(
-  { rows, total, histogram, retired }: RowReport,
+  { rows, total, histogram, retired, gone }: RowReport,
   numbering: Numbering,
   from: number,
 ): wire.ListRowsResponse {
   const next = from + rows.length;
   return create(wire.ListRowsResponseSchema, {
     rows: rows.map(({ rate, streak, ...row }, i) => ({
-      row: numbering.of(from + i),
+      row: row.gone ? 0 : numbering.of(from + i),
       passRate: rate,
       samples: row.samples,
       solvedStreak: streak,
       retired: row.retired,
+      gone: row.gone,
     })),
     nextPageToken: next < total ? pageToken(String(next)) : "",
     histogram: [...histogram],
     retired,
+    gone,
+    poolDigest: numbering.digest,
   });
 }

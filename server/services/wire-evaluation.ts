@@ -1,4 +1,6 @@
 /** Domain to contract: suites, evaluations, samples and reports. */
+import { placeOfHash, type Pool } from "../../envs/pool.ts";
+import { poolDigest } from "../pools/digest.ts";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Evaluation, EvaluationChoice, ListedEvaluation, Sample } from "../evaluation/evaluation.ts";
@@ -8,6 +10,7 @@ import type { OpenPart, Suite } from "../evaluation/suite.ts";
 import * as wire from "../gen/gradus/v1/evaluation_pb.js";
 import { answerFormats, splits, thinkings } from "./wire-enums.ts";
 import { outcomeToWire } from "./wire-outcome.ts";
+import type { ServiceDeps } from "./deps.ts";
 import { type PresentDeps, presentTask } from "./present.ts";
 
 export function suiteToWire({ definition, parts, tasks }: Suite): wire.Suite {
@@ -58,7 +61,7 @@ function choiceToWire(evaluationId: string, choice: EvaluationChoice) {
 }
 
 export function sampleToWire(
-  deps: PresentDeps,
+  deps: PresentDeps & Pick<ServiceDeps, "pools">,
   { spec, task, index, completion, result, part, category }: Sample,
   brief = false,
 ): wire.Sample {
@@ -71,8 +74,14 @@ export function sampleToWire(
     part,
     category,
     outcome: outcomeToWire(index, result),
-    ...(origin.kind === "row" && { pool: origin.pool, row: origin.row }),
+    ...(origin.kind === "row" && { pool: origin.pool, ...numbered(deps.pools.get(origin.pool), task.key.hash) }),
   });
+}
+
+/** The number that a row has in its pool now. */
+function numbered(pool: Pool | undefined, hash: string) {
+  const place = pool === undefined ? -1 : placeOfHash(pool, hash);
+  return pool === undefined || place < 0 ? {} : { row: pool.columns.rows[place] ?? 0, poolDigest: poolDigest(pool) };
 }
 
 export function reportToWire({ evaluation, suite, report }: EvaluationReport): wire.Report {

@@ -68,6 +68,7 @@ export function stateToWire(state: StateView): RunState {
     arms: state.arms.map(armToWire),
     evaluations: state.evaluations.map(evaluationToWire),
     shape: shapeToWire(state.shape),
+    pools: [...(state.pools ?? [])],
   });
 }
 

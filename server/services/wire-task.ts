@@ -6,6 +6,7 @@ import { schemeNamed } from "../../envs/reward/schemes.ts";
 import { sharesRows } from "../../envs/splits.ts";
 import { type Environment as WireEnvironment, EnvironmentSchema } from "../gen/gradus/v1/environment_pb.js";
 import { Source } from "../gen/gradus/v1/task_pb.js";
+import { poolDigest } from "../pools/digest.ts";
 import { takesTeachers } from "../ports/teacher/examine.ts";
 import { answerFormats, goals, splits } from "./wire-enums.ts";
 import type { ServiceDeps } from "./deps.ts";
@@ -45,7 +46,8 @@ function poolToWire(pool: Pool, shipped: boolean) {
   const { name, rejected, leftOut, unchecked, ranking } = pool;
   const { source: rankedBy = "", measure: rankMeasure = "" } = ranking;
   const groups = groupCounts(pool).map(({ level, split, rows }) => ({ level, split: splits.toWire[split], rows }));
-  return { name, rows: { ...rowCounts(pool) }, groups, rejected, leftOut, unchecked, shipped, rankedBy, rankMeasure };
+  const counts = { rows: { ...rowCounts(pool) }, groups, rejected, leftOut, unchecked };
+  return { name, ...counts, shipped, rankedBy, rankMeasure, digest: poolDigest(pool) };
 }
 
 function schemeToWire(environment: Environment, name: string) {

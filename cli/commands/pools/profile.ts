@@ -76,10 +76,10 @@ async function profile(chosen: Chosen, flags: Flags, out: string): Promise<void>
   try {
     const path = await pathOf(local, flags, chosen.pool);
     refuseSame("--out", path, out);
-    const { suite, rows } = profiled as unknown as Profiled;
+    const { suite, rows, digest } = profiled as unknown as Profiled;
     const { failed, reason, evaluation } = await complete(local, flags, suite.id);
     const rates = await ratesOf(evaluation);
-    if (format === "csv") await writeOut("--out", out, ratesCsv(rates));
+    if (format === "csv") await writeOut("--out", out, ratesCsv(rates, digest));
     else {
       const plan = await planOf(local, path);
       await withOut("--out", out, (to) => writeRated(to, plan, rates));

@@ -87,8 +87,10 @@ export interface Sample {
   readonly category: string;
   /** Of a row: the pool's name. */
   readonly pool?: string;
-  /** Of a row: its number in the pool's file, from 0. */
+  /** Of a row: its number in the pool's file as it is now, from 0; left out: the pool has it no longer. */
   readonly row?: number;
+  /** Of the pool that the row is numbered by. */
+  readonly poolDigest?: string;
 }
 
 /** An evaluation that is held for this client. */

@@ -2,12 +2,25 @@
 import { GradusError } from "./errors.ts";
 
 /** By row: its number in the pool's file, from 0. */
-export type RowRates = ReadonlyMap<number, number>;
+export type RowRates = ReadonlyMap<number, number> & {
+  /** Of the pool that the rows are numbered by (PoolInfo.digest); left out: the file does not say it. */
+  readonly poolDigest?: string;
+};
+
+/** Rates with the digest that all of them name. */
+function withDigest(rates: ReadonlyMap<number, number>, digests: ReadonlySet<unknown>): RowRates {
+  const [poolDigest = "", ...others] = [...digests].filter((digest) => typeof digest === "string" && digest !== "");
+  if (others.length > 0)
+    throw wrong(`its rows are numbered by two pools, with the digests ${String(poolDigest)} and ${String(others[0])}`);
+  return poolDigest === "" ? rates : Object.assign(rates, { poolDigest: String(poolDigest) });
+}
 
 const COLUMNS = ["row", "pass_rate"] as const;
+/** Of CSV and of reports; it may be missing. */
+const DIGEST = "pool_digest";
 
 /**
- * Reads CSV with the columns row and pass_rate, such as `gradus pools profile` writes, or a report.json of `gradus eval`
+ * Reads CSV with the columns row and pass_rate, and pool_digest if it is there, such as `gradus pools profile` writes, or a report.json of `gradus eval`
  * of a suite with rows of a pool. `pool` says whose rows of a report are meant, where it has rows of several. Throws
  * INVALID_ARGUMENT, with the line or the field, where it is neither.
  */
@@ -28,10 +41,13 @@ function ofCsv(text: string): RowRates {
   const names = header.split(",").map((name) => name.trim());
   const [row, rate] = COLUMNS.map((name) => names.indexOf(name)) as [number, number];
   if (row < 0 || rate < 0) throw wrong(`line 1: wants the columns ${COLUMNS.join(",")}; got ${header.slice(0, 200)}`);
+  const digest = names.indexOf(DIGEST);
   const rates = new Map<number, number>();
+  const digests = new Set<string>();
   for (const [i, line] of lines.entries()) {
     if (line.trim() === "") continue;
-    const cells = line.split(",").map((cell) => (cell.trim() === "" ? NaN : Number(cell)));
+    const texts = line.split(",").map((cell) => cell.trim());
+    const cells = texts.map((cell) => (cell === "" ? NaN : Number(cell)));
     // A quoted field may have commas: what follows it would be taken from another column.
     if (cells.length !== names.length)
       throw wrong(`line ${i + 2}: it has ${cells.length} fields, and the first line names ${names.length} columns`);
@@ -40,14 +56,16 @@ function ofCsv(text: string): RowRates {
       throw wrong(`line ${i + 2}: wants a row from 0 and a rate in [0, 1]; got ${line.slice(0, 200)}`);
     if (rates.has(number)) throw wrong(`line ${i + 2}: row ${number} has a rate already`);
     rates.set(number, value);
+    digests.add(texts[digest] ?? "");
   }
-  return rates;
+  return withDigest(rates, digests);
 }
 
 interface ReportedRow {
   readonly pool?: unknown;
   readonly row?: unknown;
   readonly pass_rate?: unknown;
+  readonly pool_digest?: unknown;
 }
 
 function ofReport(text: string, pool: string | undefined): RowRates {
@@ -60,7 +78,8 @@ function ofReport(text: string, pool: string | undefined): RowRates {
   if (pools.length > 1) throw wrong(`the report has rows of several pools: name one of ${pools.join(", ")}`);
   const odd = rows.findIndex(({ row, pass_rate: rate }) => !isRate(row, rate));
   if (odd >= 0) throw wrong(`rows[${odd}]: wants a row from 0 and a pass_rate in [0, 1]`);
-  return new Map(rows.map(({ row, pass_rate: rate }) => [row as number, rate as number]));
+  const rates = new Map(rows.map(({ row, pass_rate: rate }) => [row as number, rate as number]));
+  return withDigest(rates, new Set(rows.map((row) => row[DIGEST])));
 }
 
 function rowsIn(text: string): readonly ReportedRow[] {

@@ -31,6 +31,10 @@ export interface ArmRows {
   /** Rows that are not retired, by their expected pass rates, in 33 equal steps from 0 to 1. */
   readonly histogram: readonly number[];
   readonly retired: number;
+  /** Rows that the pool has no longer: each is `gone`, and its number means nothing. */
+  readonly gone: number;
+  /** Of the pool that the rows are numbered by; "": they are generated tasks. */
+  readonly poolDigest: string;
 }
 
 /** The message for a choice of rows. */
@@ -51,5 +55,7 @@ export function joinRows(pages: readonly ListRowsResponse[]): ArmRows {
     rows: pages.flatMap(({ rows }) => rows),
     histogram: last?.histogram ?? [],
     retired: last?.retired ?? 0,
+    gone: last?.gone ?? 0,
+    poolDigest: last?.poolDigest ?? "",
   };
 }

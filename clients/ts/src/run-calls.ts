@@ -1,4 +1,5 @@
 /** The calls of a run's handle. */
+import type { RowRates } from "./rates.ts";
 import { create } from "@bufbuild/protobuf";
 import { type Duration, durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { CallOptions, Caller } from "./caller.ts";
@@ -221,12 +222,20 @@ function rows({ unary }: Caller, runId: string): Rows {
         unary(method.listRows, { runId, armId, pageSize: RATES_MAX, pageToken }, options);
       return joinRows(await allPages(page, (each) => [each]));
     },
-    rateRows: async (armId, rates, samples, { validateOnly = false, ...options } = {}) => {
+    rateRows: async (armId, rates, samples, { validateOnly = false, poolDigest, ...options } = {}) => {
       const all = [...rates].map(([row, passRate]) => ({ row, passRate }));
       let from = 0n;
       for (let i = 0; i === 0 || i < all.length; i += RATES_MAX) {
         const some = all.slice(i, i + RATES_MAX);
-        const told = { runId, armId, rows: some, validateOnly, ...(samples !== undefined && { samples }) };
+        const of = poolDigest ?? (rates as RowRates).poolDigest ?? "";
+        const told = {
+          runId,
+          armId,
+          rows: some,
+          validateOnly,
+          poolDigest: of,
+          ...(samples !== undefined && { samples }),
+        };
         from = (await unary(method.rateRows, told, options)).appliesFromCursor;
       }
       return from;

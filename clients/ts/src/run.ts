@@ -156,13 +156,15 @@ export interface RunHandle {
   rows(armId: string, options?: CallOptions): Promise<ArmRows>;
   /**
    * Tells pass rates of rows of an arm, by row (of a pool its number in the file): what is known of them in place of what
-   * the run knew, each worth `samples` (left out: 8). Gives the cursor that it applies from.
+   * the run knew, each worth `samples` (left out: 8). Gives the cursor that it applies from. `poolDigest`: of the pool that
+   * the rows are numbered by, left out that of the rates that `readRates` read; the server refuses those of another pool,
+   * and those without a digest once the pool has changed.
    */
   rateRows(
     armId: string,
     rates: ReadonlyMap<number, number>,
     samples?: number,
-    options?: Omit<ControlOptions, "onNoEffect">,
+    options?: Omit<ControlOptions, "onNoEffect"> & { readonly poolDigest?: string },
   ): Promise<bigint>;
   /** Changes arms, generations, prompts or length; gives the cursor that it applies from. */
   updateShape(shape: ShapeChoice, options?: ControlOptions): Promise<bigint>;

@@ -50,8 +50,9 @@ export interface RowListName {
 }
 
 export interface RowList extends RowListName {
-  /** Of the pool as the run saw it last. */
+  /** Of the pool as the run saw it last, and first. */
   readonly digest: string;
+  readonly firstDigest: string;
   /** When the server whose pool that was had read it. */
   readonly loadedAtMs: number;
   /** By the id of each arm that draws from the list. */
@@ -164,6 +165,7 @@ export function withRowsSeen(
   const blank = {
     pool,
     digest,
+    firstDigest: digest,
     loadedAtMs,
     walks: new Map<string, never>(),
     hashes: new Uint8Array(),

@@ -10,6 +10,7 @@ import {
   type ReportedAdvantages,
 } from "../core/feedback.ts";
 import { type Ratings, ratedEvent, type RowsRated } from "../core/row-arms.ts";
+import type { RowList } from "../core/row-lists.ts";
 import { type RowReport, rowReport } from "../core/row-report.ts";
 import { rowTable } from "../core/row-table.ts";
 import { decideReopen } from "../core/groups.ts";
@@ -110,6 +111,8 @@ export interface Runs<Spec, Key extends InstanceKey> {
   rateRows(runId: string, ratings: Ratings, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
   /** What is known of so many rows of an arm, by its index, from one on. */
   rows(runId: string, arm: number, from: number, limit: number): Promise<Result<RowReport>>;
+  /** The rows of pools that a run knows. */
+  lists(runId: string): Promise<Result<readonly RowList[]>>;
   /** Moves the policy on to what comes next, if it has that. */
   advance(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
   /**
@@ -327,6 +330,7 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
       read(registry, runId, ({ rows }) => rowReport(rows[arm] ?? rowTable({ rows: 0, retireAfter: 0 }), from, limit)),
     import: (state, runId, by, restoreControl = false) =>
       importRun(ports, registry, state, { runId, by, restoreControl }),
+    lists: (runId) => read(registry, runId, ({ lists }) => lists),
     recent: async (limit) => (await registry.recent(limit)).map((run) => recentRun(run.state())),
     watch: async (runId, signal, intervalMs) => {
       const found = await read(registry, runId, () => null);

@@ -289,7 +289,9 @@ async function answerCall(
 /** Whether it may be asked at all, and why not: a probe of readiness leaves out a server that drains or has no store. */
 function answerReadiness(response: ServerResponse, { admission, health }: TransportContext): void {
   if (admission.draining.aborted) answerText(response, 503, "draining");
-  // Why is the log's to say: whoever asks is a stranger.
+  // The log says why: a stranger may ask.
+  else if (health.states().get("pools") !== undefined)
+    answerText(response, 503, "a pool is older than a run's: the log says which");
   else if (health.problem() !== undefined) answerText(response, 503, "the store cannot be used");
   else answerText(response, 200, `ok\ngradus ${version}`);
 }

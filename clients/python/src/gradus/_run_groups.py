@@ -139,6 +139,7 @@ class WholeRunCore(RunCore):
         rates: Mapping[int, float],
         *,
         samples: float | None = None,
+        pool_digest: str | None = None,
         **options: Unpack[CallOptions],
     ) -> Op[int]:
         """Tells pass rates of rows of an arm; gives the first cursor that is drawn by them.
@@ -152,6 +153,9 @@ class WholeRunCore(RunCore):
             knew; at most 65,536.
         samples
             How many samples each is worth; None: 8.
+        pool_digest
+            Of the pool that the rows are numbered by (`PoolInfo.digest`); None: that of the rates that `read_rates` read.
+            A `FailedPreconditionError` if the pool has another one by now, or if there is none and the pool has changed.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
 
@@ -159,7 +163,10 @@ class WholeRunCore(RunCore):
         if not hasattr(rates, "items"):
             raise TypeError(f"rates: want a mapping, each of a row's number to a rate in [0, 1]; got {shown(rates)}")
         told = [_rating(row, rate) for row, rate in rates.items()]
-        request = message_of(cur.RateRowsRequest, run_id=self.run_id, arm_id=arm_id, rows=told, samples=samples)
+        of = getattr(rates, "pool_digest", "") if pool_digest is None else pool_digest
+        request = message_of(
+            cur.RateRowsRequest, run_id=self.run_id, arm_id=arm_id, rows=told, samples=samples, pool_digest=of
+        )
         return self.call(curriculum_call("RateRows", request, lambda response: response.applies_from_cursor), options)
 
     def update_shape(self, **shape: Unpack[ShapeOptions]) -> Op[int]:

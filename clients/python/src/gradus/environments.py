@@ -84,6 +84,8 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
         What its rows are ranked by from easy to hard; "": they have no ranks.
     rank_measure
         The same as a range of ranks names it (`by`): "solutions", or a column's name.
+    digest
+        Equal for pools with the same rows in the same order; `Run.rate_rows` takes it. "": the server is older.
 
     """
 
@@ -96,6 +98,7 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
     shipped: bool
     ranked_by: str
     rank_measure: str
+    digest: str = ""
 
 
 @dataclass(frozen=True)

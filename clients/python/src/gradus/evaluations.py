@@ -105,6 +105,7 @@ class Sample(Value, message=evaluation_pb2.Sample):
     category: str
     pool: str
     row: int | None
+    pool_digest: str = ""
 
 
 @dataclass(frozen=True)

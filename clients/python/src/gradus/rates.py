@@ -8,16 +8,39 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from os import PathLike
 
 
-def read_rates(path: str | PathLike[str], *, pool: str | None = None) -> dict[int, float]:
+class RowRates(dict[int, float]):
+    """Pass rates by the rows' numbers in the pool's file, from 0.
+
+    Attributes
+    ----------
+    pool_digest
+        Of the pool that the rows are numbered by (`PoolInfo.digest`); "": the file does not say it.
+
+    """
+
+    pool_digest: str = ""
+
+    def of(self, digests: Iterable[object]) -> RowRates:
+        """The rates with the digest that all of their rows name; ValueError: they name two."""
+        named = sorted({digest for digest in digests if isinstance(digest, str) and digest})
+        if len(named) > 1:
+            message = f"its rows are numbered by two pools, with the digests {named[0]} and {named[1]}"
+            raise ValueError(message)
+        self.pool_digest = named[0] if named else ""
+        return self
+
+
+def read_rates(path: str | PathLike[str], *, pool: str | None = None) -> RowRates:
     """Reads how often each row of a pool is solved; gives the rates by the rows' numbers in the pool's file, from 0.
 
     Parameters
     ----------
     path
-        CSV with the columns `row` and `pass_rate`, such as `gradus pools profile` writes, or a report.json of
+        CSV with the columns `row` and `pass_rate`, and `pool_digest` if it is there, such as `gradus pools profile` writes, or a report.json of
         `gradus eval` of a suite with rows of a pool.
     pool
         Whose rows of a report are meant; None: those of the only pool that it has rows of.
@@ -43,14 +66,15 @@ def _is_rate(row: Any, rate: Any) -> bool:
     return isinstance(row, int) and row >= 0 and isinstance(rate, int | float) and 0 <= rate <= 1
 
 
-def _of_csv(text: str) -> dict[int, float]:
+def _of_csv(text: str) -> RowRates:
     reader = csv.DictReader(text.splitlines())
     names = [name.strip() for name in reader.fieldnames or ()]
     if "row" not in names or "pass_rate" not in names:
         message = f"line 1: wants the columns row,pass_rate; got {','.join(names)}"
         raise ValueError(message)
     reader.fieldnames = names
-    rates: dict[int, float] = {}
+    rates = RowRates()
+    digests: set[object] = set()
     for line in reader:
         try:
             row, rate = int(line["row"]), float(line["pass_rate"])
@@ -64,10 +88,11 @@ def _of_csv(text: str) -> dict[int, float]:
             message = f"line {reader.line_num}: row {row} has a rate already"
             raise ValueError(message)
         rates[row] = rate
-    return rates
+        digests.add(line.get("pool_digest"))
+    return rates.of(digests)
 
 
-def _of_report(text: str, pool: str | None) -> dict[int, float]:
+def _of_report(text: str, pool: str | None) -> RowRates:
     all_rows = json.loads(text).get("rows", [])
     rows = [row for row in all_rows if pool is None or row.get("pool") == pool]
     if not rows:
@@ -82,4 +107,5 @@ def _of_report(text: str, pool: str | None) -> dict[int, float]:
         if not _is_rate(row.get("row"), row.get("pass_rate")):
             message = f"rows[{i}]: wants a row from 0 and a pass_rate in [0, 1]"
             raise ValueError(message)
-    return {row["row"]: float(row["pass_rate"]) for row in rows}
+    rates = RowRates({row["row"]: float(row["pass_rate"]) for row in rows})
+    return rates.of(row.get("pool_digest") for row in rows)

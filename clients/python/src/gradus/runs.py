@@ -54,6 +54,8 @@ class RowState(Value, message=cur.RowState):
         The rate that is expected, in [0, 1], and how many samples what is known is worth.
     solved_streak, retired
         Groups in a row of which every sample was solved; whether it is drawn no more.
+    gone
+        The pool has it no longer: it is not drawn until it comes back, and `row` means nothing.
 
     """
 
@@ -62,6 +64,17 @@ class RowState(Value, message=cur.RowState):
     samples: float
     solved_streak: int
     retired: bool
+    gone: bool = False
+
+
+@dataclass(frozen=True)
+class RunPool(Value, message=cur.RunPool):
+    """A pool as a run knows it: its digest, its rows, and how many are gone since the run first saw them."""
+
+    name: str
+    digest: str
+    rows: int
+    gone: int
 
 
 @dataclass(frozen=True)

@@ -909,12 +909,19 @@ export declare type Sample = Message<"gradus.v1.Sample"> & {
   pool: string;
 
   /**
-   * And the row's number in the pool's file, from 0, as RateRows takes it; unset: the task
-   * is no row.
+   * And the row's number in the pool's file as it is now, from 0, as RateRows takes it; unset:
+   * the task is no row, or its pool has the row no longer.
    *
    * @generated from field: optional uint32 row = 8;
    */
   row?: number | undefined;
+
+  /**
+   * The digest of the pool that row goes by, see PoolInfo; empty where row is unset.
+   *
+   * @generated from field: string pool_digest = 9;
+   */
+  poolDigest: string;
 };
 
 /**

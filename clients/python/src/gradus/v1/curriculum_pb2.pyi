@@ -2059,6 +2059,7 @@ class RunState(google.protobuf.message.Message):
     SHAPE_FIELD_NUMBER: builtins.int
     PAUSED_BY_FIELD_NUMBER: builtins.int
     PAUSED_AT_FIELD_NUMBER: builtins.int
+    POOLS_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Its id."""
     epoch: builtins.int
@@ -2118,6 +2119,12 @@ class RunState(google.protobuf.message.Message):
         paused it.
         """
 
+    @property
+    def pools(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RunPool]:
+        """The pools that its arms draw from, by name. Empty: there are none, or no server with
+        the pools has been asked for the run since it was made by an older one.
+        """
+
     def __init__(
         self,
         *,
@@ -2139,11 +2146,46 @@ class RunState(google.protobuf.message.Message):
         shape: global___RunShape | None = ...,
         paused_by: builtins.str = ...,
         paused_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        pools: collections.abc.Iterable[global___RunPool] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["paused_at", b"paused_at", "policy", b"policy", "shape", b"shape"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "evaluations", b"evaluations", "first_open_cursor", b"first_open_cursor", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "paused_at", b"paused_at", "paused_by", b"paused_by", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "shape", b"shape", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "evaluations", b"evaluations", "first_open_cursor", b"first_open_cursor", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "paused_at", b"paused_at", "paused_by", b"paused_by", "policy", b"policy", "pools", b"pools", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "shape", b"shape", "version", b"version"]) -> None: ...
 
 global___RunState = RunState
+
+@typing.final
+class RunPool(google.protobuf.message.Message):
+    """A pool as a run knows it. A row keeps the place in the run's order at which the run first
+    saw it, whatever its number in the file becomes; new rows join with an arm's next pass.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: builtins.int
+    DIGEST_FIELD_NUMBER: builtins.int
+    ROWS_FIELD_NUMBER: builtins.int
+    GONE_FIELD_NUMBER: builtins.int
+    name: builtins.str
+    """Its name, at most 64 bytes."""
+    digest: builtins.str
+    """The digest of the pool as the run saw it last, see PoolInfo. A server that read an older
+    pool refuses the run with FAILED_PRECONDITION and is not ready.
+    """
+    rows: builtins.int
+    """Rows of the levels and splits that the run's arms draw from."""
+    gone: builtins.int
+    """Rows that were there once and that the pool has no longer: they are passed over."""
+    def __init__(
+        self,
+        *,
+        name: builtins.str = ...,
+        digest: builtins.str = ...,
+        rows: builtins.int = ...,
+        gone: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["digest", b"digest", "gone", b"gone", "name", b"name", "rows", b"rows"]) -> None: ...
+
+global___RunPool = RunPool
 
 @typing.final
 class RunShape(google.protobuf.message.Message):
@@ -3178,6 +3220,7 @@ class RateRowsRequest(google.protobuf.message.Message):
     ROWS_FIELD_NUMBER: builtins.int
     SAMPLES_FIELD_NUMBER: builtins.int
     VALIDATE_ONLY_FIELD_NUMBER: builtins.int
+    POOL_DIGEST_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """The run."""
     arm_id: builtins.str
@@ -3186,6 +3229,12 @@ class RateRowsRequest(google.protobuf.message.Message):
     """How many samples each rate is worth, above 0 and at most 1023; unset: 8."""
     validate_only: builtins.bool
     """Only says what the change would do, and changes nothing."""
+    pool_digest: builtins.str
+    """The digest of the pool that the rows are numbered by: PoolInfo.digest,
+    ListRowsResponse.pool_digest or Sample.pool_digest. 16 hex digits. FAILED_PRECONDITION
+    if the pool has another one. Empty: accepted while the pool is as the run first saw it,
+    and FAILED_PRECONDITION after any change of it. Not read for generated tasks.
+    """
     @property
     def rows(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RowRating]:
         """At most 65,536, each row at most once."""
@@ -3198,9 +3247,10 @@ class RateRowsRequest(google.protobuf.message.Message):
         rows: collections.abc.Iterable[global___RowRating] | None = ...,
         samples: builtins.float | None = ...,
         validate_only: builtins.bool = ...,
+        pool_digest: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_samples", b"_samples", "samples", b"samples"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_samples", b"_samples", "arm_id", b"arm_id", "rows", b"rows", "run_id", b"run_id", "samples", b"samples", "validate_only", b"validate_only"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_samples", b"_samples", "arm_id", b"arm_id", "pool_digest", b"pool_digest", "rows", b"rows", "run_id", b"run_id", "samples", b"samples", "validate_only", b"validate_only"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_samples", b"_samples"]) -> typing.Literal["samples"] | None: ...
 
 global___RateRowsRequest = RateRowsRequest
@@ -3285,10 +3335,16 @@ class ListRowsResponse(google.protobuf.message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
     HISTOGRAM_FIELD_NUMBER: builtins.int
     RETIRED_FIELD_NUMBER: builtins.int
+    POOL_DIGEST_FIELD_NUMBER: builtins.int
+    GONE_FIELD_NUMBER: builtins.int
     next_page_token: builtins.str
     """Empty: this is the last page."""
     retired: builtins.int
     """Rows that are drawn no more."""
+    pool_digest: builtins.str
+    """The digest of the pool that RowState.row goes by, see PoolInfo; empty: generated tasks."""
+    gone: builtins.int
+    """Rows that the pool has no longer."""
     @property
     def rows(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RowState]:
         """In their order."""
@@ -3306,8 +3362,10 @@ class ListRowsResponse(google.protobuf.message.Message):
         next_page_token: builtins.str = ...,
         histogram: collections.abc.Iterable[builtins.int] | None = ...,
         retired: builtins.int = ...,
+        pool_digest: builtins.str = ...,
+        gone: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["histogram", b"histogram", "next_page_token", b"next_page_token", "retired", b"retired", "rows", b"rows"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["gone", b"gone", "histogram", b"histogram", "next_page_token", b"next_page_token", "pool_digest", b"pool_digest", "retired", b"retired", "rows", b"rows"]) -> None: ...
 
 global___ListRowsResponse = ListRowsResponse
 
@@ -3322,6 +3380,7 @@ class RowState(google.protobuf.message.Message):
     SAMPLES_FIELD_NUMBER: builtins.int
     SOLVED_STREAK_FIELD_NUMBER: builtins.int
     RETIRED_FIELD_NUMBER: builtins.int
+    GONE_FIELD_NUMBER: builtins.int
     row: builtins.int
     """As in RowRating."""
     pass_rate: builtins.float
@@ -3332,6 +3391,10 @@ class RowState(google.protobuf.message.Message):
     """Groups in a row of which every sample was solved."""
     retired: builtins.bool
     """It is drawn no more."""
+    gone: builtins.bool
+    """The pool has it no longer: it is not drawn, and what is known of it is kept until it
+    comes back. Its row is then 0 and means nothing.
+    """
     def __init__(
         self,
         *,
@@ -3340,8 +3403,9 @@ class RowState(google.protobuf.message.Message):
         samples: builtins.float = ...,
         solved_streak: builtins.int = ...,
         retired: builtins.bool = ...,
+        gone: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["pass_rate", b"pass_rate", "retired", b"retired", "row", b"row", "samples", b"samples", "solved_streak", b"solved_streak"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["gone", b"gone", "pass_rate", b"pass_rate", "retired", b"retired", "row", b"row", "samples", b"samples", "solved_streak", b"solved_streak"]) -> None: ...
 
 global___RowState = RowState
 
@@ -4092,7 +4156,9 @@ class ControlRecord(google.protobuf.message.Message):
     SHAPE_FIELD_NUMBER: builtins.int
     kind: builtins.str
     """What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
-    "resume", "close_groups", "reopen_groups", "shape" or "import".
+    "resume", "close_groups", "reopen_groups", "shape", "rows" or "import". "rows": a
+    server found other rows in a pool, as the reason says. Groups of rows that are gone
+    are closed by a "close_groups" whose reason begins with "row_gone".
     """
     cursor: builtins.int
     """The cursor of the first task that it applies to."""

@@ -592,6 +592,7 @@ class PoolInfo(google.protobuf.message.Message):
     SHIPPED_FIELD_NUMBER: builtins.int
     RANKED_BY_FIELD_NUMBER: builtins.int
     RANK_MEASURE_FIELD_NUMBER: builtins.int
+    DIGEST_FIELD_NUMBER: builtins.int
     name: builtins.str
     """Its name, at most 64 bytes."""
     rejected: builtins.int
@@ -614,6 +615,10 @@ class PoolInfo(google.protobuf.message.Message):
     rank_measure: builtins.str
     """The same as RankRange.by names it: "solutions", or the column's name. Empty: they
     have no ranks.
+    """
+    digest: builtins.str
+    """16 hex digits: equal for pools that have the same rows in the same order, levels and
+    splits. RateRows takes it.
     """
     @property
     def rows(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.int]:
@@ -639,8 +644,9 @@ class PoolInfo(google.protobuf.message.Message):
         shipped: builtins.bool = ...,
         ranked_by: builtins.str = ...,
         rank_measure: builtins.str = ...,
+        digest: builtins.str = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["groups", b"groups", "left_out", b"left_out", "name", b"name", "rank_measure", b"rank_measure", "ranked_by", b"ranked_by", "rejected", b"rejected", "rows", b"rows", "shipped", b"shipped", "unchecked", b"unchecked"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["digest", b"digest", "groups", b"groups", "left_out", b"left_out", "name", b"name", "rank_measure", b"rank_measure", "ranked_by", b"ranked_by", "rejected", b"rejected", "rows", b"rows", "shipped", b"shipped", "unchecked", b"unchecked"]) -> None: ...
 
 global___PoolInfo = PoolInfo
 

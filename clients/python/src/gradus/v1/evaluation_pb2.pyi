@@ -706,6 +706,7 @@ class Sample(google.protobuf.message.Message):
     CATEGORY_FIELD_NUMBER: builtins.int
     POOL_FIELD_NUMBER: builtins.int
     ROW_FIELD_NUMBER: builtins.int
+    POOL_DIGEST_FIELD_NUMBER: builtins.int
     sample_index: builtins.int
     """Which completion of the task."""
     completion: builtins.str
@@ -717,9 +718,11 @@ class Sample(google.protobuf.message.Message):
     pool: builtins.str
     """Of a row of a pool: the pool's name."""
     row: builtins.int
-    """And the row's number in the pool's file, from 0, as RateRows takes it; unset: the task
-    is no row.
+    """And the row's number in the pool's file as it is now, from 0, as RateRows takes it; unset:
+    the task is no row, or its pool has the row no longer.
     """
+    pool_digest: builtins.str
+    """The digest of the pool that row goes by, see PoolInfo; empty where row is unset."""
     @property
     def task(self) -> gradus.v1.task_pb2.Task:
         """The task it answers."""
@@ -739,9 +742,10 @@ class Sample(google.protobuf.message.Message):
         category: builtins.str = ...,
         pool: builtins.str = ...,
         row: builtins.int | None = ...,
+        pool_digest: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_row", b"_row", "outcome", b"outcome", "row", b"row", "task", b"task"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_row", b"_row", "category", b"category", "completion", b"completion", "outcome", b"outcome", "part", b"part", "pool", b"pool", "row", b"row", "sample_index", b"sample_index", "task", b"task"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_row", b"_row", "category", b"category", "completion", b"completion", "outcome", b"outcome", "part", b"part", "pool", b"pool", "pool_digest", b"pool_digest", "row", b"row", "sample_index", b"sample_index", "task", b"task"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_row", b"_row"]) -> typing.Literal["row"] | None: ...
 
 global___Sample = Sample

@@ -1911,6 +1911,13 @@ export declare type RowList = Message<"gradus.internal.v1.RowList"> & {
    * @generated from field: repeated gradus.internal.v1.Range gone = 9;
    */
   gone: Range[];
+
+  /**
+   * The digest of the pool as the run saw it first.
+   *
+   * @generated from field: string first_digest = 10;
+   */
+  firstDigest: string;
 };
 
 /**

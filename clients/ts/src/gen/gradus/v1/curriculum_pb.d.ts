@@ -2046,6 +2046,14 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
    * @generated from field: google.protobuf.Timestamp paused_at = 18;
    */
   pausedAt?: Timestamp | undefined;
+
+  /**
+   * The pools that its arms draw from, by name. Empty: there are none, or no server with
+   * the pools has been asked for the run since it was made by an older one.
+   *
+   * @generated from field: repeated gradus.v1.RunPool pools = 19;
+   */
+  pools: RunPool[];
 };
 
 /**
@@ -2053,6 +2061,49 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
  * Use `create(RunStateSchema)` to create a new message.
  */
 export declare const RunStateSchema: GenMessage<RunState>;
+
+/**
+ * A pool as a run knows it. A row keeps the place in the run's order at which the run first
+ * saw it, whatever its number in the file becomes; new rows join with an arm's next pass.
+ *
+ * @generated from message gradus.v1.RunPool
+ */
+export declare type RunPool = Message<"gradus.v1.RunPool"> & {
+  /**
+   * Its name, at most 64 bytes.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The digest of the pool as the run saw it last, see PoolInfo. A server that read an older
+   * pool refuses the run with FAILED_PRECONDITION and is not ready.
+   *
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * Rows of the levels and splits that the run's arms draw from.
+   *
+   * @generated from field: uint32 rows = 3;
+   */
+  rows: number;
+
+  /**
+   * Rows that were there once and that the pool has no longer: they are passed over.
+   *
+   * @generated from field: uint32 gone = 4;
+   */
+  gone: number;
+};
+
+/**
+ * Describes the message gradus.v1.RunPool.
+ * Use `create(RunPoolSchema)` to create a new message.
+ */
+export declare const RunPoolSchema: GenMessage<RunPool>;
 
 /**
  * How large a run and its update batches are: what UpdateShape may change beside arms.
@@ -3309,6 +3360,16 @@ export declare type RateRowsRequest = Message<"gradus.v1.RateRowsRequest"> & {
    * @generated from field: bool validate_only = 5;
    */
   validateOnly: boolean;
+
+  /**
+   * The digest of the pool that the rows are numbered by: PoolInfo.digest,
+   * ListRowsResponse.pool_digest or Sample.pool_digest. 16 hex digits. FAILED_PRECONDITION
+   * if the pool has another one. Empty: accepted while the pool is as the run first saw it,
+   * and FAILED_PRECONDITION after any change of it. Not read for generated tasks.
+   *
+   * @generated from field: string pool_digest = 6;
+   */
+  poolDigest: string;
 };
 
 /**
@@ -3439,6 +3500,20 @@ export declare type ListRowsResponse = Message<"gradus.v1.ListRowsResponse"> & {
    * @generated from field: uint32 retired = 4;
    */
   retired: number;
+
+  /**
+   * The digest of the pool that RowState.row goes by, see PoolInfo; empty: generated tasks.
+   *
+   * @generated from field: string pool_digest = 5;
+   */
+  poolDigest: string;
+
+  /**
+   * Rows that the pool has no longer.
+   *
+   * @generated from field: uint32 gone = 6;
+   */
+  gone: number;
 };
 
 /**
@@ -3487,6 +3562,14 @@ export declare type RowState = Message<"gradus.v1.RowState"> & {
    * @generated from field: bool retired = 5;
    */
   retired: boolean;
+
+  /**
+   * The pool has it no longer: it is not drawn, and what is known of it is kept until it
+   * comes back. Its row is then 0 and means nothing.
+   *
+   * @generated from field: bool gone = 6;
+   */
+  gone: boolean;
 };
 
 /**
@@ -4301,7 +4384,9 @@ export declare const BatchRecordSchema: GenMessage<BatchRecord>;
 export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
   /**
    * What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
-   * "resume", "close_groups", "reopen_groups", "shape" or "import".
+   * "resume", "close_groups", "reopen_groups", "shape", "rows" or "import". "rows": a
+   * server found other rows in a pool, as the reason says. Groups of rows that are gone
+   * are closed by a "close_groups" whose reason begins with "row_gone".
    *
    * @generated from field: string kind = 1;
    */

@@ -697,6 +697,14 @@ export declare type PoolInfo = Message<"gradus.v1.PoolInfo"> & {
    * @generated from field: string rank_measure = 9;
    */
   rankMeasure: string;
+
+  /**
+   * 16 hex digits: equal for pools that have the same rows in the same order, levels and
+   * splits. RateRows takes it.
+   *
+   * @generated from field: string digest = 10;
+   */
+  digest: string;
 };
 
 /**
