@@ -18,7 +18,7 @@ export interface TransportContext {
   readonly admission: AdmissionControl;
   readonly turns: Turns;
   readonly maxMessageBytes: number;
-  readonly health: Pick<Health, "problem" | "onChange">;
+  readonly health: Pick<Health, "problem" | "states" | "onChange">;
   /** Undefined: nobody wants traces. */
   readonly traces: Traces | undefined;
   /** The meter of a method, by its path without the leading slash. */

@@ -31,7 +31,7 @@ export interface TransportOptions {
   readonly services: readonly Registration[];
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly health: Pick<Health, "problem" | "onChange">;
+  readonly health: Pick<Health, "problem" | "states" | "onChange">;
   /** Undefined: nobody wants traces. */
   readonly traces?: Traces | undefined;
 }
