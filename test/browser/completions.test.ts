@@ -2,6 +2,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openServer, type TestServer } from "../support/in-process.ts";
+import { eventually } from "../support/patience.ts";
 import { driveHostile, hostile, keeping, untilKept } from "./data.ts";
 import { openBrowser, type OpenedPage, openView } from "./opened.ts";
 
@@ -78,4 +79,10 @@ test.each([320, 400, 454, 800])("on a screen %d pixels wide nothing of a complet
       .map((element) => element.tagName + ": " + element.textContent.slice(0, 60));
   })`);
   expect(cut).toEqual([]);
+  // The sample that the address names lies within the screen.
+  await eventually(async () => {
+    const box = await long(page).boundingBox();
+    expect(box?.x).toBeGreaterThanOrEqual(0);
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
+  });
 });

@@ -46,9 +46,9 @@ test("no success far from 0.29 stands beside the claim that it is near", () => {
   );
   const near = why("frontier", { probability: 0.7, value: 0.31 }, { probability: 0.3, value: 0.9 });
   expect(near?.words).toMatch(/0\.31 in this arm, and no other arm's is of more interest\./);
-  const fresh = why("frontier", { probability: 0.7, groups: 0n }, { probability: 0.3, value: 0.9 });
-  expect(fresh?.words).toMatch(/No group of this arm is closed yet/);
-  const behindNew = why("frontier", { probability: 0.7, value: 0.85 }, { probability: 0.3, groups: 0n });
+  const fresh = why("frontier", { probability: 0.7, value: 0, groups: 7n }, { probability: 0.3, value: 0.9 });
+  expect(fresh?.words).toMatch(/It has taken in no group of this arm yet/);
+  const behindNew = why("frontier", { probability: 0.7, value: 0.85 }, { probability: 0.3, value: 0 });
   expect(behindNew?.words).toMatch(/arm-1 is new; but/);
 });
 

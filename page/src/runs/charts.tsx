@@ -243,7 +243,8 @@ function RewardChart({ series, pens, chosen }: Shown) {
           ...(isByArm
             ? series.lines.flatMap(({ name }, at) =>
                 line(
-                  spotsOf(series, ({ rewards }) => rewards[at]),
+                  // An arm has no reward in an update batch that drew nothing of it.
+                  spotsOf(series, ({ rewards }) => rewards[at]).filter(({ y }) => y !== undefined),
                   { ...(pens[at] as Pen), width: 1, opacity: 0.6 * opacityOf(chosen, name) },
                 ),
               )

@@ -83,9 +83,14 @@ function interest(arm: ArmState): number {
   return (m ** 2 * (1 - m) ** 5) / (PEAK ** 2 * (1 - PEAK) ** 5);
 }
 
-/** The policy takes an arm without groups for one that solves half. */
-function expected({ groups, value }: ArmState): number {
-  return groups === 0n ? 0.5 : value;
+/** The policy has taken in no group of the arm: a group that is closed waits for the lag of the run's feedback. */
+function isNew({ value }: ArmState): boolean {
+  return value === 0;
+}
+
+/** The policy takes a new arm for one that solves half. */
+function expected(arm: ArmState): number {
+  return isNew(arm) ? 0.5 : arm.value;
 }
 
 /** Interest below which an arm has little more than its even share. */
@@ -98,7 +103,7 @@ const LITTLE = 0.05;
 function frontierReason(arm: ArmState, others: readonly ArmState[]): string {
   const rule =
     "The frontier policy prefers arms whose success is near 0.29 or rises, and leaves those that practice does not move.";
-  if (arm.groups === 0n) return `${rule} No group of this arm is closed yet: new arms are tried first.`;
+  if (isNew(arm)) return `${rule} It has taken in no group of this arm yet: new arms are tried first.`;
   const here = `It expects a success of ${figure(arm.value)} in this arm`;
   const rival = others.reduce<ArmState | undefined>(
     (best, other) => (interest(other) > interest(best ?? arm) ? other : best),
@@ -108,10 +113,9 @@ function frontierReason(arm: ArmState, others: readonly ArmState[]): string {
     return `${rule} ${here}. No arm is near 0.29, so each has little more than an even share.`;
   if (rival === undefined)
     return `${rule} ${here}${others.length > 0 ? ", and no other arm's is of more interest" : ""}.`;
-  const there =
-    rival.groups === 0n
-      ? `${rival.armId} is new`
-      : `${figure(rival.value)} in ${rival.armId}, which is of more interest`;
+  const there = isNew(rival)
+    ? `${rival.armId} is new`
+    : `${figure(rival.value)} in ${rival.armId}, which is of more interest`;
   return `${rule} ${here}, and ${there}; but that arm's success rises more slowly, or it was practised for long without moving.`;
 }
 
