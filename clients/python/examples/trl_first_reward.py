@@ -71,7 +71,8 @@ def model(vocabulary: PreTrainedTokenizerFast) -> Qwen2ForCausalLM:
 
 def demonstration(prompt: str, chance: random.Random) -> str:
     """A completion in the right form; it is right half of the time."""
-    digits = re.findall(r"\d", prompt.partition(": ")[2].partition(".")[0])[::-1]
+    shown = re.search(r":\s+([0-9 ]+)", prompt)
+    digits = [] if shown is None else shown[1].split()[::-1]
     if chance.random() < 0.5:  # noqa: PLR2004
         digits = [chance.choice(string.digits) for _ in digits]
     return f"{OPENING}{''.join(digits)}{CLOSING}{END}"
@@ -99,7 +100,7 @@ def warm_start(
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
-        if step % 50 == 0:
+        if step % 25 == 0:
             print(f"warm start, step {step}: loss {loss.item():.2f}", flush=True)
 
 

@@ -159,8 +159,8 @@ def test_control_is_kept_in_the_history(client: Client, run: Run) -> None:
         assert run.set_weights({"real": 3}) == 4
     assert run.update_policy(gradus.mixture()) == 4
     assert run.pause() == 4
-    with pytest.raises(gradus.FailedPreconditionError):
-        run.next_batch(4)
+    with pytest.raises(gradus.PausedError):
+        run.next_batch(4, on_pause="raise", retries=0, wait=0.1)
     assert run.resume() == 4
     assert len(run.next_batch(4).tasks) == 4
     records = list(run.history())
@@ -170,6 +170,18 @@ def test_control_is_kept_in_the_history(client: Client, run: Run) -> None:
     assert [list(each.probabilities) for each in batches] == [[0.5, 0.5], [0.25, 0.75]]
     assert batches[0].closed
     assert batches[0].reward_mean == pytest.approx(0.1)
+
+
+@pytest.mark.filterwarnings("ignore::gradus.NoEffectWarning")
+def test_an_import_leaves_control_unless_it_is_asked_for(client: Client, run: Run) -> None:
+    run.set_weights({"real": 2})
+    state = run.export_state()
+    run.set_weights({"real": 5})
+    run.pause()
+    weights = {arm.arm_id: arm.weight for arm in run.import_state(state).run.state.arms}
+    assert (weights["real"], run.get().state.paused) == (5, True)
+    weights = {arm.arm_id: arm.weight for arm in run.import_state(state, restore_control=True).run.state.arms}
+    assert weights["real"] == 2
 
 
 def test_the_shape_is_told_as_it_is_now(client: Client, run: Run) -> None:

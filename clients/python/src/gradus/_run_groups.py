@@ -226,10 +226,22 @@ class WholeRunCore(RunCore):
         request = message_of(cur.ExportRunRequest, run_id=self.run_id)
         return self.call(curriculum_call("ExportRun", request, lambda got: got.state), options)
 
-    def import_state(self, state: bytes, **options: Unpack[CallOptions]) -> Op[ImportedRun]:
-        """Puts an exported state in this run's place (a new epoch), or makes this run of another's.
+    def import_state(
+        self, state: bytes, *, restore_control: bool = False, **options: Unpack[CallOptions]
+    ) -> Op[ImportedRun]:
+        """Puts what an exported state has learned in this run's place (a new epoch), or makes this run of another's.
 
-        The handle goes on at the first update batch that is not closed.
+        A run that is there keeps its control as it is now: pause, weights, policy, arms and shape. One that is made
+        takes it from the export, and is never paused. The handle goes on at the first update batch that is not closed.
+
+        Parameters
+        ----------
+        state
+            What `export_state` gave.
+        restore_control
+            Whether the control is taken from the export too; needs an operator's token.
+        **options
+            `timeout` in seconds and `retries`, in place of the client's.
 
         Returns
         -------
@@ -241,9 +253,13 @@ class WholeRunCore(RunCore):
         ------
         InvalidArgumentError
             If the state is none, or of servers with another key.
+        FailedPreconditionError
+            If an arm of the run has another task spec than the exported arm of its id.
+        GradusError
+            With PERMISSION_DENIED, if `restore_control` is asked for and the token is not an operator's.
 
         """
-        request = message_of(cur.ImportRunRequest, run_id=self.run_id, state=state)
+        request = message_of(cur.ImportRunRequest, run_id=self.run_id, state=state, restore_control=restore_control)
         imported = yield from self.call(
             curriculum_call("ImportRun", request, ImportedRun.from_proto, repeatable=False), options
         )
