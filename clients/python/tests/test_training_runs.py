@@ -16,6 +16,7 @@ from gradus.training import (
     check_batches,
     check_generations,
     check_length,
+    check_prompts,
     check_scored_by_step,
     check_whole_groups,
     checkpoint_of,
@@ -64,6 +65,45 @@ def test_a_run_that_moved_on_goes_back_to_its_checkpoint(run: Run, tmp_path: Pat
     assert restore(run, read) is True
     with pytest.raises(ValueError, match="the checkpoint is of run"):
         restore(run, {**read, "run_id": "another"})
+
+
+@pytest.mark.parametrize(
+    ("shape", "closed", "cursor"),
+    [
+        ({"num_generations": 2}, 4, 8),
+        ({"prompts_per_update": 2}, 4, 8),
+        ({"length": 40}, 0, 4),
+    ],
+)
+def test_groups_of_a_shape_that_is_no_more_are_left_after_a_resume(
+    run: Run, shape: dict[str, int], closed: int, cursor: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The checkpoint holds a batch that was given out ahead, and is not scored."""
+    for task in run.next_batch().tasks:
+        run.step_group(task, wrong(8))
+    run.next_batch()
+    run.cursor = 4
+    saved = checkpoint_of(run)
+    run.update_shape(**shape)  # type: ignore[arg-type]
+    assert restore(run, saved) is True
+    assert (run.cursor, len(list(run.groups("open")))) == (cursor, 4 - closed)
+    assert any("in a shape that it has no more" in each.getMessage() for each in caplog.records) is bool(closed)
+    size = shape.get("num_generations", 8)
+    for task in TaskReader(run).take(shape.get("prompts_per_update", 4)):
+        run.step_group(task, wrong(size))
+    assert not list(run.groups("open"))
+
+
+def test_a_change_of_the_shape_is_noticed_at_the_next_portion(run: Run) -> None:
+    reader = TaskReader(run, lambda now: check_generations(now, 8, "--n"))
+    assert len(reader.take(4)) == 4
+    run.update_shape(num_generations=2)
+    words = "--n is 8 and the run's num_generations 2: .*Set --n=2, or the run's by .*num_generations=8"
+    with pytest.raises(ValueError, match=words):
+        reader.take(4)
+    assert run.cursor == 4
+    run.update_shape(num_generations=8)
+    assert len(reader.take(4)) == 4
 
 
 @pytest.mark.parametrize(
@@ -117,6 +157,12 @@ def test_what_else_does_not_fit_is_refused(client: Client, run: Run, run_id: str
     check_generations(config, 8, "--n")
     with pytest.raises(ValueError, match="Set --n=8"):
         check_generations(config, 4, "--n")
+    check_prompts(config, 4, "--batch")
+    words = (
+        r"--batch is 8 and the run's prompts_per_update 4: .*Set --batch=4, or the run's by run\.update_shape\(prompts"
+    )
+    with pytest.raises(ValueError, match=words):
+        check_prompts(config, 8, "--batch")
     with pytest.raises(ValueError, match="create it with group_timeout"):
         check_whole_groups(config, "rollouts are dropped")
     reported = create(client.run(f"{run_id}-2"), feedback_source="reported", length=8).get().config
