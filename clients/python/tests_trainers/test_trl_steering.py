@@ -16,6 +16,7 @@ from conftest import Nursery, Server
 
 import gradus
 from gradus import Client, Run, RunGroup
+from gradus.runs import RunShape
 
 STEPS = 5
 
@@ -143,12 +144,12 @@ def test_what_is_changed_between_stop_and_start_stays_changed(
     wait_for(lambda: run.get().state.epoch == 1)
     state = run.get().state
     # An import at the trainer's start leaves all of it as the operator has it.
-    assert (state.paused, state.shape) == (True, gradus.RunShape(num_generations=4, prompts_per_update=4, length=80))
+    assert (state.paused, state.shape) == (True, RunShape(num_generations=4, prompts_per_update=4, length=80))
     run.resume()
     trainings.end()
 
     state = run.get().state
-    assert state.policy == gradus.mixture()
+    assert (state.policy.mixture is not None, state.policy.bandit) == (True, None)
     weights = {arm.arm_id: (arm.weight, arm.removed) for arm in state.arms}
     assert weights["countdown/T0"][1]
     assert {name: weights[name] for name in ("countdown/T1", "countdown/T2", "countdown/T3")} == {
