@@ -1,4 +1,5 @@
 /** What an environment is. Everything here is pure: no I/O, clock, or randomness but the generator handed in. */
+import type { CutText } from "./answers/instructions.ts";
 import type { Picture } from "./picture.ts";
 import type { Rng } from "./lib/rng.ts";
 import type { Facts, Failed, Parsed } from "./facts.ts";
@@ -215,6 +216,8 @@ export type RowRead<Instance> =
       readonly taken?: readonly Taken[];
       /** Set where it is read right only if another row of the file shows it, e.g. an index of 0. */
       readonly proof?: RowProof;
+      /** Instructions about the form of the answer that the row brings along, of which the prompt has none that can be cut. */
+      readonly instructions?: () => Pick<CutText, "cut" | "left">;
     };
 
 /** A field of a task, and the column that it was taken from. */

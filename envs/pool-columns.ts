@@ -74,6 +74,8 @@ export interface UnitColumns {
   readonly rejected: number;
   /** By kind; the rows are places in the unit. */
   readonly rejections: readonly RejectedRows[];
+  /** Instructions about the form of the answer, by kind; the rows are places in the unit. */
+  readonly instructions: readonly RejectedRows[];
 }
 
 /** The rows of a pool. Each list but the last two has a place for each row, in the file's order. */
@@ -149,6 +151,7 @@ export function readUnit<Instance>(
   const ends: number[] = [];
   const instances = new InstanceBytes();
   const reasons = createReasonCounter();
+  const instructions = createReasonCounter();
   const proofs = new Map<string, boolean>();
   const taken = createTakenCounter();
   const view = viewOf(environment, names);
@@ -178,12 +181,14 @@ export function readUnit<Instance>(
     ranked.rankSources.push(difficulty.source);
     ends.push(instances.add(inline ? INLINE : JSON_ROW, bytes));
     for (const each of examined.taken) taken.add(each, 1);
+    for (const reason of examined.instructions) instructions.add({ row, reason, count: 1 });
     if (proof !== undefined) proofs.set(proof.wanted, proof.given || proofs.get(proof.wanted) === true);
   }
   return {
     rowsRead,
     rejected,
     rejections: reasons.counted(),
+    instructions: instructions.counted(),
     named: view.found,
     waiting,
     taken: taken.counted(),
@@ -262,6 +267,7 @@ export type ExaminedRow<Instance> =
       readonly difficulty: Difficulty;
       readonly taken: readonly Taken[];
       readonly proof: RowProof | undefined;
+      readonly instructions: readonly string[];
     };
 
 export function examineRow<Instance>(
@@ -309,8 +315,15 @@ export function examineRow<Instance>(
       ? difficultyIn(seen)
       : { source: OWN_MEASURE, value: reader.difficulty.of(instance) };
   const { taken = [], proof } = read;
-  return { kind: "task", instance, level, inline: inline !== undefined, bytes, difficulty, taken, proof };
+  const { cut, left } = read.instructions?.() ?? { cut: [], left: [] };
+  const said = [...cut.map((text) => `${CUT}${text}`), ...left.map((text) => `${LEFT}${text}`)];
+  const instructions = said.map((text) => text.replaceAll(/\s+/g, " "));
+  return { kind: "task", instance, level, inline: inline !== undefined, bytes, difficulty, taken, proof, instructions };
 }
+
+// A report says one of these before the words of an instruction.
+const CUT = "cut from the prompt: ";
+const LEFT = "left in the prompt, for the problem may be in it: ";
 
 /** The instance in bytes that readUnit wrote. */
 export function decodeInstance<Instance>(environment: Environment<Instance>, bytes: Uint8Array): Instance {

@@ -17,6 +17,8 @@ export interface PoolSummary {
   readonly rejected: number;
   /** Why, in the order of their first rows. */
   readonly rejections: readonly RejectedRows[];
+  /** Instructions about the form of the answer in rows of the file that hold a task, in the order of their first rows. */
+  readonly instructions: readonly RejectedRows[];
   /** Rows that the pool's selection leaves out. */
   readonly leftOut: number;
   /** Rows of the pool that could not be checked, through a fault of ours; see RowReader.check. */
@@ -139,11 +141,12 @@ function keepRows(
   const { rows, hashes, groups, difficulties, ends, bytes } = room;
   const seen = hashTable(hashes, total);
   const contradicted = contradictionsIn(environment, room, total);
-  const reasons = createReasonCounter();
+  const [reasons, instructions] = [createReasonCounter(), createReasonCounter()];
   const rankSources = new Map<number, number>();
   let [count, end, first, rejected, leftOut, repeats] = [0, 0, 0, 0, 0, 0];
   for (const unit of units) {
     for (const { row, ...rest } of unit.rejections) reasons.add({ row: first + row, ...rest });
+    for (const { row, ...rest } of unit.instructions) instructions.add({ row: first + row, ...rest });
     rejected += unit.rejected;
     for (let i = 0; i < unit.rows.length; i++) {
       const row = first + unit.rows[i]!;
@@ -178,6 +181,7 @@ function keepRows(
     taken: taken.counted(),
     rejected,
     rejections: reasons.counted(),
+    instructions: instructions.counted(),
     leftOut,
     unchecked: 0,
     lines,

@@ -1,6 +1,6 @@
 /** A run in lines of text: as it stands, with a bar for each arm, and what it drew. Every line fits the width. */
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { RunConfig, RunState } from "../../clients/ts/src/public.ts";
+import type { FormatWarning, RunConfig, RunState } from "../../clients/ts/src/public.ts";
 import type { Series, Step } from "./series.ts";
 import { topArms, topOf } from "./top-arms.ts";
 
@@ -110,12 +110,24 @@ export function evaluationLines({ evaluations }: RunState): readonly string[] {
   });
 }
 
+/** Says that nearly all samples of a run are malformed, and why most of them are. */
+export function formatWarningText({ samples, malformed, violation }: FormatWarning): string {
+  return `${malformed} of ${samples} samples are malformed, most of them so: ${violation || "(no violation is known)"}`;
+}
+
 /** A run as it stands. */
 export function stateLines(config: RunConfig | undefined, state: RunState, width: number): readonly string[] {
   const cut = (lines: readonly string[]): readonly string[] => lines.map((line) => line.slice(0, width));
   const evaluations = cut(evaluationLines(state));
   const below = evaluations.length === 0 ? [] : ["", "evaluated", ...evaluations];
-  return [...cut(headLines(config, state)), "", ...armLines(state, width), ...below];
+  // On as many lines as it takes, for its end names what is to be set.
+  const wrapped = new RegExp(`.{1,${width}}(?: |$)|.{1,${width}}`, "g");
+  const warning =
+    state.formatWarning &&
+    formatWarningText(state.formatWarning)
+      .match(wrapped)
+      ?.map((line) => line.trimEnd());
+  return [...cut(headLines(config, state)), ...(warning ?? []), "", ...armLines(state, width), ...below];
 }
 
 /** The column of the arms, in which the row of what was solved has its name too. */

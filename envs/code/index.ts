@@ -1,4 +1,5 @@
 /** Programming problems: Python programs that tests are run on, in a sandbox (Omni-Thinker 4.1). README.md opens with an example. */
+import { cutInstructions } from "../answers/instructions.ts";
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
 import type { Grading } from "../environment.ts";
@@ -18,7 +19,8 @@ const grading: Grading = {
 
 function render({ prompt, starter, tests }: CodeInstance, format: AnswerFormat): readonly ChatMessage[] {
   const given = starter === "" ? [] : ["Start from this code:", `\`\`\`python\n${starter.trimEnd()}\n\`\`\``, ""];
-  const content = [prompt, "", ...given, asked(tests), FENCE, "", formatInstruction(format)].join("\n");
+  const { text } = cutInstructions(prompt, "code");
+  const content = [text, "", ...given, asked(tests), FENCE, "", formatInstruction(format)].join("\n");
   return [{ role: "user", content }];
 }
 

@@ -2,6 +2,8 @@
  * Rows of data pools: our own columns, those of code-r1-12k, and those of other public sets as far as they say the same
  * things by other names. README.md lists them.
  */
+import { cutInstructions } from "../answers/instructions.ts";
+import type { RowRead } from "../environment.ts";
 import type { Parsed } from "../facts.ts";
 import { type CodeInstance, type CodeLevel, type CodeTest, LIMITS } from "./instance.ts";
 import { exactJson, exactValue } from "./json.ts";
@@ -30,7 +32,7 @@ export const columns: readonly string[] = [...PROMPTS, ...TRUTHS, ...REFERENCES,
 
 type Row = Readonly<Record<string, unknown>>;
 
-export function readRow(value: unknown): Parsed<CodeInstance> {
+export function readRow(value: unknown): RowRead<CodeInstance> {
   if (!isFields(value)) return malformed("the row is no object");
   const row = value;
   const prompt = promptOf(row);
@@ -52,7 +54,8 @@ export function readRow(value: unknown): Parsed<CodeInstance> {
     return malformed(
       `${column}: ${unread.length} of ${tests.length + unread.length} tests cannot be read: ${unread[0]}`,
     );
-  return { kind: "answer", answer: instanceOf(row, prompt, tests, unread) };
+  const answer = instanceOf(row, prompt, tests, unread);
+  return { kind: "answer", answer, instructions: () => cutInstructions(answer.prompt, "code") };
 }
 
 /** Its tests, where they are Python that nobody has read yet. */

@@ -1,4 +1,5 @@
 /** Math problems with a gold answer, judged by equivalence (Omni-Thinker 4.1). README.md opens with an example. */
+import { cutInstructions } from "../answers/instructions.ts";
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
 import type { Grading } from "../environment.ts";
@@ -47,7 +48,7 @@ export function gradeMath(gold: string, answer: MathAnswer): Facts {
 }
 
 function render({ problem }: MathInstance, format: AnswerFormat): readonly ChatMessage[] {
-  return [{ role: "user", content: `${problem}\n\n${formatInstruction(format)}` }];
+  return [{ role: "user", content: `${cutInstructions(problem, "math").text}\n\n${formatInstruction(format)}` }];
 }
 
 export const math = defineEnvironment<MathInstance, MathAnswer>({

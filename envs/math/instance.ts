@@ -1,4 +1,5 @@
 /** What a math task is, and how rows of the public schemas are read into it. */
+import { cutInstructions } from "../answers/instructions.ts";
 import type { RowDefinition, RowRead } from "../environment.ts";
 import type { Parsed } from "../facts.ts";
 import {
@@ -69,7 +70,7 @@ export function readRow(row: unknown): RowRead<MathInstance> {
     return malformed(`column ${VALID} says that the problem is none: it is ${shown(row[VALID])}`);
   const problem = problemOf(row);
   if (problem.kind === "malformed") return problem;
-  const { text, from } = problem.answer;
+  const { text, from, raw } = problem.answer;
   const picture = pictureProblem(row, text);
   if (picture !== undefined) return malformed(picture);
   if (asksForProof(row, text)) return malformed(`column ${from} asks for a proof, which no answer is compared with`);
@@ -84,12 +85,13 @@ export function readRow(row: unknown): RowRead<MathInstance> {
       ["answer", gold.answer.from],
       ...(levelFrom === undefined ? [] : [["level", levelFrom] as const]),
     ],
+    instructions: () => cutInstructions(raw, "math"),
   };
 }
 
 // The problem.
 
-function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: string }> {
+function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: string; readonly raw: string }> {
   const column = firstThere(row, COLUMNS.problem);
   if (column === undefined) return malformed(`column problem (or ${COLUMNS.problem.slice(1).join(", ")}) is missing`);
   const text = askedIn(row[column]);
@@ -98,10 +100,13 @@ function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: str
   if (problem === "") return malformed(`column ${column} is empty`);
   if (problem.length > LIMITS.problemLengthMax)
     return malformed(`column ${column} has ${problem.length} characters, and the limit is ${LIMITS.problemLengthMax}`);
-  return { kind: "answer", answer: { text: problem, from: column } };
+  return { kind: "answer", answer: { text: problem, from: column, raw: text } };
 }
 
-/** What DAPO-Math-17k puts around each problem, and verl and others behind it: it asks for an answer format of its own. */
+/**
+ * The instruction that DAPO-Math-17k puts around each problem, and verl and others behind it. It is no part of a row's
+ * identity; others are, for task ids were given out with them, and are cut when the row is shown (instructions.ts).
+ */
 const BEFORE =
   /^\s*Solve the following math problem step by step\.\s*The last line of your response should be of the form Answer: \$?\\?\$?Answer\$? \(without quotes\) where \$?\\?\$?Answer\$? is the answer to the problem\.\s*/;
 const AFTER =
@@ -148,7 +153,7 @@ function factsOf(row: Row): Readonly<Record<string, string>> {
 
 /** Problems that differ in no more than case and white space are one. */
 function asked({ problem }: MathInstance): string {
-  return problem.normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ");
+  return cutInstructions(problem, "math").text.normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ");
 }
 
 /** Undecided is no contradiction. */

@@ -1,4 +1,5 @@
 /** Questions with options of which one is right, read from rows of public data. */
+import { cutInstructions } from "../answers/instructions.ts";
 import { locateAnswers } from "../answers/locate.ts";
 import { formatInstruction, wrapAnswer } from "../answers/wording.ts";
 import type { Level, RowDefinition, RowRead } from "../environment.ts";
@@ -91,7 +92,7 @@ export function metadata({ options, level, category, field }: Question): Readonl
 
 /** What the policy is asked. */
 export function prompt(question: string, lines: readonly string[], ask: string, format: AnswerFormat): ChatMessage[] {
-  const content = [question, "", ...lines, "", ask, formatInstruction(format)].join("\n");
+  const content = [cutInstructions(question, "qa").text, "", ...lines, "", ask, formatInstruction(format)].join("\n");
   return [{ role: "user", content }];
 }
 
@@ -134,6 +135,7 @@ function read(row: unknown): RowRead<Question> {
       ["options", given.answer.from],
       ["answer", right.answer.from],
     ],
+    instructions: () => cutInstructions(text, "qa"),
     ...(right.answer.proof && { proof: right.answer.proof }),
   };
 }

@@ -1,6 +1,7 @@
 /** A report from the samples so far. Pure. */
 import type { Goal } from "../../envs/environment.ts";
 import type { Score, Verdict } from "../../envs/score.ts";
+import { formatWarning, violationKind } from "../curriculum/core/malformed.ts";
 import type { NoReward } from "../scoring/scorer.ts";
 import type { Context, OpenEvaluation } from "./evaluation.ts";
 import { partOf, type Suite } from "./suite.ts";
@@ -257,7 +258,7 @@ export function reportOf(
     environments: rows(({ environment }) => environment, tasksByEnvironment(suite)),
     categories: categoryRows,
     overall,
-    warnings: warningsOf(overall),
+    warnings: [...unrewardedWarnings(overall), ...formatWarnings(tasks.flatMap(({ samples }) => samples))],
     baseline: baselineText(counted, suite.definition.heuristic === true),
   };
 }
@@ -265,11 +266,23 @@ export function reportOf(
 /** A larger share of samples without a reward makes figures those of other samples than were asked for. */
 const NO_REWARD_SHARE_MAX = 0.01;
 
-function warningsOf({ samples, samplesWithoutReward: missing }: ReportRow): readonly string[] {
+function unrewardedWarnings({ samples, samplesWithoutReward: missing }: ReportRow): readonly string[] {
   if (missing <= NO_REWARD_SHARE_MAX * samples) return [];
   const share = ((100 * missing) / samples).toFixed(1);
   const reasons = "the filter no_reward of ListSamples shows them with their reasons";
   return [`${missing} of ${samples} samples (${share}%) have no reward and are left out of every figure: ${reasons}.`];
+}
+
+/** An evaluation of which nearly all samples are malformed measures the answer format. */
+function formatWarnings(all: readonly SampleFacts[]): readonly string[] {
+  const judged = all.filter(({ verdict }) => verdict !== "none");
+  const missed = judged.filter(({ verdict }) => verdict === "malformed");
+  // An older server noted no violation.
+  const kinds = Map.groupBy(missed, ({ violation = "(not noted)" }) => violationKind(violation));
+  const [violation = ""] = [...kinds].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
+  const warning = formatWarning({ samples: judged.length, malformed: missed.length, violation });
+  if (warning === undefined) return [];
+  return [`${missed.length} of ${judged.length} samples are malformed, most of them so: ${violation}.`];
 }
 
 function tasksByEnvironment(suite: Suite): ReadonlyMap<string, number> {
@@ -345,6 +358,8 @@ export interface SampleFacts {
   /** Undefined: the answer has none, or an older server noted the sample. */
   readonly objective?: number;
   readonly truncated: boolean;
+  /** The violation of a malformed answer; undefined: the answer is not, or an older server noted the sample. */
+  readonly violation?: string;
   /** An answer was found and could not be read; undefined: no. */
   readonly unread?: boolean;
   /** It could not be told whether it is right; undefined: it could. */
@@ -358,14 +373,15 @@ export interface SampleFacts {
 export function factsOf(result: Score | NoReward): SampleFacts {
   if ("reason" in result)
     return { verdict: "none", solved: false, verified: false, ratio: 0, reward: 0, truncated: false };
-  const { verdict, solved, ratio = 0, reward, objective, truncated, spans, baseline, scan, info } = result;
+  const { verdict, solved, ratio = 0, reward, objective, truncated, spans, baseline, scan, info, violation } = result;
   const verified = solved || spans.some((span) => span.solved);
   const isUnread = info["unread"] !== undefined || (verdict === "malformed" && spans.at(-1)?.verdict === "malformed");
   const doubts = {
     ...(isUnread && { unread: true }),
     ...(info["undecided"] !== undefined && { undecided: true }),
   } as const;
+  const said = verdict === "malformed" ? { violation: violationKind(violation) } : {};
   const measure = objective === undefined ? {} : { objective };
-  const facts = { verdict, solved, verified, ratio, reward, ...measure, truncated, ...doubts };
+  const facts = { verdict, solved, verified, ratio, reward, ...measure, ...said, truncated, ...doubts };
   return { ...facts, ...(scan && { answers: scan.answers }), ...(baseline && { proven: baseline.proven }) };
 }

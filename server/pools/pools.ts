@@ -5,7 +5,7 @@ import type { ColumnNames } from "../../envs/pool-view.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { PoolReader, ReaderOptions } from "./reader.ts";
 import { type PoolFile, readPoolPath } from "./selection.ts";
-import { columnRemedy, rejectionLines } from "./report.ts";
+import { columnRemedy, remarkLines } from "./report.ts";
 import { shippedPools } from "./shipped.ts";
 
 export interface NamedPath {
@@ -103,5 +103,5 @@ function emptiness(pool: Pool, { path, selection }: PoolFile): string | undefine
   if (pool.size > 0) return undefined;
   const has = selection.length === 0 ? "it has" : "its selection has";
   const remedy = columnRemedy(pool.rejections[0]?.reason ?? "");
-  return [`${has} no rows that hold a task${remedy}`, ...rejectionLines(path, pool)].join("\n");
+  return [`${has} no rows that hold a task${remedy}`, ...remarkLines(path, pool)].join("\n");
 }

@@ -3,6 +3,14 @@ import { groupCounts, type Pool, rowOf } from "../../envs/pool.ts";
 import { nameRow } from "../../envs/pool-finish.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
 
+/** Rows of which one thing is said. */
+interface CountedRows {
+  readonly rows: number;
+  /** E.g. "line 3". */
+  readonly first: string;
+  readonly reason: string;
+}
+
 export interface PoolReportView {
   readonly pool: string;
   readonly environment: string;
@@ -13,7 +21,9 @@ export interface PoolReportView {
   readonly groups: readonly { readonly level: string; readonly split: string; readonly rows: number }[];
   readonly rejected: number;
   /** Rejected rows by the kind of reason, in the order of their first rows. */
-  readonly rejections: readonly { readonly rows: number; readonly first: string; readonly reason: string }[];
+  readonly rejections: readonly CountedRows[];
+  /** Instructions about the form of the answer in rows that hold a task, by kind. */
+  readonly instructions: readonly CountedRows[];
   /** Rows that the selection leaves out. */
   readonly leftOut: number;
   /** Rows that hold a task as far as is known: what checks them could not be asked. */
@@ -55,8 +65,8 @@ export function columnRemedy(reason: string): string {
 }
 
 /** Rejected rows by kind, each where its first one stands: "qa.jsonl:3: … (and 2 more rows)"; rows of Parquet have no lines. */
-export function rejectionLines(path: string, { lines, rejections }: Pool): readonly string[] {
-  return rejections.map(({ row, reason, count }) => {
+export function remarkLines(path: string, { lines, rejections, instructions }: Pool): readonly string[] {
+  return [...rejections, ...instructions].map(({ row, reason, count }) => {
     const place = lines ? `${path}:${row + 1}` : `${path}: ${nameRow(lines, row)}`;
     return `${place}: ${reason}${count > 1 ? ` (and ${count - 1} more rows)` : ""}`;
   });
@@ -75,7 +85,9 @@ export function contradictionLine(path: string, pool: Pool): string | undefined 
 
 export function reportOf(pool: Pool): PoolReportView {
   const { name, definition, size, rejected, rejections, leftOut, unchecked, lines } = pool;
-  const { repeats, contradictions, ranking, taken } = pool;
+  const { repeats, contradictions, ranking, taken, instructions } = pool;
+  const counted = (rows: Pool["rejections"]): readonly CountedRows[] =>
+    rows.map(({ row, reason, count }) => ({ rows: count, first: nameRow(lines, row), reason }));
   return {
     pool: name,
     environment: definition.id,
@@ -83,7 +95,8 @@ export function reportOf(pool: Pool): PoolReportView {
     rows: size,
     groups: groupCounts(pool),
     rejected,
-    rejections: rejections.map(({ row, reason, count }) => ({ rows: count, first: nameRow(lines, row), reason })),
+    rejections: counted(rejections),
+    instructions: counted(instructions),
     leftOut,
     unchecked,
     repeats,

@@ -10,6 +10,8 @@ export interface RunFigures {
   readonly groupsOutstanding: number;
   readonly samplesRecorded: number;
   readonly usefulShare: number | undefined;
+  /** How many of the newest samples that were judged together are malformed; null: too few have come. */
+  readonly malformed: { readonly samples: number; readonly malformed: number } | null;
   readonly arms: readonly ArmFigures[];
 }
 
@@ -64,6 +66,11 @@ export function registerRuns(registry: Registry, recent: (limit: number) => Prom
     "gradus_run_useful_share",
     "Groups of the last closed update batch whose samples differ, so that a trainer learns from them.",
     ({ usefulShare }) => usefulShare,
+  );
+  ofRun(
+    "gradus_run_malformed_share",
+    "Malformed samples of the newest whole 200 with a reward; of a run that was done sooner, of all.",
+    ({ malformed: of }) => of?.samples && of.malformed / of.samples,
   );
   ofArm("gradus_arm_probability", "Probability in the last update batch drawn.", ({ probability }) => probability);
   ofArm("gradus_arm_value", "What the policy makes of the arm, e.g. Q of a bandit.", ({ value }) => value);

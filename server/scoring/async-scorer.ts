@@ -5,7 +5,8 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Failed } from "../../envs/facts.ts";
-import { beginScore } from "../../envs/score.ts";
+import { type AsyncScore, beginScore } from "../../envs/score.ts";
+import { withRemedy } from "./remedy.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/core/feedback.ts";
 import { unlessAborted } from "../curriculum/runs/watch.ts";
 import type { Party } from "../sharing/fair-turns.ts";
@@ -150,7 +151,11 @@ async function verified(
 ): Promise<SampleResult> {
   try {
     const begun = beginScore(scoring, completion);
-    if (begun.kind !== "verification") return begun.kind === "score" ? begun : failedSample(begun);
+    const scored = (ended: AsyncScore): SampleResult =>
+      ended.kind === "score"
+        ? { kind: "score", score: withRemedy(scoring, completion, ended.score) }
+        : failedSample(ended);
+    if (begun.kind !== "verification") return scored(begun);
     const outcome = await resources.run(scoring.environment.resource, {
       party,
       bytes: Buffer.byteLength(completion),
@@ -159,8 +164,7 @@ async function verified(
       verify: begun.verify,
     });
     if (outcome.kind === "cancelled") return failedSample(GONE);
-    const ended = outcome.kind === "failed" ? outcome : begun.finish(outcome);
-    return ended.kind === "score" ? ended : failedSample(ended);
+    return scored(outcome.kind === "failed" ? outcome : begun.finish(outcome));
   } catch (error) {
     onFailure(error, token);
     return failedSample(bug);

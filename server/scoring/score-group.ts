@@ -277,11 +277,13 @@ function factsIn({ scoring }: OpenTask, result: SampleResult): Pick<FeedbackItem
 
 function resultOf(result: SampleResult, { policyVersion }: Completion): FeedbackItem["result"] | undefined {
   if (result.kind === "score") {
-    const { reward, solved, quality, scan } = result.score;
+    const { reward, solved, quality, scan, verdict, violation } = result.score;
     const found = scan && scanned(scan);
     const isGraded = quality !== Number(solved);
     // As nearly always: with none of them.
-    if (policyVersion === undefined && found === undefined && !isGraded) return { kind: "reward", reward, solved };
+    const isRead = verdict !== "malformed";
+    if (policyVersion === undefined && found === undefined && !isGraded && isRead)
+      return { kind: "reward", reward, solved };
     return {
       kind: "reward",
       reward,
@@ -289,6 +291,7 @@ function resultOf(result: SampleResult, { policyVersion }: Completion): Feedback
       ...(isGraded && { quality }),
       ...(policyVersion !== undefined && { policyVersion }),
       ...(found !== undefined && { scan: found }),
+      ...(!isRead && { malformed: violation }),
     };
   }
   return isFinal(result) ? { kind: "terminal", reason: reasonWords(result) } : undefined;

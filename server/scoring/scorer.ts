@@ -9,6 +9,7 @@ import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { type AsyncScoreTask, type Score, score, type ScoreTask } from "../../envs/score.ts";
+import { withRemedy } from "./remedy.ts";
 import type { Keyring } from "../tasks/keyring.ts";
 import { openTaskId, type TaskToken } from "../tasks/task-id.ts";
 
@@ -180,7 +181,7 @@ export function createScorer(options: ScorerOptions): Scorer {
       const tooLarge = checkLength(completion, completionBytesMax);
       if (tooLarge !== undefined) return tooLarge;
       try {
-        return { kind: "score", score: score(task.scoring, completion) };
+        return { kind: "score", score: withRemedy(task.scoring, completion, score(task.scoring, completion)) };
       } catch (error) {
         options.onFailure(error, task.token);
         return failedSample(bug);

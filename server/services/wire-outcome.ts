@@ -1,15 +1,18 @@
 /** Domain to contract: outcomes. On the hot path, so messages are built once and plainly. */
+import { create } from "@bufbuild/protobuf";
 import type { Baseline } from "../../envs/environment.ts";
 import { escaped } from "../../envs/lib/words.ts";
 import type { RewardComponent } from "../../envs/reward/scheme.ts";
 import type { Score, ScoredSpan } from "../../envs/score.ts";
 import type { FeedbackStatus as DomainStatus } from "../curriculum/core/feedback.ts";
+import type { MalformedShare } from "../curriculum/core/malformed.ts";
 import {
   type AnswerSpan as WireSpan,
   type ContrastPair as WirePair,
   type Baseline as WireBaseline,
   type Feedback as WireFeedback,
   FeedbackStatus,
+  FormatWarningSchema,
   type GroupOutcome,
   type NoReward as WireNoReward,
   NoRewardReason as WireReason,
@@ -97,6 +100,10 @@ function scoreToWire(score: Score): WireScore {
 }
 
 /** Without feedback and advantages. */
+export function warningToWire({ samples, malformed, violation }: MalformedShare) {
+  return create(FormatWarningSchema, { samples: BigInt(samples), malformed: BigInt(malformed), violation });
+}
+
 export function outcomeToWire(sampleIndex: number, result: SampleResult): Outcome {
   return {
     $typeName: "gradus.v1.Outcome",

@@ -8,6 +8,8 @@ import type { ListItem } from "../curriculum/runs/listing.ts";
 import type { ListedView } from "../curriculum/runs/journal.ts";
 import type { RunConfig } from "../curriculum/core/types.ts";
 import type { HistoryEntry } from "../curriculum/core/history.ts";
+import { formatWarning } from "../curriculum/core/malformed.ts";
+import { warningToWire } from "./wire-outcome.ts";
 import type { EvaluationView, RunShape, StateView } from "../curriculum/core/view.ts";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import {
@@ -49,7 +51,9 @@ export function runToWire(run: ListedView): Run {
 
 export function stateToWire(state: StateView): RunState {
   const { runId, incarnation, epoch, groupsOutstanding, paused, pausedBy = "", pausedAtMs = 0, done } = state;
+  const warning = formatWarning(state.malformed);
   return create(RunStateSchema, {
+    ...(warning && { formatWarning: warningToWire(warning) }),
     runId,
     incarnation,
     epoch,

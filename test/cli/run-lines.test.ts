@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import {
   EvaluationRecordSchema,
+  FormatWarningSchema,
   type HistoryRecord,
   HistoryRecordSchema,
   RunConfigSchema,
@@ -52,6 +53,17 @@ function change(kind: string, cursor: number): HistoryRecord {
 const history = [batch(0, [4, 0]), change("weights", 4), batch(1, [2, 2]), batch(2, [0, 4], true), batch(2, [1, 3])];
 
 describe("a run as it stands", () => {
+  test.each([60, 200])("warns of malformed samples, whole and within %d columns", (width) => {
+    const violation =
+      "no closed \\boxed{} that is not empty; an answer is there that answer_format: answer_line would read";
+    const formatWarning = create(FormatWarningSchema, { samples: 200n, malformed: 197n, violation });
+    const lines = stateLines(config, create(RunStateSchema, { ...state, formatWarning }), width);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
+    expect(lines.map((line) => line.trimEnd()).join(" ")).toContain(
+      `197 of 200 samples are malformed, most of them so: ${violation} `,
+    );
+  });
+
   test.each([60, 80, 81, 200])("fits %d columns, a line for each arm", (width) => {
     const lines = stateLines(config, state, width);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);

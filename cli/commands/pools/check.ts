@@ -124,7 +124,7 @@ function shown(
   failure: string | undefined,
 ): string {
   const { environment, version, rows, groups, rejected, rejections, repeats, leftOut, unchecked } = report;
-  const { contradictions, ranks, taken } = report;
+  const { contradictions, ranks, taken, instructions } = report;
   const head = fields([
     ["environment", `${environment}, version ${version}`],
     ["rows", String(rows)],
@@ -141,12 +141,16 @@ function shown(
   ]);
   const takenRows = taken.map((each) => [each.field, each.from, String(each.rows)]);
   const groupRows = groups.map((group) => [group.level, group.split, String(group.rows)]);
-  const reasonRows = rejections.map((each) => [String(each.rows), each.first, each.reason]);
+  const counted = (rows: PoolReportView["rejections"]) =>
+    rows.map((each) => [String(each.rows), each.first, each.reason]);
   return [
     head,
     ...(taken.length === 0 ? [] : [table(["field", "taken from", "rows"], takenRows)]),
     ...(groups.length === 0 ? [] : [table(["level", "split", "rows"], groupRows)]),
-    ...(rejections.length === 0 ? [] : [table(["rejected", "first", "why"], reasonRows)]),
+    ...(rejections.length === 0 ? [] : [table(["rejected", "first", "why"], counted(rejections))]),
+    ...(instructions.length === 0
+      ? []
+      : [table(["asking", "first", "for a form of answer of their own"], counted(instructions))]),
     ...(example === undefined ? [] : [exampleText(example)]),
   ].join("\n\n");
 }

@@ -5,7 +5,7 @@ import { Source } from "../../../clients/ts/src/public.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { portKinds } from "../../../server/ports/list.ts";
 import { readPoolPath } from "../../../server/pools/selection.ts";
-import { contradictionLine, rejectionLines } from "../../../server/pools/report.ts";
+import { contradictionLine, remarkLines } from "../../../server/pools/report.ts";
 import {
   addConnectionOptions,
   addSuiteOptions,
@@ -158,7 +158,7 @@ function poolWarnings({ deps }: Local, named: readonly { readonly name: string; 
     const [file, pool] = [readPoolPath(path, deps.registry), deps.pools.get(name)];
     if (file.kind === "invalid" || pool === undefined) return [];
     const contradiction = contradictionLine(file.path, pool);
-    const lines = [...rejectionLines(file.path, pool), ...(contradiction === undefined ? [] : [contradiction])];
+    const lines = [...remarkLines(file.path, pool), ...(contradiction === undefined ? [] : [contradiction])];
     return lines;
   });
 }

@@ -45,9 +45,17 @@ function listed(runs: readonly Run[]): string {
   const rows = runs.map(({ runId, config, state, unreadable }) => {
     if (unreadable !== "") return [runId, "", "cannot be read", "", "", ""];
     const standing = (state && standingText(state)) || "going on";
+    const malformed = state?.formatWarning === undefined ? "" : ", malformed";
     const tasks = state === undefined ? "0" : tasksText(config, state);
     const arms = String(state?.arms.filter(({ removed }) => !removed).length ?? 0);
-    return [runId, state?.policy?.kind.case ?? "", standing, tasks, String(state?.samplesRecorded ?? 0n), arms];
+    return [
+      runId,
+      state?.policy?.kind.case ?? "",
+      `${standing}${malformed}`,
+      tasks,
+      String(state?.samplesRecorded ?? 0n),
+      arms,
+    ];
   });
   const reasons = runs.flatMap(({ unreadable }) => (unreadable === "" ? [] : [unreadable]));
   return [table(["run", "policy", "", "tasks", "samples", "arms"], rows), ...reasons].join("\n");

@@ -11,7 +11,7 @@ import { Group } from "../samples/group.tsx";
 import { Samples } from "../samples/list.tsx";
 import type { Load, Row } from "../samples/pages.ts";
 import { gradus } from "../session.ts";
-import { Answered, Facts, Heading, Panel, Tabs } from "../ui/parts.tsx";
+import { Answered, Facts, Heading, Panel, Tabs, Warnings } from "../ui/parts.tsx";
 import { count } from "../words.ts";
 import { Reports } from "./compare.tsx";
 
@@ -33,6 +33,7 @@ export function EvaluationPage({ id }: { readonly id: string }) {
         {(found) => (
           <>
             <About report={found} />
+            <Warnings words={found.warnings} />
             <Tabs
               label="Of this evaluation"
               current={current}

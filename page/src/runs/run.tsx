@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { address, hrefOf, refine } from "../address.ts";
 import { SamplesOfRun } from "../samples/of-run.tsx";
 import { lostSince } from "../session.ts";
-import { Facts, Failure, Heading, Search, Share, Tabs, Tag, Waiting } from "../ui/parts.tsx";
+import { Facts, Failure, Heading, Search, Share, Tabs, Tag, Waiting, Warnings } from "../ui/parts.tsx";
 import { count, counted, percent } from "../words.ts";
 import { Actions } from "./actions.tsx";
 import { Arms } from "./arms.tsx";
@@ -15,7 +15,7 @@ import { armsWithRows, RowsOfRun } from "./rows.tsx";
 import { Configuration } from "./run-config.tsx";
 import { ARMS_APART } from "./lines.ts";
 import { seriesOf } from "./series.ts";
-import { pausedWords, policyName, type ReadRun, shapeOf, standingOf } from "./state.ts";
+import { pausedWords, policyName, type ReadRun, shapeOf, standingOf, warningsOf } from "./state.ts";
 import { mostDrawn } from "./why.ts";
 
 const tabs = [
@@ -50,6 +50,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
       {run !== undefined && (
         <>
           <Progress run={run} />
+          <Warnings words={warningsOf(run.state)} />
           <Tabs
             label="Of this run"
             current={current}

@@ -23,6 +23,12 @@ export function pausedWords({ paused, pausedBy, pausedAt }: RunState): string {
   return [pausedBy === "" ? "" : `by ${pausedBy}`, since].filter((part) => part !== "").join(" ");
 }
 
+/** In the words of the report of an evaluation. */
+export function warningsOf({ formatWarning: of }: RunState): readonly string[] {
+  if (of === undefined) return [];
+  return [`${of.malformed} of ${of.samples} samples are malformed, most of them so: ${of.violation}.`];
+}
+
 export function policyName(policy: Policy | undefined): string {
   const kind = policy?.kind;
   if (kind === undefined || kind.case === undefined) return "none";

@@ -64,6 +64,19 @@ export function Failure({ error, again }: { readonly error: Error; readonly agai
   );
 }
 
+/** Warnings above the figures that they are about. */
+export function Warnings({ words }: { readonly words: readonly string[] }) {
+  return (
+    <>
+      {words.map((each) => (
+        <div key={each} class="failure" role="alert">
+          <b>warning</b> <span>{each}</span>
+        </div>
+      ))}
+    </>
+  );
+}
+
 /** What was answered, or why nothing is there. Of a server that is away what it said before stays. */
 export function Answered<T>({
   answer,

@@ -8,6 +8,7 @@ import { looksBack } from "../policies/filter.ts";
 import { definitionOf } from "../policies/registry.ts";
 import { reportedOutcome } from "./signals.ts";
 import type { Batch, GroupResults } from "./batches.ts";
+import { nothingMalformed, withMalformed } from "./malformed.ts";
 import { type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./fold.ts";
 import { type ArmCounters, type RunState, tasksKept } from "./state.ts";
 import { afterFold, freshTable, withRated } from "./row-arms.ts";
@@ -57,6 +58,7 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
     batchesFolded: 0,
     groupsOpen: 0,
     samplesRecorded: 0,
+    malformed: nothingMalformed,
     probabilities: null,
     arms: config.arms.map(() => freshCounters),
     batches: [],
@@ -139,7 +141,8 @@ function feedback<Spec, Key extends InstanceKey>(
 ): RunState<Spec, Key> {
   const count = groups.reduce((sum, { indices }) => sum + indices.length, 0);
   const next = changeGroups(state, groups, withResults);
-  return { ...next, samplesRecorded: state.samplesRecorded + count };
+  const malformed = withMalformed(state.malformed, groups);
+  return { ...next, samplesRecorded: state.samplesRecorded + count, malformed };
 }
 
 function reported<Spec, Key extends InstanceKey>(

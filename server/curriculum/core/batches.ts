@@ -15,6 +15,11 @@ export type SampleResult =
       readonly facts?: Readonly<Record<string, number>>;
       /** Of the policy that wrote the completion; left out: not known. */
       readonly policyVersion?: number;
+      /**
+       * The violation of a malformed answer: as the scorer says it, then as a run records it (malformed.ts). Left out: the
+       * answer was read.
+       */
+      readonly malformed?: string | number;
       /** What its group's contrast pairs are made of; left out: its scheme does not scan for commits, or nothing is known. */
       readonly scan?: SampleScan;
     }

@@ -2,6 +2,7 @@
 import { REWARD_MAX } from "./config.ts";
 import { evaluatedAt, findRound } from "./evaluation-rounds.ts";
 import type { ReportedGroup } from "./events.ts";
+import { type MalformedRecord, recordedKind } from "./malformed.ts";
 import { readsOf } from "../policies/registry.ts";
 import { blankSamples, type Group, type GroupResults, type SampleResult } from "./batches.ts";
 import { batchAt, type EvaluationResults, groupAt, incarnationOf, type RunState } from "./state.ts";
@@ -87,6 +88,22 @@ interface Pending {
   readonly known: (string | null)[];
 }
 
+/** The result as it is recorded: of a malformed one the kind of its violation. Rounds of evaluation count none. */
+function recordedResult(item: FeedbackItem, { reads, record }: Recording): SampleResult {
+  const result = withFacts(item, reads);
+  if (result.kind !== "reward" || result.malformed === undefined) return result;
+  const { malformed, ...plain } = result;
+  if (item.evaluation !== undefined) return plain;
+  return { ...plain, malformed: recordedKind(record, `${malformed}`) };
+}
+
+/** The parts of a run that decide how a result is recorded. */
+interface Recording {
+  /** The names of facts that its policy reads. */
+  readonly reads: readonly string[];
+  readonly record: MalformedRecord;
+}
+
 /** The result with what the run's policy reads beside. */
 function withFacts({ result, facts, evaluation }: FeedbackItem, reads: readonly string[]): SampleResult {
   if (reads.length === 0 || result.kind !== "reward" || facts === undefined || evaluation !== undefined) return result;
@@ -97,7 +114,7 @@ function withFacts({ result, facts, evaluation }: FeedbackItem, reads: readonly 
 }
 
 /** What a result does to its group; one that is to be recorded is added. */
-function take(pending: Pending, item: FeedbackItem, reads: readonly string[]): FeedbackStatus {
+function take(pending: Pending, item: FeedbackItem, recording: Recording): FeedbackStatus {
   const { sample, digest, result, hash } = item;
   const { target, known } = pending;
   const count = known.length;
@@ -115,7 +132,7 @@ function take(pending: Pending, item: FeedbackItem, reads: readonly string[]): F
   known[sample] = digest;
   pending.indices.push(sample);
   pending.digests.push(digest);
-  pending.results.push(withFacts(item, reads));
+  pending.results.push(recordedResult(item, recording));
   return recorded;
 }
 
@@ -188,7 +205,7 @@ export function decideFeedback(state: RunState, items: readonly FeedbackItem[]):
     byPlace.set(key, pending);
     return pending;
   };
-  const reads = readsOf(state.policy);
+  const recording = { reads: readsOf(state.policy), record: state.malformed };
   // Items of a group come one after the other: it is looked up once.
   let last: Pending | undefined;
   const statuses = items.map((item): FeedbackStatus => {
@@ -197,7 +214,7 @@ export function decideFeedback(state: RunState, items: readonly FeedbackItem[]):
       if ("kind" in found) return found;
       last = found;
     }
-    return take(last, item, reads);
+    return take(last, item, recording);
   });
   return { statuses, ...sorted([...byPlace.values()]) };
 }

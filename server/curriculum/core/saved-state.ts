@@ -37,6 +37,7 @@ import {
   taskMessage,
 } from "./saved.ts";
 import { freshTable } from "./row-arms.ts";
+import { nothingMalformed } from "./malformed.ts";
 import { leftOutOf, listOf, placesIn, placesOfRanges, type RowList } from "./row-lists.ts";
 import { isBlank, rowsOfPage, type RowTable, withListed, withPages } from "./row-table.ts";
 import { type ArmCounters, type EvaluationRound, type RunState, toRanges } from "./state.ts";
@@ -88,8 +89,16 @@ function headFrom(message: wire.StateHead, { specs }: Codecs) {
     masks: head.masks.map(({ reason = null }) => reason),
     rolledBack: head.rolledBack.map(rangeFrom),
     controlRolledBack: (head.controlRolledBack?.ranges ?? head.rolledBack).map(rangeFrom),
+    // An older server's state has none.
+    malformed: malformedFrom(head.malformed),
     probabilities: head.probabilities.length === 0 ? null : head.probabilities,
   };
+}
+
+function malformedFrom(message: wire.MalformedRecord | undefined): RunState["malformed"] {
+  if (message === undefined) return nothingMalformed;
+  const { whole, ...counted } = bare(message);
+  return { ...counted, whole: whole === undefined ? null : bare(whole) };
 }
 
 function sumsFrom<Sums extends wire.RewardSums | wire.Tally | wire.GroupOutcome>(sums: Sums) {

@@ -205,8 +205,9 @@ export function sampleMessages({ indices, digests, results }: Samples): readonly
   return results.map((result, i) => {
     const of = { $typeName: "gradus.internal.v1.Sample", index: indices[i] ?? 0, digest: digests[i] ?? "" } as const;
     if (result.kind === "terminal") return { ...of, reason: result.reason, facts: NO_FACTS };
-    const { reward, solved, quality, policyVersion, scan, facts = NO_FACTS } = result;
-    return { ...of, reward, solved, quality, policyVersion, facts, ...(scan && { scan: scanMessage(scan) }) };
+    const { reward, solved, quality, policyVersion, scan, facts = NO_FACTS, malformed } = result;
+    const kind = typeof malformed === "string" ? { malformedKind: malformed } : { malformed };
+    return { ...of, reward, solved, quality, policyVersion, facts, ...kind, ...(scan && { scan: scanMessage(scan) }) };
   });
 }
 
@@ -217,14 +218,16 @@ function scanMessage({ length, commitEnd, goesOn }: SampleScan): wire.SampleScan
 function resultFrom({ reward, solved = false, reason, ...more }: wire.Sample): SampleResult {
   if (reward === undefined) return { kind: "terminal", reason: required(reason, "a sample's result") };
   const result = { kind: "reward", reward, solved } as const;
-  const { quality, policyVersion, scan } = more;
+  const { quality, policyVersion, scan, malformedKind, malformed = malformedKind } = more;
   const facts = factsFrom(more.facts);
-  if (quality === undefined && policyVersion === undefined && scan === undefined && facts === undefined) return result;
+  const isPlain = quality === undefined && policyVersion === undefined && scan === undefined;
+  if (isPlain && facts === undefined && malformed === undefined) return result;
   return {
     ...result,
     ...(quality !== undefined && { quality }),
     ...(facts && { facts }),
     ...(policyVersion !== undefined && { policyVersion }),
+    ...(malformed !== undefined && { malformed }),
     ...(scan && { scan: { ...bare(scan), commitEnd: scan.commitEnd ?? null } }),
   };
 }

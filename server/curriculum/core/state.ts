@@ -10,6 +10,7 @@ import {
   type TaskSamples,
 } from "./batches.ts";
 import type { IssuedHashes } from "./issued-hashes.ts";
+import type { MalformedRecord } from "./malformed.ts";
 import type { Progress } from "../policies/policy.ts";
 import type { RowList } from "./row-lists.ts";
 import type { RowTable } from "./row-table.ts";
@@ -119,6 +120,7 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly batchesFolded: number;
   readonly groupsOpen: number;
   readonly samplesRecorded: number;
+  readonly malformed: MalformedRecord;
   /** Of the last draw; null: none yet. */
   readonly probabilities: readonly number[] | null;
   readonly arms: readonly ArmCounters[];

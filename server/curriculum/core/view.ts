@@ -2,6 +2,7 @@
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { valuesOf } from "./apply.ts";
 import { drawableProbabilities, drawnWeights } from "./constraints.ts";
+import { malformedShare, type MalformedShare } from "./malformed.ts";
 import type { View } from "../policies/policy.ts";
 import { definitionOf } from "../policies/registry.ts";
 import { masksOf, placesIn, type RowList } from "./row-lists.ts";
@@ -64,6 +65,8 @@ export interface StateView {
   readonly batchesClosed: number;
   readonly groupsOutstanding: number;
   readonly samplesRecorded: number;
+  /** How many of the newest samples that were judged together are malformed; null: too few have come. */
+  readonly malformed: MalformedShare | null;
   readonly paused: boolean;
   /** As RunState has it; left out in what older servers wrote. */
   readonly pausedBy?: string;
@@ -265,6 +268,7 @@ export function stateView(state: RunState): StateView {
     batchesClosed: state.batchesClosed,
     groupsOutstanding: state.groupsOpen,
     samplesRecorded: state.samplesRecorded,
+    malformed: malformedShare(state.malformed, isDone(state)),
     paused: state.paused,
     pausedBy: state.pausedBy,
     pausedAtMs: state.pausedAtMs,

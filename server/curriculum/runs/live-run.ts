@@ -1,9 +1,10 @@
 /** One run in memory: its state, one queue for its changes, and the journal that each change is written to first. */
 import type { Store, StoredRecord, StoredRun, Turn } from "../../stores/store.ts";
-import type { RunState } from "../core/state.ts";
+import { formatWarning, malformedShare } from "../core/malformed.ts";
+import { isDone, type RunState } from "../core/state.ts";
 import type { InstanceKey, Refusal } from "../core/types.ts";
 import { type Decided, encodeChange, readOn, snapshots } from "./journal.ts";
-import type { Ports } from "./ports.ts";
+import type { Log, Ports } from "./ports.ts";
 
 /**
  * How often a change is decided again because another process changed the run in between. Of a store that gives turns the second
@@ -106,6 +107,15 @@ function refusedAsStale(message: string, onStale?: (message: string) => void): A
   return { kind: "answer", value: { kind: "failed_precondition", message } };
 }
 
+const MALFORMED =
+  "nearly all samples of the run are malformed: set answer_format and thinking of its arms to what the model writes";
+
+/** Logs a warning when nearly all samples of a run begin to be malformed. */
+function warnOfFormat(log: Log | undefined, before: RunState, after: RunState): void {
+  const [was, is] = [before, after].map((state) => formatWarning(malformedShare(state.malformed, isDone(state))));
+  if (was === undefined && is !== undefined) log?.warn({ run: after.runId, ...is }, MALFORMED);
+}
+
 export function liveRun<Spec, Key extends InstanceKey>(
   { store, log, source, clock, rows, onStale }: Ports<Spec, Key>,
   { id, key }: StoredRun,
@@ -141,10 +151,10 @@ export function liveRun<Spec, Key extends InstanceKey>(
     const { state: after, ...change } = encodeChange(before, decision, source, clock.now(), summarized);
     const records = [...(decision.records ?? []), ...change.records];
     const written = { expectedVersion: before.version, ...change, records };
-    const outcome = await (turn === undefined ? store.append(key, written) : turn.append(written));
-    if (outcome !== "appended") return false;
+    if ((await (turn?.append(written) ?? store.append(key, written))) !== "appended") return false;
     if (change.summary !== undefined) summarized = after;
     takeIn(after, change.events);
+    warnOfFormat(log, before, after);
     return true;
   };
 

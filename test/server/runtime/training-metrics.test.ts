@@ -49,6 +49,7 @@ function figures(runId: string, arms: number): RunFigures {
     groupsOutstanding: 2,
     samplesRecorded: 5,
     usefulShare: 0.25,
+    malformed: { samples: 200, malformed: 190 },
     arms: Array.from({ length: arms }, (_, i) => ({ armId: `arm-${i}`, ...arm })),
   };
 }
@@ -66,6 +67,7 @@ describe("runs", () => {
     expect(asked).toEqual([RUNS_MAX]);
     expect(lines(text, "gradus_run_tasks")).toHaveLength(6);
     expect(lines(text, "gradus_run_useful_share")[0]).toBe('gradus_run_useful_share{run="run-0"} 0.25');
+    expect(lines(text, "gradus_run_malformed_share")[0]).toBe('gradus_run_malformed_share{run="run-0"} 0.95');
     const probabilities = lines(text, "gradus_arm_probability");
     expect(probabilities).toHaveLength(ARMS_MAX);
     expect(probabilities[0]).toBe('gradus_arm_probability{run="run-0",arm="arm-0"} 0.5');

@@ -2060,6 +2060,7 @@ class RunState(google.protobuf.message.Message):
     PAUSED_BY_FIELD_NUMBER: builtins.int
     PAUSED_AT_FIELD_NUMBER: builtins.int
     POOLS_FIELD_NUMBER: builtins.int
+    FORMAT_WARNING_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Its id."""
     epoch: builtins.int
@@ -2125,6 +2126,12 @@ class RunState(google.protobuf.message.Message):
         the pools has been asked for the run since it was made by an older one.
         """
 
+    @property
+    def format_warning(self) -> gradus.v1.outcome_pb2.FormatWarning:
+        """Set while nearly all samples are malformed: of the first 200 samples with a reward, then of the next 200, and so on; of a
+        run that is done sooner, of all. Samples of evaluation arms and reported advantages are not looked at.
+        """
+
     def __init__(
         self,
         *,
@@ -2147,9 +2154,10 @@ class RunState(google.protobuf.message.Message):
         paused_by: builtins.str = ...,
         paused_at: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         pools: collections.abc.Iterable[global___RunPool] | None = ...,
+        format_warning: gradus.v1.outcome_pb2.FormatWarning | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["paused_at", b"paused_at", "policy", b"policy", "shape", b"shape"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "evaluations", b"evaluations", "first_open_cursor", b"first_open_cursor", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "paused_at", b"paused_at", "paused_by", b"paused_by", "policy", b"policy", "pools", b"pools", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "shape", b"shape", "version", b"version"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["format_warning", b"format_warning", "paused_at", b"paused_at", "policy", b"policy", "shape", b"shape"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "evaluations", b"evaluations", "first_open_cursor", b"first_open_cursor", "format_warning", b"format_warning", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "paused_at", b"paused_at", "paused_by", b"paused_by", "policy", b"policy", "pools", b"pools", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "shape", b"shape", "version", b"version"]) -> None: ...
 
 global___RunState = RunState
 

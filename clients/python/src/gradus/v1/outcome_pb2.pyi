@@ -672,6 +672,36 @@ class GroupOutcome(google.protobuf.message.Message):
 global___GroupOutcome = GroupOutcome
 
 @typing.final
+class FormatWarning(google.protobuf.message.Message):
+    """Nearly all samples are malformed (95% or more): a training earns next to nothing by them, and an evaluation measures the
+    format instead of the answers. The model does not keep to answer_format and thinking, or these are not the model's.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SAMPLES_FIELD_NUMBER: builtins.int
+    MALFORMED_FIELD_NUMBER: builtins.int
+    VIOLATION_FIELD_NUMBER: builtins.int
+    samples: builtins.int
+    """Samples with a reward that were looked at, from 1."""
+    malformed: builtins.int
+    """Malformed samples among them."""
+    violation: builtins.str
+    """The most frequent violation of the malformed samples, with "…" in place of numbers and words of answers; at most 512
+    bytes. It names the settings that would read the answers, if some would.
+    """
+    def __init__(
+        self,
+        *,
+        samples: builtins.int = ...,
+        malformed: builtins.int = ...,
+        violation: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["malformed", b"malformed", "samples", b"samples", "violation", b"violation"]) -> None: ...
+
+global___FormatWarning = FormatWarning
+
+@typing.final
 class SampleFilter(google.protobuf.message.Message):
     """Which samples are meant: those of which all that is set holds."""
 

@@ -813,6 +813,20 @@ export declare type Sample = Message<"gradus.internal.v1.Sample"> & {
    * @generated from field: map<string, double> facts = 9;
    */
   facts: { [key: string]: number };
+
+  /**
+   * A malformed answer whose violation the run knew: the index in MalformedRecord.kinds.
+   *
+   * @generated from field: optional uint32 malformed = 10;
+   */
+  malformed?: number | undefined;
+
+  /**
+   * A malformed answer whose violation was new to the run: that violation.
+   *
+   * @generated from field: optional string malformed_kind = 11;
+   */
+  malformedKind?: string | undefined;
 };
 
 /**
@@ -2251,6 +2265,13 @@ export declare type StateHead = Message<"gradus.internal.v1.StateHead"> & {
    * @generated from field: gradus.internal.v1.Ranges control_rolled_back = 29;
    */
   controlRolledBack?: Ranges | undefined;
+
+  /**
+   * How many samples were malformed; unset: an older server wrote the state, and none is known to be.
+   *
+   * @generated from field: gradus.internal.v1.MalformedRecord malformed = 30;
+   */
+  malformed?: MalformedRecord | undefined;
 };
 
 /**
@@ -2278,6 +2299,88 @@ export declare type Ranges = Message<"gradus.internal.v1.Ranges"> & {
  * Use `create(RangesSchema)` to create a new message.
  */
 export declare const RangesSchema: GenMessage<Ranges>;
+
+/**
+ * How many samples of a run were malformed, and why.
+ *
+ * @generated from message gradus.internal.v1.MalformedRecord
+ */
+export declare type MalformedRecord = Message<"gradus.internal.v1.MalformedRecord"> & {
+  /**
+   * Violations, as Sample.malformed_kind gave them, in the order in which they came first.
+   *
+   * @generated from field: repeated string kinds = 1;
+   */
+  kinds: string[];
+
+  /**
+   * Samples with a reward of the window that is not whole yet.
+   *
+   * @generated from field: uint32 samples = 2;
+   */
+  samples: number;
+
+  /**
+   * Malformed samples among them.
+   *
+   * @generated from field: uint32 malformed = 3;
+   */
+  malformed: number;
+
+  /**
+   * How many of the malformed samples are of each kind.
+   *
+   * @generated from field: repeated uint32 counts = 4;
+   */
+  counts: number[];
+
+  /**
+   * The newest whole window; unset: there is none yet.
+   *
+   * @generated from field: gradus.internal.v1.MalformedShare whole = 5;
+   */
+  whole?: MalformedShare | undefined;
+};
+
+/**
+ * Describes the message gradus.internal.v1.MalformedRecord.
+ * Use `create(MalformedRecordSchema)` to create a new message.
+ */
+export declare const MalformedRecordSchema: GenMessage<MalformedRecord>;
+
+/**
+ * The malformed samples of a window.
+ *
+ * @generated from message gradus.internal.v1.MalformedShare
+ */
+export declare type MalformedShare = Message<"gradus.internal.v1.MalformedShare"> & {
+  /**
+   * Samples with a reward.
+   *
+   * @generated from field: uint32 samples = 1;
+   */
+  samples: number;
+
+  /**
+   * Malformed samples among them.
+   *
+   * @generated from field: uint32 malformed = 2;
+   */
+  malformed: number;
+
+  /**
+   * The most frequent violation of these.
+   *
+   * @generated from field: string violation = 3;
+   */
+  violation: string;
+};
+
+/**
+ * Describes the message gradus.internal.v1.MalformedShare.
+ * Use `create(MalformedShareSchema)` to create a new message.
+ */
+export declare const MalformedShareSchema: GenMessage<MalformedShare>;
 
 /**
  * Whether an arm is drawn from.

@@ -8,7 +8,7 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 import type { AnswerFormat, RewardScheme, Task, TaskSpec } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
-import type { ContrastPair, Feedback, GroupStatistics, Outcome, SampleFilter } from "./outcome_pb.js";
+import type { ContrastPair, Feedback, FormatWarning, GroupStatistics, Outcome, SampleFilter } from "./outcome_pb.js";
 
 /**
  * Describes the file gradus/v1/curriculum.proto.
@@ -2054,6 +2054,14 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
    * @generated from field: repeated gradus.v1.RunPool pools = 19;
    */
   pools: RunPool[];
+
+  /**
+   * Set while nearly all samples are malformed: of the first 200 samples with a reward, then of the next 200, and so on; of a
+   * run that is done sooner, of all. Samples of evaluation arms and reported advantages are not looked at.
+   *
+   * @generated from field: gradus.v1.FormatWarning format_warning = 20;
+   */
+  formatWarning?: FormatWarning | undefined;
 };
 
 /**

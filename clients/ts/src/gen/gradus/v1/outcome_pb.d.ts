@@ -565,6 +565,42 @@ export declare type GroupOutcome = Message<"gradus.v1.GroupOutcome"> & {
 export declare const GroupOutcomeSchema: GenMessage<GroupOutcome>;
 
 /**
+ * Nearly all samples are malformed (95% or more): a training earns next to nothing by them, and an evaluation measures the
+ * format instead of the answers. The model does not keep to answer_format and thinking, or these are not the model's.
+ *
+ * @generated from message gradus.v1.FormatWarning
+ */
+export declare type FormatWarning = Message<"gradus.v1.FormatWarning"> & {
+  /**
+   * Samples with a reward that were looked at, from 1.
+   *
+   * @generated from field: uint64 samples = 1;
+   */
+  samples: bigint;
+
+  /**
+   * Malformed samples among them.
+   *
+   * @generated from field: uint64 malformed = 2;
+   */
+  malformed: bigint;
+
+  /**
+   * The most frequent violation of the malformed samples, with "…" in place of numbers and words of answers; at most 512
+   * bytes. It names the settings that would read the answers, if some would.
+   *
+   * @generated from field: string violation = 3;
+   */
+  violation: string;
+};
+
+/**
+ * Describes the message gradus.v1.FormatWarning.
+ * Use `create(FormatWarningSchema)` to create a new message.
+ */
+export declare const FormatWarningSchema: GenMessage<FormatWarning>;
+
+/**
  * Which samples are meant: those of which all that is set holds.
  *
  * @generated from message gradus.v1.SampleFilter
