@@ -74,6 +74,6 @@ test("an evaluation: the report says so before its figures, and names the format
     "report",
   );
   expect(ended.out).toMatch(
-    /^warning: \d+ of \d+ samples are malformed, most of them so: .*answer_format: boxed would read\n/,
+    /^warning: \d+ of \d+ samples are malformed, most of them so: .*answer_format: boxed would read\.\n/,
   );
 });
