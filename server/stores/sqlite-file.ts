@@ -45,6 +45,14 @@ const LOG_PAGES_MAX = 4096;
 /** What is told of a table that is damaged in many places. */
 const PROBLEMS_MAX = 3;
 
+/** The time, in SQL: by the clock of the machine, which all processes that share a file are on. */
+export const NOW_MS = "CAST(now_ms() AS INTEGER)";
+
+/** Gives SQL the clock that NOW_MS reads. */
+export function addClock(db: DatabaseSync, now: () => number): void {
+  db.function("now_ms", now);
+}
+
 /** Opens a file, and makes its tables if it is new. Throws what the operator has to mend, with the file's name. */
 export function openFile({ directory, ...options }: FileOptions, schema: Schema): OpenFile {
   const path = join(directory, schema.file);
@@ -78,6 +86,7 @@ function open(path: string, options: Omit<FileOptions, "directory">, schema: Sch
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: schema.foreignKeys });
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous.toUpperCase()};`);
   db.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES_MAX}`);
+  addClock(db, Date.now);
   transaction(db, () => makeTables(db, schema));
   // From here on the commit queue waits, and answers what needs no lock meanwhile.
   db.exec("PRAGMA busy_timeout = 0");

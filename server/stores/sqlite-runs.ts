@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";
-import { isDamage, type Schema, transaction } from "./sqlite-file.ts";
+import { isDamage, NOW_MS, type Schema, transaction } from "./sqlite-file.ts";
 import { removalsIn } from "./sqlite-removals.ts";
 import {
   type Chain,
@@ -81,9 +81,6 @@ export const runSchema: Schema = {
 
 /** What is looked through in one go: a few milliseconds. */
 const CHECKED_BYTES = 1024 ** 2;
-
-/** The time by the clock of the machine, which all processes that share the file are on. */
-const NOW_MS = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /** The file's statements, and the chain of its events. */
 type Parts = ReturnType<typeof prepare> & { readonly chain: Chain };
@@ -273,10 +270,13 @@ function saveSnapshot(sql: Parts, key: number, { version, body }: Snapshot): voi
     sql.insertSnapshot.run(key, version, snapshotHash(sql.chain, key, version, before, body), body);
 }
 
-/** With the key of the folder's runs, which is made with the first of them. */
-export function runsIn(db: DatabaseSync, directory: string): InThread<Store> {
-  const isNew = (): boolean => db.prepare("SELECT 1 FROM runs LIMIT 1").get() === undefined;
-  const sql = { ...prepare(db), chain: chainIn(join(directory, "runs.key"), isNew) };
+/** The chain of the runs in a folder, by the folder's key, which is made with the first of its runs. */
+export function folderChain(db: DatabaseSync, directory: string): Chain {
+  return chainIn(join(directory, "runs.key"), () => db.prepare("SELECT 1 FROM runs LIMIT 1").get() === undefined);
+}
+
+export function runsIn(db: DatabaseSync, chain: Chain): InThread<Store> {
+  const sql = { ...prepare(db), chain };
   const removals = removalsIn(db);
   return {
     access: runAccess,

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { InThread } from "./commit-queue.ts";
 import { bytesOfSample, reachingLength, sampleAccess, type SampleStore, type StoredRunSample } from "./sample-store.ts";
-import type { Schema } from "./sqlite-file.ts";
+import { NOW_MS, type Schema } from "./sqlite-file.ts";
 
 /** The index has the bytes too, so that trimming reads no texts. */
 const TABLES = `
@@ -27,8 +27,6 @@ export const sampleSchema: Schema = {
   foreignKeys: false,
   census: { of: "run", counted: "completions", sql: CENSUS },
 };
-
-const NOW_MS = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 function prepare(db: DatabaseSync) {
   return {

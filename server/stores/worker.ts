@@ -5,7 +5,7 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { type Asked, commitQueue, type InThread } from "./commit-queue.ts";
 import { openFile, watchFile } from "./sqlite-file.ts";
 import { evaluationSchema, evaluationsIn } from "./sqlite-evaluations.ts";
-import { runSchema, runsIn } from "./sqlite-runs.ts";
+import { folderChain, runSchema, runsIn } from "./sqlite-runs.ts";
 import { sampleSchema, samplesIn } from "./sqlite-samples.ts";
 import type { FromThread, ThreadData, ToThread } from "./thread.ts";
 
@@ -18,7 +18,7 @@ const { holds, ...options } = workerData as ThreadData;
 const tell = (message: FromThread): void => port.postMessage(message);
 
 const kinds = {
-  runs: { schema: runSchema, storeIn: (db: DatabaseSync) => runsIn(db, options.directory) },
+  runs: { schema: runSchema, storeIn: (db: DatabaseSync) => runsIn(db, folderChain(db, options.directory)) },
   evaluations: { schema: evaluationSchema, storeIn: evaluationsIn },
   samples: { schema: sampleSchema, storeIn: samplesIn },
 } as const;

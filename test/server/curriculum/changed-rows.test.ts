@@ -7,7 +7,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { isDamage, openFile } from "../../../server/stores/sqlite-file.ts";
-import { runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
+import { folderChain, runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import { type Store, StoreDamaged } from "../../../server/stores/store.ts";
 import { follow } from "../../../server/curriculum/runs/journal.ts";
@@ -35,7 +35,7 @@ const lists: Record<string, unknown> = {};
 /** The store without its thread, which takes ten times as long to start as the file to open; for what is done hundreds of times. */
 function threadless(directory: string): Store & { readonly loss: string | undefined } {
   const { db, loss } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
-  const methods = Object.entries(runsIn(db, directory).methods).map(([name, method]) => {
+  const methods = Object.entries(runsIn(db, folderChain(db, directory)).methods).map(([name, method]) => {
     // As commit-queue.ts does.
     const called = (...args: readonly unknown[]): unknown => {
       try {

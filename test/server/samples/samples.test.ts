@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { RunSample } from "../../../server/samples/samples.ts";
 import { createSamples } from "../../../server/samples/samples.ts";
-import { memorySampleStore } from "../../../server/stores/memory-samples.ts";
+import { memorySampleStore } from "../../../server/stores/memory.ts";
 
 const MIB = 1024 ** 2;
 

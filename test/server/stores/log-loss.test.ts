@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, expect, test } from "vitest";
 import { census } from "../../../server/stores/log-loss.ts";
 import { openFile } from "../../../server/stores/sqlite-file.ts";
-import { runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
+import { folderChain, runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import { bytes } from "./bytes.ts";
 
@@ -24,7 +24,7 @@ function killed(name: string, checkpointed: boolean): string {
   const directory = join(root, name);
   const left = join(root, `${name}-left`);
   const { db } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
-  const { methods } = runsIn(db, directory);
+  const { methods } = runsIn(db, folderChain(db, directory));
   const begin = (id: string): number => {
     methods.create({ id, timeToLiveMs: 3_600_000, events: [bytes("0")], records: [], summary });
     return methods.find(id)?.key ?? -1;
@@ -90,7 +90,7 @@ test("a log whose end a killed process did not finish is opened without a word",
 test("what was in front of a log that began again is not taken for a loss", async () => {
   const directory = join(root, "restarted");
   const { db } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
-  const { methods } = runsIn(db, directory);
+  const { methods } = runsIn(db, folderChain(db, directory));
   for (let i = 0; i < 20; i++)
     methods.create({ id: `${i}`, timeToLiveMs: 3_600_000, events: [bytes("0")], records: [], summary });
   db.exec("PRAGMA wal_checkpoint(RESTART)");

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, test } from "vitest";
 import { type Asked, type CommitQueue, commitQueue, type Reply } from "../../../server/stores/commit-queue.ts";
 import { openFile, watchFile } from "../../../server/stores/sqlite-file.ts";
-import { runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
+import { folderChain, runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteEvaluationStore, sqliteStore } from "../../../server/stores/sqlite.ts";
 import { type Store, StoreUnavailable } from "../../../server/stores/store.ts";
 import { bytes } from "./bytes.ts";
@@ -175,7 +175,7 @@ function queueOver(where: string) {
   const waiting = new Map<number, (reply: Reply) => void>();
   const queue: CommitQueue = commitQueue({
     db,
-    store: runsIn(db, where),
+    store: runsIn(db, folderChain(db, where)),
     busyTimeoutMs: 100,
     lost: watchFile(path),
     answer: (replies) => replies.forEach((reply) => waiting.get(reply.id)?.(reply)),

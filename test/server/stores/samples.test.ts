@@ -1,6 +1,6 @@
 /** What every store of runs' completions must do. */
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { memorySampleStore } from "../../../server/stores/memory-samples.ts";
+import { memorySampleStore } from "../../../server/stores/memory.ts";
 import type { SampleStore } from "../../../server/stores/sample-store.ts";
 import { sqliteSampleStore } from "../../../server/stores/sqlite.ts";
 import { temporaryFolder } from "../../support/server-process.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { policyOf, candidates, recommended, uniform } from "../../../../bench/curriculum/policies.ts";
 import { places } from "../../../../bench/curriculum/setting.ts";
 import { drive } from "../../../../server/curriculum/simulation/drive.ts";
-import { lean, type LeanStep } from "../../../../server/curriculum/simulation/lean.ts";
+import { lean, type LeanStep } from "../../../../bench/curriculum/lean.ts";
 import { kinds } from "../../../../bench/curriculum/kinds/kinds.ts";
 import { configOf } from "../../../../server/curriculum/simulation/simulated-run.ts";
 import type { Student } from "../../../../server/curriculum/simulation/student.ts";

@@ -3,15 +3,15 @@
  * but without a state that could be written down. It judges policies over millions of groups; what looks back on
  * instances (a filter, ranks, a reserve) is refused, and left to `drive`.
  */
-import { rngFor } from "../../../envs/lib/rng.ts";
-import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "../core/constraints.ts";
-import { observedGroup, signalOf } from "../core/observed.ts";
-import { type GroupOutcome, outcomeOf } from "../core/signals.ts";
-import type { Arm, RunConfig } from "../core/types.ts";
-import type { ArmRecord, ObservedGroup, PolicyDefinition, View } from "../policies/policy.ts";
-import { definitionOf, rankUsesOf } from "../policies/registry.ts";
-import { type Group, keyOf, resultsOf, sampled, teaches } from "./sampling.ts";
-import { scoreOf, type Student } from "./student.ts";
+import { rngFor } from "../../envs/lib/rng.ts";
+import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "../../server/curriculum/core/constraints.ts";
+import { observedGroup, signalOf } from "../../server/curriculum/core/observed.ts";
+import { type GroupOutcome, outcomeOf } from "../../server/curriculum/core/signals.ts";
+import type { Arm, RunConfig } from "../../server/curriculum/core/types.ts";
+import type { ArmRecord, ObservedGroup, PolicyDefinition, View } from "../../server/curriculum/policies/policy.ts";
+import { definitionOf, rankUsesOf } from "../../server/curriculum/policies/registry.ts";
+import { type Group, keyOf, resultsOf, sampled, teaches } from "../../server/curriculum/simulation/sampling.ts";
+import { scoreOf, type Student } from "../../server/curriculum/simulation/student.ts";
 
 /** An update batch, in the words of `Step`. */
 export interface LeanStep {
