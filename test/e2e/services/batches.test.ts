@@ -79,6 +79,7 @@ describe("NextBatch", () => {
       code: "UNAVAILABLE",
       message: "the next update batch waits for feedback of batch 0",
       retryDelayMs: 1000,
+      reason: "FEEDBACK_DUE",
     });
     const waiting = wire.curriculum.nextBatch({ runId: "due", cursor: 2n, wait: { seconds: 60n } });
     await run.answer(tasks);
