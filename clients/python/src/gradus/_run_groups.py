@@ -154,8 +154,9 @@ class WholeRunCore(RunCore):
         samples
             How many samples each is worth; None: 8.
         pool_digest
-            Of the pool that the rows are numbered by (`PoolInfo.digest`); None: that of the rates that `read_rates` read.
-            A `FailedPreconditionError` if the pool has another one by now, or if there is none and the pool has changed.
+            Of the pool that the rows are numbered by (`PoolInfo.digest`); None: that of the rates that `read_rates`
+            read. A `FailedPreconditionError` if the pool has another one by now, or if none is given and the pool has
+            changed.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
 
