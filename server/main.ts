@@ -4,7 +4,6 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
-import { Gauge } from "prom-client";
 import { createChangingRegistry, type Registry } from "../envs/registry.ts";
 import { createAside } from "./aside/aside.ts";
 import { assemble } from "./assemble.ts";
@@ -21,7 +20,7 @@ import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
-import { registerSamples, type SampledMetric } from "./runtime/samples.ts";
+import { counter, gauge, one, registerSamples } from "./runtime/samples.ts";
 import { registerState } from "./runtime/state-metrics.ts";
 import { TokensProblem } from "./runtime/tokens.ts";
 import { openTraces, type Traces } from "./runtime/traces.ts";
@@ -90,7 +89,7 @@ export async function serve(
   if (policies.kind === "invalid") throw new StartError(policies.message);
   const health = createHealth();
   const { mounts, registry } = await openTheMounts(config, environments.registry, log, onMountProgress);
-  registerAll(metrics, mountMetrics(mounts.figures));
+  registerSamples(metrics.registry, ...mountMetrics(mounts.figures));
   const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, registry, logTo).catch(
     async (error: unknown) => {
       // Hosts are processes of their own.
@@ -244,7 +243,7 @@ async function assembleAround(
   registerState(metrics.registry, { health, resources: () => resources.load(), certificate: config.tls?.cert });
   const replaced = listen(fleet, { resources, runs: deps.runs }, log, health);
   registerRuns(metrics.registry, (limit) => deps.runs.recent(limit));
-  registerAll(metrics, deps.teacher?.metrics ?? []);
+  registerSamples(metrics.registry, ...(deps.teacher?.metrics ?? []));
   const closeAll = async (): Promise<void> => {
     unfollow();
     await close();
@@ -328,12 +327,8 @@ async function openThePorts({ config, metrics, traces }: AssembleOptions, log: L
     onFault: (port, why) => log.error({ port, why }, "a port failed"),
   });
   for (const [port, reason] of Object.entries(opened.missing)) log.info({ port, reason }, "a port is missing");
-  registerAll(metrics, opened.metrics);
+  registerSamples(metrics.registry, ...opened.metrics);
   return opened;
-}
-
-function registerAll({ registry }: Metrics, metrics: readonly SampledMetric[]): void {
-  for (const metric of metrics) registerSamples(registry, metric);
 }
 
 function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: Config, log: Log["log"]): WorkerPool {
@@ -371,21 +366,15 @@ async function openPools(
 }
 
 function registerGauges({ registry }: Metrics, workers: WorkerPool, dropped: Log["dropped"]): void {
-  const gauge = (name: string, help: string, value: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value());
-      },
-    });
-  };
-  gauge("gradus_worker_jobs_waiting", "Tasks that wait for a worker.", () => workers.load().waiting);
-  gauge("gradus_worker_jobs_running", "Workers that are making tasks.", () => workers.load().running);
-  const samples = () => [{ labels: {}, value: dropped() }];
-  const help = "Log lines dropped because their reader does not keep up.";
-  registerSamples(registry, { name: "gradus_log_lines_dropped_total", help, type: "counter", samples });
+  const waiting = () => one(workers.load().waiting);
+  const running = () => one(workers.load().running);
+  const lost = "Log lines dropped because their reader does not keep up.";
+  registerSamples(
+    registry,
+    gauge("gradus_worker_jobs_waiting", "Tasks that wait for a worker.", waiting, "sum"),
+    gauge("gradus_worker_jobs_running", "Workers that are making tasks.", running, "sum"),
+    counter("gradus_log_lines_dropped_total", lost, () => one(dropped())),
+  );
 }
 
 /** A port that cannot be bound and tokens that cannot be read are the operator's to mend; the rest is a bug. */

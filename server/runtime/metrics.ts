@@ -2,9 +2,9 @@
  * Counts for Prometheus. A call adds to plain numbers, which are put in Prometheus's shape when somebody asks: at tens
  * of thousands of calls a second the labelled counters of prom-client would cost several percent of the server.
  */
-import { type Aggregator, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { type Aggregator, collectDefaultMetrics, Registry } from "prom-client";
 import { ofAllProcesses } from "./processes.ts";
-import { registerSamples, type Sample } from "./samples.ts";
+import { counter, gauge, type Histogram, histogram, registerSamples, type SampledMetric } from "./samples.ts";
 import { commit, version } from "./version.ts";
 
 /** Counts the calls of one method. */
@@ -36,17 +36,15 @@ const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total",
 interface Series {
   readonly code: string;
   count: number;
-  seconds: number;
   bytesIn: number;
   bytesOut: number;
-  /** Calls up to each bound and above the one before; the last place is for those above all. */
-  readonly buckets: Float64Array;
 }
 
 interface Method {
   readonly method: string;
   inflight: number;
   readonly byCode: Map<string, Series>;
+  readonly seconds: Histogram;
 }
 
 export function createMetrics(): Metrics {
@@ -59,24 +57,24 @@ export function createMetrics(): Metrics {
     aggregator: "max" satisfies Aggregator,
   });
   const methods = new Map<string, Method>();
-  registerCallMetrics(registry, methods);
-  registerSamples(registry, {
-    name: "gradus_build_info",
-    help: "1, with the version of the server and of the repository that it was built from.",
-    type: "gauge",
-    together: "max",
-    samples: () => [{ labels: { version, commit }, value: 1 }],
-  });
+  registerSamples(registry, ...callMetrics(methods));
+  const built = "1, with the version of the server and of the repository that it was built from.";
+  const build = () => [{ labels: { version, commit }, value: 1 }];
+  registerSamples(registry, gauge("gradus_build_info", built, build, "max"));
   return {
     registry,
     contentType: registry.contentType,
     text: ofAllProcesses(registry),
     meter: (method) => {
-      const known = methods.get(method) ?? { method, inflight: 0, byCode: new Map<string, Series>() };
+      const known = methods.get(method) ?? newMethod(method);
       methods.set(method, known);
       return meterOf(known);
     },
   };
+}
+
+function newMethod(method: string): Method {
+  return { method, inflight: 0, byCode: new Map(), seconds: histogram(bounds) };
 }
 
 function meterOf(of: Method): MethodMeter {
@@ -87,65 +85,50 @@ function meterOf(of: Method): MethodMeter {
     },
     finished: (code, seconds, bytesIn, bytesOut) => {
       of.inflight -= 1;
-      const series = of.byCode.get(code) ?? newSeries(of, code);
+      of.seconds.add(seconds);
+      const series = of.byCode.get(code) ?? { code, count: 0, bytesIn: 0, bytesOut: 0 };
+      of.byCode.set(code, series);
       series.count += 1;
-      series.seconds += seconds;
       series.bytesIn += bytesIn;
       series.bytesOut += bytesOut;
-      let place = 0;
-      while (place < bounds.length && seconds > (bounds[place] ?? Infinity)) place += 1;
-      series.buckets[place] = (series.buckets[place] ?? 0) + 1;
     },
   };
 }
 
-function newSeries(of: Method, code: string): Series {
-  const buckets = new Float64Array(bounds.length + 1);
-  const series = { code, count: 0, seconds: 0, bytesIn: 0, bytesOut: 0, buckets };
-  of.byCode.set(code, series);
-  return series;
-}
-
-function registerCallMetrics(registry: Registry, methods: ReadonlyMap<string, Method>): void {
+function callMetrics(methods: ReadonlyMap<string, Method>): readonly SampledMetric[] {
+  const all = () => [...methods.values()];
   const perSeries = (value: (series: Series) => number) => () =>
-    [...methods.values()].flatMap(({ method, byCode }) =>
+    all().flatMap(({ method, byCode }) =>
       [...byCode.values()].map((series) => ({ labels: { method, code: series.code }, value: value(series) })),
     );
-  const counter = (name: string, help: string, value: (series: Series) => number) =>
-    registerSamples(registry, { name, help, type: "counter", samples: perSeries(value) });
-  counter("gradus_calls_total", "Calls that ended, by method and gRPC status code.", (series) => series.count);
-  counter("gradus_request_bytes_total", "Bytes of request messages.", (series) => series.bytesIn);
-  counter("gradus_response_bytes_total", "Bytes of response messages.", (series) => series.bytesOut);
-  registerSamples(registry, {
-    name: "gradus_call_duration_seconds",
-    help: "Time from a call's request to its end.",
-    type: "histogram",
-    samples: () => [...methods.values()].flatMap(durations),
-  });
-  const inflight = new Gauge({
-    name: "gradus_calls_in_progress",
-    help: "Calls in progress.",
-    labelNames: ["method"],
-    registers: [registry],
-    collect: () => {
-      for (const { method, inflight: value } of methods.values()) inflight.set({ method }, value);
-    },
-  });
-}
-
-/** A method's histogram over all codes: Prometheus's buckets are cumulative. */
-function durations({ method, byCode }: Method): readonly Sample[] {
-  const series = [...byCode.values()];
-  const total = (value: (of: Series) => number) => series.reduce((sum, of) => sum + value(of), 0);
   const name = "gradus_call_duration_seconds";
-  let below = 0;
-  const buckets = [...bounds, "+Inf"].map((le, place) => {
-    below += total((of) => of.buckets[place] ?? 0);
-    return { metricName: `${name}_bucket`, labels: { method, le }, value: below };
-  });
   return [
-    ...buckets,
-    { metricName: `${name}_sum`, labels: { method }, value: total((of) => of.seconds) },
-    { metricName: `${name}_count`, labels: { method }, value: total((of) => of.count) },
+    counter(
+      "gradus_calls_total",
+      "Calls that ended, by method and gRPC status code.",
+      perSeries(({ count }) => count),
+    ),
+    counter(
+      "gradus_request_bytes_total",
+      "Bytes of request messages.",
+      perSeries(({ bytesIn }) => bytesIn),
+    ),
+    counter(
+      "gradus_response_bytes_total",
+      "Bytes of response messages.",
+      perSeries(({ bytesOut }) => bytesOut),
+    ),
+    {
+      name,
+      help: "Time from a call's request to its end.",
+      type: "histogram",
+      samples: () => all().flatMap(({ method, seconds }) => seconds.samples(name, { method })),
+    },
+    gauge(
+      "gradus_calls_in_progress",
+      "Calls in progress.",
+      () => all().map(({ method, inflight: value }) => ({ labels: { method }, value })),
+      "sum",
+    ),
   ];
 }

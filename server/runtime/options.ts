@@ -14,6 +14,7 @@ import {
   namedPath,
   optionalInteger,
   optionalText,
+  optionTable,
   type OptionSpec,
   origin,
   storeAddress,
@@ -24,66 +25,56 @@ const KiB = 1024;
 const MiB = 1024 ** 2;
 
 /** By the name that commander gives to the flag. */
-export const configOptions = {
+export const configOptions = optionTable({
   host: text({
-    flag: "host",
     placeholder: "address",
     description: "address to listen on; off loopback a client CA or a token is needed, or --insecure",
     defaultValue: "127.0.0.1",
   }),
   port: integer({
-    flag: "port",
     description: "gRPC port; 0: any free one",
     min: 0,
     max: 65535,
     defaultValue: 50051,
   }),
   httpPort: integer({
-    flag: "http-port",
     description: "port of the page, Connect, gRPC-Web, /metrics, /livez and /readyz; 0: any free one",
     min: 0,
     max: 65535,
     defaultValue: 8080,
   }),
   metricsPort: optionalInteger({
-    flag: "metrics-port",
     description:
       "a port of its own for /metrics, /livez and /readyz, in plain HTTP and without a token, for a network that only its operators reach; 0: any free one; default: none, and /metrics on the HTTP port wants a viewer's token where tokens are asked for",
     min: 0,
     max: 65535,
   }),
   dataDir: optionalText({
-    flag: "data-dir",
     placeholder: "directory",
     description: `where keys, runs and evaluations are kept; default: ${DATA_DIR_WORDS}`,
   }),
   keyFile: optionalText({
-    flag: "key-file",
     placeholder: "file",
     description: "keys that authenticate task ids, the same for all servers of a group; default: task-keys in data-dir",
   }),
   taskKeys: choice({
-    flag: "task-keys",
     description:
       "where the keys are that sign task ids: in the key file, or in the store, a PostgreSQL database, sealed by the key file's",
     choices: ["file", "store"],
     defaultValue: "file",
   }),
   store: storeAddress({
-    flag: "store",
     description:
       "where runs and evaluations are kept: on disk, in memory and gone with the process, or in a PostgreSQL database that servers share, postgres://user@host/database (its password better in PGPASSWORD or a passfile)",
     defaultValue: "sqlite",
   }),
   storeDurability: choice({
-    flag: "store-durability",
     description:
       "of --store sqlite: what a committed event survives on disk: a killed process (normal), or a power failure too (full)",
     choices: ["normal", "full"],
     defaultValue: "normal",
   }),
   keepSamples: integer({
-    flag: "keep-samples",
     description:
       "megabytes of completions, with what they came to, that each run keeps for people to look at, the newest ones; 0: none",
     min: 0,
@@ -91,95 +82,80 @@ export const configOptions = {
     defaultValue: 0,
   }),
   keepSamplesDays: integer({
-    flag: "keep-samples-days",
     description: "how long completions of runs are kept at most, in days; they go with their run in any case",
     min: 1,
     max: 3652,
     defaultValue: 7,
   }),
   drainOthers: flag({
-    flag: "drain-others",
     description:
       "replace the servers of the same store that differ (in version, environments, pools or keys): they take no more calls once this one is there; without it this one is refused",
   }),
   tlsCert: optionalText({
-    flag: "tls-cert",
     placeholder: "file",
     description: "certificate chain in PEM, for both ports",
   }),
-  tlsKey: optionalText({ flag: "tls-key", placeholder: "file", description: "the certificate's private key in PEM" }),
+  tlsKey: optionalText({ placeholder: "file", description: "the certificate's private key in PEM" }),
   tlsClientCa: optionalText({
-    flag: "tls-client-ca",
     placeholder: "file",
     description: "CA in PEM that clients' certificates must be signed by (mutual TLS)",
   }),
   token: optionalText({
-    flag: "token",
     placeholder: "token",
     description: "bearer token that clients must send, and who has it may do all; better: --token-file",
     secret: true,
   }),
   tokenFile: optionalText({
-    flag: "token-file",
     placeholder: "file",
     description: "file that holds one bearer token and nothing else, which is an operator's (several: --tokens-file)",
   }),
   tokensFile: optionalText({
-    flag: "tokens-file",
     placeholder: "file",
     description:
       "YAML or JSON list of several tokens (one alone: --token-file), each with name, role (viewer, trainer, operator), token or sha256, and max_inflight_calls and max_calls_per_second if wanted; read again when it changes",
   }),
-  insecure: flag({ flag: "insecure", description: "listen off loopback with neither a client CA nor a token" }),
+  insecure: flag({ description: "listen off loopback with neither a client CA nor a token" }),
   logLevel: choice({
-    flag: "log-level",
     description: "least severe level that is logged; each call is one line at info",
     choices: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
     defaultValue: "info",
   }),
   logFormat: choice({
-    flag: "log-format",
     description: "auto: pretty on a terminal, JSON elsewhere",
     choices: ["auto", "json", "pretty"],
     defaultValue: "auto",
   }),
   maxMessageBytes: bytes({
-    flag: "max-message-bytes",
     description: "largest request message",
     min: 4 * KiB,
     max: 1024 * MiB,
     defaultValue: 64 * MiB,
   }),
   maxGroups: integer({
-    flag: "max-groups",
     description: "groups in a message",
     min: 1,
     max: 65536,
     defaultValue: 1024,
   }),
   maxCompletions: integer({
-    flag: "max-completions",
     description: "completions of a group",
     min: 1,
     max: 65536,
     defaultValue: 1024,
   }),
   maxCompletionBytes: bytes({
-    flag: "max-completion-bytes",
     description: "longest completion, in UTF-8",
     min: 1,
     max: 64 * MiB,
     defaultValue: 256 * KiB,
   }),
   maxBatchSeeds: integer({
-    flag: "max-batch-seeds",
     description: "tasks that one BatchReset may ask for",
     min: 1,
     max: 65536,
     defaultValue: 1024,
   }),
   maxConcurrentStreams: integer({
-    flag: "max-concurrent-streams",
     description: "calls that one gRPC connection may have open; further ones wait in the client",
     min: 1,
     max: 65536,
@@ -187,21 +163,18 @@ export const configOptions = {
     defaultValue: 128,
   }),
   maxInflightCalls: integer({
-    flag: "max-inflight-calls",
     description: "calls in progress on both ports; further ones get RESOURCE_EXHAUSTED with a retry delay",
     min: 1,
     max: 1_000_000,
     defaultValue: 8192,
   }),
   maxHeldBytes: bytes({
-    flag: "max-held-bytes",
     description: "bytes of requests and answers that wait in open calls; beyond it those that hold most are ended",
     min: 4 * KiB,
     max: 1024 * 1024 * MiB,
     defaultValue: Math.max(64, Math.min(512, Math.floor(getHeapStatistics().heap_size_limit / 4 / MiB))) * MiB,
   }),
   maxQueue: integer({
-    flag: "max-queue",
     description:
       "tasks that wait for a worker, of which one caller may have a quarter; further ones are refused with a retry delay",
     min: 1,
@@ -209,7 +182,6 @@ export const configOptions = {
     defaultValue: 65_536,
   }),
   processes: integer({
-    flag: "processes",
     description:
       "server processes that share both ports and the store, which must not be memory; one that dies is started again",
     min: 1,
@@ -217,7 +189,6 @@ export const configOptions = {
     defaultValue: 1,
   }),
   workers: integer({
-    flag: "workers",
     description:
       "worker threads that make and solve tasks; of several, one is kept for tasks that take few milliseconds",
     min: 1,
@@ -225,7 +196,6 @@ export const configOptions = {
     defaultValue: Math.max(2, availableParallelism()),
   }),
   workerTimeLimitMs: integer({
-    flag: "worker-time-limit-ms",
     description:
       "longest that making one task may take, from when a worker begins it, in milliseconds; searches end by their budgets long before",
     min: 10,
@@ -233,14 +203,12 @@ export const configOptions = {
     defaultValue: 60_000,
   }),
   drainTimeoutMs: integer({
-    flag: "drain-timeout-ms",
     description: "longest that a shutdown waits for calls in progress, in milliseconds",
     min: 0,
     max: 3_600_000,
     defaultValue: 30_000,
   }),
   requestTimeoutMs: integer({
-    flag: "request-timeout-ms",
     description:
       "longest that a request may take to come whole, in milliseconds; a stream may idle between its requests",
     min: 100,
@@ -248,28 +216,24 @@ export const configOptions = {
     defaultValue: 120_000,
   }),
   environmentFile: list({
-    flag: "environment-file",
     placeholder: "file",
     description:
       "a module of environments of one's own, whose default export is a list of them; it runs with the server's rights; may be given several times",
     each: (path) => ({ kind: "value", value: path }),
   }),
   policies: list({
-    flag: "policies",
     placeholder: "file",
     description:
       "a module of policies of one's own, whose default export is a list of their definitions, for runs that name them; it runs with the server's rights, and `gradus policies check` tries it; may be given several times",
     each: (path) => ({ kind: "value", value: path }),
   }),
   pool: list({
-    flag: "pool",
     placeholder: "name=path",
     description:
       "a data pool for SOURCE_REAL: JSONL, JSON, CSV, TSV, Parquet, Arrow or a folder of save_to_disk; name=qa:path says that they are rows of qa; name=path@train[200:],eval[:200] says which rows are taken and of which split they are; may be given several times",
     each: namedPath,
   }),
   column: list({
-    flag: "column",
     placeholder: "name=column",
     description:
       "for the files of --pool: the column that holds what their environment knows by another name, e.g. answer=final_answer or p:answer=meta.gold for the pool p alone; may be given several times",
@@ -278,25 +242,22 @@ export const configOptions = {
   }),
   ...portOptions,
   suiteFile: list({
-    flag: "suite-file",
     placeholder: "file",
     description: "a suite of tasks in JSON, for evaluations; may be given several times",
     each: (path) => ({ kind: "value", value: path }),
   }),
   corsOrigin: list({
-    flag: "cors-origin",
     placeholder: "origin",
     description: "origin of web pages that may call the HTTP port, or *; may be given several times",
     each: origin,
   }),
   allowedHost: list({
-    flag: "allowed-host",
     placeholder: "name",
     description:
       "name or address that callers may use for a server that asks for no credentials, beside loopback ones, or * for any; may be given several times",
     each: hostName,
   }),
-} as const satisfies Readonly<Record<string, OptionSpec<unknown>>>;
+});
 
 type Table = typeof configOptions;
 export type OptionName = keyof Table;

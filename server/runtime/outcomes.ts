@@ -3,7 +3,7 @@
  * numbers that are found once for it, as calls do (metrics.ts).
  */
 import { type Registry } from "prom-client";
-import { byName, registerSamples, type Sample } from "./samples.ts";
+import { byName, counter, countUp, type Histogram, histogram, registerSamples, type SampledMetric } from "./samples.ts";
 
 /** What a task is, as far as its outcomes are counted apart. */
 export interface OutcomeKind {
@@ -32,10 +32,7 @@ interface Counts extends GroupTally {
   /** By reason, then resource. */
   readonly reasons: Map<string, Map<string, number>>;
   solved: number;
-  rewards: number;
-  sum: number;
-  /** Rewards up to each bound and above the one before; the last place is for those above all. */
-  readonly buckets: Float64Array;
+  readonly rewards: Histogram;
 }
 
 export function createOutcomeMeter(registry: Registry): OutcomeMeter {
@@ -43,7 +40,7 @@ export function createOutcomeMeter(registry: Registry): OutcomeMeter {
   const all = new Map<string, Map<string, Map<string, Counts>>>();
   const each = (): readonly Counts[] =>
     [...all.values()].flatMap((levels) => [...levels.values()].flatMap((sources) => [...sources.values()]));
-  registerOutcomes(registry, each);
+  registerSamples(registry, ...outcomeMetrics(each));
   return ({ environment, level, source }) => {
     const levels = within(all, environment);
     const sources = within(levels, level);
@@ -69,65 +66,42 @@ function newCounts(kind: OutcomeKind): Counts {
     verdicts: new Map(),
     reasons: new Map(),
     solved: 0,
-    rewards: 0,
-    sum: 0,
-    buckets: new Float64Array(BOUNDS.length + 1),
+    rewards: histogram(BOUNDS),
     scored(verdict, reward, solved) {
-      counts.verdicts.set(verdict, (counts.verdicts.get(verdict) ?? 0) + 1);
-      counts.rewards += 1;
-      counts.sum += reward;
+      countUp(counts.verdicts, verdict);
+      counts.rewards.add(reward);
       if (solved) counts.solved += 1;
-      let place = 0;
-      while (place < BOUNDS.length && reward > (BOUNDS[place] ?? Infinity)) place += 1;
-      counts.buckets[place] = (counts.buckets[place] ?? 0) + 1;
     },
     noReward(reason, resource) {
-      const resources = within(counts.reasons, reason);
-      resources.set(resource, (resources.get(resource) ?? 0) + 1);
+      countUp(within(counts.reasons, reason), resource);
     },
   };
   return counts;
 }
 
-function registerOutcomes(registry: Registry, each: () => readonly Counts[]): void {
-  registerSamples(registry, {
-    name: "gradus_outcomes_total",
-    help: "Completions that were scored, by what their answers came to. Of pool rows the level is empty.",
-    type: "counter",
-    samples: () => each().flatMap(({ kind, verdicts }) => byName("verdict", verdicts, { ...kind })),
-  });
-  registerSamples(registry, {
-    name: "gradus_no_reward_total",
-    help: "Completions without a reward, by the reason and the resource that failed. Those tried again count each time.",
-    type: "counter",
-    samples: () =>
-      each().flatMap(({ kind, reasons }) =>
-        [...reasons].flatMap(([reason, resources]) => byName("resource", resources, { ...kind, reason })),
-      ),
-  });
-  registerSamples(registry, {
-    name: "gradus_solved_total",
-    help: "Completions whose answers reach the goal.",
-    type: "counter",
-    samples: () => each().map(({ kind, solved }) => ({ labels: { ...kind }, value: solved })),
-  });
-  registerSamples(registry, {
-    name: "gradus_reward",
-    help: "Rewards of completions.",
-    type: "histogram",
-    samples: () => each().flatMap(histogram),
-  });
-}
-
-function histogram({ kind, buckets, sum, rewards }: Counts): readonly Sample[] {
-  let below = 0;
-  const cumulative = [...BOUNDS, "+Inf"].map((le, place) => {
-    below += buckets[place] ?? 0;
-    return { metricName: "gradus_reward_bucket", labels: { ...kind, le }, value: below };
-  });
+function outcomeMetrics(each: () => readonly Counts[]): readonly SampledMetric[] {
   return [
-    ...cumulative,
-    { metricName: "gradus_reward_sum", labels: { ...kind }, value: sum },
-    { metricName: "gradus_reward_count", labels: { ...kind }, value: rewards },
+    counter(
+      "gradus_outcomes_total",
+      "Completions that were scored, by what their answers came to. Of pool rows the level is empty.",
+      () => each().flatMap(({ kind, verdicts }) => byName("verdict", verdicts, { ...kind })),
+    ),
+    counter(
+      "gradus_no_reward_total",
+      "Completions without a reward, by the reason and the resource that failed. Those tried again count each time.",
+      () =>
+        each().flatMap(({ kind, reasons }) =>
+          [...reasons].flatMap(([reason, resources]) => byName("resource", resources, { ...kind, reason })),
+        ),
+    ),
+    counter("gradus_solved_total", "Completions whose answers reach the goal.", () =>
+      each().map(({ kind, solved }) => ({ labels: { ...kind }, value: solved })),
+    ),
+    {
+      name: "gradus_reward",
+      help: "Rewards of completions.",
+      type: "histogram",
+      samples: () => each().flatMap(({ kind, rewards }) => rewards.samples("gradus_reward", { ...kind })),
+    },
   ];
 }

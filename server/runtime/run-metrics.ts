@@ -1,6 +1,6 @@
 /** Runs as they stand, for Prometheus: those that were asked for last, with their arms, up to a bound of each. */
 import type { Registry } from "prom-client";
-import { registerSamples, type Sample } from "./samples.ts";
+import { gauge, registerSamples, type Sample } from "./samples.ts";
 
 /** A run as far as it is shown. */
 export interface RunFigures {
@@ -36,27 +36,18 @@ export function registerRuns(registry: Registry, recent: (limit: number) => Prom
     looked ??= recent(RUNS_MAX).finally(() => (looked = undefined));
     return looked;
   };
+  // Each process that has the run in memory tells of it.
+  const register = (name: string, help: string, samples: () => Promise<readonly Sample[]>): void =>
+    registerSamples(registry, gauge(name, help, samples, "max"));
   const ofRun = (name: string, help: string, value: (run: RunFigures) => number | undefined): void =>
-    registerSamples(registry, {
-      name,
-      help,
-      type: "gauge",
-      // Each process that has the run in memory tells of it.
-      together: "max",
-      samples: async () =>
-        (await look()).flatMap((run) => {
-          const shown = value(run);
-          return shown === undefined ? [] : [{ labels: { run: run.runId }, value: shown }];
-        }),
-    });
+    register(name, help, async () =>
+      (await look()).flatMap((run) => {
+        const shown = value(run);
+        return shown === undefined ? [] : [{ labels: { run: run.runId }, value: shown }];
+      }),
+    );
   const ofArm = (name: string, help: string, value: (arm: ArmFigures) => number | undefined): void =>
-    registerSamples(registry, {
-      name,
-      help,
-      type: "gauge",
-      together: "max",
-      samples: async () => armSamples(await look(), value),
-    });
+    register(name, help, async () => armSamples(await look(), value));
   // What an import puts back goes down, which no counter does: these are gauges.
   ofRun("gradus_run_tasks", "Tasks issued: the run's cursor.", ({ cursor }) => cursor);
   ofRun("gradus_run_update_batches", "Update batches drawn.", ({ batchesDrawn }) => batchesDrawn);

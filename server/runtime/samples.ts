@@ -16,15 +16,68 @@ export interface SampledMetric {
   readonly samples: () => readonly Sample[] | Promise<readonly Sample[]>;
 }
 
+export function counter(name: string, help: string, samples: SampledMetric["samples"]): SampledMetric {
+  return { name, help, type: "counter", samples };
+}
+
+export function gauge(
+  name: string,
+  help: string,
+  samples: SampledMetric["samples"],
+  together: NonNullable<SampledMetric["together"]>,
+): SampledMetric {
+  return { name, help, type: "gauge", together, samples };
+}
+
+/** Counts once more under a name. */
+export function countUp<Name>(counts: Map<Name, number>, name: Name): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+/** Counts values by upper bounds that ascend. */
+export interface Histogram {
+  add(value: number): void;
+  /** Prometheus's buckets are cumulative. */
+  samples(name: string, labels: Sample["labels"]): readonly Sample[];
+}
+
+export function histogram(bounds: readonly number[]): Histogram {
+  // Values up to each bound and above the one before; the last place is for those above all.
+  const buckets = new Float64Array(bounds.length + 1);
+  let [sum, count] = [0, 0];
+  return {
+    add(value) {
+      let place = 0;
+      while (place < bounds.length && value > (bounds[place] ?? Infinity)) place += 1;
+      buckets[place] = (buckets[place] ?? 0) + 1;
+      sum += value;
+      count += 1;
+    },
+    samples(name, labels) {
+      let below = 0;
+      const cumulative = [...bounds, "+Inf"].map((le, place) => {
+        below += buckets[place] ?? 0;
+        return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: below };
+      });
+      const total = { metricName: `${name}_sum`, labels, value: sum };
+      return [...cumulative, total, { metricName: `${name}_count`, labels, value: count }];
+    },
+  };
+}
+
+/** The sample of a metric without labels; undefined: it has none yet. */
+export function one(value: number | undefined): readonly Sample[] {
+  return value === undefined ? [] : [{ labels: {}, value }];
+}
+
 /** A sample for each name that something was counted by. */
 export function byName(label: string, by: ReadonlyMap<string, number>, more: Sample["labels"] = {}): readonly Sample[] {
   return [...by].map(([name, value]) => ({ labels: { ...more, [label]: name }, value }));
 }
 
-export function registerSamples(
-  registry: Registry,
-  { name, help, type, together = "sum", samples }: SampledMetric,
-): void {
-  const get = async () => ({ name, help, type, aggregator: together, values: await samples() });
-  registry.registerMetric({ name, get, reset: () => undefined } as unknown as Gauge);
+export function registerSamples(registry: Registry, ...metrics: readonly SampledMetric[]): void {
+  for (const { name, help, type, together = "sum", samples } of metrics) {
+    const get = async () => ({ name, help, type, aggregator: together, values: await samples() });
+    registry.registerMetric({ name, get, reset: () => undefined } as unknown as Gauge);
+  }
 }

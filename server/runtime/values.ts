@@ -6,10 +6,8 @@ export class ConfigProblem extends Error {}
 export type Parsed<T> =
   { readonly kind: "value"; readonly value: T } | { readonly kind: "refused"; readonly expected: string };
 
-/** One option: a flag and an environment variable. */
-export interface OptionSpec<T> {
-  /** Without the dashes, e.g. "max-groups". */
-  readonly flag: string;
+/** One option, before a table names it. */
+export interface UnnamedOption<T> {
   /** What stands for the value in the help text; empty: a switch without a value. */
   readonly placeholder: string;
   readonly description: string;
@@ -23,7 +21,20 @@ export interface OptionSpec<T> {
   parse(texts: readonly string[]): Parsed<T>;
 }
 
-type Described = Pick<OptionSpec<unknown>, "flag" | "description">;
+/** One option of a table: a flag and an environment variable. */
+export interface OptionSpec<T> extends UnnamedOption<T> {
+  /** Without the dashes, e.g. "max-groups". */
+  readonly flag: string;
+}
+
+/** Gives each option its flag, e.g. "max-groups" to maxGroups: commander calls an option's value so. */
+export function optionTable<const Table extends Readonly<Record<string, UnnamedOption<unknown>>>>(table: Table) {
+  const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const named = Object.entries(table).map(([name, option]) => [name, { ...option, flag: flagOf(name) }]);
+  return Object.fromEntries(named) as { readonly [K in keyof Table]: Table[K] & { readonly flag: string } };
+}
+
+type Described = Pick<UnnamedOption<unknown>, "description">;
 
 const accept = <T>(value: T): Parsed<T> => ({ kind: "value", value });
 const refuse = (expected: string): Parsed<never> => ({ kind: "refused", expected });
@@ -38,19 +49,19 @@ const plain = { repeatable: false, secret: false } as const;
 /** A text that is not empty; undefined by default. */
 export function optionalText(of: Described & { readonly placeholder: string; readonly secret?: boolean }) {
   const parse = single((text) => (text === "" ? refuse("a text that is not empty") : accept<string | undefined>(text)));
-  return { ...plain, defaultValue: undefined, ...of, parse } satisfies OptionSpec<string | undefined>;
+  return { ...plain, defaultValue: undefined, ...of, parse } satisfies UnnamedOption<string | undefined>;
 }
 
 /** A text that is not empty. */
 export function text(of: Described & { readonly placeholder: string; readonly defaultValue: string }) {
   const parse = single((given) => (given === "" ? refuse("a text that is not empty") : accept(given)));
-  return { ...plain, ...of, parse } satisfies OptionSpec<string>;
+  return { ...plain, ...of, parse } satisfies UnnamedOption<string>;
 }
 
 /** One of a few words. */
 export function choice<const T extends string>(
   of: Described & { readonly choices: readonly T[]; readonly defaultValue: NoInfer<T> },
-): OptionSpec<T> {
+): UnnamedOption<T> {
   const parse = single((given) => {
     const found = of.choices.find((word) => word === given);
     return found === undefined ? refuse(`one of ${of.choices.join(", ")}`) : accept(found);
@@ -59,7 +70,7 @@ export function choice<const T extends string>(
 }
 
 /** Where runs are kept: a word, or the address of a PostgreSQL database, which may have a password in it. */
-export function storeAddress(of: Described & { readonly defaultValue: string }): OptionSpec<string> {
+export function storeAddress(of: Described & { readonly defaultValue: string }): UnnamedOption<string> {
   const parse = single((given) =>
     ["sqlite", "memory"].includes(given) || (/^postgres(ql)?:\/\/./.test(given) && URL.canParse(given))
       ? accept(given)
@@ -78,19 +89,19 @@ function wholeNumber({ min, max }: Pick<Range, "min" | "max">): (texts: readonly
 }
 
 /** A whole number within a range, both ends included. */
-export function integer(of: Range): OptionSpec<number> {
+export function integer(of: Range): UnnamedOption<number> {
   return { ...plain, ...of, placeholder: "n", parse: wholeNumber(of) };
 }
 
 /** The same; undefined by default. */
-export function optionalInteger(of: Omit<Range, "defaultValue">): OptionSpec<number | undefined> {
+export function optionalInteger(of: Omit<Range, "defaultValue">): UnnamedOption<number | undefined> {
   return { ...plain, defaultValue: undefined, ...of, placeholder: "n", parse: wholeNumber(of) };
 }
 
 /** A number within a range, both ends included; digits, with a point if wanted. */
 export function decimal<Default extends number | undefined>(
   of: Described & { readonly min: number; readonly max: number; readonly defaultValue: Default },
-): OptionSpec<number | Default> {
+): UnnamedOption<number | Default> {
   const parse = single<number | Default>((given) => {
     const value = /^\d{1,9}(\.\d{1,9})?$/.test(given) ? Number(given) : NaN;
     return value >= of.min && value <= of.max ? accept(value) : refuse(`a number from ${of.min} to ${of.max}`);
@@ -101,7 +112,7 @@ export function decimal<Default extends number | undefined>(
 const byteUnits: Readonly<Record<string, number>> = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
 /** A number of bytes: digits, with KiB, MiB or GiB after them if wanted. */
-export function bytes(of: Range): OptionSpec<number> {
+export function bytes(of: Range): UnnamedOption<number> {
   const parse = single((given) => {
     const match = /^(\d{1,15})(|KiB|MiB|GiB)$/.exec(given);
     const value = match === null ? NaN : Number(match[1]) * (byteUnits[match[2] ?? ""] ?? NaN);
@@ -112,7 +123,7 @@ export function bytes(of: Range): OptionSpec<number> {
 }
 
 /** A switch: on when given. In the environment: true, false, 1 or 0. */
-export function flag(of: Described): OptionSpec<boolean> {
+export function flag(of: Described): UnnamedOption<boolean> {
   const parse = single((given) => {
     if (given === "true" || given === "1") return accept(true);
     return given === "false" || given === "0" ? accept(false) : refuse("true or false");
@@ -128,7 +139,7 @@ interface ListOf<T> extends Described {
 }
 
 /** Any number of texts; none by default. `each` says what is expected of each where one is not right. */
-export function list<T>({ about, ...of }: ListOf<T>): OptionSpec<readonly T[]> {
+export function list<T>({ about, ...of }: ListOf<T>): UnnamedOption<readonly T[]> {
   const parse = (texts: readonly string[]): Parsed<readonly T[]> => {
     const results = texts.map(of.each);
     const refused = results.find((result) => result.kind === "refused");

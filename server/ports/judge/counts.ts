@@ -1,6 +1,6 @@
 /** What the judge was asked, what came of it, what it cost, and whether it can be believed; for Prometheus as well. */
 import type { Verdict } from "../../../envs/ports.ts";
-import { byName, type Sample, type SampledMetric } from "../../runtime/samples.ts";
+import { byName, counter, countUp, gauge, one, type Sample, type SampledMetric } from "../../runtime/samples.ts";
 import type { Tokens } from "../chat-endpoint.ts";
 
 /** What a request came to: a verdict, a reply without one, or none; nobody waited for the cancelled. */
@@ -50,7 +50,7 @@ export function createCounter(prices: Prices | undefined): Counter {
   let canariesRightShare: number | undefined;
   const million = 1e6;
   return {
-    requested: (outcome) => count(requests, outcome),
+    requested: (outcome) => countUp(requests, outcome),
     paid(tokens) {
       if (tokens === undefined) sums.repliesWithoutUsage += 1;
       sums.tokensIn += tokens?.input ?? 0;
@@ -58,11 +58,11 @@ export function createCounter(prices: Prices | undefined): Counter {
     },
     remembered: () => void sums.remembered++,
     compared(both) {
-      count(comparisons, agree(both) ? "consistent" : "inconsistent");
-      for (const { winner } of both) count(verdicts, winner);
+      countUp(comparisons, agree(both) ? "consistent" : "inconsistent");
+      for (const { winner } of both) countUp(verdicts, winner);
     },
     canary(outcome, rightShare) {
-      count(canaries, outcome);
+      countUp(canaries, outcome);
       canariesRightShare = rightShare;
     },
     figures: () => ({
@@ -77,53 +77,37 @@ export function createCounter(prices: Prices | undefined): Counter {
   };
 }
 
-function count<Name>(counts: Map<Name, number>, name: Name): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
-}
-
 /** Whether both name the same text, or none: what is A in the one order is B in the other. */
 export function agree([order, swapped]: readonly [Verdict, Verdict]): boolean {
   return order.winner === "tie" ? swapped.winner === "tie" : swapped.winner === (order.winner === "A" ? "B" : "A");
 }
 
 export function judgeMetrics(figures: () => JudgeFigures): readonly SampledMetric[] {
-  const metric = (
-    type: "counter" | "gauge",
-    name: string,
-    help: string,
-    of: (figures: JudgeFigures) => readonly Sample[],
-  ): SampledMetric => ({ name: `gradus_judge_${name}`, help, type, samples: () => of(figures()) });
+  const counted = (name: string, help: string, of: (figures: JudgeFigures) => readonly Sample[]): SampledMetric =>
+    counter(`gradus_judge_${name}`, help, () => of(figures()));
+  const rightShare = () => one(figures().canariesRightShare);
   return [
-    metric("counter", "requests_total", "Requests to the judge, by what they came to.", ({ requests }) =>
+    counted("requests_total", "Requests to the judge, by what they came to.", ({ requests }) =>
       byName("outcome", requests),
     ),
-    metric("counter", "remembered_total", "Prompts whose verdict was remembered.", ({ remembered }) => one(remembered)),
-    metric("counter", "comparisons_total", "Comparisons whose two orders agree, and others.", ({ comparisons }) =>
+    counted("remembered_total", "Prompts whose verdict was remembered.", ({ remembered }) => one(remembered)),
+    counted("comparisons_total", "Comparisons whose two orders agree, and others.", ({ comparisons }) =>
       byName("orders", comparisons),
     ),
-    metric("counter", "verdicts_total", "Verdicts; each pair is shown both ways round.", ({ verdicts }) =>
+    counted("verdicts_total", "Verdicts; each pair is shown both ways round.", ({ verdicts }) =>
       byName("winner", verdicts),
     ),
-    metric("counter", "canaries_total", "Pairs whose better text is known, by what was said.", ({ canaries }) =>
+    counted("canaries_total", "Pairs whose better text is known, by what was said.", ({ canaries }) =>
       byName("outcome", canaries),
     ),
-    {
-      ...metric("gauge", "canaries_right_share", "Of the last 16 canaries, those judged right.", (judge) =>
-        one(judge.canariesRightShare),
-      ),
-      together: "average",
-    },
-    metric("counter", "tokens_total", "Tokens that the endpoint counted.", ({ tokensIn, tokensOut }) => [
+    gauge("gradus_judge_canaries_right_share", "Of the last 16 canaries, those judged right.", rightShare, "average"),
+    counted("tokens_total", "Tokens that the endpoint counted.", ({ tokensIn, tokensOut }) => [
       { labels: { direction: "in" }, value: tokensIn },
       { labels: { direction: "out" }, value: tokensOut },
     ]),
-    metric("counter", "replies_without_usage_total", "Replies that did not say what they cost.", (judge) =>
+    counted("replies_without_usage_total", "Replies that did not say what they cost.", (judge) =>
       one(judge.repliesWithoutUsage),
     ),
-    metric("counter", "cost_dollars_total", "What the tokens cost at the prices given.", ({ cost }) => one(cost)),
+    counted("cost_dollars_total", "What the tokens cost at the prices given.", ({ cost }) => one(cost)),
   ];
-}
-
-function one(value: number | undefined): readonly Sample[] {
-  return value === undefined ? [] : [{ labels: {}, value }];
 }

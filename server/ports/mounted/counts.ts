@@ -1,5 +1,5 @@
 /** What was asked of what is mounted and what came of it, as it is counted for the metrics. */
-import { type Sample, type SampledMetric } from "../../runtime/samples.ts";
+import { byName, counter, countUp, gauge, type Sample, type SampledMetric } from "../../runtime/samples.ts";
 import type { Trials } from "./trials.ts";
 import type { AskedEnvironment, Failure, Provider } from "./provider.ts";
 
@@ -59,7 +59,7 @@ export function createMountCounter(name: string): MountCounter {
     const startedAtMs = performance.now();
     const answer = await asking;
     count.seconds += (performance.now() - startedAtMs) / 1000;
-    for (const result of resultsOf(answer)) more(count.results, nameOf(result));
+    for (const result of resultsOf(answer)) countUp(count.results, nameOf(result));
     return answer;
   };
   return {
@@ -76,15 +76,11 @@ export function createMountCounter(name: string): MountCounter {
       draw: (environment, asked, options) =>
         timed(countOf(environment, "drawing"), provider.draw(environment, asked, options), (one) => [one]),
     }),
-    workerEnded: (why) => more(workerEnds, why),
+    workerEnded: (why) => countUp(workerEnds, why),
     hostEnded: () => void hostEnds++,
-    remounted: (outcome) => more(remounts, outcome),
+    remounted: (outcome) => countUp(remounts, outcome),
     figures: (levels) => ({ name, items: [...items.values()], workerEnds, hostEnds, remounts, levels: levels() }),
   };
-}
-
-function more(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 function nameOf(result: { readonly kind: string }): string {
@@ -93,57 +89,42 @@ function nameOf(result: { readonly kind: string }): string {
 }
 
 export function mountMetrics(figures: () => readonly MountFigures[]): readonly SampledMetric[] {
-  const metric = (
-    name: string,
-    type: "counter" | "gauge",
-    help: string,
-    samplesOf: (of: MountFigures) => readonly Sample[],
-  ): SampledMetric => ({ name, help, type, samples: () => figures().flatMap(samplesOf) });
-  const each = <Value>(counts: ReadonlyMap<string, Value>, to: (name: string, value: Value) => Sample) =>
-    [...counts].map(([name, value]) => to(name, value));
+  const of = (samplesOf: (mount: MountFigures) => readonly Sample[]) => () => figures().flatMap(samplesOf);
   return [
-    metric(
+    counter(
       "gradus_mount_items_total",
-      "counter",
       "Instances made (again: those that neither a task's id nor memory had any more), answers verified and pictures drawn by what is mounted, by what they came to: ok, exhausted, or the kind of failure.",
-      ({ name: mount, items }) =>
-        items.flatMap(({ environment, item, results }) =>
-          each(results, (result, value) => ({ labels: { mount, environment, item, result }, value })),
-        ),
-    ),
-    metric(
-      "gradus_mount_seconds_total",
-      "counter",
-      "Seconds that calls of these took, the wait for their turn included.",
-      ({ name: mount, items }) =>
-        items.map(({ environment, item, seconds: value }) => ({ labels: { mount, environment, item }, value })),
-    ),
-    metric(
-      "gradus_mount_worker_ends_total",
-      "counter",
-      "Workers of a mount that ended and were replaced, by why: late, stale (a fresh one was wanted), lying, timeout, crashed, memory or host.",
-      ({ name: mount, workerEnds }) => each(workerEnds, (why, value) => ({ labels: { mount, why }, value })),
-    ),
-    metric(
-      "gradus_mount_host_ends_total",
-      "counter",
-      "Hosts of a mount that ended and were started again.",
-      ({ name: mount, hostEnds: value }) => [{ labels: { mount }, value }],
-    ),
-    metric(
-      "gradus_mount_remounts_total",
-      "counter",
-      "Times that a file that changed was mounted again: changed, same, or kept (it cannot be mounted; what was there goes on).",
-      ({ name: mount, remounts }) => each(remounts, (outcome, value) => ({ labels: { mount, outcome }, value })),
-    ),
-    {
-      ...metric(
-        "gradus_mount_levels",
-        "gauge",
-        "Levels of a mount by what was found of them: lawful, unlawful (not served; the log says why), unavailable, or untried as yet.",
-        ({ name: mount, levels }) => each(levels, (found, value) => ({ labels: { mount, found }, value })),
+      of(({ name: mount, items }) =>
+        items.flatMap(({ environment, item, results }) => byName("result", results, { mount, environment, item })),
       ),
-      together: "max",
-    },
+    ),
+    counter(
+      "gradus_mount_seconds_total",
+      "Seconds that calls of these took, the wait for their turn included.",
+      of(({ name: mount, items }) =>
+        items.map(({ environment, item, seconds: value }) => ({ labels: { mount, environment, item }, value })),
+      ),
+    ),
+    counter(
+      "gradus_mount_worker_ends_total",
+      "Workers of a mount that ended and were replaced, by why: late, stale (a fresh one was wanted), lying, timeout, crashed, memory or host.",
+      of(({ name: mount, workerEnds }) => byName("why", workerEnds, { mount })),
+    ),
+    counter(
+      "gradus_mount_host_ends_total",
+      "Hosts of a mount that ended and were started again.",
+      of(({ name: mount, hostEnds: value }) => [{ labels: { mount }, value }]),
+    ),
+    counter(
+      "gradus_mount_remounts_total",
+      "Times that a file that changed was mounted again: changed, same, or kept (it cannot be mounted; what was there goes on).",
+      of(({ name: mount, remounts }) => byName("outcome", remounts, { mount })),
+    ),
+    gauge(
+      "gradus_mount_levels",
+      "Levels of a mount by what was found of them: lawful, unlawful (not served; the log says why), unavailable, or untried as yet.",
+      of(({ name: mount, levels }) => byName("found", levels, { mount })),
+      "max",
+    ),
   ];
 }

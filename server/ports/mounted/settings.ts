@@ -2,8 +2,8 @@
 import { availableParallelism } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { readTextFile } from "../../runtime/files.ts";
-import { ConfigProblem, flag, integer, list, namedPath, type Parsed } from "../../runtime/values.ts";
-import type { PortOptions, ValuesOf } from "../kind.ts";
+import { ConfigProblem, flag, integer, list, namedPath, optionTable, type Parsed } from "../../runtime/values.ts";
+import type { ValuesOf } from "../kind.ts";
 
 /** A provider that a server starts itself. */
 export interface HostMount {
@@ -76,9 +76,8 @@ function readAllowed(given: string): Parsed<readonly Allowed[]> {
   return { kind: "value", value: read };
 }
 
-export const mountOptions = {
+export const mountOptions = optionTable({
   python: list({
-    flag: "python",
     placeholder: "path",
     description:
       "a file of environments in Python, my_env.py, which is mounted; or where Python 3.10 or newer is, for these and for the embedded sandbox (default python3); may be given several times",
@@ -86,52 +85,45 @@ export const mountOptions = {
       path === "" ? { kind: "refused", expected: "a text that is not empty" } : { kind: "value", value: path },
   }),
   mount: list({
-    flag: "mount",
     placeholder: "what",
     description:
       "environments from elsewhere: name=host:port or name=grpcs://host:port of a provider, or something that the Python package can mount, such as reasoning-gym or reasoning-gym:NAMES; may be given several times",
     each: readMount,
   }),
   mountTokenFile: list({
-    flag: "mount-token-file",
     placeholder: "name=file",
     description: "file that holds the bearer token for the provider of that name; may be given several times",
     each: namedPath,
   }),
   mountCa: list({
-    flag: "mount-ca",
     placeholder: "name=file",
     description:
       "CA in PEM that the certificate of the provider of that name is signed by; may be given several times; default: those of this machine",
     each: namedPath,
   }),
   allow: list({
-    flag: "allow",
     placeholder: "read=path,net=host",
     description:
       "what mounted Python may ask of this machine beside its own folder and packages: a folder that it may read, or a host, which opens the network; may be given several times",
     each: readAllowed,
   }),
   reload: flag({
-    flag: "reload",
     description:
       "mount a file of --python again when it changes, for who writes it: tasks of what it was before are refused, and a file that cannot be mounted leaves what was served before",
   }),
   mountWorkers: integer({
-    flag: "mount-workers",
     description: "processes of each mount that make instances and verify answers",
     min: 1,
     max: 256,
     defaultValue: availableParallelism(),
   }),
   mountMemoryMib: integer({
-    flag: "mount-memory-mib",
     description: "memory that each of these processes may take beyond what it starts with, in MiB",
     min: 16,
     max: 1024 * 1024,
     defaultValue: 1024,
   }),
-} as const satisfies PortOptions;
+});
 
 /** A file of environments, and not an interpreter. */
 const isFile = (path: string): boolean => path.endsWith(".py");

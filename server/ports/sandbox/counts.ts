@@ -1,7 +1,7 @@
 /** What was asked of the sandbox and what came of it, as it is counted for the metrics. */
 import type { Failed } from "../../../envs/facts.ts";
 import type { Sandbox, SandboxReply } from "../../../envs/ports.ts";
-import { byName, type Sample, type SampledMetric } from "../../runtime/samples.ts";
+import { byName, counter, countUp, one, type SampledMetric } from "../../runtime/samples.ts";
 
 export interface SandboxFigures {
   /** Jobs by what they came to: ran, or the reason of a failure. */
@@ -19,10 +19,9 @@ export interface CountedSandbox extends Sandbox {
 export function counted(sandbox: Sandbox, clock: () => number = () => performance.now()): CountedSandbox {
   const [jobs, cases] = [new Map<string, number>(), new Map<string, number>()];
   let seconds = 0;
-  const add = (counts: Map<string, number>, name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
   const count = (reply: SandboxReply | Failed): void => {
-    add(jobs, reply.kind === "ran" ? "ran" : reply.reason);
-    if (reply.kind === "ran") for (const { kind } of reply.results) add(cases, kind);
+    countUp(jobs, reply.kind === "ran" ? "ran" : reply.reason);
+    if (reply.kind === "ran") for (const { kind } of reply.results) countUp(cases, kind);
   };
   return {
     async ask(job, context) {
@@ -37,12 +36,6 @@ export function counted(sandbox: Sandbox, clock: () => number = () => performanc
 }
 
 export function sandboxMetrics(figures: () => SandboxFigures): readonly SampledMetric[] {
-  const counter = (name: string, help: string, samples: () => readonly Sample[]): SampledMetric => ({
-    name,
-    help,
-    type: "counter",
-    samples,
-  });
   return [
     counter("gradus_sandbox_jobs_total", "Programs that the sandbox was given: ran, or why not.", () =>
       byName("outcome", figures().jobs),
@@ -50,8 +43,8 @@ export function sandboxMetrics(figures: () => SandboxFigures): readonly SampledM
     counter("gradus_sandbox_cases_total", "Tests that programs were run with, by what they came to.", () =>
       byName("result", figures().cases),
     ),
-    counter("gradus_sandbox_seconds_total", "Seconds that the jobs took, the wait for their turn included.", () => [
-      { labels: {}, value: figures().seconds },
-    ]),
+    counter("gradus_sandbox_seconds_total", "Seconds that the jobs took, the wait for their turn included.", () =>
+      one(figures().seconds),
+    ),
   ];
 }

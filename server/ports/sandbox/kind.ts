@@ -1,26 +1,24 @@
 /** The sandbox as an operator has it: where programs are run. */
 import { availableParallelism } from "node:os";
-import { ConfigProblem, integer, isWebAddress, text } from "../../runtime/values.ts";
-import type { PortKind, PortOptions, ValuesOf } from "../kind.ts";
+import { ConfigProblem, integer, isWebAddress, optionTable, text } from "../../runtime/values.ts";
+import type { PortKind, ValuesOf } from "../kind.ts";
 import { interpreterOf } from "../mounted/settings.ts";
 import { noSandbox, type SandboxSettings } from "./settings.ts";
 
-const options = {
+const options = optionTable({
   sandbox: text({
-    flag: "sandbox",
     placeholder: "embedded|url|off",
     description:
       "where programs that models write are run: here, locked in by the kernel; at the URL of a SandboxFusion server; or nowhere",
     defaultValue: "embedded",
   }),
   sandboxConcurrency: integer({
-    flag: "sandbox-concurrency",
     description: "programs that are run at once",
     min: 1,
     max: 1024,
     defaultValue: availableParallelism(),
   }),
-} as const satisfies PortOptions;
+});
 
 /** Of mounted environments, too. */
 type Interpreter = Parameters<typeof interpreterOf>[0];

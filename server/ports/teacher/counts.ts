@@ -1,5 +1,5 @@
 /** What a teacher was asked, what came of it, and what it cost: by environment and level, of which there are few. */
-import { byName, type Sample, type SampledMetric } from "../../runtime/samples.ts";
+import { byName, counter, countUp, type Sample, type SampledMetric } from "../../runtime/samples.ts";
 import type { Rejection } from "./examine.ts";
 
 /** What a request came to: a reply with tasks in it, one without, one that holds no list, or none. */
@@ -49,7 +49,7 @@ function createCounter(environment: string, level: string) {
   const proposals = new Map<"accepted" | Rejection, number>();
   const counts = { asked: 0, tokensIn: 0, tokensOut: 0, repliesWithoutUsage: 0 };
   const counter: Counter = {
-    requested: (outcome) => void requests.set(outcome, (requests.get(outcome) ?? 0) + 1),
+    requested: (outcome) => countUp(requests, outcome),
     proposed: (outcome, count) => void proposals.set(outcome, (proposals.get(outcome) ?? 0) + count),
     asked(tasks) {
       counts.asked += tasks;
@@ -64,31 +64,23 @@ function createCounter(environment: string, level: string) {
 }
 
 export function teacherMetrics(all: () => readonly TeacherCounts[]): readonly SampledMetric[] {
-  const counter = (name: string, help: string, of: (figures: TeacherCounts) => readonly Sample[]): SampledMetric => ({
-    name,
-    help,
-    type: "counter",
-    samples: () => all().flatMap(of),
-  });
+  const counted = (name: string, help: string, of: (figures: TeacherCounts) => readonly Sample[]): SampledMetric =>
+    counter(`gradus_teacher_${name}`, help, () => all().flatMap(of));
   return [
-    counter("gradus_teacher_requests_total", "Requests to the teacher, by what they came to.", (figures) =>
+    counted("requests_total", "Requests to the teacher, by what they came to.", (figures) =>
       byName("outcome", figures.requests, labelsOf(figures)),
     ),
-    counter("gradus_teacher_tasks_asked_total", "Tasks that the requests asked for.", (figures) => [
+    counted("tasks_asked_total", "Tasks that the requests asked for.", (figures) => [
       { labels: labelsOf(figures), value: figures.asked },
     ]),
-    counter("gradus_teacher_proposals_total", "Tasks that the teacher proposed: accepted, or why not.", (figures) =>
+    counted("proposals_total", "Tasks that the teacher proposed: accepted, or why not.", (figures) =>
       byName("outcome", figures.proposals, labelsOf(figures)),
     ),
-    counter(
-      "gradus_teacher_tokens_total",
-      "Tokens that the endpoint counted, in prompts and in replies.",
-      (figures) => [
-        { labels: { ...labelsOf(figures), direction: "in" }, value: figures.tokensIn },
-        { labels: { ...labelsOf(figures), direction: "out" }, value: figures.tokensOut },
-      ],
-    ),
-    counter("gradus_teacher_replies_without_usage_total", "Replies that did not say what they cost.", (figures) => [
+    counted("tokens_total", "Tokens that the endpoint counted, in prompts and in replies.", (figures) => [
+      { labels: { ...labelsOf(figures), direction: "in" }, value: figures.tokensIn },
+      { labels: { ...labelsOf(figures), direction: "out" }, value: figures.tokensOut },
+    ]),
+    counted("replies_without_usage_total", "Replies that did not say what they cost.", (figures) => [
       { labels: labelsOf(figures), value: figures.repliesWithoutUsage },
     ]),
   ];

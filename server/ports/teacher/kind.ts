@@ -1,34 +1,30 @@
 /** The teacher as an operator has it: a model that is asked for tasks. */
-import { integer, optionalText } from "../../runtime/values.ts";
+import { integer, optionalText, optionTable } from "../../runtime/values.ts";
 import type { EndpointOptions } from "../chat-endpoint.ts";
-import { type PortKind, type PortOptions, readEndpoint, type ValuesOf } from "../kind.ts";
+import { type PortKind, readEndpoint, type ValuesOf } from "../kind.ts";
 
-const options = {
+const options = optionTable({
   teacherUrl: optionalText({
-    flag: "teacher-url",
     placeholder: "url",
     description:
       "base URL of an OpenAI-compatible endpoint that is asked for tasks of SOURCE_TEACHER, e.g. http://localhost:8000/v1",
   }),
   teacherModel: optionalText({
-    flag: "teacher-model",
     placeholder: "name",
     description: "the model that is asked there",
   }),
   teacherKey: optionalText({
-    flag: "teacher-key",
     placeholder: "key",
     description: "the endpoint's key; better by its variable, for others see flags",
     secret: true,
   }),
   teacherTimeoutMs: integer({
-    flag: "teacher-timeout-ms",
     description: "longest that one reply of the teacher may take, in milliseconds",
     min: 10,
     max: 3_600_000,
     defaultValue: 60_000,
   }),
-} as const satisfies PortOptions;
+});
 
 const start = "start it with --teacher-url and --teacher-model (and GRADUS_TEACHER_KEY)";
 
