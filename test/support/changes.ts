@@ -111,7 +111,7 @@ export async function becomeOf(run: RunHandle) {
     config,
     // When a change was is not in it, and its groups are not named.
     controls: history.flatMap(({ kind }) => (kind.case === "control" ? [kind.value] : [])),
-    state: { ...state, runId: "", incarnation: "" },
+    state: { ...state, runId: "", incarnation: "", pausedAt: state?.pausedAt !== undefined },
     groups: groups.map(({ cursor, armId, closed, missing }) => ({ cursor, armId, closed, missing })),
     rows: (await run.rows("a")).rows,
     samples: await keptOf(run),
