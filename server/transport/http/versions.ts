@@ -19,7 +19,7 @@ export function wireOf(request: IncomingMessage): Wire {
 /** The socket of a connection; undefined: it was a session's, which is over. */
 export function socketOf(wire: Wire): Socket | undefined {
   if (!("settings" in wire)) return wire;
-  return wire.destroyed ? undefined : (wire.socket);
+  return wire.destroyed ? undefined : wire.socket;
 }
 
 export function isClosed(response: ServerResponse): boolean {
