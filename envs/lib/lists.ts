@@ -202,17 +202,8 @@ function malformed(reason: string): Parsed<never> {
 
 // Answers that choose some of a numbered lot, such as [0, 3, 1]: each number at most once, in any order.
 
+/** Read as it stands: whether its numbers are in range and different is for `indexProblem`. */
 export type IndexList = readonly number[];
-
-/** Reads a list as it stands: whether its numbers are in range and different is for `indexProblem`. */
-export function parseIndexList(text: string): Parsed<IndexList> {
-  return parseIntList(text);
-}
-
-/** "[0, 3, 1]" */
-export function formatIndexList(list: IndexList): string {
-  return formatIntList(list);
-}
 
 /**
  * What is wrong with the first number that is out of range or comes a second time; undefined: nothing. The numbers

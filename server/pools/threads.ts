@@ -1,7 +1,6 @@
 /** Threads that read files of pools, while there are any to read. */
 import { Piscina } from "piscina";
-import type { UnitColumns } from "../../envs/pool-columns.ts";
-import type { Done, PoolWork } from "./work.ts";
+import { buffersOf, type Done, type PoolWork } from "./work.ts";
 
 export interface PoolThreads {
   readonly work: PoolWork;
@@ -29,10 +28,4 @@ export function startPoolThreads({ threads, environmentFiles }: PoolThreadOption
     },
     close: () => pool.destroy(),
   };
-}
-
-function buffersOf(unit: UnitColumns): readonly ArrayBuffer[] {
-  return Object.values(unit).flatMap((column: unknown) =>
-    ArrayBuffer.isView(column) ? [column.buffer as ArrayBuffer] : [],
-  );
 }

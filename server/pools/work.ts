@@ -60,6 +60,13 @@ export interface PoolWork {
   cached(request: CachedRequest): Promise<Done<FinishedPool | undefined>>;
 }
 
+/** What columns lie in, to be handed to another thread. */
+export function buffersOf(columns: object): readonly ArrayBuffer[] {
+  return Object.values(columns).flatMap((column: unknown) =>
+    ArrayBuffer.isView(column) ? [column.buffer as ArrayBuffer] : [],
+  );
+}
+
 const READ_BYTES = 1 << 20;
 
 /** `unitBytes`: of a stretch of lines, if not the usual size. */

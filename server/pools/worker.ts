@@ -2,6 +2,7 @@
 import { move, transferableSymbol, valueSymbol, workerData } from "piscina";
 import { loadEnvironments } from "../making/environments.ts";
 import {
+  buffersOf,
   type CachedRequest,
   type Done,
   type FilePlan,
@@ -37,8 +38,5 @@ export async function cached(request: CachedRequest): Promise<unknown> {
 
 /** Hands the columns over without copying them. */
 function moved(done: object, columns: object): unknown {
-  const buffers = Object.values(columns).flatMap((column: unknown) =>
-    ArrayBuffer.isView(column) ? [column.buffer as ArrayBuffer] : [],
-  );
-  return move({ [transferableSymbol]: buffers, [valueSymbol]: done });
+  return move({ [transferableSymbol]: buffersOf(columns), [valueSymbol]: done });
 }

@@ -4,6 +4,7 @@ import { onOneLine } from "../../envs/lib/words.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
 import { keyCutter, secretCutter } from "../runtime/secrets.ts";
 import { addressOf, headersOf, send } from "../runtime/send.ts";
+import { readBounded, wordsOf } from "./reply.ts";
 
 export interface EndpointOptions {
   /** Base URL, e.g. "http://localhost:8000/v1". */
@@ -113,14 +114,8 @@ const fetchBounded =
       const error = { message: `${status}: it sends us to another address, where the key does not go` };
       return Response.json({ error }, { status });
     }
-    const parts: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const part of reply as AsyncIterable<Uint8Array>) {
-      bytes += part.length;
-      if (bytes > BODY_BYTES_MAX) throw new Error(`the reply has more than ${BODY_BYTES_MAX} bytes`);
-      parts.push(part);
-    }
-    return new Response(bytes === 0 ? null : Buffer.concat(parts), { status, headers: headersOf(reply) });
+    const body = new Uint8Array(await readBounded(reply, BODY_BYTES_MAX, "the reply"));
+    return new Response(body.length === 0 ? null : body, { status, headers: headersOf(reply) });
   };
 
 /** The reply's JSON is whatever the endpoint says: nothing in it is taken for granted. */
@@ -155,14 +150,6 @@ function failureOf(error: unknown, { aborted, timeoutMs, cut, sdk }: Asked): Rep
   if (!(error instanceof APIError) || status === undefined) return { kind: "failed", why: "connection", message };
   const retryDelayMs = retryDelayOf((error.headers as Headers | undefined)?.get("retry-after"));
   return { kind: "failed", why: "status", message, status, ...(retryDelayMs !== undefined && { retryDelayMs }) };
-}
-
-/** Of a lost connection the innermost cause says the most. */
-function wordsOf(error: unknown): string {
-  let innermost = error;
-  while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
-  const { message = "", code = "" } = innermost as { readonly message?: string; readonly code?: string };
-  return message === "" ? String(code) : message;
 }
 
 /** Seconds, or a date. */

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { statSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { defaultDataDir } from "./data-dir.ts";
-import { readTextFile } from "./files.ts";
+import { readOptionFile } from "./files.ts";
 import { describePorts, type OutsideConfig, readPorts } from "../ports/list.ts";
 import { configOptions, groupOf, type OptionName, type OptionValues, variableOf } from "./options.ts";
 import { withoutPassword } from "./secrets.ts";
@@ -134,73 +134,52 @@ function helpText(spec: OptionSpec<unknown>): string {
 }
 
 function assemble(values: OptionValues, env: Variables): Config {
-  const tls = readTls(values, readText);
+  const tls = readTls(values);
   const token = readToken(values);
   refuseOpenDoor(values, tls, token);
-  const {
-    environmentFile: environmentFiles,
-    policies: policyFiles,
-    pool: pools,
-    column: columns,
-    suiteFile: suiteFiles,
-    corsOrigin: corsOrigins,
-    allowedHost: allowedHosts,
-    insecure,
-    host,
-    port,
-    httpPort,
-    metricsPort,
-    tokensFile,
-  } = values;
   checkPorts(values);
-  const {
-    dataDir = defaultDataDir(env),
-    keyFile,
-    taskKeys,
-    store,
-    storeDurability,
-    drainOthers,
-    logLevel,
-    logFormat,
-    processes,
-    workers,
-    workerTimeLimitMs,
-    drainTimeoutMs,
-    requestTimeoutMs,
-  } = values;
-  const listen = { host, port, httpPort, metricsPort, tls, token, tokensFile, insecure, corsOrigins, allowedHosts };
+  checkStore(values);
+  return Object.freeze({
+    host: values.host,
+    port: values.port,
+    httpPort: values.httpPort,
+    metricsPort: values.metricsPort,
+    tls,
+    token,
+    tokensFile: values.tokensFile,
+    insecure: values.insecure,
+    corsOrigins: values.corsOrigin,
+    allowedHosts: values.allowedHost,
+    processes: values.processes,
+    workers: values.workers,
+    workerTimeLimitMs: values.workerTimeLimitMs,
+    drainTimeoutMs: values.drainTimeoutMs,
+    requestTimeoutMs: values.requestTimeoutMs,
+    environmentFiles: values.environmentFile,
+    policyFiles: values.policies,
+    pools: values.pool,
+    columns: values.column,
+    suiteFiles: values.suiteFile,
+    ...readPorts(values),
+    dataDir: values.dataDir ?? defaultDataDir(env),
+    keyFile: values.keyFile,
+    taskKeys: values.taskKeys,
+    store: values.store,
+    storeDurability: values.storeDurability,
+    keepSamples: keptOf(values),
+    drainOthers: values.drainOthers,
+    logLevel: values.logLevel,
+    logFormat: values.logFormat,
+    limits: limitsOf(values),
+    warnings: [...unknownVariables(env), ...warningsOf(values), ...tlsWarnings(values, tls, new Date())],
+  });
+}
+
+function checkStore({ store, processes, taskKeys }: OptionValues): void {
   if (processes > 1 && store === "memory")
     throw new ConfigProblem("--processes must be 1 with --store memory, for each process would have runs of its own");
   if (taskKeys === "store" && (store === "memory" || store === "sqlite"))
     throw new ConfigProblem(`--task-keys must be file with --store ${store}: only a database keeps keys`);
-  const work = {
-    processes,
-    workers,
-    workerTimeLimitMs,
-    drainTimeoutMs,
-    requestTimeoutMs,
-    environmentFiles,
-    policyFiles,
-    pools,
-    columns,
-    suiteFiles,
-  };
-  return Object.freeze({
-    ...listen,
-    ...work,
-    ...readPorts(values),
-    dataDir,
-    keyFile,
-    taskKeys,
-    store,
-    storeDurability,
-    keepSamples: keptOf(values),
-    drainOthers,
-    logLevel,
-    logFormat,
-    limits: limitsOf(values),
-    warnings: [...unknownVariables(env), ...warningsOf(values), ...tlsWarnings(values, tls, new Date())],
-  });
 }
 
 const MIB = 1024 ** 2;
@@ -243,7 +222,7 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
     );
   }
   // A file ends in a line break, and so does what a shell reads of one.
-  const value = (tokenFile === undefined ? token : readText("token-file", tokenFile))?.trim();
+  const value = (tokenFile === undefined ? token : readOptionFile("token-file", tokenFile))?.trim();
   if (value !== undefined && !isToken(value)) {
     const flag = tokenFile === undefined ? "--token" : "--token-file";
     const came = /^[\x21-\x7e]*$/.test(value) ? `${value.length} characters` : "other characters";
@@ -267,15 +246,6 @@ function warningsOf({ tlsKey, tokenFile, tokensFile, store, storeDurability }: O
     return [`others can read ${path} (its mode is 0${mode.toString(8)}), which is a secret: chmod 600 ${path}`];
   });
   return storeDurability === "full" && store !== "sqlite" ? [...readable, OF_SQLITE] : readable;
-}
-
-function readText(flag: string, path: string): string {
-  try {
-    return readTextFile(path);
-  } catch (error) {
-    const why = error instanceof Error && "code" in error ? String(error.code) : "an unknown error";
-    throw new ConfigProblem(`--${flag} must be a file that can be read; got '${path}' (${why})`);
-  }
 }
 
 function refuseOpenDoor(

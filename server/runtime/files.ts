@@ -1,5 +1,6 @@
 /** Files that the operator names: keys, certificates, tokens, pools, suites. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { ConfigProblem } from "./values.ts";
 
 /**
  * The text of a file that is one. A FIFO or a device is refused at once: to read one would wait for a writer that never
@@ -8,6 +9,16 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs
 export function readTextFile(path: string): string {
   const { text } = readOwnedFile(path);
   return text;
+}
+
+/** The text of a file that an option names. Throws ConfigProblem. */
+export function readOptionFile(flag: string, path: string): string {
+  try {
+    return readTextFile(path);
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? String(error.code) : "an unknown error";
+    throw new ConfigProblem(`--${flag} must be a file that can be read; got '${path}' (${why})`);
+  }
 }
 
 /** With the permissions of the file that was read. */

@@ -2,6 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
+import { readOptionFile } from "./files.ts";
 import type { OptionValues } from "./options.ts";
 import { ConfigProblem } from "./values.ts";
 
@@ -16,17 +17,14 @@ export interface TlsConfig {
 type TlsValues = Pick<OptionValues, "tlsCert" | "tlsKey" | "tlsClientCa">;
 
 /** TLS as the flags say it; undefined: none. Refuses what no connection could be made with. */
-export function readTls(
-  { tlsCert, tlsKey, tlsClientCa }: TlsValues,
-  readText: (flag: string, path: string) => string,
-): TlsConfig | undefined {
+export function readTls({ tlsCert, tlsKey, tlsClientCa }: TlsValues): TlsConfig | undefined {
   if (tlsCert === undefined && tlsKey === undefined && tlsClientCa === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) {
     throw new ConfigProblem("--tls-cert and --tls-key must be given together, and with --tls-client-ca too");
   }
-  const cert = readText("tls-cert", tlsCert);
-  const key = readText("tls-key", tlsKey);
-  const clientCa = tlsClientCa === undefined ? undefined : readText("tls-client-ca", tlsClientCa);
+  const cert = readOptionFile("tls-cert", tlsCert);
+  const key = readOptionFile("tls-key", tlsKey);
+  const clientCa = tlsClientCa === undefined ? undefined : readOptionFile("tls-client-ca", tlsClientCa);
   checkCertificate("tls-cert", tlsCert, cert);
   if (tlsClientCa !== undefined && clientCa !== undefined) checkCertificate("tls-client-ca", tlsClientCa, clientCa);
   try {

@@ -1,4 +1,5 @@
 /** Who may call what, how many calls may be in progress, and how much memory the open ones may use together. */
+import type { IncomingHttpHeaders } from "node:http";
 import { type Config, isLoopback } from "../runtime/config.ts";
 import { isAtLeast, type Role, type Token, type Tokens } from "../runtime/tokens.ts";
 import { RpcError, shuttingDown } from "./rpc.ts";
@@ -161,11 +162,7 @@ function tokenTooFast({ name, token }: Account, retryDelayMs: number): RpcError 
 // What the headers say: who calls, and whether a web page made them do it.
 
 /** The headers that admission looks at; `host` is HTTP/2's `:authority` too. */
-export interface RequestHeaders {
-  readonly host: string | undefined;
-  readonly origin: string | undefined;
-  readonly authorization: string | undefined;
-}
+export type RequestHeaders = Pick<IncomingHttpHeaders, "host" | "origin" | "authorization">;
 
 function headerCheck(
   config: AdmissionConfig,

@@ -26,19 +26,14 @@ export interface TransportContext {
 }
 
 /** A method, with what each of its calls needs. */
-export interface Method {
+export interface Method extends Omit<TransportContext, "health" | "meter"> {
   /** E.g. "gradus.v1.EnvironmentService/Step". */
   readonly path: string;
   /** Who may call it. */
   readonly role: Role;
   /** Whether its requests are a stream. */
   readonly streamsRequests: boolean;
-  readonly maxMessageBytes: number;
   readonly meter: MethodMeter;
-  readonly log: Logger;
-  readonly admission: AdmissionControl;
-  readonly turns: Turns;
-  readonly traces: Traces | undefined;
 }
 
 export function methodOf(context: TransportContext, description: DescMethod): Method {

@@ -5,29 +5,15 @@ import type { Health } from "../runtime/health.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import { openTokens } from "../runtime/tokens.ts";
 import type { Traces } from "../runtime/traces.ts";
-import { createAdmissionControl } from "./admission.ts";
+import { type AdmissionConfig, createAdmissionControl } from "./admission.ts";
 import type { TransportContext } from "./call.ts";
-import { startGrpc } from "./grpc/server.ts";
-import { startHttp, startMetrics } from "./http/server.ts";
+import { type GrpcConfig, startGrpc } from "./grpc/server.ts";
+import { type HttpConfig, startHttp, startMetrics } from "./http/server.ts";
 import type { Registration } from "./rpc.ts";
 import { createTurns } from "./turns.ts";
 
 export interface TransportOptions {
-  readonly config: Pick<
-    Config,
-    | "host"
-    | "port"
-    | "httpPort"
-    | "metricsPort"
-    | "tls"
-    | "token"
-    | "tokensFile"
-    | "limits"
-    | "drainTimeoutMs"
-    | "requestTimeoutMs"
-    | "corsOrigins"
-    | "allowedHosts"
-  >;
+  readonly config: GrpcConfig & HttpConfig & AdmissionConfig & Pick<Config, "metricsPort" | "token" | "tokensFile">;
   readonly services: readonly Registration[];
   readonly log: Logger;
   readonly metrics: Metrics;

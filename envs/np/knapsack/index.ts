@@ -1,7 +1,7 @@
 /** The knapsack problem (FORGE A.5.3, NP-ENGINE A.4.3). README.md opens with an example. */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
-import { formatIndexList as format, type IndexList as Choice, parseIndexList as parse } from "../../lib/lists.ts";
+import { formatIntList as format, type IndexList as Choice, parseIntList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { invariant, generator, inline, type KnapsackInstance } from "./generate.ts";
 import { solve, trivial } from "./solve.ts";

@@ -1,7 +1,7 @@
 /** Subset sum with as many numbers as possible (FORGE A.5.2, NP-ENGINE A.4.2). README.md opens with an example. */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
-import { formatIndexList as format, type IndexList as Subset, parseIndexList as parse } from "../../lib/lists.ts";
+import { formatIntList as format, type IndexList as Subset, parseIntList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { invariant, generator, inline, type SubsetSumInstance } from "./generate.ts";
 import { solve, trivial } from "./solve.ts";

@@ -2,7 +2,7 @@
  * A provider on another machine, over gRPC. Nothing that it sends is believed: an answer that was not asked for ends the call,
  * and what it says nothing of within its time is no verdict.
  */
-import { fromBinary, toBinary, type DescMethod, type MessageShape } from "@bufbuild/protobuf";
+import { fromBinary, toBinary, type MessageShape } from "@bufbuild/protobuf";
 import {
   type CallOptions,
   type ClientDuplexStream,
@@ -15,7 +15,6 @@ import {
 } from "@grpc/grpc-js";
 import {
   type DescribeResponse,
-  type DrawResponse,
   EnvironmentProvider,
   type GenerateResponse,
   type VerifyResponse,
@@ -98,7 +97,7 @@ class Remote {
           { deadline: Date.now() + lateMs(limits.generateMs) },
           signal,
         );
-        return "failure" in drawn ? drawn : (drawnOf(drawn as DrawResponse) ?? EMPTY);
+        return "failure" in drawn ? drawn : (drawnOf(drawn) ?? EMPTY);
       },
       probe: () => this.#probe(),
       close: async () => {
@@ -108,11 +107,10 @@ class Remote {
     };
   }
 
-  async describe(): Promise<DescribeResponse | Failure> {
+  describe(): Promise<DescribeResponse | Failure> {
     const method = EnvironmentProvider.method.describe;
     const request = { $typeName: "gradus.v1.DescribeRequest" as const };
-    const described = await this.#unary(method, request, { deadline: Date.now() + DESCRIBE_MS_MAX });
-    return described as DescribeResponse | Failure;
+    return this.#unary(method, request, { deadline: Date.now() + DESCRIBE_MS_MAX });
   }
 
   async #probe(): Promise<string | undefined> {
@@ -139,14 +137,8 @@ class Remote {
       seeds: [...seeds],
     };
     const open = (): ClientReadableStream<Response> => {
-      const method = EnvironmentProvider.method.generate;
-      return this.#client.makeServerStreamRequest(
-        pathOf(method),
-        writerOf(method),
-        readerOf(method) as (bytes: Buffer) => Response,
-        request,
-        this.#metadata,
-      );
+      const wire = wireOf(EnvironmentProvider.method.generate);
+      return this.#client.makeServerStreamRequest(...wire, request, this.#metadata);
     };
     const ended = await this.#stream(open, lateMs(limits.generateMs), options.signal, (response) =>
       take(results, response.index, generatedOf(response as GenerateResponse) ?? EMPTY),
@@ -175,13 +167,8 @@ class Remote {
     const { id, version, digest, limits } = environment;
     const results: (Verified | undefined)[] = answers.map(() => undefined);
     const open = (): ClientDuplexStream<unknown, Response> => {
-      const method = EnvironmentProvider.method.verify;
-      const stream = this.#client.makeBidiStreamRequest(
-        pathOf(method),
-        writerOf(method),
-        readerOf(method) as (bytes: Buffer) => Response,
-        this.#metadata,
-      );
+      const wire = wireOf(EnvironmentProvider.method.verify);
+      const stream = this.#client.makeBidiStreamRequest(...wire, this.#metadata);
       stream.write({
         $typeName: "gradus.v1.VerifyRequest",
         environment: id,
@@ -238,24 +225,16 @@ class Remote {
     });
   }
 
-  #unary(
-    method: Method,
+  #unary<M extends Method>(
+    method: M,
     request: unknown,
     options: CallOptions,
     signal: AbortSignal = NEVER,
-  ): Promise<MessageShape<Method["output"]> | Failure> {
+  ): Promise<MessageShape<M["output"]> | Failure> {
     return new Promise((resolve) => {
-      const [write, read] = [writerOf(method), readerOf(method)];
-      const call = this.#client.makeUnaryRequest(
-        pathOf(method),
-        write,
-        read,
-        request,
-        this.#metadata,
-        options,
-        (error, response) =>
-          resolve(error === null && response !== undefined ? response : failureOf(error as ServiceError)),
-      );
+      const done = (error: ServiceError | null, response?: MessageShape<M["output"]>): void =>
+        resolve(error === null && response !== undefined ? response : failureOf(error as ServiceError));
+      const call = this.#client.makeUnaryRequest(...wireOf(method), request, this.#metadata, options, done);
       signal.addEventListener("abort", () => call.cancel(), { once: true });
     });
   }
@@ -282,14 +261,11 @@ function failureOf({ code, details }: Pick<ServiceError, "code" | "details">): F
   return failure("unavailable", `${status[code] ?? code}: ${details}`);
 }
 
-function pathOf({ name, parent }: DescMethod): string {
-  return `/${parent.typeName}/${name}`;
-}
-
-function writerOf(method: DescMethod): (message: unknown) => Buffer {
-  return (message) => Buffer.from(toBinary(method.input, message as never));
-}
-
-function readerOf<M extends Method>(method: M): (bytes: Buffer) => MessageShape<M["output"]> {
-  return (bytes) => fromBinary(method.output, bytes) as MessageShape<M["output"]>;
+/** What grpc-js is told of a method: its path, how requests are written and how answers are read. */
+function wireOf<M extends Method>({ name, parent, input, output }: M) {
+  return [
+    `/${parent.typeName}/${name}`,
+    (message: unknown): Buffer => Buffer.from(toBinary(input, message as never)),
+    (bytes: Buffer) => fromBinary(output, bytes) as MessageShape<M["output"]>,
+  ] as const;
 }

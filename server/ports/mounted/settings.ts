@@ -1,7 +1,7 @@
 /** What an operator mounts: files of Python, what the Python package brings, and providers on other machines. */
 import { availableParallelism } from "node:os";
 import { isAbsolute, resolve } from "node:path";
-import { readTextFile } from "../../runtime/files.ts";
+import { readOptionFile } from "../../runtime/files.ts";
 import { ConfigProblem, flag, integer, list, namedPath, optionTable, type Parsed } from "../../runtime/values.ts";
 import type { ValuesOf } from "../kind.ts";
 
@@ -163,7 +163,7 @@ function mountOf(given: Given, { mountTokenFile, mountCa }: ValuesOf<typeof moun
   const { name, address, tls } = given;
   const fileOf = (option: string, files: typeof mountCa): string | undefined => {
     const path = files.findLast((each) => each.name === name)?.path;
-    return path && readFile(option, path);
+    return path && readOptionFile(option, path);
   };
   const ca = fileOf("mount-ca", mountCa);
   const token = fileOf("mount-token-file", mountTokenFile)?.trim();
@@ -174,15 +174,6 @@ function mountOf(given: Given, { mountTokenFile, mountCa }: ValuesOf<typeof moun
       `--mount-token-file ${name} would be sent in clear text: mount it as ${name}=grpcs://${address}`,
     );
   return { kind: "remote", name, address, tls, ca: ca === undefined ? undefined : Buffer.from(ca), token };
-}
-
-function readFile(option: string, path: string): string {
-  try {
-    return readTextFile(path);
-  } catch (error) {
-    const why = error instanceof Error && "code" in error ? String(error.code) : "an unknown error";
-    throw new ConfigProblem(`--${option} must be a file that can be read; got '${path}' (${why})`);
-  }
 }
 
 /** As it may be printed: no token in it. */

@@ -1,4 +1,5 @@
 /** One bounded request with JSON both ways. */
+import { readBounded, wordsOf } from "../reply.ts";
 
 export type Posted =
   | { readonly kind: "answer"; readonly json: unknown }
@@ -17,6 +18,7 @@ export interface PostOptions {
 }
 
 const ANSWER_BYTES_MAX = 16 * 1024 ** 2;
+const WORDS_MAX = 200;
 const TOO_MANY_REQUESTS = 429;
 const SERVER_ERROR = 500;
 
@@ -41,28 +43,11 @@ export async function postJson(
       const again = status >= SERVER_ERROR || status === TOO_MANY_REQUESTS;
       return { kind: "failed", why: `it answered with HTTP status ${status}`, timedOut: false, again };
     }
-    return { kind: "answer", json: JSON.parse(await readBounded(response)) };
+    const answer = await readBounded(response.body ?? [], ANSWER_BYTES_MAX, "the answer");
+    return { kind: "answer", json: JSON.parse(answer.toString()) };
   } catch (error) {
     const timedOut = signal.aborted || timeout.aborted;
-    const why = timedOut ? `no whole answer within ${timeoutMs} ms` : wordsOf(error);
+    const why = timedOut ? `no whole answer within ${timeoutMs} ms` : wordsOf(error).slice(0, WORDS_MAX);
     return { kind: "failed", why, timedOut, again: true };
   }
-}
-
-async function readBounded(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += part.length;
-    if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer has more than ${ANSWER_BYTES_MAX} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString();
-}
-
-/** Of a lost connection the innermost cause says the most. */
-function wordsOf(error: unknown): string {
-  let innermost = error;
-  while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
-  return innermost instanceof Error ? innermost.message.slice(0, 200) : String(innermost);
 }

@@ -8,9 +8,10 @@ import type { Environment, Resource } from "../../../envs/environment.ts";
 import { type Failed, type Facts, unavailable } from "../../../envs/facts.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import type { Registry } from "../../../envs/registry.ts";
+import { unlessAborted } from "../../curriculum/runs/watch.ts";
 import { type AskModel, createEndpoint, type EndpointOptions } from "../chat-endpoint.ts";
 import type { Party } from "../../sharing/fair-turns.ts";
-import type { SampledMetric } from "../../runtime/samples.ts";
+import { countUp, type SampledMetric } from "../../runtime/samples.ts";
 import type { Resources } from "../resources.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import type { MakeResult } from "../../tasks/task.ts";
@@ -138,7 +139,7 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
         shelf.asking ??= askFor(asking, missing).finally(() => {
           shelf.asking = undefined;
         });
-        failure = await unlessAborted(shelf.asking, signal);
+        failure = await (signal === undefined ? shelf.asking : unlessAborted(shelf.asking, signal));
       }
       return places.map((place): MakeResult => {
         const task = give(shelf, place);
@@ -189,7 +190,7 @@ async function request(
       learn(known, examined.task.key.hash);
       shelf.ready.push(examined.task);
       accepted++;
-    } else reasons.set(outcome, (reasons.get(outcome) ?? 0) + 1);
+    } else countUp(reasons, outcome);
     // A search takes up to some milliseconds: others go in between.
     await nextTurn();
   }
@@ -205,14 +206,4 @@ async function request(
 
 function failed(detail: string, retryDelayMs?: number): Failed {
   return unavailable("teacher", detail, retryDelayMs === undefined ? {} : { retryDelayMs });
-}
-
-/** What a promise that never rejects comes to, or undefined once the signal is aborted. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
-  if (signal === undefined) return promise;
-  const { promise: first, resolve } = Promise.withResolvers<T | undefined>();
-  const leave = (): void => resolve(undefined);
-  signal.addEventListener("abort", leave, { once: true });
-  void promise.then(resolve);
-  return first.finally(() => signal.removeEventListener("abort", leave));
 }

@@ -9,7 +9,7 @@ import { addCompanions, type Companions } from "./companions.ts";
 import { checkInternals, listenToStreams, setHttp2Options, watchConnections } from "./internals.ts";
 import { openCalls, screened } from "./messages.ts";
 
-type GrpcConfig = Pick<Config, "host" | "port" | "tls" | "limits" | "drainTimeoutMs">;
+export type GrpcConfig = Pick<Config, "host" | "port" | "tls" | "limits" | "drainTimeoutMs">;
 
 export interface GrpcPort {
   readonly port: number;

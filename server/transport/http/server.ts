@@ -20,7 +20,7 @@ import type { Server as NetServer, Socket } from "node:net";
 import type { Config } from "../../runtime/config.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
 import { version } from "../../runtime/version.ts";
-import { nobody, type RequestHeaders } from "../admission.ts";
+import { nobody } from "../admission.ts";
 import { type Method, methodOf, type TransportContext } from "../call.ts";
 import { CannotListen } from "../cannot-listen.ts";
 import { toConnectError } from "../errors.ts";
@@ -58,7 +58,7 @@ function answerCors(origins: readonly string[], request: IncomingMessage, respon
   return true;
 }
 
-type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins" | "requestTimeoutMs">;
+export type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins" | "requestTimeoutMs">;
 
 /** HTTP/2 streams of one connection, as the contract's gRPC port allows; and how long a connection may be idle. */
 const SESSION_STREAMS_MAX = 128;
@@ -208,11 +208,6 @@ const unread = (request: ByteRequest): ByteRequest => request;
 /** Why a request is refused by its headers. */
 const refusalKey = createContextKey<RpcError | undefined>(undefined);
 
-/** The headers that admission looks at. */
-function headersOf(get: (name: "host" | "origin" | "authorization") => string | undefined): RequestHeaders {
-  return { host: get("host"), origin: get("origin"), authorization: get("authorization") };
-}
-
 /** What is served by path. */
 interface Served {
   readonly routes: Routes;
@@ -261,10 +256,7 @@ async function answerCall(
   const wrongType = contentTypeProblem(method, handler, request.headers["content-type"]);
   if (wrongType !== undefined) return answerText(response, 415, wrongType);
   // Before the body is read: nobody without a token makes us read it.
-  const admitted = admission.admit(
-    headersOf((name) => request.headers[name]),
-    method,
-  );
+  const admitted = admission.admit(request.headers, method);
   const refused = admitted instanceof RpcError ? admitted : undefined;
   const call = new HttpCall(method, { request, response }, admitted instanceof RpcError ? nobody() : admitted);
   if (refused === undefined && traces !== undefined) call.trace(traces, (name) => request.headers[name]?.toString());
@@ -313,10 +305,7 @@ function answerScrape(
   context: TransportContext,
   metrics: Metrics,
 ): void {
-  const admitted = context.admission.admit(
-    headersOf((name) => request.headers[name]),
-    metricsAsked,
-  );
+  const admitted = context.admission.admit(request.headers, metricsAsked);
   if (!(admitted instanceof RpcError)) void answerMetrics(response, context, metrics);
   else answerText(response, admitted.code === "UNAUTHENTICATED" ? 401 : 403, admitted.message);
 }

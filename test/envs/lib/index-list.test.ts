@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { formatIndexList, indexProblem, parseIndexList } from "../../../envs/lib/lists.ts";
+import { formatIntList, indexProblem, parseIntList } from "../../../envs/lib/lists.ts";
 
 test.each([[[]], [[0]], [[3, 0, 2]]])("%j is read as it was written", (list) => {
-  expect(parseIndexList(formatIndexList(list))).toEqual({ kind: "answer", answer: list });
+  expect(parseIntList(formatIntList(list))).toEqual({ kind: "answer", answer: list });
 });
 
 test.each([

@@ -1,0 +1,98 @@
+/** Largest sets of vertices, of which every two are joined or no two are: what cliques and independent sets have in common. */
+import { defineEnvironment } from "../define.ts";
+import type { Generator, Solution, SyncEnvironment } from "../environment.ts";
+import type { Facts } from "../facts.ts";
+import type { AnswerFormat, ChatMessage } from "../prompt.ts";
+import {
+  adjacencyText,
+  adjacent,
+  canonicalGraph,
+  complement,
+  type Graph,
+  graphInvariant,
+  graphMetadata,
+} from "./graph.ts";
+import { greedyClique } from "./greedy-clique.ts";
+import { inlineGraph } from "./inline.ts";
+import { formatIntList as format, type IndexList, indexProblem, parseIntList as parse } from "./lists.ts";
+import { CLIQUE_NODES_MAX, maxClique } from "./max-clique.ts";
+import { taskPrompt } from "./task-prompt.ts";
+
+export interface VertexSetProblem {
+  readonly id: string;
+  readonly version: number;
+  readonly generator: Generator<Graph>;
+  /** Whether every two vertices of a set must be joined; else no two may be. */
+  readonly joined: boolean;
+  /** What a set is called, e.g. "independent set", with its article, and in a word. */
+  readonly name: string;
+  readonly article: "a" | "an";
+  readonly word: string;
+  readonly answerNames: readonly string[];
+  readonly example: { readonly graph: Graph; readonly largest: IndexList };
+}
+
+export function vertexSetEnvironment(problem: VertexSetProblem): SyncEnvironment<Graph, IndexList> {
+  const { id, version, generator, joined, answerNames } = problem;
+  // The independent sets of a graph are the cliques of its complement.
+  const searched = (graph: Graph): Graph => (joined ? graph : complement(graph));
+  return defineEnvironment<Graph, IndexList>({
+    id,
+    version,
+    description: `Find a largest set of vertices of which ${joined ? "every" : "no"} two are joined by an edge.`,
+    goal: "maximize",
+    generator,
+    solver: {
+      solve: (graph, nodesMax = CLIQUE_NODES_MAX): Solution<IndexList> => {
+        const { clique, ...rest } = maxClique(searched(graph), nodesMax);
+        return { answer: clique, value: clique.length, ...rest };
+      },
+      format,
+      // Much as the papers' public code finds a large one.
+      heuristic: (graph) => greedyClique(searched(graph)),
+    },
+    // Any one vertex.
+    trivial: () => 1,
+    inline: inlineGraph,
+    canonical: canonicalGraph,
+    invariant: graphInvariant,
+    render: (graph, answerFormat) => render(problem, graph, answerFormat),
+    metadata: graphMetadata,
+    answerNames,
+    parse,
+    verify: (graph, set) => verify(problem, graph, set),
+    shape: { kind: "choice", count: ({ vertices }) => vertices },
+  });
+}
+
+function render(
+  { joined, name, word, example: { graph: example, largest } }: VertexSetProblem,
+  graph: Graph,
+  answerFormat: AnswerFormat,
+): readonly ChatMessage[] {
+  const text = {
+    question: `Find a largest ${name} in a graph of ${graph.vertices} vertices, numbered from 0 to ${graph.vertices - 1}: as many vertices as possible such that ${joined ? "every" : "no"} two of them are joined by an edge.`,
+    answer: `Write the ${word} as a list of its vertices, in square brackets and separated by commas, in any order and each once.`,
+    notation: "Each line below gives a vertex and, after the colon, the vertices that it is joined to.",
+    exampleTitle: `Example with ${example.vertices} vertices`,
+    example: adjacencyText(example),
+    exampleAnswer: `A largest ${name} is ${format(largest)}, of ${largest.length} vertices.`,
+    instance: adjacencyText(graph),
+  };
+  return taskPrompt(text, answerFormat);
+}
+
+/** Feasible if there is a vertex, none is listed twice, and every two, or no two, are joined. Else the first thing wrong. */
+function verify(problem: VertexSetProblem, graph: Graph, set: IndexList): Facts {
+  const violation = indexProblem(set, graph.vertices, "vertex", "vertices") ?? problemOf(problem, graph, set);
+  return violation === undefined ? { kind: "feasible", objective: set.length } : { kind: "infeasible", violation };
+}
+
+function problemOf({ joined, name, article }: VertexSetProblem, graph: Graph, set: IndexList): string | undefined {
+  if (set.length === 0) return `${article} ${name} has at least one vertex`;
+  for (const [i, b] of set.entries()) {
+    const a = set.slice(0, i).find((other) => adjacent(graph, other, b) !== joined);
+    if (a !== undefined) return `vertices ${a} and ${b} are ${joined ? "not " : ""}joined`;
+  }
+  return undefined;
+}
