@@ -6,7 +6,6 @@
 import { LRUCache } from "lru-cache";
 import type { Failed } from "../../envs/facts.ts";
 import { type AsyncScore, beginScore } from "../../envs/score.ts";
-import { withRemedy } from "./remedy.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/core/feedback.ts";
 import { unlessAborted } from "../curriculum/runs/watch.ts";
 import type { Party } from "../sharing/fair-turns.ts";
@@ -20,6 +19,7 @@ import {
   isFinal,
   type OpenToken,
   type SampleResult,
+  withRemedy,
 } from "./scorer.ts";
 
 /** Who asks. */

@@ -1,5 +1,6 @@
 /** Scores completions of tasks: opens the id, restores the instance, asks the environment; and what comes of them. */
 import { LRUCache } from "lru-cache";
+import { locateAnswers, type Thinking } from "../../envs/answers/locate.ts";
 import type { Environment } from "../../envs/environment.ts";
 import type { Failed } from "../../envs/facts.ts";
 import { askedPlace, changedSources } from "../../envs/asked.ts";
@@ -8,8 +9,15 @@ import { escaped } from "../../envs/lib/words.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
-import { type AsyncScoreTask, type Score, score, type ScoreTask } from "../../envs/score.ts";
-import { withRemedy } from "./remedy.ts";
+import {
+  type AnyScoreTask,
+  type AsyncScoreTask,
+  type Score,
+  score,
+  type ScoreTask,
+  VIOLATION_BYTES_MAX,
+} from "../../envs/score.ts";
+import { clipUtf8 } from "../../envs/lib/text.ts";
 import type { Keyring } from "../tasks/keyring.ts";
 import { openTaskId, type TaskToken } from "../tasks/task-id.ts";
 
@@ -66,6 +74,37 @@ export const bug: Failed = Object.freeze({
   ...({ kind: "failed", reason: "internal", retryable: true } as const),
   detail: "the server failed to score this completion; its log says why",
 });
+
+// A violation of a missed answer names the settings of the run that would have read it.
+
+const THINKINGS: readonly Thinking[] = ["stripped", "required", "prefilled"];
+
+/**
+ * The score with its remedy. An answer that was found and cannot be read has none, nor has a completion that was cut: no
+ * setting finds the answer in it.
+ */
+export function withRemedy(task: AnyScoreTask, completion: string, score: Score): Score {
+  if (score.verdict !== "malformed" || task.wasCut === true) return score;
+  const { problem } = locateAnswers(completion, task.format, task.thinking);
+  // Some problems name their remedy themselves.
+  if (problem === undefined || problem.includes("thinking: ")) return score;
+  return { ...score, violation: clipUtf8(`${score.violation}${remedyOf(task, completion)}`, VIOLATION_BYTES_MAX) };
+}
+
+/** At most two settings that would read an answer of the completion, by the names of run files; empty: none is known to. */
+function remedyOf({ environment, format, thinking = "required" }: AnyScoreTask, completion: string): string {
+  const others = environment.answerFormats.filter((other) => other !== format);
+  const candidates = [
+    ...THINKINGS.map((other) => ({ format, thinking: other, words: `thinking: ${other}` })),
+    ...others.map((other) => ({ format: other, thinking, words: `answer_format: ${other}` })),
+  ];
+  const helping = candidates.filter((each) => locateAnswers(completion, each.format, each.thinking).formatValid);
+  const named = helping.map(({ words }) => words).slice(0, 2);
+  if (named.length > 0) return `; an answer is there that ${named.join(" or ")} would read`;
+  if (format !== "think_answer" || thinking !== "required" || /<\s*\/?\s*think/i.test(completion)) return "";
+  const plain = others.includes("answer_tag") ? " or answer_format: answer_tag" : "";
+  return `; a model that writes no thinking needs thinking: stripped${plain}`;
+}
 
 // Sizes of plain data, for caches that are bounded by memory.
 

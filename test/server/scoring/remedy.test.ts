@@ -6,7 +6,7 @@ import type { SyncEnvironment } from "../../../envs/environment.ts";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";
 import { score as scoreOf, type Score, type ScoreTask } from "../../../envs/score.ts";
-import { withRemedy } from "../../../server/scoring/remedy.ts";
+import { withRemedy } from "../../../server/scoring/scorer.ts";
 
 const environment = countdown as SyncEnvironment;
 const resolved = resolveScheme(environment, "graded", {});
