@@ -3,12 +3,10 @@ import type { Command } from "commander";
 import type { Solution } from "../envs/environment.ts";
 import type { AnyScoreTask } from "../envs/score.ts";
 import type { GradusClient } from "../clients/ts/src/public.ts";
-import { addConnectionOptions } from "./connection.ts";
-import type { ConnectionFlags } from "./connection.ts";
+import { addConnectionOptions, type ConnectionFlags } from "./connection.ts";
 import type { Local } from "./local.ts";
 import { CliProblem, problemOf } from "./problem.ts";
-import { addTaskOptions, taskChoiceOf } from "./task-options.ts";
-import type { TaskFlags } from "./task-options.ts";
+import { addTaskOptions, taskChoiceOf, type TaskFlags } from "./task-options.ts";
 
 export interface LocalTaskFlags extends ConnectionFlags, TaskFlags {
   readonly taskId?: string;

@@ -1,6 +1,5 @@
 /** What commands print. */
-import { toJson } from "@bufbuild/protobuf";
-import type { DescMessage, JsonValue, MessageShape } from "@bufbuild/protobuf";
+import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
 import Table from "cli-table3";
 import { inColour } from "./notes.ts";
 

@@ -38,11 +38,17 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-export function anyNumber(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError("Want a number.");
+/** A finite number for which a condition holds; `wanted` says which, e.g. "a number from 0". */
+export function numberThat(isWanted: (value: number) => boolean, wanted: string): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() !== "" && Number.isFinite(value) && isWanted(value)) return value;
+    throw new InvalidArgumentError(`Want ${wanted}.`);
+  };
 }
+
+export const anyNumber = numberThat(() => true, "a number");
+export const numberFrom0 = numberThat((value) => value >= 0, "a number from 0");
 
 export function thinkingOption(): Option {
   const words = "how much of its thinking a completion holds, as the chat template leaves it (default required)";

@@ -5,8 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { Option } from "commander";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { drawCompletion, drawTask, type Told } from "../../pictures/draw.ts";
 import { isDrawn, noPicture } from "../../pictures/drawings.ts";
@@ -14,8 +13,7 @@ import type { AnyScoreTask } from "../../envs/score.ts";
 import { completionIn } from "../files.ts";
 import { localOf, withClient } from "../connection.ts";
 import type { Local } from "../local.ts";
-import { addLocalTaskOptions, openTask, solutionOf, taskIdOf } from "../local-task.ts";
-import type { LocalTaskFlags } from "../local-task.ts";
+import { addLocalTaskOptions, type LocalTaskFlags, openTask, solutionOf, taskIdOf } from "../local-task.ts";
 import { note } from "../notes.ts";
 import { isShown, show } from "../open.ts";
 import { makeDirectory, writeOut } from "../out.ts";

@@ -1,10 +1,14 @@
 /** gradus export: training data for SFT and RFT, from graded completions or from the solvers' answers. */
-import type { Command } from "commander";
-import { InvalidArgumentError, Option } from "commander";
-import { splitNames } from "../../clients/ts/src/public.ts";
-import type { AnswerFormatName, GradusClient, SplitName } from "../../clients/ts/src/public.ts";
-import { addConnectionOptions, addSuiteOptions, collect, localOf, withClient } from "../connection.ts";
-import type { ConnectionFlags } from "../connection.ts";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type AnswerFormatName, type GradusClient, type SplitName, splitNames } from "../../clients/ts/src/public.ts";
+import {
+  addConnectionOptions,
+  addSuiteOptions,
+  collect,
+  type ConnectionFlags,
+  localOf,
+  withClient,
+} from "../connection.ts";
 import { createBar } from "../bar.ts";
 import { readFilter, type ScoreFilter } from "../export/filter.ts";
 import type { ExportRow } from "../export/rows.ts";
@@ -13,7 +17,7 @@ import { note, warn } from "../notes.ts";
 import { withOut } from "../out.ts";
 import { printJson } from "../print.ts";
 import { CliProblem, problemOf } from "../problem.ts";
-import { answerFormatOption, wholeNumber } from "../task-options.ts";
+import { answerFormatOption, numberFrom0, numberThat, wholeNumber } from "../task-options.ts";
 
 interface Flags extends ConnectionFlags {
   readonly out: string;
@@ -34,22 +38,12 @@ interface Flags extends ConnectionFlags {
   readonly json?: boolean;
 }
 
-function ratio(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && value <= 1 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError("Want a number up to 1; below 0 keeps all.");
-}
+const ratio = numberThat((value) => value <= 1, "a number up to 1; below 0 keeps all");
 
 function condition(text: string, before: readonly ScoreFilter[] = []): readonly ScoreFilter[] {
   const filter = readFilter(text);
   if (filter !== undefined) return [...before, filter];
   throw new InvalidArgumentError("Want a component, a comparison and a number, e.g. 'correctness>=1' or 'reward>0.1'.");
-}
-
-function gap(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && value >= 0 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError("Want a number from 0.");
 }
 
 export function addExport(program: Command): void {
@@ -98,7 +92,7 @@ export function addExport(program: Command): void {
       ).conflicts("solver"),
     )
     .option("--pairs-per-prompt <n>", "with --pairs: at most so many", wholeNumber(1, 1024), 4)
-    .option("--reward-gap <gap>", "with --pairs: the chosen one's reward is greater by more than this", gap, 0)
+    .option("--reward-gap <gap>", "with --pairs: the chosen one's reward is greater by more than this", numberFrom0, 0)
     .option(
       "--per-environment <n>",
       "rows of each environment (default: as many as the scarcest has)",

@@ -1,11 +1,8 @@
 /** gradus step: the worth of a completion. */
-import { Option } from "commander";
-import type { Command } from "commander";
-import { OutcomeSchema } from "../../clients/ts/src/public.ts";
-import type { Outcome, ScoredOutcome } from "../../clients/ts/src/public.ts";
+import { type Command, Option } from "commander";
+import { type Outcome, OutcomeSchema, type ScoredOutcome } from "../../clients/ts/src/public.ts";
 import { completionIn } from "../files.ts";
-import { addConnectionOptions, VERIFIERS_HELP, withClient } from "../connection.ts";
-import type { ConnectionFlags } from "../connection.ts";
+import { addConnectionOptions, type ConnectionFlags, VERIFIERS_HELP, withClient } from "../connection.ts";
 import { baselineText, fields, jsonOf, number, print, printJson, table } from "../print.ts";
 import { OTHER_KEYS } from "../local-task.ts";
 import { CliProblem } from "../problem.ts";

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { AnswerFormatName, Evaluation, EvaluationHandle, ThinkingName } from "../../clients/ts/src/public.ts";
 import { CliProblem } from "../problem.ts";
-import { answerFormatOption, thinkingOption, wholeNumber } from "../task-options.ts";
+import { answerFormatOption, numberFrom0, thinkingOption, wholeNumber } from "../task-options.ts";
 import type { Settings } from "./summary.ts";
 
 /** Options of addModelOptions, as commander gives them. */
@@ -19,12 +19,6 @@ export interface ModelFlags {
   readonly answerFormat?: AnswerFormatName;
   readonly thinking?: ThinkingName;
   readonly json?: boolean;
-}
-
-function numberFrom0(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && value >= 0 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError("Want a number from 0.");
 }
 
 function jsonObject(text: string): Readonly<Record<string, unknown>> {

@@ -34,14 +34,7 @@ export interface Series {
   readonly drawn: readonly number[];
 }
 
-interface Batch {
-  readonly cursor: number;
-  readonly counts: readonly number[];
-  readonly probabilities: readonly number[];
-  readonly values: readonly number[];
-  readonly rewardMean: number | undefined;
-  readonly solvedShare: number | undefined;
-}
+type Batch = Extract<HistoryRecord["kind"], { readonly case: "batch" }>["value"];
 
 /** Changes that happen by themselves, often, and change nothing that is drawn. */
 const PASSED_OVER = ["close_groups"];
@@ -61,12 +54,9 @@ export function seriesOf(drawnArms: readonly DrawnArm[], history: readonly Histo
   const changes: Change[] = [];
   for (const { kind, rolledBack } of history) {
     if (rolledBack) continue;
-    if (kind.case === "batch") {
-      const { cursor, counts, probabilities, values, rewardMean, solvedShare } = kind.value;
-      batches.push({ cursor: Number(cursor), counts, probabilities, values, rewardMean, solvedShare });
-    } else if (kind.case === "control" && !PASSED_OVER.includes(kind.value.kind)) {
+    if (kind.case === "batch") batches.push(kind.value);
+    else if (kind.case === "control" && !PASSED_OVER.includes(kind.value.kind))
       changes.push({ cursor: Number(kind.value.cursor), kind: kind.value.kind });
-    }
   }
   const each = Math.max(1, Math.ceil(batches.length / stepsMax));
   const steps: Step[] = [];
@@ -83,7 +73,7 @@ function stepOf(batches: readonly Batch[], armCount: number): Step {
   const known = (of: (batch: Batch) => number | undefined): number | undefined =>
     mean(batches.map(of).filter((value) => value !== undefined));
   return {
-    cursor: batches[0]?.cursor ?? 0,
+    cursor: Number(batches[0]?.cursor ?? 0),
     tasks,
     shares: counts.map((count) => (tasks === 0 ? 0 : count / tasks)),
     probabilities: arms.map((arm) => known((batch) => batch.probabilities[arm])),

@@ -129,37 +129,43 @@ function leftOut(tasks: readonly Counted[], expected: number): Readonly<Record<s
   return counts;
 }
 
-/** The unweighted mean of each figure over those that have it. */
-export function meanFigures(all: readonly Figures[]): Figures {
+/** A number for each name that some figures have; undefined: none for that name. */
+function forEachName(all: readonly Figures[], of: (name: string) => number | undefined): Figures {
   const names = new Set(all.flatMap((figures) => Object.keys(figures)));
   return Object.fromEntries(
-    [...names].map((name) => [name, mean(all.flatMap((figures) => figures[name] ?? []))] as const),
+    [...names].flatMap((name) => {
+      const number = of(name);
+      return number === undefined ? [] : [[name, number] as const];
+    }),
   );
+}
+
+/** The unweighted mean of each figure over those that have it. */
+export function meanFigures(all: readonly Figures[]): Figures {
+  return forEachName(all, (name) => mean(all.flatMap((figures) => figures[name] ?? [])));
 }
 
 /** The standard error of the mean of each figure that at least two have: their spread over the root of their number. */
 function standardErrors(all: readonly Figures[]): Figures {
-  const names = new Set(all.flatMap((figures) => Object.keys(figures)));
-  const errors = [...names].flatMap((name) => {
+  return forEachName(all, (name) => {
     const values = all.flatMap((figures) => figures[name] ?? []);
-    if (values.length < 2) return [];
+    if (values.length < 2) return undefined;
     const centre = mean(values);
     const squares = values.reduce((sum, value) => sum + (value - centre) ** 2, 0);
-    return [[name, Math.sqrt(squares / (values.length - 1) / values.length)] as const];
+    return Math.sqrt(squares / (values.length - 1) / values.length);
   });
-  return Object.fromEntries(errors);
 }
 
 /** The standard error of the mean over independent rows, for each figure of which every row that has it has an error. */
 function errorsOfMean(rows: readonly ReportRow[]): Figures {
-  const names = new Set(rows.flatMap(({ standardErrors }) => Object.keys(standardErrors)));
-  const errors = [...names].flatMap((name) => {
+  const ofRows = rows.map((row) => row.standardErrors);
+  return forEachName(ofRows, (name) => {
     const having = rows.filter(({ figures }) => name in figures);
-    const all = having.flatMap(({ standardErrors }) => standardErrors[name] ?? []);
-    if (all.length < having.length) return [];
-    return [[name, Math.sqrt(all.reduce((sum, error) => sum + error ** 2, 0)) / having.length] as const];
+    const all = having.flatMap((row) => row.standardErrors[name] ?? []);
+    return all.length < having.length
+      ? undefined
+      : Math.sqrt(all.reduce((sum, error) => sum + error ** 2, 0)) / having.length;
   });
-  return Object.fromEntries(errors);
 }
 
 export interface ReportRow {

@@ -208,25 +208,20 @@ function statisticsOf(
   samples: readonly ScoredCompletion[],
   { scoring: { scheme } }: OpenTask,
 ): GroupStatistics | undefined {
-  const scored = scoredInOrder(samples);
+  const scored = samples.flatMap(({ sampleIndex, result }, place) =>
+    result.kind === "score" ? [{ sampleIndex, place, reward: result.score.reward }] : [],
+  );
   if (scored.length === 0) return undefined;
-  const rewards = scored.map(({ result }) => (result.kind === "score" ? result.score.reward : NaN));
+  // By sampleIndex, so that sums are the same to the bit however the samples were ordered.
+  scored.sort((a, b) => a.sampleIndex - b.sampleIndex);
+  const rewards = scored.map(({ reward }) => reward);
   const { rloo, grpo, mean, std } = advantagesOf(rewards, scheme.scheme.range(scheme.parameters));
-  const statistics = { count: rewards.length, mean, std, rloo, grpo };
-  if (scored === samples) return statistics;
-  const inPlace = (values: readonly number[]) => samples.map((sample) => values[scored.indexOf(sample)]);
-  return { ...statistics, rloo: inPlace(rloo), grpo: inPlace(grpo) };
-}
-
-/** By sampleIndex, so that sums are the same to the bit however the samples were ordered. As nearly always: as they are. */
-function scoredInOrder(samples: readonly ScoredCompletion[]): readonly ScoredCompletion[] {
-  let inOrder = true;
-  for (let i = 0; i < samples.length && inOrder; i++) {
-    const { result, sampleIndex } = samples[i] as ScoredCompletion;
-    inOrder = result.kind === "score" && (i === 0 || (samples[i - 1] as ScoredCompletion).sampleIndex < sampleIndex);
-  }
-  if (inOrder) return samples;
-  return samples.filter(({ result }) => result.kind === "score").sort((a, b) => a.sampleIndex - b.sampleIndex);
+  const inPlace = (values: readonly number[]): readonly (number | undefined)[] => {
+    const placed = new Array<number | undefined>(samples.length).fill(undefined);
+    for (const [i, { place }] of scored.entries()) placed[place] = values[i];
+    return placed;
+  };
+  return { count: rewards.length, mean, std, rloo: inPlace(rloo), grpo: inPlace(grpo) };
 }
 
 /** The run that a group's results are to be recorded in, or why they are not. */
@@ -280,10 +275,7 @@ function resultOf(result: SampleResult, { policyVersion }: Completion): Feedback
     const { reward, solved, quality, scan, verdict, violation } = result.score;
     const found = scan && scanned(scan);
     const isGraded = quality !== Number(solved);
-    // As nearly always: with none of them.
     const isRead = verdict !== "malformed";
-    if (policyVersion === undefined && found === undefined && !isGraded && isRead)
-      return { kind: "reward", reward, solved };
     return {
       kind: "reward",
       reward,

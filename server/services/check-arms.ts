@@ -1,12 +1,11 @@
 /** Tries the arms of a run before it is created: one that gives no tasks is refused, and not found out by a trainer. */
-import { placeOf } from "../curriculum/core/types.ts";
-import type { Arm, RunConfig } from "../curriculum/core/types.ts";
+import { type Arm, placeOf, type RunConfig } from "../curriculum/core/types.ts";
 import type { Wanting } from "../making/ask.ts";
 import type { Maker } from "../making/make.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { RpcError } from "../transport/rpc.ts";
-import { invalid, several } from "./check.ts";
+import { invalid, throwAll } from "./check.ts";
 import { makeError } from "./refusal.ts";
 
 /** Tasks that are looked for in an arm, each with the budget of one. The first is there in all but odd arms. */
@@ -27,9 +26,8 @@ export async function checkArms(
   );
   const failures = tried.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
   const refusals = failures.filter((failure) => failure instanceof RpcError);
-  const [first, ...rest] = refusals;
   if (refusals.length < failures.length) throw failures.find((failure) => !(failure instanceof RpcError));
-  if (first !== undefined) throw several([first, ...rest]);
+  throwAll(refusals);
 }
 
 async function checkArm(

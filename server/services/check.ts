@@ -131,18 +131,8 @@ export function checkGroups(groups: readonly CompletionGroup[], limits: GroupLim
   for (const [i, group] of groups.entries()) {
     checkBytes(group.groupId, GROUP_ID_BYTES_MAX, `groups[${i}].group_id`);
     checkCount(group.completions.length, limits.completionsMax, `groups[${i}].completions`, 1);
-    if (!ascends(group.completions)) checkDistinct(group.completions, `groups[${i}]`);
+    checkDistinct(group.completions, `groups[${i}]`);
   }
-}
-
-/** As nearly all groups do: then none stands there twice. */
-function ascends(completions: readonly Completion[]): boolean {
-  let before = -1;
-  for (const { sampleIndex } of completions) {
-    if (sampleIndex <= before) return false;
-    before = sampleIndex;
-  }
-  return true;
 }
 
 function checkDistinct(completions: readonly Completion[], group: string): void {
@@ -176,6 +166,14 @@ export function readPage(request: PageRequest, defaultSize: number, max: number)
   const after = Buffer.from(request.pageToken, "base64url").toString();
   if (pageToken(after) !== request.pageToken) throw invalid("page_token", "it is not one that this server gave");
   return { size, after };
+}
+
+/** The whole numbers of a page token; none: from the start. */
+export function readPlace(after: string | undefined, length: number): readonly number[] {
+  if (after === undefined) return [];
+  const numbers = after.split(" ").map(Number);
+  if (numbers.length === length && numbers.every((each) => Number.isSafeInteger(each) && each >= 0)) return numbers;
+  throw invalid("page_token", "it is not one that this server gave");
 }
 
 export function pageToken(after: string): string {

@@ -29,6 +29,7 @@ import {
   invalid,
   pageToken,
   readPage,
+  readPlace,
   required,
   toCount,
 } from "./check.ts";
@@ -143,8 +144,7 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
       const runId = readRunId(request);
       const wanted = readWanted(request, runId);
       const { size, after } = readPage(request, PAGE_OF_GROUPS, GROUPS_MAX);
-      const from = after === undefined ? 0 : Number(after);
-      if (!Number.isSafeInteger(from) || from < 0) throw invalid("page_token", "it is not one that this server gave");
+      const [from = 0] = readPlace(after, 1);
       const waitMs = request.wait === undefined ? 0 : checkDuration(request.wait, 0, WAIT_MAX_MS, "wait");
       const found = okOrThrow(await runs.groups(runId, { wanted, from, limit: size, waitMs, signal }));
       const { config, next } = found;
@@ -313,13 +313,12 @@ function stateHandlers(deps: ServiceDeps): Handlers {
     },
     async getHistory(request) {
       const { size, after } = readPage(request, 1000, 10_000);
-      const start = after === undefined ? 0 : Number(after);
-      if (!Number.isSafeInteger(start) || start < 0) throw invalid("page_token", "it is not one that this server gave");
+      const [from = 0] = readPlace(after, 1);
       const merge = checkRange(request.mergeBatches, 0, MERGE_MAX, "merge_batches") || 1;
       const { withoutArms, armGroups } = request;
       checkCount(armGroups.length, ARMS_MAX, "arm_groups");
       armGroups.forEach((group, at) => checkRange(group, 0, armGroups.length - 1, `arm_groups[${at}]`));
-      return history(readRunId(request), { from: start, size, merge, isByArm: !withoutArms, armGroups });
+      return history(readRunId(request), { from, size, merge, isByArm: !withoutArms, armGroups });
     },
   };
 }

@@ -20,6 +20,7 @@ import {
   pageOf,
   pageToken,
   readPage,
+  readPlace,
   required,
 } from "./check.ts";
 import { mapConcurrently } from "./concurrency.ts";
@@ -165,14 +166,6 @@ async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { sign
 
 function readFormat(format: number): AnswerFormat | undefined {
   return format === 0 ? undefined : required(answerFormats.fromWire(format), "answer_format");
-}
-
-/** The numbers of a page token; none: from the start. */
-function readPlace(after: string | undefined, length: number): readonly number[] {
-  if (after === undefined) return [];
-  const numbers = after.split(" ").map(Number);
-  if (numbers.length === length && numbers.every((each) => Number.isSafeInteger(each) && each >= 0)) return numbers;
-  throw invalid("page_token", "it is not one that this server gave");
 }
 
 /** A batch has no window to step out of. */

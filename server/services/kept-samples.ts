@@ -19,7 +19,7 @@ import type { OpenTask } from "../scoring/scorer.ts";
 import { inStretches } from "../sharing/stretches.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { ServiceHandlers } from "../transport/rpc.ts";
-import { checkBytes, invalid, pageToken, readPage } from "./check.ts";
+import { checkBytes, pageToken, readPage, readPlace } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { okOrThrow } from "./refusal.ts";
 import { GROUP_ID_BYTES_MAX, readRunId } from "./run-ids.ts";
@@ -64,9 +64,7 @@ export function keptSampleHandlers(deps: ServiceDeps): Handlers {
     async listRunSamples(request, { signal }) {
       const runId = readRunId(request);
       const { size: limit, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
-      const below = after === undefined ? undefined : Number(after);
-      if (below !== undefined && !Number.isSafeInteger(below))
-        throw invalid("page_token", "it is not one that this server gave");
+      const [below] = readPlace(after, 1);
       const run = okOrThrow(await runs.get(runId));
       const test = testOf(request, run, okOrThrow(await runs.incarnations(runId)));
       const { samples, next } = await kept.list(runId, { below, limit, test });

@@ -27,6 +27,7 @@ import {
   type ListedRun,
   type NewRun,
   runAccess,
+  type RunPage,
   type Snapshot,
   type Store,
   type StoredRun,
@@ -179,11 +180,7 @@ function append(sql: Parts, key: number, append: Append): Appended {
   return "appended";
 }
 
-function list(
-  sql: Parts,
-  afterId: string,
-  limit: number,
-): { readonly runs: readonly ListedRun[]; readonly more: boolean } {
+function list(sql: Parts, afterId: string, limit: number): RunPage {
   const runs: ListedRun[] = [];
   let characters = 0;
   // One more than asked for, to know whether there are more.

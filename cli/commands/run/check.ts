@@ -1,7 +1,6 @@
 /** gradus run check: what is wrong with run files and with the pools that they draw from, without a server. */
 import type { Command } from "commander";
-import type { GradusClient, RunConfig } from "../../../clients/ts/src/public.ts";
-import { Source } from "../../../clients/ts/src/public.ts";
+import { type GradusClient, type RunConfig, Source } from "../../../clients/ts/src/public.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { portKinds } from "../../../server/ports/list.ts";
 import { readPoolPath } from "../../../server/pools/selection.ts";

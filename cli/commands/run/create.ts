@@ -4,7 +4,7 @@ import { type GradusClient, type Run, RunSchema } from "../../../clients/ts/src/
 import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
 import { note } from "../../notes.ts";
 import { ratesIn } from "../../pools/rates.ts";
-import { jsonOf, print, printJson } from "../../print.ts";
+import { jsonOf, print, printJson, terminalWidth } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
 import {
   addChangeOptions,
@@ -15,7 +15,6 @@ import {
   type RunFile,
 } from "../../run-file.ts";
 import { stateLines } from "../../runs/lines.ts";
-import { terminalWidth } from "../../print.ts";
 
 interface Flags extends ChangeFlags {
   readonly runId?: string;

@@ -4,10 +4,9 @@ import type { Command } from "commander";
 import { type HistoryRecord, HistoryRecordSchema, type RunHandle } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { writeOut } from "../../out.ts";
-import { jsonOf, number, print, printJson, table } from "../../print.ts";
+import { jsonOf, number, print, printJson, table, terminalWidth } from "../../print.ts";
 import { drawnColumns, drawnLines } from "../../runs/lines.ts";
 import { type DrawnArm, seriesOf } from "../../runs/series.ts";
-import { terminalWidth } from "../../print.ts";
 
 interface Flags extends ConnectionFlags {
   readonly chart?: string;

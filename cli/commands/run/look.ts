@@ -2,9 +2,8 @@
 import type { Command } from "commander";
 import { type Run, RunSchema } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
-import { jsonOf, print, printJson, table } from "../../print.ts";
+import { jsonOf, print, printJson, table, terminalWidth } from "../../print.ts";
 import { standingText, stateLines, tasksText } from "../../runs/lines.ts";
-import { terminalWidth } from "../../print.ts";
 
 interface Flags extends ConnectionFlags {
   readonly json?: boolean;

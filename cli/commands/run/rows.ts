@@ -1,10 +1,11 @@
 /** gradus run rows and rate-rows: what a run knows of the rows of an arm, and pass rates that it is told. */
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { RowStateSchema } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
 import type { ArmRows } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { rateHistogram, ratesIn } from "../../pools/rates.ts";
 import { jsonOf, print, printJson } from "../../print.ts";
+import { numberThat } from "../../task-options.ts";
 
 interface Flags extends ConnectionFlags {
   readonly samples?: number;
@@ -48,11 +49,10 @@ export function addRows(group: Command): void {
 /** As a server takes it, in words of the option. */
 const SAMPLES_MAX = 1023;
 
-function samplesOf(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && value > 0 && value <= SAMPLES_MAX) return value;
-  throw new InvalidArgumentError(`Want a number above 0 and at most ${SAMPLES_MAX}.`);
-}
+const samplesOf = numberThat(
+  (value) => value > 0 && value <= SAMPLES_MAX,
+  `a number above 0 and at most ${SAMPLES_MAX}`,
+);
 
 function said({ rows, histogram, retired }: ArmRows): string {
   const seen = rows.filter(({ samples }) => samples > 0).length;

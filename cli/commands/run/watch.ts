@@ -4,11 +4,10 @@ import type { Command } from "commander";
 import { type RunConfig, type RunState, RunStateSchema } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { note } from "../../notes.ts";
-import { print } from "../../print.ts";
+import { print, terminalWidth } from "../../print.ts";
 import { follow, type Seen } from "../../runs/follow.ts";
 import { plainLine, stateLines } from "../../runs/lines.ts";
 import { openScreen } from "../../runs/screen.ts";
-import { terminalWidth } from "../../print.ts";
 
 interface Flags extends ConnectionFlags {
   readonly json?: boolean;

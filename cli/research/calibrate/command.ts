@@ -1,6 +1,5 @@
 /** gradus calibrate: parameters for levels, chosen from reports. */
-import type { Command } from "commander";
-import { Option } from "commander";
+import { type Command, Option } from "commander";
 import { type Chosen, type Setting, calibrate, settingsOf } from "./calibrate.ts";
 import { collect } from "../../connection.ts";
 import { print, printJson, table } from "../../print.ts";

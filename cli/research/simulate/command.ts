@@ -1,5 +1,5 @@
 /** gradus simulate: what a run's configuration would draw, and how soon it would arrive, with a simulated student. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { basename } from "node:path";
 import { students } from "../../../server/curriculum/simulation/students.ts";
 import { createBar } from "../../bar.ts";
@@ -9,7 +9,7 @@ import { print, printJson, table } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
 import { addChangeOptions, type ChangeFlags, readRunFile, type RunFile } from "../../run-file.ts";
 import type { Comparison, Side } from "./compare.ts";
-import { wholeNumber } from "../../task-options.ts";
+import { numberThat, wholeNumber } from "../../task-options.ts";
 import { createdOf } from "../../commands/run/create.ts";
 
 interface Flags extends LocalFlags, ChangeFlags {
@@ -64,11 +64,7 @@ function help(): string {
   ].join("\n");
 }
 
-function share(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && value > 0 && value <= 1) return value;
-  throw new InvalidArgumentError("Want a number above 0 and at most 1.");
-}
+const share = numberThat((value) => value > 0 && value <= 1, "a number above 0 and at most 1");
 
 async function simulate(path: string, asked: Flags): Promise<void> {
   const file = readRunFile("<file>", path, asked);

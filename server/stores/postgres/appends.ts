@@ -8,6 +8,7 @@
  * tells whether it is there already: it is never written twice, and never said to be lost while it is there.
  */
 import { randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { type Chain, rowsToWrite, type WrittenRows } from "../chain.ts";
 import { type Append, type Appended, StoreDamaged, type StoredRun, StoreUnavailable, type Turn } from "../store.ts";
 import { bytesOf, WAITING_BYTES_MAX } from "../thread.ts";
@@ -363,15 +364,8 @@ function isOtherEnd(known: End | undefined, { version, hash }: Pick<End, "versio
 
 /** Where runs end, as this process has seen it: whoever is wrong about it meets a conflict. */
 function rememberedEnds() {
-  const ends = new Map<number, End>();
-  const learn = (end: End): void => {
-    ends.delete(end.key);
-    ends.set(end.key, end);
-    for (const key of ends.keys()) {
-      if (ends.size <= ENDS_MAX) break;
-      ends.delete(key);
-    }
-  };
+  const ends = new LRUCache<number, End>({ max: ENDS_MAX });
+  const learn = (end: End): void => void ends.set(end.key, end);
   return {
     of: (key: number) => ends.get(key),
     learn,

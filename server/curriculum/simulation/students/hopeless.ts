@@ -2,7 +2,7 @@
 import { rngFor } from "../../../../envs/lib/rng.ts";
 import { studentOf, type Abilities } from "../law.ts";
 import type { Family } from "../student.ts";
-import { ladder } from "./base.ts";
+import { ladder, unlearnable } from "./base.ts";
 
 /** In logits: solved once in some thousand times, by chance. */
 const NEVER = -8;
@@ -15,12 +15,6 @@ export const student: Family<Abilities> = {
     const law = ladder(places, rng);
     const top = Math.max(...places.map(({ level }) => level));
     const arm = rng.pick(places.flatMap(({ level }, i) => (level === top ? [i] : [])));
-    return studentOf({
-      ...law,
-      start: law.start.with(arm, NEVER),
-      rates: law.rates.with(arm, 0),
-      transfer: law.transfer.map((row) => row.with(arm, 0)),
-      learnable: law.learnable.with(arm, false),
-    });
+    return studentOf(unlearnable(law, arm, NEVER));
   },
 };

@@ -2,7 +2,7 @@
 import { rngFor } from "../../../../envs/lib/rng.ts";
 import { between, studentOf, type Abilities } from "../law.ts";
 import type { Family } from "../student.ts";
-import { ladder } from "./base.ts";
+import { ladder, unlearnable } from "./base.ts";
 
 export const student: Family<Abilities> = {
   name: "misleading arm",
@@ -14,12 +14,6 @@ export const student: Family<Abilities> = {
     const law = ladder(places, rng);
     const bottom = Math.min(...places.map(({ level }) => level));
     const arm = rng.pick(places.flatMap(({ level }, i) => (level === bottom ? [i] : [])));
-    return studentOf({
-      ...law,
-      start: law.start.with(arm, between(rng, -0.3, 0.3)),
-      rates: law.rates.with(arm, 0),
-      transfer: law.transfer.map((row) => row.with(arm, 0)),
-      learnable: law.learnable.with(arm, false),
-    });
+    return studentOf(unlearnable(law, arm, between(rng, -0.3, 0.3)));
   },
 };
