@@ -36,12 +36,13 @@ export interface TestRun {
 }
 
 /** Creates a run. */
-export async function runOf(
-  { curriculum, environments }: Wire,
-  runId: string,
-  over: Readonly<Record<string, unknown>> = {},
-): Promise<TestRun> {
-  await curriculum.createRun({ runId, config: configOf(over) });
+export async function runOf(wire: Wire, runId: string, over: Readonly<Record<string, unknown>> = {}): Promise<TestRun> {
+  await wire.curriculum.createRun({ runId, config: configOf(over) });
+  return handleOf(wire, runId);
+}
+
+/** A run that exists. */
+export function handleOf({ curriculum, environments }: Wire, runId: string): TestRun {
   const step = async ({ taskId, groupId }: Task, sampleIndex: number, completion: string): Promise<Outcome> => {
     const { outcome } = await environments.step({ taskId, groupId, sampleIndex, completion });
     if (outcome === undefined) throw new Error("no outcome");
