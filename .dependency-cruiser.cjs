@@ -109,7 +109,7 @@ module.exports = {
     only(
       "making-knows-no-score",
       "^server/making/",
-      "^(server/(making|sharing|tasks|ports)/|server/runtime/files\\.ts$|server/curriculum/|envs/)",
+      "^(server/(making|sharing|tasks|ports)/|server/(runtime/files|pools/digest)\\.ts$|server/curriculum/|envs/)",
       "Tasks, made by threads.",
     ),
     only(
