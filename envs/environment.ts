@@ -2,7 +2,7 @@
 import type { CutText } from "./answers/instructions.ts";
 import type { Picture } from "./picture.ts";
 import type { Rng } from "./lib/rng.ts";
-import type { Facts, Failed, Parsed } from "./facts.ts";
+import type { Facts, Failed, Malformed, Parsed } from "./facts.ts";
 import type { AnswerFormat, ChatMessage } from "./prompt.ts";
 import type { AskContext, PortName, Ports } from "./ports.ts";
 
@@ -208,7 +208,7 @@ export interface Solver<Instance, Answer> {
 
 /** What a row was read as, and from which columns. */
 export type RowRead<Instance> =
-  | { readonly kind: "malformed"; readonly reason: string }
+  | Malformed
   | {
       readonly kind: "answer";
       readonly answer: Instance;

@@ -1,14 +1,27 @@
 /** What reading and verifying an answer comes to: facts alone, which the reward module prices. */
 
+/** A text that cannot be read, and why. */
+export interface Malformed {
+  readonly kind: "malformed";
+  readonly reason: string;
+}
+
+export function malformed(reason: string): Malformed {
+  return { kind: "malformed", reason };
+}
+
 /** A model's answer text, read. */
-export type Parsed<Answer> =
-  { readonly kind: "answer"; readonly answer: Answer } | { readonly kind: "malformed"; readonly reason: string };
+export type Parsed<Answer> = { readonly kind: "answer"; readonly answer: Answer } | Malformed;
 
 /** What a verifier finds: facts only. The reward module prices them. */
 export type Facts =
   | { readonly kind: "feasible"; readonly objective?: number; readonly info?: Readonly<Record<string, string>> }
   | { readonly kind: "infeasible"; readonly violation: string; readonly info?: Readonly<Record<string, string>> }
   | GradedFacts;
+
+export function infeasible(violation: string): Facts {
+  return { kind: "infeasible", violation };
+}
 
 /** What a grader finds: the components that its environment declares, each with a value or without. */
 export interface GradedFacts {

@@ -3,7 +3,7 @@ import { type Located, locateAnswers, type LocatedSpan, type Thinking, trusting 
 import { stripAnswer } from "./answers/strip.ts";
 import { scanCompletion, type ScannedCompletion, type ScannedSpan } from "./commit.ts";
 import type { AsyncEnvironment, Baseline, Environment, SyncEnvironment, VerifyContext } from "./environment.ts";
-import type { Facts, Failed, GradedFacts, Parsed } from "./facts.ts";
+import { type Facts, type Failed, type GradedFacts, malformed, type Parsed } from "./facts.ts";
 import type { AnswerFormat } from "./prompt.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { clipUtf8, codePointOffsets } from "./lib/text.ts";
@@ -165,10 +165,6 @@ export function beginScore<Instance>(task: AsyncScoreTask<Instance>, completion:
 
 function named({ id, version }: Environment, cause: unknown): Error {
   return new Error(`${id} version ${version}: ${cause instanceof Error ? cause.message : "failed"}`, { cause });
-}
-
-function malformed(reason: string): Findings {
-  return { kind: "malformed", reason };
 }
 
 /** Reads an answer's text, without what people put around it, unless it counts as it stands. */

@@ -1,9 +1,9 @@
 /** An expression as a tree with the value of each part, so that a person sees where it misses the target. */
 import type { Picture, Shape } from "../envs/picture.ts";
-import { assertNever } from "../envs/lib/assert-never.ts";
 import { legendOf, notesOf } from "./lib/picture.ts";
 import { path, rect, segment, text } from "./lib/svg.ts";
 import {
+  combined,
   type CountdownAnswer,
   type Expression,
   formatAnswer,
@@ -11,16 +11,7 @@ import {
   type Operator,
 } from "../envs/countdown/expression.ts";
 import type { CountdownInstance } from "../envs/countdown/instance.ts";
-import {
-  add,
-  divide,
-  equalsInteger,
-  fromInteger,
-  multiply,
-  type Rational,
-  showRational,
-  subtract,
-} from "../envs/lib/rational.ts";
+import { equalsInteger, fromInteger, type Rational, showRational } from "../envs/lib/rational.ts";
 
 // Where the parts of an expression are drawn, and what each is worth.
 
@@ -83,22 +74,6 @@ function depthOf(expression: Expression): number {
   return expression.kind === "number" ? 0 : 1 + Math.max(depthOf(expression.left), depthOf(expression.right));
 }
 
-function combined(operator: Operator, a: Rational | undefined, b: Rational | undefined): Rational | undefined {
-  if (a === undefined || b === undefined) return undefined;
-  switch (operator) {
-    case "+":
-      return add(a, b);
-    case "-":
-      return subtract(a, b);
-    case "*":
-      return multiply(a, b);
-    case "/":
-      return divide(a, b);
-    default:
-      return assertNever(operator);
-  }
-}
-
 /** Lines from each operation to its operands. */
 function linkShapes(nodes: readonly TreeNode[], left: number, top: number): readonly Shape[] {
   const lines = nodes.flatMap(({ x, y, children }) =>
@@ -153,38 +128,34 @@ export function draw(instance: CountdownInstance, answer?: CountdownAnswer, best
 
 /** What the first list holds more often than the second. */
 function lacking(some: readonly number[], others: readonly number[]): readonly number[] {
-  const left = [...others];
-  return some.filter((number) => {
+  return some.filter(beyond(others));
+}
+
+/** Tells of one number after the other whether it is not among these, or comes more often than among them. */
+function beyond(numbers: readonly number[]): (number: number) => boolean {
+  const left = [...numbers];
+  return (number) => {
     const at = left.indexOf(number);
     if (at >= 0) left.splice(at, 1);
     return at < 0;
-  });
+  };
 }
 
 /** The leaves that use a number which is not given, or that is used up by those before. */
 function surplusLeaves(nodes: readonly TreeNode[], numbers: readonly number[]): ReadonlySet<TreeNode> {
-  const left = [...numbers];
-  const leaves = nodes.filter(({ number }) => number !== undefined);
-  return new Set(
-    leaves.filter(({ number }) => {
-      const at = left.indexOf(Math.abs(number as number));
-      if (at >= 0) left.splice(at, 1);
-      return at < 0;
-    }),
-  );
+  const isSurplus = beyond(numbers);
+  return new Set(nodes.filter(({ number }) => number !== undefined && isSurplus(Math.abs(number))));
 }
 
 /** The numbers given, those not used marked, and the target. */
 function givenShapes(numbers: readonly number[], unused: readonly number[], target: number) {
-  const left = [...unused];
+  const isUsed = beyond(unused);
   const start = LEFT + 56;
   const chips = numbers.flatMap((number, i): readonly Shape[] => {
-    const at = left.indexOf(number);
-    if (at >= 0) left.splice(at, 1);
     const x = start + i * (CHIP + 8);
     return [
       rect(x, 4, CHIP, 28, "gd-plain"),
-      ...(at >= 0 ? [rect(x - 3, 1, CHIP + 6, 34, "gd-missing")] : []),
+      ...(isUsed(number) ? [] : [rect(x - 3, 1, CHIP + 6, 34, "gd-missing")]),
       text(x + CHIP / 2, 18, "gd-mid", `${number}`),
     ];
   });

@@ -115,19 +115,17 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const scorers = createScorers(parts, { completionBytesMax, resources, runs });
   const { scorer } = scorers;
   const asyncScorer = spans.scorer(scorers.asyncScorer);
-  const suites = [...loaded.suites, ...(parts.suitesOf?.(pools) ?? [])];
-  const sources = { pools, missingPorts };
-  const evaluating = {
+  const evaluations = createEvaluations({
     store: evaluationStore,
     holds,
     maker,
     scorer,
     asyncScorer,
     registry,
-    suites,
-    sources,
+    suites: [...loaded.suites, ...(parts.suitesOf?.(pools) ?? [])],
+    sources: { pools, missingPorts },
     now: () => clock.now(),
-  };
+  });
   const sizes = { messageBytesMax: config.limits.maxMessageBytes, completionBytesMax };
   const deps: ServiceDeps = {
     facts: { version, commit, store: storeKind(config.store), replicaId: parts.replicaId ?? "", ...sizes },
@@ -145,7 +143,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     runs,
     aside,
     samples,
-    evaluations: createEvaluations(evaluating),
+    evaluations,
     onFailure,
     limits: limitsOf(parts),
     meter: parts.meter,

@@ -347,17 +347,14 @@ async function openPools(
   registry: Registry,
   { log, opened, onPoolProgress }: Pick<Log, "log"> & { opened: OpenedPorts } & Pick<AssembleOptions, "onPoolProgress">,
 ) {
-  const folder = join(dataDir, "pools");
-  const openPorts = async () => opened;
-  const options = {
+  const loaded = await loadPools(registry, named, {
     threads,
     environmentFiles,
     columns,
-    folder,
-    openPorts,
+    folder: join(dataDir, "pools"),
+    openPorts: async () => opened,
     ...(onPoolProgress && { onProgress: onPoolProgress }),
-  };
-  const loaded = await loadPools(registry, named, options);
+  });
   if (loaded.kind === "invalid") throw new StartError(loaded.message);
   for (const pool of loaded.pools.values()) log.info(reportOf(pool), "pool loaded");
   for (const [pool, failure] of loaded.failures)

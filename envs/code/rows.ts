@@ -4,7 +4,7 @@
  */
 import { cutInstructions } from "../answers/instructions.ts";
 import type { RowRead } from "../environment.ts";
-import type { Parsed } from "../facts.ts";
+import { malformed } from "../facts.ts";
 import { type CodeInstance, type CodeLevel, type CodeTest, LIMITS } from "./instance.ts";
 import { exactJson, exactValue } from "./json.ts";
 import { unpackText } from "./pickled.ts";
@@ -74,10 +74,6 @@ function withFound(row: unknown, found: string): unknown {
 }
 
 export const python = { of: pythonIn, told: withFound };
-
-function malformed(reason: string): Parsed<CodeInstance> {
-  return { kind: "malformed", reason };
-}
 
 function bigints(_: string, value: unknown): unknown {
   return typeof value === "bigint" ? `${value}` : value;

@@ -50,8 +50,17 @@ export function evaluate(expression: Expression): Rational | undefined {
   if (expression.kind === "number") return fromInteger(expression.value);
   const left = evaluate(expression.left);
   const right = evaluate(expression.right);
+  return combined(expression.operator, left, right);
+}
+
+/** The exact value of an operation; undefined where one of its parts has none, or it divides by zero. */
+export function combined(
+  operator: Operator,
+  left: Rational | undefined,
+  right: Rational | undefined,
+): Rational | undefined {
   if (left === undefined || right === undefined) return undefined;
-  switch (expression.operator) {
+  switch (operator) {
     case "+":
       return add(left, right);
     case "-":
@@ -61,7 +70,7 @@ export function evaluate(expression: Expression): Rational | undefined {
     case "/":
       return divide(left, right);
     default:
-      return assertNever(expression.operator);
+      return assertNever(operator);
   }
 }
 

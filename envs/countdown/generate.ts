@@ -1,7 +1,7 @@
 /** Random expression trees: the numbers are a tree's leaves, the target is its value (ADSC 3.4). */
 import { defineGenerator } from "../define.ts";
 import type { Level, RowReader, SearchWork } from "../environment.ts";
-import type { Parsed } from "../facts.ts";
+import { malformed, type Parsed } from "../facts.ts";
 import type { Rng } from "../lib/rng.ts";
 import { defineParameters, minMax, type ParametersOf, ranges, wholeNumber } from "../parameters.ts";
 import { type CountdownInstance, LIMITS } from "./instance.ts";
@@ -242,8 +242,4 @@ function shownValue(value: unknown): string {
 
 function isWhole(value: unknown, max: number): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= max;
-}
-
-function malformed(reason: string): Parsed<CountdownInstance> {
-  return { kind: "malformed", reason };
 }

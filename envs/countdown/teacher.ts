@@ -1,6 +1,6 @@
 /** What a teacher model is asked for, and how its reply is read: its tasks are rows, judged as those of a pool. */
 import type { Level, Teaching } from "../environment.ts";
-import type { Parsed } from "../facts.ts";
+import { malformed, type Parsed } from "../facts.ts";
 import type { ChatMessage } from "../prompt.ts";
 import type { Rng } from "../lib/rng.ts";
 import { LIMITS } from "./instance.ts";
@@ -41,8 +41,4 @@ function read(text: string): Parsed<readonly unknown[]> {
   } catch {
     return malformed("what stands between its first [ and its last ] is not JSON");
   }
-}
-
-function malformed(reason: string): Parsed<never> {
-  return { kind: "malformed", reason };
 }

@@ -2,7 +2,7 @@
  * Reads the verdict that a judge model ends its reply with: {"reason": "…", "winner": "A"}. Strict, for a reward hangs on
  * it: only a winner as it was asked for counts, nothing may follow it, and what contradicts itself is no verdict.
  */
-import type { Parsed } from "../facts.ts";
+import { malformed, type Parsed } from "../facts.ts";
 import type { Verdict } from "../ports.ts";
 import { onOneLine } from "./words.ts";
 
@@ -22,19 +22,17 @@ const CLAIM = /"winner"\s*:\s*("[^"]*"|)/g;
 
 const WINNERS: readonly unknown[] = ["A", "B", "tie"] satisfies readonly Verdict["winner"][];
 
-const noVerdict = (reason: string): Parsed<Verdict> => ({ kind: "malformed", reason });
-
 /** Never throws, never evaluates, and is bounded in time by the reply's length. */
 export function readVerdict(reply: string): Parsed<Verdict> {
   const text = withoutThoughts(reply).slice(-READ_MAX);
   let end = text.length;
   while (end > 0 && AROUND.includes(text.charAt(end - 1))) end--;
   const last = lastObject(text.slice(0, end));
-  if (last === undefined) return noVerdict("the reply does not end with a JSON object that names a winner");
+  if (last === undefined) return malformed("the reply does not end with a JSON object that names a winner");
   const { winner, reason } = last.object;
-  if (!WINNERS.includes(winner)) return noVerdict('the winner is none of "A", "B" and "tie"');
+  if (!WINNERS.includes(winner)) return malformed('the winner is none of "A", "B" and "tie"');
   for (const [, claim] of text.matchAll(CLAIM))
-    if (claim !== JSON.stringify(winner)) return noVerdict("the reply holds two verdicts that differ");
+    if (claim !== JSON.stringify(winner)) return malformed("the reply holds two verdicts that differ");
   const said = typeof reason === "string" ? reason : text.slice(0, last.start);
   return { kind: "answer", answer: { winner: winner as Verdict["winner"], reason: inBrief(said) } };
 }

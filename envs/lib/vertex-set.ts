@@ -1,7 +1,7 @@
 /** Largest sets of vertices, of which every two are joined or no two are: what cliques and independent sets have in common. */
 import { defineEnvironment } from "../define.ts";
 import type { Generator, Solution, SyncEnvironment } from "../environment.ts";
-import type { Facts } from "../facts.ts";
+import { type Facts, infeasible } from "../facts.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import {
   adjacencyText,
@@ -85,7 +85,7 @@ function render(
 /** Feasible if there is a vertex, none is listed twice, and every two, or no two, are joined. Else the first thing wrong. */
 function verify(problem: VertexSetProblem, graph: Graph, set: IndexList): Facts {
   const violation = indexProblem(set, graph.vertices, "vertex", "vertices") ?? problemOf(problem, graph, set);
-  return violation === undefined ? { kind: "feasible", objective: set.length } : { kind: "infeasible", violation };
+  return violation === undefined ? { kind: "feasible", objective: set.length } : infeasible(violation);
 }
 
 function problemOf({ joined, name, article }: VertexSetProblem, graph: Graph, set: IndexList): string | undefined {

@@ -1,6 +1,6 @@
 /** The expected answer of a row: bare, or at the end of a worked solution, in the forms that public data have. */
 import { scanBoxes } from "../answers/scan.ts";
-import type { Parsed } from "../facts.ts";
+import { malformed, type Parsed } from "../facts.ts";
 import { numberText } from "../lib/exact-json.ts";
 import { firstThere, isRow, type Row, shown, unpacked } from "../row-columns.ts";
 import { readMath } from "./value.ts";
@@ -105,8 +105,4 @@ function checked({ text, from }: Gold, name: string): Parsed<Gold> {
 
 function gold(text: string, from: string): Parsed<Gold> {
   return { kind: "answer", answer: { text, from } };
-}
-
-function malformed(reason: string): Parsed<never> {
-  return { kind: "malformed", reason };
 }

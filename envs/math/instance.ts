@@ -1,7 +1,7 @@
 /** What a math task is, and how rows of the public schemas are read into it. */
 import { cutInstructions } from "../answers/instructions.ts";
 import type { RowDefinition, RowRead } from "../environment.ts";
-import type { Parsed } from "../facts.ts";
+import { malformed, type Parsed } from "../facts.ts";
 import {
   askedIn,
   CONTEXTS,
@@ -51,10 +51,6 @@ export const LEVELS = [
   { name: "5", description: "Rows of level 5, the hardest." },
   { name: "all", description: "Rows that name no level from 1 to 5." },
 ] as const;
-
-function malformed(reason: string): Parsed<never> {
-  return { kind: "malformed", reason };
-}
 
 export function readRow(row: unknown): RowRead<MathInstance> {
   if (!isRow(row)) return malformed("a row must be an object");

@@ -1,5 +1,5 @@
 /** The options of a row, in whatever form public data have them. */
-import type { Parsed } from "../facts.ts";
+import { malformed, type Parsed } from "../facts.ts";
 import {
   firstThere,
   isPrintedByPython,
@@ -163,8 +163,4 @@ function notAList(from: string, value: unknown): Parsed<never> {
   return malformed(
     `column ${from} must be a list of 2 to ${OPTIONS_MAX} texts, and is ${shown(value)}: gradus pools distract asks a teacher for wrong ones`,
   );
-}
-
-function malformed(reason: string): Parsed<never> {
-  return { kind: "malformed", reason };
 }

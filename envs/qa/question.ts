@@ -3,7 +3,7 @@ import { cutInstructions } from "../answers/instructions.ts";
 import { locateAnswers } from "../answers/locate.ts";
 import { formatInstruction, wrapAnswer } from "../answers/wording.ts";
 import type { Level, RowDefinition, RowRead } from "../environment.ts";
-import type { Parsed } from "../facts.ts";
+import { malformed, type Parsed } from "../facts.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import { keyOf, rngFor } from "../lib/rng.ts";
 import { numberIn } from "../pool-ranks.ts";
@@ -202,8 +202,4 @@ export function placeOfText(question: Question, text: string): number {
 
 function textOf(value: unknown, unitsMax: number): string | undefined {
   return typeof value === "string" && value.length <= unitsMax ? value : undefined;
-}
-
-function malformed(reason: string): Parsed<never> {
-  return { kind: "malformed", reason };
 }

@@ -1,6 +1,6 @@
 /** Which option of a row is the right one: by its text, its letter or label, or its index. */
 import type { RowProof } from "../environment.ts";
-import type { Parsed } from "../facts.ts";
+import { malformed, type Parsed } from "../facts.ts";
 import { firstThere, isRow, isThere, type Row, shown, textIn } from "../row-columns.ts";
 import { normalized } from "./match.ts";
 import { type Options, RIGHT_TEXTS } from "./options.ts";
@@ -155,10 +155,6 @@ function letterPlace(given: unknown, labels: readonly string[] | undefined, coun
 }
 
 const found = (answer: Right): Parsed<Right> => ({ kind: "answer", answer });
-
-function malformed(reason: string): Parsed<never> {
-  return { kind: "malformed", reason };
-}
 
 /** All that `rightOf` looks at. */
 export const RIGHT_COLUMNS: readonly string[] = [...new Set([INDEX, NUMBER, LETTER, ...ANSWERS, ...RIGHT_TEXTS])];

@@ -2,7 +2,7 @@
 import type { Picture, Shape } from "../../envs/picture.ts";
 import type { Graph } from "../../envs/lib/graph.ts";
 import { boxFor, graphPoints, VERTEX_RADIUS } from "./layout.ts";
-import type { Point } from "./picture.ts";
+import { isWithin, type Point } from "./picture.ts";
 import { circle, path, segment, shape, text } from "./svg.ts";
 
 export type Pair = readonly [a: number, b: number];
@@ -16,6 +16,12 @@ export function edgeShapes(
 ): readonly Shape[] {
   const commands = Array.from(edges, ([a, b]) => between(points[a] as Point, points[b] as Point));
   return commands.length === 0 ? [] : [path(commands, className, width)];
+}
+
+/** The steps of a round trip between vertices that exist, the one back to the first included. */
+export function stepsOf(trip: readonly number[], vertices: number): readonly Pair[] {
+  const steps = trip.map((from, i): Pair => [from, trip[(i + 1) % trip.length] as number]);
+  return steps.filter(([a, b]) => isWithin(a, vertices) && isWithin(b, vertices) && a !== b);
 }
 
 export function between(a: Point, b: Point): string {

@@ -1,7 +1,7 @@
 /** A cycle as a circle, so that a person sees where it goes along no edge, and which vertices it leaves out. */
 import type { Picture } from "../../envs/picture.ts";
 import { adjacent, type Graph, pairs } from "../../envs/lib/graph.ts";
-import { CHOSEN_VERTEX, drawPlain, edgeShapes, type Pair, PLAIN_VERTEX, vertexShapes } from "../lib/graph.ts";
+import { CHOSEN_VERTEX, drawPlain, edgeShapes, type Pair, PLAIN_VERTEX, stepsOf, vertexShapes } from "../lib/graph.ts";
 import { circleRadius, onCircle, spread, VERTEX_RADIUS } from "../lib/layout.ts";
 import { legendOf, noteOf, notesOf, type Point, tally, type Tally, timesText } from "../lib/picture.ts";
 import type { Cycle } from "../../envs/np/hamiltonian/verify.ts";
@@ -12,7 +12,7 @@ export function draw(graph: Graph, cycle?: Cycle, best?: Cycle): Picture {
   const visits = tally(cycle, graph.vertices);
   const { times, outside, distinct } = visits;
   const { points, side } = placed(visits);
-  const steps = stepsOf(graph, cycle);
+  const steps = stepsOf(cycle, graph.vertices);
   const [along, missing] = [
     steps.filter(([a, b]) => adjacent(graph, a, b)),
     steps.filter(([a, b]) => !adjacent(graph, a, b)),
@@ -56,13 +56,6 @@ function placed({ distinct, times }: Tally): { readonly points: readonly Point[]
   const apart = spread(rings, { width: side, height: side });
   for (const [i, vertex] of left.entries()) points[vertex] = apart[i] as Point;
   return { points, side };
-}
-
-/** The steps between vertices that exist, the one back to the first included. */
-function stepsOf(graph: Graph, cycle: Cycle): readonly Pair[] {
-  const steps = cycle.map((from, i): Pair => [from, cycle[(i + 1) % cycle.length] as number]);
-  const exists = (v: number): boolean => v >= 0 && v < graph.vertices;
-  return steps.filter(([a, b]) => exists(a) && exists(b) && a !== b);
 }
 
 /** For each vertex left out, the first step that could go by way of it. */

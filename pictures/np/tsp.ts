@@ -1,8 +1,8 @@
 /** A tour over cities placed by their distances, so that a person sees where it goes far, and what it visits twice. */
 import type { Picture, Shape } from "../../envs/picture.ts";
-import { edgeShapes, type Pair, PLAIN_VERTEX, vertexShapes } from "../lib/graph.ts";
+import { edgeShapes, type Pair, PLAIN_VERTEX, stepsOf, vertexShapes } from "../lib/graph.ts";
 import { boxFor, embed, fitted, spread } from "../lib/layout.ts";
-import { isWithin, legendOf, noteOf, notesOf, tally, timesText } from "../lib/picture.ts";
+import { legendOf, noteOf, notesOf, tally, timesText } from "../lib/picture.ts";
 import { rect, text } from "../lib/svg.ts";
 import { distanceBetween, type TspInstance } from "../../envs/np/tsp/generate.ts";
 import type { Tour } from "../../envs/np/tsp/verify.ts";
@@ -16,8 +16,8 @@ export function draw(instance: TspInstance, tour?: Tour, best?: Tour): Picture {
   const box = boxFor(cities);
   const points = spread(fitted(embed(cities, embeddable(instance)), box), box);
   const { times, outside, distinct } = tally(tour ?? [], cities);
-  const steps = stepsOf(instance, tour ?? []);
-  const bestSteps = stepsOf(instance, best ?? []);
+  const steps = stepsOf(tour ?? [], cities);
+  const bestSteps = stepsOf(best ?? [], cities);
   const [known, own] = [new Set(bestSteps.map(nameOf)), new Set(steps.map(nameOf))];
   const shared = steps.filter((step) => best === undefined || known.has(nameOf(step)));
   const other = steps.filter((step) => best !== undefined && !known.has(nameOf(step)));
@@ -62,12 +62,6 @@ function embeddable(instance: TspInstance): (a: number, b: number) => number {
   for (const distance of instance.distances) sum += distance;
   const least = Math.max(1, sum / Math.max(1, instance.distances.length)) * 0.15;
   return (a, b) => Math.max(least, distanceBetween(instance, a, b));
-}
-
-/** The steps between cities that exist, the one back to the first included. */
-function stepsOf({ cities }: TspInstance, tour: Tour): readonly Pair[] {
-  const steps = tour.map((from, i): Pair => [from, tour[(i + 1) % tour.length] as number]);
-  return steps.filter(([a, b]) => isWithin(a, cities) && isWithin(b, cities) && a !== b);
 }
 
 /** From each city to the two that are nearest. */

@@ -70,7 +70,7 @@ function digestOfFiles(files: readonly (string | URL)[], of = ""): string {
 export function cachePath(folder: string, key: CacheKey): string {
   const { environment, version, code, content, selection } = key;
   const all = JSON.stringify([FORMAT, environment, version, code, content, selection]);
-  return join(folder, `${createHash("sha256").update(all).digest("hex").slice(0, 32)}${SUFFIX}`);
+  return join(folder, `${hash("sha256", all).slice(0, 32)}${SUFFIX}`);
 }
 
 const NAMES = [
@@ -215,7 +215,7 @@ export function readChecks(path: string): KeptChecks | undefined {
   try {
     const { digest, checks } = JSON.parse(readFileSync(checksPath(path), "utf8")) as ChecksFile;
     touch(checksPath(path));
-    return digest === digestOf(checks) ? (JSON.parse(checks) as KeptChecks) : undefined;
+    return digest === hash("sha256", checks) ? (JSON.parse(checks) as KeptChecks) : undefined;
   } catch {
     return undefined;
   }
@@ -229,14 +229,10 @@ interface ChecksFile {
 
 export function writeChecks(folder: string, path: string, kept: KeptChecks): void {
   const checks = JSON.stringify(kept);
-  const file: ChecksFile = { digest: digestOf(checks), checks };
+  const file: ChecksFile = { digest: hash("sha256", checks), checks };
   writeKept(folder, checksPath(path), (descriptor) =>
     writeAll(descriptor, new TextEncoder().encode(JSON.stringify(file))),
   );
-}
-
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array | Uint32Array | Float64Array): Uint8Array {

@@ -10,10 +10,6 @@ import { ConfigProblem, isWebAddress, type OptionSpec } from "../runtime/values.
 
 export type PortOptions = Readonly<Record<string, OptionSpec<unknown>>>;
 
-export type ValuesOf<Table extends PortOptions> = {
-  readonly [K in keyof Table]: Table[K] extends OptionSpec<infer T> ? T : never;
-};
-
 /** What the operator says otherwise than the environments that ask it. */
 export type PortLimits = Partial<Pick<Resource, "concurrencyMax" | "waitingMax" | "timeLimitMs">>;
 

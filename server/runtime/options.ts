@@ -19,6 +19,7 @@ import {
   origin,
   storeAddress,
   text,
+  type ValuesOf,
 } from "./values.ts";
 
 const KiB = 1024;
@@ -31,12 +32,7 @@ export const configOptions = optionTable({
     description: "address to listen on; off loopback a client CA or a token is needed, or --insecure",
     defaultValue: "127.0.0.1",
   }),
-  port: integer({
-    description: "gRPC port; 0: any free one",
-    min: 0,
-    max: 65535,
-    defaultValue: 50051,
-  }),
+  port: integer({ description: "gRPC port; 0: any free one", min: 0, max: 65535, defaultValue: 50051 }),
   httpPort: integer({
     description: "port of the page, Connect, gRPC-Web, /metrics, /livez and /readyz; 0: any free one",
     min: 0,
@@ -91,10 +87,7 @@ export const configOptions = optionTable({
     description:
       "replace the servers of the same store that differ (in version, environments, pools or keys): they take no more calls once this one is there; without it this one is refused",
   }),
-  tlsCert: optionalText({
-    placeholder: "file",
-    description: "certificate chain in PEM, for both ports",
-  }),
+  tlsCert: optionalText({ placeholder: "file", description: "certificate chain in PEM, for both ports" }),
   tlsKey: optionalText({ placeholder: "file", description: "the certificate's private key in PEM" }),
   tlsClientCa: optionalText({
     placeholder: "file",
@@ -131,18 +124,8 @@ export const configOptions = optionTable({
     max: 1024 * MiB,
     defaultValue: 64 * MiB,
   }),
-  maxGroups: integer({
-    description: "groups in a message",
-    min: 1,
-    max: 65536,
-    defaultValue: 1024,
-  }),
-  maxCompletions: integer({
-    description: "completions of a group",
-    min: 1,
-    max: 65536,
-    defaultValue: 1024,
-  }),
+  maxGroups: integer({ description: "groups in a message", min: 1, max: 65536, defaultValue: 1024 }),
+  maxCompletions: integer({ description: "completions of a group", min: 1, max: 65536, defaultValue: 1024 }),
   maxCompletionBytes: bytes({
     description: "longest completion, in UTF-8",
     min: 1,
@@ -259,12 +242,8 @@ export const configOptions = optionTable({
   }),
 });
 
-type Table = typeof configOptions;
-export type OptionName = keyof Table;
-/** The options' values by name. */
-export type OptionValues = {
-  readonly [K in OptionName]: Table[K] extends OptionSpec<infer T> ? T : never;
-};
+export type OptionName = keyof typeof configOptions;
+export type OptionValues = ValuesOf<typeof configOptions>;
 
 /** Where an option stands in the help text: the first line whose beginning its flag has. */
 const GROUPS: readonly (readonly [title: string, flags: RegExp])[] = [

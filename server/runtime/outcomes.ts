@@ -36,28 +36,14 @@ interface Counts extends GroupTally {
 }
 
 export function createOutcomeMeter(registry: Registry): OutcomeMeter {
-  // By environment, then level and source: a group looks for nothing that would have to be put together first.
-  const all = new Map<string, Map<string, Map<string, Counts>>>();
-  const each = (): readonly Counts[] =>
-    [...all.values()].flatMap((levels) => [...levels.values()].flatMap((sources) => [...sources.values()]));
-  registerSamples(registry, ...outcomeMetrics(each));
+  const all = new Map<string, Counts>();
+  registerSamples(registry, ...outcomeMetrics(() => [...all.values()]));
   return ({ environment, level, source }) => {
-    const levels = within(all, environment);
-    const sources = within(levels, level);
-    const known = sources.get(source);
-    if (known !== undefined) return known;
-    const counts = newCounts({ environment, level, source });
-    sources.set(source, counts);
+    const key = JSON.stringify([environment, level, source]);
+    const counts = all.get(key) ?? newCounts({ environment, level, source });
+    all.set(key, counts);
     return counts;
   };
-}
-
-function within<T>(maps: Map<string, Map<string, T>>, key: string): Map<string, T> {
-  const known = maps.get(key);
-  if (known !== undefined) return known;
-  const made = new Map<string, T>();
-  maps.set(key, made);
-  return made;
 }
 
 function newCounts(kind: OutcomeKind): Counts {
@@ -73,7 +59,9 @@ function newCounts(kind: OutcomeKind): Counts {
       if (solved) counts.solved += 1;
     },
     noReward(reason, resource) {
-      countUp(within(counts.reasons, reason), resource);
+      const resources = counts.reasons.get(reason) ?? new Map<string, number>();
+      counts.reasons.set(reason, resources);
+      countUp(resources, resource);
     },
   };
   return counts;

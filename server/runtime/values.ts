@@ -27,6 +27,11 @@ export interface OptionSpec<T> extends UnnamedOption<T> {
   readonly flag: string;
 }
 
+/** The values of a table's options, by name. */
+export type ValuesOf<Table extends Readonly<Record<string, OptionSpec<unknown>>>> = {
+  readonly [K in keyof Table]: Table[K] extends OptionSpec<infer T> ? T : never;
+};
+
 /** Gives each option its flag, e.g. "max-groups" to maxGroups: commander calls an option's value so. */
 export function optionTable<const Table extends Readonly<Record<string, UnnamedOption<unknown>>>>(table: Table) {
   const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

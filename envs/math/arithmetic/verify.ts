@@ -1,5 +1,5 @@
 /** Reads the value that an answer gives, and compares it with that of the expression. */
-import type { Facts, Parsed } from "../../facts.ts";
+import { type Facts, malformed, type Parsed } from "../../facts.ts";
 import { gradeValues, mayName, namedValue, numeralOf } from "../numeral.ts";
 import type { Node } from "../syntax.ts";
 import { readMath } from "../value.ts";
@@ -45,8 +45,4 @@ function withoutExpression(text: string, expression: Expression): string {
   const characters = [...textOf(expression).replace(/\s/g, "")];
   const spaced = characters.map((character) => character.replace(SPECIAL, "\\$&")).join("\\s{0,3}");
   return text.replace(new RegExp(`^([\\s$]{0,8})${spaced}\\s{0,3}=`), "$1");
-}
-
-function malformed(reason: string): Parsed<never> {
-  return { kind: "malformed", reason };
 }

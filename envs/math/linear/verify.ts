@@ -1,5 +1,5 @@
 /** Reads the values that an answer gives the unknowns, and compares them with the solution. */
-import type { Facts, Parsed } from "../../facts.ts";
+import { type Facts, malformed, type Parsed } from "../../facts.ts";
 import { gradeValues, isNamed, namedValue, numeralOf, valueOfNumeral, wrongFacts } from "../numeral.ts";
 import type { Rational } from "../numbers/rational.ts";
 import type { Node, Relation as Sign } from "../syntax.ts";
@@ -50,10 +50,6 @@ export function verify(instance: LinearInstance, { relation, values }: LinearAns
   const wrong = (value: string, i: number): string => `${instance.names[i]} ${relation} ${value} does not hold`;
   if (relation === solved.relation) return gradeValues(solved.values, values, wrong);
   return wrongFacts(wrong((values[0] ?? "").slice(0, 100), 0));
-}
-
-function malformed(reason: string): Parsed<never> {
-  return { kind: "malformed", reason };
 }
 
 type Given = Pick<LinearAnswer, "relation" | "values">;

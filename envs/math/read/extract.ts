@@ -2,7 +2,7 @@
 import { stripAnswer, textOfObject } from "../../answers/strip.ts";
 import { introduces } from "../../answers/leading.ts";
 import { isDenied, isTakenBack } from "../../answers/taken-back.ts";
-import type { Parsed } from "../../facts.ts";
+import { malformed, type Parsed } from "../../facts.ts";
 import { isScale } from "./amount-words.ts";
 
 /** Longer answers say more than a value. */
@@ -74,10 +74,6 @@ function fitting(texts: readonly string[]): Parsed<readonly string[]> {
   if (longest > LENGTH_MAX) return malformed(`it has ${longest} characters, and the limit is ${LENGTH_MAX}`);
   if (texts.some(isTakenBack)) return malformed("it takes its answer back, or goes on to another");
   return texts.some((text) => text.trim() === "") ? malformed("it is empty") : { kind: "answer", answer: texts };
-}
-
-function malformed(reason: string): Parsed<never> {
-  return { kind: "malformed", reason };
 }
 
 /** What stands in boxes, each text once; or what is wrong with them. In time linear in the text's length. */

@@ -1,4 +1,5 @@
 /** Cuts the text of an answer into tokens: LaTeX, Unicode and plain text alike. Time is linear in the text's length. */
+import type { Malformed } from "../../facts.ts";
 import { isSpace, narrow } from "../../lib/text.ts";
 import {
   CHARACTERS,
@@ -25,9 +26,7 @@ import { countedWord, decoratedName, foreignWord, isOrdinalOf, letterTokens, tex
 import { settledAll } from "./settle.ts";
 import { push, put, type Sink, type Style, type Token } from "./tokens.ts";
 
-export type Lexed =
-  | { readonly kind: "tokens"; readonly tokens: readonly Token[] }
-  | { readonly kind: "malformed"; readonly reason: string };
+export type Lexed = { readonly kind: "tokens"; readonly tokens: readonly Token[] } | Malformed;
 
 const TOKENS_MAX = 3_000;
 const DOUBLE_SIGNS_MAX = 12;

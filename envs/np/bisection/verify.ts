@@ -1,5 +1,5 @@
 /** What holds of two sides: facts only. */
-import type { Facts, Parsed } from "../../facts.ts";
+import { type Facts, infeasible, type Parsed } from "../../facts.ts";
 import {
   type Cursor,
   foundInstead,
@@ -36,10 +36,6 @@ export function verify(instance: BisectionInstance, sides: Sides): Facts {
     );
   }
   return { kind: "feasible", objective: cutWeight(instance, side) };
-}
-
-function infeasible(violation: string): Facts {
-  return { kind: "infeasible", violation };
 }
 
 // Answers, read and written.

@@ -1,5 +1,5 @@
 /** What holds of a cycle: facts only. */
-import type { Facts } from "../../facts.ts";
+import { type Facts, infeasible } from "../../facts.ts";
 import { adjacent, type Graph } from "../../lib/graph.ts";
 import { type CycleList, indexProblem } from "../../lib/lists.ts";
 
@@ -9,7 +9,7 @@ export type Cycle = CycleList;
 /** Feasible if at least three different vertices are each joined to the next, and the last to the first. */
 export function verify(graph: Graph, cycle: Cycle): Facts {
   const violation = indexProblem(cycle, graph.vertices, "vertex", "vertices") ?? cycleProblem(graph, cycle);
-  return violation === undefined ? { kind: "feasible", objective: cycle.length } : { kind: "infeasible", violation };
+  return violation === undefined ? { kind: "feasible", objective: cycle.length } : infeasible(violation);
 }
 
 /** What is wrong with a list of different vertices as a cycle; undefined: nothing. */

@@ -1,5 +1,5 @@
 /** What holds of a tour: facts only. */
-import type { Facts } from "../../facts.ts";
+import { type Facts, infeasible } from "../../facts.ts";
 import type { CycleList } from "../../lib/lists.ts";
 import { tourLength, type TspInstance } from "./generate.ts";
 
@@ -20,8 +20,4 @@ export function verify(instance: TspInstance, tour: Tour): Facts {
   const missed = visited.indexOf(0);
   if (missed >= 0) return infeasible(`city ${missed} is never visited`);
   return { kind: "feasible", objective: tourLength(instance, tour) };
-}
-
-function infeasible(violation: string): Facts {
-  return { kind: "infeasible", violation };
 }

@@ -1,6 +1,6 @@
 /** The judge as an operator has it: a model that compares texts. */
-import { ConfigProblem, decimal, integer, optionalText, optionTable } from "../../runtime/values.ts";
-import { type PortKind, readEndpoint, type ValuesOf } from "../kind.ts";
+import { ConfigProblem, decimal, integer, optionalText, optionTable, type ValuesOf } from "../../runtime/values.ts";
+import { type PortKind, readEndpoint } from "../kind.ts";
 import type { JudgeConfig } from "./judge.ts";
 
 const options = optionTable({
@@ -30,12 +30,7 @@ const options = optionTable({
     max: 4096,
     defaultValue: 16,
   }),
-  judgeTemperature: decimal({
-    description: "temperature of the judge",
-    min: 0,
-    max: 2,
-    defaultValue: 0.4,
-  }),
+  judgeTemperature: decimal({ description: "temperature of the judge", min: 0, max: 2, defaultValue: 0.4 }),
   judgePriceIn: decimal({
     description: "dollars for a million tokens of the judge's prompts, for /metrics",
     min: 0,

@@ -19,9 +19,12 @@ type Settle<Answer> = (answer: Answer | Failure) => void;
 
 const named = ({ id: environment, version, digest }: AskedEnvironment) => ({ environment, version, digest });
 
-// What a response comes to, whichever way it came. Undefined: nothing is set in it.
+// What a response comes to, whichever way it came.
 
-export function generatedOf({ result }: GenerateResponse): Generated | undefined {
+/** A response in which nothing is set. */
+const EMPTY: Failure = Object.freeze(failure("raised", "the provider's answer says nothing"));
+
+export function generatedOf({ result }: GenerateResponse): Generated {
   switch (result.case) {
     case "made":
       return { kind: "made", instance: result.value };
@@ -30,18 +33,18 @@ export function generatedOf({ result }: GenerateResponse): Generated | undefined
     case "failure":
       return failureOfWire(result.value);
     case undefined:
-      return undefined;
+      return EMPTY;
   }
 }
 
-export function verifiedOf({ result }: VerifyResponse): Verified | undefined {
+export function verifiedOf({ result }: VerifyResponse): Verified {
   if (result.case === "facts") return { kind: "facts", facts: result.value };
-  return result.case === "failure" ? failureOfWire(result.value) : undefined;
+  return result.case === "failure" ? failureOfWire(result.value) : EMPTY;
 }
 
-export function drawnOf({ result }: DrawResponse): Drawn | undefined {
+export function drawnOf({ result }: DrawResponse): Drawn {
   if (result.case === "svg") return { kind: "svg", svg: result.value };
-  return result.case === "failure" ? failureOfWire(result.value) : undefined;
+  return result.case === "failure" ? failureOfWire(result.value) : EMPTY;
 }
 
 export function generateItem(
@@ -72,7 +75,7 @@ export function generateItem(
       },
     }),
     read: (content, place) =>
-      content.case === "generated" && content.value.index === place ? (generatedOf(content.value) ?? EMPTY) : undefined,
+      content.case === "generated" && content.value.index === place ? generatedOf(content.value) : undefined,
   });
 }
 
@@ -97,7 +100,7 @@ export function verifyItem(
     frameOf: (items) => verifyFrame(environment, instance, items as readonly AnswerItem[]),
     read: (content, place) => {
       const response = responseAt(content, place);
-      return response && (verifiedOf(response) ?? EMPTY);
+      return response && verifiedOf(response);
     },
   });
 }
@@ -152,11 +155,8 @@ export function drawItem(
           ...(answer !== undefined && { answer }),
         },
       }),
-      read: (content) => (content.case === "drawn" ? (drawnOf(content.value) ?? EMPTY) : undefined),
+      read: (content) => (content.case === "drawn" ? drawnOf(content.value) : undefined),
     };
     return item;
   };
 }
-
-/** A response in which nothing is set. */
-const EMPTY: Failure = Object.freeze(failure("raised", "the provider's answer says nothing"));

@@ -97,7 +97,7 @@ class Remote {
           { deadline: Date.now() + lateMs(limits.generateMs) },
           signal,
         );
-        return "failure" in drawn ? drawn : (drawnOf(drawn) ?? EMPTY);
+        return "failure" in drawn ? drawn : drawnOf(drawn);
       },
       probe: () => this.#probe(),
       close: async () => {
@@ -141,7 +141,7 @@ class Remote {
       return this.#client.makeServerStreamRequest(...wire, request, this.#metadata);
     };
     const ended = await this.#stream(open, lateMs(limits.generateMs), options.signal, (response) =>
-      take(results, response.index, generatedOf(response as GenerateResponse) ?? EMPTY),
+      take(results, response.index, generatedOf(response as GenerateResponse)),
     );
     return results.map((result) => result ?? ended);
   }
@@ -181,7 +181,7 @@ class Remote {
       return stream;
     };
     const ended = await this.#stream(open, lateMs(limits.verifyMs), NEVER, (response) => {
-      const verified = verifiedOf(response as VerifyResponse) ?? EMPTY;
+      const verified = verifiedOf(response as VerifyResponse);
       const wrong = take(results, response.index, verified);
       if (wrong === undefined) answers[response.index]?.settle(verified);
       return wrong;
@@ -241,7 +241,6 @@ class Remote {
 }
 
 const NEVER = new AbortController().signal;
-const EMPTY: Failure = Object.freeze(failure("raised", "the provider's answer says nothing"));
 
 function lateMs(limitMs: number): number {
   return limitMs * LATE_FACTOR + LATE_MS;

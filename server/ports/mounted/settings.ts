@@ -2,8 +2,16 @@
 import { availableParallelism } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { readOptionFile } from "../../runtime/files.ts";
-import { ConfigProblem, flag, integer, list, namedPath, optionTable, type Parsed } from "../../runtime/values.ts";
-import type { ValuesOf } from "../kind.ts";
+import {
+  ConfigProblem,
+  flag,
+  integer,
+  list,
+  namedPath,
+  optionTable,
+  type Parsed,
+  type ValuesOf,
+} from "../../runtime/values.ts";
 
 /** A provider that a server starts itself. */
 export interface HostMount {

@@ -1,7 +1,7 @@
 /** The sandbox as an operator has it: where programs are run. */
 import { availableParallelism } from "node:os";
-import { ConfigProblem, integer, isWebAddress, optionTable, text } from "../../runtime/values.ts";
-import type { PortKind, ValuesOf } from "../kind.ts";
+import { ConfigProblem, integer, isWebAddress, optionTable, text, type ValuesOf } from "../../runtime/values.ts";
+import type { PortKind } from "../kind.ts";
 import { interpreterOf } from "../mounted/settings.ts";
 import { noSandbox, type SandboxSettings } from "./settings.ts";
 

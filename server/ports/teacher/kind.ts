@@ -1,7 +1,7 @@
 /** The teacher as an operator has it: a model that is asked for tasks. */
-import { integer, optionalText, optionTable } from "../../runtime/values.ts";
+import { integer, optionalText, optionTable, type ValuesOf } from "../../runtime/values.ts";
 import type { EndpointOptions } from "../chat-endpoint.ts";
-import { type PortKind, readEndpoint, type ValuesOf } from "../kind.ts";
+import { type PortKind, readEndpoint } from "../kind.ts";
 
 const options = optionTable({
   teacherUrl: optionalText({
@@ -9,10 +9,7 @@ const options = optionTable({
     description:
       "base URL of an OpenAI-compatible endpoint that is asked for tasks of SOURCE_TEACHER, e.g. http://localhost:8000/v1",
   }),
-  teacherModel: optionalText({
-    placeholder: "name",
-    description: "the model that is asked there",
-  }),
+  teacherModel: optionalText({ placeholder: "name", description: "the model that is asked there" }),
   teacherKey: optionalText({
     placeholder: "key",
     description: "the endpoint's key; better by its variable, for others see flags",
