@@ -104,7 +104,7 @@ export function addExport(program: Command): void {
 }
 
 async function exportData(flags: Flags): Promise<void> {
-  const { formatOf, createRowWriter } = await import("../export/write.ts");
+  const { createWriter, formatOf, rowColumns } = await import("../export/write.ts");
   const { out, solver = false, evaluationId } = flags;
   const format = formatOf(out);
   if (format === undefined) throw new CliProblem("usage", `--out must end in .jsonl or .parquet; got '${out}'`);
@@ -114,7 +114,7 @@ async function exportData(flags: Flags): Promise<void> {
     throw new CliProblem("usage", "--pairs are of an evaluation's completions: give --evaluation-id");
   const written = await withOut("--out", out, (path) => {
     if (flags.pairs === true && evaluationId !== undefined) return exportPairs(flags, evaluationId, path);
-    return exportRows(flags, createRowWriter(path, format));
+    return exportRows(flags, createWriter(path, format, rowColumns));
   });
   if (flags.json) printJson({ file: out, ...written.figures });
   else note(written.words);
@@ -138,7 +138,7 @@ async function exportRows(flags: Flags, writer: RowWriter): Promise<Written> {
 }
 
 async function exportPairs(flags: Flags, evaluationId: string, path: string): Promise<Written> {
-  const [{ createPairWriter, formatOf }, { pairsOf }] = await Promise.all([
+  const [{ createWriter, formatOf, pairColumns }, { pairsOf }] = await Promise.all([
     import("../export/write.ts"),
     import("../export/pairs.ts"),
   ]);
@@ -147,7 +147,7 @@ async function exportPairs(flags: Flags, evaluationId: string, path: string): Pr
   const pairs = pairsOf(rows, { perPrompt: flags.pairsPerPrompt, rewardGap: flags.rewardGap });
   if (pairs.length === 0)
     throw new CliProblem("failure", `of ${rows.length} completions no two of one prompt differ in their reward enough`);
-  const writer = createPairWriter(path, formatOf(flags.out) ?? "jsonl");
+  const writer = createWriter(path, formatOf(flags.out) ?? "jsonl", pairColumns);
   for (const pair of pairs) writer.add(pair);
   writer.finish();
   const prompts = new Set(pairs.map(({ group_id }) => group_id)).size;

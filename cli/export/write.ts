@@ -22,16 +22,8 @@ export interface RowWriter<Row = ExportRow> {
 /** Rows that are written together; more would be held, and a Parquet file's readers take its groups whole. */
 const GROUP = 1000;
 
-/** Writes rows as they come, so that they need not be held all at once. */
-export function createRowWriter(path: string, format: ExportFormat): RowWriter {
-  return createWriter(path, format, columns);
-}
-
-export function createPairWriter(path: string, format: ExportFormat): RowWriter<PairRow> {
-  return createWriter(path, format, pairColumns);
-}
-
-function createWriter<Row>(path: string, format: ExportFormat, of: Columns<Row>): RowWriter<Row> {
+/** Writes rows as they come, so that they need not be held all at once; `of`: `rowColumns` or `pairColumns`. */
+export function createWriter<Row>(path: string, format: ExportFormat, of: Columns<Row>): RowWriter<Row> {
   const write = format === "jsonl" ? jsonlGroups<Row>(path) : parquetGroups(path, of);
   let waiting: Row[] = [];
   const flush = (): void => {
@@ -93,7 +85,7 @@ const chat = (name: string): readonly SchemaElement[] => [
   text("content"),
 ];
 
-const columns: Columns<ExportRow> = [
+export const rowColumns: Columns<ExportRow> = [
   ["messages", chat("messages")],
   ["environment", [text("environment")]],
   ["version", [plain("version", "INT32")]],
@@ -107,7 +99,7 @@ const columns: Columns<ExportRow> = [
   ["source", [text("source")]],
 ];
 
-const pairColumns: Columns<PairRow> = [
+export const pairColumns: Columns<PairRow> = [
   ["prompt", chat("prompt")],
   ["chosen", chat("chosen")],
   ["rejected", chat("rejected")],

@@ -2,7 +2,7 @@
 import * as Plot from "@observablehq/plot";
 import { type Colour, coloursOf, darkStyle, GROUND, INK } from "../colours.ts";
 import { clippedName, draw, known, marginFor, percent, PLOT_WIDTH, short, spanOf } from "../plot.ts";
-import type { Series, Step } from "./series.ts";
+import type { Change, Series, Step } from "./series.ts";
 import { topArms } from "./top-arms.ts";
 
 /** Steps that can be told apart at the chart's width. */
@@ -108,17 +108,15 @@ function changeMarks(series: Series): readonly Plot.Markish[] {
     last = at(cursor);
     return true;
   });
-  const label = (some: typeof labelled, textAnchor: "start" | "end"): Plot.Markish =>
+  const isLeft = ({ cursor }: Change): boolean => at(cursor) <= 0.5;
+  const label = (some: readonly Change[], textAnchor: "start" | "end"): Plot.Markish =>
     Plot.text(some, { x: "cursor", text: "kind", frameAnchor: "top", dy: -14, fontSize: 10, textAnchor });
   return [
     Plot.ruleX(series.changes, { x: "cursor", stroke: "currentColor", strokeOpacity: 0.5, strokeDasharray: "3,3" }),
     // Away from the edge that is near.
+    label(labelled.filter(isLeft), "start"),
     label(
-      labelled.filter(({ cursor }) => at(cursor) <= 0.5),
-      "start",
-    ),
-    label(
-      labelled.filter(({ cursor }) => at(cursor) > 0.5),
+      labelled.filter((change) => !isLeft(change)),
       "end",
     ),
   ];

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { TaskKey } from "../../envs/origin.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
+import { toRanges } from "../curriculum/core/state.ts";
 import { ok, type Refusal, type Result } from "../curriculum/core/types.ts";
 import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
 import type { Caller } from "../scoring/async-scorer.ts";
@@ -63,8 +64,8 @@ export async function findPending(
     found.push(...(await missingIn(context, open, from, Math.min(open.of.tasks, from + STRETCH))));
   const page = found.slice(0, limit);
   const tasks: PendingTask[] = [];
-  for (const { from, to } of runsOf(page.map(({ ordinal }) => ordinal))) {
-    const made = await context.tasks.make(open.of, from, to, signal);
+  for (const [first, last] of toRanges(page.map(({ ordinal }) => ordinal))) {
+    const made = await context.tasks.make(open.of, first, last + 1, signal);
     if (made.kind !== "ok") return made;
     const parts = await shown(context, open, made.value);
     if (parts.kind !== "ok") return parts;
@@ -83,17 +84,6 @@ async function missingIn({ store }: Context, open: OpenEvaluation, from: number,
     const indices = Array.from({ length: open.samplesPerTask }, (_, i) => i).filter((index) => !scored.has(index));
     return indices.length === 0 ? [] : [{ ordinal, indices }];
   });
-}
-
-/** Consecutive numbers as half-open ranges. */
-function runsOf(ordinals: readonly number[]): readonly { readonly from: number; readonly to: number }[] {
-  const runs: { from: number; to: number }[] = [];
-  for (const ordinal of ordinals) {
-    const last = runs.at(-1);
-    if (last?.to === ordinal) last.to++;
-    else runs.push({ from: ordinal, to: ordinal + 1 });
-  }
-  return runs;
 }
 
 /** The outcome as it was when it was scored. */

@@ -1,7 +1,7 @@
 /** The environments of a process: those of Gradus, and those of modules that the operator names with --environment-file. */
 import type { Environment } from "../../envs/environment.ts";
 import { createRegistry, environments as own, type Registry } from "../../envs/registry.ts";
-import { defaultExportOf } from "./modules.ts";
+import { loadItems } from "./modules.ts";
 
 export type RegistryResult =
   { readonly kind: "ok"; readonly registry: Registry } | { readonly kind: "invalid"; readonly message: string };
@@ -11,37 +11,17 @@ export type RegistryResult =
  * are the operator's code. The main thread and each worker thread load them anew, for functions cannot be sent to a thread.
  */
 export async function loadEnvironments(paths: readonly string[]): Promise<RegistryResult> {
-  /** Where each environment is from, by id and version. */
-  const places = new Map(own.map((environment) => [keyOf(environment), "Gradus itself"]));
-  const all = [...own];
-  for (const path of paths) {
-    const loaded = await loadModule(path);
-    if (typeof loaded === "string") return { kind: "invalid", message: `--environment-file ${path}: ${loaded}` };
-    for (const environment of loaded) {
-      const key = keyOf(environment);
-      const place = places.get(key);
-      if (place !== undefined) {
-        return {
-          kind: "invalid",
-          message: `--environment-file: ${key} is both in ${place} and in ${path}; give one of them another id or version`,
-        };
-      }
-      places.set(key, path);
-      all.push(environment);
-    }
-  }
-  return { kind: "ok", registry: createRegistry(all) };
+  const [flag, another] = ["--environment-file", "id or version"];
+  const loaded = await loadItems(paths, { flag, taken: own.map(nameOf), read, nameOf, another });
+  return loaded.kind === "ok" ? { kind: "ok", registry: createRegistry([...own, ...loaded.items]) } : loaded;
 }
 
-function keyOf({ id, version }: Environment): string {
+function nameOf({ id, version }: Environment): string {
   return `${id} version ${version}`;
 }
 
-/** The module's environments, or what is wrong with it. */
-async function loadModule(path: string): Promise<readonly Environment[] | string> {
-  const loaded = await defaultExportOf(path);
-  if (loaded.kind === "invalid") return loaded.message;
-  const list = loaded.value;
+/** The environments of a module's default export, or what is wrong with it. */
+function read(list: unknown): readonly Environment[] | string {
   if (Array.isArray(list) && list.every(isEnvironment)) return list;
   return 'its default export must be a list of environments, each made by defineEnvironment (envs/define.ts), with an id such as "np/tsp" and a version from 1';
 }

@@ -6,6 +6,45 @@ import { readTextFile } from "../runtime/files.ts";
 export type DefaultExport =
   { readonly kind: "loaded"; readonly value: unknown } | { readonly kind: "invalid"; readonly message: string };
 
+/** Items of modules that a flag names, and what each module's default export must be. */
+export interface ModuleItems<Item> {
+  readonly flag: string;
+  /** Names that Gradus itself has taken. */
+  readonly taken: readonly string[];
+  /** The items in a default export, or what is wrong with it. */
+  readonly read: (value: unknown) => readonly Item[] | string;
+  /** Names an item in messages. No two items have one name. */
+  readonly nameOf: (item: Item) => string;
+  /** What tells two items of one name apart. */
+  readonly another: string;
+}
+
+/** Loads modules whose default exports are lists; gives all their items. */
+export async function loadItems<Item>(
+  paths: readonly string[],
+  { flag, taken, read, nameOf, another }: ModuleItems<Item>,
+): Promise<
+  { readonly kind: "ok"; readonly items: readonly Item[] } | { readonly kind: "invalid"; readonly message: string }
+> {
+  const places = new Map(taken.map((name) => [name, "Gradus itself"]));
+  const items: Item[] = [];
+  for (const path of paths) {
+    const loaded = await defaultExportOf(path);
+    const found = loaded.kind === "invalid" ? loaded.message : read(loaded.value);
+    if (typeof found === "string") return { kind: "invalid", message: `${flag} ${path}: ${found}` };
+    for (const item of found) {
+      const [name, place] = [nameOf(item), places.get(nameOf(item))];
+      if (place !== undefined) {
+        const message = `${flag}: ${name} is both in ${place} and in ${path}; give one of them another ${another}`;
+        return { kind: "invalid", message };
+      }
+      places.set(name, path);
+      items.push(item);
+    }
+  }
+  return { kind: "ok", items };
+}
+
 /** A module's default export, or why it cannot be loaded. */
 export async function defaultExportOf(path: string): Promise<DefaultExport> {
   try {

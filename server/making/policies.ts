@@ -2,7 +2,7 @@
 import type { Json } from "../curriculum/core/json.ts";
 import type { PolicyDefinition } from "../curriculum/policies/policy.ts";
 import { ownKinds, registerPolicy } from "../curriculum/policies/registry.ts";
-import { defaultExportOf } from "./modules.ts";
+import { loadItems } from "./modules.ts";
 
 /** A policy of a module: a definition as ours are, with parameters that it is to be tried with. */
 export type OwnPolicy = PolicyDefinition & {
@@ -40,11 +40,8 @@ function problemOf(value: unknown): string | undefined {
     : `("${of.kind}") has examples that are no list`;
 }
 
-/** The policies of one module, or what is wrong with it. */
-async function policiesOf(path: string): Promise<readonly OwnPolicy[] | string> {
-  const loaded = await defaultExportOf(path);
-  if (loaded.kind === "invalid") return loaded.message;
-  const list: unknown = loaded.value;
+/** The policies of a module's default export, or what is wrong with it. */
+function read(list: unknown): readonly OwnPolicy[] | string {
   if (!Array.isArray(list) || list.length === 0)
     return "its default export must be a list of policies' definitions (server/curriculum/policies/policy.ts)";
   for (const [i, item] of list.entries()) {
@@ -56,23 +53,10 @@ async function policiesOf(path: string): Promise<readonly OwnPolicy[] | string> 
 
 /** Loads modules, and registers their policies for all of this process. */
 export async function loadPolicies(paths: readonly string[]): Promise<PoliciesResult> {
-  /** Where each is from. */
-  const places = new Map(ownKinds.map((kind) => [kind, "Gradus itself"]));
-  const policies: OwnPolicy[] = [];
-  for (const path of paths) {
-    const loaded = await policiesOf(path);
-    if (typeof loaded === "string") return { kind: "invalid", message: `--policies ${path}: ${loaded}` };
-    for (const policy of loaded) {
-      const place = places.get(policy.kind);
-      if (place !== undefined)
-        return {
-          kind: "invalid",
-          message: `--policies: policy "${policy.kind}" is both in ${place} and in ${path}; give one of them another kind`,
-        };
-      places.set(policy.kind, path);
-      policies.push(policy);
-    }
-  }
-  for (const policy of policies) registerPolicy(policy);
-  return { kind: "ok", policies };
+  const nameOf = ({ kind }: Pick<OwnPolicy, "kind">): string => `policy "${kind}"`;
+  const taken = ownKinds.map((kind) => nameOf({ kind }));
+  const loaded = await loadItems(paths, { flag: "--policies", taken, read, nameOf, another: "kind" });
+  if (loaded.kind === "invalid") return loaded;
+  for (const policy of loaded.items) registerPolicy(policy);
+  return { kind: "ok", policies: loaded.items };
 }

@@ -34,16 +34,12 @@ function addAll(sums: number[], numbers: readonly number[]): void {
 
 /** Joins arms by their groups' numbers: what a batch has by arm it has by group then. */
 export function joining(armGroups: readonly number[]): (entry: HistoryEntry) => HistoryEntry {
-  const groups = Uint32Array.from(armGroups);
-  const groupCount = 1 + groups.reduce((most, group) => Math.max(most, group), -1);
+  const groupCount = 1 + armGroups.reduce((most, group) => Math.max(most, group), -1);
   const sums = (numbers: readonly number[]): number[] => {
-    const joined = new Float64Array(groupCount);
-    const armCount = Math.min(numbers.length, groups.length);
-    for (let arm = 0; arm < armCount; arm++) {
-      const group = groups[arm] as number;
-      joined[group] = (joined[group] as number) + (numbers[arm] as number);
-    }
-    return Array.from(joined);
+    const joined = new Array<number>(groupCount).fill(0);
+    const armCount = Math.min(numbers.length, armGroups.length);
+    for (let arm = 0; arm < armCount; arm++) joined[armGroups[arm]!]! += numbers[arm]!;
+    return joined;
   };
   let [armCount, sizes] = [-1, [] as readonly number[]];
   return (entry) => {
@@ -57,32 +53,31 @@ export function joining(armGroups: readonly number[]): (entry: HistoryEntry) => 
   };
 }
 
+/** Lists of a batch that have a number for each arm. */
+const BY_ARM = ["probabilities", "values", "counts", "rewardSums", "rewardCounts"] as const;
+const TOTALS = ["prompts", "released", "useful"] as const;
+
 export function mergingOf(): Merging {
   let first: BatchEntry | undefined;
   let count = 0;
-  let [prompts, released, useful, closed] = [0, 0, 0, true];
+  let closed = true;
+  const totals = { prompts: 0, released: 0, useful: 0 };
   const [reward, solved] = [meaning(), meaning()];
-  const probabilities: number[] = [];
-  const values: number[] = [];
-  const counts: number[] = [];
-  const [rewardSums, rewardCounts]: [number[], number[]] = [[], []];
+  const sums: Record<(typeof BY_ARM)[number], number[]> = {
+    ...{ probabilities: [], values: [], counts: [] },
+    ...{ rewardSums: [], rewardCounts: [] },
+  };
   /** Batches that had so many arms, by how many: an arm that was added is in the later ones alone. */
   const sizes = new Map<number, number>();
   return {
     add(batch) {
       first ??= batch;
       count++;
-      prompts += batch.prompts;
-      released += batch.released;
-      useful += batch.useful;
       closed &&= batch.closed;
+      for (const name of TOTALS) totals[name] += batch[name];
       reward.add(batch.rewardMean);
       solved.add(batch.solvedShare);
-      addAll(probabilities, batch.probabilities);
-      addAll(values, batch.values);
-      addAll(counts, batch.counts);
-      addAll(rewardSums, batch.rewardSums ?? []);
-      addAll(rewardCounts, batch.rewardCounts ?? []);
+      for (const name of BY_ARM) addAll(sums[name], batch[name] ?? []);
       sizes.set(batch.counts.length, (sizes.get(batch.counts.length) ?? 0) + 1);
     },
     count: () => count,
@@ -96,14 +91,10 @@ export function mergingOf(): Merging {
       const mean = (sum: number, arm: number): number => sum / having(arm);
       return {
         ...first,
-        probabilities: probabilities.map(mean),
-        values: values.map(mean),
-        counts,
-        rewardSums,
-        rewardCounts,
-        prompts,
-        released,
-        useful,
+        ...totals,
+        ...sums,
+        probabilities: sums.probabilities.map(mean),
+        values: sums.values.map(mean),
         closed,
         rewardMean: reward.mean(),
         solvedShare: solved.mean(),

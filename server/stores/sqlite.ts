@@ -1,7 +1,7 @@
 /** The embedded stores: SQLite files in a directory, shared by the processes of one machine, each with a thread. */
 import { evaluationAccess, type EvaluationStore } from "./evaluation-store.ts";
 import { sampleAccess, type SampleStore } from "./sample-store.ts";
-import { runAccess, type Store } from "./store.ts";
+import { type Access, runAccess, type Store } from "./store.ts";
 import { openInThread, type ThreadData } from "./thread.ts";
 
 export interface SqliteOptions {
@@ -20,27 +20,19 @@ export interface SqliteOptions {
   readonly onLoss?: (loss: string) => void;
 }
 
-function open<S>(
-  holds: ThreadData["holds"],
-  access: Parameters<typeof openInThread<S>>[1],
-  options: SqliteOptions,
-): Promise<S> {
-  const { directory, synchronous = "normal", busyTimeoutMs = 5000 } = options;
-  const { onProblem = () => undefined, onLoss = () => undefined } = options;
-  return openInThread({ holds, directory, synchronous, busyTimeoutMs }, access, { onProblem, onLoss });
+/** What opens a store of one kind. It rejects with CannotOpen. */
+function opener<S>(holds: ThreadData["holds"], access: Access<S>): (options: SqliteOptions) => Promise<S> {
+  return ({ directory, synchronous = "normal", busyTimeoutMs = 5000, ...told }) => {
+    const { onProblem = () => undefined, onLoss = () => undefined } = told;
+    return openInThread({ holds, directory, synchronous, busyTimeoutMs }, access, { onProblem, onLoss });
+  };
 }
 
-/** Opens runs.sqlite. Rejects with CannotOpen. */
-export function sqliteStore(options: SqliteOptions): Promise<Store> {
-  return open("runs", runAccess, options);
-}
+/** Opens runs.sqlite. */
+export const sqliteStore = opener<Store>("runs", runAccess);
 
-/** Opens evaluations.sqlite. Rejects with CannotOpen. */
-export function sqliteEvaluationStore(options: SqliteOptions): Promise<EvaluationStore> {
-  return open("evaluations", evaluationAccess, options);
-}
+/** Opens evaluations.sqlite. */
+export const sqliteEvaluationStore = opener<EvaluationStore>("evaluations", evaluationAccess);
 
-/** Opens samples.sqlite. Rejects with CannotOpen. */
-export function sqliteSampleStore(options: SqliteOptions): Promise<SampleStore> {
-  return open("samples", sampleAccess, options);
-}
+/** Opens samples.sqlite. */
+export const sqliteSampleStore = opener<SampleStore>("samples", sampleAccess);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { Score } from "../../clients/ts/src/public.ts";
 import { readFilter } from "../../cli/export/filter.ts";
 import { type GradedRow, pairsOf } from "../../cli/export/pairs.ts";
-import { createPairWriter } from "../../cli/export/write.ts";
+import { createWriter, pairColumns } from "../../cli/export/write.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 
 function row(group: string, index: number, reward: number, completion: string, commitEnd?: number): GradedRow {
@@ -43,7 +43,7 @@ test.each(["jsonl", "parquet"] as const)("are written as %s", async (format) => 
   using folder = temporaryFolder();
   const path = join(folder.path, `pairs.${format}`);
   const pairs = pairsOf([row("a", 0, 0.1, "é"), row("a", 1, 1, "ü")], options);
-  const writer = createPairWriter(path, format);
+  const writer = createWriter(path, format, pairColumns);
   for (const pair of pairs) writer.add(pair);
   writer.finish();
   const read: readonly unknown[] =

@@ -7,7 +7,7 @@ import { type ScoredOutcome, TaskSchema } from "../../clients/ts/src/public.ts";
 import { type ExportRow, selectEvenly, takeEvenly } from "../../cli/export/rows.ts";
 import { readFilter, type ScoreFilter } from "../../cli/export/filter.ts";
 import { rowsOfEvaluation } from "../../cli/export/sources.ts";
-import { createRowWriter } from "../../cli/export/write.ts";
+import { createWriter, rowColumns } from "../../cli/export/write.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 
 function row(environment: string, group: string, index: number, ratio: number): ExportRow {
@@ -90,7 +90,7 @@ test("files hold each row, whatever its text holds and however many there are", 
   const text = { ...row("x", "a", 0, 1), messages: [{ role: "user" as const, content: "a\nb\u2028\u0000😀" }] };
   const many = Array.from({ length: 2500 }, (_, i) => ({ ...text, sample_index: i }));
   for (const format of ["jsonl", "parquet"] as const) {
-    const writer = createRowWriter(join(folder.path, format), format);
+    const writer = createWriter(join(folder.path, format), format, rowColumns);
     for (const one of many) writer.add(one);
     writer.finish();
   }

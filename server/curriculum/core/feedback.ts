@@ -156,11 +156,6 @@ function evaluatedTask(state: RunState, { incarnation, cursor }: GroupRef, place
   return { digests, hash: undefined, closed: false };
 }
 
-function isSamePlace(a: FeedbackItem, b: FeedbackItem): boolean {
-  const isSameRound = a.evaluation?.arm === b.evaluation?.arm && a.evaluation?.round === b.evaluation?.round;
-  return a.cursor === b.cursor && a.incarnation === b.incarnation && isSameRound;
-}
-
 /** A key for each target of an incarnation. */
 function keyOf({ cursor, evaluation }: FeedbackItem): number | string {
   return evaluation === undefined ? cursor : `${evaluation.arm}/${evaluation.round}/${cursor}`;
@@ -197,24 +192,20 @@ function sorted(pending: readonly Pending[]): Omit<DecidedFeedback, "statuses"> 
 export function decideFeedback(state: RunState, items: readonly FeedbackItem[]): DecidedFeedback {
   const byPlace = new Map<number | string, Pending>();
   const find = (item: FeedbackItem): Pending | FeedbackStatus => {
+    const key = keyOf(item);
+    const known = byPlace.get(key);
+    // Items of a group come one after the other: it is looked up once.
+    if (known?.of.incarnation === item.incarnation) return known;
     const target = targetOf(state, item);
     if ("kind" in target) return target;
-    const lists = { indices: [], digests: [], results: [], known: [...target.digests] };
-    const key = keyOf(item);
-    const pending = byPlace.get(key) ?? { target, of: item, ...lists };
+    const pending = { target, of: item, indices: [], digests: [], results: [], known: [...target.digests] };
     byPlace.set(key, pending);
     return pending;
   };
   const recording = { reads: readsOf(state.policy), record: state.malformed };
-  // Items of a group come one after the other: it is looked up once.
-  let last: Pending | undefined;
   const statuses = items.map((item): FeedbackStatus => {
-    if (last === undefined || !isSamePlace(last.of, item)) {
-      const found = find(item);
-      if ("kind" in found) return found;
-      last = found;
-    }
-    return take(last, item, recording);
+    const found = find(item);
+    return "kind" in found ? found : take(found, item, recording);
   });
   return { statuses, ...sorted([...byPlace.values()]) };
 }

@@ -71,6 +71,11 @@ function entriesOf(field: string, json: Json, what: string): readonly (readonly 
   return typeof json === "object" && json !== null && !isList(json) ? Object.entries(json) : wants(field, what, json);
 }
 
+/** What each name of an object holds, read by its own path. */
+function namedOf<T>(field: string, json: Json, what: string, as: (json: Json, field: string) => T): Record<string, T> {
+  return Object.fromEntries(entriesOf(field, json, what).map(([key, value]) => [key, as(value, `${field}["${key}"]`)]));
+}
+
 /** An entry of a table by its word, with or without the prefix of the contract's enum. */
 function choiceOf<Entry extends string>(
   field: string,
@@ -131,24 +136,13 @@ export function fieldsOf<Name extends string>(json: Json, names: readonly Name[]
     text: (name) =>
       read(name, (value, field) => (typeof value === "string" ? value : wants(field, "text", value))) ?? "",
     numbers: (name) =>
-      read(name, (value, field) =>
-        Object.fromEntries(
-          entriesOf(field, value, "names with numbers").map(([key, number]) => [
-            key,
-            numberOf(`${field}["${key}"]`, number),
-          ]),
-        ),
-      ) ?? {},
+      read(name, (value, field) => namedOf(field, value, "names with numbers", (number, at) => numberOf(at, number))) ??
+      {},
     choice: (name, table, prefix, byDefault) =>
       read(name, (value, field) => choiceOf(field, value, table, prefix, byDefault)) ?? byDefault,
     choices: (name, table, prefix, byDefault) =>
       read(name, (value, field) =>
-        Object.fromEntries(
-          entriesOf(field, value, "names with words").map(([key, word]) => [
-            key,
-            choiceOf(`${field}["${key}"]`, word, table, prefix, byDefault),
-          ]),
-        ),
+        namedOf(field, value, "names with words", (word, at) => choiceOf(at, word, table, prefix, byDefault)),
       ) ?? {},
     object: (name, inner) => read(name, (value, field) => fieldsOf(value, inner, field)),
     objects: (name, inner) =>
