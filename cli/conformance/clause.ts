@@ -20,6 +20,11 @@ export interface Clause<Subject> {
   readonly check: (subject: Subject) => Promise<Finding>;
 }
 
+/** Clauses of one part of the specification. */
+export function inPart<Subject>(part: string, clauses: readonly Omit<Clause<Subject>, "part">[]) {
+  return clauses.map((clause): Clause<Subject> => ({ part, ...clause }));
+}
+
 export interface Tried {
   readonly part: string;
   readonly says: string;

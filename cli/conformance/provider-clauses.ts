@@ -8,7 +8,7 @@ import {
   type Provider,
   type Verified,
 } from "../../server/ports/mounted/provider.ts";
-import { type Clause, fail, type Finding, pass, skip, unless } from "./clause.ts";
+import { type Clause, inPart, fail, type Finding, pass, skip, unless } from "./clause.ts";
 
 export interface ProvidedSubject {
   readonly provider: Provider;
@@ -65,9 +65,8 @@ const isRight = (verified: Verified): boolean =>
 const sameAs = (a: readonly string[], b: readonly string[], words: string): Finding =>
   unless(a.join("\n") === b.join("\n") ? undefined : words);
 
-export const ofProvider: readonly Clause<Provider>[] = [
+export const ofProvider: readonly Clause<Provider>[] = inPart<Provider>("The provider", [
   {
-    part: "The provider",
     says: "Each environment has an id of its own, a version, a digest of 64 hex digits, and a level at least.",
     check: async ({ described: { environments } }) => {
       const wrong = environments.find(
@@ -80,90 +79,88 @@ export const ofProvider: readonly Clause<Provider>[] = [
     },
   },
   {
-    part: "The provider",
     says: "What is left out is named with its reason.",
     check: async ({ described: { leftOut } }) => {
       const silent = leftOut.find(({ name, reason }) => name === "" || reason === "");
       return unless(silent && `'${silent.name}' has no reason`);
     },
   },
-];
+]);
 
 export const ofProvided: readonly Clause<ProvidedSubject>[] = [
-  {
-    part: "Instances",
-    says: "The same level and seed give the same instance, prompt and canonical text.",
-    check: async (subject) =>
-      sameAs(
-        printed(await generate(subject, SEEDS)),
-        printed(await generate(subject, SEEDS)),
-        "another came the second time",
-      ),
-  },
-  {
-    part: "Instances",
-    says: "What a seed gives does not depend on what was asked before it.",
-    check: async (subject) => {
-      const once = printed(await generate(subject, SEEDS));
-      const turned = printed(await generate(subject, SEEDS.toReversed())).toReversed();
-      return sameAs(once, turned, "in another order other instances came");
+  ...inPart<ProvidedSubject>("Instances", [
+    {
+      says: "The same level and seed give the same instance, prompt and canonical text.",
+      check: async (subject) =>
+        sameAs(
+          printed(await generate(subject, SEEDS)),
+          printed(await generate(subject, SEEDS)),
+          "another came the second time",
+        ),
     },
-  },
-  {
-    part: "Instances",
-    says: "An instance has a prompt, and seeds that differ give instances that differ.",
-    check: async (subject) => {
-      const made = await instances(subject);
-      if (made.length === 0) return fail("none of eight seeds gives an instance");
-      if (made.some(({ prompt }) => prompt.every(({ content }) => content === ""))) return fail("one has no prompt");
-      if (made.length === 1) return skip("only one of eight seeds gives an instance");
-      return unless(
-        new Set(made.map(({ canonical }) => canonical)).size > 1 ? undefined : "eight seeds give one instance",
-      );
+    {
+      says: "What a seed gives does not depend on what was asked before it.",
+      check: async (subject) => {
+        const once = printed(await generate(subject, SEEDS));
+        const turned = printed(await generate(subject, SEEDS.toReversed())).toReversed();
+        return sameAs(once, turned, "in another order other instances came");
+      },
     },
-  },
-  {
-    part: "Answers",
-    says: "The reference answer solves its instance.",
-    check: async (subject) => {
-      const [made] = (await instances(subject)).filter(({ reference }) => reference !== undefined);
-      if (made?.reference === undefined) return skip("it gives no reference answers");
-      const verified = await verify(subject, made, made.reference);
-      if (verified.kind !== "facts") return fail(`${verified.failure}: ${verified.detail}`);
-      return unless(isRight(verified) ? undefined : verified.facts.violation || "it is not solved");
+    {
+      says: "An instance has a prompt, and seeds that differ give instances that differ.",
+      check: async (subject) => {
+        const made = await instances(subject);
+        if (made.length === 0) return fail("none of eight seeds gives an instance");
+        if (made.some(({ prompt }) => prompt.every(({ content }) => content === ""))) return fail("one has no prompt");
+        if (made.length === 1) return skip("only one of eight seeds gives an instance");
+        return unless(
+          new Set(made.map(({ canonical }) => canonical)).size > 1 ? undefined : "eight seeds give one instance",
+        );
+      },
     },
-  },
-  {
-    part: "Answers",
-    says: "Nonsense does not solve an instance.",
-    check: async (subject) => {
-      const [made] = await instances(subject);
-      if (made === undefined) return skip("there is no instance");
-      const verified = await verify(subject, made, "I do not know.");
-      return unless(isRight(verified) ? "it counts as solved" : undefined);
+  ]),
+  ...inPart<ProvidedSubject>("Answers", [
+    {
+      says: "The reference answer solves its instance.",
+      check: async (subject) => {
+        const [made] = (await instances(subject)).filter(({ reference }) => reference !== undefined);
+        if (made?.reference === undefined) return skip("it gives no reference answers");
+        const verified = await verify(subject, made, made.reference);
+        if (verified.kind !== "facts") return fail(`${verified.failure}: ${verified.detail}`);
+        return unless(isRight(verified) ? undefined : verified.facts.violation || "it is not solved");
+      },
     },
-  },
-  {
-    part: "Answers",
-    says: "Empty, hostile and long answers are told in time, none as solved, and the next answer is told as well.",
-    check: async (subject) => {
-      const [made] = await instances(subject);
-      if (made === undefined) return skip("there is no instance");
-      for (const answer of HOSTILE) {
-        const verified = await verify(subject, made, answer);
-        if (isRight(verified)) return fail(`${JSON.stringify(answer.slice(0, 40))} counts as solved`);
-      }
-      const after = await verify(subject, made, "I do not know.");
-      return after.kind === "facts" ? pass : fail(`after them: ${after.failure}: ${after.detail}`);
+    {
+      says: "Nonsense does not solve an instance.",
+      check: async (subject) => {
+        const [made] = await instances(subject);
+        if (made === undefined) return skip("there is no instance");
+        const verified = await verify(subject, made, "I do not know.");
+        return unless(isRight(verified) ? "it counts as solved" : undefined);
+      },
     },
-  },
-  {
-    part: "Versions",
-    says: "Instances of another digest are refused, and neither made nor told.",
-    check: async (subject) => {
-      const environment = { ...subject.environment, digest: "0".repeat(64) };
-      const [result] = await generate({ ...subject, environment }, [1n]);
-      return unless(result?.kind === "made" ? "it makes an instance of a digest that it does not have" : undefined);
+    {
+      says: "Empty, hostile and long answers are told in time, none as solved, and the next answer is told as well.",
+      check: async (subject) => {
+        const [made] = await instances(subject);
+        if (made === undefined) return skip("there is no instance");
+        for (const answer of HOSTILE) {
+          const verified = await verify(subject, made, answer);
+          if (isRight(verified)) return fail(`${JSON.stringify(answer.slice(0, 40))} counts as solved`);
+        }
+        const after = await verify(subject, made, "I do not know.");
+        return after.kind === "facts" ? pass : fail(`after them: ${after.failure}: ${after.detail}`);
+      },
     },
-  },
+  ]),
+  ...inPart<ProvidedSubject>("Versions", [
+    {
+      says: "Instances of another digest are refused, and neither made nor told.",
+      check: async (subject) => {
+        const environment = { ...subject.environment, digest: "0".repeat(64) };
+        const [result] = await generate({ ...subject, environment }, [1n]);
+        return unless(result?.kind === "made" ? "it makes an instance of a digest that it does not have" : undefined);
+      },
+    },
+  ]),
 ];

@@ -7,7 +7,7 @@ import {
   type Outcome,
   type Task,
 } from "../../clients/ts/src/public.ts";
-import { type Clause, type Finding, fail, pass, skip, unless } from "./clause.ts";
+import { type Clause, inPart, type Finding, fail, pass, skip, unless } from "./clause.ts";
 
 /** An environment at one of its levels. */
 export interface EnvironmentSubject {
@@ -75,9 +75,8 @@ function wrongly(outcome: Outcome): string | undefined {
   return outcome.solved ? "it counts as solved" : undefined;
 }
 
-export const ofServer: readonly Clause<GradusClient>[] = [
+export const ofServer: readonly Clause<GradusClient>[] = inPart<GradusClient>("The server", [
   {
-    part: "The server",
     says: "It says which contract it speaks, and which environments it has: each has an id and a version.",
     check: async (client) => {
       const { contract } = await client.getServerInfo();
@@ -87,12 +86,10 @@ export const ofServer: readonly Clause<GradusClient>[] = [
     },
   },
   {
-    part: "The server",
     says: "An environment that there is not is answered with NOT_FOUND.",
     check: (client) => refusedWith(client.reset({ environment: "gradus/no-such-environment" }), "NOT_FOUND"),
   },
   {
-    part: "The server",
     says: "A task id that the server did not make is refused, and never scored.",
     check: async (client) => {
       const outcome = await client
@@ -103,7 +100,6 @@ export const ofServer: readonly Clause<GradusClient>[] = [
     },
   },
   {
-    part: "The server",
     says: "One bad item never fails its neighbours: a group of a forged task stands beside one that is scored.",
     check: async (client) => {
       const environment = (await client.listEnvironments()).find(({ levels }) => levels.length > 0);
@@ -121,70 +117,70 @@ export const ofServer: readonly Clause<GradusClient>[] = [
       return unless(good?.kind === "scored" ? undefined : "the sound one is not scored");
     },
   },
-];
+]);
 
 export const ofEnvironment: readonly Clause<EnvironmentSubject>[] = [
-  {
-    part: "Tasks",
-    says: "The same specification and seed are the same task, whoever asks and in whatever order.",
-    check: async (subject) => {
-      const once = (await tasksOf(subject, SEEDS)).map(textOf);
-      const again = (await tasksOf(subject, SEEDS.toReversed())).map(textOf).toReversed();
-      return unless(JSON.stringify(once) === JSON.stringify(again) ? undefined : "other prompts came the second time");
+  ...inPart<EnvironmentSubject>("Tasks", [
+    {
+      says: "The same specification and seed are the same task, whoever asks and in whatever order.",
+      check: async (subject) => {
+        const once = (await tasksOf(subject, SEEDS)).map(textOf);
+        const again = (await tasksOf(subject, SEEDS.toReversed())).map(textOf).toReversed();
+        return unless(
+          JSON.stringify(once) === JSON.stringify(again) ? undefined : "other prompts came the second time",
+        );
+      },
     },
-  },
-  {
-    part: "Tasks",
-    says: "Seeds that differ give tasks that differ, beyond 2^53 too.",
-    check: async (subject) => {
-      const tasks = await tasksOf(subject, [...SEEDS, 2n ** 53n, 2n ** 53n + 1n]);
-      if (tasks.length < 2) return skip("fewer than two of ten seeds can be made");
-      return unless(new Set(tasks.map(textOf)).size > 1 ? undefined : "ten seeds give one prompt");
+    {
+      says: "Seeds that differ give tasks that differ, beyond 2^53 too.",
+      check: async (subject) => {
+        const tasks = await tasksOf(subject, [...SEEDS, 2n ** 53n, 2n ** 53n + 1n]);
+        if (tasks.length < 2) return skip("fewer than two of ten seeds can be made");
+        return unless(new Set(tasks.map(textOf)).size > 1 ? undefined : "ten seeds give one prompt");
+      },
     },
-  },
-  {
-    part: "Tasks",
-    says: "The splits share no instance: what is trained on is not what is evaluated.",
-    check: async (subject) => {
-      const { small } = subject.environment.levels.find(({ name }) => name === subject.level) ?? {};
-      if (small === true) return skip("the level is small, and says that its instances lie in every split");
-      const train = new Set((await tasksOf(subject, SEEDS)).map(({ instanceHash }) => instanceHash));
-      const others = await tasksOf(subject, SEEDS, "eval").catch(() => []);
-      if (others.length === 0) return skip("no task of the split eval can be made");
-      const shared = others.find(({ instanceHash }) => instanceHash !== "" && train.has(instanceHash));
-      return unless(shared && `instance ${shared.instanceHash} is in train and in eval`);
+    {
+      says: "The splits share no instance: what is trained on is not what is evaluated.",
+      check: async (subject) => {
+        const { small } = subject.environment.levels.find(({ name }) => name === subject.level) ?? {};
+        if (small === true) return skip("the level is small, and says that its instances lie in every split");
+        const train = new Set((await tasksOf(subject, SEEDS)).map(({ instanceHash }) => instanceHash));
+        const others = await tasksOf(subject, SEEDS, "eval").catch(() => []);
+        if (others.length === 0) return skip("no task of the split eval can be made");
+        const shared = others.find(({ instanceHash }) => instanceHash !== "" && train.has(instanceHash));
+        return unless(shared && `instance ${shared.instanceHash} is in train and in eval`);
+      },
     },
-  },
-  {
-    part: "Scores",
-    says: "A completion without an answer has a reward, and does not count as solved.",
-    check: async (subject) => unless(wrongly(await subject.client.step(await firstTask(subject), NOTHING))),
-  },
-  {
-    part: "Scores",
-    says: "The same completion has the same reward whenever it is scored.",
-    check: async (subject) => {
-      const task = await firstTask(subject);
-      const rewards = new Set<unknown>();
-      for (let i = 0; i < 3; i++) {
-        const outcome = await subject.client.step(task, NOTHING);
-        rewards.add(outcome.kind === "scored" ? outcome.reward : outcome.reason);
-      }
-      return unless(rewards.size === 1 ? undefined : `it came to ${[...rewards].join(", ")}`);
+  ]),
+  ...inPart<EnvironmentSubject>("Scores", [
+    {
+      says: "A completion without an answer has a reward, and does not count as solved.",
+      check: async (subject) => unless(wrongly(await subject.client.step(await firstTask(subject), NOTHING))),
     },
-  },
-  {
-    part: "Scores",
-    says: "Empty, hostile and long completions have outcomes, none of which is solved, and no error.",
-    check: async (subject) => {
-      const task = await firstTask(subject);
-      for (const completion of HOSTILE) {
-        const against = wrongly(await subject.client.step(task, completion));
-        if (against !== undefined) return fail(`${JSON.stringify(completion.slice(0, 40))}: ${against}`);
-      }
-      return pass;
+    {
+      says: "The same completion has the same reward whenever it is scored.",
+      check: async (subject) => {
+        const task = await firstTask(subject);
+        const rewards = new Set<unknown>();
+        for (let i = 0; i < 3; i++) {
+          const outcome = await subject.client.step(task, NOTHING);
+          rewards.add(outcome.kind === "scored" ? outcome.reward : outcome.reason);
+        }
+        return unless(rewards.size === 1 ? undefined : `it came to ${[...rewards].join(", ")}`);
+      },
     },
-  },
+    {
+      says: "Empty, hostile and long completions have outcomes, none of which is solved, and no error.",
+      check: async (subject) => {
+        const task = await firstTask(subject);
+        for (const completion of HOSTILE) {
+          const against = wrongly(await subject.client.step(task, completion));
+          if (against !== undefined) return fail(`${JSON.stringify(completion.slice(0, 40))}: ${against}`);
+        }
+        return pass;
+      },
+    },
+  ]),
 ];
 
 const config = ({ environment, level }: RunSubject, numGenerations: number) => ({
@@ -196,9 +192,8 @@ const config = ({ environment, level }: RunSubject, numGenerations: number) => (
 });
 
 /** In order: each goes on from the one before. */
-export const ofRuns: readonly Clause<RunSubject>[] = [
+export const ofRuns: readonly Clause<RunSubject>[] = inPart<RunSubject>("Runs", [
   {
-    part: "Runs",
     says: "CreateRun gives the same run to all who ask with the same configuration, and ALREADY_EXISTS to others.",
     check: async (subject) => {
       const run = subject.client.run(subject.runId);
@@ -209,7 +204,6 @@ export const ofRuns: readonly Clause<RunSubject>[] = [
     },
   },
   {
-    part: "Runs",
     says: "NextBatch gives the same tasks at the same cursor, however often it is asked.",
     check: async ({ client, runId }) => {
       const ask = async () => (await client.run(runId).nextBatch({ cursor: 0n })).tasks.map(({ groupId }) => groupId);
@@ -219,7 +213,6 @@ export const ofRuns: readonly Clause<RunSubject>[] = [
     },
   },
   {
-    part: "Runs",
     says: "A sample counts once: sent again it is a DUPLICATE, and with another completion a conflict.",
     check: async ({ client, runId }) => {
       const [task] = (await client.run(runId).nextBatch({ cursor: 0n })).tasks;
@@ -234,11 +227,10 @@ export const ofRuns: readonly Clause<RunSubject>[] = [
     },
   },
   {
-    part: "Runs",
     says: "A run that is deleted is NOT_FOUND.",
     check: async ({ client, runId }) => {
       await client.run(runId).delete();
       return refusedWith(client.run(runId).get(), "NOT_FOUND");
     },
   },
-];
+]);

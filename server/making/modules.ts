@@ -3,9 +3,6 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readTextFile } from "../runtime/files.ts";
 
-export type DefaultExport =
-  { readonly kind: "loaded"; readonly value: unknown } | { readonly kind: "invalid"; readonly message: string };
-
 /** Items of modules that a flag names, and what each module's default export must be. */
 export interface ModuleItems<Item> {
   readonly flag: string;
@@ -30,7 +27,7 @@ export async function loadItems<Item>(
   const items: Item[] = [];
   for (const path of paths) {
     const loaded = await defaultExportOf(path);
-    const found = loaded.kind === "invalid" ? loaded.message : read(loaded.value);
+    const found = typeof loaded === "string" ? loaded : read(loaded.value);
     if (typeof found === "string") return { kind: "invalid", message: `${flag} ${path}: ${found}` };
     for (const item of found) {
       const [name, place] = [nameOf(item), places.get(nameOf(item))];
@@ -46,14 +43,14 @@ export async function loadItems<Item>(
 }
 
 /** A module's default export, or why it cannot be loaded. */
-export async function defaultExportOf(path: string): Promise<DefaultExport> {
+async function defaultExportOf(path: string): Promise<{ readonly value: unknown } | string> {
   try {
     // To import a FIFO would wait for ever.
     readTextFile(resolve(path));
     const { default: value } = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
-    return { kind: "loaded", value };
+    return { value };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { kind: "invalid", message: `the module cannot be loaded (${why})` };
+    return `the module cannot be loaded (${why})`;
   }
 }

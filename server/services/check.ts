@@ -176,8 +176,9 @@ export function readPlace(after: string | undefined, length: number): readonly n
   throw invalid("page_token", "it is not one that this server gave");
 }
 
-export function pageToken(after: string): string {
-  return Buffer.from(after).toString("base64url");
+/** Undefined, after the last page: empty. */
+export function pageToken(after: string | number | undefined): string {
+  return after === undefined ? "" : Buffer.from(String(after)).toString("base64url");
 }
 
 /** A page of items that are sorted by their keys. */
@@ -188,6 +189,6 @@ export function pageOf<T>(items: readonly T[], keyOf: (item: T) => string, page:
   const last = shown.at(-1);
   return {
     items: shown,
-    nextPageToken: rest.length > shown.length && last !== undefined ? pageToken(keyOf(last)) : "",
+    nextPageToken: pageToken(rest.length > shown.length && last !== undefined ? keyOf(last) : undefined),
   };
 }

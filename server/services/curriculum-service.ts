@@ -100,8 +100,8 @@ function runHandlers(deps: ServiceDeps): Handlers {
     async listRuns(request) {
       const { size, after } = readPage(request, 100, 1000);
       const { items, next } = await runs.list(after ?? "", size);
-      const nextPageToken = next === undefined ? "" : pageToken(next);
-      return create(wire.ListRunsResponseSchema, { runs: await inStretches(items, listedToWire), nextPageToken });
+      const listed = await inStretches(items, listedToWire);
+      return create(wire.ListRunsResponseSchema, { runs: listed, nextPageToken: pageToken(next) });
     },
     async deleteRun(request, { caller }) {
       okOrThrow(await runs.remove(readRunId(request), caller));
@@ -153,9 +153,8 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
       const groups = await inStretches(found.groups, (view, i) =>
         groupToWire(runId, view, config, pairsMaxOf(deps, config.arms[view.task.arm]?.spec), tasks[i]),
       );
-      const nextPageToken = next === undefined ? "" : pageToken(String(next));
       const closed = found.groups.every((group) => group.closed);
-      return create(wire.GetGroupsResponseSchema, { groups, nextPageToken, closed });
+      return create(wire.GetGroupsResponseSchema, { groups, nextPageToken: pageToken(next), closed });
     },
     async reopenGroups(request, { caller }) {
       const runId = readRunId(request);

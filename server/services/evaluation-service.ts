@@ -83,8 +83,8 @@ function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
       const { size, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
       const suite = checkBytes(request.suite, SUITE_BYTES_MAX, "suite");
       const { items, next } = await evaluations.list(after ?? "", size, suite);
-      const nextPageToken = next === undefined ? "" : pageToken(next);
-      return create(wire.ListEvaluationsResponseSchema, { evaluations: items.map(listedToWire), nextPageToken });
+      const page = { evaluations: items.map(listedToWire), nextPageToken: pageToken(next) };
+      return create(wire.ListEvaluationsResponseSchema, page);
     },
     async deleteEvaluation(request) {
       okOrThrow(await evaluations.remove(readId(request)));
@@ -111,7 +111,7 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
           task: presentTask(deps, spec, task),
           sampleIndices: [...indices],
         })),
-        nextPageToken: next === undefined ? "" : pageToken(String(next)),
+        nextPageToken: pageToken(next),
       });
     },
     async *submitCompletions(requests, context) {
@@ -141,7 +141,7 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
       );
       return create(wire.ListSamplesResponseSchema, {
         samples: await inStretches(samples, (sample) => sampleToWire(deps, sample, request.brief)),
-        nextPageToken: next === undefined ? "" : pageToken(`${next.ordinal} ${next.index}`),
+        nextPageToken: pageToken(next && `${next.ordinal} ${next.index}`),
       });
     },
   };

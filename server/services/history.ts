@@ -91,8 +91,8 @@ export function historiesOf(runs: Pick<Runs<unknown, never>, "history">) {
     const { records, settled, resume, next } = await (isRemembered ? whole(runId, query) : read(runs, runId, query));
     return create(GetHistoryResponseSchema, {
       records: [...records],
-      nextPageToken: next === undefined ? "" : pageToken(String(next)),
-      resumeToken: pageToken(String(resume)),
+      nextPageToken: pageToken(next),
+      resumeToken: pageToken(resume),
       resumeRecords: records.length - settled,
     });
   };

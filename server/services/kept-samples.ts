@@ -73,7 +73,7 @@ export function keptSampleHandlers(deps: ServiceDeps): Handlers {
         samples: await Promise.all(
           await inStretches(samples, (sample) => toWire(deps, run, sample, request, advantages)),
         ),
-        nextPageToken: next === undefined || isWholeGroup(deps, request, samples) ? "" : pageToken(String(next)),
+        nextPageToken: isWholeGroup(deps, request, samples) ? "" : pageToken(next),
         kept: kept.bytesMax > 0,
       });
     },

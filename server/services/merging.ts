@@ -63,10 +63,8 @@ export function mergingOf(): Merging {
   let closed = true;
   const totals = { prompts: 0, released: 0, useful: 0 };
   const [reward, solved] = [meaning(), meaning()];
-  const sums: Record<(typeof BY_ARM)[number], number[]> = {
-    ...{ probabilities: [], values: [], counts: [] },
-    ...{ rewardSums: [], rewardCounts: [] },
-  };
+  type Sums = Record<(typeof BY_ARM)[number], number[]>;
+  const sums = Object.fromEntries(BY_ARM.map((name): [string, number[]] => [name, []])) as Sums;
   /** Batches that had so many arms, by how many: an arm that was added is in the later ones alone. */
   const sizes = new Map<number, number>();
   return {

@@ -215,7 +215,7 @@ function reportToWire(
       retired: row.retired,
       gone: row.gone,
     })),
-    nextPageToken: next < total ? pageToken(String(next)) : "",
+    nextPageToken: pageToken(next < total ? next : undefined),
     histogram: [...histogram],
     retired,
     gone,

@@ -11,6 +11,7 @@ import {
   type StoredTask,
 } from "./evaluation-store.ts";
 import type { Schema } from "./sqlite-file.ts";
+import { inPortions, PORTION_ROWS } from "./sqlite-removals.ts";
 
 /** Facts stand before the long texts, so that a report reads no overflow pages. */
 const TABLES = `
@@ -78,27 +79,13 @@ function prepare(db: DatabaseSync) {
   };
 }
 
-/** Samples deleted in one go: a few milliseconds. */
-const PORTION_ROWS = 256;
-
 /** A deleted evaluation has a name that no other has, until its samples are deleted and it with the last of them. */
 function removalsIn(db: DatabaseSync) {
   const next = db.prepare("SELECT key FROM evaluations WHERE id LIKE '/%' LIMIT 1");
   const portion = db.prepare(
     `DELETE FROM samples WHERE rowid IN (SELECT rowid FROM samples WHERE evaluation = ? LIMIT ${PORTION_ROWS})`,
   );
-  const done = db.prepare("DELETE FROM evaluations WHERE key = ?");
-  // The last process may have left some.
-  let due = true;
-  return {
-    due: () => due,
-    add: (): void => void (due = true),
-    portion: (): void => {
-      const key = next.get()?.["key"] as number | undefined;
-      if (key === undefined) due = false;
-      else if (portion.run(key).changes === 0) done.run(key);
-    },
-  };
+  return inPortions(next, [portion], db.prepare("DELETE FROM evaluations WHERE key = ?"));
 }
 
 export function evaluationsIn(db: DatabaseSync): InThread<EvaluationStore> {
@@ -113,7 +100,7 @@ export function evaluationsIn(db: DatabaseSync): InThread<EvaluationStore> {
       list: (afterId, limit) => sql.list.all(afterId, limit) as unknown as StoredEvaluation[],
       remove: (key) => {
         const { changes } = sql.remove.run(key);
-        if (changes > 0) removals.add();
+        if (changes > 0) removals.begin();
         return changes > 0;
       },
       saveTasks: (suite, tasks) => {
