@@ -219,6 +219,13 @@ export function indexProblem(list: IndexList, count: number, one: string, many: 
   return undefined;
 }
 
+/** What the amounts at some indices sum up to. */
+export function sumAt(amounts: Int32Array, indices: IndexList): number {
+  let sum = 0;
+  for (const index of indices) sum += amounts[index] as number;
+  return sum;
+}
+
 // Answers that go round in a circle, such as [0, 1, 3, 2, 0].
 
 /** The stops in the order they are visited, without the return to the first. */

@@ -1,10 +1,10 @@
 /** Weights against the capacity, so that a person sees by how much they exceed it, and which items are worth more. */
 import type { Picture, Shape } from "../../envs/picture.ts";
-import type { IndexList as Choice } from "../../envs/lib/lists.ts";
+import { type IndexList as Choice, sumAt } from "../../envs/lib/lists.ts";
 import { labelShapes, piecesOf, stacks, sumOfPieces } from "../lib/frame.ts";
 import { isWithin, legendOf, noteOf, notesOf, tally, type Tally } from "../lib/picture.ts";
 import { path, rect, segment, text } from "../lib/svg.ts";
-import { type KnapsackInstance, total } from "../../envs/np/knapsack/generate.ts";
+import type { KnapsackInstance } from "../../envs/np/knapsack/generate.ts";
 
 const WIDTH = 900;
 const LEFT = 10;
@@ -14,7 +14,7 @@ export function draw(instance: KnapsackInstance, choice?: Choice, best?: Choice)
   const { capacity, weights, values } = instance;
   const chosen = tally(choice ?? [], weights.length);
   const pieces = piecesOf(choice ?? [], weights, "index", "gd-f0");
-  const all = total(weights, [...weights.keys()]);
+  const all = sumAt(weights, [...weights.keys()]);
   const scale = (WIDTH - 2 * LEFT) / Math.max(all, capacity, sumOfPieces(pieces));
   const repeated = chosen.distinct.filter((item) => (chosen.times[item] as number) > 1);
   const bestOnly = new Set((best ?? []).filter((item) => chosen.times[item] === 0));
@@ -33,7 +33,7 @@ export function draw(instance: KnapsackInstance, choice?: Choice, best?: Choice)
 
   function caption(words: string, items: Choice): string {
     const real = items.filter((item) => isWithin(item, weights.length));
-    return `${words}: weight ${total(weights, real)}, value ${total(values, real)}`;
+    return `${words}: weight ${sumAt(weights, real)}, value ${sumAt(values, real)}`;
   }
 
   return {

@@ -235,7 +235,8 @@ export function writeChecks(folder: string, path: string, kept: KeptChecks): voi
   );
 }
 
-function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array | Uint32Array | Float64Array): Uint8Array {
+/** What a column lies in. */
+export function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 

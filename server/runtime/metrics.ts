@@ -97,27 +97,17 @@ function meterOf(of: Method): MethodMeter {
 
 function callMetrics(methods: ReadonlyMap<string, Method>): readonly SampledMetric[] {
   const all = () => [...methods.values()];
-  const perSeries = (value: (series: Series) => number) => () =>
-    all().flatMap(({ method, byCode }) =>
-      [...byCode.values()].map((series) => ({ labels: { method, code: series.code }, value: value(series) })),
+  const counted = (name: string, help: string, value: (series: Series) => number): SampledMetric =>
+    counter(name, help, () =>
+      all().flatMap(({ method, byCode }) =>
+        [...byCode.values()].map((series) => ({ labels: { method, code: series.code }, value: value(series) })),
+      ),
     );
   const name = "gradus_call_duration_seconds";
   return [
-    counter(
-      "gradus_calls_total",
-      "Calls that ended, by method and gRPC status code.",
-      perSeries(({ count }) => count),
-    ),
-    counter(
-      "gradus_request_bytes_total",
-      "Bytes of request messages.",
-      perSeries(({ bytesIn }) => bytesIn),
-    ),
-    counter(
-      "gradus_response_bytes_total",
-      "Bytes of response messages.",
-      perSeries(({ bytesOut }) => bytesOut),
-    ),
+    counted("gradus_calls_total", "Calls that ended, by method and gRPC status code.", ({ count }) => count),
+    counted("gradus_request_bytes_total", "Bytes of request messages.", ({ bytesIn }) => bytesIn),
+    counted("gradus_response_bytes_total", "Bytes of response messages.", ({ bytesOut }) => bytesOut),
     {
       name,
       help: "Time from a call's request to its end.",

@@ -32,18 +32,16 @@ export const configOptions = optionTable({
     description: "address to listen on; off loopback a client CA or a token is needed, or --insecure",
     defaultValue: "127.0.0.1",
   }),
-  port: integer({ description: "gRPC port; 0: any free one", min: 0, max: 65535, defaultValue: 50051 }),
+  port: integer({ description: "gRPC port; 0: any free one", range: [0, 65535], defaultValue: 50051 }),
   httpPort: integer({
     description: "port of the page, Connect, gRPC-Web, /metrics, /livez and /readyz; 0: any free one",
-    min: 0,
-    max: 65535,
+    range: [0, 65535],
     defaultValue: 8080,
   }),
   metricsPort: optionalInteger({
     description:
       "a port of its own for /metrics, /livez and /readyz, in plain HTTP and without a token, for a network that only its operators reach; 0: any free one; default: none, and /metrics on the HTTP port wants a viewer's token where tokens are asked for",
-    min: 0,
-    max: 65535,
+    range: [0, 65535],
   }),
   dataDir: optionalText({
     placeholder: "directory",
@@ -73,14 +71,12 @@ export const configOptions = optionTable({
   keepSamples: integer({
     description:
       "megabytes of completions, with what they came to, that each run keeps for people to look at, the newest ones; 0: none",
-    min: 0,
-    max: 65_536,
+    range: [0, 65_536],
     defaultValue: 0,
   }),
   keepSamplesDays: integer({
     description: "how long completions of runs are kept at most, in days; they go with their run in any case",
-    min: 1,
-    max: 3652,
+    range: [1, 3652],
     defaultValue: 7,
   }),
   drainOthers: flag({
@@ -120,82 +116,70 @@ export const configOptions = optionTable({
   }),
   maxMessageBytes: bytes({
     description: "largest request message",
-    min: 4 * KiB,
-    max: 1024 * MiB,
+    range: [4 * KiB, 1024 * MiB],
     defaultValue: 64 * MiB,
   }),
-  maxGroups: integer({ description: "groups in a message", min: 1, max: 65536, defaultValue: 1024 }),
-  maxCompletions: integer({ description: "completions of a group", min: 1, max: 65536, defaultValue: 1024 }),
+  maxGroups: integer({ description: "groups in a message", range: [1, 65536], defaultValue: 1024 }),
+  maxCompletions: integer({ description: "completions of a group", range: [1, 65536], defaultValue: 1024 }),
   maxCompletionBytes: bytes({
     description: "longest completion, in UTF-8",
-    min: 1,
-    max: 64 * MiB,
+    range: [1, 64 * MiB],
     defaultValue: 256 * KiB,
   }),
   maxBatchSeeds: integer({
     description: "tasks that one BatchReset may ask for",
-    min: 1,
-    max: 65536,
+    range: [1, 65536],
     defaultValue: 1024,
   }),
   maxConcurrentStreams: integer({
     description: "calls that one gRPC connection may have open; further ones wait in the client",
-    min: 1,
-    max: 65536,
+    range: [1, 65536],
     // Node takes 25 µs for each as it comes, and twice that for each that is open when its connection breaks.
     defaultValue: 128,
   }),
   maxInflightCalls: integer({
     description: "calls in progress on both ports; further ones get RESOURCE_EXHAUSTED with a retry delay",
-    min: 1,
-    max: 1_000_000,
+    range: [1, 1_000_000],
     defaultValue: 8192,
   }),
   maxHeldBytes: bytes({
     description: "bytes of requests and answers that wait in open calls; beyond it those that hold most are ended",
-    min: 4 * KiB,
-    max: 1024 * 1024 * MiB,
+    range: [4 * KiB, 1024 * 1024 * MiB],
     defaultValue: Math.max(64, Math.min(512, Math.floor(getHeapStatistics().heap_size_limit / 4 / MiB))) * MiB,
   }),
   maxQueue: integer({
     description:
       "tasks that wait for a worker, of which one caller may have a quarter; further ones are refused with a retry delay",
-    min: 1,
-    max: 1_000_000,
+    range: [1, 1_000_000],
     defaultValue: 65_536,
   }),
   processes: integer({
     description:
       "server processes that share both ports and the store, which must not be memory; one that dies is started again",
-    min: 1,
-    max: 256,
+    range: [1, 256],
     defaultValue: 1,
   }),
   workers: integer({
     description:
       "worker threads that make and solve tasks; of several, one is kept for tasks that take few milliseconds",
-    min: 1,
-    max: 256,
+    range: [1, 256],
     defaultValue: Math.max(2, availableParallelism()),
   }),
   workerTimeLimitMs: integer({
     description:
       "longest that making one task may take, from when a worker begins it, in milliseconds; searches end by their budgets long before",
-    min: 10,
-    max: 3_600_000,
+    range: [10, 3_600_000],
     defaultValue: 60_000,
   }),
   drainTimeoutMs: integer({
     description: "longest that a shutdown waits for calls in progress, in milliseconds",
-    min: 0,
-    max: 3_600_000,
+    range: [0, 3_600_000],
     defaultValue: 30_000,
   }),
   requestTimeoutMs: integer({
     description:
       "longest that a request may take to come whole, in milliseconds; a stream may idle between its requests",
-    min: 100,
-    max: 3_600_000,
+    range: [100, 3_600_000],
     defaultValue: 120_000,
   }),
   environmentFile: list({

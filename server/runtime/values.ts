@@ -84,32 +84,35 @@ export function storeAddress(of: Described & { readonly defaultValue: string }):
   return { ...plain, ...of, placeholder: "sqlite|memory|address", secret: true, parse };
 }
 
-type Range = Described & { readonly min: number; readonly max: number; readonly defaultValue: number };
+/** From the first to the second, both included. */
+type Range = readonly [min: number, max: number];
+type Ranged = Described & { readonly range: Range; readonly defaultValue: number };
 
-function wholeNumber({ min, max }: Pick<Range, "min" | "max">): (texts: readonly string[]) => Parsed<number> {
+function wholeNumber([min, max]: Range): (texts: readonly string[]) => Parsed<number> {
   return single((given) => {
     const value = /^\d{1,15}$/.test(given) ? Number(given) : NaN;
     return value >= min && value <= max ? accept(value) : refuse(`a whole number from ${min} to ${max}`);
   });
 }
 
-/** A whole number within a range, both ends included. */
-export function integer(of: Range): UnnamedOption<number> {
-  return { ...plain, ...of, placeholder: "n", parse: wholeNumber(of) };
+/** A whole number within a range. */
+export function integer(of: Ranged): UnnamedOption<number> {
+  return { ...plain, ...of, placeholder: "n", parse: wholeNumber(of.range) };
 }
 
 /** The same; undefined by default. */
-export function optionalInteger(of: Omit<Range, "defaultValue">): UnnamedOption<number | undefined> {
-  return { ...plain, defaultValue: undefined, ...of, placeholder: "n", parse: wholeNumber(of) };
+export function optionalInteger(of: Omit<Ranged, "defaultValue">): UnnamedOption<number | undefined> {
+  return { ...plain, defaultValue: undefined, ...of, placeholder: "n", parse: wholeNumber(of.range) };
 }
 
-/** A number within a range, both ends included; digits, with a point if wanted. */
+/** A number within a range; digits, with a point if wanted. */
 export function decimal<Default extends number | undefined>(
-  of: Described & { readonly min: number; readonly max: number; readonly defaultValue: Default },
+  of: Described & { readonly range: Range; readonly defaultValue: Default },
 ): UnnamedOption<number | Default> {
+  const [min, max] = of.range;
   const parse = single<number | Default>((given) => {
     const value = /^\d{1,9}(\.\d{1,9})?$/.test(given) ? Number(given) : NaN;
-    return value >= of.min && value <= of.max ? accept(value) : refuse(`a number from ${of.min} to ${of.max}`);
+    return value >= min && value <= max ? accept(value) : refuse(`a number from ${min} to ${max}`);
   });
   return { ...plain, ...of, placeholder: "x", parse };
 }
@@ -117,12 +120,13 @@ export function decimal<Default extends number | undefined>(
 const byteUnits: Readonly<Record<string, number>> = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
 /** A number of bytes: digits, with KiB, MiB or GiB after them if wanted. */
-export function bytes(of: Range): UnnamedOption<number> {
+export function bytes(of: Ranged): UnnamedOption<number> {
+  const [min, max] = of.range;
   const parse = single((given) => {
     const match = /^(\d{1,15})(|KiB|MiB|GiB)$/.exec(given);
     const value = match === null ? NaN : Number(match[1]) * (byteUnits[match[2] ?? ""] ?? NaN);
-    const expected = `a number of bytes from ${of.min} to ${of.max}, e.g. 1048576 or 1MiB`;
-    return value >= of.min && value <= of.max ? accept(value) : refuse(expected);
+    const expected = `a number of bytes from ${min} to ${max}, e.g. 1048576 or 1MiB`;
+    return value >= min && value <= max ? accept(value) : refuse(expected);
   });
   return { ...plain, ...of, placeholder: "bytes", parse };
 }

@@ -1,6 +1,7 @@
 /** Random weights and values per weight; the capacity is what some of the items weigh and a little more (FORGE A.5.3). */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
+import { sumAt } from "../../lib/lists.ts";
 import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
 import { colourOf, refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
@@ -15,13 +16,6 @@ export interface KnapsackInstance {
   /** By item. */
   readonly weights: Int32Array;
   readonly values: Int32Array;
-}
-
-/** What some items sum up to, by weights or by values. */
-export function total(amounts: Int32Array, items: readonly number[]): number {
-  let sum = 0;
-  for (const item of items) sum += amounts[item] as number;
-  return sum;
 }
 
 /** The same where the items stand in another order. */
@@ -117,7 +111,7 @@ export const generator = defineGenerator({
   generate(p, rng): KnapsackInstance | undefined {
     const made = p.reference === 1 ? makeItems(p, rng) : ownItems(p, rng);
     // Where everything fits, there is nothing to choose.
-    return made.capacity < total(made.weights, [...made.weights.keys()]) ? made : undefined;
+    return made.capacity < sumAt(made.weights, [...made.weights.keys()]) ? made : undefined;
   },
   conflict(p) {
     const { items_min, planted_max, reference } = p;
@@ -131,7 +125,7 @@ function ownItems(p: ParametersOf<typeof parameters>, rng: Rng): KnapsackInstanc
   const weights = Int32Array.from({ length: count }, () => rng.int(p.weight_min, p.weight_max));
   const values = weights.map((weight) => Math.max(1, Math.round(weight * between(rng, p.ratio_min, p.ratio_max))));
   const planted = sample(count, rng.int(p.planted_min, p.planted_max), rng);
-  const capacity = Math.floor(total(weights, planted) * between(rng, p.factor_min, p.factor_max));
+  const capacity = Math.floor(sumAt(weights, planted) * between(rng, p.factor_min, p.factor_max));
   return { capacity, weights, values };
 }
 

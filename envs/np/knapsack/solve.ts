@@ -1,8 +1,8 @@
 /** The exact solver: a greedy choice, and dynamic programming for a better one. */
 import type { Solution } from "../../environment.ts";
 import { solveCore } from "../../lib/core-dp.ts";
-import type { IndexList as Choice } from "../../lib/lists.ts";
-import { type KnapsackInstance, total } from "./generate.ts";
+import { type IndexList as Choice, sumAt } from "../../lib/lists.ts";
+import type { KnapsackInstance } from "./generate.ts";
 
 /** Keeps 500 items to half a second of CPU time; benchmark level took fewer than 5,000 at most. */
 const STATES_MAX = 5_000_000;
@@ -17,19 +17,19 @@ export function solve(instance: KnapsackInstance, nodesMax = STATES_MAX): Soluti
     values: order.map((item) => values[item] as number),
   };
   const greedy = firstFit(instance, order);
-  const core = solveCore(problem, total(values, greedy), nodesMax);
+  const core = solveCore(problem, sumAt(values, greedy), nodesMax);
   const found = core.chosen?.map((position) => order[position] as number) ?? greedy;
   // Where the states run out, another order may do better: where all have one ratio, that says nothing.
   const given = core.value < core.bound ? firstFit(instance, [...weights.keys()]) : found;
-  const choice = total(values, given) > core.value ? given : found;
+  const choice = sumAt(values, given) > core.value ? given : found;
   const answer = [...choice].sort((a, b) => a - b);
-  const value = total(values, answer);
+  const value = sumAt(values, answer);
   return { answer, value, bound: core.bound, proven: value === core.bound, nodes: core.states };
 }
 
 /** The objective of each item that still fits, in the order of their numbers. */
 export function trivial(instance: KnapsackInstance): number {
-  return total(instance.values, firstFit(instance, [...instance.weights.keys()]));
+  return sumAt(instance.values, firstFit(instance, [...instance.weights.keys()]));
 }
 
 /** Items by falling value per weight, the lighter first where that is equal. */

@@ -1,13 +1,13 @@
 /** What holds of a choice: facts only. */
 import type { Facts } from "../../facts.ts";
-import { type IndexList as Choice, indexProblem } from "../../lib/lists.ts";
-import { type KnapsackInstance, total } from "./generate.ts";
+import { type IndexList as Choice, indexProblem, sumAt } from "../../lib/lists.ts";
+import type { KnapsackInstance } from "./generate.ts";
 
 /** Feasible if no item is chosen twice and all fit together; nothing chosen is feasible, of value 0. */
 export function verify({ capacity, weights, values }: KnapsackInstance, choice: Choice): Facts {
   const problem = indexProblem(choice, weights.length, "item", "items");
   if (problem !== undefined) return { kind: "infeasible", violation: problem };
-  const weight = total(weights, choice);
-  if (weight <= capacity) return { kind: "feasible", objective: total(values, choice) };
+  const weight = sumAt(weights, choice);
+  if (weight <= capacity) return { kind: "feasible", objective: sumAt(values, choice) };
   return { kind: "infeasible", violation: `the items weigh ${weight}, more than the capacity ${capacity}` };
 }

@@ -1,6 +1,7 @@
 /** Numbers from a range, each as likely; the target sums up some of them (FORGE A.5.2), at least two fewer than there are. */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
+import { sumAt } from "../../lib/lists.ts";
 import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
 import { sample } from "../../lib/rng.ts";
 import { defineParameters, laterSwitch, minMax, type Range, ranges } from "../../parameters.ts";
@@ -14,13 +15,6 @@ export interface SubsetSumInstance {
   readonly numbers: Int32Array;
   /** Indices whose numbers sum up to the target: the way it was made. The prompt does not hold them. */
   readonly planted: readonly number[];
-}
-
-/** What the numbers at some indices sum up to. */
-export function sumOf(numbers: Int32Array, indices: readonly number[]): number {
-  let sum = 0;
-  for (const index of indices) sum += numbers[index] as number;
-  return sum;
 }
 
 /** The same where the numbers stand in another order. */
@@ -83,13 +77,13 @@ export const generator = defineGenerator({
   generate(p, rng): SubsetSumInstance {
     if (p.reference === 1) {
       const { numbers, planted } = makeNumbers(p, rng);
-      return { target: sumOf(numbers, planted), numbers, planted };
+      return { target: sumAt(numbers, planted), numbers, planted };
     }
     const { numbers_min, numbers_max, planted_min, planted_max, value_min, value_max } = p;
     const count = rng.int(numbers_min, numbers_max);
     const numbers = Int32Array.from({ length: count }, () => rng.int(value_min, value_max));
     const planted = sample(count, rng.int(planted_min, Math.min(planted_max, count - 2)), rng);
-    return { target: sumOf(numbers, planted), numbers, planted };
+    return { target: sumAt(numbers, planted), numbers, planted };
   },
   /** At least two numbers are left out of the target, but in the papers' code. */
   conflict({ numbers_min, planted_min, reference }) {

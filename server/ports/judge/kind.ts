@@ -20,27 +20,23 @@ const options = optionTable({
   }),
   judgeTimeoutMs: integer({
     description: "longest that judging one completion may take, in both orders and with what is asked again, in ms",
-    min: 10,
-    max: 3_600_000,
+    range: [10, 3_600_000],
     defaultValue: 60_000,
   }),
   judgeConcurrency: integer({
     description: "completions that are judged at once, by two requests each; further ones wait",
-    min: 1,
-    max: 4096,
+    range: [1, 4096],
     defaultValue: 16,
   }),
-  judgeTemperature: decimal({ description: "temperature of the judge", min: 0, max: 2, defaultValue: 0.4 }),
+  judgeTemperature: decimal({ description: "temperature of the judge", range: [0, 2], defaultValue: 0.4 }),
   judgePriceIn: decimal({
     description: "dollars for a million tokens of the judge's prompts, for /metrics",
-    min: 0,
-    max: 1e6,
+    range: [0, 1e6],
     defaultValue: undefined,
   }),
   judgePriceOut: decimal({
     description: "dollars for a million tokens of the judge's replies, for /metrics",
-    min: 0,
-    max: 1e6,
+    range: [0, 1e6],
     defaultValue: undefined,
   }),
 });

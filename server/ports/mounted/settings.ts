@@ -121,14 +121,12 @@ export const mountOptions = optionTable({
   }),
   mountWorkers: integer({
     description: "processes of each mount that make instances and verify answers",
-    min: 1,
-    max: 256,
+    range: [1, 256],
     defaultValue: availableParallelism(),
   }),
   mountMemoryMib: integer({
     description: "memory that each of these processes may take beyond what it starts with, in MiB",
-    min: 16,
-    max: 1024 * 1024,
+    range: [16, 1024 * 1024],
     defaultValue: 1024,
   }),
 });

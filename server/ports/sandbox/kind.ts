@@ -14,8 +14,7 @@ const options = optionTable({
   }),
   sandboxConcurrency: integer({
     description: "programs that are run at once",
-    min: 1,
-    max: 1024,
+    range: [1, 1024],
     defaultValue: availableParallelism(),
   }),
 });

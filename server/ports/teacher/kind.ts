@@ -17,8 +17,7 @@ const options = optionTable({
   }),
   teacherTimeoutMs: integer({
     description: "longest that one reply of the teacher may take, in milliseconds",
-    min: 10,
-    max: 3_600_000,
+    range: [10, 3_600_000],
     defaultValue: 60_000,
   }),
 });

@@ -42,8 +42,6 @@ export function give({ ready, given }: Shelf, place: string): MadeTask | undefin
 }
 
 function forgetOldest(of: Set<string> | Map<string, unknown>): void {
-  for (const oldest of of.keys()) {
-    of.delete(oldest);
-    return;
-  }
+  const [oldest] = of.keys();
+  if (oldest !== undefined) of.delete(oldest);
 }

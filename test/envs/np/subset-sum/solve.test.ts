@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Solver } from "../../../../envs/environment.ts";
-import type { IndexList as Subset } from "../../../../envs/lib/lists.ts";
+import { type IndexList as Subset, sumAt } from "../../../../envs/lib/lists.ts";
 import { rngFor, sample } from "../../../../envs/lib/rng.ts";
-import { type SubsetSumInstance, sumOf } from "../../../../envs/np/subset-sum/generate.ts";
+import type { SubsetSumInstance } from "../../../../envs/np/subset-sum/generate.ts";
 import { subsetSum } from "../../../../envs/np/subset-sum/index.ts";
 import { draw, drawBenchmark, levelOf, randomOrder } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
@@ -16,7 +16,7 @@ function randomSubsetSum(seed: number): SubsetSumInstance {
   const largest = rng.pick([1, 3, 10, 50, 1000]);
   const numbers = Int32Array.from({ length: rng.int(1, 12) }, () => rng.int(1, largest));
   const planted = sample(numbers.length, rng.int(0, numbers.length), rng);
-  return { target: sumOf(numbers, planted), numbers, planted };
+  return { target: sumAt(numbers, planted), numbers, planted };
 }
 
 /** The number at index i moved to order[i]. */

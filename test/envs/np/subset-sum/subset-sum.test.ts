@@ -1,6 +1,7 @@
 /** The worked example of FORGE A.5.2. */
 import { describe, expect, test } from "vitest";
-import { type SubsetSumInstance, sumOf } from "../../../../envs/np/subset-sum/generate.ts";
+import { sumAt } from "../../../../envs/lib/lists.ts";
+import type { SubsetSumInstance } from "../../../../envs/np/subset-sum/generate.ts";
 import { subsetSum } from "../../../../envs/np/subset-sum/index.ts";
 import { resolveParameters } from "../../../../envs/parameters.ts";
 import { draw, levelOf, toldOfExample } from "../draws.ts";
@@ -45,7 +46,7 @@ describe("generate", () => {
       counts.add(count);
       planted.add(instance.planted.length);
       for (const number of instance.numbers) numbers.add(number);
-      expect(sumOf(instance.numbers, instance.planted)).toBe(instance.target);
+      expect(sumAt(instance.numbers, instance.planted)).toBe(instance.target);
       expect(instance.planted.length).toBeLessThanOrEqual(count - 2);
       // All numbers together are too many: there is something to choose.
       expect(subsetSum.solver?.solve(instance).value).toBeLessThan(count);
