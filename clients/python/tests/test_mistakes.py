@@ -100,7 +100,7 @@ def test_each_port_of_gradus_is_told_from_the_other(server: Server, secure: Serv
     cases: list[tuple[str, Tls | None, str, str]] = [
         (server.http, None, "http_port", "is the HTTP port of a Gradus server: give the server's gRPC port, 50051"),
         (server.http, SYSTEM, "http_port", "is the HTTP port of a Gradus server"),
-        (secure.http, OURS, "http_port", "is the HTTP port of a Gradus server"),
+        (secure.http, SYSTEM, "http_port", "is the HTTP port of a Gradus server"),
         (secure.address, None, "needs_tls", "speaks TLS: give tls=Tls(), or Tls(ca=…)"),
         (server.address, SYSTEM, "no_tls", "speaks no TLS: leave tls out"),
         (secure.address, SYSTEM, "certificate", "the server's certificate is not accepted ("),

@@ -17,23 +17,10 @@ export function jsonDecoderOf(schema: DescMessage): (bytes: Uint8Array) => Messa
     try {
       return fromJsonString(schema, textOf(bytes), { ignoreUnknownFields: false });
     } catch (error) {
-      const field = illFormedIn(parsed(bytes))?.slice(1);
-      if (field === undefined) throw new RpcError("INVALID_ARGUMENT", (error as Error).message);
-      const why = "it holds half of a surrogate pair: replace that by U+FFFD, and send the request again";
-      throw new RpcError("INVALID_ARGUMENT", `${field}: ${why}`, { field });
+      checkFields(waysTo(schema, texts), bytes, faultOfText);
+      throw new RpcError("INVALID_ARGUMENT", (error as Error).message);
     }
   };
-}
-
-/** The path of the first text that is no Unicode, such as ".groups[0].completions[3].text"; undefined: there is none. */
-function illFormedIn(json: unknown): string | undefined {
-  if (typeof json === "string") return json.isWellFormed() ? undefined : "";
-  if (typeof json !== "object" || json === null) return undefined;
-  for (const [name, value] of Object.entries(json)) {
-    const within = illFormedIn(value);
-    if (within !== undefined) return `${Array.isArray(json) ? `[${name}]` : `.${name}`}${within}`;
-  }
-  return undefined;
 }
 
 /**
@@ -41,11 +28,11 @@ function illFormedIn(json: unknown): string | undefined {
  * 64-bit integers that JSON.parse would change.
  */
 export function jsonCheck(schema: DescMessage): (bytes: Uint8Array) => void {
-  const ways = waysToLongs(schema);
+  const ways = waysTo(schema, longs);
   return (bytes) => {
     if (!isUtf8(bytes)) throw new RpcError("INVALID_ARGUMENT", "the request's JSON is not valid UTF-8");
     checkJsonParts(bytes);
-    if (ways.length > 0) checkLongs(ways, bytes);
+    if (ways.length > 0) checkFields(ways, bytes, faultOf);
   };
 }
 
@@ -82,23 +69,26 @@ const longs: ReadonlySet<ScalarType | undefined> = new Set([
   ...[ScalarType.UINT64, ScalarType.FIXED64],
 ]);
 
-/** A field that is a 64-bit integer, or has some in its messages: those that `inner` leads to. */
+const texts: ReadonlySet<ScalarType | undefined> = new Set([ScalarType.STRING]);
+
+/** A field of one of the kinds that are looked for, or with some in its messages: those that `inner` leads to. */
 interface Way {
   readonly field: DescField;
   readonly inner: readonly Way[];
 }
 
-function waysToLongs(schema: DescMessage, above: readonly DescMessage[] = []): readonly Way[] {
+function waysTo(schema: DescMessage, kinds: typeof longs, above: readonly DescMessage[] = []): readonly Way[] {
   if (above.includes(schema)) return [];
   return schema.fields.flatMap((field) => {
-    if (longs.has(field.scalar)) return [{ field, inner: [] }];
-    const inner = field.message === undefined ? [] : waysToLongs(field.message, [...above, schema]);
+    if (kinds.has(field.scalar)) return [{ field, inner: [] }];
+    const inner = field.message === undefined ? [] : waysTo(field.message, kinds, [...above, schema]);
     return inner.length === 0 ? [] : [{ field, inner }];
   });
 }
 
-function checkLongs(ways: readonly Way[], bytes: Uint8Array): void {
-  const fault = faultIn(ways, parsed(bytes));
+/** Throws RpcError for the first value of a field that has a fault. */
+function checkFields(ways: readonly Way[], bytes: Uint8Array, faultOfValue: FaultOf): void {
+  const fault = faultIn(ways, parsed(bytes), faultOfValue);
   if (fault === undefined) return;
   const field = fault.path.join("").slice(1);
   throw new RpcError("INVALID_ARGUMENT", `${field}: ${fault.why}`, { field });
@@ -110,12 +100,14 @@ interface Fault {
   readonly why: string;
 }
 
-function faultIn(ways: readonly Way[], json: unknown): Fault | undefined {
+type FaultOf = (value: unknown) => Fault | undefined;
+
+function faultIn(ways: readonly Way[], json: unknown, faultOfValue: FaultOf): Fault | undefined {
   if (typeof json !== "object" || json === null) return undefined;
   const values = json as Readonly<Record<string, unknown>>;
   for (const { field, inner } of ways) {
     for (const [at, value] of elementsOf(field, values[field.jsonName] ?? values[field.name])) {
-      const fault = inner.length === 0 ? faultOf(value) : faultIn(inner, value);
+      const fault = inner.length === 0 ? faultOfValue(value) : faultIn(inner, value, faultOfValue);
       if (fault === undefined) continue;
       const place = at === undefined ? [] : [`[${at}]`];
       return { path: [`.${field.name}`, ...place, ...fault.path], why: fault.why };
@@ -133,6 +125,11 @@ function faultOf(value: unknown): Fault | undefined {
   }
   if (typeof value !== "string" || longPattern.test(value)) return undefined;
   return { path: [], why: "want a whole number of at most 64 bits, in digits" };
+}
+
+function faultOfText(value: unknown): Fault | undefined {
+  if (typeof value !== "string" || value.isWellFormed()) return undefined;
+  return { path: [], why: "it holds half of a surrogate pair: replace that by U+FFFD, and send the request again" };
 }
 
 /** The values of a field with their places in it; what has not the field's shape is left to protobuf-es. */

@@ -117,7 +117,6 @@ describe("a gRPC client says which mistake it is, without trying again until its
     ["gradus http", "none", "http_port", "is the HTTP port of a Gradus server: give the server's gRPC port, 50051"],
     ["gradus http", "system", "http_port", "or use @gradus/client/web with 'http://localhost:"],
     ["gradus http tls", "none", "http_port", "or use @gradus/client/web with 'https://localhost:"],
-    ["gradus http tls", "ours", "http_port", "is the HTTP port of a Gradus server"],
     ["gradus grpc tls", "none", "needs_tls", "speaks TLS: give the option tls, true or { ca }"],
     ["gradus grpc", "system", "no_tls", "speaks no TLS: leave the option tls out"],
     ["gradus grpc tls", "system", "certificate", "the server's certificate is not accepted ("],
@@ -127,6 +126,7 @@ describe("a gRPC client says which mistake it is, without trying again until its
     ["http2 tls", "ours", "not_gradus", "speaks gRPC without gradus.v1"],
     ["mail", "none", "not_gradus", "speaks neither HTTP/2 nor TLS"],
     ["mail", "system", "not_gradus", "speaks neither HTTP/2 nor TLS"],
+    ["gradus http tls", "system", "http_port", "is the HTTP port of a Gradus server"],
   ] as const)("%s, TLS %s: %s", async (at, tls, mistake, words) => {
     const error = await overGrpc(at, tls);
     expect(error.mistake).toBe(mistake);

@@ -74,6 +74,7 @@ describe("UpdatePolicy", () => {
     [{ runId: "r", policy: {} }, "policy.kind", "it is required"],
     [{ runId: "", policy: MIXTURE }, "run_id", "it is required"],
   ])("refuses %o", async (request, field, message) => {
+    await runOf(wire, "r");
     const failure = await failureOf(wire.curriculum.updatePolicy(request));
     expect(failure).toEqual({ code: "INVALID_ARGUMENT", field, message: expect.stringContaining(message) as string });
   });

@@ -204,7 +204,7 @@ describe("a report", () => {
     expect(parts).toHaveLength(3);
   });
 
-  test("a completion that is too long is final, and counts as a failure", async () => {
+  test("a completion that is too long is final, and is in no figure but no_reward_rate", async () => {
     const evaluation = fresh();
     await evaluation.create({ suite: "small" });
     const [task] = (await all(evaluation.pending())).map(taskOf) as [Task];
@@ -213,7 +213,10 @@ describe("a report", () => {
       outcome: { kind: "unscored", reason: "too_large" },
       feedback: { status: "recorded" },
     });
-    expect((await evaluation.report()).overall?.figures).toMatchObject({ success_rate: 0, no_reward_rate: 1 });
+    const { overall, warnings } = await evaluation.report();
+    expect(overall).toMatchObject({ samples: 1n, samplesWithoutReward: 1n, figures: { no_reward_rate: 1 } });
+    expect(Object.keys(overall?.figures ?? {})).toEqual(["no_reward_rate"]);
+    expect(warnings).toEqual([expect.stringContaining("1 of 1 samples (100.0%) have no reward")]);
     expect((await all(evaluation.samples()))[0]?.outcome).toEqual(result?.outcome);
   });
 });

@@ -46,18 +46,19 @@ def listener_at(host: str, port: int) -> Listener | None:
     # A TLS server answers plain text with an alert, or just closes.
     if reply and not reply.startswith(_TLS_ALERT):
         return _listener(reply, tls=False)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    context.set_alpn_protocols(["h2", "http/1.1"])
     try:
-        secret = context.wrap_socket(_connect(host, port), server_hostname=host)
+        secret = _secret(host, port, ["h2", "http/1.1"])
     except OSError:
         return _listener(reply, tls=False)
-    if secret.selected_alpn_protocol() == "h2":
-        secret.close()
-        return Listener(tls=True, protocol="http2")
-    return _listener(_exchange(secret, _question(host, port))[0], tls=True)
+    if secret.selected_alpn_protocol() != "h2":
+        return _listener(_exchange(secret, _question(host, port))[0], tls=True)
+    secret.close()
+    # A Gradus server's HTTP port speaks both versions of HTTP, and a gRPC port only the later one.
+    try:
+        older = _listener(_exchange(_secret(host, port, ["http/1.1"]), _question(host, port))[0], tls=True)
+    except OSError:
+        older = None
+    return older if older is not None and older.gradus else Listener(tls=True, protocol="http2")
 
 
 def certificate_problem(host: str, port: int, context: ssl.SSLContext, shown: str | None) -> str | None:
@@ -88,6 +89,15 @@ def certificate_problem(host: str, port: int, context: ssl.SSLContext, shown: st
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, _SETTINGS, 0, 0, 0, 0, 0])
 """What a client of HTTP/2 says first, with a SETTINGS frame that sets nothing (RFC 9113, section 3.4)."""
+
+
+def _secret(host: str, port: int, protocols: list[str]) -> ssl.SSLSocket:
+    """A TLS connection that speaks one of the protocols, whatever the server's certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(protocols)
+    return context.wrap_socket(_connect(host, port), server_hostname=host)
 
 
 def _connect(host: str, port: int) -> socket.socket:

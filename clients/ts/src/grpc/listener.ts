@@ -91,9 +91,15 @@ export async function listenerAt(place: Place): Promise<Listener | undefined> {
   // A TLS server answers plain text with an alert, or just closes.
   const maybeTls = bytes.length === 0 || (bytes[0] === 0x15 && bytes[1] === 3);
   if (!maybeTls) return { tls: false, ...protocolOf(bytes) };
-  const options = { ...place, rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"] };
-  const secret = await exchange(connectTls(options), "secureConnect", question(place));
+  const overTls = (...ALPNProtocols: readonly string[]): Promise<Reply> => {
+    const options = { ...place, rejectUnauthorized: false, ALPNProtocols: [...ALPNProtocols] };
+    return exchange(connectTls(options), "secureConnect", question(place));
+  };
+  const secret = await overTls("h2", "http/1.1");
   if (secret.kind === "refused") return { tls: false, ...protocolOf(bytes) };
-  if (secret.alpn === "h2") return { tls: true, protocol: "http2", gradus: false };
-  return { tls: true, ...protocolOf(secret.bytes) };
+  if (secret.alpn !== "h2") return { tls: true, ...protocolOf(secret.bytes) };
+  // A Gradus server's HTTP port speaks both versions of HTTP, and a gRPC port only the later one.
+  const older = await overTls("http/1.1");
+  const found = older.kind === "refused" ? undefined : protocolOf(older.bytes);
+  return { tls: true, ...(found?.gradus === true ? found : { protocol: "http2", gradus: false }) };
 }
