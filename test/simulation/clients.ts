@@ -31,12 +31,18 @@ export function configOf({ scenario }: Simulation, runId: string): RunConfig {
   return config ?? (scenario.configs.get(runId.split(".")[0] ?? "") as RunConfig);
 }
 
+/** What is wrong with answers; undefined: nothing but that they are wrong. */
+const VIOLATIONS = [undefined, ...Array.from({ length: 40 }, (_, i) => `no answer in style ${"x".repeat(i % 36)}`)];
+
 /** A reward, or now and then a reason why there is none: a function of the completion, as scoring is. */
 function resultOf(task: Task, digest: string): SampleResult {
   const chance = Number.parseInt(hashKey(task.key.hash, digest).slice(0, 8), 16) / 2 ** 32;
   if (chance < 0.05) return { kind: "terminal", reason: "too_large" };
   const reward = chance < 0.4 ? 1 : chance < 0.7 ? 0.1 : chance < 0.8 ? 1 / 3 : 0;
-  return { kind: "reward", reward, solved: reward === 1 };
+  if (reward > 0) return { kind: "reward", reward, solved: reward === 1 };
+  // Some models never keep the format, of which runs warn; and some break it in more ways than a run tells apart.
+  const violation = VIOLATIONS[Math.floor(chance * 1e4) % VIOLATIONS.length];
+  return { kind: "reward", reward, solved: false, ...(violation !== undefined && { malformed: violation }) };
 }
 
 export function itemOf(task: Task, sample: number, digest: string): FeedbackItem {

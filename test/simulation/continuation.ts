@@ -133,10 +133,13 @@ const newTrainer = (): Trainer => ({ cursor: 0n, tasks: new Map(), states: new M
 
 /** What of a state does not depend on when anything happened. */
 export function timeless(saved: Uint8Array): unknown {
-  const { batches, arms, ...state } = readState(saved);
+  const { batches, arms, lists, malformed, ...state } = readState(saved);
   const { runId: _id, version: _version, createdAtMs: _at, incarnations: _names, handedOut: _given, ...rest } = state;
   return {
     ...rest,
+    lists: lists.map(({ loadedAtMs: _at, ...list }) => list),
+    // Which samples a window has depends on the order in which they came.
+    malformed: { samples: malformed.samples, kinds: [...malformed.kinds].sort() },
     // In the order in which groups were whole.
     arms: arms.map((arm) => ({ ...arm, recent: arm.recent.map((sums) => JSON.stringify(sums)).sort() })),
     batches: batches.map(({ drawnAtMs: _drawn, groups, ...batch }) => ({

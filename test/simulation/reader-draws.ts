@@ -13,6 +13,7 @@ import {
   rangeOf,
   wholeOf,
 } from "./reader-state.ts";
+import { checkRow, rememberReached } from "./reader-rows.ts";
 import { type Reader, lastOf, takesFeedback, armsOf, isAverages, isOf, issue } from "./reading.ts";
 
 /** The closed groups that a draw folds in, in order, with their update batches. */
@@ -74,6 +75,7 @@ function checkDrawn(reader: Reader, cursor: number, task: ReadTask, restarts: bo
   else if (run.weights[task.arm] === 0) fault("is of an arm of weight 0");
   if (run.masks[task.arm] !== null) fault("is of an arm that is masked");
   if (!restarts && task.ordinal < arm.nextOrdinal) fault("is drawn again");
+  checkRow(reader, task, fault);
   const hash = hashOf(task.key);
   if (task.repeat !== (here.has(hash) || run.issued.some((hashes) => hashes.has(hash))))
     fault("is a repeat, or is not, wrongly");
@@ -105,7 +107,11 @@ export function drawn(reader: Reader, message: Drawn): void {
   fold(reader, through);
   const generations = Number(run.config["numGenerations"]);
   const here = new Set<string>();
-  if (restarts) for (const arm of run.arms) arm.nextOrdinal = 0;
+  if (restarts) {
+    rememberReached(run);
+    reader.inPass.clear();
+    for (const arm of run.arms) arm.nextOrdinal = 0;
+  }
   for (const [i, task] of tasks.entries()) {
     checkDrawn(reader, run.cursor + i, task, restarts, here);
     (run.arms[task.arm] as ReadArm).nextOrdinal = task.ordinal + 1;

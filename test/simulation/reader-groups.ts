@@ -7,10 +7,13 @@ import {
   type ReadRun,
   outcomeOf,
   isUseless,
+  areAlike,
+  rangeAt,
   alikeOf,
   freshGroup,
   samplesOf,
 } from "./reader-state.ts";
+import { countMalformed } from "./reader-malformed.ts";
 import { type Reader, lastOf, batchAt, groupAt, issue } from "./reading.ts";
 
 const RECENT_MAX = 256;
@@ -53,6 +56,7 @@ function countClosed(run: ReadRun): void {
 
 export function feedback(reader: Reader, { groups }: Feedback): void {
   const { run } = reader;
+  const known = new Set(run.malformed.kinds);
   for (const { cursor, samples } of groups) {
     const group = groupAt(run, cursor);
     for (const { sample, digest, result } of samplesOf(samples)) {
@@ -63,8 +67,12 @@ export function feedback(reader: Reader, { groups }: Feedback): void {
       else if (group.digests[sample] !== null) reader.faults.push(`sample ${sample} of ${cursor} is counted twice`);
       else [group.digests[sample], group.results[sample]] = [digest, result];
     }
+    for (const sample of samples) {
+      const fault = (what: string): void => void reader.faults.push(`sample ${sample.index} of ${cursor} ${what}`);
+      run.malformed = countMalformed(run.malformed, sample, (kind) => !known.has(kind), fault);
+    }
     if (group !== undefined && group.closed === undefined && group.results.every((result) => result !== null))
-      close(run, group, outcomeOf(group.results));
+      close(run, group, outcomeOf(group.results, rangeAt(run.config, group.arm)));
   }
   release(reader);
   countClosed(run);
@@ -80,7 +88,9 @@ export function reported(reader: Reader, { groups }: Reported): void {
     else if (group === undefined) reader.faults.push(`advantages of ${cursor} are counted although it is in reserve`);
     else {
       const sizes = advantages.map(Math.abs);
-      const advantage = sizes.length === 0 ? null : sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
+      const isNoise = areAlike([0, ...advantages], rangeAt(reader.run.config, group.arm));
+      const total = isNoise ? 0 : sizes.reduce((sum, size) => sum + size, 0);
+      const advantage = sizes.length === 0 ? null : total / sizes.length;
       close(reader.run, group, { count, sum: count * (mean ?? 0), solved: null, deviation: null, advantage });
     }
   }
@@ -93,7 +103,7 @@ export function closed(reader: Reader, cursors: readonly number[]): void {
     lastOf(reader).closed.push(cursor);
     const group = groupAt(reader.run, cursor);
     if (group === undefined || group.closed !== undefined) reader.faults.push(`${cursor} is closed and was not open`);
-    else close(reader.run, group, outcomeOf(group.results));
+    else close(reader.run, group, outcomeOf(group.results, rangeAt(reader.run.config, group.arm)));
   }
   release(reader);
   countClosed(reader.run);

@@ -16,6 +16,8 @@ import {
   SavedRunSchema,
   type StateHead,
 } from "../../server/gen/gradus/internal/v1/run_pb.js";
+import { readMalformed, type ReadMalformed } from "./reader-malformed.ts";
+import { readList, type ReadList } from "./reader-rows.ts";
 
 // What is read is only compared and counted: no shape is checked beyond what that needs.
 export type Data = null | boolean | number | string | readonly Data[] | { readonly [name: string]: Data };
@@ -39,11 +41,16 @@ export interface ReadOutcome extends Sums {
   readonly advantage: number | null;
 }
 
+/** The least and the greatest reward of an arm. */
+export type RewardRange = { readonly min: number; readonly max: number };
+
 export interface ReadTask {
   readonly arm: number;
   readonly ordinal: number;
   readonly key: Data;
   readonly repeat: boolean;
+  /** Which of its arm's rows was chosen; null: its ordinal says it. */
+  readonly row: number | null;
 }
 
 export interface ReadGroup extends ReadTask {
@@ -110,6 +117,9 @@ export interface ReadRun {
   batchesClosed: number;
   batchesFolded: number;
   samplesRecorded: number;
+  malformed: ReadMalformed;
+  /** Rows of pools. */
+  lists: ReadList[];
   probabilities: Data;
   arms: ReadArm[];
   batches: ReadBatch[];
@@ -128,14 +138,30 @@ export function rewardsOf(results: Row): readonly number[] {
   });
 }
 
+/**
+ * The range of an arm's rewards, by which those are equal that differ by rounding alone; undefined: the run was created
+ * by a server that told them apart.
+ */
+export function rangeAt({ ignoresRounding, arms }: Config, arm: number): RewardRange | undefined {
+  if (ignoresRounding !== true) return undefined;
+  return (arms as readonly Config[])[arm]?.["rewardRange"] as RewardRange | undefined;
+}
+
+/** Whether numbers are equal, with a range also those that differ by less than 1e-9 of it. */
+export function areAlike(numbers: readonly number[], { min, max }: RewardRange = { min: 0, max: 0 }): boolean {
+  const spread = Math.max(...numbers) - Math.min(...numbers);
+  // A scheme of one reward has no range: that reward stands in its place.
+  return numbers.length === 0 || spread === 0 || spread < 1e-9 * (max > min ? max - min : Math.abs(max));
+}
+
 /** What results came to. RLOO: each reward less the mean of the others. */
-export function outcomeOf(results: Row): ReadOutcome {
+export function outcomeOf(results: Row, range?: RewardRange): ReadOutcome {
   const rewards = rewardsOf(results);
   const count = rewards.length;
   const sum = rewards.reduce((total, reward) => total + reward, 0);
   const solved = results.filter((result) => Array.isArray(result)).length;
   const mean = count === 0 ? 0 : sum / count;
-  const alike = rewards.every((reward) => reward === rewards[0]);
+  const alike = areAlike(rewards, range);
   const squares = rewards.reduce((total, reward) => total + (reward - mean) ** 2, 0);
   const sizes = rewards.map((reward) => Math.abs(reward - (sum - reward) / (count - 1)));
   const advantage = alike ? 0 : sizes.reduce((total, size) => total + size, 0) / count;
@@ -161,8 +187,8 @@ export function alikeOf(config: Config): Data {
   return sampling?.["alike"] ?? "rewards";
 }
 
-export function taskOf({ arm, ordinal, key, repeat }: DrawnTask): ReadTask {
-  return { arm, ordinal, key: JSON.parse(key) as Data, repeat };
+export function taskOf({ arm, ordinal, key, repeat, row }: DrawnTask): ReadTask {
+  return { arm, ordinal, key: JSON.parse(key) as Data, repeat, row: row ?? null };
 }
 
 /** A message's fields that are set, as plain data. */
@@ -244,11 +270,13 @@ function readBatch({ numGenerations: generations, ...batch }: Batch): ReadBatch 
 export function readState(bytes: Uint8Array): ReadRun {
   const arms: ReadArm[] = [];
   const batches: ReadBatch[] = [];
+  const lists: ReadList[] = [];
   const issued: ReadRun["issued"] = [new Set(), new Set()];
   const memory = new Map<string, number>();
   for (const { part } of fromBinary(SavedRunSchema, bytes).parts) {
     const batch = batches.at(-1);
     if (part.case === "arm") arms.push(readArm(part.value));
+    else if (part.case === "rowList") lists.push(readList(part.value));
     else if (part.case === "batch") batches.push(readBatch(part.value));
     else if (part.case === "tasks") {
       batch?.groups.push(...part.value.groups.map((group) => readGroup(group, batch.generations)));
@@ -271,6 +299,8 @@ export function readState(bytes: Uint8Array): ReadRun {
     rolledBack: rolledBack.map(rangeOf),
     controlRolledBack: (head.controlRolledBack?.ranges ?? rolledBack).map(rangeOf),
     probabilities: probabilities.length === 0 ? null : probabilities,
+    malformed: readMalformed(head.malformed),
+    lists,
     arms,
     batches,
     issued,

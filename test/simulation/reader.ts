@@ -11,6 +11,8 @@ import {
   RunEventSchema,
 } from "../../server/gen/gradus/internal/v1/run_pb.js";
 import { drawn } from "./reader-draws.ts";
+import { noneMalformed } from "./reader-malformed.ts";
+import { rowsSeen } from "./reader-rows.ts";
 import { feedback, reported, closed, reopened } from "./reader-groups.ts";
 import { type Data, UNSAID, type Config, configOf, type ReadRun, readHead, readState } from "./reader-state.ts";
 import {
@@ -56,6 +58,8 @@ function created({ runId, incarnation, atMs, config: message }: Created, reader:
     batchesClosed: 0,
     batchesFolded: 0,
     samplesRecorded: 0,
+    malformed: noneMalformed,
+    lists: [],
     probabilities: null,
     arms: arms.map(noArm),
     batches: [],
@@ -87,6 +91,7 @@ export function imported(reader: Partial<Reader>, message: Imported, from: numbe
     for (const group of batch.groups) if (group.handedOutAtMs !== null) group.handedOutAtMs = atMs;
   }
   reader.segments?.push(segment(incarnation, from, readHead(bytes), state));
+  reader.inPass?.clear();
   const all = (ranges: ReadRun["rolledBack"]) =>
     shares ? [...movedBy(ranges), ...undone] : [...undone, ...movedBy(ranges)];
   const rolledBack = all(state.rolledBack);
@@ -105,6 +110,8 @@ export function imported(reader: Partial<Reader>, message: Imported, from: numbe
     rolledBack,
     controlRolledBack,
     advancedTo: UNSAID,
+    // Another server may have read its pools at another time: any may tell of its rows.
+    lists: state.lists.map((list) => ({ ...list, loadedAtMs: 0 })),
     nextSeq: Math.max(state.nextSeq + offset, before?.nextSeq ?? 0) + 1,
   };
 }
@@ -184,7 +191,7 @@ function reshape(run: ReadRun, config: Config, policy: Data): void {
 
 /** Reads a journal from its beginning. */
 export function readJournal(events: readonly Uint8Array[], hashOf: HashOf): Reading {
-  const reader: Partial<Reader> & Omit<Reader, "run"> = { hashOf, segments: [], faults: [] };
+  const reader: Partial<Reader> & Omit<Reader, "run"> = { hashOf, segments: [], faults: [], inPass: new Map() };
   for (const [i, bytes] of events.entries()) {
     const { format, kind } = fromBinary(RunEventSchema, bytes);
     if (format !== 6) throw new Error(`an event of format ${format}`);
@@ -205,6 +212,7 @@ function change(reader: Reader, kind: RunEvent["kind"]): void {
   else if (kind.case === "handedOut") handOut(run, kind.value.from, kind.value.through, kind.value.atMs);
   else if (kind.case === "feedback") feedback(reader, kind.value);
   else if (kind.case === "reported") reported(reader, kind.value);
+  else if (kind.case === "rowsSeen") rowsSeen(reader, kind.value);
   else if (kind.case === "closed") {
     closed(reader, kind.value.cursors);
     run.nextSeq++;

@@ -58,6 +58,8 @@ export interface Reader {
   run: ReadRun;
   readonly segments: Segment[];
   readonly faults: string[];
+  /** By arm and pass: places of the rows that were drawn in it. */
+  readonly inPass: Map<string, Set<number>>;
 }
 
 export function segment(incarnation: string, from: number, base: Segment["base"], state?: ReadRun): Segment {

@@ -137,6 +137,8 @@ function configFor(rng: Rng, target: number): RunConfig {
     lag: lag === "unbounded" ? { kind: lag } : { kind: "batches", count: lag },
     groupTimeoutMs: rng.int(0, 3) === 0 ? rng.int(500, 4000) : undefined,
     timeToLiveMs: 1e7,
+    // Some runs are of older servers, which told rewards apart that only rounding does.
+    ignoresRounding: promptsPerUpdate !== 5,
   });
   // One completion is too few for some policies.
   return checkConfig(config)?.field === "num_generations" ? { ...config, numGenerations: 2 } : config;
