@@ -117,7 +117,10 @@ export function rowsSeen(reader: Reader, { pool, digest, loadedAtMs, reason, lis
   for (const list of run.lists) if (list.pool === pool) Object.assign(list, { digest, loadedAtMs });
   if (policy !== undefined) run.policy = JSON.parse(policy) as Data;
   const config = withCounts(run);
-  const isOther = armsOf(config).some(({ rows }, i) => rows !== undefined && rows !== armsOf(run.config)[i]?.["rows"]);
+  const isOther = armsOf(config).some(
+    ({ rows }, i) =>
+      (rows as Config | undefined)?.["rows"] !== (armsOf(run.config)[i]?.["rows"] as Config | undefined)?.["rows"],
+  );
   if (isOther) run.configCreated ??= run.config;
   run.config = config;
   if (reason !== "") run.nextSeq++;

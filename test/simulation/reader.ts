@@ -212,6 +212,9 @@ function change(reader: Reader, kind: RunEvent["kind"]): void {
   else if (kind.case === "handedOut") handOut(run, kind.value.from, kind.value.through, kind.value.atMs);
   else if (kind.case === "feedback") feedback(reader, kind.value);
   else if (kind.case === "reported") reported(reader, kind.value);
+  else if (kind.case === "evaluationOpened") run.nextSeq++;
+  // Rounds of evaluation and tables of rows are not read.
+  else if (kind.case === "evaluated" || kind.case === "rowsRated") return;
   else if (kind.case === "rowsSeen") rowsSeen(reader, kind.value);
   else if (kind.case === "closed") {
     closed(reader, kind.value.cursors);

@@ -161,9 +161,13 @@ function rowsSeen<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, eve
   const lists = withRowsSeen(state, event, event.lists);
   const arms = state.config.arms.map((arm) => {
     const list = arm.rows && listOf(lists, arm.id);
-    return list === undefined || arm.rows === undefined ? arm : { ...arm, rows: { ...arm.rows, rows: placesIn(list) } };
+    const rows = list === undefined ? arm.rows?.rows : placesIn(list);
+    return arm.rows === undefined || rows === undefined || rows === arm.rows.rows
+      ? arm
+      : { ...arm, rows: { ...arm.rows, rows } };
   });
-  const config = { ...state.config, arms };
+  const isSame = arms.every((arm, i) => arm === state.config.arms[i]);
+  const config = isSame ? state.config : { ...state.config, arms };
   const seen: RunState<Spec, Key> = {
     ...state,
     lists,

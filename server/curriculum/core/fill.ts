@@ -44,7 +44,7 @@ export type Filled<Key extends InstanceKey> =
   | { readonly kind: "dry"; readonly arm: number; readonly ordinal: number };
 
 type Choice<Key extends InstanceKey> =
-  | { readonly kind: "chosen"; readonly ordinal: number; readonly key: Key; readonly repeat: boolean }
+  | { readonly kind: "chosen"; readonly ordinal: number; readonly key: Key }
   | { readonly kind: "wanted"; readonly from: number }
   | { readonly kind: "dry"; readonly ordinal: number }
   | { readonly kind: "none"; readonly tries: number };
@@ -79,8 +79,8 @@ function choose<Key extends InstanceKey>(
     const found = verdict({ arm, hash: key.hash, rank: key.rank });
     // A later epoch gives a pool's rows again, which is what it is for.
     const known = isKnown(key.hash) && (key.epoch ?? 0) === 0;
-    if (found === "accepted" && !known) return { kind: "chosen", ordinal, key, repeat: false };
-    const chosen: Choice<Key> = { kind: "chosen", ordinal, key, repeat: known };
+    const chosen: Choice<Key> = { kind: "chosen", ordinal, key };
+    if (found === "accepted" && !known) return chosen;
     if (found === "refused") passed.refused++;
     else if (found === "filtered") {
       passed.filtered++;
@@ -102,6 +102,13 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
   const here = new Set<string>();
   const isKnown = (hash: string): boolean => here.has(hash) || plan.isKnown(hash);
   const tasks: DrawnTask<Key>[] = [];
+  const drawn = new Set<string>();
+  /** Also where the instance comes twice in this draw: chosen twice, or in two passes over a pool's rows. */
+  const isRepeat = ({ hash }: Key): boolean => {
+    const found = drawn.has(hash) || isIssued(state.issued, hash);
+    drawn.add(hash);
+    return found;
+  };
   const missing = missingRows(plan, lookup);
   if (missing.length > 0) return { kind: "wanted", wanted: missing };
   for (const [i, arm] of slots.entries()) {
@@ -111,7 +118,7 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
       const found = lookup(arm, row);
       if (found?.kind !== "task") return { kind: "barren", arm, tries: 1 };
       const { key } = found;
-      tasks.push({ cursor: plan.cursor + i, arm, ordinal: from, row, repeat: isIssued(state.issued, key.hash), key });
+      tasks.push({ cursor: plan.cursor + i, arm, ordinal: from, row, repeat: isRepeat(key), key });
       next[arm] = from + 1;
       continue;
     }
@@ -121,10 +128,9 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
     if (choice.kind === "wanted")
       return { kind: "wanted", wanted: wanted(arm, choice.from - from, next, left, lookup) };
     const { ordinal, key } = choice;
-    // Of a pass over the same instances: all that the run issued before are repeats, although they are not passed over.
-    const repeat = choice.repeat || isIssued(state.issued, key.hash);
     here.add(key.hash);
-    tasks.push({ cursor: plan.cursor + i, arm, ordinal, repeat, key });
+    // Of a pass over the same instances: all that the run issued before are repeats, although they are not passed over.
+    tasks.push({ cursor: plan.cursor + i, arm, ordinal, repeat: isRepeat(key), key });
     next[arm] = ordinal + 1;
     left[arm] = (left[arm] ?? 0) - 1;
   }

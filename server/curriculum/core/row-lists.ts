@@ -129,7 +129,8 @@ function walked(list: RowList, armId: string, ordinal: number, runSeed: bigint) 
 function extended({ reached, passes }: RowWalk, nextOrdinal: number, rows: number): RowWalk {
   const next = Math.max(nextOrdinal, reached);
   const last = passes.at(-1) as RowPasses;
-  const begun = Math.max(0, Math.ceil((next - last.from) / last.rows));
+  // A list that had no rows had no pass either.
+  const begun = last.rows === 0 ? 0 : Math.max(0, Math.ceil((next - last.from) / last.rows));
   const before = begun === 0 ? passes.slice(0, -1) : passes;
   return { reached, passes: [...before, { from: last.from + begun * last.rows, epoch: last.epoch + begun, rows }] };
 }

@@ -1,15 +1,18 @@
 /** Rows of a run keep their identity when the file of their pool is reversed, shuffled, extended or shortened between two starts. */
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { math } from "../../../envs/math/index.ts";
 import type { TaskKey } from "../../../envs/origin.ts";
 import { loadPool, type Pool, rowOf } from "../../../envs/pool.ts";
 import { createRegistry } from "../../../envs/registry.ts";
+import type { RowsSeen } from "../../../server/curriculum/core/events.ts";
 import type { RowRule, RunConfig } from "../../../server/curriculum/core/types.ts";
 import type { IssuedTask } from "../../../server/curriculum/core/batches.ts";
 import { createRuns, type Runs } from "../../../server/curriculum/runs/runs.ts";
 import { createMaker } from "../../../server/making/make.ts";
 import { createRunRanks } from "../../../server/making/run-ranks.ts";
+import { type RowsChanged, withRowsSeen } from "../../../server/curriculum/core/row-lists.ts";
+import type { RowsLook } from "../../../server/curriculum/runs/ports.ts";
 import { createRunRows } from "../../../server/making/run-rows.ts";
 import { createRunSource } from "../../../server/making/run-source.ts";
 import { poolDigest } from "../../../server/pools/digest.ts";
@@ -18,6 +21,8 @@ import { memoryStore } from "../../../server/stores/memory.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import type { TaskSpec } from "../../../server/tasks/spec.ts";
+import { shortened } from "../../simulation/reading.ts";
+import { unlikeJournals } from "../../simulation/unlike.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 import {
   arm,
@@ -69,9 +74,26 @@ interface Server {
   shows(tasks: readonly IssuedTask<TaskKey>[]): Promise<readonly string[]>;
 }
 
+/** Each store that a server was started with, and how its runs are read back. */
+const stores = new Map<Store, () => Promise<readonly string[]>>();
+
+/** What servers have of runs must be what the independent reader makes of their journals. */
+async function checkJournals(): Promise<void> {
+  const all = [...stores.values()];
+  stores.clear();
+  for (const unlike of all) expect(await unlike()).toEqual([]);
+}
+
+afterEach(checkJournals);
+
 let starts = 0;
 /** A server that starts now, with the file as it is: later ones read it later. */
-function start(store: Store, rows: File, evaluated: File = [1000, 1001, 1002, 1003]): Server {
+function start(
+  store: Store,
+  rows: File,
+  evaluated: File = [1000, 1001, 1002, 1003],
+  changing = (look: RowsLook): RowsLook => look,
+): Server {
   const pools = new Map([
     ["train", poolOf(rows)],
     ["eval", poolOf(evaluated, "eval")],
@@ -81,10 +103,13 @@ function start(store: Store, rows: File, evaluated: File = [1000, 1001, 1002, 10
   const maker = createMaker({ registry, pools, workers: workers as never });
   const stale: string[] = [];
   const loadedAtMs = ++starts;
+  const source = createRunSource(maker, ranks);
+  const real = createRunRows({ pools, ranks, loadedAtMs });
+  stores.set(store, () => unlikeJournals(store, source, fakeClock(), shortened));
   const runs = createRuns<TaskSpec, TaskKey>({
     store,
-    source: createRunSource(maker, ranks),
-    rows: createRunRows({ pools, ranks, loadedAtMs }),
+    source,
+    rows: { has: real.has, look: (state) => changing(real.look(state)) },
     onStale: (message) => stale.push(message),
     clock: fakeClock(),
     newIncarnation: () => `incarnation-${starts}-${Math.random()}`,
@@ -155,6 +180,15 @@ const asked = (cursor: number | undefined, count = 6) => ({
   waitMs: 0,
   signal: new AbortController().signal,
 });
+
+/** As a server would change a list that lets all rows go, and takes them in again in the order of the file. */
+function moved({ lists: [list] }: RowsSeen): RowsChanged {
+  const places = Array.from({ length: N }, (_, n) => n);
+  const pool = poolOf(reversed);
+  const added = Buffer.concat(places.map((place) => Buffer.from(rowOf(pool, place).hash, "hex")));
+  const change = { environment: "math", level: "all", split: "train" };
+  return { ...change, ...list, arms: [], added, gone: [[0, N - 1]], back: [] };
+}
 
 /** Row n is solved where n is even. */
 async function answer({ runs, n }: Server, tasks: readonly IssuedTask<TaskKey>[]): Promise<void> {
@@ -391,6 +425,7 @@ describe("a run that is read back, or taken elsewhere", () => {
     const killed = start(store, [...without(1, 2, 3).toReversed(), N]);
     const expected = await train(second, 1);
     expect(await train(elsewhere, 8)).toEqual([...expected, ...(await train(killed, 7))]);
+    await checkJournals();
     await store.close();
   });
 
@@ -404,6 +439,35 @@ describe("a run that is read back, or taken elsewhere", () => {
     drawn.push(...(await train(start(store, file), 2)));
     expect(drawn).toEqual(undisturbed);
   });
+});
+
+test("a list that had no rows begins with a pass through those that come", () => {
+  const seen = { pool: "train", digest: "0123456789abcdef", loadedAtMs: 1 };
+  const change = { environment: "math", level: "all", split: "train", gone: [], back: [] };
+  const state = { config: { seed: 0n, arms: [plain], evaluationArms: [] }, arms: [{ nextOrdinal: 0 }] };
+  const none = { ...change, arms: [plain.id], added: new Uint8Array() };
+  const lists = withRowsSeen({ ...state, lists: [] }, seen, [none]);
+  const [list] = withRowsSeen({ ...state, lists }, seen, [{ ...change, arms: [], added: new Uint8Array(16) }]);
+  expect(list?.walks.get(plain.id)?.passes).toEqual([{ from: 0, epoch: 0, rows: 2 }]);
+});
+
+test("the independent reader finds a server that moves rows to other places when the file changes", async () => {
+  const store = memoryStore();
+  const first = start(store, file);
+  await create(first, configs["a mixture"]);
+  await train(first, 2);
+  first.runs.close();
+  const moving = start(store, reversed, undefined, (look) => {
+    if (look.kind !== "changed") return look;
+    const events = look.events.map((event) =>
+      event.kind === "rowsSeen" && event.reason !== "" ? { ...event, lists: [moved(event)] } : event,
+    );
+    return { ...look, events };
+  });
+  await train(moving, 2);
+  const [unlike] = [...stores.values()];
+  stores.clear();
+  expect(await unlike?.()).toContainEqual(expect.stringMatching(/row [0-9a-f]{16} gets a second place/));
 });
 
 describe("a server whose pool is older than the run's", () => {

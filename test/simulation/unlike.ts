@@ -1,0 +1,30 @@
+/** Whether the runs of a store are, read back by a server, what the independent reader makes of their journals. */
+import type { InstanceKey } from "../../server/curriculum/core/types.ts";
+import { encodeState } from "../../server/curriculum/core/saved-state.ts";
+import { type Clock, type TaskSource } from "../../server/curriculum/runs/ports.ts";
+import { readState } from "../../server/curriculum/runs/journal.ts";
+import type { Store } from "../../server/stores/store.ts";
+import { differences } from "./compare.ts";
+import { readState as readSaved } from "./reader-state.ts";
+import { readJournal } from "./reader.ts";
+import type { HashOf } from "./reading.ts";
+
+/** What is wrong, each in words. The snapshot, where there is one, counts too. */
+export async function unlikeJournals<Spec, Key extends InstanceKey>(
+  store: Store,
+  source: TaskSource<Spec, Key>,
+  clock: Clock,
+  hashOf: HashOf,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const row of (await store.list("", 100)).runs) {
+    const { run, faults } = readJournal((await store.read(row.key, 0)) ?? [], hashOf);
+    found.push(...faults);
+    for (const from of [store, { ...store, snapshot: () => Promise.resolve(undefined) }]) {
+      const state = await readState<Spec, Key>(from, row, source, clock);
+      const saved = state && readSaved(Buffer.concat([...encodeState(state, source)]));
+      found.push(...(saved === undefined ? [`run ${row.id} is not there`] : differences(run, saved)));
+    }
+  }
+  return found;
+}
