@@ -77,6 +77,7 @@ export function createModel() {
   const freshlyGiven = new Set<string>();
   /** By incarnation and version: acknowledgements before this one are in the export. */
   const exports = new Map<string, number>();
+  const imports = new Map<string, boolean>();
   /** What clients were told of groups last, and when they were. */
   const told = new Map<string, { readonly group: ToldGroup; readonly at: number }>();
   const selections: Selection[] = [];
@@ -239,6 +240,9 @@ export function createModel() {
       for (const [other, at] of known) if (other !== incarnation && at < askedAt) superseded.add(other);
       if (!known.has(incarnation)) known.set(incarnation, moments++);
     },
+    /** An import was acknowledged; `restores`: it asked for the export's control. */
+    imported: (incarnation: string, restores: boolean): void => void imports.set(incarnation, restores),
+    imports: (): ReadonlyMap<string, boolean> => imports,
     /** A run was deleted. */
     ended(runId: string, askedAt: number): void {
       for (const [incarnation, at] of seen.get(runId) ?? []) if (at < askedAt) superseded.add(incarnation);

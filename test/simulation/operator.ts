@@ -42,11 +42,11 @@ async function importRun(simulation: Simulation, held: readonly Held[]): Promise
   world.count(runId === from ? "import in place" : "import under another id");
   const askedAt = model.moment();
   model.replacing(runId);
-  const imported = await act(simulation, `import ${runId}`, (runs) =>
-    runs.import(state, runId, undefined, world.chance(0.25)),
-  );
+  const restores = world.chance(0.25);
+  const imported = await act(simulation, `import ${runId}`, (runs) => runs.import(state, runId, undefined, restores));
   if (imported === undefined) return;
   model.observed(runId, imported.run.state.incarnation, askedAt);
+  model.imported(imported.run.state.incarnation, restores);
   model.given(imported.outstanding, false);
 }
 

@@ -177,6 +177,9 @@ export const plants: Readonly<Record<string, Plant>> = {
       };
     },
   },
+  "an import restores the control of the export unasked": {
+    runs: (runs) => ({ ...runs, import: (state, runId, key) => runs.import(state, runId, key, true) }),
+  },
   "a task depends on when it is made": {
     source: (source, { world }) => ({
       ...source,

@@ -90,7 +90,7 @@ export function imported(reader: Partial<Reader>, message: Imported, from: numbe
     batch.seq += offset;
     for (const group of batch.groups) if (group.handedOutAtMs !== null) group.handedOutAtMs = atMs;
   }
-  reader.segments?.push(segment(incarnation, from, readHead(bytes), state));
+  reader.segments?.push(segment(incarnation, from, readHead(bytes), state, keeper !== undefined));
   reader.inPass?.clear();
   const all = (ranges: ReadRun["rolledBack"]) =>
     shares ? [...movedBy(ranges), ...undone] : [...undone, ...movedBy(ranges)];

@@ -26,6 +26,8 @@ export interface Segment {
   readonly from: number;
   /** Of an import: the incarnation whose state was put back, and how many events it had. */
   readonly base: { readonly incarnation: string; readonly version: number } | undefined;
+  /** Of an import: whether the control of the run that was there stayed. */
+  readonly keepsControl: boolean;
   readonly entries: Entry[];
   /** Groups with reported advantages. */
   readonly reported: Row[];
@@ -62,10 +64,16 @@ export interface Reader {
   readonly inPass: Map<string, Set<number>>;
 }
 
-export function segment(incarnation: string, from: number, base: Segment["base"], state?: ReadRun): Segment {
+export function segment(
+  incarnation: string,
+  from: number,
+  base: Segment["base"],
+  state?: ReadRun,
+  keepsControl = false,
+): Segment {
   const tasks = new Map<number, ReadTask>(state === undefined ? [] : groupsOf(state));
   const prompts = new Map(state?.batches.map((batch) => [batch.index, batch.prompts]));
-  return { incarnation, from, base, entries: [], reported: [], closed: [], reopened: [], tasks, prompts };
+  return { incarnation, from, base, keepsControl, entries: [], reported: [], closed: [], reopened: [], tasks, prompts };
 }
 
 export function lastOf({ segments }: Reader): Segment {

@@ -113,6 +113,8 @@ async function redo(runs: Runs, event: Event, now: RunConfig): Promise<void> {
       value(await runs.rateRows(RUN, { ...event, rates: Float64Array.from(event.rates, (part) => part / RATE_PARTS) }));
       return;
     case "created":
+    // Its source has no pools.
+    case "rowsSeen":
     case "drawn":
     case "feedback":
     case "reported":

@@ -145,6 +145,15 @@ function checkState(journals: Journals, { reading, runId }: Read, model: Model):
 }
 
 /** All that can be said of the journals alone. */
+/** An import into a run that is there leaves its control, unless it was asked to restore that of the export. */
+function checkImports({ byIncarnation }: Journals, model: Model): void {
+  for (const [incarnation, restores] of model.imports()) {
+    const { segment } = byIncarnation.get(incarnation) ?? {};
+    if (segment !== undefined && segment.from > 0 && segment.keepsControl === restores)
+      model.violate(`the import ${incarnation} ${restores ? "keeps the run's" : "restores the export's"} control`);
+  }
+}
+
 export function judge(journals: Journals, model: Model): void {
   const { all, byIncarnation } = journals;
   const count = all.reduce((sum, { reading }) => sum + reading.segments.length, 0);
@@ -153,6 +162,7 @@ export function judge(journals: Journals, model: Model): void {
   checkJournals(journals, model);
   checkAcknowledged(journals, model);
   checkTasks(journals, model);
+  checkImports(journals, model);
   checkSelections(journals, model);
   for (const journal of all) checkState(journals, journal, model);
 }
