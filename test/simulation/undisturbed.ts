@@ -296,6 +296,11 @@ export async function firstDifference(
   let { config: now } = created;
   for (const event of rest) {
     if (event.kind === "kept") {
+      // No control change brings an arm back that the export had removed: such a run is followed no further.
+      if (event.state.config.arms.some(({ removed }, i) => !removed && now.arms[i]?.removed === true)) {
+        runs.close();
+        return undefined;
+      }
       await takeControl(runs, store, event, now);
       now = event.state.config;
       continue;
