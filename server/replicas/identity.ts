@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
-import { bytesOf } from "../pools/cache.ts";
 import type { Keyring } from "../tasks/keyring.ts";
 
 /** Texts that are compared as they are. */
@@ -38,6 +37,10 @@ function hashOf(...parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
   return hash.digest("hex").slice(0, HASH_DIGITS);
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 /** A pool's rows as tasks are drawn from them: their instances, levels and splits. */

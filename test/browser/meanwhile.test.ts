@@ -46,7 +46,7 @@ test("an import is seen by whoever watches: what it undid is shown as undone", a
   await using opened = await openView(browser, `${server.http}/#/runs/imported/changes`);
   const { page } = opened;
   await page.getByRole("rowheader", { name: "pause" }).waitFor();
-  await run.import(state);
+  await run.import(state, { restoreControl: true });
   await page.getByRole("rowheader", { name: "import" }).waitFor();
   await page.getByText("undone by an import").waitFor();
   expect(opened.complaints).toEqual([]);

@@ -11,6 +11,7 @@ from gradus.enums import AlikeOutcomes, AnswerFormat, FeedbackSource
 from gradus.policy_values import Policy
 from gradus.tasks import RewardScheme, Task, TaskSpec
 from gradus.v1 import curriculum_pb2 as cur
+from gradus.v1 import outcome_pb2
 
 
 @dataclass(frozen=True)
@@ -311,6 +312,15 @@ class RunShape(Value, message=cur.RunShape):
 
 
 @dataclass(frozen=True)
+class FormatWarning(Value, message=outcome_pb2.FormatWarning):
+    """Nearly all of a run's samples are malformed; `violation` is the most frequent reason."""
+
+    samples: int
+    malformed: int
+    violation: str
+
+
+@dataclass(frozen=True)
 class RunState(Value, message=cur.RunState):
     """A run as it stands.
 
@@ -334,6 +344,10 @@ class RunState(Value, message=cur.RunState):
         The name of the token that paused the run; "": the run is not paused, or that is not known.
     paused_at
         When the run was paused, in UTC; None: as for `paused_by`.
+    pools
+        The pools that its arms draw from, by name.
+    format_warning
+        Set while nearly all samples are malformed.
 
     """
 
@@ -355,6 +369,8 @@ class RunState(Value, message=cur.RunState):
     shape: RunShape | None = None
     paused_by: str = ""
     paused_at: datetime | None = None
+    pools: tuple[RunPool, ...] = ()
+    format_warning: FormatWarning | None = None
 
 
 @dataclass(frozen=True)
