@@ -113,7 +113,9 @@ def test_a_few_updates_against_the_real_server(
     for seed in PARTS["cipher"].seeds:
         done = sequences.Job(PARTS["cipher"], "frontier", seed).result(tmp_path)
         done.write_text(json.dumps(_figures("frontier", seed, [0.0, 0.1])))
-    job = sequences.Job(replace(PARTS[part], updates=3), condition, 100)
+    # The shortest length of which each stage has an update batch at least.
+    updates = 4
+    job = sequences.Job(replace(PARTS[part], updates=updates), condition, 100)
     sequences.train_one(job, tmp_path, server.address)
     figures = json.loads(job.result(tmp_path).read_text())
     assert figures["condition"] == condition
@@ -122,4 +124,4 @@ def test_a_few_updates_against_the_real_server(
     if condition == "staged":
         assert np.sum(figures["drawn"][0][3:]) == 0
     if "dynamic" not in condition:
-        assert [sum(each) for each in figures["drawn"]] == [PROMPTS] * 3
+        assert [sum(each) for each in figures["drawn"]] == [PROMPTS] * updates

@@ -81,10 +81,11 @@ def sizes(small: Settings, *, tiny_held_out: int, large_start_rows: int, large_s
         start_rows=300,
         start_steps=4,
         start_batch=16,
-        updates=3,
+        # The shortest length of which each stage of the replayed cycles has an update batch.
+        updates=30,
         prompts=4,
         generations=4,
-        evaluate_every=1,
+        evaluate_every=30,
         curve_samples=1,
         held_out=tiny_held_out,
         pool_rows=1_000,
