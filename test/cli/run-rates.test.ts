@@ -84,6 +84,7 @@ test("begins with what a report says of the rows of its pool", async () => {
   const { rows } = JSON.parse(readFileSync(at("evaluated/report.json"), "utf8")) as { readonly rows: unknown };
   const expected = Array.from({ length: ROWS }, (_, row) => ({
     pool: "sums",
+    pool_digest: expect.stringMatching(/^[0-9a-f]{16}$/) as string,
     row,
     samples: 3,
     pass_rate: 1 - (row % 2),

@@ -202,13 +202,23 @@ function submittedOf({ taskId, sampleIndex, outcome, feedback, failure }: Submit
   };
 }
 
-function sampleOf({ task, sampleIndex, completion, outcome, part, category, pool, row }: SampleMessage): Sample {
+function sampleOf({
+  task,
+  sampleIndex,
+  completion,
+  outcome,
+  part,
+  category,
+  pool,
+  row,
+  poolDigest,
+}: SampleMessage): Sample {
   return {
     sampleIndex,
     completion,
     part,
     category,
-    ...(row !== undefined && { pool, row }),
+    ...(row !== undefined && { pool, row, poolDigest }),
     ...(task && { task }),
     ...(outcome && { outcome: outcomeOf(outcome) }),
   };
