@@ -12,7 +12,8 @@ const { version } = packageJson;
 
 test("the packages and the changelog have it", () => {
   const [, python] = /^version = "(.*)"$/m.exec(readFileSync("clients/python/pyproject.toml", "utf8")) ?? [];
-  const [, changed] = /^## (\S+)/m.exec(readFileSync("CHANGELOG.md", "utf8")) ?? [];
+  // The newest one: changes since then stand above it.
+  const [, changed] = /^## (\d\S*)/m.exec(readFileSync("CHANGELOG.md", "utf8")) ?? [];
   const locked = [lock.version, lock.packages[""].version, lock.packages["clients/ts"].version];
   expect([clientJson.version, python, changed, ...locked]).toEqual(Array(6).fill(version));
 });

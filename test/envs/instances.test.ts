@@ -63,7 +63,8 @@ test("says so where there are no such instances", () => {
 describe("restore refuses", () => {
   test("a row of a pool that is not there", () => {
     const origin = { kind: "row", pool: "none", row: 3, contentHash: "0".repeat(16) } as const;
-    const message = "this server's pool 'none' of np/tsp does not hold row 3 as it was issued";
+    const message =
+      "this server's pool 'none' of np/tsp does not hold the task of row 3 as it was issued: start the server with that pool";
     expect(restore(tsp, origin, new Map())).toEqual({ kind: "invalid", message });
   });
   test("an inline task", () => {
