@@ -5,7 +5,7 @@ import type { Sample } from "../../clients/ts/src/public.ts";
 export interface RowCount {
   readonly pool: string;
   readonly row: number;
-  /** Of the pool that the row is numbered by. */
+  /** The digest of the pool that numbers the row. */
   readonly pool_digest: string;
   samples: number;
   solved: number;

@@ -24,7 +24,7 @@ export interface Profiled {
   readonly suite: SuiteDefinition;
   /** How many rows there are. */
   readonly rows: number;
-  /** Of the pool that they are numbered by. */
+  /** The digest of the pool that numbers the rows. */
   readonly digest: string;
 }
 

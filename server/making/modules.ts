@@ -12,7 +12,7 @@ export interface ModuleItems<Item> {
   readonly read: (value: unknown) => readonly Item[] | string;
   /** Names an item in messages. No two items have one name. */
   readonly nameOf: (item: Item) => string;
-  /** What tells two items of one name apart. */
+  /** The key by which two items are the same. */
   readonly another: string;
 }
 

@@ -102,7 +102,7 @@ interface Numbering {
   readonly of: (n: number) => number;
   /** Which row a number is; −1: none of the arm's. */
   readonly find: (number: number) => number;
-  /** Of the pool; empty: generated tasks. */
+  /** The pool's digest; empty: generated tasks. */
   readonly digest: string;
 }
 

@@ -42,7 +42,7 @@ export function addCreate(group: Command): void {
       const id = idOf(file, flags.runId);
       const run = await withServer(flags, async (client) => {
         const created = await createdOf(client, file, id);
-        // What a run has learnt since is worth more than what it was to begin with.
+        // A run that is there keeps what it has learnt: the rates are for its beginning.
         if (created.state !== undefined && created.state.batchesDrawn > 0n && rates.length > 0)
           note(`run ${id} has drawn already, and keeps what it knows of its rows: --rates is passed over`);
         else for (const { arm, of } of rates) await client.run(id).rateRows(arm, of);

@@ -145,7 +145,7 @@ export interface RunChoice {
   readonly lateFeedback?: { readonly batchesMax: number; readonly weight?: number };
   /** Text around the prompts: a system message, and a user message with {prompt} where the task's goes. */
   readonly promptTemplate?: { readonly system?: string; readonly user?: string };
-  /** What the run's trainer is to be set to, e.g. `{ learningRate: 1e-6 }`; the server makes no use of it. */
+  /** Settings for the run's trainer, e.g. `{ learningRate: 1e-6 }`; the server makes no use of it. */
   readonly trainer?: MessageInitShape<typeof TrainerSettingsSchema>;
 }
 

@@ -61,7 +61,7 @@ export class GradusError extends Error {
   readonly mistake: ConnectionMistake | undefined;
   /** The server's word for why the call has to wait, e.g. "PAUSED" or "FEEDBACK_DUE"; undefined: it gives none. */
   readonly reason: string | undefined;
-  /** What the server says of the reason, e.g. `paused_by` and `paused_since` (RFC 3339) of a paused run. */
+  /** Facts that come with the reason, e.g. `paused_by` and `paused_since` (RFC 3339) of a paused run. */
   readonly facts: Readonly<Record<string, string>>;
 
   constructor(code: GradusCode, message: string, details: ErrorDetails = {}) {

@@ -87,9 +87,9 @@ export interface Sample {
   readonly category: string;
   /** Of a row: the pool's name. */
   readonly pool?: string;
-  /** Of a row: its number in the pool's file as it is now, from 0; left out: the pool has it no longer. */
+  /** The row's number in the pool's file as it is now, from 0; left out: the pool has it no longer. */
   readonly row?: number;
-  /** Of the pool that the row is numbered by. */
+  /** The digest of the pool that numbers the row. */
   readonly poolDigest?: string;
 }
 

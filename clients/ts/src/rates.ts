@@ -3,7 +3,7 @@ import { GradusError } from "./errors.ts";
 
 /** By row: its number in the pool's file, from 0. */
 export type RowRates = ReadonlyMap<number, number> & {
-  /** Of the pool that the rows are numbered by (PoolInfo.digest); left out: the file does not say it. */
+  /** The digest of the pool that numbers the rows (PoolInfo.digest); left out: the file does not say it. */
   readonly poolDigest?: string;
 };
 

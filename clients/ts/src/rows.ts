@@ -33,7 +33,7 @@ export interface ArmRows {
   readonly retired: number;
   /** Rows that the pool has no longer: each is `gone`, and its number means nothing. */
   readonly gone: number;
-  /** Of the pool that the rows are numbered by; "": they are generated tasks. */
+  /** The digest of the pool that numbers the rows; "": they are generated tasks. */
   readonly poolDigest: string;
 }
 

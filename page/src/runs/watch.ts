@@ -10,7 +10,7 @@ const INTERVAL_MS = 1_000;
 
 interface Shared {
   readonly ask: (asked: WatchAsked) => void;
-  /** Who is told, by the id of what was asked. */
+  /** The listeners, by the id of their request. */
   readonly listeners: Map<string, (told: WatchTold) => void>;
 }
 

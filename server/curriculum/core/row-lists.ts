@@ -40,7 +40,7 @@ export interface RowWalk {
   readonly passes: readonly RowPasses[];
 }
 
-/** What tells the lists of a run apart. */
+/** The key of a list within a run. */
 export interface RowListName {
   readonly pool: string;
   /** The id of the environment that the pool's instances belong to. */
@@ -50,7 +50,7 @@ export interface RowListName {
 }
 
 export interface RowList extends RowListName {
-  /** Of the pool as the run saw it last, and first. */
+  /** The pool's digest when the run saw it last, and first. */
   readonly digest: string;
   readonly firstDigest: string;
   /** When the server whose pool that was had read it. */
