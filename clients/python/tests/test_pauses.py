@@ -144,7 +144,7 @@ def test_a_caller_may_ask_for_the_error(client: Client, run: Run) -> None:
     before = datetime.now(timezone.utc)
     run.pause()
     with pytest.raises(PausedError) as caught:
-        run.next_batch(on_pause="raise", retries=0, wait=0.1)
+        run.next_batch(on_pause="raise", wait=0.1)
     error = caught.value
     assert (error.code, error.reason) == (grpc.StatusCode.UNAVAILABLE, "PAUSED")
     assert error.retry_delay is not None

@@ -160,7 +160,7 @@ def test_control_is_kept_in_the_history(client: Client, run: Run) -> None:
     assert run.update_policy(gradus.mixture()) == 4
     assert run.pause() == 4
     with pytest.raises(gradus.PausedError):
-        run.next_batch(4, on_pause="raise", retries=0, wait=0.1)
+        run.next_batch(4, on_pause="raise", wait=0.1)
     assert run.resume() == 4
     assert len(run.next_batch(4).tasks) == 4
     records = list(run.history())

@@ -14,10 +14,10 @@ import {
   type Run,
 } from "./gen/gradus/v1/curriculum_pb.js";
 import { feedbackOf } from "./outcomes.ts";
-import { pauseNotice } from "./pauses.ts";
+import { isPaused, pauseNotice } from "./pauses.ts";
 import { policyOf } from "./policies.ts";
 import { allPages, eachOfPages, present } from "./reply.ts";
-import { asked } from "./retry.ts";
+import { asked, passing } from "./retry.ts";
 import { joinRows } from "./rows.ts";
 import type { BatchChoice, ControlOptions, GroupFeedback, GroupsChoice, RunHandle } from "./run.ts";
 import { filterOf, runSampleOf } from "./samples.ts";
@@ -58,6 +58,7 @@ function tasks({ unary, attempting, transport }: Caller, runId: string, position
         );
       },
       { ...options, deadlineMs: options.deadlineMs ?? NEXT_BATCH_DEADLINE_MS, throughPause },
+      (error) => passing(error) && !isPaused(error),
     );
   };
   const nextBatch: RunHandle["nextBatch"] = async (choice = {}, options = {}) => {

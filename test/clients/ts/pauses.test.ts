@@ -79,6 +79,10 @@ describe.each(clients)("over %s", (protocol, open) => {
     await run.pause();
     const error = await run.nextBatch({ onPause: "error" }).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(GradusError);
+    const retrying = (protocol === "gRPC" ? createClient(server.address) : createWebClient(server.http)).run(run.runId);
+    await expect(retrying.nextBatch({ cursor: 0n, waitMs: 0, onPause: "error" })).rejects.toMatchObject({
+      reason: "PAUSED",
+    });
     const { code, reason, facts, retryDelayMs } = error as GradusError;
     expect([code, reason]).toEqual(["UNAVAILABLE", "PAUSED"]);
     expect(retryDelayMs).toBeGreaterThan(0);

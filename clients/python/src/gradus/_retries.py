@@ -81,7 +81,9 @@ def perform(
             error = failure
         else:
             return call.read(response)
-        if call.through_pause and isinstance(error, PausedError):
+        if isinstance(error, PausedError):
+            if not call.through_pause:
+                raise error
             if waiting is not None:
                 yield from waiting(error)
             yield io.sleep(spread(_PAUSE_DELAY if error.retry_delay is None else error.retry_delay))
