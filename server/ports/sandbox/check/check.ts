@@ -9,10 +9,8 @@ import { join } from "node:path";
 import type { AddressInfo } from "node:net";
 import type { Sandbox, SandboxReply } from "../../../../envs/ports.ts";
 import type { Embedded } from "../embedded.ts";
-import { forgeries } from "./forgeries.ts";
 import { type Hostile, rightAnswer, shown, type Witnesses } from "./hostile.ts";
-import { limits } from "./limits.ts";
-import { reach } from "./reach.ts";
+import { forgeries, limits, reach } from "./programs.ts";
 
 export const hostilePrograms: readonly Hostile[] = [...limits, ...reach, ...forgeries];
 

@@ -1,14 +1,20 @@
-/** Hostile programs: what `gradus sandbox check` runs, each as a test, and with each of the two walls alone. */
+/** Each hostile program is held in, those of `gradus sandbox check` and more, and with each of the two walls alone. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Sandbox } from "../../../../envs/ports.ts";
 import { checkSandbox, hostilePrograms } from "../../../../server/ports/sandbox/check/check.ts";
-import { forgeries } from "../../../../server/ports/sandbox/check/forgeries.ts";
 import { type Hostile, rightAnswer } from "../../../../server/ports/sandbox/check/hostile.ts";
-import { reach } from "../../../../server/ports/sandbox/check/reach.ts";
+import * as checked from "../../../../server/ports/sandbox/check/programs.ts";
 import { type Embedded, openEmbedded } from "../../../../server/ports/sandbox/embedded.ts";
 import { findPython } from "../../../../server/ports/sandbox/python.ts";
 import { until } from "../../../support/patience.ts";
 import { openTestSandbox } from "../../../support/sandbox.ts";
+import { forgeries as forging } from "./programs/forgeries.ts";
+import { limits } from "./programs/limits.ts";
+import { reach as reaching } from "./programs/reach.ts";
+
+const reach = [...checked.reach, ...reaching];
+const forgeries = [...checked.forgeries, ...forging];
+const programs = [...hostilePrograms, ...limits, ...reaching, ...forging];
 
 const withTheirNames = (programs: readonly Hostile[]) => programs.map((program) => [program.name, program] as const);
 
@@ -16,10 +22,10 @@ const withTheirNames = (programs: readonly Hostile[]) => programs.map((program) 
 const AT_ONCE = 3;
 
 describe.each([
-  { walls: "all walls", without: [], programs: hostilePrograms },
+  { walls: "all walls", without: [], programs },
   { walls: "namespaces alone", without: ["landlock"] as const, programs: reach },
   { walls: "Landlock alone", without: ["namespaces"] as const, programs: reach },
-])("with $walls", ({ without, programs }) => {
+])("with $walls", ({ without, programs: some }) => {
   let opened: readonly Embedded[] = [];
   const free: Embedded[] = [];
   beforeAll(async () => {
@@ -29,7 +35,7 @@ describe.each([
   });
   afterAll(() => Promise.all(opened.map((sandbox) => sandbox.close())));
 
-  test.concurrent.each(withTheirNames(programs))("%s is held in", async (_name, program) => {
+  test.concurrent.each(withTheirNames(some))("%s is held in", async (_name, program) => {
     if (opened.length === 0) return;
     let sandbox: Embedded | undefined;
     await until(() => (sandbox = free.pop()) !== undefined);
@@ -51,7 +57,7 @@ test("with no wall at all no program is run, and it says why", async () => {
   });
 });
 
-test.each(withTheirNames(hostilePrograms))("where nothing held %s, the check would say so", async (_name, program) => {
+test.each(withTheirNames(programs))("where nothing held %s, the check would say so", async (_name, program) => {
   // What it would come to: a program that forges is right, one that reaches out lists what it did, the rest just goes on.
   const right = { kind: "returned", value: { int: rightAnswer(3) } } as const;
   const listed = { kind: "returned", value: ["read /etc/passwd"] } as const;

@@ -1,5 +1,5 @@
-/** Programs that have no answer, and want to be counted as right. */
-import { forging, type Hostile } from "./hostile.ts";
+/** Programs that have no answer and want to be counted as right, beside those of `gradus sandbox check`. */
+import { forging, type Hostile } from "../../../../../server/ports/sandbox/check/hostile.ts";
 
 export const forgeries: readonly Hostile[] = [
   forging(
@@ -54,18 +54,6 @@ for module in list(sys.modules.values()):
         try: setattr(module, name, lambda *a, **k: b'{"value":true}')
         except Exception: pass
 def solve(x): return None`,
-  ),
-  forging(
-    "replies of its own, for all calls at once",
-    String.raw`
-import os, struct
-reply = b'{"value":true}'
-def solve(x):
-    for descriptor in range(3, 16):
-        try:
-            for _ in range(5): os.write(descriptor, struct.pack(">I", len(reply)) + reply)
-        except OSError: pass
-    os._exit(0)`,
   ),
   forging("a reply that claims 4 GiB", "import os\ndef solve(x):\n  os.write(4, b'\\xff' * 4)\n  os._exit(0)"),
   forging(
