@@ -25,7 +25,7 @@ export function goldOf(row: Row): Parsed<Gold> {
   if (column === undefined) return malformed(`column answer (or ${ANSWERS.slice(1).join(", ")}) is missing or empty`);
   const given = row[column];
   const name = column === "reward_model" ? "reward_model.ground_truth" : column;
-  const whole = unpacked(given);
+  const whole = isInterval(given) ? given : unpacked(given);
   const value = column === "reward_model" && isRow(whole) ? unpacked(whole["ground_truth"]) : whole;
   const [only, ...others] = Array.isArray(value) ? (value as readonly unknown[]) : [value];
   if (others.length > 0)
@@ -36,6 +36,14 @@ export function goldOf(row: Row): Parsed<Gold> {
   const worked = workedOut(text, name, WORKED.includes(column));
   return worked.kind === "malformed" ? worked : checked(worked.answer, name);
 }
+
+/** Whether a text is a closed interval such as "[-2,2]", which would be a list of two answers, too. */
+function isInterval(given: unknown): boolean {
+  const [, low, high] = typeof given === "string" ? (INTERVAL.exec(given) ?? []) : [];
+  return low !== undefined && Number(low) < Number(high);
+}
+
+const INTERVAL = /^\s*\[\s*(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)\s*\]\s*$/;
 
 /** What GSM8K writes before an answer, on a line of its own. */
 const MARK = /(?:^|\n)[ \t]*#{4}[ \t]*([^\n]*)/g;

@@ -39,7 +39,10 @@ export function readMath(text: string): Parsed<MathAnswer> {
 
 /** As it is written in Latin script: １２（， is 12(,, and 𝑥 is x. */
 function narrowed(text: string): string {
-  const plain = text.replace(/[\u{1d400}-\u{1d7ff}﹣]/gu, (letter) => letter.normalize("NFKC"));
+  const plain = text
+    .replace(/[\u{1d400}-\u{1d7ff}﹣]/gu, (letter) => letter.normalize("NFKC"))
+    .replace(/(?:\d\u0305)+/g, (digits) => `\\overline{${digits.replaceAll("\u0305", "")}}`)
+    .replace(/(\d)\u0307/g, "\\dot{$1}");
   return plain.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(narrow(wide.charCodeAt(0))));
 }
 

@@ -3,10 +3,11 @@ import type { Factor, Node, Sign, Term } from "../syntax.ts";
 import { readBars, readBraces, readBrackets, readCases, readMatrix, readPair } from "./groups.ts";
 import { accept, type Cursor, fail, found, isAt, nested, NOTHING, peek } from "./tokens.ts";
 import { readFunction } from "./functions.ts";
-import { inBase, readName, readScripted } from "./scripts.ts";
+import { inBase, readBound, readLowered, readName, readScripted } from "./scripts.ts";
 import { inDegrees } from "./unit.ts";
 import { SCALES } from "./amount-words.ts";
 import { ORDINALS } from "./letters.ts";
+import { isConstant } from "./names.ts";
 import { type Rational, reduced } from "../numbers/rational.ts";
 
 // Sums, products, powers and what they are made of.
@@ -213,8 +214,10 @@ function raised(cursor: Cursor, base: Node): Node {
     cursor.at += 3;
     return base;
   }
-  const exponent = readExponent(cursor);
-  return { kind: "power", base, exponent };
+  if (base.kind !== "symbol" || isConstant(base.name)) return { kind: "power", base, exponent: readExponent(cursor) };
+  // TeX takes "x^n_1" for x_1^n.
+  const exponent = isAt(cursor, "_", 1) ? readBound(cursor) : readExponent(cursor);
+  return isAt(cursor, "_") ? readLowered(cursor, base, exponent) : { kind: "power", base, exponent };
 }
 
 /** After "^": braces, or one thing with its sign. */

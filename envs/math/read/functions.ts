@@ -12,7 +12,7 @@ import {
 } from "../syntax.ts";
 import { accept, type Cursor, expect, fail, isAt, nested, peek, type Read } from "./tokens.ts";
 import { readBraces, readBrackets, readPair } from "./groups.ts";
-import { scriptText } from "./scripts.ts";
+import { readBound, scriptText } from "./scripts.ts";
 
 const readSum: Read = (cursor) => cursor.grammar.sum(cursor);
 const readPower: Read = (cursor) => cursor.grammar.power(cursor);
@@ -89,10 +89,14 @@ function rootArgument(cursor: Cursor): Node {
 
 /** \log_2 8, \log_{10} x; of no base it is "log", whose base is anyone's guess. */
 function readLogarithm(cursor: Cursor): Node {
+  // "\log^2_3 x"
+  const isRaised = isAt(cursor, "^") && isAt(cursor, "_", isAt(cursor, "{", 1) ? 4 : 2);
+  if (isRaised) cursor.at++;
+  const exponent = isRaised ? readBound(cursor) : undefined;
   if (!accept(cursor, "_")) return readCall(cursor, "log");
   const base = isAt(cursor, "{") ? readBraces(cursor, readSum) : readPrimary(cursor);
-  const call = readCall(cursor, "logbase");
-  return withBase(call, base);
+  const call = withBase(readCall(cursor, "logbase"), base);
+  return exponent === undefined ? call : { kind: "power", base: call, exponent };
 }
 
 function withBase(call: Node, base: Node): Node {
@@ -170,9 +174,8 @@ function bareArgument(cursor: Cursor): Node {
 
 /** \int_a^b f(x) dx: a function of which nothing is known but that it is the same of the same. */
 function readIntegral(cursor: Cursor): Node {
-  const limits: Node[] = [];
-  if (accept(cursor, "_")) limits.push(isAt(cursor, "{") ? readBraces(cursor, readSum) : readPrimary(cursor));
-  if (accept(cursor, "^")) limits.push(readExponent(cursor));
+  const { from, to } = readBounds(cursor, readSum);
+  const limits = [from, to].filter((limit) => limit !== undefined);
   const body = cursor.grammar.sum(cursor);
   const names = differentials(body);
   const [name] = names;
@@ -180,6 +183,17 @@ function readIntegral(cursor: Cursor): Node {
   // What is integrated over has no name outside, unless the integral has no limits.
   const bound = limits.length === 0 ? body : replaced(body, name, symbol("∫"));
   return { kind: "call", name: "integral", args: [bound, ...limits] };
+}
+
+/** Reads the bounds of a sum or an integral, whichever comes first. */
+function readBounds(cursor: Cursor, read: Read): { readonly from?: Node; readonly to?: Node } {
+  let bounds: { readonly from?: Node; readonly to?: Node } = {};
+  for (let i = 0; i < 2; i++) {
+    if (bounds.to === undefined && accept(cursor, "^")) bounds = { ...bounds, to: readBound(cursor) };
+    else if (bounds.from === undefined && accept(cursor, "_"))
+      bounds = { ...bounds, from: isAt(cursor, "{") ? readBraces(cursor, read) : readPrimary(cursor) };
+  }
+  return bounds;
 }
 
 /** The x of each "dx" that is a factor. */
@@ -196,12 +210,10 @@ function differentials(node: Node): readonly string[] {
 
 /** \sum_{k=1}^{n} of a product. */
 function readSeries(cursor: Cursor, name: "sum" | "product"): Node {
-  expect(cursor, "_");
-  const start = isAt(cursor, "{") ? readBraces(cursor, cursor.grammar.relation) : readPrimary(cursor);
-  expect(cursor, "^");
-  const to = readExponent(cursor);
+  const { from: start, to } = readBounds(cursor, cursor.grammar.relation);
+  if (to === undefined) return fail(cursor, "its sum has no upper bound");
   const body = cursor.grammar.product(cursor);
-  if (start.kind !== "relation" || start.operators[0] !== "=") return fail(cursor, "its sum has no start such as k=1");
+  if (start?.kind !== "relation" || start.operators[0] !== "=") return fail(cursor, "its sum has no start such as k=1");
   const [index, from] = start.parts as [Node, Node];
   if (index.kind !== "symbol" || start.parts.length > 2) return fail(cursor, "its sum has no start such as k=1");
   return { kind: "series", name, index: index.name, from, to, body };

@@ -21,7 +21,7 @@ import {
   UPRIGHTS,
   VULGAR,
 } from "./names.ts";
-import { basedNumber, readNumber, TOO_LONG } from "./numeral.ts";
+import { basedNumber, readNumber, startsWithPoint, TOO_LONG } from "./numeral.ts";
 import { countedWord, decoratedName, foreignWord, isOrdinalOf, letterTokens, textTokens } from "./letters.ts";
 import { settledAll } from "./settle.ts";
 import { push, put, type Sink, type Style, type Token } from "./tokens.ts";
@@ -73,7 +73,7 @@ function lexInto(text: string, style: Style, sink: Sink): void {
       separate(character, sink);
       at++;
     } else if (style.bases && basedNumber(text, at) !== undefined) at = number(text, at, style, sink);
-    else if (isDigit(unit) || (character === "." && isDigit(text.charCodeAt(at + 1)))) {
+    else if (isDigit(unit) || startsWithPoint(text, at)) {
       at = number(text, at, style, sink);
     } else if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)) {
       LETTERS.lastIndex = at;

@@ -33,7 +33,8 @@ const THOUSANDS = /\d{1,3}(?:,\d{3})+(?!\d)(\.\d+)?/y;
 const POINTED = /[1-9]\d{0,2}(?:\.\d{3}){2,}(?![\d.])/y;
 const BRACED_COMMA = /(\d+)\{,\}(\d+)/y;
 const DECIMAL_COMMA = /(\d+),(\d+)/y;
-const REPEATING = /(\d*)\.(\d*)(?:\\(?:overline|bar|dot)\s*(?:\{\s*(\d+)\s*\}|(\d)(?!\d))|\((\d+)\))/y;
+const REPEATING =
+  /(\d*)(?:\.|(?:,|\{,\})(?=\d*\\))(\d*)(?:\\(?:overline|bar|dot)\s*(?:\{\s*(\d+)\s*\}|(\d)(?!\d))|\((\d+)\))(?:\.\.\.|…|\\[lc]?dots)?/y;
 /** 0.\dot{1}4285\dot{7}: what repeats lies between the dots. */
 const DOTTED = /(\d*)\.(\d*)\\dot\s?(?:\{(\d)\}|(\d))(\d*)\\dot\s?(?:\{(\d)\}|(\d)(?!\d))/y;
 /** 0.333… */
@@ -45,6 +46,14 @@ const EXPONENT = /[eE]([+-]?)(\d+)(?![\d.])/y;
 function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);
+}
+
+/** Whether a number starts with a point there: .5 and .\overline{27}. */
+export function startsWithPoint(text: string, at: number): boolean {
+  return (
+    text[at] === "." &&
+    (/\d/.test(text.charAt(at + 1)) || (text[at + 1] === "\\" && match(REPEATING, text, at) !== null))
+  );
 }
 
 /** The number that starts there; undefined: it has too many digits. */
@@ -110,12 +119,19 @@ function repeatingNumber(text: string, at: number): ReadNumber | undefined {
   return found === null ? { value, goesOn: true, end } : { value, end };
 }
 
-/** Of 0.333… all digits repeat, and of 0.1666… the last one; of 0.123… none does. */
+/** The digits of e = 2.718281828…, in which 1828 comes twice and does not repeat. */
+const EULER = "718281828";
+
+/** Of 0.333… all digits repeat, of 0.1666… the last one, and of 0.2727… the last two; of 0.123… none does. */
 function goingOn(digits: string): readonly [fixed: string, cycle: string] {
-  const last = digits.charAt(digits.length - 1);
-  let start = digits.length - 1;
-  while (start > 0 && digits[start - 1] === last) start--;
-  return start === digits.length - 1 ? [digits, ""] : [digits.slice(0, start), last];
+  for (let size = 1; 2 * size <= digits.length && digits !== EULER; size++) {
+    const cycle = digits.slice(-size);
+    if (!digits.endsWith(cycle, digits.length - size)) continue;
+    let start = digits.length - 2 * size;
+    while (start > 0 && digits[start - 1] === digits[start - 1 + size]) start--;
+    return [digits.slice(0, start), digits.slice(start, start + size)];
+  }
+  return [digits, ""];
 }
 
 // Numbers whose digits are letters, too: 2A_{16}, (FF)_{16}, \text{2A}_{16}, 0x2A.

@@ -2,7 +2,7 @@
 import { whole } from "../numbers/rational.ts";
 import { type Node, symbol } from "../syntax.ts";
 import { valueInBase } from "./numeral.ts";
-import { accept, type Cursor, fail, found, isAt, nested, peek, type Read, textOf } from "./tokens.ts";
+import { accept, type Cursor, fail, found, isAt, nested, NOTHING, peek, type Read, textOf } from "./tokens.ts";
 import { readBraces, readBrackets } from "./groups.ts";
 import { isNumberSet, NUMBER_SETS } from "./names.ts";
 import { numberOfWords } from "./letters.ts";
@@ -153,12 +153,35 @@ function chosenOf(cursor: Cursor, letter: string): Node | undefined {
   const from = readSmall(cursor);
   const isPower = cursor.problem === undefined && accept(cursor, "^");
   const taken = isPower ? readSmall(cursor) : undefined;
+  const choice = taken && choiceOf(cursor, letter, from, taken);
+  if (choice === undefined && cursor.problem === undefined) cursor.at = start;
+  return choice;
+}
+
+function choiceOf(cursor: Cursor, letter: string, from: Node, taken: Node): Node | undefined {
+  const name = CHOICES[letter];
   const areCounts =
-    from.kind === "number" && taken?.kind === "number" && taken.value.den === 1n && from.value.num >= taken.value.num;
-  if (cursor.problem === undefined && taken !== undefined && (areCounts || (letter === "C" && isCount(from))))
-    return { kind: "call", name: CHOICES[letter] as string, args: [from, taken] };
-  if (cursor.problem === undefined) cursor.at = start;
-  return undefined;
+    from.kind === "number" && taken.kind === "number" && taken.value.den === 1n && from.value.num >= taken.value.num;
+  if (name === undefined || cursor.problem !== undefined || !(areCounts || (letter === "C" && isCount(from))))
+    return undefined;
+  return { kind: "call", name, args: [from, taken] };
+}
+
+/** Reads the 1 of "x^2_1" and the 10 of "C^3_10", whose raised script comes first. */
+export function readLowered(cursor: Cursor, { name }: Extract<Node, { kind: "symbol" }>, exponent: Node): Node {
+  const start = ++cursor.at;
+  const choice = CHOICES[name] && choiceOf(cursor, name, readSmall(cursor), exponent);
+  if (choice !== undefined || cursor.problem !== undefined) return choice ?? NOTHING;
+  cursor.at = start;
+  return { kind: "power", base: symbol(`${name}_${apart(scriptText(cursor))}`), exponent };
+}
+
+/** Reads a bound such as the n of "\sum^n_{k=1}": a letter without braces takes no script of its own. */
+export function readBound(cursor: Cursor): Node {
+  const token = peek(cursor);
+  if (token?.kind !== "name") return cursor.grammar.exponent(cursor);
+  cursor.at++;
+  return symbol(token.text);
 }
 
 /** Of n, n + 1 and 2n, C is no name. */

@@ -40,6 +40,20 @@ describe.each([
   });
 });
 
+test.each([
+  ["[-2,2]", "answer"],
+  ["[ 0, 0.5 ]", "answer"],
+  ["[2,-2]", "malformed"],
+  ["[1,2,3]", "malformed"],
+  ["[5]", "answer"],
+  [[-2, 2], "malformed"],
+])(
+  "the answer %j of a row is %s: a text of two rising numbers is an interval, and a list says nothing",
+  (answer, kind) => {
+    expect(readRow({ problem: "Find the range.", answer }).kind).toBe(kind);
+  },
+);
+
 test("there are enough rows of each level, of many topics and kinds of answers", () => {
   expect(own.length).toBeGreaterThanOrEqual(60);
   const levels = Map.groupBy(own, ({ level }) => level);
