@@ -231,9 +231,7 @@ export class GrpcCall extends Call implements MessageDecoder {
 
   override refuse(error: RpcError): void {
     const { stream } = this.#incoming;
-    // Node never ends a stream that is ended while it writes: the handler, which knows when it has, sends the status.
-    if (this.#begun && stream.writableLength > 0) this.#drop(error);
-    else this.#end(error);
+    this.#end(error);
     // A caller that reads no answers cannot be told why. Clients call such a reset RESOURCE_EXHAUSTED too.
     const reset = (): void => {
       if (stream.writableLength > 0) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
@@ -242,14 +240,12 @@ export class GrpcCall extends Call implements MessageDecoder {
     else setTimeout(reset, lastAnswersMs).unref();
   }
 
-  #drop(error: RpcError): void {
+  #end(error: RpcError): void {
     this.#refused = error;
     this.#deframer.drop();
     this.abort(error);
-  }
-
-  #end(error: RpcError): void {
-    this.#drop(error);
+    // Node never ends a stream that is ended while it writes: the handler, which knows when it has, sends the status.
+    if (this.#begun && this.#incoming.stream.writableLength > 0) return;
     this.#incoming.sendStatus(toStatus(error));
     if (!this.#begun) this.close();
   }

@@ -13,9 +13,12 @@ import grpc
 from gradus._channels import Address, ChannelPool
 from gradus._mistakes import explained
 from gradus._stream import Ended, Event, Exhausted, Reply, Together
-from gradus.errors import error_of, error_of_rpc
+from gradus.errors import GradusError, error_of, error_of_rpc
 from gradus.tasks import CompletionGroup, check_group
 from gradus.v1 import environment_pb2
+
+_ASK_SECONDS = 2.0
+"""Time in which a server answers what it takes, after a write failed."""
 
 
 class TaskWire:
@@ -40,6 +43,7 @@ class TaskWire:
         self._address = address
         self._call: Any = None
         self._broken: Any = None
+        self._largest = 0
         self._slots = asyncio.Semaphore(window)
         self._groups = groups
         self._feeder: asyncio.Future[None] | None = None
@@ -76,6 +80,7 @@ class TaskWire:
         for task in self._tasks:
             task.cancel()
         self._outgoing = asyncio.Queue()
+        self._largest = 0
         method = self._channel.stream_stream(
             "/gradus.v1.EnvironmentService/StreamSteps",
             request_serializer=environment_pb2.StreamStepsRequest.SerializeToString,
@@ -126,7 +131,9 @@ class TaskWire:
         # A failed write says that the call has ended, which the reader learns too.
         try:
             while (first := together.left() or await outgoing.get()) is not None:
-                await call.write(together.message(first, outgoing))
+                message = together.message(first, outgoing)
+                self._largest = max(self._largest, message.ByteSize())
+                await call.write(message)
         except (grpc.RpcError, asyncio.InvalidStateError):
             self._broken = call
 
@@ -140,11 +147,30 @@ class TaskWire:
         except grpc.aio.AioRpcError as failure:
             error = error_of_rpc(failure, self._address.target)
             if self._broken is call and error.code is grpc.StatusCode.INTERNAL:
-                # grpc.aio puts this in the place of the true status when a write fails.
-                error = error_of(grpc.StatusCode.UNAVAILABLE, "the connection broke while a message was sent")
+                error = await self._error_of_write()
             else:
                 error = await asyncio.to_thread(explained, error, self._address)
             self._inbox.put_nowait(Ended(number, error))
+
+    async def _error_of_write(self) -> GradusError:
+        """Finds out why a write failed, for grpc.aio drops the status that the server ended the stream with."""
+        assert self._channel is not None
+        ask = self._channel.unary_unary(
+            "/gradus.v1.EnvironmentService/GetServerInfo",
+            request_serializer=environment_pb2.GetServerInfoRequest.SerializeToString,
+            response_deserializer=environment_pb2.GetServerInfoResponse.FromString,
+        )
+        try:
+            reply = await ask(
+                environment_pb2.GetServerInfoRequest(), timeout=_ASK_SECONDS, metadata=self._address.metadata
+            )
+            limit = reply.server.limits.message_bytes
+        except grpc.RpcError:
+            limit = 0
+        if 0 < limit < self._largest:
+            found = f"the request has {self._largest} bytes, more than the {limit} of --max-message-bytes"
+            return error_of(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{found}: send fewer groups or completions at once")
+        return error_of(grpc.StatusCode.UNAVAILABLE, "the connection broke while a message was sent")
 
 
 async def _each(groups: Iterable[CompletionGroup]) -> AsyncIterator[CompletionGroup]:
