@@ -39,6 +39,8 @@ export interface ScannedCompletion {
 
 export interface CommitTask {
   readonly format: AnswerFormat;
+  /** Whether generation stopped at its length limit. */
+  readonly wasCut: boolean;
   /** An answer that counts though its marks are not whole, where it does; it comes last. */
   readonly unmarked: MarkedAnswer | undefined;
   /** Answers that are verified to find the commit, from the first on. */
@@ -50,9 +52,9 @@ export interface CommitTask {
 /** Verifies the answers in order up to the first right one; after it only those that are told of. */
 export function scanCompletion(
   completion: string,
-  { format, unmarked, answersMax, examine, isRight }: CommitTask,
+  { format, wasCut, unmarked, answersMax, examine, isRight }: CommitTask,
 ): ScannedCompletion {
-  const marked = scanAll(completion, format);
+  const marked = scanAll(completion, format, wasCut);
   const all = unmarked === undefined ? marked : [...marked, unmarked];
   const known = new Map<number, Findings>();
   const findingsOf = (i: number): Findings => {

@@ -22,7 +22,7 @@ interface Scoring<E, Instance> {
   readonly scheme: ResolvedScheme;
   /** Unset: the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
-  /** Whether the trainer says that the completion was cut: then an answer whose marks are not whole may go on. */
+  /** Whether the trainer says that the completion was cut: then an answer that no closing mark or line break ends is none. */
   readonly wasCut?: boolean;
 }
 
@@ -79,7 +79,7 @@ const NO_SPANS: readonly ScoredSpan[] = Object.freeze([]);
 /** The score of a completion. Never throws for what the completion holds; a throw is a bug of the environment. */
 export function score<Instance>(task: ScoreTask<Instance>, completion: string): Score {
   try {
-    const found = locateAnswers(completion, task.format, task.thinking);
+    const found = locateAnswers(completion, task.format, task.thinking, task.wasCut);
     const located = isDoubtRight(task, found) ? trusting(found) : found;
     if (task.scheme.scheme.scan !== undefined) return scoreScanned(task, completion, located, found);
     const findings = located.spans.map((span) => examine(task, span.text));
@@ -112,6 +112,7 @@ function scoreScanned<Instance>(
   const isTrusted = located.problem === undefined && doubtful !== undefined;
   const scanned = scanCompletion(completion, {
     format: task.format,
+    wasCut: task.wasCut === true,
     unmarked: isTrusted ? { ...doubtful, markedEnd: doubtful.end } : undefined,
     answersMax: scheme.scan?.answersMax(parameters) ?? 0,
     examine: (text) => (located.problem === undefined && text === located.answer ? counts : examine(task, text)),
@@ -140,7 +141,7 @@ export type AsyncScore = { readonly kind: "score"; readonly score: Score } | Fai
 export function beginScore<Instance>(task: AsyncScoreTask<Instance>, completion: string): AsyncScore | Verification {
   const { environment, instance, wasCut } = task;
   try {
-    const found = locateAnswers(completion, task.format, task.thinking);
+    const found = locateAnswers(completion, task.format, task.thinking, wasCut);
     const located = wasCut === true ? found : trusting(found);
     const scored = (as: Located, counts: Findings, spans: readonly LocatedSpan[] = []): AsyncScore => {
       const examined = { counts, spans, findings: spans.map(() => counts) };
@@ -246,7 +247,17 @@ function price<Instance>(
   const tidiness =
     scheme.usesTidiness === true ? tidinessOf(completion, located, task.format, task.thinking) : undefined;
   const commit = scanned?.commit && scanned.commit.end / scanned.length;
-  return scheme.price({ goal: environment.goal, findings, baseline, trivial, tidiness, commit, parameters });
+  const { formatValid } = located;
+  return scheme.price({
+    goal: environment.goal,
+    findings,
+    formatValid,
+    baseline,
+    trivial,
+    tidiness,
+    commit,
+    parameters,
+  });
 }
 
 /** Whether the goal is reached: a right answer, or an objective that equals a proven optimum. */

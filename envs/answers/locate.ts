@@ -84,14 +84,23 @@ const MISSING: Readonly<Record<AnswerFormat, string>> = {
 
 const NO_SPANS: readonly LocatedSpan[] = Object.freeze([]);
 
-/** Finds the answers of a completion in an answer format. Any text is fine; nothing is thrown. */
-export function locateAnswers(completion: string, format: AnswerFormat, thinking: Thinking = "required"): Located {
+/**
+ * Finds the answers of a completion in an answer format. Any text is fine; nothing is thrown. `wasCut` says that generation
+ * stopped at its length limit.
+ */
+export function locateAnswers(
+  completion: string,
+  format: AnswerFormat,
+  thinking: Thinking = "required",
+  wasCut = false,
+): Located {
   const text = withPlainTags(completion);
   const thoughts = locateThoughts(text, thinking);
-  const marks = SCANNERS[format](text, thoughts.start, thoughts.end);
+  const marks = SCANNERS[format](text, thoughts.start, thoughts.end, wasCut);
   const spans = marks.offsets.length === 0 ? NO_SPANS : toSpans(text, marks.offsets);
   const unthought = thoughtsProblem(text, format, thinking, thoughts);
-  const problem = unthought ?? (spans.length > 0 ? undefined : missingWords(format, thoughts));
+  const problem =
+    unthought ?? (spans.length > 0 ? undefined : missingWords(format, thoughts, wasCut && marks.open !== undefined));
   const isDoubtful = spans.length === 0 && unthought === undefined && !thoughts.open;
   const doubtful = isDoubtful ? doubtfulAnswer(text, format, thoughts, marks.open) : undefined;
   return {
@@ -147,6 +156,9 @@ function thoughtsProblem(
   return opened >= 0 && opened < start ? undefined : NEVER_OPENED;
 }
 
-function missingWords(format: AnswerFormat, { open }: Thoughts): string {
-  return open ? `${MISSING[format]}; ${UNCLOSED}` : MISSING[format];
+const CUT_SHORT = "the completion was cut at its length limit in an answer, which may have gone on";
+
+function missingWords(format: AnswerFormat, { open }: Thoughts, isCutShort: boolean): string {
+  const why = open ? UNCLOSED : isCutShort ? CUT_SHORT : undefined;
+  return why === undefined ? MISSING[format] : `${MISSING[format]}; ${why}`;
 }

@@ -18,15 +18,15 @@ export interface MarkedAnswer {
   readonly markedEnd: number;
 }
 
-/** All of them, in order. */
-export function scanAll(completion: string, format: AnswerFormat): readonly MarkedAnswer[] {
+/** All of them, in order; `wasCut` as in scan.ts. */
+export function scanAll(completion: string, format: AnswerFormat, wasCut: boolean): readonly MarkedAnswer[] {
   const text = withPlainTags(completion);
   switch (format) {
     case "think_answer":
     case "answer_tag":
       return allTags(text);
     case "answer_line":
-      return allLines(text);
+      return allLines(text, wasCut);
     case "boxed":
       return allBoxes(text);
     default:
@@ -55,8 +55,8 @@ function allTags(text: string): readonly MarkedAnswer[] {
   return found;
 }
 
-function allLines(text: string): readonly MarkedAnswer[] {
-  const answers = lineAnswers(text, 0, text.length);
+function allLines(text: string, wasCut: boolean): readonly MarkedAnswer[] {
+  const answers = lineAnswers(text, 0, text.length, wasCut);
   return answers.map(({ start, end }) => marked(text, start, end, end));
 }
 

@@ -22,8 +22,11 @@ export interface Marks {
   readonly open: number | undefined;
 }
 
-/** Finds the marked answers in text[start, end), in time linear in the text's length. */
-export type Scanner = (text: string, start: number, end: number) => Marks;
+/**
+ * Finds the marked answers in text[start, end), in time linear in the text's length. `wasCut` says that generation stopped at
+ * its length limit: then an answer that nothing ends may be the start of another one.
+ */
+export type Scanner = (text: string, start: number, end: number, wasCut: boolean) => Marks;
 
 const NONE: Marks = Object.freeze({ offsets: Object.freeze([]), open: undefined });
 const PERIOD = 46;
@@ -109,9 +112,9 @@ const STRETCH = 16_384;
 /**
  * Lines that start with "Answer:" or "Final answer:", in bold or not, as a heading or not. The last one's answer goes on
  * to the end of the text, for it may take several lines; an earlier one's is the rest of its line. A mark with nothing
- * after it is not closed.
+ * after it is not closed, nor is the last one of a text that was cut, unless a line break follows its answer.
  */
-export function scanLines(text: string, start: number, end: number): Marks {
+export function scanLines(text: string, start: number, end: number, wasCut: boolean): Marks {
   const spans: number[] = [];
   let marks = 0;
   let open: number | undefined;
@@ -119,7 +122,7 @@ export function scanLines(text: string, start: number, end: number): Marks {
     const found = marksBetween(text, Math.max(start, to - STRETCH), Math.min(to, end), start, end);
     for (const mark of found.reverse()) {
       const isLast = marks === 0;
-      const span = answerOf(text, mark, isLast ? beforeFence(text, mark.from, end) : lineEnd(text, mark.from, end));
+      const span = isLast ? lastAnswer(text, mark, end, wasCut) : answerOf(text, mark, lineEnd(text, mark.from, end));
       if (isLast && span === undefined) open = mark.from;
       if (span !== undefined && spans.length < 2 * SPANS_MAX) spans.push(span.end, span.start);
       if (++marks >= MARKS_MAX) break;
@@ -129,14 +132,22 @@ export function scanLines(text: string, start: number, end: number): Marks {
 }
 
 /** The answers of all lines that start so, in order; each is the rest of its line, the last one all that follows. */
-export function lineAnswers(text: string, start: number, end: number): readonly Range[] {
+export function lineAnswers(text: string, start: number, end: number, wasCut: boolean): readonly Range[] {
   const found: LineMark[] = [];
   for (let from = start; from < end; from += STRETCH)
     found.push(...marksBetween(text, from, Math.min(end, from + STRETCH), start, end));
   return found.flatMap((mark, i) => {
-    const limit = i === found.length - 1 ? beforeFence(text, mark.from, end) : lineEnd(text, mark.from, end);
-    return answerOf(text, mark, limit) ?? [];
+    const isLast = i === found.length - 1;
+    return (isLast ? lastAnswer(text, mark, end, wasCut) : answerOf(text, mark, lineEnd(text, mark.from, end))) ?? [];
   });
+}
+
+/** The answer of the last mark; undefined: it holds none, or a cut may have shortened it, e.g. "Answer: 50" to "Answer: 5". */
+function lastAnswer(text: string, mark: LineMark, end: number, wasCut: boolean): Range | undefined {
+  const limit = beforeFence(text, mark.from, end);
+  const past = skipSpaceBack(text, mark.from, limit);
+  const isCutShort = wasCut && end === text.length && lineEnd(text, past, end) === end;
+  return isCutShort ? undefined : answerOf(text, mark, limit);
 }
 
 /** The marks that start their line and whose word starts in text[from, to); the text in question is [start, end). */

@@ -24,6 +24,8 @@ export interface Tidiness {
 export interface ToPrice {
   readonly goal: Goal;
   readonly findings: Findings;
+  /** Whether the completion keeps to its answer format: an answer without its closing mark may count, and breaks it. */
+  readonly formatValid: boolean;
   readonly baseline: Baseline | undefined;
   /** Objective of the answer that takes no thought, where the scheme uses it. */
   readonly trivial: number | undefined;

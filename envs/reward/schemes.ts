@@ -42,9 +42,10 @@ const graded: RewardScheme = {
   },
 };
 
-// R = R_format + R_feasibility (FORGE 3.1). R_format is 1 if the answer could be read, else −1. R_feasibility is −1.5
-// unless the answer is feasible; then it is the answer's share, in [0, 1], by which alone the schemes differ. An answer
-// that could not be read cannot be verified: −1 − 1.5 = −2.5.
+// R = R_format + R_feasibility (FORGE 3.1). R_format is 1 if the answer could be read and is marked as its format asks,
+// else −1: a feasible answer without its closing mark has −1. R_feasibility is −1.5 unless the answer is feasible; then it
+// is the answer's share, in [0, 1], by which alone the schemes differ. An answer that could not be read cannot be
+// verified: −1 − 1.5 = −2.5.
 
 const INFEASIBLE = -1.5;
 
@@ -79,19 +80,19 @@ const INFEASIBLE_PRICE = priceOf(1, INFEASIBLE, NO_QUALITY);
 function optimization(name: string, description: string, share: Share, usesTrivial = false): RewardScheme {
   return {
     name,
-    description: `Unreadable −2.5, infeasible −0.5, feasible 1 and a share: ${description}`,
+    description: `Unreadable −2.5, infeasible −0.5, feasible 1 (−1 without its closing mark) and a share: ${description}`,
     parameters: [],
     usesTrivial,
     range: () => ({ min: -2.5, max: 2 }),
     price(toPrice) {
-      const { findings } = toPrice;
+      const { findings, formatValid } = toPrice;
       switch (findings.kind) {
         case "malformed":
           return MALFORMED_PRICE;
         case "infeasible":
           return INFEASIBLE_PRICE;
         case "feasible":
-          return priceOf(1, 0, qualityOf(share(toPrice, findings.objective)));
+          return priceOf(formatValid ? 1 : -1, 0, qualityOf(share(toPrice, findings.objective)));
         case "graded":
           throw new Error(`reward scheme '${name}' prices objectives, not graded facts: use '${WEIGHTED}'`);
         default:

@@ -18,7 +18,8 @@ function scheme(name: string): RewardScheme {
 
 function findings(goal: Goal, objective: number, best: number, trivial: number): ToPrice {
   const facts: Findings = { kind: "feasible", objective };
-  return { goal, findings: facts, baseline: proven(best), trivial, tidiness: undefined, parameters: {} };
+  const rest = { formatValid: true, tidiness: undefined, parameters: {} };
+  return { goal, findings: facts, baseline: proven(best), trivial, ...rest };
 }
 
 /** The rewards under OPTIMIZATION, in that order. */
@@ -53,6 +54,13 @@ describe("optimisation", () => {
     ["a loss where nothing is lost at best", "maximize", -5, 0, -10, [1, 2, 1, 1 + 10 / 15, 1.5]],
   ])("%s", (_, goal, objective, best, trivial, expected) => {
     expect(rewards(findings(goal, objective, best, trivial))).toEqual(expected);
+  });
+
+  test("an answer that counts without its closing mark has −1 for its format, whatever its share", () => {
+    const given = findings("minimize", 100, 80, 120);
+    expect(rewards({ ...given, formatValid: false })).toEqual(rewards(given).map((reward) => reward - 2));
+    const [format] = scheme("quality").price({ ...given, formatValid: false }).components;
+    expect(format).toEqual({ name: "format", value: -1, weight: 1 });
   });
 
   test("infeasible is −0.5 and malformed −2.5, in all", () => {
@@ -166,6 +174,7 @@ test("every reward is the weighted sum of its defined components, and lies in th
         const { reward, components } = each.price({
           goal: g,
           findings: f,
+          formatValid: far % 2 === 0,
           baseline: proven(best),
           trivial: t,
           tidiness: undefined,

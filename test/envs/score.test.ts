@@ -157,3 +157,42 @@ test("the facts of a score: parts of the reward, numbers of the metadata, and ho
   expect(known).toMatchObject({ "component:correctness": 1, "metadata:target": 6 });
   expect(known).not.toHaveProperty("improvement");
 });
+
+test.each(["quality", "binary", "optimal_only", "coarse", "normalized"])(
+  "a tour without its closing tag counts, and has −1 for its format, under %s",
+  (name) => {
+    const whole = scoreTour("<think>a</think><answer>[0, 1, 3, 2, 0]</answer>", name);
+    const open = scoreTour("<think>a</think><answer>[0, 1, 3, 2, 0]", name);
+    expect(open).toMatchObject({ verdict: "feasible", solved: true, objective: 80 });
+    expect(open.reward).toBeCloseTo(whole.reward - 2, 12);
+    expect(open.components[0]).toEqual({ name: "format", value: -1, weight: 1 });
+    expect(open.components.slice(1)).toEqual(whole.components.slice(1));
+  },
+);
+
+test.each(["So, the answer is [0, 1, 3, 2, 0]", "**Final Answer**\n[0, 1, 3, 2, 0]"])(
+  "the same of an answer line in other words: %j",
+  (completion) => {
+    const { verdict, components } = scoreTour(completion, "quality", "answer_line");
+    expect([verdict, components[0]?.value]).toEqual(["feasible", -1]);
+  },
+);
+
+test("an answer line that the length limit ended counts for nothing: 1 + 2 + 3 may be the start of another sum", () => {
+  const instance = { numbers: [1, 2, 3], target: 6 };
+  const cut = (completion: string, name: string): Score =>
+    score(
+      { environment: countdown, instance, format: "answer_line", scheme: scheme(countdown, name), wasCut: true },
+      completion,
+    );
+  for (const name of ["graded", "vcc"]) {
+    expect(cut("Answer: 1 + 2 + 3", name)).toMatchObject({
+      reward: 0,
+      verdict: "malformed",
+      truncated: true,
+      spans: [],
+    });
+    expect(cut("Answer: 1 + 2 + 3\n", name)).toMatchObject({ reward: 1, verdict: "feasible", truncated: true });
+  }
+  expect(cut("Answer: 1 + 2 + 3", "vcc").scan?.commit).toBeUndefined();
+});

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { locateAnswers, type Thinking } from "../../../envs/answers/locate.ts";
+import { scanAll } from "../../../envs/answers/scan-all.ts";
 import { SPANS_MAX } from "../../../envs/answers/scan.ts";
 import { stopStrings, wrapAnswer } from "../../../envs/answers/wording.ts";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
@@ -234,4 +235,63 @@ test("the stop strings are ends of well-formed completions", () => {
   for (const format of FORMATS) {
     for (const stop of stopStrings(format)) expect(wrapAnswer("1", format).endsWith(stop)).toBe(true);
   }
+});
+
+/** Texts that generation was stopped in, by the length limit, and the answers that still count. */
+const CUT: Readonly<Record<AnswerFormat, readonly (readonly [text: string, answers: readonly string[]])[]>> = {
+  answer_line: [
+    ["Answer: 5", []],
+    ["Answer: 5 ", []],
+    ["Answer:\n5", []],
+    ["Answer: [1,\n2", []],
+    ["**Answer: 5**", []],
+    ["**Answer:** $5$.", []],
+    ["Final answer: B", []],
+    ['Answer: {"answer": "5"}', []],
+    ["a</think>\nAnswer: 5", []],
+    ["Answer: 4\nNo.\nAnswer: 5", ["4"]],
+    ["Answer: 5\n", ["5"]],
+    ["Answer: 5\r\n", ["5"]],
+    ["Answer: 5\u2028", ["5"]],
+    ["**Answer: 5**\n", ["5"]],
+    ["Answer:\n0\n1", []],
+    ["```\nAnswer: 5\n```", ["5"]],
+    ["Answer: 4\nAnswer: 5\n", ["4", "5"]],
+  ],
+  think_answer: [
+    ["<think>a</think><answer>5", []],
+    ["<think>a</think><answer>5</answer", []],
+    ["<think>a</think><answer>5</answer>", ["5"]],
+  ],
+  answer_tag: [
+    ["<answer>5", []],
+    ["<answer>4</answer><answer>5", ["4"]],
+    ["<answer>5</answer>", ["5"]],
+  ],
+  boxed: [
+    ["\\boxed{5", []],
+    ["\\boxed{\\frac{1}{2}", []],
+    ["\\boxed{5}", ["5"]],
+  ],
+};
+
+describe.each(FORMATS)("a completion that was cut, in %s", (format) => {
+  test.each(CUT[format])("%j", (text, answers) => {
+    const { spans, answer, problem } = locateAnswers(text, format, "required", true);
+    expect(spans.map((span) => span.text)).toEqual(answers);
+    expect(answer).toBe(answers.at(-1));
+    expect(problem === undefined).toBe(answers.length > 0);
+    expect(scanAll(text, format, true).map(({ start, end }) => text.slice(start, end))).toEqual(answers);
+  });
+});
+
+test("new thoughts end an answer line too", () => {
+  expect(locateAnswers("Answer: 5 <think>no", "answer_line", "required", true).answer).toBe("5");
+});
+
+test("a cut answer line says why it is no answer", () => {
+  expect(locateAnswers("Answer: 5", "answer_line", "required", true)).toMatchObject({
+    truncated: true,
+    problem: expect.stringContaining("the completion was cut at its length limit in an answer") as unknown,
+  });
 });

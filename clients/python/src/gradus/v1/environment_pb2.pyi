@@ -63,7 +63,7 @@ class _FinishReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._E
     """The policy ended it, or a stop string did."""
     FINISH_REASON_LENGTH: _FinishReason.ValueType  # 2
     """It reached its greatest length: Score.truncated is true. It is scored all the
-    same.
+    same, but an answer that nothing ends does not count; see AnswerFormat.
     """
 
 class FinishReason(_FinishReason, metaclass=_FinishReasonEnumTypeWrapper):
@@ -75,7 +75,7 @@ FINISH_REASON_STOP: FinishReason.ValueType  # 1
 """The policy ended it, or a stop string did."""
 FINISH_REASON_LENGTH: FinishReason.ValueType  # 2
 """It reached its greatest length: Score.truncated is true. It is scored all the
-same.
+same, but an answer that nothing ends does not count; see AnswerFormat.
 """
 global___FinishReason = FinishReason
 

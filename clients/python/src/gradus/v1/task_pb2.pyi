@@ -134,7 +134,14 @@ class AnswerFormat(_AnswerFormat, metaclass=_AnswerFormatEnumTypeWrapper):
 
     Where no answer is marked, one whose closing tag or brace is missing at the end, or
     that a line introduces in other words than "Answer:", counts if it is feasible or
-    right, unless the completion's finish_reason is LENGTH; the component "format" is 0.
+    right. The completion breaks its format all the same: the component "format" then
+    has the reward scheme's value for a broken format, which is -1 in the schemes of
+    the optimization environments (np/*) and 0 in all others that have the component.
+
+    If the completion's finish_reason is LENGTH, an answer counts only if something
+    ends it: the closing tag or brace, or a line break after an answer line. The others
+    are no answers, for "Answer: 5" may be the start of "Answer: 50"; a marked answer
+    before them counts in their place.
     """
 
 ANSWER_FORMAT_UNSPECIFIED: AnswerFormat.ValueType  # 0

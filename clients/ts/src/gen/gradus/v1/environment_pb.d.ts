@@ -1713,7 +1713,7 @@ export enum FinishReason {
 
   /**
    * It reached its greatest length: Score.truncated is true. It is scored all the
-   * same.
+   * same, but an answer that nothing ends does not count; see AnswerFormat.
    *
    * @generated from enum value: FINISH_REASON_LENGTH = 2;
    */
