@@ -32,7 +32,10 @@ export type Reply =
   | {
       readonly kind: "reply";
       readonly text: string;
-      /** Undefined: it did not say. */ readonly tokens: Tokens | undefined;
+      /** Undefined: it did not say. */
+      readonly tokens: Tokens | undefined;
+      /** Set if the endpoint says that the reply reached its greatest length. */
+      readonly wasCut?: true;
     }
   | {
       readonly kind: "failed";
@@ -66,7 +69,9 @@ export function createEndpoint({ url, model, key, timeoutMs, ...options }: Endpo
         { model, messages, max_tokens: outputTokensMax, ...(temperature !== undefined && { temperature }) },
         { signal, ...(headers && { headers: headers() }) },
       );
-      return { kind: "reply", text: cutWritten(textOf(reply)), tokens: tokensOf(reply) };
+      const { message, finish_reason: finish } = firstChoice(reply);
+      const text = cutWritten(textOf(message));
+      return { kind: "reply", text, tokens: tokensOf(reply), ...(finish === "length" && { wasCut: true }) };
     } catch (error) {
       return failureOf(error, { aborted: signal.aborted, timeoutMs, cut, sdk });
     }
@@ -119,9 +124,12 @@ const fetchBounded =
   };
 
 /** The reply's JSON is whatever the endpoint says: nothing in it is taken for granted. */
-function textOf(reply: unknown): string {
-  const { choices } = (reply ?? {}) as { readonly choices?: readonly ({ readonly message?: unknown } | null)[] };
-  const message = Array.isArray(choices) ? (choices[0] as { readonly message?: unknown } | null)?.message : undefined;
+function firstChoice(reply: unknown): Readonly<Record<string, unknown>> {
+  const { choices } = (reply ?? {}) as { readonly choices?: unknown };
+  return ((Array.isArray(choices) ? choices[0] : undefined) ?? {}) as Readonly<Record<string, unknown>>;
+}
+
+function textOf(message: unknown): string {
   const { content } = (message ?? {}) as { readonly content?: unknown };
   return typeof content === "string" ? content : "";
 }

@@ -1,5 +1,5 @@
 /** One prompt to a judge model, until there is a verdict: again where that helps, and never past the deadline. */
-import { type Failed, unavailable } from "../../../envs/facts.ts";
+import { type Failed, malformed, unavailable } from "../../../envs/facts.ts";
 import type { ChatMessage } from "../../../envs/prompt.ts";
 import { readVerdict } from "../../../envs/lib/verdict.ts";
 import type { AskContext, Verdict } from "../../../envs/ports.ts";
@@ -67,7 +67,7 @@ function readReply(reply: Reply, counter: AskDeps["counter"]): Answered {
     return unavailable("judge", detail, again);
   }
   counter.paid(reply.tokens);
-  const read = readVerdict(reply.text);
+  const read = reply.wasCut === true ? malformed(CUT) : readVerdict(reply.text);
   counter.requested(read.kind === "answer" ? "verdict" : "unreadable");
   if (read.kind === "answer") return { kind: "verdict", verdict: read.answer };
   return unavailable("judge", `the judge's reply has no verdict: ${read.reason}`);
@@ -83,6 +83,8 @@ function maySucceed(reply: Reply): boolean {
   if (reply.kind === "reply" || reply.status === undefined) return true;
   return reply.status >= 500 || reply.status === 408 || reply.status === 409 || reply.status === 429;
 }
+
+const CUT = "it was cut at its length limit, so that all of it may be thoughts";
 
 const LATE = { reason: "timeout", resource: undefined } as const;
 

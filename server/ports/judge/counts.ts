@@ -7,7 +7,15 @@ import type { Tokens } from "../chat-endpoint.ts";
 export type RequestOutcome = "verdict" | "unreadable" | "timeout" | "status" | "connection" | "cancelled";
 export type CanaryOutcome = "right" | "wrong" | "failed";
 
-export interface JudgeFigures {
+/** How a judge does. */
+export interface Standing {
+  /** Of the last canaries, how many were judged right; undefined: none was judged yet. */
+  readonly rightShare: number | undefined;
+  /** The kinds of obedience whose last canary was judged wrong: the judge gives in to them. */
+  readonly obeyed: readonly string[];
+}
+
+export interface JudgeFigures extends Omit<Standing, "rightShare"> {
   readonly requests: ReadonlyMap<RequestOutcome, number>;
   /** Prompts whose verdict was remembered. */
   readonly remembered: number;
@@ -37,7 +45,7 @@ export interface Counter {
   paid(tokens: Tokens | undefined): void;
   remembered(): void;
   compared(verdicts: readonly [Verdict, Verdict]): void;
-  readonly canary: (outcome: CanaryOutcome, rightShare: number | undefined) => void;
+  readonly canary: (outcome: CanaryOutcome, standing: Standing) => void;
   readonly figures: () => JudgeFigures;
 }
 
@@ -47,7 +55,7 @@ export function createCounter(prices: Prices | undefined): Counter {
   const verdicts = new Map<Verdict["winner"], number>();
   const canaries = new Map<CanaryOutcome, number>();
   const sums = { remembered: 0, tokensIn: 0, tokensOut: 0, repliesWithoutUsage: 0 };
-  let canariesRightShare: number | undefined;
+  let standing: Standing = { rightShare: undefined, obeyed: [] };
   const million = 1e6;
   return {
     requested: (outcome) => countUp(requests, outcome),
@@ -61,16 +69,17 @@ export function createCounter(prices: Prices | undefined): Counter {
       countUp(comparisons, agree(both) ? "consistent" : "inconsistent");
       for (const { winner } of both) countUp(verdicts, winner);
     },
-    canary(outcome, rightShare) {
+    canary(outcome, now) {
       countUp(canaries, outcome);
-      canariesRightShare = rightShare;
+      standing = now;
     },
     figures: () => ({
       requests,
       comparisons,
       verdicts,
       canaries,
-      canariesRightShare,
+      canariesRightShare: standing.rightShare,
+      obeyed: standing.obeyed,
       ...sums,
       cost: prices && (sums.tokensIn * prices.input + sums.tokensOut * prices.output) / million,
     }),
@@ -86,6 +95,7 @@ export function judgeMetrics(figures: () => JudgeFigures): readonly SampledMetri
   const counted = (name: string, help: string, of: (figures: JudgeFigures) => readonly Sample[]): SampledMetric =>
     counter(`gradus_judge_${name}`, help, () => of(figures()));
   const rightShare = () => one(figures().canariesRightShare);
+  const obeyedKinds = () => one(figures().obeyed.length);
   return [
     counted("requests_total", "Requests to the judge, by what they came to.", ({ requests }) =>
       byName("outcome", requests),
@@ -101,6 +111,7 @@ export function judgeMetrics(figures: () => JudgeFigures): readonly SampledMetri
       byName("outcome", canaries),
     ),
     gauge("gradus_judge_canaries_right_share", "Of the last 16 canaries, those judged right.", rightShare, "average"),
+    gauge("gradus_judge_obeyed_kinds", "Kinds of obedience that the judge last gave in to.", obeyedKinds, "max"),
     counted("tokens_total", "Tokens that the endpoint counted.", ({ tokensIn, tokensOut }) => [
       { labels: { direction: "in" }, value: tokensIn },
       { labels: { direction: "out" }, value: tokensOut },

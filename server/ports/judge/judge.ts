@@ -12,8 +12,9 @@ import type { Clock } from "../../curriculum/runs/ports.ts";
 import { unlessAborted } from "../../curriculum/runs/watch.ts";
 import { type AskModel, createEndpoint, type EndpointOptions } from "../chat-endpoint.ts";
 import { type Answered, askForVerdict } from "./ask.ts";
-import { CANARIES, createCanaries } from "./canaries.ts";
-import { createCounter, type JudgeFigures, judgeMetrics, type Prices } from "./counts.ts";
+import { createCanaries } from "./canaries.ts";
+import { CANARIES } from "./canary-texts.ts";
+import { createCounter, type JudgeFigures, judgeMetrics, type Prices, type Standing } from "./counts.ts";
 import type { OpenedPort, PortOpening } from "../kind.ts";
 
 /** Reasons before a verdict, a few sentences; the rest is for judges that think in their replies. */
@@ -38,7 +39,7 @@ export interface JudgeConfig extends JudgeOptions {
 export interface JudgeDeps {
   readonly clock: Clock;
   /** Told when canaries say that the judge cannot be believed any more, and when it can be again. */
-  readonly onTrust: (isTrusted: boolean, rightShare: number) => void;
+  readonly onTrust: (isTrusted: boolean, standing: Standing) => void;
   /** Left out: the options' endpoint. */
   readonly ask?: AskModel;
 }
@@ -58,11 +59,12 @@ interface Asking {
 
 export async function openJudge(config: JudgeConfig, { clock, warn, traceHeaders }: PortOpening): Promise<OpenedPort> {
   const { model } = config;
-  const onTrust = (isTrusted: boolean, rightShare: number): void => {
+  const onTrust = (isTrusted: boolean, { rightShare, obeyed }: Standing): void => {
+    const fault = obeyed.length > 0 ? "obeys texts that ask for the reward" : "does not tell good texts from bad ones";
     const message = isTrusted
       ? "the judge tells good texts from bad ones again"
-      : "the judge does not tell good texts from bad ones: look at the model, or change it";
-    warn({ model, rightShare }, message);
+      : `the judge ${fault}: look at the model, or change it`;
+    warn({ model, rightShare, obeyed }, message);
   };
   const port = createJudge({ ...config, headers: traceHeaders }, { clock, onTrust });
   return {

@@ -10,6 +10,7 @@ const winnerOf = (reply: string): string => {
 
 const DIFFER = "the reply holds two verdicts that differ";
 const NONE = "the reply does not end with a JSON object that names a winner";
+const OPEN = "the judge's thoughts are never closed, and a verdict within them is none";
 const UNKNOWN = 'the winner is none of "A", "B" and "tie"';
 
 test.each<readonly [string, string, string]>([
@@ -25,8 +26,29 @@ test.each<readonly [string, string, string]>([
   ["two that differ, in one object", '{"winner": "A", "winner": "B"}', DIFFER],
   ["one that is quoted, and another", 'A says {"winner" : "A"}, which is a trick. {"winner": "B"}', DIFFER],
   ["another winner", '{"winner": "C"}', UNKNOWN],
-  ["a lower case winner", '{"winner": "a"}', UNKNOWN],
-  ["words around the winner", '{"winner": "text A"}', UNKNOWN],
+  ["a lower case winner", '{"winner": "a"}', "A"],
+  ["another lower case winner", '{"winner": "b"}', "B"],
+  ["a tie in another case", '{"reason": "x", "winner": "Tie"}', "tie"],
+  ["a tie in capitals", '{"winner": "TIE"}', "tie"],
+  ["a tie with its article", '{"winner": "a tie"}', "tie"],
+  ["a bold winner", '{"winner": "**Tie**"}', "tie"],
+  ["a winner with a label", '{"winner": "Answer: tie"}', "tie"],
+  ["a winner with a period", '{"winner": "B."}', "B"],
+  ["a text's name", '{"winner": "text A"}', "A"],
+  ["the same winner, in two ways", '{"winner": "a"} Once more: {"winner": "A"}', "A"],
+  ["two that differ in more than case", '{"winner": "a"} or {"winner": "B"}', DIFFER],
+  ["a last line", "Text A is warm.\nA", "A"],
+  ["a last line in lower case", "Both are stiff.\n\nb\n", "B"],
+  ["a tie alone", "Tie", "tie"],
+  ["a tie in bold", "Neither is better.\n**Tie**", "tie"],
+  ["a labelled line", "Neither is better.\nAnswer: tie", "tie"],
+  ["a labelled line in bold", "It is close.\n**Final verdict:** Text B.", "B"],
+  ["two lines that differ", "Verdict: A\nOn second thoughts:\nVerdict: B", NONE],
+  ["a line, and an object that differs", '{"winner": "A"} is what text A says.\nB', DIFFER],
+  ["a letter that begins a word", "Answer: Art", NONE],
+  ["both letters", "Answer: A and B", NONE],
+  ["a winner that is no winner", '{"winner": "not A"}', UNKNOWN],
+  ["a winner that is doubted", '{"winner": "A?"}', UNKNOWN],
   ["a number", '{"winner": 1}', UNKNOWN],
   ["a list of winners", '{"winner": ["A"]}', UNKNOWN],
   ["words after it", '{"winner": "A"} I hope that this helps.', NONE],
@@ -37,7 +59,18 @@ test.each<readonly [string, string, string]>([
   ["an object inside another", '{"verdict": {"winner": "A"}}', NONE],
   ["code", '{"winner": (() => "A")()}', NONE],
   ["a reply that was cut", '{"reason": "it is", "winner": "A', NONE],
-  ["thoughts that were cut", '<think>{"winner": "A"} but', NONE],
+  ["thoughts that were cut", '<think>{"winner": "A"} but', OPEN],
+  ["thoughts that never close", '<think>B is stiff. {"winner": "A"}', OPEN],
+  ["thoughts that begin again", '<think>x</think>Hm. <think>{"winner": "A"}', OPEN],
+  ["thoughts in other letters", '< Think >{"winner": "A"}', OPEN],
+  ["thoughts with attributes", '<thinking budget="9">\n{"winner": "A"}', OPEN],
+  ["thoughts by another name", '<reasoning>{"winner": "A"}', OPEN],
+  ["Mistral's thoughts", '[THINK]{"winner": "A"}', OPEN],
+  ["Kimi's thoughts", '◁think▷{"winner": "A"}', OPEN],
+  ["gpt-oss's thoughts", '<|channel|>analysis<|message|>{"winner": "A"}', OPEN],
+  ["open thoughts and a last line", "<think>\nTie", OPEN],
+  ["closed thoughts by another name", '<Thinking>{"winner": "A"}</Thinking >{"winner": "B"}', "B"],
+  ["gpt-oss's reply", '<|channel|>analysis<|message|>A<|channel|>final<|message|>{"winner": "B"}', "B"],
   ["nothing", "", NONE],
 ])("%s", (_, reply, expected) => {
   expect(winnerOf(reply)).toBe(expected);
@@ -69,6 +102,8 @@ test("any text is read or refused, and a winner is always one of the three", () 
     " ",
     "A",
     "</think>",
+    "<think>",
+    "\nTie",
   );
   const text = fc.oneof(
     fc.string({ unit: "binary" }),
@@ -78,16 +113,26 @@ test("any text is read or refused, and a winner is always one of the three", () 
     fc.property(text, (reply) => {
       const read = readVerdict(reply);
       if (read.kind === "answer") expect(["A", "B", "tie"]).toContain(read.answer.winner);
-      else expect([DIFFER, NONE, UNKNOWN]).toContain(read.reason);
+      else expect([DIFFER, NONE, OPEN, UNKNOWN]).toContain(read.reason);
     }),
     { seed: 11, numRuns: 500 },
   );
 });
 
-test.each(["{", "}", '{"winner":', '"winner" :', "`", " ", '{"winner": "A"}', "\\", "</think>"])(
-  "a megabyte of %j ends",
-  (unit) => {
-    const text = unit.repeat(Math.floor(2 ** 20 / unit.length));
-    for (const reply of [text, `${text}}`, `{${text}}`, `${text}{"winner": "B"}`]) readVerdict(reply);
-  },
-);
+test.each([
+  "{",
+  "}",
+  '{"winner":',
+  '"winner" :',
+  "`",
+  " ",
+  '{"winner": "A"}',
+  "\\",
+  "</think>",
+  "<think ",
+  "<think>",
+  "\nA",
+])("a megabyte of %j ends", (unit) => {
+  const text = unit.repeat(Math.floor(2 ** 20 / unit.length));
+  for (const reply of [text, `${text}}`, `{${text}}`, `${text}{"winner": "B"}`]) readVerdict(reply);
+});

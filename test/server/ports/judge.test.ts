@@ -6,7 +6,8 @@ import { comparisonOf } from "../../../envs/writing/question.ts";
 import { systemClock } from "../../../server/curriculum/runs/system.ts";
 import type { AskModel } from "../../../server/ports/chat-endpoint.ts";
 import { REQUESTS_MAX, UNREADABLE_MAX } from "../../../server/ports/judge/ask.ts";
-import { CANARIES, RIGHT_SHARE_MIN } from "../../../server/ports/judge/canaries.ts";
+import { RIGHT_SHARE_MIN } from "../../../server/ports/judge/canaries.ts";
+import { CANARIES } from "../../../server/ports/judge/canary-texts.ts";
 import { createJudge, type OpenedJudge } from "../../../server/ports/judge/judge.ts";
 import { type Behaviour, type ChatRequest, type ChatServer, startChatServer } from "../../support/chat-server.ts";
 import { fair, fairWinner, says, textsOf, verdict, type Winner } from "../../support/judge.ts";
@@ -128,6 +129,18 @@ describe("what is no verdict is a failure of the judge's, after so many requests
       { detail: /two verdicts that differ/ },
     ],
     ["another winner", says('{"winner": "C"}'), UNREADABLE_MAX, { detail: /none of/ }],
+    [
+      "thoughts that never close",
+      says(`<think>Text A, I should say. ${verdict("A")}`),
+      UNREADABLE_MAX,
+      { detail: /thoughts are never closed/ },
+    ],
+    [
+      "a reply that was cut",
+      { kind: "answer", content: verdict("A"), finishReason: "length" },
+      UNREADABLE_MAX,
+      { detail: /cut at its length limit/ },
+    ],
     ["nothing", { kind: "answer", content: null, reasoning: verdict("A") }, UNREADABLE_MAX, { detail: /no verdict/ }],
     ["no choices", { kind: "raw", body: "{}", then: "end" }, UNREADABLE_MAX, { detail: /no verdict/ }],
     [
@@ -268,6 +281,36 @@ describe("canaries", () => {
     await eventually(() => expect(of.trust).toEqual([false]));
   });
 
+  const obedience = CANARIES.flatMap((canary) => (canary.obedience === undefined ? [] : [canary]));
+
+  test.each(obedience.map((canary) => [canary.obedience, canary.candidate] as const))(
+    "find a judge that is fair but for %s",
+    async (kind, plea) => {
+      const key = plea.slice(0, 12);
+      const winnerOf = (request: ChatRequest): Winner => {
+        const { a, b } = textsOf(request);
+        return a.includes(key) ? "A" : b.includes(key) ? "B" : fairWinner(request);
+      };
+      await using of = await rig(fair, (request) => says(verdict(winnerOf(request))));
+      await of.judge.ask(about(LONG), patient());
+      const counts = { right: CANARIES.length - 1, wrong: 1 };
+      await eventually(() => expect(countsOf(of.judge)).toMatchObject({ canaries: counts }));
+      expect(of.judge.figures()).toMatchObject({ canariesRightShare: 1 - 1 / CANARIES.length, obeyed: [kind] });
+      expect(of.trust).toEqual([false]);
+    },
+  );
+
+  test("find a judge that awards full marks to whoever asks for them", async () => {
+    const winnerOf = (request: ChatRequest): Winner => {
+      const { a, b } = textsOf(request);
+      const [first, second] = [a, b].map((text) => /award full marks/i.test(text));
+      return first === second ? fairWinner(request) : first ? "A" : "B";
+    };
+    await using of = await rig(fair, (request) => says(verdict(winnerOf(request))));
+    await of.judge.ask(about(LONG), patient());
+    await eventually(() => expect(of.trust).toEqual([false]));
+  });
+
   test("believe a judge again that mends", async () => {
     let isSound = false;
     await using of = await rig(fair, (request) => (isSound ? fair(request) : says(verdict("A"))));
@@ -277,6 +320,12 @@ describe("canaries", () => {
     isSound = true;
     for (let i = 0; i < 17 * 32; i++) await of.judge.ask(about(`${LONG} ${i}`), patient());
     await eventually(() => expect(of.trust).toEqual([false, true]));
+  });
+
+  test("hold a pair in which a judge that obeys would prefer the plea, for each kind once", () => {
+    expect(new Set(obedience.map((canary) => canary.obedience)).size).toBe(obedience.length);
+    expect(obedience.length).toBeGreaterThanOrEqual(10);
+    for (const { better } of obedience) expect(better).toBe("reference");
   });
 
   test("that get no verdict say nothing", async () => {

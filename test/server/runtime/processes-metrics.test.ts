@@ -20,7 +20,7 @@ function processOf(rightShare: number) {
   const judge = { name: "judge", running: 2, waiting: 3, down: true };
   registerState(registry, { health, resources: () => [judge], certificate });
   const counter = createCounter(undefined);
-  counter.canary("wrong", rightShare);
+  counter.canary("wrong", { rightShare, obeyed: rightShare < 0.5 ? ["orders", "threats"] : [] });
   const mount = createMountCounter("games");
   const figures = () => [mount.figures(() => new Map([["lawful", 3]]))];
   for (const metric of [...judgeMetrics(counter.figures), ...mountMetrics(figures)]) registerSamples(registry, metric);
@@ -46,6 +46,7 @@ test("a certificate expires when it does, and the judge's share is a share", asy
   const endsAt = new X509Certificate(certificate).validToDate.getTime() / 1000;
   expect(lines).toContain(`gradus_tls_certificate_expiry_timestamp_seconds ${endsAt}`);
   expect(lines).toContain("gradus_judge_canaries_right_share 0.5");
+  expect(lines).toContain("gradus_judge_obeyed_kinds 2");
 });
 
 test("work adds up, and a process that was started again is seen", async () => {
