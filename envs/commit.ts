@@ -3,7 +3,7 @@ import { type MarkedAnswer, scanAll } from "./answers/scan-all.ts";
 import { SPANS_MAX } from "./answers/scan.ts";
 import type { AnswerFormat } from "./prompt.ts";
 import { codePointOffsets, skipSpaceBack } from "./lib/text.ts";
-import type { Findings } from "./reward/scheme.ts";
+import type { Findings } from "./facts.ts";
 
 /** One answer of a scanned completion; offsets are Unicode code points. */
 export interface ScannedSpan {

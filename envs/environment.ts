@@ -2,7 +2,7 @@
 import type { CutText } from "./answers/instructions.ts";
 import type { Picture } from "./picture.ts";
 import type { Rng } from "./lib/rng.ts";
-import type { Facts, Failed, Malformed, Parsed } from "./facts.ts";
+import type { Facts, Failed, Findings, Malformed, Parsed } from "./facts.ts";
 import type { AnswerFormat, ChatMessage } from "./prompt.ts";
 import type { AskContext, PortName, Ports } from "./ports.ts";
 
@@ -347,8 +347,11 @@ interface SyncVerification<Instance, Answer> {
 /** An environment that must ask the outside, and may get no answer. */
 interface AsyncVerification<Instance, Answer> {
   readonly resource: Resource;
-  /** Checks an answer against an instance. What it expects to go wrong is a Failed; a rejection is a bug. */
-  verify(instance: Instance, answer: Answer, context: VerifyContext): Promise<Facts | Failed>;
+  /**
+   * Checks an answer against an instance. The outside may also read the answer, and find it malformed. An expected failure
+   * is a Failed; a rejection is a bug.
+   */
+  verify(instance: Instance, answer: Answer, context: VerifyContext): Promise<Findings | Failed>;
 }
 
 /** What some environments can do, and others cannot: whoever uses one of these asks first whether it is there. */

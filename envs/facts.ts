@@ -13,6 +13,9 @@ export function malformed(reason: string): Malformed {
 /** A model's answer text, read. */
 export type Parsed<Answer> = { readonly kind: "answer"; readonly answer: Answer } | Malformed;
 
+/** What is found about an answer: facts, or that it could not be read. */
+export type Findings = Facts | Malformed;
+
 /** What a verifier finds: facts only. The reward module prices them. */
 export type Facts =
   | { readonly kind: "feasible"; readonly objective?: number; readonly info?: Readonly<Record<string, string>> }

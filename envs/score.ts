@@ -3,12 +3,12 @@ import { type Located, locateAnswers, type LocatedSpan, type Thinking, trusting 
 import { stripAnswer } from "./answers/strip.ts";
 import { scanCompletion, type ScannedCompletion, type ScannedSpan } from "./commit.ts";
 import type { AsyncEnvironment, Baseline, Environment, SyncEnvironment, VerifyContext } from "./environment.ts";
-import { type Facts, type Failed, type GradedFacts, malformed, type Parsed } from "./facts.ts";
+import { type Failed, type Findings, type GradedFacts, malformed, type Parsed } from "./facts.ts";
 import type { AnswerFormat } from "./prompt.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { clipUtf8, codePointOffsets } from "./lib/text.ts";
 import { escaped, isPlain } from "./lib/words.ts";
-import { type Findings, improvementOf, isOptimal, qualityRatio, type RewardComponent } from "./reward/scheme.ts";
+import { improvementOf, isOptimal, qualityRatio, type RewardComponent } from "./reward/scheme.ts";
 import type { ResolvedScheme } from "./reward/schemes.ts";
 import { tidinessOf } from "./reward/tidiness.ts";
 
@@ -127,9 +127,9 @@ function scoreScanned<Instance>(
 export interface Verification {
   readonly kind: "verification";
   /** May be tried several times. */
-  readonly verify: (context: VerifyContext) => Promise<Facts | Failed>;
-  /** The score that facts give; Failed where the primary component failed. */
-  finish(facts: Facts): AsyncScore;
+  readonly verify: (context: VerifyContext) => Promise<Findings | Failed>;
+  /** The score that the findings give; Failed where the primary component failed. */
+  finish(findings: Findings): AsyncScore;
 }
 
 export type AsyncScore = { readonly kind: "score"; readonly score: Score } | Failed;
@@ -156,8 +156,9 @@ export function beginScore<Instance>(task: AsyncScoreTask<Instance>, completion:
     return {
       kind: "verification",
       verify: (context) => environment.verify(instance, parsed.answer, context),
-      finish: (facts) =>
-        failureOf(task, facts) ?? (isDoubtful && !removesDoubt(facts) ? unread() : scored(located, facts, [span])),
+      finish: (findings) =>
+        failureOf(task, findings) ??
+        (isDoubtful && !removesDoubt(findings) ? unread() : scored(located, findings, [span])),
     };
   } catch (cause) {
     throw named(environment, cause);

@@ -111,6 +111,7 @@ async function drawn(
 ): Promise<string> {
   const { environment, instance, format, thinking } = task;
   if (!isDrawn(environment)) throw new CliProblem("usage", noPicture(environment.id, local.deps.registry.environments));
+  if (solve && environment.asked !== undefined) return (await local.client.solveTask({ taskId }, { draw: true })).svg;
   const whole = file === undefined ? completion : await completionIn(file);
   const text = solve ? solutionOf(task).text : answer;
   if (environment.asked !== undefined) {

@@ -1,6 +1,7 @@
 /** gradus solve: the answer that the environment's solver gives, here or by a server whose operator asks. */
 import { type Command, Option } from "commander";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
+import type { AnyScoreTask } from "../../envs/score.ts";
 import { Proof } from "../../clients/ts/src/public.ts";
 import { localOf, withClient } from "../connection.ts";
 import { addLocalTaskOptions, type LocalTaskFlags, openTask, solutionOf, taskIdOf } from "../local-task.ts";
@@ -47,25 +48,28 @@ export function addSolve(program: Command): void {
 
 async function solvedHere(environment: string | undefined, flags: Flags): Promise<Solved> {
   const local = await localOf(flags);
-  return solve(local, await taskIdOf(local, environment, flags));
+  const taskId = await taskIdOf(local, environment, flags);
+  const task = openTask(local, taskId);
+  if (task.environment.asked === undefined) return solve(task, taskId);
+  return solvedBy(local, taskId).finally(() => local.client.close());
 }
 
 /** By a server, for an operator. */
 function solvedThere(environment: string | undefined, flags: Flags): Promise<Solved> {
-  return withClient(flags, async (client) => {
-    const taskId = await taskIdOf({ client }, environment, flags);
-    const { answer, completion, baseline, nodes } = await client.solveTask({ taskId });
-    const known = baseline && {
-      value: baseline.value,
-      bound: baseline.bound,
-      proven: baseline.proof === Proof.OPTIMAL,
-    };
-    return { taskId, answer, completion, nodes: Number(nodes), ...(known && { baseline: known }) };
-  });
+  return withClient(flags, async (client) => solvedBy({ client }, await taskIdOf({ client }, environment, flags)));
 }
 
-function solve(local: Local, taskId: string): Solved {
-  const task = openTask(local, taskId);
+async function solvedBy({ client }: Pick<Local, "client">, taskId: string): Promise<Solved> {
+  const { answer, completion, baseline, nodes } = await client.solveTask({ taskId });
+  const known = baseline && {
+    value: baseline.value,
+    bound: baseline.bound,
+    proven: baseline.proof === Proof.OPTIMAL,
+  };
+  return { taskId, answer, completion, nodes: Number(nodes), ...(known && { baseline: known }) };
+}
+
+function solve(task: AnyScoreTask, taskId: string): Solved {
   const { environment, format, thinking } = task;
   const { text, value, bound, proven, nodes } = solutionOf(task);
   return {

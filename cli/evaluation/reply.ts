@@ -1,5 +1,6 @@
 /** What a chat endpoint's reply says that the model wrote. Pure. */
 import type { FinishReasonName } from "../../clients/ts/src/public.ts";
+import { withThoughts } from "../../envs/answers/wording.ts";
 import { oneLine } from "./attempt.ts";
 
 /** What a model wrote. */
@@ -44,15 +45,7 @@ export function readReply({ choices }: { readonly choices: readonly unknown[] })
       message: `the reply is empty${ended === "" ? "" : ` (finish_reason ${oneLine(ended)})`}`,
     };
   const finishReason = isCutOff ? "length" : ended === "" ? undefined : "stop";
-  return { kind: "completion", text: whole(thinking, content, isCutOff), finishReason };
-}
-
-/** Servers that split off the thinking give it apart; it is part of what the model wrote. */
-function whole(thinking: string, content: string, isCutOff: boolean): string {
-  if (thinking === "" || content.includes("</think>")) return content;
-  // The thought itself was cut off: it has no end.
-  if (isCutOff && content.trim() === "") return `<think>\n${thinking}`;
-  return `<think>\n${thinking}\n</think>\n${content}`;
+  return { kind: "completion", text: withThoughts(thinking || undefined, content, isCutOff), finishReason };
 }
 
 /** A text, or the texts of a list of parts; empty for anything else. */

@@ -1,9 +1,6 @@
 /** What a reward scheme is. */
 import type { Baseline, Goal, ParameterInfo, Parameters } from "../environment.ts";
-import type { Facts, Malformed } from "../facts.ts";
-
-/** What is found about an answer: facts, or that it could not be read. */
-export type Findings = Facts | Malformed;
+import type { Findings } from "../facts.ts";
 
 /** Whether an answer is right, of environments whose answers are right or wrong. */
 export function isRight(findings: Findings): boolean {

@@ -1,6 +1,7 @@
 /** Verification commit contrast (Curriculum RLOO 3.3): prices the last answer, and how soon the first right one came. */
 import type { ParameterInfo, Parameters } from "../environment.ts";
-import { type Findings, isRight, type Price, type RewardScheme } from "./scheme.ts";
+import type { Findings } from "../facts.ts";
+import { isRight, type Price, type RewardScheme } from "./scheme.ts";
 
 function weight(name: string, description: string, defaultValue: number): ParameterInfo {
   return { name, description: `Weight: ${description}`, min: 0, max: 1, defaultValue, integer: false };

@@ -1,7 +1,7 @@
 /** Prices graded facts: the weighted sum of the components that have a value (Omni-Thinker A.1). */
 import type { ComponentInfo, Grading, ParameterInfo } from "../environment.ts";
-import type { GradedComponent } from "../facts.ts";
-import type { Findings, Price, RewardComponent, RewardScheme, Tidiness } from "./scheme.ts";
+import type { Findings, GradedComponent } from "../facts.ts";
+import type { Price, RewardComponent, RewardScheme, Tidiness } from "./scheme.ts";
 
 export const WEIGHTED = "weighted";
 

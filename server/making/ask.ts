@@ -1,6 +1,6 @@
 /** Tasks whose instances something outside makes: asked for through the gate of its resource, as its verifications are. */
 import { askedKey, askedPlace, type Asking, changedSources } from "../../envs/asked.ts";
-import type { AskedDrawing, AskedPlace, AskedResult, Resource } from "../../envs/environment.ts";
+import type { AskedDrawing, AskedResult, Resource } from "../../envs/environment.ts";
 import { type Failed, type Facts, unavailable } from "../../envs/facts.ts";
 import type { TaskKey } from "../../envs/origin.ts";
 import { escaped } from "../../envs/lib/words.ts";
@@ -12,6 +12,9 @@ import { type MadeResult, type MakeResult, renderTask } from "../tasks/task.ts";
 const SEEDS_PER_TURN = 64;
 const RETRY_DELAY_MS = 1000;
 const DONE: Facts = { kind: "feasible" };
+
+/** What asking came to, or that nobody wants it any more. */
+type Asked = AskedResult | { readonly kind: "cancelled" };
 
 /** Who wants tasks. */
 export interface Wanting {
@@ -26,6 +29,10 @@ export interface Wanting {
 /** What became of a picture. */
 export type DrawResult = AskedDrawing | Extract<MakeResult, { readonly kind: "unavailable" | "cancelled" }>;
 
+/** A task's reference answer, as a model would write it; undefined: the task has none. */
+export type ReferenceResult =
+  { readonly kind: "reference"; readonly answer: string | undefined } | Exclude<MakeResult, { readonly kind: "made" }>;
+
 export interface Asker {
   /** Of an instance, and of an answer to it if there is one. */
   draw(asking: Asking, instance: unknown, answer: string | undefined, wanting: Wanting): Promise<DrawResult>;
@@ -33,6 +40,8 @@ export interface Asker {
   make(asking: Asking, spec: TaskSpec, seeds: readonly bigint[], wanting: Wanting): Promise<readonly MakeResult[]>;
   /** The task of a key, rendered again. */
   again(asking: Asking, spec: TaskSpec, key: TaskKey): Promise<MakeResult>;
+  /** The reference answer of the task of a key. */
+  reference(asking: Asking, key: TaskKey, wanting: Wanting): Promise<ReferenceResult>;
 }
 
 export function createAsker(resources: Pick<Resources, "run">): Asker {
@@ -41,11 +50,11 @@ export function createAsker(resources: Pick<Resources, "run">): Asker {
   /** The results of one turn; what kept it from being taken stands for each. */
   const turn = async (
     { environment, asked }: Asking,
-    { digest }: TaskSpec,
+    { digest }: Pick<TaskSpec, "digest">,
     { caller, signal }: Wanting,
     count: number,
     ask: (signal: AbortSignal) => Promise<readonly AskedResult[]>,
-  ): Promise<readonly (AskedResult | { readonly kind: "cancelled" })[]> => {
+  ): Promise<readonly Asked[]> => {
     let results: readonly AskedResult[] = [];
     const isOther = digest !== asked.digest;
     const resource = isOther ? lost(environment, digest) : environment.resource;
@@ -67,6 +76,18 @@ export function createAsker(resources: Pick<Resources, "run">): Asker {
     return results;
   };
 
+  const askAgain = async (
+    asking: Asking,
+    spec: Pick<TaskSpec, "digest">,
+    key: TaskKey,
+    wanting: Wanting,
+  ): Promise<Asked> => {
+    const place = askedPlace(key);
+    if (place === undefined) throw new Error(`bug: a task of ${asking.environment.id} was never asked for`);
+    const [result] = await turn(asking, spec, wanting, 1, async () => [await asking.asked.again(place)]);
+    return result ?? unavailable(asking.environment.id, "it gave nothing");
+  };
+
   return {
     draw: (asking, instance, answer, wanting) => draw(resources, asking, instance, answer, wanting),
     async make(asking, spec, seeds, wanting) {
@@ -84,12 +105,13 @@ export function createAsker(resources: Pick<Resources, "run">): Asker {
       return (await Promise.all(turns)).flat();
     },
     async again(asking, spec, key) {
-      const place = askedPlace(key);
-      if (place === undefined) throw new Error(`bug: a task of ${spec.environment} was never asked for`);
-      const wanting = { caller: `again ${spec.environment}` };
-      const [result] = await turn(asking, spec, wanting, 1, () => askAgain(asking, place));
-      if (result?.kind === "made") return madeOf(asking, spec, key, result.instance);
-      return unmade(result ?? unavailable(spec.environment, "it gave nothing"));
+      const result = await askAgain(asking, spec, key, { caller: `again ${spec.environment}` });
+      return result.kind === "made" ? madeOf(asking, spec, key, result.instance) : unmade(result);
+    },
+    async reference(asking, key, wanting) {
+      const result = await askAgain(asking, asking.asked, key, wanting);
+      if (result.kind !== "made") return unmade(result);
+      return { kind: "reference", answer: asking.environment.reference?.(result.instance) };
     },
   };
 }
@@ -120,15 +142,11 @@ async function draw(
   return toldOf(outcome.kind === "failed" ? outcome : unavailable(resource.name, "it gave nothing"));
 }
 
-async function askAgain({ asked }: Asking, place: AskedPlace): Promise<readonly AskedResult[]> {
-  return [await asked.again(place)];
-}
-
 function madeOf({ environment }: Asking, { answerFormat }: TaskSpec, key: TaskKey, instance: unknown): MadeResult {
   return { kind: "made", task: renderTask(environment, answerFormat, key, instance) };
 }
 
-function unmade(result: Exclude<AskedResult, { kind: "made" }> | { readonly kind: "cancelled" }): MakeResult {
+function unmade(result: Exclude<Asked, { kind: "made" }>): Exclude<MakeResult, { kind: "made" }> {
   return result.kind === "failed" ? toldOf(result) : result;
 }
 

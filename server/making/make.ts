@@ -15,7 +15,7 @@ import type { TaskSpec } from "../tasks/spec.ts";
 import type { Teacher, WantedOfTeacher } from "../ports/teacher/teacher.ts";
 import { teacher as teacherKind } from "../ports/teacher/kind.ts";
 import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "../tasks/task.ts";
-import { createAsker, type DrawResult, type Wanting } from "./ask.ts";
+import { type Asker, createAsker, type DrawResult, type ReferenceResult, type Wanting } from "./ask.ts";
 import type { WorkerPool } from "./workers.ts";
 
 /** Of the tasks that are kept because they will be shown, prompts and all: a thousand and more, which are made ahead. */
@@ -73,6 +73,8 @@ export interface Maker {
   fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
   /** A picture of an instance of an environment that is asked, and of an answer to it if there is one. */
   draw(environment: Environment, instance: unknown, answer: string | undefined, wanting: Wanting): Promise<DrawResult>;
+  /** The reference answer of a task of an environment that is asked. */
+  reference(environment: Environment, key: TaskKey, wanting: Wanting): Promise<ReferenceResult>;
   /** Remembers a task that will be shown by its key, for a while. */
   keep(task: MadeTask): void;
   /** The tasks of keys, in order: kept, or rendered again. Refused only where something outside makes them. */
@@ -144,12 +146,7 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
       const walked = (): Instantiated => rowAt(pool, level, split, seed, ordinal, rankAt);
       return rendered(spec, listed === undefined ? walked() : rowOfHash(pool, listed, rankAt));
     },
-    draw: async (environment, instance, answer, wanting) => {
-      const asking = askingOf(environment);
-      if (asking === undefined || asker === undefined)
-        return { kind: "undrawn", why: `${environment.id} is not asked for pictures here` };
-      return asker.draw(asking, instance, answer, wanting);
-    },
+    ...asks(asker),
     keep: (task) => void kept.set(task.key, task),
     async again(wanted) {
       const begun: readonly (MakeResult | Promise<MakeResult>)[] = await inStretches(wanted, againOne);
@@ -157,6 +154,24 @@ export function createMaker({ workers, registry, pools, resources, teacher }: Ma
       const refused = results.find((result) => result.kind !== "made");
       if (refused !== undefined) return refusalOf(refused);
       return ok(results.flatMap((result) => (result.kind === "made" ? [result.task] : [])));
+    },
+  };
+}
+
+/** Draws, and gives reference answers, if an environment is asked for them. */
+function asks(asker: Asker | undefined): Pick<Maker, "draw" | "reference"> {
+  return {
+    draw: async (environment, instance, answer, wanting) => {
+      const asking = askingOf(environment);
+      if (asking === undefined || asker === undefined)
+        return { kind: "undrawn", why: `${environment.id} is not asked for pictures here` };
+      return asker.draw(asking, instance, answer, wanting);
+    },
+    reference: async (environment, key, wanting) => {
+      const asking = askingOf(environment);
+      if (asking === undefined || asker === undefined)
+        return { kind: "exhausted", message: `${environment.id} is not asked for answers here` };
+      return asker.reference(asking, key, wanting);
     },
   };
 }

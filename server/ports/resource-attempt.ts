@@ -1,6 +1,6 @@
 /** One attempt at one verification: within its resource's time limit, and given up when nobody needs it any more. */
 import type { Resource, VerifyContext } from "../../envs/environment.ts";
-import type { Facts, Failed } from "../../envs/facts.ts";
+import type { Failed, Findings } from "../../envs/facts.ts";
 import { escaped } from "../../envs/lib/words.ts";
 import type { Ports } from "../../envs/ports.ts";
 import type { Clock } from "../curriculum/runs/ports.ts";
@@ -19,14 +19,14 @@ export interface Job {
   /** Milliseconds since the epoch; undefined: only the resource's own limit counts. */
   readonly deadlineMs: number | undefined;
   /** May be called several times, one after the other. */
-  readonly verify: (context: VerifyContext) => Promise<Facts | Failed>;
+  readonly verify: (context: VerifyContext) => Promise<Findings | Failed>;
 }
 
 export interface Cancelled {
   readonly kind: "cancelled";
 }
 
-export type JobOutcome = Facts | Failed | Cancelled;
+export type JobOutcome = Findings | Failed | Cancelled;
 
 export const CANCELLED: Cancelled = Object.freeze({ kind: "cancelled" });
 

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { locateAnswers } from "../../envs/answers/locate.ts";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { AsideOutcome, Asking } from "../aside/aside.ts";
-import type { AsideTask, Text } from "../aside/jobs.ts";
+import type { AsideTask, Solved, Text } from "../aside/jobs.ts";
 import {
   DrawTaskResponseSchema,
   type EnvironmentService,
@@ -47,14 +47,14 @@ export function showingHandlers(deps: ServiceDeps): Handlers {
       const { environment, split } = task.token;
       if (split === "bench")
         throw new RpcError("FAILED_PRECONDITION", "the task is of the split bench, whose answers nobody is given");
-      const job = {
-        kind: "solve",
-        task: asideTask(task),
-        drawBeside: draw ? textOf(deps, beside) : undefined,
-      } as const;
-      const solved = doneOr(await aside.run<"solve">(job, askingOf(context)));
+      const drawBeside = draw ? textOf(deps, beside) : undefined;
+      const job = { kind: "solve", task: asideTask(task), drawBeside } as const;
+      const solved =
+        task.scoring.environment.asked === undefined
+          ? doneOr(await aside.run<"solve">(job, askingOf(context)))
+          : await askedSolution(deps, task, draw, context);
       if (solved === undefined)
-        throw new RpcError("FAILED_PRECONDITION", `${environment} has no solver, and its row no solution`);
+        throw new RpcError("FAILED_PRECONDITION", `${environment} has no solver, and the task no reference answer`);
       const { answer, completion, baseline, nodes, svg = "" } = solved;
       return create(SolveTaskResponseSchema, {
         answer,
@@ -77,6 +77,25 @@ function openedTask({ scorer }: ServiceDeps, taskId: string): OpenTask {
 function asideTask({ token, scoring: { instance, format, thinking = "required", baseline } }: OpenTask): AsideTask {
   const { environment, version } = token;
   return { environment, version, instance, format, thinking, baseline };
+}
+
+/** The reference answer of something outside, drawn alone if it is to be drawn; undefined: it has none. */
+async function askedSolution(
+  deps: ServiceDeps,
+  task: OpenTask,
+  isDrawn: boolean,
+  context: CallContext,
+): Promise<Solved | undefined> {
+  const { environment, format, thinking, baseline } = task.scoring;
+  const found = await deps.maker.reference(environment, task.token.key, askingOf(context));
+  if (found.kind !== "reference") throw makeError(found);
+  const { answer: text } = found;
+  if (text === undefined) return undefined;
+  const svg =
+    isDrawn && environment.asked?.draw !== undefined
+      ? await askedDrawing(deps, task, { kind: "answer", text }, context)
+      : undefined;
+  return { answer: text, completion: wrapAnswer(text, format, "", thinking), baseline, nodes: 0, svg };
 }
 
 /** A picture that something outside draws, of the answer that a completion marks, if it marks one. */

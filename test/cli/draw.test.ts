@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { openServer } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { expectWellFormed } from "../pictures/looks.ts";
@@ -71,6 +72,19 @@ describe("an environment without pictures is refused with those that have some",
     expect((await gradus(here, "env", "new", "my_env.py", ...python)).code).toBe(0);
     const { code, out, err } = await gradus(here, "draw", "mine/my-env", "--python", "my_env.py", ...python);
     expect([code, out, words.exec(err)?.[1]]).toEqual([2, "", "mine/my-env"]);
+  });
+
+  test("one in Python whose reference answer is wanted", async () => {
+    const python = ["--python", join(import.meta.dirname, "../../.venv/bin/python")];
+    expect((await gradus(here, "env", "new", "solved.py", ...python)).code).toBe(0);
+    const of = ["mine/solved", "--python", "solved.py", ...python];
+    const { code, out } = await gradus(here, "solve", ...of, "--level", "short", "--json");
+    const { answer, completion } = JSON.parse(out) as { readonly answer: string; readonly completion: string };
+    expect([code, completion]).toEqual([0, wrapAnswer(answer, "think_answer")]);
+    expect(answer).toMatch(/^[a-z]{4}$/);
+    expect([...answer].sort().join("")).toBe(answer);
+    const drawn = await gradus(here, "draw", ...of, "--solve");
+    expect([drawn.code, words.exec(drawn.err)?.[1]]).toEqual([2, "mine/solved"]);
   });
 
   test("by a server", async () => {

@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countdown } from "../../envs/countdown/index.ts";
 import type { Baseline, Goal } from "../../envs/environment.ts";
+import type { Findings } from "../../envs/facts.ts";
 import { tsp } from "../../envs/np/tsp/index.ts";
-import { type Findings, qualityRatio, type RewardScheme, type ToPrice } from "../../envs/reward/scheme.ts";
+import { qualityRatio, type RewardScheme, type ToPrice } from "../../envs/reward/scheme.ts";
 import { resolveScheme, rewardSchemes } from "../../envs/reward/schemes.ts";
 
 const OPTIMIZATION = ["quality", "binary", "optimal_only", "coarse", "normalized"] as const;

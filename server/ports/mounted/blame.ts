@@ -3,7 +3,7 @@
  * time in a fresh process, and in another one verifies the reference answer of the same instance, is beaten by the answer:
  * that is infeasible, in words. All else says nothing about the answer, and is no reward.
  */
-import { type Facts, type Failed, unavailable } from "../../../envs/facts.ts";
+import { type Facts, type Failed, type Findings, unavailable } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
 import type { Described } from "./described.ts";
 import { readFacts } from "./findings.ts";
@@ -23,7 +23,7 @@ export async function judge(
   instance: Uint8Array,
   answer: string,
   signal: AbortSignal,
-): Promise<Facts | Failed> {
+): Promise<Findings | Failed> {
   const { asked } = described;
   const ask = (text: string, fresh: boolean): Promise<Verified> =>
     provider.verify(asked, { instance, answer: text }, { signal, fresh });
@@ -70,7 +70,7 @@ function beatenBy({ components }: Described, { failure }: Beaten): Facts {
   return { kind: "graded", components: none, solved: false, violation };
 }
 
-function told(described: Described, resource: string, verified: Verified): Facts | Failed {
+function told(described: Described, resource: string, verified: Verified): Findings | Failed {
   if (verified.kind === "facts") {
     const read = readFacts(described, verified.facts);
     return read.kind === "facts"

@@ -1,5 +1,5 @@
-/** What a provider found of an answer, as facts: checked, for a wrong number must become no reward. */
-import type { Facts, GradedComponent } from "../../../envs/facts.ts";
+/** Reads and checks what a provider found of an answer, for a wrong number must become no reward. */
+import { type Facts, type Findings, type GradedComponent, malformed } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
 import { Verdict } from "../../gen/gradus/v1/outcome_pb.js";
 import type { ProvidedFacts } from "../../gen/gradus/v1/provider_pb.js";
@@ -10,7 +10,7 @@ const INFO_LENGTH_MAX = 1000;
 const WORDS_LENGTH_MAX = 2000;
 
 export type ReadFacts =
-  | { readonly kind: "facts"; readonly facts: Facts }
+  | { readonly kind: "facts"; readonly facts: Findings }
   /** What the provider sent is no finding: in words. */
   | { readonly kind: "wrong"; readonly why: string };
 
@@ -22,6 +22,7 @@ export function readFacts(environment: Pick<Described, "goal" | "components">, w
   const isGraded = environment.components.length > 0;
   switch (wire.verdict) {
     case Verdict.MALFORMED:
+      return { kind: "facts", facts: malformed(violation === "" ? "the verifier cannot read it" : violation) };
     case Verdict.INFEASIBLE: {
       const said = violation === "" ? "the verifier takes it for wrong" : violation;
       if (isGraded) return { kind: "facts", facts: ungraded(environment.components, said, info) };

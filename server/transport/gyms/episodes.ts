@@ -2,13 +2,14 @@
 import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { type NextBatchRequest, type NextBatchResponse } from "../../gen/gradus/v1/curriculum_pb.js";
 import {
+  type FinishReason,
   type ResetRequest,
   type ResetResponse,
   type StepRequest,
   StepRequestSchema,
   type StepResponse,
 } from "../../gen/gradus/v1/environment_pb.js";
-import { OutcomeSchema } from "../../gen/gradus/v1/outcome_pb.js";
+import { type NoReward, NoRewardReason, OutcomeSchema } from "../../gen/gradus/v1/outcome_pb.js";
 import { type Task, TaskSchema } from "../../gen/gradus/v1/task_pb.js";
 import { type Registration, RpcError, type UnaryHandler } from "../rpc.ts";
 import type { Choice } from "./choice.ts";
@@ -60,25 +61,44 @@ export function shown({ task, sampleIndex }: Episode): JsonObject {
   return { ...fields, messages: prompt ?? [], prompt: text, sample_index: sampleIndex };
 }
 
+/** A completion of an episode's task. */
+export interface Written {
+  readonly completion: string;
+  readonly finishReason: FinishReason;
+}
+
 export interface Stepped {
-  /** Null: there is none, for the reason that the outcome gives. */
-  readonly reward: number | null;
+  readonly reward: number;
   /** In the contract's words. */
   readonly outcome: JsonObject;
 }
 
+/**
+ * Throws RpcError where there is no reward: other gyms' answers have no place for that, and their trainers would count a
+ * missing reward as 0.
+ */
 export async function step(
   handlers: Handlers,
   { task: { taskId, groupId }, sampleIndex }: Episode,
-  completion: string,
+  written: Written,
   context: Context,
 ): Promise<Stepped> {
-  const request = create(StepRequestSchema, { taskId, groupId, sampleIndex, completion });
+  const request = create(StepRequestSchema, { taskId, groupId, sampleIndex, ...written });
   const { outcome } = await handlers.step(request, context);
   if (outcome === undefined) throw new Error("a step without an outcome");
   const { result } = outcome;
+  if (result.case !== "score") throw unscored(result.value);
   return {
-    reward: result.case === "score" ? result.value.reward : null,
+    reward: result.value.reward,
     outcome: toJson(OutcomeSchema, outcome, { useProtoFieldName: true }) as JsonObject,
   };
+}
+
+/** UNAVAILABLE where the same completion may have a reward later, else FAILED_PRECONDITION. */
+function unscored(noReward: NoReward | undefined): RpcError {
+  const { reason = NoRewardReason.UNSPECIFIED, detail = "", retryDelayMs = 0 } = noReward ?? {};
+  const message = `there is no reward (${NoRewardReason[reason].toLowerCase()}): ${detail}`;
+  return retryDelayMs > 0
+    ? new RpcError("UNAVAILABLE", message, { retryDelayMs })
+    : new RpcError("FAILED_PRECONDITION", message);
 }

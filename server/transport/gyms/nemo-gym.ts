@@ -5,13 +5,15 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { withThoughts } from "../../../envs/answers/wording.ts";
+import { FinishReason } from "../../gen/gradus/v1/environment_pb.js";
 import { nobody } from "../admission.ts";
 import { methodAt, type TransportContext } from "../call.ts";
 import { HttpCall } from "../http/messages.ts";
 import { type CodeName, RpcError } from "../rpc.ts";
 import { answered, headersOf } from "./calls.ts";
 import { choiceOf, invalid, isObject } from "./choice.ts";
-import { begin, type Handlers, shown, step } from "./episodes.ts";
+import { begin, type Handlers, shown, step, type Written } from "./episodes.ts";
 
 /** Answers a request that is NeMo Gym's; undefined: the path is not. */
 export type NemoGym = (path: string) => ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
@@ -44,11 +46,8 @@ export function nemoGym(context: TransportContext, handlers: Handlers): NemoGym 
   const routes = new Map([
     of("/seed_session", async (body, call) => shown(await episodeOf(handlers, body, call))),
     of("/verify", async (body, call) => {
-      const { reward, outcome } = await step(handlers, await episodeOf(handlers, body, call), textOf(body), call);
-      // A failure of ours has no place in their answer but an error: it is never a reward of 0.
-      if (reward === null)
-        throw new RpcError("UNAVAILABLE", `there is no reward: ${JSON.stringify(outcome["no_reward"])}`);
-      return { ...body, reward, outcome };
+      const written = writtenIn(body);
+      return { ...body, ...(await step(handlers, await episodeOf(handlers, body, call), written, call)) };
     }),
   ]);
   return (path) => routes.get(path);
@@ -90,21 +89,64 @@ function episodeOf(handlers: Handlers, body: JsonObject, call: HttpCall) {
 
 const isOwn = (name: string): boolean => (OWN as readonly string[]).includes(name) || name.startsWith("_");
 
-/** The text of a response of the Responses API: of its messages, for other items are thoughts and calls of tools. */
-function textOf({ response }: JsonObject): string {
-  const output = isObject(response) ? response["output"] : undefined;
-  if (!Array.isArray(output)) throw invalid("response.output", "it must be a list of items");
-  return (output as readonly JsonValue[]).flatMap((item) => (isObject(item) ? textsIn(item) : [])).join("");
+/**
+ * Reads the assistant's final message from a response of the Responses API, with the thoughts right before it. Messages of
+ * other roles and items before the last call of a tool are no part of the completion. Throws RpcError if the response
+ * failed, or has no final message: the policy wrote no answer that could earn 0.
+ */
+function writtenIn({ response }: JsonObject): Written {
+  if (!isObject(response)) throw invalid("response", "it must be a response of the Responses API");
+  const { output, status = null, error, incomplete_details: incomplete } = response;
+  if (isObject(error) || !ENDED.includes(status))
+    throw invalid(
+      "response.status",
+      `the model gave no whole response: it is ${quoted(status)}, error ${quoted(error)}`,
+    );
+  if (!Array.isArray(output) || output.length === 0 || !output.every(isObject))
+    throw invalid("response.output", "it must be a list of items, and one of them the assistant's message");
+  // Messages of others that follow the assistant's are no part of it.
+  const items = output.slice(0, output.findLastIndex((item) => isAssistants(item) || roleOf(item) === undefined) + 1);
+  const messages = items.slice(items.findLastIndex((item) => !isAssistants(item)) + 1);
+  const before = items.slice(0, items.length - messages.length);
+  const reasoning = before.slice(before.findLastIndex(({ type }) => type !== "reasoning") + 1);
+  const isCut = [response, ...messages].some((each) => each["status"] === "incomplete") || isObject(incomplete);
+  // A completion that was cut in mid-thought has no message.
+  if (messages.length === 0 && !(isCut && reasoning.length > 0))
+    throw invalid("response.output", `it has no final message of the assistant: it ends with ${quoted(output.at(-1))}`);
+  const text = messages.flatMap(textsIn).join("");
+  const thoughts = reasoning.length === 0 ? undefined : reasoning.flatMap(thoughtsIn).join("\n");
+  return {
+    completion: withThoughts(thoughts, text, isCut),
+    finishReason: isCut ? FinishReason.LENGTH : FinishReason.UNSPECIFIED,
+  };
 }
 
-function textsIn({ type, content }: JsonObject): readonly string[] {
-  if (type !== undefined && type !== "message") return [];
+/** What a response's status is when the model has ended; null: the endpoint does not say. */
+const ENDED: readonly (JsonValue | undefined)[] = [null, "completed", "incomplete"];
+
+/** Whose message an item is; an item without a role is the assistant's. Undefined: the item is no message. */
+const roleOf = ({ type, role }: JsonObject) => ((type ?? "message") === "message" ? (role ?? "assistant") : undefined);
+const isAssistants = (item: JsonObject): boolean => roleOf(item) === "assistant";
+const quoted = (value: JsonValue | undefined): string => JSON.stringify(value ?? null).slice(0, 200);
+
+const listed = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : []);
+const isText = (part: JsonValue): boolean => isObject(part) && typeof part["text"] === "string";
+
+function textsIn({ content }: JsonObject): readonly string[] {
   if (typeof content === "string") return [content];
-  if (!Array.isArray(content)) return [];
-  return (content as readonly JsonValue[]).flatMap((part) =>
-    isObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
-  );
+  const parts = listed(content);
+  if (parts.length > 0 && parts.every(isText)) return parts.map(textOf);
+  const other = parts.find((part) => !isText(part));
+  throw invalid("response.output", `the assistant's message must be text, and nothing else: ${quoted(other)}`);
 }
+
+/** The thoughts as the model wrote them; where only their summary is given, that. */
+function thoughtsIn({ content, summary }: JsonObject): readonly string[] {
+  const parts = listed(content).length > 0 ? listed(content) : listed(summary);
+  return parts.filter(isText).map(textOf);
+}
+
+const textOf = (part: JsonValue): string => (part as { readonly text: string }).text;
 
 function send(response: ServerResponse, status: number, body: JsonObject): void {
   if (response.closed || response.headersSent) return;

@@ -9,11 +9,12 @@ import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import { FinishReason } from "../../gen/gradus/v1/environment_pb.js";
 import { type Method, methodAt, type TransportContext } from "../call.ts";
 import { type CodeName, RpcError } from "../rpc.ts";
 import { answered, headersOf, MessageCall } from "./calls.ts";
 import { choiceOf, invalid, isObject } from "./choice.ts";
-import { begin, type Episode, type Handlers, shown, step } from "./episodes.ts";
+import { begin, type Episode, type Handlers, shown, step, type Written } from "./episodes.ts";
 
 export const OPENENV_PATH = "/ws";
 
@@ -226,7 +227,7 @@ function createPlayer(handlers: Handlers) {
     async step(data: JsonObject, context: MessageCall): Promise<Reply> {
       if (episode === undefined || isOver)
         throw new RpcError("FAILED_PRECONDITION", "there is no task to answer: an episode is one step, so reset first");
-      const { reward, outcome } = await step(handlers, episode, completionIn(data), context);
+      const { reward, outcome } = await step(handlers, episode, writtenIn(data), context);
       isOver = true;
       return { type: "observation", data: { observation: { outcome }, reward, done: true } };
     },
@@ -239,6 +240,21 @@ function createPlayer(handlers: Handlers) {
 
 /** The names that actions have for text, ours first. */
 const TEXTS = ["completion", "message", "text"] as const;
+
+/** Names of OpenAI's API for why generation ended, and what each is in the contract. */
+const REASONS = new Map<unknown, FinishReason>([
+  [undefined, FinishReason.UNSPECIFIED],
+  [null, FinishReason.UNSPECIFIED],
+  ["stop", FinishReason.STOP],
+  ["length", FinishReason.LENGTH],
+]);
+
+function writtenIn(data: JsonObject): Written {
+  const completion = completionIn(data);
+  const finishReason = REASONS.get(data["finish_reason"]);
+  if (finishReason === undefined) throw invalid("finish_reason", 'it is "stop" or "length", or left out if not known');
+  return { completion, finishReason };
+}
 
 function completionIn(data: JsonObject): string {
   const given = TEXTS.filter((name) => data[name] !== undefined);

@@ -40,6 +40,7 @@ function makerOf(result: MakeResult, kept: MadeTask[] = []): Maker {
     makeRow: () => result,
     fromTeacher: async (_spec, { places }) => places.map(() => result),
     draw: async () => ({ kind: "undrawn", why: "nothing is shown here" }),
+    reference: async () => ({ kind: "reference", answer: undefined }),
     keep: (task) => kept.push(task),
     again: () => {
       throw new Error("nothing is shown here");

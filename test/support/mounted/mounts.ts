@@ -7,6 +7,7 @@ import { openServer, type TestServer } from "../in-process.ts";
 const here = (path: string): string => join(import.meta.dirname, "../../..", path);
 
 export const WORD_FILE = here("test/support/mounted/word.py");
+export const DIGITS_FILE = here("test/support/mounted/digits.py");
 export const PYTHON = here(".venv/bin/python");
 
 /** Hosts find the Python package here, whatever is installed. */

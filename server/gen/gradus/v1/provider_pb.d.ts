@@ -446,8 +446,8 @@ export declare type ProvidedInstance = Message<"gradus.v1.ProvidedInstance"> & {
 
   /**
    * A right or best answer, as a policy would write it between the marks: the
-   * canary that tells whose fault a failure is. Never shown to a policy. Unset:
-   * none is known.
+   * canary that tells whose fault a failure is, and what SolveTask answers. Never
+   * shown to a policy. Unset: none is known.
    *
    * @generated from field: optional string reference = 4;
    */
@@ -649,7 +649,8 @@ export declare const ProvidedComponentSchema: GenMessage<ProvidedComponent>;
  */
 export declare type ProvidedFacts = Message<"gradus.v1.ProvidedFacts"> & {
   /**
-   * MALFORMED, INFEASIBLE or FEASIBLE; GRADED where the environment has components.
+   * MALFORMED: the answer cannot be read, and earns what a completion without marks
+   * earns. INFEASIBLE or FEASIBLE; GRADED where the environment has components.
    *
    * @generated from field: gradus.v1.Verdict verdict = 1;
    */

@@ -117,6 +117,28 @@ describe("a mounted file", () => {
     });
   });
 
+  test.each(["short", "vast"])("is solved by its reference answer, at level %s", async (level) => {
+    const task = await client.reset(ask(level));
+    const answer = [...wordOf(task)].reverse().join("");
+    const solved = await client.solveTask(task);
+    expect(solved).toMatchObject({ answer, completion: right(task), nodes: 0n, svg: "" });
+    expect(await client.step(task, solved.completion)).toMatchObject({ kind: "scored", reward: 1, solved: true });
+  });
+
+  test("draws its reference answer where a person asks for the solution", async () => {
+    const task = await client.reset(ask("short"));
+    const solved = await client.solveTask(task, { draw: true, beside: { answer: "drow" } });
+    expect(solved.svg).toContain(`${wordOf(task)}: ${solved.answer}</text>`);
+  });
+
+  test("gives nobody the reference answer of a task of the split bench", async () => {
+    const task = await client.reset({ ...ask("short"), split: "bench" });
+    await expect(client.solveTask(task)).rejects.toMatchObject({
+      code: "FAILED_PRECONDITION",
+      message: expect.stringContaining("split bench") as string,
+    });
+  });
+
   test("is counted: items by what they came to, their seconds, workers that ended, and levels", async () => {
     const text = await (await fetch(`${server.http}/metrics`)).text();
     const mount = `mount="${WORD_FILE}"`;

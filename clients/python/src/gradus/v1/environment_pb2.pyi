@@ -1192,10 +1192,10 @@ class SolveTaskResponse(google.protobuf.message.Message):
     completion: builtins.str
     """A whole completion that gives it in the task's format."""
     nodes: builtins.int
-    """Search nodes that the solver used; 0 where the solution is the row's own."""
+    """Search nodes that the solver used; 0 where no solver was asked."""
     svg: builtins.str
     """The picture, as in DrawTaskResponse, where draw was set and the environment draws
-    pictures; else empty.
+    pictures; else empty. A provider draws its reference answer alone.
     """
     @property
     def baseline(self) -> gradus.v1.outcome_pb2.Baseline:

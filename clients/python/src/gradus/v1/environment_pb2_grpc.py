@@ -146,11 +146,12 @@ class EnvironmentServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def SolveTask(self, request, context):
-        """Solves a task with its environment's solver, or gives its row's own solution.
-        FAILED_PRECONDITION for tasks of SPLIT_BENCH, whoever asks, and where there is
-        neither; DEADLINE_EXCEEDED where the solver takes longer than the server lets it.
-        A token of the role operator may, for a trainer that could ask for answers would
-        train on them.
+        """Solves a task with its environment's solver, or gives its row's own solution or,
+        if a provider made it, the provider's reference answer. FAILED_PRECONDITION for
+        tasks of SPLIT_BENCH, whoever asks, and where there is none of these; UNAVAILABLE
+        while the provider does not answer; DEADLINE_EXCEEDED where the solver takes
+        longer than the server lets it. A token of the role operator may, for a trainer
+        that could ask for answers would train on them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -86,11 +86,12 @@ class EnvironmentServiceStub:
         gradus.v1.environment_pb2.SolveTaskRequest,
         gradus.v1.environment_pb2.SolveTaskResponse,
     ]
-    """Solves a task with its environment's solver, or gives its row's own solution.
-    FAILED_PRECONDITION for tasks of SPLIT_BENCH, whoever asks, and where there is
-    neither; DEADLINE_EXCEEDED where the solver takes longer than the server lets it.
-    A token of the role operator may, for a trainer that could ask for answers would
-    train on them.
+    """Solves a task with its environment's solver, or gives its row's own solution or,
+    if a provider made it, the provider's reference answer. FAILED_PRECONDITION for
+    tasks of SPLIT_BENCH, whoever asks, and where there is none of these; UNAVAILABLE
+    while the provider does not answer; DEADLINE_EXCEEDED where the solver takes
+    longer than the server lets it. A token of the role operator may, for a trainer
+    that could ask for answers would train on them.
     """
 
     BatchStep: grpc.UnaryUnaryMultiCallable[
@@ -176,11 +177,12 @@ class EnvironmentServiceAsyncStub:
         gradus.v1.environment_pb2.SolveTaskRequest,
         gradus.v1.environment_pb2.SolveTaskResponse,
     ]
-    """Solves a task with its environment's solver, or gives its row's own solution.
-    FAILED_PRECONDITION for tasks of SPLIT_BENCH, whoever asks, and where there is
-    neither; DEADLINE_EXCEEDED where the solver takes longer than the server lets it.
-    A token of the role operator may, for a trainer that could ask for answers would
-    train on them.
+    """Solves a task with its environment's solver, or gives its row's own solution or,
+    if a provider made it, the provider's reference answer. FAILED_PRECONDITION for
+    tasks of SPLIT_BENCH, whoever asks, and where there is none of these; UNAVAILABLE
+    while the provider does not answer; DEADLINE_EXCEEDED where the solver takes
+    longer than the server lets it. A token of the role operator may, for a trainer
+    that could ask for answers would train on them.
     """
 
     BatchStep: grpc.aio.UnaryUnaryMultiCallable[
@@ -284,11 +286,12 @@ class EnvironmentServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.environment_pb2.SolveTaskRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.environment_pb2.SolveTaskResponse, collections.abc.Awaitable[gradus.v1.environment_pb2.SolveTaskResponse]]:
-        """Solves a task with its environment's solver, or gives its row's own solution.
-        FAILED_PRECONDITION for tasks of SPLIT_BENCH, whoever asks, and where there is
-        neither; DEADLINE_EXCEEDED where the solver takes longer than the server lets it.
-        A token of the role operator may, for a trainer that could ask for answers would
-        train on them.
+        """Solves a task with its environment's solver, or gives its row's own solution or,
+        if a provider made it, the provider's reference answer. FAILED_PRECONDITION for
+        tasks of SPLIT_BENCH, whoever asks, and where there is none of these; UNAVAILABLE
+        while the provider does not answer; DEADLINE_EXCEEDED where the solver takes
+        longer than the server lets it. A token of the role operator may, for a trainer
+        that could ask for answers would train on them.
         """
 
     @abc.abstractmethod

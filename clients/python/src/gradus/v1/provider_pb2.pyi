@@ -428,8 +428,8 @@ class ProvidedInstance(google.protobuf.message.Message):
     """
     reference: builtins.str
     """A right or best answer, as a policy would write it between the marks: the
-    canary that tells whose fault a failure is. Never shown to a policy. Unset:
-    none is known.
+    canary that tells whose fault a failure is, and what SolveTask answers. Never
+    shown to a policy. Unset: none is known.
     """
     baseline: builtins.float
     """Objective of the best answer known; unset: none, or GOAL_SATISFY."""
@@ -620,7 +620,9 @@ class ProvidedFacts(google.protobuf.message.Message):
     SOLVED_FIELD_NUMBER: builtins.int
     INFO_FIELD_NUMBER: builtins.int
     verdict: gradus.v1.outcome_pb2.Verdict.ValueType
-    """MALFORMED, INFEASIBLE or FEASIBLE; GRADED where the environment has components."""
+    """MALFORMED: the answer cannot be read, and earns what a completion without marks
+    earns. INFEASIBLE or FEASIBLE; GRADED where the environment has components.
+    """
     violation: builtins.str
     """What is wrong with the answer, for people; at most 2,000 characters."""
     objective: builtins.float

@@ -1383,7 +1383,7 @@ export declare type SolveTaskResponse = Message<"gradus.v1.SolveTaskResponse"> &
   baseline?: Baseline | undefined;
 
   /**
-   * Search nodes that the solver used; 0 where the solution is the row's own.
+   * Search nodes that the solver used; 0 where no solver was asked.
    *
    * @generated from field: uint64 nodes = 4;
    */
@@ -1391,7 +1391,7 @@ export declare type SolveTaskResponse = Message<"gradus.v1.SolveTaskResponse"> &
 
   /**
    * The picture, as in DrawTaskResponse, where draw was set and the environment draws
-   * pictures; else empty.
+   * pictures; else empty. A provider draws its reference answer alone.
    *
    * @generated from field: string svg = 5;
    */
@@ -1821,11 +1821,12 @@ export declare const EnvironmentService: GenService<{
     output: typeof DrawTaskResponseSchema;
   },
   /**
-   * Solves a task with its environment's solver, or gives its row's own solution.
-   * FAILED_PRECONDITION for tasks of SPLIT_BENCH, whoever asks, and where there is
-   * neither; DEADLINE_EXCEEDED where the solver takes longer than the server lets it.
-   * A token of the role operator may, for a trainer that could ask for answers would
-   * train on them.
+   * Solves a task with its environment's solver, or gives its row's own solution or,
+   * if a provider made it, the provider's reference answer. FAILED_PRECONDITION for
+   * tasks of SPLIT_BENCH, whoever asks, and where there is none of these; UNAVAILABLE
+   * while the provider does not answer; DEADLINE_EXCEEDED where the solver takes
+   * longer than the server lets it. A token of the role operator may, for a trainer
+   * that could ask for answers would train on them.
    *
    * @generated from rpc gradus.v1.EnvironmentService.SolveTask
    */
