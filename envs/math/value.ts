@@ -48,7 +48,11 @@ function narrowed(text: string): string {
 
 /** A dollar before a number that no other closes is one of money, and no formula's. */
 function withMoney(text: string): string {
-  return [...text.matchAll(/(?<!\\)\$/g)].length === 1 ? text.replace(/(?<!\\)\$(?=\s?\d)/, "\\$") : text;
+  // "US$5" and "Rs. 500"
+  const bare = text
+    .replace(/(?<![A-Za-z\\])U\.?S\.?\s?(?=\\?\$\s?\d)/g, "")
+    .replace(/(?<![A-Za-z\\])Rs\.?\s?(?=\d)/g, "₹");
+  return [...bare.matchAll(/(?<!\\)\$/g)].length === 1 ? bare.replace(/(?<!\\)\$(?=\s?\d)/, "\\$") : bare;
 }
 
 /** Several boxes are a list. */

@@ -1,6 +1,6 @@
 /** Numbers with their units: README.md has the rules for those left out, for percent and for degrees. */
 import { UNIT_LETTERS } from "../read/names.ts";
-import { type UnitInfo, UNITS } from "../read/unit.ts";
+import { besideUnit, type UnitInfo, UNITS } from "../read/unit-names.ts";
 import { whole } from "../numbers/rational.ts";
 import { type Node, numberNode, productOf, variablesOf } from "../syntax.ts";
 import { any, type Comparison, different, type State, undecided } from "./outcome.ts";
@@ -34,39 +34,68 @@ export function measuredOf(node: Node): Measured {
 }
 
 export function compareMeasured(gold: Node, answer: Node, state: State, isApproximate: boolean): Comparison {
-  const letters = answerUnit(gold, answer);
-  if (letters !== undefined) return compareMeasured(gold, letters, state, isApproximate);
+  const [one, other] = withUnits(gold, answer);
+  if (one !== gold || other !== answer) return compareMeasured(one, other, state, isApproximate);
   const [left, right] = [measuredOf(gold), measuredOf(answer)];
   const plain = (a: Node, b: Node): Comparison => compareScalars(a, b, state, isApproximate);
   const asIs = (): Comparison => plain(left.node, right.node);
-  const [unit, other] = [left.unit, right.unit];
-  if (unit === other) return asIs();
-  if (isTurn(unit) || isTurn(other)) return compareAngles(left, right, state, asIs, plain);
-  if (isPercent(unit) || isPercent(other)) return comparePercent(left, right, state, asIs, plain);
+  if (left.unit === right.unit) return asIs();
+  if (isTurn(left.unit) || isTurn(right.unit)) return compareAngles(left, right, state, asIs, plain);
+  if (isPercent(left.unit) || isPercent(right.unit)) return comparePercent(left, right, state, asIs, plain);
   // A unit that one of them leaves out.
-  if (unit === undefined || other === undefined) return asIs();
-  return compareUnits(left.node, right.node, unit, other, plain);
+  if (left.unit === undefined || right.unit === undefined) return asIs();
+  return compareUnits(left.node, right.node, left.unit, right.unit, plain);
 }
 
 /**
- * "12 m" with its letter as a unit, where the gold answer has no variables. A gold answer's own letters stay what they are,
- * or whoever leaves a variable out would be right.
+ * Both with letters as units: those of an answer where the expected answer has no variables, and those of an expected answer
+ * where the answer has a unit. Beside a bare number the letters of an expected answer stay what they are, or whoever leaves
+ * a variable out would be right.
  */
-function answerUnit(gold: Node, answer: Node): Node | undefined {
-  if (answer.kind !== "multiply" || variablesOf(gold).size > 0) return undefined;
-  const at = answer.factors.findIndex(({ node }) => variablesOf(node).size > 0);
-  const letters = answer.factors.slice(at).map(({ node, inverse }) => {
-    const [base, exponent] = node.kind === "power" ? [node.base, node.exponent] : [node, undefined];
-    const isUnit = base.kind === "symbol" && base.name.length === 1 && UNIT_LETTERS.includes(base.name);
-    if (!isUnit || (exponent !== undefined && !(exponent.kind === "number" && exponent.value.den === 1n))) return "";
-    const power = exponent?.kind === "number" ? `^${exponent.value.num}` : "";
-    return `${inverse ? "/ " : ""}${base.name}${power}`;
-  });
+function withUnits(gold: Node, answer: Node): readonly [Node, Node] {
+  const [unit, other] = [measuredOf(gold).unit, measuredOf(answer).unit];
+  const letters = variablesOf(gold).size === 0 ? lettersAsUnit(answer, unit) : undefined;
+  if (letters !== undefined) return [gold, letters];
+  const own = unit === undefined ? lettersAsUnit(gold, other) : undefined;
+  if (own === undefined) return [gold, answer];
+  if (other !== undefined) return [own, answer];
+  // "5 J" and "5 N m"
+  const given = lettersAsUnit(answer, own.unit);
+  const areOthers = given !== undefined && given.unit !== own.unit && unitOf(own.unit) && unitOf(given.unit);
+  return areOthers ? [own, given] : [gold, answer];
+}
+
+type Unit = Extract<Node, { kind: "unit" }>;
+
+/** "12 m" and "9.8 m/s^2" with their letters as a unit beside another one, or beside none; undefined: they are no unit. */
+function lettersAsUnit(node: Node, beside: string | undefined): Unit | undefined {
+  if (node.kind !== "multiply") return undefined;
+  const at = node.factors.findIndex(({ node: factor }) => variablesOf(factor).size > 0);
+  const letters = node.factors.slice(at).map(({ node: factor, inverse }) => letterIn(factor, inverse));
   // 5K may be 5000, and 5/m what an m that is not known goes into.
-  const isThousands = letters[0] === "K" && measuredOf(gold).unit === undefined;
-  if (at < 1 || letters.includes("") || isThousands || answer.factors[at]?.inverse === true) return undefined;
-  const factors = answer.factors.slice(0, at);
-  return { kind: "unit", node: { kind: "multiply", factors }, unit: letters.join(" ") };
+  const isThousands = letters[0] === "K" && beside === undefined;
+  if (at < 1 || letters.includes("") || isThousands || node.factors[at]?.inverse === true) return undefined;
+  return { kind: "unit", node: { kind: "multiply", factors: node.factors.slice(0, at) }, unit: letters.join(" ") };
+}
+
+/** The "m", the "/ s^2" and the "s^-2"; empty: it is none. Of "20 (m/s)" the fraction is one factor. */
+function letterIn(node: Node, inverse: boolean): string {
+  if (node.kind === "multiply" && !inverse)
+    return node.factors.every((factor) => letterIn(factor.node, factor.inverse) !== "")
+      ? node.factors.map((factor) => letterIn(factor.node, factor.inverse)).join(" ")
+      : "";
+  const [base, exponent] = node.kind === "power" ? [node.base, wholeOf(node.exponent)] : [node, 1n];
+  const isUnit = base.kind === "symbol" && base.name.length === 1 && UNIT_LETTERS.includes(base.name);
+  if (!isUnit || exponent === undefined) return "";
+  return `${inverse ? "/ " : ""}${base.name}${exponent === 1n ? "" : `^${exponent}`}`;
+}
+
+/** A whole number with its sign. */
+function wholeOf(node: Node): bigint | undefined {
+  if (node.kind === "number") return node.value.den === 1n ? node.value.num : undefined;
+  const [term, ...others] = node.kind === "add" ? node.terms : [];
+  const size = term && others.length === 0 ? wholeOf(term.node) : undefined;
+  return size === undefined ? undefined : term?.sign === "-" ? -size : size;
 }
 
 const isPercent = (unit: string | undefined): boolean => unit !== undefined && UNITS.get(unit)?.dimension === "percent";
@@ -117,26 +146,26 @@ function comparePercent(
 }
 
 function compareUnits(gold: Node, answer: Node, unit: string, other: string, plain: Plain): Comparison {
-  const [known, otherKnown] = [unitOf(unit), unitOf(other)];
+  const [known, otherKnown] = [unitOf(besideUnit(unit, other)), unitOf(besideUnit(other, unit))];
   if (known === undefined || otherKnown === undefined) {
     const found = plain(gold, answer);
     return found.kind === "equal" ? undecided(`it is not known whether its unit is the expected one`) : found;
   }
   // "$9.50" and "$9.50 per hour"
-  const isMoney = "$€£¥".includes(unit.charAt(0)) && unit.charAt(0) === other.charAt(0);
+  const isMoney = "$€£¥₹".includes(unit.charAt(0)) && unit.charAt(0) === other.charAt(0);
   if (isMoney && (unit.length === 1 || other.length === 1)) return plain(gold, answer);
   if (known.dimension !== otherKnown.dimension) return different("it has another unit");
   return plain(scaled(gold, known), scaled(answer, otherKnown));
 }
 
-function scaled(node: Node, { num, den }: UnitInfo): Node {
+function scaled(node: Node, { num, den }: Omit<UnitInfo, "name">): Node {
   return productOf(node, numberNode(num, den));
 }
 
 /** Of units such as "cm^2" and "km / h", by their parts; undefined: one of them is not known. */
-function unitOf(unit: string): UnitInfo | undefined {
-  let found: UnitInfo = { dimension: "", num: 1n, den: 1n };
-  let sign = 1n;
+function unitOf(unit: string): Omit<UnitInfo, "name"> | undefined {
+  const powers = new Map<string, bigint>();
+  let [num, den, sign] = [1n, 1n, 1n];
   for (const part of unit.split(" ")) {
     if (part === "/") {
       sign = -1n;
@@ -148,12 +177,12 @@ function unitOf(unit: string): UnitInfo | undefined {
     if (base === undefined || power > 9n || power < -9n) return undefined;
     const size = power < 0n ? -power : power;
     const [up, down] = power < 0n ? [base.den, base.num] : [base.num, base.den];
-    found = {
-      dimension: `${found.dimension} ${base.dimension}^${power}`,
-      num: found.num * up ** size,
-      den: found.den * down ** size,
-    };
-    sign = 1n;
+    [num, den, sign] = [num * up ** size, den * down ** size, 1n];
+    for (const each of base.dimension.split(" ")) {
+      const [of = "", times = "1"] = each.split("^");
+      powers.set(of, (powers.get(of) ?? 0n) + power * BigInt(times));
+    }
   }
-  return found;
+  const left = [...powers].filter(([, power]) => power !== 0n).map(([of, power]) => `${of}^${power}`);
+  return { dimension: left.sort().join(" "), num, den };
 }

@@ -58,6 +58,7 @@ export function readProduct(cursor: Cursor): Node {
   const factors: Factor[] = [{ inverse: false, node: readSigned(cursor) }];
   while (cursor.problem === undefined) {
     if (accept(cursor, "*")) factors.push({ inverse: false, node: readSigned(cursor) });
+    else if (isAt(cursor, "/") && peek(cursor, 1)?.kind === "word") break;
     else if (accept(cursor, "/")) factors.push({ inverse: true, node: readDifferential(cursor) ?? readSigned(cursor) });
     else if (isAt(cursor, "mod")) return readModulo(cursor, productOf(factors));
     else if (peek(cursor)?.gap !== true && startsFactor(cursor)) {

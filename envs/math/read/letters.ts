@@ -36,7 +36,7 @@ export const PRODUCT_WORDS: ReadonlySet<string> = wordSet("as at by is it no of 
 
 /** Words that are no product of letters when they are all capitals, either. */
 const CAPITAL_WORDS = wordSet(
-  "YES NO TRUE FALSE NONE ODD EVEN NEITHER BOTH ALWAYS NEVER EQUAL ZERO ONE TWO USD EUR RMB",
+  "YES NO TRUE FALSE NONE ODD EVEN NEITHER BOTH ALWAYS NEVER EQUAL ZERO ONE TWO USD EUR GBP RMB CNY INR",
 );
 
 // Numbers in words.

@@ -62,7 +62,7 @@ const TWO_SIGNS: Readonly<Record<string, string>> = {
 };
 const PLAIN_SIGNS = "+-*/^_=<>()[]{}|,;:!%&'?#@\"";
 const NAMED = /[α-ωΑ-Ωℓħ∞∅∠△∁ℝℤℕℚℂ①-⑳]/u;
-const KEPT = "±∓≤≥≠≈≡∈∪∩∖⟨⟩⌊⌋⌈⌉°→…√∛∑∏∝€£¥";
+const KEPT = "±∓≤≥≠≈≡∈∪∩∖⟨⟩⌊⌋⌈⌉°→…√∛∑∏∝€£¥₹";
 
 function lexInto(text: string, style: Style, sink: Sink): void {
   let at = 0;

@@ -1,7 +1,7 @@
 /** Words where a value is expected: an answer of words, a name and its verb, or what says nothing. */
 import type { Node } from "../syntax.ts";
 import { accept, type Cursor, fail, peek, textOf, type Token } from "./tokens.ts";
-import { UNITS } from "./unit.ts";
+import { UNITS } from "./unit-names.ts";
 
 /** Words that say nothing of a value's worth, before it. */
 const FILLERS: ReadonlySet<string> = new Set([

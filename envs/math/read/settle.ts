@@ -1,9 +1,10 @@
 /** What tokens are by those beside them: min as a unit, "at + b" as a product, vectors with a cross between them. */
+import { measured } from "./measures.ts";
 import { PRODUCT_WORDS } from "./letters.ts";
 import type { Token } from "./tokens.ts";
 
 export function settledAll(tokens: readonly Token[]): readonly Token[] {
-  return crossed(tokens.map(settled).flatMap(unglued));
+  return crossed(measured(tokens.map(settled)).flatMap(unglued));
 }
 
 const CALLED: ReadonlySet<string> = new Set(["min", "max", "gcd", "lcm", "cis"]);

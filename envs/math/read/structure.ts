@@ -231,7 +231,7 @@ function readRatio(cursor: Cursor): Node {
 }
 
 function isMoney(token: Token | undefined): token is Exclude<Token, { kind: "number" }> {
-  return token?.kind === "op" && "$€£¥".includes(token.text);
+  return token?.kind === "op" && "$€£¥₹".includes(token.text);
 }
 
 /** A sum with its unit. */

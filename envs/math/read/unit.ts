@@ -1,73 +1,12 @@
 /** What stands behind a value: its unit, known or not, or what is said of a name in it. */
 import { add, type Rational } from "../numbers/rational.ts";
 import { type Node, symbol } from "../syntax.ts";
-import { accept, type Cursor, fail, isAt, peek } from "./tokens.ts";
+import { accept, type Cursor, fail, isAt, peek, type Token } from "./tokens.ts";
 import { makesAnother } from "./amount-words.ts";
 import { NUMBER_SETS, SYMBOLS, UNIT_LETTERS } from "./names.ts";
+import { besideUnit, UNITS, unitNamed } from "./unit-names.ts";
 
 // Units behind a value: known ones by any of their names, other words as they stand.
-
-/** What a unit measures, and how many of the first of its kind it is; rational, as two whole numbers. */
-export interface UnitInfo {
-  readonly dimension: string;
-  readonly num: bigint;
-  readonly den: bigint;
-}
-
-type Row = readonly [names: string, dimension: string, num: bigint, den?: bigint];
-
-const ROWS: readonly Row[] = [
-  ["m meter meters metre metres 米", "length", 1000n],
-  ["cm centimeter centimeters centimetre centimetres 厘米", "length", 10n],
-  ["mm millimeter millimeters millimetre millimetres 毫米", "length", 1n],
-  ["dm decimeter decimeters 分米", "length", 100n],
-  ["km kilometer kilometers kilometre kilometres 千米 公里", "length", 1_000_000n],
-  ["in inch inches", "inch", 1n],
-  ["ft foot feet", "inch", 12n],
-  ["yd yard yards", "inch", 36n],
-  ["mi mile miles", "inch", 63_360n],
-  ["s sec secs second seconds 秒", "time", 1n],
-  ["min mins minute minutes 分钟", "time", 60n],
-  ["h hr hrs hour hours 小时", "time", 3600n],
-  ["day days 天", "time", 86_400n],
-  ["week weeks 周", "time", 604_800n],
-  ["g gram grams 克", "mass", 1n],
-  ["mg milligram milligrams 毫克", "mass", 1n, 1000n],
-  ["kg kilogram kilograms 千克 公斤", "mass", 1000n],
-  ["t ton tons tonne tonnes 吨", "mass", 1_000_000n],
-  ["L l liter liters litre litres 升", "volume", 1000n],
-  ["ml mL milliliter milliliters 毫升", "volume", 1n],
-  ["$ dollar dollars usd", "money", 100n],
-  ["¢ cent cents", "money", 1n],
-  ["€ euro euros eur", "euro", 1n],
-  ["¥ yuan rmb 元", "yuan", 1n],
-  ["£ pound pounds", "pound", 1n],
-  ["° degree degrees deg 度", "angle", 1n],
-  ["rad radian radians", "radian", 1n],
-  ["% percent pct prozent porciento パーセント 퍼센트 процент процента процентов", "percent", 1n],
-];
-
-export const UNITS: ReadonlyMap<string, UnitInfo> = new Map(
-  ROWS.flatMap(([names, dimension, num, den = 1n]) =>
-    names.split(" ").map((name) => [name, { dimension, num, den }] as const),
-  ),
-);
-
-/** Units that are written in one word, and signs of some. */
-const IN_ONE: Readonly<Record<string, string>> = {
-  mph: "mi / h",
-  kph: "km / h",
-  kmh: "km / h",
-  kmph: "km / h",
-  newton: "N",
-  newtons: "N",
-  joule: "J",
-  joules: "J",
-  watt: "W",
-  watts: "W",
-  volt: "V",
-  volts: "V",
-};
 
 const WORDS_MAX = 5;
 /** Words that take part in a unit without being one. */
@@ -89,24 +28,26 @@ const DOUBTING = /かもしれ|でしょう|だろう|빼고|말고|제외/;
 /** The unit that stands here, up to a separator, in a spelling of our own; undefined: none. */
 export function readUnit(cursor: Cursor): string | undefined {
   const token = peek(cursor);
-  if (token?.kind !== "word" || startsRemark(cursor) || startsTo(cursor)) return undefined;
+  const isUnit = token?.kind === "word" || (isAt(cursor, "/") && peek(cursor, 1)?.kind === "word");
+  if (!isUnit || startsRemark(cursor) || startsTo(cursor)) return undefined;
   const parts: string[] = [];
   for (let words = 0; ;) {
     const next = peek(cursor);
     if (next?.kind === "word" || (next?.kind === "name" && parts.length > 0)) {
       const isSaid = NO_UNITS.has(next.text.toLowerCase()) || DOUBTING.test(next.text);
-      const isNone = isSaid || makesAnother(next.text);
+      const isPower = POWERS.has(next.text) && parts.some((part) => part === "/" || part === "per");
+      const isNone = isSaid || (makesAnother(next.text) && !isPower);
       if (++words > WORDS_MAX || isNone || isVariable(next)) {
         fail(cursor, "words follow its value");
         return undefined;
       }
-      parts.push(next.text);
+      parts.push(isPower ? (POWERS.get(next.text) as string) : next.text);
       cursor.at++;
     } else if (isAt(cursor, "^")) parts.push(power(cursor));
     else if (isAt(cursor, "/") && (peek(cursor, 1)?.kind === "word" || peek(cursor, 1)?.kind === "name")) {
       parts.push("/");
       cursor.at++;
-    } else if (isAt(cursor, "*") && peek(cursor, 1)?.kind === "word") cursor.at++;
+    } else if (isAt(cursor, "*") && isUnitToken(peek(cursor, 1))) cursor.at++;
     else if (isAt(cursor, ".")) cursor.at++;
     else break;
   }
@@ -116,6 +57,11 @@ export function readUnit(cursor: Cursor): string | undefined {
     return undefined;
   }
   return spelling(parts);
+}
+
+/** Whether a token is a word, or a letter that is a unit: the h of "km·h". */
+export function isUnitToken(token: Token | undefined): boolean {
+  return token?.kind === "word" || (token?.kind === "name" && UNITS.has(token.text));
 }
 
 /** The θ of "5 \text{θ}" and the x of "5 cm x". */
@@ -145,6 +91,12 @@ function power(cursor: Cursor): string {
   return `^${isNegative ? "-" : ""}${digit.value.num}`;
 }
 
+/** Words that raise the unit before them: "per second squared". */
+const POWERS: ReadonlyMap<string, string> = new Map([
+  ["squared", "^2"],
+  ["cubed", "^3"],
+]);
+
 /** What the next word is raised to. */
 const RAISED: ReadonlyMap<string, string> = new Map([
   ["square", "^2"],
@@ -152,23 +104,6 @@ const RAISED: ReadonlyMap<string, string> = new Map([
   ["cubic", "^3"],
   ["cu", "^3"],
 ]);
-
-/** Signs of units are told by their case: Mg is no mg, MW no mW, and H, S and T are no hours, seconds and tons. */
-const IS_SIGN = /^(?:..?|.[A-Z].|..[A-Z])$/;
-/** Signs that stand for nothing else in any case. */
-const IN_ANY_CASE: ReadonlySet<string> = new Set(
-  "cm dm km kg ft in yd hr hrs sec min usd eur rmb deg rad pct".split(" "),
-);
-
-/** A unit by any of its names, or a word as it stands, without its plural. */
-function unitNamed(word: string): string {
-  const lower = word.toLowerCase();
-  if (IN_ONE[lower] !== undefined) return IN_ONE[lower];
-  if (UNITS.has(word)) return word;
-  const isSign = word !== lower && IS_SIGN.test(word) && !IN_ANY_CASE.has(lower);
-  if (isSign) return word;
-  return UNITS.has(lower) ? lower : lower.replace(/(?<=..)s$/, "");
-}
 
 /** 平方厘米 is cm^2. */
 const RAISED_IN_ONE = /^(平方|立方)(.+)$/u;
@@ -242,7 +177,7 @@ function plus(a: Rational, b: Rational): Rational {
 /** "1 hour 30 minutes" as 90 minutes; undefined: what follows is no smaller unit of the same kind. */
 export function joinedUnits(first: Node, second: Node): Node | undefined {
   if (first.kind !== "unit" || second.kind !== "unit") return undefined;
-  const [large, small] = [UNITS.get(first.unit), UNITS.get(second.unit)];
+  const [large, small] = [UNITS.get(besideUnit(first.unit, second.unit)), UNITS.get(second.unit)];
   if (first.node.kind !== "number" || second.node.kind !== "number" || large?.dimension !== small?.dimension)
     return undefined;
   if (large === undefined || small === undefined || large.num * small.den <= small.num * large.den) return undefined;

@@ -36,7 +36,8 @@ export const pairs = [
     [r`16 \text{ square inches}`, "16 in^3", "different"],
     ["16", "16 boxes in total", "equal"],
     [r`5 \text{ N}`, "5 newtons", "equal"],
-    [r`5 \text{ N}`, "5 joules", "undecided"],
+    // Newtons and joules are known units, and measure different things.
+    [r`5 \text{ N}`, "5 joules", "different"],
   ),
   ...labelled(
     "Chinese",

@@ -1,0 +1,97 @@
+/** Units by their names, and which of them measure the same. */
+
+/** What a unit measures, and how many of the smallest unit of that it is, as a fraction of two whole numbers. */
+export interface UnitInfo {
+  /** Its spelling of our own. */
+  readonly name: string;
+  /** Such as "length" or, of a newton, "length mass time^-2". */
+  readonly dimension: string;
+  readonly num: bigint;
+  readonly den: bigint;
+}
+
+type Row = readonly [names: string, dimension: string, num: bigint, den?: bigint];
+
+const ROWS: readonly Row[] = [
+  ["m meter meters metre metres 米", "length", 1000n],
+  ["cm centimeter centimeters centimetre centimetres 厘米", "length", 10n],
+  ["mm millimeter millimeters millimetre millimetres 毫米", "length", 1n],
+  ["dm decimeter decimeters 分米", "length", 100n],
+  ["km kilometer kilometers kilometre kilometres 千米 公里", "length", 1_000_000n],
+  ["in inch inches", "inch", 1n],
+  ["ft foot feet", "inch", 12n],
+  ["yd yard yards", "inch", 36n],
+  ["mi mile miles", "inch", 63_360n],
+  ["s sec secs second seconds 秒", "time", 1n],
+  ["min mins minute minutes 分钟", "time", 60n],
+  ["h hr hrs hour hours 小时", "time", 3600n],
+  ["day days 天", "time", 86_400n],
+  ["week weeks 周", "time", 604_800n],
+  ["month months 个月", "month", 1n],
+  ["year years yr yrs 年", "month", 12n],
+  ["g gram grams 克", "mass", 1n],
+  ["mg milligram milligrams 毫克", "mass", 1n, 1000n],
+  ["kg kilogram kilograms 千克 公斤", "mass", 1000n],
+  ["t ton tons tonne tonnes 吨", "mass", 1_000_000n],
+  ["oz ounce ounces", "ounce", 1n],
+  ["lb lbs", "ounce", 16n],
+  ["L l liter liters litre litres 升", "length^3", 1_000_000n],
+  ["mL ml milliliter milliliters 毫升", "length^3", 1000n],
+  ["cup cups", "cup", 1n],
+  ["pt pint pints", "cup", 2n],
+  ["qt quart quarts", "cup", 4n],
+  ["gal gallon gallons", "cup", 16n],
+  ["Hz hertz", "time^-1", 1n],
+  ["N newton newtons", "length mass time^-2", 10n ** 6n],
+  ["Pa pascal pascals", "length^-1 mass time^-2", 1n],
+  ["J joule joules", "length^2 mass time^-2", 10n ** 9n],
+  ["W watt watts", "length^2 mass time^-3", 10n ** 9n],
+  ["V volt volts", "volt", 1n],
+  ["$ dollar dollars usd", "money", 100n],
+  ["¢ cent cents", "money", 1n],
+  ["€ euro euros eur", "euro", 1n],
+  ["¥ yuan rmb cny 元", "yuan", 1n],
+  ["£ gbp", "pound", 1n],
+  ["pound pounds", "pound", 1n],
+  ["₹ rupee rupees inr", "rupee", 1n],
+  ["° degree degrees deg 度", "angle", 1n],
+  ["rad radian radians", "radian", 1n],
+  ["% percent pct prozent porciento パーセント 퍼센트 процент процента процентов", "percent", 1n],
+];
+
+export const UNITS: ReadonlyMap<string, UnitInfo> = new Map(
+  ROWS.flatMap(([names, dimension, num, den = 1n]) => {
+    const [own = "", ...others] = names.split(" ");
+    return [own, ...others].map((name) => [name, { name: own, dimension, num, den }] as const);
+  }),
+);
+
+/** Units that are written in one word. */
+const IN_ONE: Readonly<Record<string, string>> = {
+  mph: "mi / h",
+  mpg: "mi / gal",
+  kph: "km / h",
+  kmh: "km / h",
+  kmph: "km / h",
+};
+
+/** Signs of units are told by their case: Mg is no mg, MW no mW, and H, S and T are no hours, seconds and tons. */
+const IS_SIGN = /^(?:..?|.[A-Z].|..[A-Z])$/;
+/** Signs that stand for nothing else in any case. */
+const IN_ANY_CASE: ReadonlySet<string> = new Set(
+  "cm dm km kg ft in yd hr hrs sec min usd eur gbp rmb deg rad pct".split(" "),
+);
+
+/** A unit by any of its names, or a word as it stands, without its plural. */
+export function unitNamed(word: string): string {
+  const lower = word.toLowerCase();
+  if (IN_ONE[lower] !== undefined) return IN_ONE[lower];
+  const isSign = word !== lower && IS_SIGN.test(word) && !IN_ANY_CASE.has(lower);
+  const unit = UNITS.get(word) ?? (isSign ? undefined : UNITS.get(lower));
+  return unit?.name ?? (isSign ? word : lower.replace(/(?<=..)s$/, ""));
+}
+
+/** The unit of both, where a unit has a second meaning: pounds beside ounces are no money. */
+export function besideUnit(unit: string, other: string): string {
+  return /\b(?:oz|lb)\b/.test(other) ? unit.replace(/\bpound\b/, "lb") : unit;
+}
