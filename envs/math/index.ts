@@ -17,11 +17,11 @@ export const grading: Grading = {
   ],
 };
 
-/** The facts of an answer against the text of the expected one. The expected one is not shown. */
-export function gradeMath(gold: string, answer: MathAnswer): Facts {
+/** The facts of an answer to a problem against the text of the expected one. The expected one is not shown. */
+function gradeMath({ problem, answer: gold }: MathInstance, answer: MathAnswer): Facts {
   const expected = readMath(gold);
   if (expected.kind === "malformed") throw new Error("bug: a gold answer that was read once cannot be read again");
-  const compared = compareMath(expected.answer, answer);
+  const compared = compareMath(expected.answer, answer, undefined, problem);
   const info = { read_as: showMath(answer) };
   const solved = compared.kind === "equal";
   const components = [{ name: "correctness", value: Number(solved) }];
@@ -65,5 +65,5 @@ export const math = defineEnvironment<MathInstance, MathAnswer>({
   // What surrounds an answer is taken away here, box by box.
   verbatim: true,
   parse: readMath,
-  verify: ({ answer: gold }, answer) => gradeMath(gold, answer),
+  verify: gradeMath,
 });

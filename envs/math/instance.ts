@@ -153,11 +153,10 @@ function asked({ problem }: MathInstance): string {
 }
 
 /** Undecided is no contradiction. */
-function agrees({ answer: one }: MathInstance, { answer: other }: MathInstance): boolean {
+function agrees({ answer: one, problem }: MathInstance, { answer: other }: MathInstance): boolean {
   const [first, second] = [readMath(one), readMath(other)];
-  return (
-    first.kind === "answer" && second.kind === "answer" && compareMath(first.answer, second.answer).kind !== "different"
-  );
+  if (first.kind !== "answer" || second.kind !== "answer") return false;
+  return compareMath(first.answer, second.answer, undefined, problem).kind !== "different";
 }
 
 export const rows: RowDefinition<MathInstance> = {

@@ -4,6 +4,7 @@ import { narrow } from "../lib/text.ts";
 import { compareNodes } from "./compare/compare.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./compare/outcome.ts";
 import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
+import { askedIn } from "./read/asked.ts";
 import { mayHoldBases } from "./read/numeral.ts";
 import { clockLike, clockOf, dateOf, remainderOf } from "./read/whole.ts";
 import type { Cursor, Style } from "./read/tokens.ts";
@@ -167,15 +168,21 @@ const SURELY_DECIMAL = /(?<!\d)0,\d|\d,\d\d/;
 /** What a comparison finds, or that only beside the expected answer it is seen that the answer was not read. */
 export type Verdict = Comparison | { readonly kind: "unread"; readonly reason: string };
 
-/** Whether an answer says what the gold answer says. Never throws, and spends its budget of steps at most. */
-export function compareMath(gold: MathAnswer, answer: MathAnswer, budget = budgetOf(gold, answer)): Verdict {
+/** Whether an answer says what the gold answer to a problem says. Never throws, and spends its budget of steps at most. */
+export function compareMath(
+  gold: MathAnswer,
+  answer: MathAnswer,
+  budget = budgetOf(gold, answer),
+  problem = "",
+): Verdict {
   if (bare(gold.text) === bare(answer.text)) return EQUAL;
   if (gold.readings.some(({ node }) => isWrittenSo(node, answer.text))) return EQUAL;
   if (isAnagram(gold.text, answer.text)) return undecided("it is a word of the same letters, or their product");
+  const asked = askedIn(problem);
   const seed = `${gold.text}\n${answer.text}`;
   let found: Verdict = EQUAL;
   for (const logarithm of meaningsOfLog(gold, answer)) {
-    found = compareMeant(gold, answer, { budget, seed, logarithm });
+    found = compareMeant(gold, answer, { budget, seed, logarithm, asked });
     if (found.kind === "equal") break;
   }
   return found;

@@ -1,13 +1,12 @@
 /** Compares two answers by what they are: the gold first, the answer second. */
 import { spend } from "../numbers/budget.ts";
-import { hasDoubleSign, type Node, show, some } from "../syntax.ts";
+import { hasDoubleSign, type Node, show } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
 import { areOfOthers, compareReals, realsOf } from "./reals.ts";
 import { compareRelations } from "./relations.ts";
 import { plain } from "./shape.ts";
 import { compareDoubled } from "./double-signs.ts";
 import {
-  areBracketsOther,
   areNumbered,
   asOneCurve,
   chosenFrom,
@@ -22,11 +21,11 @@ import {
   optionsOf,
   recordOf,
   tupleRecord,
-  valuesOfNames,
 } from "./several.ts";
 import { compareClocks, compareRatios, compareResidues, compareSingle, compareTexts } from "./singles.ts";
 import { type Conditioned, isIndex, withOneName, withoutCondition } from "./conditions.ts";
 import { type Compare, compareAssignments, type Context } from "./assignments.ts";
+import { compareKindsOf, isSystem, pairIn } from "./kinds.ts";
 import { compareDomains } from "./domains.ts";
 import { compareFamilies } from "./families.ts";
 import { withNamesOf, withOtherConstants, withParameterOf } from "./renaming.ts";
@@ -34,7 +33,18 @@ import { asTuples, isUnworked, isVectorOrNumber } from "./vectors.ts";
 
 const PLAIN: Context = { isApproximate: false };
 
+/** Where a pair may be a point or an interval, the answer must be equal to both. */
 export function compareNodes(gold: Node, answer: Node, state: State): Comparison {
+  const own = pairIn(gold, state);
+  const pair =
+    own === "none" ? undefined : (own ?? state.asked.pair ?? (isSystem(plain(answer)) ? "point" : undefined));
+  if (own === "none" || pair !== undefined) return compareMeant(gold, answer, pair ? { ...state, pair } : state);
+  const found = (["point", "interval"] as const).map((each) => compareMeant(gold, answer, { ...state, pair: each }));
+  const isOpen = found.some(({ kind }) => kind === "equal") && !found.every(({ kind }) => kind === "equal");
+  return isOpen ? undecided("the expected pair may be a point or an interval") : (found[0] as Comparison);
+}
+
+function compareMeant(gold: Node, answer: Node, state: State): Comparison {
   const straight = compareStatements(gold, answer, state);
   if (straight.kind === "equal") return straight;
   const others = gold.kind === "list" || answer.kind === "list" ? [] : withOtherConstants(gold, answer);
@@ -45,7 +55,12 @@ export function compareNodes(gold: Node, answer: Node, state: State): Comparison
 }
 
 function compareStatements(gold: Node, answer: Node, state: State): Comparison {
-  const sets = written(gold) === written(answer) ? EQUAL : compareDomains(gold, answer, state);
+  const sets =
+    written(gold) === written(answer)
+      ? EQUAL
+      : state.pair === "point"
+        ? undefined
+        : compareDomains(gold, answer, state);
   if (sets !== undefined) return sets;
   const [given, said] = [withoutCondition(gold), withoutCondition(answer)];
   const [left, right] = withOneName(given, said);
@@ -83,8 +98,6 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   const gold = namedPoints(plain(goldNode));
   const answer = withNamesOf(gold, namedPoints(plain(answerNode)));
   if (written(gold) === written(answer)) return EQUAL;
-  const unnamed = gold.kind === "relation" ? undefined : valuesOfNames(answer);
-  if (unnamed !== undefined) return compare(gold, unnamed);
   const [chosen, given] = [chosenFrom(answerNode), chosenFrom(goldNode)];
   if (chosen !== undefined && gold.kind !== "relation" && !isSeveral(gold)) return compare(gold, chosen);
   if (given !== undefined && answer.kind !== "relation" && !isSeveral(answer)) return compare(given, answer);
@@ -92,6 +105,8 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (gold.kind === "clock" || answer.kind === "clock") return compareClocks(gold, answer);
   if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, answer);
   if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, state, compare);
+  const kinds = compareKindsOf(gold, answer, state, compare);
+  if (kinds !== undefined) return kinds;
   const named = compareAssignments(gold, answer, state, context, compare);
   if (named !== undefined) return named;
   const tuples = asTuples(gold, answer);
@@ -147,13 +162,6 @@ function compareSets(gold: Node, answer: Node, state: State): Comparison | undef
   return undefined;
 }
 
-/** "[0, 1]" and "0, 1"; a tuple may leave out its parentheses, but not where its parts are joined by "or". */
-function isIntervalAgainstList(bracket: Node, list: Node): boolean {
-  if (bracket.kind !== "bracket" || list.kind !== "list" || bracket.items.length !== 2) return false;
-  const isUnbounded = bracket.items.some((item) => some(item, (part) => part.kind === "symbol" && part.name === "∞"));
-  return bracket.open === "[" || bracket.close === "]" || list.joiner === "or" || isUnbounded;
-}
-
 /** {0, 1} beside "{0}, {1}" and {{0}, {1}} */
 function isSetAgainstSets(one: Node, other: Node): boolean {
   const isPlain = one.kind === "set" && !one.items.some(({ kind }) => kind === "set");
@@ -181,9 +189,6 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
   if (isOrdered(gold) || isOrdered(answer)) {
     if (gold.kind === "set" || answer.kind === "set")
       return left.length === 1 && right.length === 1 ? compare(0, 0) : different("a set is no tuple");
-    if (isIntervalAgainstList(gold, answer) || isIntervalAgainstList(answer, gold))
-      return different("an interval is no list of its ends");
-    if (areBracketsOther(gold, answer)) return different("its brackets are others");
     if (left.length !== right.length)
       return different(`it has ${right.length} parts where ${left.length} are expected`);
     return all(left.length, (i) => compare(i, i));
@@ -241,33 +246,13 @@ function areExact(gold: Node, answer: Node): boolean {
   );
 }
 
+/** Values with the same names, in any order. */
 function compareRecords(gold: Node, answer: Node, state: State, context: Context): Comparison | undefined {
   const [left, right] = [recordOf(tupleRecord(gold)), recordOf(tupleRecord(answer))];
-  const [first, second] = [left ?? right, left === undefined ? undefined : right];
-  if (first === undefined || first.size < 2) return undefined;
-  if (second !== undefined) {
-    if (second.size !== first.size) return different(`it has ${right?.size} parts where ${left?.size} are expected`);
-    const isNamed = [...first.keys()].every((name) => second.has(name));
-    if (isNamed)
-      return all(first.size, (i) =>
-        compareParts(
-          [...first.values()][i] as Node,
-          second.get([...first.keys()][i] as string) as Node,
-          state,
-          context,
-        ),
-      );
-    return areNumbered(first) && areNumbered(second) ? undefined : different("it gives the values of something else");
-  }
-  // Names that differ in their subscripts alone may be given in any order; others in theirs.
-  if (areNumbered(first)) return undefined;
-  const other = left === undefined ? gold : answer;
-  const items = itemsOf(other);
-  if (items.length !== first.size) return different(`it has another number of parts`);
-  const values = [...first.values()];
-  return all(values.length, (i) =>
-    left === undefined
-      ? compareParts(items[i] as Node, values[i] as Node, state, context)
-      : compareParts(values[i] as Node, items[i] as Node, state, context),
-  );
+  if (left === undefined || right === undefined || left.size < 2) return undefined;
+  if (right.size !== left.size) return different(`it has ${right.size} parts where ${left.size} are expected`);
+  const pairs = [...left].map(([name, value]) => [value, right.get(name)] as const);
+  if (pairs.every((pair): pair is readonly [Node, Node] => pair[1] !== undefined))
+    return all(pairs.length, (i) => compareParts(...(pairs[i] as readonly [Node, Node]), state, context));
+  return areNumbered(left) && areNumbered(right) ? undefined : different("it gives the values of something else");
 }

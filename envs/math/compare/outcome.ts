@@ -1,5 +1,6 @@
 /** What a comparison may find, and what it may spend. */
 import type { Budget } from "../numbers/budget.ts";
+import type { Asked } from "../read/asked.ts";
 
 /** Whether two answers say the same. Undecided: it cannot be told, which is nobody's mistake. */
 export type Comparison =
@@ -14,6 +15,9 @@ export interface State {
   readonly seed: string;
   /** What "log" without a base is. */
   readonly logarithm: "e" | "10";
+  readonly asked: Asked;
+  /** What the pair (4, 7) of the expected answer is; undefined where it has none. */
+  readonly pair?: "point" | "interval";
 }
 
 export const EQUAL: Comparison = Object.freeze({ kind: "equal" });

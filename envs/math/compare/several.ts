@@ -74,12 +74,6 @@ export function haveSameShape(gold: Node, answer: Node): boolean {
   );
 }
 
-/** (1,2) and [1,2] may be intervals; of three numbers brackets are a matter of taste. */
-export function areBracketsOther(gold: Node, answer: Node): boolean {
-  if (gold.kind !== "bracket" || answer.kind !== "bracket") return false;
-  return gold.items.length === 2 && (gold.open !== answer.open || gold.close !== answer.close);
-}
-
 /** A value without a name, of items that are all names' values, or as they are: of "x = 1, y = ±2" the names count. */
 export function itemsOf(node: Node): readonly Node[] {
   if (node.kind === "matrix") return node.rows.flat();
@@ -121,18 +115,12 @@ export function areNumbered(record: ReadonlyMap<string, Node>): boolean {
 }
 
 /** Of (p, q) = (3, 2): its names and its values, as many of each. */
-function namedTuple(node: Node): { readonly names: readonly Node[]; readonly values: Several } | undefined {
+export function namedTuple(node: Node): { readonly names: readonly Node[]; readonly values: Several } | undefined {
   if (node.kind !== "relation" || node.operators.length !== 1 || node.operators[0] !== "=") return undefined;
   const [names, values] = node.parts;
   if (names?.kind !== "bracket" || !names.items.every(isName)) return undefined;
   const isWhole = values !== undefined && isSeveral(values) && itemsOf(values).length === names.items.length;
   return isWhole ? { names: names.items, values } : undefined;
-}
-
-/** The (3, 2) of (p, q) = (3, 2), where the names say nothing that is asked. */
-export function valuesOfNames(node: Node): Node | undefined {
-  const { names = [], values } = namedTuple(node) ?? {};
-  return names.length > 1 && values?.kind === "bracket" ? values : undefined;
 }
 
 /** (p, q) = (3, 2) as "p = 3, q = 2". */

@@ -1,5 +1,5 @@
 /** What stands before a box names what is in it, where that counts. */
-import { labelled } from "../labelled.ts";
+import { labelled, ofProblem } from "../labelled.ts";
 
 const r = String.raw;
 
@@ -19,6 +19,11 @@ export const pairs = [
     ["a_1=2, a_2=3", r`a_1 = \boxed{2}, a_2 = \boxed{3}`, "equal"],
     ["a_1=2, a_2=3", r`a_2 = \boxed{2}, a_1 = \boxed{3}`, "different"],
   ),
+  ...ofProblem("Solve the inequality.", "a relation before a box says that it is an interval", [
+    "(1,3)",
+    r`x \in \boxed{(1,3)}`,
+    "equal",
+  ]),
   ...labelled(
     "a relation before a box counts",
     ["x>3", r`x > \boxed{3}`, "equal"],
@@ -28,7 +33,6 @@ export const pairs = [
     [r`x\ge 3`, r`x \ge \boxed{3}`, "equal"],
     ["3", r`x > \boxed{3}`, "undecided"],
     ["(3,\\infty)", r`x > \boxed{3}`, "equal"],
-    ["(1,3)", r`x \in \boxed{(1,3)}`, "equal"],
     ["[1,3)", r`x \in \boxed{(1,3)}`, "different"],
   ),
   ...labelled(

@@ -1,5 +1,5 @@
 /** cis, percent in words, and digits beyond nine. */
-import { labelled } from "../labelled.ts";
+import { labelled, ofProblem } from "../labelled.ts";
 
 const r = String.raw;
 
@@ -95,14 +95,18 @@ export const pairs = [
     [r`\frac{\ln x}{\ln 10}`, r`\log x`, "equal"],
     [r`\frac{\log 3}{\log 2}`, r`\frac{\ln 3}{\ln 2}`, "equal"],
   ),
+  ...ofProblem(
+    "Solve the inequality.",
+    "an open interval ends at any number",
+    [r`(\log 2,3)`, r`\lg 2<x<3`, "equal"],
+    [r`(\log 2,3)`, r`\ln 2<x<\log 1000`, "different"],
+  ),
   ...labelled(
     "an interval ends at any number",
     [r`(\ln 2,\infty)`, r`x>\ln 2`, "equal"],
     [r`(\ln 2,\infty)`, r`x\ge\ln 2`, "different"],
     [r`(\ln 2,\infty)`, r`x>\ln 3`, "different"],
     [r`(\ln 2,\infty)`, r`-x>\ln 2`, "different"],
-    [r`(\log 2,3)`, r`\lg 2<x<3`, "equal"],
-    [r`(\log 2,3)`, r`\ln 2<x<\log 1000`, "different"],
     [r`(e^2,\infty)`, r`x>e^2`, "equal"],
     [r`[\arctan 2,\frac\pi2)`, r`\arctan 2\le x<\frac{\pi}{2}`, "equal"],
     [r`[\arctan 2,\frac\pi2)`, r`\arctan 3\le x<\frac{\pi}{2}`, "different"],

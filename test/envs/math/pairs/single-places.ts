@@ -19,10 +19,14 @@ export const pairs = [
     [r`\operatorname{sgn}(x-y)(x-y)`, "|y-x|", "equal"],
     [r`x\operatorname{sgn}(y)|y|`, "xy", "equal"],
   ),
+  // These were undecided before kinds of answers were told apart: a system is no set of alternatives.
+  ...labelled(
+    "named values that hold together are no alternatives",
+    ["x=1, y=2", r`x=1 \text{ or } y=2`, "different"],
+    [r`x=1 \text{ and } y=2`, r`x=1 \text{ or } y=2`, "different"],
+  ),
   ...labelled(
     "what is said of several letters holds together",
-    ["x=1, y=2", r`x=1 \text{ or } y=2`, "undecided"],
-    [r`x=1 \text{ and } y=2`, r`x=1 \text{ or } y=2`, "undecided"],
     ["a>0, b>0", r`a>0 \text{ or } b>0`, "undecided"],
     ["x>y, y>z", r`x>y \text{ or } y>z`, "undecided"],
     ["(1,2)", r`x=1 \text{ or } y=2`, "different"],

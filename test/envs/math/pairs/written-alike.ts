@@ -1,5 +1,5 @@
 /** What looks alike and is not: lists and groups of digits, days and fractions, hats and arrows, both and either. */
-import { labelled } from "../labelled.ts";
+import { labelled, ofProblem } from "../labelled.ts";
 
 const r = String.raw;
 
@@ -132,6 +132,11 @@ export const pairs = [
     ["1", "2-1", "equal"],
     ["$2$, $-1$", "-1, 2", "equal"],
   ),
+  ...ofProblem("Find the point.", "brackets around boxes are those of a point", [
+    "(5,6)",
+    r`(\boxed{5},\boxed{6})`,
+    "equal",
+  ]),
   ...labelled(
     "what stands beside a box is a part of the value",
     ["5", r`\boxed{5} million`, "unread"],
@@ -185,7 +190,6 @@ export const pairs = [
     ["5", r`**Value of $x$** - \boxed{5}`, "equal"],
     ["5", r`The answer – \boxed{5}`, "equal"],
     ["5, 6", r`\boxed{5} or \boxed{6}`, "equal"],
-    ["(5,6)", r`(\boxed{5},\boxed{6})`, "equal"],
     ["5", r`The total is **\boxed{5}** cm.`, "equal"],
     ["5", r`So $x = \boxed{5}$, as 3 + 2 = 5.`, "equal"],
     ["5", r`\boxed{5} is it.`, "equal"],
