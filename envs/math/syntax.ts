@@ -275,6 +275,18 @@ export function replaced(node: Node, name: string, by: Node): Node {
   return withChildren(node, (child) => replaced(child, name, by));
 }
 
+/** The 2 and the 5 of "2 mod 5", which may have a sign, and of "2 [5]", as in France. */
+export function splitModulus(node: Node): readonly [Node, Node?] {
+  if (node.kind === "call" && node.name === "mod") return node.args as readonly [Node, Node];
+  const last = node.kind === "multiply" ? node.factors.at(-1)?.node : undefined;
+  if (node.kind === "multiply" && last?.kind === "bracket" && last.open === "[" && last.items.length === 1)
+    return [{ ...node, factors: node.factors.slice(0, -1) }, last.items[0] as Node];
+  const [term] = node.kind === "add" && node.terms.length === 1 ? node.terms : [];
+  if (term === undefined) return [node];
+  const [rest, modulus] = splitModulus(term.node);
+  return modulus === undefined ? [node] : [{ kind: "add", terms: [{ ...term, node: rest }] }, modulus];
+}
+
 // Which letters of an expression are variables.
 
 /** A tree is asked for them again and again while it is compared. */

@@ -24,7 +24,7 @@ export function withoutCondition(given: Node): Conditioned {
   const bare: Conditioned = {
     node,
     names: [],
-    domain: undefined,
+    domain: hasClass(node) ? "ℤ" : undefined,
     isFamily: hasClass(node),
     isOfReals: false,
     others: [],
@@ -49,9 +49,16 @@ export function withoutCondition(given: Node): Conditioned {
 
 /** {x | x = kπ, k ∈ ℤ} and {kπ | k ∈ ℤ} as "kπ, k ∈ ℤ". */
 function ofBuilder(node: Node): Node {
+  const [name, set] = node.kind === "relation" && node.operators[0] === "∈" ? node.parts : [];
+  // "x ∈ {kπ | k ∈ ℤ}"
+  if (name?.kind === "symbol" && set?.kind === "builder" && set.element.kind !== "relation")
+    return ofBuilder({ ...set, element: { kind: "relation", parts: [name, set.element], operators: ["="] } });
   if (node.kind !== "builder") return node;
   const { element, condition } = node;
   const conditions = condition.kind === "list" && condition.joiner !== "or" ? condition.items : [condition];
+  const [only] = conditions;
+  // "{x | x ≡ 1 (mod 3)}"
+  if (conditions.length === 1 && only?.kind === "residue") return only;
   if (!conditions.some((item) => membership(item) !== undefined)) return node;
   const isName = element.kind === "symbol" || (element.kind === "relation" && element.operators[0] === "∈");
   return { kind: "list", joiner: "and", items: isName ? conditions : [element, ...conditions] };

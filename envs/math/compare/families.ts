@@ -13,6 +13,7 @@ import {
   numberNode,
   replaced,
   show,
+  splitModulus,
   sumOf,
   symbol,
   variablesOf,
@@ -59,7 +60,7 @@ function areOfOneName(gold: Node, answer: Node): boolean {
 /** The x and the y of "x = kπ, y = 2kπ", and the x of "x ≡ 1 (mod 3)". */
 function namesOf(node: Node): readonly string[] {
   const items = node.kind === "list" ? node.items : [node];
-  const names = items.map((item) => assignmentOf(item.kind === "residue" ? item.node : item)?.name);
+  const names = items.map(asClass).map((item) => assignmentOf(item.kind === "residue" ? item.node : item)?.name);
   return [...new Set(names.flatMap((name) => (name?.kind === "symbol" ? [name.name] : [])))];
 }
 
@@ -69,8 +70,21 @@ const MOVED: readonly Node[] = [
   negated(symbol(WHOLE)),
 ];
 
+/** "x = 6 mod 8", "x mod 8 = 6" and "6 mod 8" as the class that they say; any other node as it is. */
+export function asClass(node: Node): Node {
+  if (node.kind !== "relation") {
+    const [rest, modulus] = splitModulus(node);
+    return modulus === undefined ? node : { kind: "residue", node: rest, modulus };
+  }
+  const [left, right, ...more] = node.parts.map(splitModulus);
+  const modulus = left?.[1] ?? right?.[1];
+  if (left === undefined || right === undefined || modulus === undefined || more.length > 0) return node;
+  return { kind: "residue", node: { ...node, parts: [left[0], right[0]] }, modulus };
+}
+
 /** Undefined: it is none, or not seen to be one. */
-function progressionsOf(node: Node, state: State): readonly Progression[] | undefined {
+function progressionsOf(given: Node, state: State): readonly Progression[] | undefined {
+  const node = asClass(given);
   switch (node.kind) {
     case "residue": {
       const period = positive(realValue(node.modulus, state));

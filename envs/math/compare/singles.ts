@@ -18,6 +18,8 @@ export function compareResidues(gold: Node, answer: Node, state: State, compare:
   const [residue, other, isGold] = gold.kind === "residue" ? [gold, answer, true] : [answer, gold, false];
   if (residue.kind !== "residue" || other.kind === "relation")
     return undecided("a class of whole numbers and a relation are not compared");
+  // Whoever asks for x with x ≡ 2 (mod 5) asks for the class, and not for a remainder.
+  if (isGold && residue.node.kind === "relation") return different("it is a value, and a class is expected");
   const items = residuesOf(residue.node);
   const least = items.map((item): Node => ({ kind: "call", name: "mod", args: [item, residue.modulus] }));
   return any(

@@ -4,7 +4,7 @@ import { readBars, readBraces, readBrackets, readCases, readMatrix, readPair } f
 import { accept, type Cursor, fail, found, isAt, nested, NOTHING, peek } from "./tokens.ts";
 import { readFunction } from "./functions.ts";
 import { inBase, readBound, readLowered, readName, readScripted } from "./scripts.ts";
-import { inDegrees } from "./unit.ts";
+import { inDegrees, startsRemark } from "./unit.ts";
 import { SCALES } from "./amount-words.ts";
 import { ORDINALS } from "./letters.ts";
 import { isConstant } from "./names.ts";
@@ -145,8 +145,8 @@ export function startsFactor(cursor: Cursor): boolean {
     return before.text === ")" || before.text === "}" || (before.text === "!" && isAt(cursor, "!", 1));
   }
   if (token.text === "|") return cursor.bars === 0 && !token.space && barsClose(cursor);
-  if (token.text === "[" && cursor.turned) return false;
-  if (token.text === "(" && (isAt(cursor, "mod", 1) || startsCondition(cursor))) return false;
+  if (token.text === "[" && (cursor.turned || isAt(cursor, "mod", 1))) return false;
+  if (token.text === "(" && (isAt(cursor, "mod", 1) || startsCondition(cursor) || startsRemark(cursor))) return false;
   return FACTOR_COMMANDS.has(token.text);
 }
 

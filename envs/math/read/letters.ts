@@ -86,6 +86,7 @@ const PRODUCT_LETTERS_MAX = 3;
 export function letterTokens(run: string, sink: Sink): void {
   if (run.length === 1) return put(sink, "name", run);
   if (run === "and" || run === "or" || run === "mod" || run === "choose") return put(sink, "op", run);
+  if (run === "modulo") return put(sink, "op", "mod");
   if (run === "AND" || run === "OR") return put(sink, "op", run.toLowerCase());
   const fn = FUNCTIONS.get(run) ?? FUNCTIONS.get(run.toLowerCase());
   if (fn !== undefined) return put(sink, "function", fn);
@@ -174,6 +175,7 @@ export function textTokens(inner: string, style: Style, sink: Sink): void {
     }
     const lower = piece.toLowerCase();
     if (lower === "and" || lower === "or") put(sink, "op", lower);
+    else if (lower === "mod" || lower === "modulo") put(sink, "op", "mod");
     else if (/^\p{Script=Han}/u.test(piece)) hanTokens(piece, sink);
     else if (/^[A-Za-z\u00c0-\u024f]/.test(piece)) put(sink, "word", piece);
     else if (piece === "\\" || piece === "$" || piece === "{" || piece === "}") sink.space = true;

@@ -4,7 +4,17 @@ import { PRODUCT_WORDS } from "./letters.ts";
 import type { Token } from "./tokens.ts";
 
 export function settledAll(tokens: readonly Token[]): readonly Token[] {
-  return crossed(measured(tokens.map(settled)).flatMap(unglued));
+  return crossed(measured(tokens.flatMap(congruent).map(settled)).flatMap(unglued));
+}
+
+const CONGRUENT: readonly string[] = ["is", "congruent", "to"];
+
+/** "x is congruent to 6" as x ≡ 6. */
+function congruent(token: Token, at: number, tokens: readonly Token[]): readonly Token[] {
+  const place = token.kind === "word" ? CONGRUENT.indexOf(token.text) : -1;
+  const said = tokens[at + 1 - place];
+  if (place < 0 || said?.kind !== "word" || said.text !== "congruent") return [token];
+  return place === 1 ? [{ ...token, kind: "op", text: "≡" }] : [];
 }
 
 const CALLED: ReadonlySet<string> = new Set(["min", "max", "gcd", "lcm", "cis"]);

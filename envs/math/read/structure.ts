@@ -1,5 +1,5 @@
 /** Lists, relations, unions, ratios and units: what an answer is as a whole. */
-import { type Joiner, negated, type Node, type Relation } from "../syntax.ts";
+import { type Joiner, negated, type Node, type Relation, splitModulus } from "../syntax.ts";
 import { accept, type Cursor, expect, fail, found, type Grammar, isAt, NOTHING, peek, type Token } from "./tokens.ts";
 import {
   readExponent,
@@ -156,11 +156,12 @@ export function readItem(cursor: Cursor): Node {
 
 /** x ≡ 2 (mod 5), 2 \pmod 5, x ≡ 2 mod 5 */
 function withModulus(cursor: Cursor, node: Node): Node {
-  const isBracketed = isAt(cursor, "(") && isAt(cursor, "mod", 1);
+  if (isAt(cursor, ",") && isAt(cursor, "(", 1) && isAt(cursor, "mod", 2)) cursor.at++;
+  const isBracketed = (isAt(cursor, "(") || isAt(cursor, "[")) && isAt(cursor, "mod", 1);
   if (isBracketed || isAt(cursor, "pmod")) {
     cursor.at += isBracketed ? 2 : 1;
     const modulus = isBracketed ? readSum(cursor) : readModulus(cursor);
-    if (isBracketed) expect(cursor, ")");
+    if (isBracketed && !accept(cursor, "]")) expect(cursor, ")");
     return { kind: "residue", node, modulus };
   }
   if (node.kind !== "relation" || node.operators.at(-1) !== "≡") return node;
@@ -171,15 +172,6 @@ function withModulus(cursor: Cursor, node: Node): Node {
 
 function readModulus(cursor: Cursor): Node {
   return isAt(cursor, "{") ? readBraces(cursor, readSum) : readPrimary(cursor);
-}
-
-/** The 2 and the 5 of "2 mod 5", which may have a sign. */
-function splitModulus(node: Node): readonly [Node, Node?] {
-  if (node.kind === "call" && node.name === "mod") return node.args as readonly [Node, Node];
-  const [term] = node.kind === "add" && node.terms.length === 1 ? node.terms : [];
-  if (term === undefined) return [node];
-  const [rest, modulus] = splitModulus(term.node);
-  return modulus === undefined ? [node] : [{ kind: "add", terms: [{ ...term, node: rest }] }, modulus];
 }
 
 /** Things with relations between them. */

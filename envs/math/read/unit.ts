@@ -190,7 +190,7 @@ export function joinedUnits(first: Node, second: Node): Node | undefined {
 
 const STARTS: ReadonlySet<string> = new Set(["for", "where", "with"]);
 const WORDS: ReadonlySet<string> = new Set(
-  "any all every each some constant constants real reals number numbers integer integers positive negative nonnegative natural rational arbitrary is are be a an".split(
+  "any all every each some constant constants real reals number numbers integer integers positive negative nonnegative natural whole rational arbitrary is are be being a an".split(
     " ",
   ),
 );
@@ -219,6 +219,9 @@ interface Remark {
   readonly end: number;
 }
 
+/** The two letters of "an". */
+const isArticle = (token: Token | undefined): boolean => token?.kind === "name" && token.run === "an";
+
 /** Only of one name and words that are known, up to the end. */
 function remarkAt(cursor: Cursor): Remark | undefined {
   const first = peek(cursor);
@@ -226,7 +229,7 @@ function remarkAt(cursor: Cursor): Remark | undefined {
   const start = peek(cursor, isBracketed ? 1 : 0);
   const isIntroduced = start?.kind === "word" && STARTS.has(start.text.toLowerCase());
   const verb = peek(cursor, isBracketed ? 2 : 1);
-  const isSentence = start?.kind === "name" && verb?.kind === "word" && verb.text === "is";
+  const isSentence = start?.kind === "name" && (isArticle(verb) || (verb?.kind === "word" && WORDS.has(verb.text)));
   if (!isIntroduced && !isBracketed && !isSentence) return undefined;
   const words: string[] = [];
   let name: string | undefined;
@@ -234,16 +237,19 @@ function remarkAt(cursor: Cursor): Remark | undefined {
   for (; ; ahead++) {
     const token = peek(cursor, ahead);
     const word = token?.kind === "word" ? token.text.toLowerCase() : "";
+    if (isArticle(token)) continue;
     if (WORDS.has(word)) words.push(word);
     else if ((token?.kind === "name" || /^[a-z]$/.test(word)) && name === undefined)
       name = (token as { text: string }).text;
     else break;
   }
   const [sign, letter] = [peek(cursor, ahead), peek(cursor, ahead + 1)];
-  const isIn = sign?.kind === "op" && sign.text === "∈" && letter?.kind === "name";
+  const isIn = sign !== undefined && sign.kind !== "number" && /^(?:∈|in)$/.test(sign.text) && letter?.kind === "name";
   const set = isIn ? (NUMBER_SETS[letter.text] ?? letter.text) : undefined;
   if (isIn) ahead += 2;
   const last = peek(cursor, ahead);
   const isEnd = last === undefined || (last.kind === "op" && [",", ".", ")", "}", "\\}"].includes(last.text));
-  return isEnd && name !== undefined && words.length > 0 ? { name, words, set, end: cursor.at + ahead } : undefined;
+  return isEnd && name !== undefined && words.length + (isIn ? 1 : 0) > 0
+    ? { name, words, set, end: cursor.at + ahead }
+    : undefined;
 }

@@ -36,7 +36,8 @@ export const pairs = [
     ["5", r`5\text{ divided by }x`, "unread"],
     ["5", r`5\text{ multiplied by }x`, "unread"],
     ["5", r`5\text{ choose }k`, "unread"],
-    ["5", r`5\text{ mod }n`, "unread"],
+    // "mod" is an operator in a text, too.
+    ["5", r`5\text{ mod }n`, "different"],
     ["5", r`5\text{ raised to }x`, "unread"],
     ["5", r`5\text{ percent of }x`, "unread"],
     ["5", r`5\text{ of }x`, "unread"],
