@@ -1,4 +1,4 @@
-/** JSON in rows, without losing digits, nor which numbers are floats. */
+/** JSON in rows, and what Python prints of it, without losing digits, nor which numbers are floats. */
 import { isRawNumber, type RawNumber, rawNumber } from "../lib/exact-json.ts";
 import type { PyValue } from "../ports.ts";
 import { pyFloat, pyInt } from "./value.ts";
@@ -15,6 +15,29 @@ export function exactJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+const PYTHON_WORDS: Readonly<Record<string, string>> = { True: "true", False: "false", None: "null" };
+const PYTHON_TOKEN = /'((?:[^'\\]|\\[^])*)'|"((?:[^"\\]|\\[^])*)"|(?<![\w.])(?:True|False|None)(?!\w)/g;
+const PYTHON_ESCAPE = /\\(?:x([\da-f]{2})|U([\da-f]{8})|([^]))|"/gi;
+
+/** What a text of JSON holds, or a dict or list as Python prints it; undefined: the text is neither. */
+export function valueIn(text: string): unknown {
+  const json = exactJson(text);
+  if (json !== undefined || !/^\s*[[{]/.test(text)) return json;
+  return exactJson(
+    text.replace(PYTHON_TOKEN, (token, single?: string, double?: string) => {
+      const inner = single ?? double;
+      return inner === undefined ? (PYTHON_WORDS[token] as string) : `"${inner.replace(PYTHON_ESCAPE, jsonEscape)}"`;
+    }),
+  );
+}
+
+function jsonEscape(token: string, hex?: string, point?: string, escaped?: string): string {
+  if (hex !== undefined) return `\\u00${hex}`;
+  if (point !== undefined)
+    return JSON.stringify(String.fromCodePoint(Math.min(parseInt(point, 16), 0x10ffff))).slice(1, -1);
+  return escaped === "'" ? "'" : escaped === undefined ? '\\"' : token;
 }
 
 function isInt(source: string): boolean {

@@ -13,12 +13,18 @@ import { readProgram } from "./program.ts";
 import { fitting } from "./room.ts";
 import { readFound } from "./found-tests.ts";
 import { parseExact } from "../lib/exact-json.ts";
+import { fieldsIn, SET_COLUMNS, setCases, setProblem, setPrompt } from "./sets.ts";
 import { type Hints, isFields, pythonOf, readTruth } from "./truths.ts";
 
 /** Where things are looked for, the first that is there wins. */
-const PROMPTS = ["problem_description", "prompt", "question", "question_content", "problem", "text"] as const;
-const TRUTHS = ["tests", "test", "test_list", "input_output", "ground_truth"] as const;
-const REFERENCES = ["solution", "canonical_solution", "reference", "code", "solutions"] as const;
+const PROMPTS = [
+  ...["problem_description", "prompt", "question", "question_content", "problem", "text", "problem_statement"],
+  "description",
+] as const;
+const TRUTHS = ["tests", "test", "test_list", "test_cases", "input_output", "ground_truth"] as const;
+const REFERENCES = [
+  ...["solution", "canonical_solution", "reference", "code", "solutions", "gold_standard_solution"],
+] as const;
 const LEVELS = ["level", "difficulty"] as const;
 /** What a sandbox found in tests that are Python, in place of those. */
 const FOUND = "tests_read";
@@ -28,13 +34,15 @@ const OTHERS = [
   ...["entry_point", "fn_name", "starter_code", "prefix", "test_setup_code"],
 ] as const;
 
-export const columns: readonly string[] = [...PROMPTS, ...TRUTHS, ...REFERENCES, ...LEVELS, ...OTHERS];
+export const columns: readonly string[] = [...PROMPTS, ...TRUTHS, ...REFERENCES, ...LEVELS, ...OTHERS, ...SET_COLUMNS];
 
 type Row = Readonly<Record<string, unknown>>;
 
 export function readRow(value: unknown): RowRead<CodeInstance> {
   if (!isFields(value)) return malformed("the row is no object");
   const row = value;
+  const refused = setProblem(row);
+  if (refused !== undefined) return malformed(refused);
   const prompt = promptOf(row);
   if (prompt === undefined) return malformed(`no prompt: one of ${PROMPTS.join(", ")} must be a text or chat messages`);
   if (prompt.length > LIMITS.promptCharsMax)
@@ -69,8 +77,10 @@ function pythonIn(row: unknown): string | undefined {
 function withFound(row: unknown, found: string): unknown {
   const { column } = truthOf(row as Row);
   const [name = ""] = column.split(".");
-  const { [name]: _, ...others } = row as Row;
-  return { ...others, [FOUND]: { column, ...(parseExact(found) as object) } };
+  const { [name]: truth, ...others } = row as Row;
+  // LeetCode rows of Skywork keep what their programs import beside the tests.
+  const prefix = fieldsIn(fieldsIn(truth)?.["ground_truth"])?.["import_prefix"];
+  return { ...(prefix !== undefined && { prefix }), ...others, [FOUND]: { column, ...(parseExact(found) as object) } };
 }
 
 export const python = { of: pythonIn, told: withFound };
@@ -104,6 +114,8 @@ function textOf(value: unknown): string {
 }
 
 function promptOf(row: Row): string | undefined {
+  const whole = setPrompt(row);
+  if (whole !== undefined && textOf(row["prompt"]) === "") return whole;
   for (const name of PROMPTS) {
     const value = unpackedMessages(row[name]);
     if (typeof value === "string" && value.trim() !== "") return value.trim();
@@ -139,8 +151,7 @@ function truthOf(row: Row): FoundTruth {
 }
 
 function givenTruth(row: Row): FoundTruth {
-  const { reward_model: model } = row;
-  const inModel = isFields(model) ? model["ground_truth"] : undefined;
+  const inModel = fieldsIn(row["reward_model"])?.["ground_truth"];
   if (inModel !== undefined) return { column: "reward_model.ground_truth", truth: inModel };
   const cases: unknown[] = [];
   for (const column of ["public_test_cases", "private_test_cases"]) {
@@ -149,8 +160,13 @@ function givenTruth(row: Row): FoundTruth {
     cases.push(...found);
   }
   if (cases.length > 0) return { column: "public_test_cases", truth: cases };
+  const info = fieldsIn(row["verification_info"]);
+  if (info !== undefined) return { column: "verification_info", truth: info };
   const column = TRUTHS.find((name) => row[name] !== undefined && row[name] !== null && row[name] !== "");
-  if (column === undefined) return { column: "", truth: undefined };
+  if (column === undefined) {
+    const ofSet = setCases(row);
+    return typeof ofSet === "string" ? { column: "tests", problem: ofSet } : { column: "tests", truth: ofSet };
+  }
   const setup = textOf(row["test_setup_code"]).trim();
   const tests = row[column];
   return { column, truth: setup !== "" && Array.isArray(tests) ? [setup, ...(tests as unknown[])] : tests };
@@ -169,8 +185,7 @@ function casesIn(value: unknown): readonly unknown[] | string {
 }
 
 function hintsOf(row: Row): Hints {
-  const metadata = typeof row["metadata"] === "string" ? exactJson(row["metadata"]) : row["metadata"];
-  const named = [row["entry_point"], row["fn_name"], isFields(metadata) ? metadata["func_name"] : undefined];
+  const named = [row["entry_point"], row["fn_name"], fieldsIn(row["metadata"])?.["func_name"]];
   const name = named.map(textOf).find((each) => each !== "");
   const isMethod = /class Solution\b/.test(textOf(row["starter_code"]));
   if (name === undefined) return { entry: undefined, isMethod };
@@ -199,12 +214,19 @@ function prefixOf(row: Row, tests: readonly CodeTest[], head: string): string {
 function referencesOf(row: Row, head: string, tests: readonly CodeTest[]): readonly string[] {
   const extra = isFields(row["extra_info"]) ? row["extra_info"] : {};
   const found = REFERENCES.map((name) => row[name]).find((value) => value !== undefined && value !== null);
-  const programs = [found, extra["reference"]].flatMap(programsIn).slice(0, LIMITS.referencesMax);
+  const programs = [pythonOnly(found), extra["reference"]].flatMap(programsIn).slice(0, LIMITS.referencesMax);
   return programs.flatMap((program) => {
     const read = readProgram(program, tests);
     if (read.kind !== "answer") return [];
     return [head === "" || read.answer.includes(head.trim()) ? read.answer : `${head}${program}`];
   });
+}
+
+/** Solutions of code_contests say in which language each is written; Python 3 is number 3 there. */
+function pythonOnly(found: unknown): unknown {
+  const { language, solution } = fieldsIn(found) ?? {};
+  if (!Array.isArray(language) || !Array.isArray(solution)) return found;
+  return solution.filter((_, i) => language[i] === 3 || language[i] === "PYTHON3");
 }
 
 function programsIn(value: unknown): readonly string[] {
@@ -228,7 +250,8 @@ const LEVEL_NAMES: Readonly<Record<string, CodeLevel>> = {
 
 function levelIn(row: Row): CodeLevel {
   const extra = isFields(row["extra_info"]) ? row["extra_info"] : {};
-  const given = [...LEVELS.map((name) => row[name]), extra["difficulty"]].map(textOf).find((each) => each !== "") ?? "";
+  const rated = [...LEVELS.map((name) => row[name]), extra["difficulty"], fieldsIn(row["metadata"])?.["difficulty"]];
+  const given = rated.map(textOf).find((each) => each !== "") ?? "";
   const name = given.trim().toLowerCase();
   return Object.hasOwn(LEVEL_NAMES, name) ? (LEVEL_NAMES[name] as CodeLevel) : "unrated";
 }

@@ -5,7 +5,7 @@
 import { isRawNumber } from "../lib/exact-json.ts";
 import type { PyValue } from "../ports.ts";
 import { type CodeTest, type Expectation, LIMITS } from "./instance.ts";
-import { allFromJson, exactJson, fromJson } from "./json.ts";
+import { allFromJson, exactJson, fromJson, valueIn } from "./json.ts";
 
 /** What the rest of the row says of the function that is tested. */
 export interface Hints {
@@ -27,19 +27,21 @@ export function isFields(value: unknown): value is Fields {
 }
 
 function unpacked(truth: unknown): unknown {
-  return typeof truth === "string" && /^\s*[[{]/.test(truth) ? (exactJson(truth) ?? truth) : truth;
+  return typeof truth === "string" && /^\s*[[{]/.test(truth) ? (valueIn(truth) ?? truth) : truth;
 }
 
 /** Without any of these there is no test in Python: numbers and sentences are the ground truths of other sets. */
 const ASSERTS = /\bassert|\braises\(/;
 
 /** The Python that a ground truth is, for a sandbox to read; undefined: it is none, or none that is read. */
-export function pythonOf(truth: unknown, { entry }: Hints): string | undefined {
-  const source = sourceOf(unpacked(truth));
+export function pythonOf(truth: unknown, hints: Hints): string | undefined {
+  const value = unpacked(truth);
+  const source = sourceOf(value);
   if (source === undefined || source.length > LIMITS.pythonCharsMax || !ASSERTS.test(source)) return undefined;
   // HumanEval's tests define check(candidate), and leave it to the harness to call it.
   const isCalled = !/^def check\(/m.test(source) || /^check\(/m.test(source);
-  const name = entry?.replace(/^Solution\./, "Solution().");
+  const own = isFields(value) ? value["entry_point"] : undefined;
+  const name = typeof own === "string" && own !== "" ? own : hints.entry?.replace(/^Solution\./, "Solution().");
   return isCalled || name === undefined ? source : `${source}\n\ncheck(${name})\n`;
 }
 
@@ -47,8 +49,9 @@ function sourceOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (Array.isArray(value))
     return value.length > 0 && value.every((each) => typeof each === "string") ? value.join("\n") : undefined;
-  const source = isFields(value) ? (value["functional"] ?? value["pytest"]) : undefined;
-  return typeof source === "string" ? source : undefined;
+  if (!isFields(value)) return undefined;
+  const source = value["functional"] ?? value["pytest"] ?? value["test_code"] ?? value["assert_case"];
+  return typeof source === "string" || Array.isArray(source) ? sourceOf(source) : undefined;
 }
 
 /** A ground truth of any of the known forms but Python; a string: what is wrong with it. */
@@ -58,8 +61,9 @@ export function readTruth(truth: unknown, hints: Hints): Truths | string {
   if (source !== undefined) return unreadPython(source);
   if (Array.isArray(value)) return fromList(value, hints);
   if (!isFields(value)) return "holds no tests";
-  const cases = value["test_cases"];
+  const cases = unpacked(value["test_cases"]);
   if (Array.isArray(cases)) return fromList(cases, hints);
+  if (isFields(cases)) return readTruth({ fn_name: value["fn_name"], ...cases }, hints);
   const { inputs, outputs, fn_name: name }: Fields = value;
   if (!Array.isArray(inputs) || !Array.isArray(outputs)) return "has neither inputs and outputs nor tests in Python";
   if (inputs.length !== outputs.length) return `has ${inputs.length} inputs and ${outputs.length} outputs`;
@@ -89,9 +93,16 @@ function fromList(items: readonly unknown[], hints: Hints): Truths | string {
       const name = given ?? (isFields(metadata) ? metadata["func_name"] : undefined);
       const named = typeof name === "string" && name !== "" ? inStyleOf(hints, name) : hints;
       if (named.entry === undefined && says("func")) return "a test of a function, and nothing names the function";
-      return caseOf({ input, output }, isScript ? { entry: undefined, isMethod: false } : named);
+      const test = says("function_call") ? { input: listIn(input), output: listIn(output) } : { input, output };
+      return caseOf(test, isScript ? { entry: undefined, isMethod: false } : named);
     }),
   );
+}
+
+/** APPS has lists of arguments, and tables that were made of it have such lists as texts. */
+function listIn(value: unknown): unknown {
+  const read = unpacked(value);
+  return Array.isArray(read) ? read : value;
 }
 
 function collect(read: readonly (CodeTest | string)[]): Truths {

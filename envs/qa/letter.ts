@@ -1,7 +1,7 @@
 /** Answers by letter. */
 import { GIVEN_UNITS_MAX, normalized } from "./match.ts";
 import { placeOfText, type Question } from "./question.ts";
-import { withoutSentence, withPlainLetter } from "./sentence.ts";
+import { placeBehindBullet, withoutSentence, withPlainLetter } from "./sentence.ts";
 
 const A = 65;
 
@@ -31,6 +31,8 @@ const ASIDE = /^(\(?[a-z][).]?) \((.+)\)$/i;
  */
 export function readLetter(text: string, question: Question): number | string {
   if (text.length > GIVEN_UNITS_MAX) return "the answer is longer than a letter and the text of an option";
+  const listed = placeBehindBullet(text, [], (rest) => readLetter(rest, question));
+  if (listed !== undefined) return listed;
   const said = withoutSentence(withPlainLetter(normalized(text)));
   const given = said.replace(NAMED, "").replace(IS_RIGHT, "").replace(ASIDE, "$1, $2");
   const found = LETTER.exec(given);

@@ -29,6 +29,28 @@ export function withPlainLetter(text: string): string {
   return text.replace(EMPHASIZED, "$2").replace(SET_APART, "$1 ");
 }
 
+/** The sign of a list before an option, with a ticked box or not; a number counts from 1. */
+const BULLET = /^(?:[-*+•‣⁃◦▪●○■□◆➤→·∙✓✔✅]|(\d{1,2})[.)](?= ?\(?\p{L}))\ufe0f? +(?:\[[x✓]\] +)?(?=\S)/iu;
+
+/**
+ * The place of an answer that follows a bullet, by what reads it; undefined: there is none. A number must be 1, as in a list of
+ * one, or the option's own. Where an option begins with the sign itself, as "-5" does, the sign is part of the answer.
+ */
+export function placeBehindBullet<Place>(
+  given: string,
+  options: readonly string[],
+  placeOf: (rest: string) => Place,
+): Place | undefined {
+  if (given.length > GIVEN_UNITS_MAX) return undefined;
+  const said = normalized(given);
+  const [bullet = "", number = "1"] = BULLET.exec(said) ?? [];
+  const rest = said.slice(bullet.length);
+  if (bullet === "" || BULLET.test(rest)) return undefined;
+  if (options.some((option) => normalized(option).startsWith(bullet.charAt(0)))) return undefined;
+  const place = placeOf(rest);
+  return number === "1" || place === Number(number) - 1 ? place : undefined;
+}
+
 /** "A. Paris", "(A) Paris", "A: Paris", "A - Paris" */
 const LETTERED = /^(?:(?:option|choice|answer) )?(?:\(([a-z])\)[.:]? ?|([a-z])(?:[).:、] ?| - ))(?=\S)/i;
 
@@ -43,6 +65,8 @@ export function placeOfSentence(question: Question, text: string): number {
   const said = withoutSentence(text);
   const saidPlace = placeOfText(question, said);
   if (saidPlace >= 0) return saidPlace;
+  const listed = placeBehindBullet(said, question.options, (rest) => placeOfSentence(question, rest));
+  if (listed !== undefined) return listed;
   const lettered = withPlainLetter(said);
   const found = LETTERED.exec(lettered);
   const letter = found?.[1] ?? found?.[2];

@@ -94,7 +94,6 @@ describe("by text", () => {
       "(C) Na",
       "C. Na",
       "A",
-      "- Na",
       "Na or Ni",
       "It is not Na",
       "Natrium",
@@ -107,6 +106,56 @@ describe("by text", () => {
     }
     expect(given(qa, SODIUM, "Natrium").violation).toBe("not one of the options: 'Natrium'");
     expect(given(qa, SODIUM, "x".repeat(1e6)).violation.length).toBeLessThan(200);
+  });
+
+  test.each([
+    ...["- Na", "* Na", "+ Na", "• Na", "– Na", "◦ **Na**", "**- Na**", "- `Na`.", "- Answer: Na", "✅ Na", "- [x] Na"],
+    ...[
+      "1. Na",
+      "1) Na",
+      `${SODIUM.options.indexOf("Na") + 1}. Na`,
+      `- ${letterOf(SODIUM, "Na")}) Na`,
+      "Answer:\n- Na",
+    ],
+  ])("%j, an option behind a bullet, is the option", (text) =>
+    expect(given(qa, SODIUM, text)).toMatchObject({ solved: true, reward: 1 }),
+  );
+
+  test.each([
+    ...[
+      "- Ni",
+      "- Na\n- Ni",
+      "- Na or Ni",
+      "- not Na",
+      "-Na",
+      "- - - Ni",
+      "9. Na",
+      "- [ ] Na",
+      "❌ Na",
+      "1. Ni",
+      "-",
+      "1.",
+    ],
+    ...["0. Na", "1.5 Na"],
+  ])("%j is not the option Na", (text) => expect(given(qa, SODIUM, text).solved).toBe(false));
+
+  test("bullets in a row are read once", () => {
+    for (const [environment, answer] of [
+      [qa, "Na"],
+      [qaLetter, letterOf(SODIUM, "Na")],
+    ] as const)
+      for (const count of [2, 3, 4000])
+        expect(given(environment, SODIUM, `${"- ".repeat(count)}${answer}`).solved).toBe(false);
+  });
+
+  test("a sign that options begin with is no bullet", () => {
+    const asked = { ...SODIUM, options: ["-5", "5", "* 7", "7"], right: 1 };
+    expect(["5", "- 5", "-5"].map((text) => given(qa, asked, text).solved)).toEqual([true, false, false]);
+    expect(["7", "• 7", "* 7"].map((text) => given(qa, { ...asked, right: 3 }, text).solved)).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   test("no answer at all leaves the primary out", () => {
@@ -156,6 +205,16 @@ describe("by letter", () => {
       `${right} - Na`,
     ],
     ...[`${right}!`, `[${right}]`, `**${right}.** Na`, `**${right}**. Na`, `It is ${right}.`, `${right} is correct`],
+    ...["- ", "* ", "+ ", "• ", "– ", "1. ", "1) ", "- [x] "].map((bullet) => `${bullet}${right}`),
+    ...[
+      `* ${right})`,
+      `• (${right})`,
+      `- **${right}**`,
+      `**- ${right}**`,
+      `- ${right.toLowerCase()}`,
+      `- ${right}. Na`,
+    ],
+    ...[`- Answer: ${right}`, `- option ${right}`, `${SODIUM.options.indexOf("Na") + 1}. ${right}`],
     ...[`The correct answer is ${right}.`, `Answer ${right}`, `${right} is the right answer.`, `正确答案是${right}。`],
   ])("%j is right", (text) => expect(given(qaLetter, SODIUM, text).solved).toBe(true));
 
@@ -170,6 +229,15 @@ describe("by letter", () => {
       `${right} or ${wrong}`,
       `${right}${wrong}`,
       `${right}, ${wrong}`,
+    ],
+    ...[
+      `- not ${right}`,
+      `- ${right}\n- ${wrong}`,
+      `-${right}`,
+      `9. ${right}`,
+      `- [ ] ${right}`,
+      `❌ ${right}`,
+      "- Na",
     ],
     ...[`not ${right}`, "Z", "?", "1", `${right}?`, `It is not ${right}`, `${right}) Na or Ni`, "В"],
     ...[

@@ -1,0 +1,88 @@
+/**
+ * Public sets whose rows spread a problem or its tests over several columns: verifiable-coding-problems, codeforces and
+ * code_contests, by the names that they have on Hugging Face.
+ */
+import { LIMITS } from "./instance.ts";
+import { valueIn } from "./json.ts";
+import { isFields } from "./truths.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Tests in columns of their own, the ones that are shown first. */
+const TESTS = ["public_tests", "private_tests", "generated_tests", "official_tests", "examples"] as const;
+const PARTS = ["input_format", "output_format", "note"] as const;
+const REFUSED = ["interaction_format", "generated_checker", "input_mode", "input_file", "output_file"] as const;
+
+export const SET_COLUMNS: readonly string[] = [...TESTS, ...PARTS, ...REFUSED, "verification_info", "language"];
+
+/** An object, also where the table holds it as a text. */
+export function fieldsIn(value: unknown): Row | undefined {
+  const read = typeof value === "string" ? valueIn(value) : value;
+  return isFields(read) ? read : undefined;
+}
+
+/** The tests of all columns that hold some, as far as they have room; undefined: there are none; a string: why they are not read. */
+export function setCases(row: Row): readonly unknown[] | string | undefined {
+  const cases: unknown[] = [];
+  for (const column of TESTS) {
+    const given = row[column];
+    const value = typeof given === "string" ? valueIn(given) : given;
+    if (Array.isArray(value)) cases.push(...(value as readonly unknown[]));
+    if (!isFields(value)) continue;
+    const { input, output } = value;
+    if (!Array.isArray(input) || !Array.isArray(output) || input.length !== output.length)
+      return `column ${column} must hold as many outputs as inputs`;
+    cases.push(...input.map((each: unknown, i) => ({ input: each, output: (output as readonly unknown[])[i] })));
+  }
+  const distinct = [...new Map(cases.map((each) => [JSON.stringify(each), each]))];
+  let chars = 0;
+  const fitting = distinct.filter(([text]) => (chars += text.length) <= LIMITS.testCharsMax);
+  return cases.length === 0 ? undefined : fitting.slice(0, LIMITS.testsMax).map(([, each]) => each);
+}
+
+/** The statement of a problem whose parts have columns of their own, with its examples; undefined: it has no such parts. */
+export function setPrompt(row: Row): string | undefined {
+  const [description, input, output, note] = ["description", ...PARTS].map((column) => textOf(row[column]));
+  if (!description || (!input && !output)) return undefined;
+  const given = typeof row["examples"] === "string" ? valueIn(row["examples"]) : row["examples"];
+  const examples = Array.isArray(given) ? given.filter(isFields) : [];
+  const shown = examples.map((each) => `Example\nInput:\n${textOf(each["input"])}\nOutput:\n${textOf(each["output"])}`);
+  const parts = [
+    description,
+    input && `Input\n${input}`,
+    output && `Output\n${output}`,
+    ...shown,
+    note && `Note\n${note}`,
+  ];
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
+const OTHER_LANGUAGE =
+  /^(?:c|java|typescript|javascript|[jt]s|go|rust|ruby|kotlin|php|haskell|pascal|scala|swift|perl|c#|(?:c\+\+|cpp)\d*)$/i;
+const SEVERAL =
+  /\b(?:print|output|report|find|choose|return|give|display)(?: out)? any\b|\bany of (?:them|these|those)\b|\b(?:multiple|several|many|more than one) (?:\w+ )?(?:answers?|solutions?|outputs?)\b/i;
+
+/** Why a row of one of these sets is refused: comparing outputs would not tell right programs from wrong ones. */
+export function setProblem(row: Row): string | undefined {
+  const told = fieldsIn(row["verification_info"])?.["language"];
+  const language = textOf(told) || (OTHER_LANGUAGE.test(textOf(row["language"])) ? textOf(row["language"]) : "");
+  if (language !== "" && !/^py(?:thon)?\s?3?(?:\.\d+)?$/i.test(language))
+    return `it asks for a program in ${language.slice(0, 32)}, and only Python runs here`;
+  if (textOf(row["interaction_format"]) !== "")
+    return "column interaction_format: the program would talk to another one";
+  if (textOf(row["generated_checker"]) !== "")
+    return "column generated_checker: several outputs are right, and only the set's checker tells which";
+  const file = [row["input_file"], row["output_file"]].map(textOf).find((name) => name !== "");
+  if (textOf(row["input_mode"]) === "file" || file !== undefined)
+    return `column ${file === undefined ? "input_mode" : "input_file"}: the program would read or write a file`;
+  if (fieldsIn(row["public_tests"]) === undefined && !Array.isArray(row["public_tests"])) return undefined;
+  const description = textOf(row["description"]);
+  if (/\binteractive (?:problem|task)\b/i.test(description)) return "column description: the problem is interactive";
+  return SEVERAL.test(description)
+    ? "column description: several outputs are right, and the set has no checker"
+    : undefined;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value.trim() : "";
+}
