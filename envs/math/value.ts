@@ -1,12 +1,12 @@
 /** Reads what an answer says, and compares two of them: the interface of everything in this folder. */
 import type { Parsed } from "../facts.ts";
-import { narrow } from "../lib/text.ts";
 import { compareNodes } from "./compare/compare.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./compare/outcome.ts";
 import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
 import { askedIn } from "./read/asked.ts";
 import { mayHoldBases } from "./read/numeral.ts";
 import { clockLike, clockOf, dateOf, remainderOf } from "./read/whole.ts";
+import { respelled } from "./read/respelled.ts";
 import type { Cursor, Style } from "./read/tokens.ts";
 import { extract } from "./read/extract.ts";
 import { lex } from "./read/lex.ts";
@@ -38,22 +38,9 @@ export function readMath(text: string): Parsed<MathAnswer> {
   return extracted.answer.length === 1 && only !== undefined ? readOne(only) : readSeveral(extracted.answer);
 }
 
-/** As it is written in Latin script: １２（， is 12(,, and 𝑥 is x. */
-function narrowed(text: string): string {
-  const plain = text
-    .replace(/[\u{1d400}-\u{1d7ff}﹣]/gu, (letter) => letter.normalize("NFKC"))
-    .replace(/(?:\d\u0305)+/g, (digits) => `\\overline{${digits.replaceAll("\u0305", "")}}`)
-    .replace(/(\d)\u0307/g, "\\dot{$1}");
-  return plain.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(narrow(wide.charCodeAt(0))));
-}
-
 /** A dollar before a number that no other closes is one of money, and no formula's. */
 function withMoney(text: string): string {
-  // "US$5" and "Rs. 500"
-  const bare = text
-    .replace(/(?<![A-Za-z\\])U\.?S\.?\s?(?=\\?\$\s?\d)/g, "")
-    .replace(/(?<![A-Za-z\\])Rs\.?\s?(?=\d)/g, "₹");
-  return [...bare.matchAll(/(?<!\\)\$/g)].length === 1 ? bare.replace(/(?<!\\)\$(?=\s?\d)/, "\\$") : bare;
+  return [...text.matchAll(/(?<!\\)\$/g)].length === 1 ? text.replace(/(?<!\\)\$(?=\s?\d)/, "\\$") : text;
 }
 
 /** Several boxes are a list. */
@@ -73,7 +60,7 @@ const SYSTEM =
   /\\left\s?\\\{\s?\\begin\s?\{(array|aligned|matrix)\}(?:\s?\{[lcr| ]{0,9}\})?((?:(?!\\begin)[^])*?)\\end\s?\{\1\}\s?\\right\s?(?:\.|$)/g;
 
 function readOne(written: string): Parsed<MathAnswer> {
-  const text = withMoney(narrowed(written)).replace(SYSTEM, "\\begin{cases}$2\\end{cases}");
+  const text = withMoney(respelled(written)).replace(SYSTEM, "\\begin{cases}$2\\end{cases}");
   const [, bracketed, marked, named, content = ""] = CHOICE.exec(text) ?? [];
   const name = bracketed ?? marked ?? named;
   const inside = content === "" ? undefined : readings(content);

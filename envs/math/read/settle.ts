@@ -1,10 +1,10 @@
 /** What tokens are by those beside them: min as a unit, "at + b" as a product, vectors with a cross between them. */
-import { measured } from "./measures.ts";
+import { joinedParts } from "./measures.ts";
 import { PRODUCT_WORDS } from "./letters.ts";
 import type { Token } from "./tokens.ts";
 
 export function settledAll(tokens: readonly Token[]): readonly Token[] {
-  return crossed(measured(tokens.flatMap(congruent).map(settled)).flatMap(unglued));
+  return crossed(joinedParts(tokens.flatMap(congruent).map(settled)).flatMap(unglued));
 }
 
 const CONGRUENT: readonly string[] = ["is", "congruent", "to"];

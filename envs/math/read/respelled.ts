@@ -1,0 +1,70 @@
+/** Spellings of one part of a text that are replaced by another before the text is cut into tokens. */
+import { narrow } from "../../lib/text.ts";
+import { UNITS } from "./unit-names.ts";
+
+const r = String.raw;
+const SPACE = r`(?:[\s~]|\\[,;:! ]){0,3}`;
+const WORDS = r`\\(?:text|textrm|mathrm|operatorname)\s?\{[~\s]?[A-Za-z][A-Za-z~\s]{0,30}\}`;
+const UNIT = r`((?:${WORDS}|[A-Za-z]{1,12})(?:\s?\^\s?\{?\s?\d\s?\}?)?)`;
+/** 72 \frac{km}{h} and \frac{72 km}{1 h} */
+const FRACTION = new RegExp(
+  r`\\[dt]?frac\s?\{\s?([\d.,]{0,20})${SPACE}${UNIT}\s?\}\s?\{(?:\s?1(?!\d))?${SPACE}${UNIT}\s?\}`,
+  "g",
+);
+
+/** A fraction of units; of others, such as the letters m and s, nobody knows. */
+function unitFraction(written: string, number: string, top: string, bottom: string): string {
+  const isUnit = (unit: string): boolean => unit.startsWith("\\") || UNITS.has(unit.replace(/\s?\^.*/, ""));
+  const isTold = [top, bottom].every(isUnit) && [top, bottom].some((unit) => /^(?:\\|[A-Za-z]{2})/.test(unit));
+  return isTold ? `${number} ${top} / ${bottom}` : written;
+}
+
+const CODES: Readonly<Record<string, string>> = {
+  USD: "\\$",
+  EUR: "€",
+  GBP: "£",
+  RMB: "¥",
+  CNY: "¥",
+  INR: "₹",
+  Rs: "₹",
+};
+const MONEY = r`\\?[$€£¥₹]`;
+const CODE = new RegExp(
+  r`(?:\\text\s?\{\s?(USD|EUR|GBP|RMB|CNY|INR)\s?\}|(?<![A-Za-z\\])(USD|EUR|GBP|RMB|CNY|INR|Rs)\.?)${SPACE}(?:${MONEY})?(?=\s?-?\d)`,
+  "g",
+);
+const AMERICAN = new RegExp(r`(?<![A-Za-z\\])U\.?S\.?\s?(?=\\?\$\s?\d)`, "g");
+
+const PRIME = r`(?:['′’]|\^\s?\{?\s?\\prime\s?\}?)`;
+const PRIMES = r`(?:["″”]|['′’]{2}|\^\s?\{?\s?\\prime\s?\\prime\s?\}?)`;
+/** 5'3", where the feet are no minutes of an angle. */
+const FEET = new RegExp(
+  r`(?<![\d.]|(?:°|\\circ)\s?\}?\s?)(\d{1,4})\s?${PRIME}\s?(\d{1,2}(?:\.\d{1,4})?)\s?${PRIMES}`,
+  "g",
+);
+
+/** Units of two letters that are no product behind a number. */
+const TWO = new RegExp(
+  r`(?<=\d(?:[\s~]|\\[,; ]){0,3}(?:\\mathrm\s?\{~?)?)(?:(?<!\d)(mi|Pa)(?![A-Za-z])|(mi)(?=\s?\/))`,
+  "g",
+);
+/** The g of "1.2 g/cm^3", which is no variable beside another unit. */
+const LETTER = new RegExp(
+  r`(?<=\d${SPACE})([gmsJNW])(?=\s?(?:[/*·]|\\cdot)?\s?(?:cm|mm|dm|km|mg|kg|mL|ml|mol|min)(?![A-Za-z]))`,
+  "g",
+);
+
+/** The text in Latin script and in the spellings that are read: １２（， is 12(,, 𝑥 is x, and USD 5 is \$5. */
+export function respelled(text: string): string {
+  return text
+    .replace(/[\u{1d400}-\u{1d7ff}﹣]/gu, (letter) => letter.normalize("NFKC"))
+    .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(narrow(wide.charCodeAt(0))))
+    .replace(/(?:\d\u0305)+/g, (digits) => `\\overline{${digits.replaceAll("\u0305", "")}}`)
+    .replace(/(\d)\u0307/g, "\\dot{$1}")
+    .replace(FRACTION, unitFraction)
+    .replace(CODE, (_, one?: string, other?: string) => CODES[one ?? other ?? ""] ?? "")
+    .replace(AMERICAN, "")
+    .replace(FEET, "$1 ft $2 in")
+    .replace(TWO, "\\text{$1$2}")
+    .replace(LETTER, "\\text{$1}");
+}
