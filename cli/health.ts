@@ -1,6 +1,7 @@
 /**
- * The image's health check: exit 0 if the server that this environment configures answers /healthz with 200. With
- * mutual TLS, for which this check has no certificate, it is enough that the port takes a connection.
+ * The image's health check: it exits with 0 if the server that this environment configures answers /livez with 200. An
+ * outage of the store leaves a container healthy, since no restart mends that. With mutual TLS, for which this check has no
+ * certificate, it is enough that the port takes a connection.
  */
 import { get as getPlain } from "node:http";
 import { get as getSecure } from "node:https";
@@ -20,9 +21,9 @@ const finish = (problem?: string): void => {
 };
 
 function overHttp(): void {
-  const options = { host, port, path: "/healthz", rejectUnauthorized: false, timeout: TIMEOUT_MS };
+  const options = { host, port, path: "/livez", rejectUnauthorized: false, timeout: TIMEOUT_MS };
   const request = (secure ? getSecure : getPlain)(options, ({ statusCode }) =>
-    finish(statusCode === 200 ? undefined : `/healthz answered ${statusCode}`),
+    finish(statusCode === 200 ? undefined : `/livez answered ${statusCode}`),
   );
   request.on("timeout", () => finish(`no answer in ${TIMEOUT_MS} ms`));
   request.on("error", (error) => finish(error.message));

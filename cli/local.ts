@@ -108,7 +108,7 @@ async function mountsOf({ mounted }: Config, registry: Registry) {
     onRefused,
     onFault: (mount, why) => console.error(`gradus: ${mount} failed: ${why}`),
   }).finally(bars.stop);
-  if (opened.kind === "invalid") throw fileProblem(opened.message);
+  if (opened.kind === "invalid") throw fileProblem(opened.message, "failure");
   const { mounts } = opened;
   const all = withMounts(registry, mounts.environments());
   if (typeof all === "string") throw fileProblem(all);

@@ -44,9 +44,14 @@ export function pathTrouble(error: unknown): string {
   return words === undefined ? ` (${code})` : `: ${words} (${code})`;
 }
 
-/** Of a file that was to be read, in words that end with the system's code. One that is not there is what is named and missing. */
-export function fileProblem(message: string, otherwise: ProblemKind = "failure"): CliProblem {
-  return new CliProblem(/\bENOENT\b/.test(message) ? "missing" : otherwise, message);
+/**
+ * Says what is wrong with a file that a command reads. A message with ENOENT is of a missing file, one with another code of
+ * the system of a failure, and any other of a file whose content is wrong.
+ */
+export function fileProblem(message: string, otherwise?: ProblemKind): CliProblem {
+  const ofSystem = /\bE(?:ACCES|EXIST|IO|ISDIR|LOOP|MFILE|NOSPC|NOTDIR|PERM|ROFS)\b/.test(message);
+  const kind = otherwise ?? (ofSystem ? "failure" : "usage");
+  return new CliProblem(/\bENOENT\b/.test(message) ? "missing" : kind, message);
 }
 
 /** Which option a field of a request comes from. */

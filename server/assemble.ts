@@ -190,8 +190,8 @@ function statusOf(
   { config, replicas }: Parts,
   { workers, aside, resources }: { workers: WorkerPool; aside: Aside; resources: Resources },
 ): ServiceDeps["status"] {
-  const downs = new Map<string, string | undefined>();
-  resources.onChange((name, down) => downs.set(name, down));
+  const downs = new Map<string, string>();
+  resources.onChange((name, down) => (down === undefined ? downs.delete(name) : downs.set(name, down)));
   return {
     startedAtMs: systemClock.now(),
     queues: () => [{ name: "tasks", waitingMax: config.limits.maxQueue, ...workers.load() }, ...aside.load()],

@@ -62,8 +62,16 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** What the operator has to mend before the server can start. */
-export class StartError extends Error {}
+/** Says what the operator has to mend before the server can start. */
+export class StartError extends Error {
+  /** "failure": a port, a store, another server or a mount; undefined: a file that an option names. */
+  readonly kind: "failure" | undefined;
+
+  constructor(message: string, kind?: "failure") {
+    super(message);
+    this.kind = kind;
+  }
+}
 
 /** Told of what of a start takes a while. */
 export interface StartProgress {
@@ -78,8 +86,10 @@ export async function serve(
   { onPoolProgress, onMountProgress }: StartProgress = {},
 ): Promise<Server> {
   const { log } = logTo;
+  await using starting = new AsyncDisposableStack();
   log.info({ version, ...(commit !== "" && { commit }), node: process.versions.node }, "starting");
   const traces = await openTraces(process.env, log);
+  starting.defer(async () => traces?.stop());
   log.info(describeConfig(config), "configuration");
   for (const warning of config.warnings) log.warn(warning);
   const metrics = createMetrics();
@@ -89,16 +99,14 @@ export async function serve(
   if (policies.kind === "invalid") throw new StartError(policies.message);
   const health = createHealth();
   const { mounts, registry } = await openTheMounts(config, environments.registry, log, onMountProgress);
+  starting.defer(() => mounts.close());
   registerSamples(metrics.registry, ...mountMetrics(mounts.figures));
-  const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, registry, logTo).catch(
-    async (error: unknown) => {
-      // Hosts are processes of their own.
-      await mounts.close();
-      throw error;
-    },
-  );
-  const { deps, fleet } = parts;
+  const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, registry, logTo);
+  const { deps, leave } = parts;
+  starting.defer(parts.close);
+  starting.defer(leave);
   const unwatch = mountAgain(config, { mounts, registry, own: environments.registry, ...parts }, log);
+  starting.defer(unwatch);
   await parts.ready;
   const transports = await startTransports({
     config,
@@ -111,11 +119,11 @@ export async function serve(
       register(CurriculumService, createCurriculumService(deps)),
       register(EvaluationService, createEvaluationService(deps)),
     ],
-  }).catch(async (error: unknown) => {
-    await parts.close();
-    await mounts.close();
+  }).catch((error: unknown) => {
     throw startError(error);
   });
+  starting.defer(() => transports.drain());
+  const running = starting.move();
   const { grpcPort, httpPort, metricsPort } = transports;
   log.info({ host: config.host, grpcPort, httpPort, metricsPort, replica: deps.facts.replicaId }, "listening");
   void parts.replaced.then(() => transports.quiesce());
@@ -125,11 +133,9 @@ export async function serve(
     metricsPort,
     async stop() {
       unwatch();
-      await fleet?.leave();
-      await transports.drain();
-      await parts.close();
-      await mounts.close();
-      await traces?.stop();
+      // The other servers count this one no longer, before its calls have ended.
+      await leave();
+      await running.disposeAsync();
       log.info("stopped");
       logTo.flush();
     },
@@ -154,7 +160,7 @@ async function openTheMounts(
     },
     onFault: (mount, why) => log.error({ mount, problem: why }, "what is mounted failed"),
   });
-  if (opened.kind === "invalid") throw new StartError(opened.message);
+  if (opened.kind === "invalid") throw new StartError(opened.message, "failure");
   const { mounts } = opened;
   const all = withMounts(registry, mounts.environments());
   if (typeof all !== "string") return { mounts, registry: createChangingRegistry(all) };
@@ -170,24 +176,12 @@ interface AssembleOptions {
   readonly onPoolProgress: PoolOptions["onProgress"];
 }
 
-/** Everything but the transports. */
-async function assembleServer(options: AssembleOptions, registry: Registry, logTo: Log) {
-  const opened = await openThePorts(options, logTo.log);
-  try {
-    return await assembleAround(opened, options, registry, logTo);
-  } catch (error) {
-    // A sandbox has processes of its own.
-    await opened.close();
-    throw error;
-  }
-}
-
-async function assembleAround(
-  opened: OpenedPorts,
-  { config, metrics, health, traces, onPoolProgress }: AssembleOptions,
-  registry: Registry,
-  { log, dropped }: Log,
-) {
+/** Makes everything but the transports. */
+async function assembleServer(options: AssembleOptions, registry: Registry, { log, dropped }: Log) {
+  const { config, metrics, health, traces, onPoolProgress } = options;
+  await using starting = new AsyncDisposableStack();
+  const opened = await openThePorts(options, log);
+  starting.defer(() => opened.close());
   const keys = loadKeyring(config);
   if (keys.kind === "invalid") throw new StartError(keys.message);
   if (keys.warning !== undefined) log.warn(keys.warning);
@@ -212,16 +206,14 @@ async function assembleAround(
     openStores: async () => {
       const opening = openStores(config, taskKeys.sealing, log, health);
       const kept = await opening.catch((error: unknown) => {
-        throw error instanceof CannotOpen ? new StartError(error.message) : error;
+        throw error instanceof CannotOpen ? new StartError(error.message, "failure") : error;
       });
       const { replicas, taskKeys: stored, sealBy, ...stores } = kept;
+      for (const each of [stores.store, stores.evaluationStore, stores.sampleStore]) starting.defer(() => each.close());
       taskKeys.adopt(stored, sealBy);
       if (replicas === undefined) return { ...stores, clock: systemClock };
-      const joining = joinOthers(replicas, replicaId, config, identityOf(made, keyring), log);
-      fleet = await joining.catch(async (error: unknown) => {
-        for (const each of [replicas, stores.store, stores.evaluationStore, stores.sampleStore]) await each.close();
-        throw error;
-      });
+      starting.defer(() => fleet?.leave() ?? replicas.close());
+      fleet = await joinOthers(replicas, replicaId, config, identityOf(made, keyring), log);
       return { ...stores, clock: fleet.clock };
     },
     openAside: () =>
@@ -238,6 +230,8 @@ async function assembleAround(
     onFailure: (error: unknown, what: string, about?: object) => log.error({ err: error, ...about }, what),
   };
   const { deps, resources, workers, close } = await assemble(parts, (message) => new StartError(message));
+  // What follows does not fail, and `close` closes all that was opened.
+  starting.move();
   const unfollow = taskKeys.follow(log, () => deps.scorer.forget());
   registerGauges(metrics, workers, dropped);
   registerState(metrics.registry, { health, resources: () => resources.load(), certificate: config.tls?.cert });
@@ -248,7 +242,9 @@ async function assembleAround(
     unfollow();
     await close();
   };
-  return { deps, resources, ready: workers.ready, fleet, replaced, close: closeAll };
+  let left: Promise<void> | undefined;
+  const leave = async (): Promise<void> => (left ??= fleet?.leave());
+  return { deps, resources, ready: workers.ready, leave, replaced, close: closeAll };
 }
 
 /** A server whose pools are older than those of a run is not ready, until it is started again. */
@@ -277,7 +273,7 @@ async function joinOthers(
     pause: (ms) => sleep(ms),
     onWait: (reason) => log.warn({ reason }, "waiting to see whether another server is still there"),
   });
-  if (joined.kind === "refused") throw new StartError(joined.message);
+  if (joined.kind === "refused") throw new StartError(joined.message, "failure");
   return joined.fleet;
 }
 
@@ -377,5 +373,5 @@ function registerGauges({ registry }: Metrics, workers: WorkerPool, dropped: Log
 /** A port that cannot be bound and tokens that cannot be read are the operator's to mend; the rest is a bug. */
 function startError(error: unknown): unknown {
   if (error instanceof TokensProblem) return new StartError(`the tokens of --tokens-file: ${error.message}`);
-  return error instanceof CannotListen ? new StartError(error.message) : error;
+  return error instanceof CannotListen ? new StartError(error.message, "failure") : error;
 }

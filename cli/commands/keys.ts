@@ -63,6 +63,7 @@ async function changed(config: Place, change: Change): Promise<Held> {
   const { changeKeyFile } = await import("../../server/tasks/key-file.ts");
   const result = config.taskKeys === "store" ? await changeStored(config, change) : changeKeyFile(config, change);
   if (result.kind === "changed") return { place: result.file, keyring: result.keyring };
+  if (result.kind === "invalid") throw fileProblem(result.message);
   throw new CliProblem(result.kind === "missing" ? "missing" : "failure", result.message);
 }
 

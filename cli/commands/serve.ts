@@ -25,7 +25,7 @@ export function addServe(program: Command): void {
     const server = await serve(result.config, undefined, progress)
       .finally(() => [pools, mounts].forEach(({ stop }) => stop()))
       .catch((error: unknown) => {
-        throw error instanceof StartError ? fileProblem(error.message) : error;
+        throw error instanceof StartError ? fileProblem(error.message, error.kind) : error;
       });
     await told;
     await server.stop();

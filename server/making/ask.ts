@@ -1,4 +1,5 @@
 /** Tasks whose instances something outside makes: asked for through the gate of its resource, as its verifications are. */
+import { LRUCache } from "lru-cache";
 import { askedKey, askedPlace, type Asking, changedSources } from "../../envs/asked.ts";
 import type { AskedDrawing, AskedResult, Resource } from "../../envs/environment.ts";
 import { type Failed, type Facts, unavailable } from "../../envs/facts.ts";
@@ -44,8 +45,8 @@ export interface Asker {
   reference(asking: Asking, key: TaskKey, wanting: Wanting): Promise<ReferenceResult>;
 }
 
-export function createAsker(resources: Pick<Resources, "run">): Asker {
-  const lost = createLost();
+export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker {
+  const lost = createLost(resources);
 
   /** The results of one turn; what kept it from being taken stands for each. */
   const turn = async (
@@ -154,23 +155,23 @@ function toldOf({ detail, retryDelayMs = RETRY_DELAY_MS }: Failed): Extract<Make
   return { kind: "unavailable", message: escaped(detail), retryDelayMs: Math.max(1, Math.ceil(retryDelayMs)) };
 }
 
+/** Lost digests whose failures are counted at once; an older one is forgotten, and counted anew when it is asked for. */
+const LOST_MAX = 64;
+
 /**
- * Of digests that this server does not have: whoever asks for their tasks is told so, and after some times their arms are
- * masked, until a server has it again.
+ * Gives the resource that stands for a digest which this server does not have. Its failures are told to who asks for its
+ * tasks, and mask its arms after some times, until a server has it again.
  */
-function createLost(): (environment: Asking["environment"], digest: string | undefined) => Resource {
-  const known = new Map<string, Resource>();
+function createLost({
+  retire,
+}: Pick<Resources, "retire">): (environment: Asking["environment"], digest: string | undefined) => Resource {
+  const known = new LRUCache<string, Resource>({ max: LOST_MAX, dispose: (_, name) => retire(name) });
   return (environment, digest) => {
     const name = `${environment.id} ${digest ?? ""}`;
-    const resource = known.get(name) ?? {
-      name,
-      concurrencyMax: 64,
-      waitingMax: 4096,
-      heldBytesMax: 0,
-      timeLimitMs: 1000,
-      attemptsMax: 1,
-      probe: async () => changed({ name }, environment, digest),
-    };
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const limits = { concurrencyMax: 64, waitingMax: 4096, heldBytesMax: 0, timeLimitMs: 1000, attemptsMax: 1 };
+    const resource = { name, ...limits, probe: async () => changed({ name }, environment, digest) };
     known.set(name, resource);
     return resource;
   };

@@ -86,7 +86,7 @@ export interface MakerDeps {
   readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
   /** What environments that are not in this process are asked through; left out: there are none. */
-  readonly resources?: Pick<Resources, "run">;
+  readonly resources?: Pick<Resources, "run" | "retire">;
   /** Undefined: the server has none. */
   readonly teacher?: Teacher | undefined;
 }

@@ -21,12 +21,17 @@ function giveTurn(): void {
   if (waiting.length > 0) setImmediate(giveTurn);
 }
 
-/** The results of `work` on each item, in order. An item must take no longer than a stretch. */
+/**
+ * The results of `work` on each item, in order. An item must take no longer than a stretch. If `work` returns promises, the
+ * caller awaits them; one that rejects before that does not end the process.
+ */
 export async function inStretches<I, O>(items: readonly I[], work: (item: I, index: number) => O): Promise<O[]> {
   const results: O[] = [];
   let stretchStart = performance.now();
   for (let index = 0; index < items.length; index++) {
-    results.push(work(items[index] as I, index));
+    const result = work(items[index] as I, index);
+    if (result instanceof Promise) result.catch(() => undefined);
+    results.push(result);
     if (index === items.length - 1 || performance.now() - stretchStart < STRETCH_MS) continue;
     await nextTurn();
     stretchStart = performance.now();

@@ -4,7 +4,11 @@ import { closeSync, fchownSync, openSync, realpathSync, renameSync, rmSync, stat
 import { keyFileOf, type Keyring, type KeyPlace, loadKeyring, parseKeyring, SECRET_BYTES } from "./keyring.ts";
 import { readTextFile } from "../runtime/files.ts";
 
-export type Changed = { readonly kind: "changed"; readonly file: string; readonly keyring: Keyring } | Refusal;
+export type Changed =
+  | { readonly kind: "changed"; readonly file: string; readonly keyring: Keyring }
+  | Refusal
+  /** The key file cannot be read, or holds something else than keys. */
+  | { readonly kind: "invalid"; readonly message: string };
 
 export type Refusal =
   /** There are no such keys, or no such key among them. */
@@ -50,8 +54,11 @@ export function changeKeyFile(place: KeyPlace, change: Change): Changed {
   if (statSync(named, { throwIfNoEntry: false }) === undefined)
     return { kind: "missing", message: `there is no key file ${named}: a server makes it at its first start` };
   const before = loadKeyring(place);
-  if (before.kind === "invalid") return { kind: "refused", message: before.message };
-  const said = (refusal: Refusal): Refusal => ({ ...refusal, message: `key file ${named}: ${refusal.message}` });
+  if (before.kind === "invalid") return before;
+  const said = <R extends Exclude<Changed, { readonly kind: "changed" }>>(refusal: R): R => ({
+    ...refusal,
+    message: `key file ${named}: ${refusal.message}`,
+  });
   try {
     // What a link leads to is replaced, and not the link.
     const result = replaced(realpathSync(named), change);

@@ -122,6 +122,31 @@ test.each(named(ofRuns))("gradus %s: a run that is not there is 3", async (_name
   expect([code, err]).toEqual([3, expect.stringContaining('"none"')]);
 });
 
+describe("a file whose content is wrong is 2", () => {
+  const wrong = join(folder.path, "wrong.txt");
+  beforeAll(() => writeFileSync(wrong, "not what is wanted\n"));
+  const flags = ["--key-file", "--environment-file", "--policies", "--suite-file", "--tokens-file"];
+  test.each(flags)("gradus serve %s", async (flag) => {
+    const { code, err } = await gradusAlone(here, "serve", "--port", "0", "--http-port", "0", flag, wrong);
+    expect([code, err]).toEqual([2, expect.stringContaining(wrong)]);
+  });
+  test.each(flags.slice(0, 2))("a command without a server %s", async (flag) => {
+    const { code, err } = await gradus(here, "reset", "countdown", flag, wrong);
+    expect([code, err]).toEqual([2, expect.stringContaining(wrong)]);
+  });
+  test.each([
+    ["list", "--key-file"],
+    ["rotate", "--key-file"],
+  ])("gradus keys %s", async (name, flag) => {
+    const { code, err } = await gradus(here, "keys", name, flag, wrong);
+    expect([code, err]).toEqual([2, expect.stringContaining(wrong)]);
+  });
+  test("a file that cannot be read is 1", async () => {
+    const { code, err } = await gradus(here, "reset", "countdown", "--key-file", folder.path);
+    expect([code, err]).toEqual([1, expect.stringContaining("EISDIR")]);
+  });
+});
+
 describe("a process of its own ends with", () => {
   test.each([
     [0, ["envs"]],

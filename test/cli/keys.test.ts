@@ -80,5 +80,5 @@ test("comments and the mode of the owner stay; what is under way, missing or unk
   ]);
   expect(readFileSync(`${file}.new`, "utf8")).toBe("");
   writeFileSync(file, "not a key");
-  expect(await change("list")).toEqual([1, expect.stringContaining("key 1 is not 64 hex digits")]);
+  expect(await change("list")).toEqual([2, expect.stringContaining("key 1 is not 64 hex digits")]);
 });

@@ -1,8 +1,12 @@
 /** The Dockerfile, as far as it can be checked without an engine; what it copies runs in test/artefacts/artefacts.test.ts. */
 import { DockerfileParser } from "dockerfile-ast";
 import { validate } from "dockerfile-utils";
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { programOf } from "../support/debian.ts";
+import { temporaryFolder } from "../support/server-process.ts";
 
 const text = readFileSync("Dockerfile", "utf8");
 const file = DockerfileParser.parse(text);
@@ -14,12 +18,64 @@ test("it has no mistakes that a linter finds", () => {
 
 test("it copies the folder that is tested, and runs nothing when it is built", () => {
   expect(file.getInstructions().filter((each) => each.getKeyword() === "RUN")).toEqual([]);
-  const sources = file.getCOPYs().map((copy) => String(copy.getArguments()[0]));
-  expect(sources).toEqual(["out/image", "out/image/var/lib/gradus"]);
   expect(readFileSync(".dockerignore", "utf8")).toBe("*\n!out\nout/*\n!out/image\n");
 });
 
 test("it runs as nobody that the base image knows", () => {
   const users = file.getInstructions().filter((each) => each.getKeyword() === "USER");
   expect(users.map((each) => each.getArgumentsContent())).toEqual(["1000:1000"]);
+});
+
+/** The COPY lines, as test/docs/copies takes them. */
+function copyLines() {
+  return file.getCOPYs().map((copy) => {
+    const all = copy.getArguments().map(String);
+    const chown =
+      copy
+        .getFlags()
+        .find((flag) => flag.getName() === "chown")
+        ?.getValue() ?? "";
+    return { sources: all.slice(0, -1), destination: all.at(-1) ?? "", chown };
+  });
+}
+
+/** Lays what `make image` does in a context, of a package that holds nothing, and does the COPY lines by BuildKit's library. */
+function copied(folder: string): string {
+  const [source, context, root] = ["package", "context", "root"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  mkdirSync(join(source, "cli"), { recursive: true });
+  writeFileSync(join(source, "package.json"), '{ "name": "gradus", "version": "0.0.0", "bin": "cli/gradus" }\n');
+  writeFileSync(join(source, "cli/gradus"), "#!/bin/sh\n", { mode: 0o755 });
+  execFileSync("npm", ["pack", "--silent", "--pack-destination", folder, source]);
+  const script = resolve("scripts/artefacts/image.ts");
+  // As on machines whose users let nobody else read: the image's user must be able to.
+  const lay = `umask 077 && exec '${process.execPath}' '${script}' '${join(folder, "gradus-0.0.0.tgz")}' '${context}/out/image'`;
+  execFileSync("sh", ["-c", lay]);
+  // The base image has these folders, and they are root's.
+  for (const path of ["opt", "usr/local/bin", "var/lib"]) mkdirSync(join(root, path), { recursive: true });
+  const program = join(folder, "copies");
+  const go = programOf(["go"], "golang-go");
+  execFileSync(go, ["build", "-o", program, "."], { cwd: resolve("test/docs/copies"), stdio: "inherit" });
+  const args = [context, root, JSON.stringify(copyLines())];
+  // Only root gives files away. Others do so in a namespace of users, as engines without root do.
+  if (process.getuid?.() === 0) execFileSync(program, args);
+  else execFileSync("unshare", ["--map-auto", "--map-root-user", program, ...args]);
+  return root;
+}
+
+test("what its COPY lines lay down is all that make image lays, and only the data folder is the server's", () => {
+  using folder = temporaryFolder();
+  const root = copied(folder.path);
+  const listed = (path: string) => readdirSync(path, { recursive: true, encoding: "utf8" }).sort();
+  const laid = listed(join(folder.path, "context/out/image"));
+  expect(listed(root)).toEqual(laid);
+  expect(readlinkSync(join(root, "usr/local/bin/gradus"))).toMatch(/\/opt\/gradus\//);
+  const ofServer = laid.filter((path) => lstatSync(join(root, path)).uid === 1000);
+  expect(ofServer).toEqual(["var/lib/gradus", "var/lib/gradus/README"]);
+  // The server makes its key file and its stores there.
+  const { uid, gid, mode } = lstatSync(join(root, "var/lib/gradus"));
+  expect([uid, gid, mode & 0o700]).toEqual([1000, 1000, 0o700]);
 });

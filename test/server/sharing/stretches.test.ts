@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { inStretches } from "../../../server/sharing/stretches.ts";
 
 test("results come in order, with the index of each item", async () => {
@@ -42,4 +42,21 @@ test("the stretches of several callers come in turns, one in each round of the e
   await all;
   expect(begun).toEqual(["a", "b", "c", "a", "b", "c", "a", "b", "c"]);
   for (const [i, done] of rounds.entries()) expect(done - (rounds[i - 1] ?? 3)).toBeLessThanOrEqual(1);
+});
+
+test("a promise that rejects during a later stretch, and is awaited after that, does not end the process", async () => {
+  const unhandled: unknown[] = [];
+  const listen = (reason: unknown): void => void unhandled.push(reason);
+  process.on("unhandledRejection", listen);
+  onTestFinished(() => void process.off("unhandledRejection", listen));
+  const busy = (): void => {
+    for (const end = performance.now() + 3; performance.now() < end;);
+  };
+  const begun = await inStretches([0, 1, 2, 3], (item) => {
+    busy();
+    return item === 0 ? Promise.reject(new Error("the store is away")) : Promise.resolve(item);
+  });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect(Promise.all(begun)).rejects.toThrow("the store is away");
+  expect(unhandled).toEqual([]);
 });
