@@ -3,6 +3,7 @@ import type { Parsed } from "../facts.ts";
 import { compareNodes } from "./compare/compare.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./compare/outcome.ts";
 import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
+import { gcd } from "./numbers/rational.ts";
 import { askedIn } from "./read/asked.ts";
 import { mayHoldBases } from "./read/numeral.ts";
 import { clockLike, clockOf, dateOf, remainderOf } from "./read/whole.ts";
@@ -165,6 +166,8 @@ export function compareMath(
   if (bare(gold.text) === bare(answer.text)) return EQUAL;
   if (gold.readings.some(({ node }) => isWrittenSo(node, answer.text))) return EQUAL;
   if (isAnagram(gold.text, answer.text)) return undecided("it is a word of the same letters, or their product");
+  const [one, other] = [subscripted(gold, answer.text), subscripted(answer, gold.text)];
+  if (one !== gold || other !== answer) return compareMath(one, other, budget, problem);
   const asked = askedIn(problem);
   const seed = `${gold.text}\n${answer.text}`;
   let found: Verdict = EQUAL;
@@ -173,6 +176,21 @@ export function compareMath(
     if (found.kind === "equal") break;
   }
   return found;
+}
+
+/** Longer texts hold more than a recurrence. */
+const SEQUENCE_LENGTH_MAX = 400;
+const ARGUMENT = /(?<![A-Za-z\\_])([A-Za-hlo-z])\s?\(\s?([nmkij](?:\s?[+-]\s?\d{1,4})?|\d{1,4})\s?\)/g;
+
+/** An answer with a(n) as a_{n}, where the letter has subscripts in the other text alone. */
+function subscripted(answer: MathAnswer, other: string): MathAnswer {
+  if (answer.text.length > SEQUENCE_LENGTH_MAX || !other.includes("_")) return answer;
+  const has = (text: string, letter: string): boolean => new RegExp(`(?<![A-Za-z\\\\^])${letter}_`).test(text);
+  const text = answer.text.replace(ARGUMENT, (written, letter: string, index: string) =>
+    has(other, letter) && !has(answer.text, letter) ? `${letter}_{${index}}` : written,
+  );
+  const read = text === answer.text ? undefined : readMath(text);
+  return read?.kind === "answer" ? read.answer : answer;
 }
 
 /** Without a base "log" is natural to some and decadic to others, in all of an answer alike; beside "ln" it is decadic. */
@@ -257,7 +275,10 @@ function digitsIn(node: Node): string {
   return parts.map((part) => (part.kind === "number" && part.digits) || show(part)).join(":");
 }
 
-/** "10:30" is a time or a ratio: beside a time it is a time, and beside a ratio of the same value it cannot be told. */
+/**
+ * "10:30" is a time or a ratio: beside a time it is a time, and beside a ratio of the same value it is what the problem asks
+ * for. Where the problem does not say it, a ratio in lowest terms, such as 7:12, is one beside what cannot be a time.
+ */
 function compareTimes(golds: readonly Reading[], answers: readonly Reading[], state: State): Verdict | undefined {
   const isTime = ({ node }: Reading): boolean => node.kind === "clock";
   const [left, right] = [golds.find(isTime), answers.find(isTime)];
@@ -268,8 +289,19 @@ function compareTimes(golds: readonly Reading[], answers: readonly Reading[], st
   const [theirs, given] = [others(golds), others(answers)];
   const isSame = theirs.some((one) => given.some((other) => isWrittenIn(one.node, other.node)));
   const ratios = theirs.length > 0 && given.length > 0 ? compareReadings(theirs, given, state) : undefined;
-  if (ratios?.kind === "equal") return isSame ? EQUAL : undecided("it is a time or a ratio");
-  return times ?? ratios ?? different("it is another kind of thing");
+  if (ratios?.kind !== "equal") return times ?? ratios ?? different("it is another kind of thing");
+  const isTold = state.asked.colon === "ratio" || (times === undefined && (left ? theirs : given).some(isLowest));
+  if (left !== undefined && state.asked.colon === "time" && !isSame) return different("a time is expected");
+  return isSame || isTold ? EQUAL : undecided("it is a time or a ratio");
+}
+
+/** Whether a ratio is of whole numbers without a common divisor, and none begins with a 0. */
+function isLowest({ node }: Reading): boolean {
+  const parts = node.kind === "ratio" ? node.parts : [];
+  const numbers = parts.flatMap((part) =>
+    part.kind === "number" && /^[1-9]/.test(part.digits ?? "") ? [part.value.num] : [],
+  );
+  return numbers.length > 1 && numbers.length === parts.length && numbers.reduce(gcd) === 1n;
 }
 
 /** Behind a new line or another formula's dollar something else begins. */

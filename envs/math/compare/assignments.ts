@@ -111,7 +111,11 @@ const nodeOf = ({ node }: { readonly node: Node }): Node => node;
 function compareNames(left: Node, right: Node, isSame: boolean): boolean {
   if (isSame || left.kind === "text" || right.kind === "text") return true;
   // "sin x" is something, and no other name for it.
-  if ([left, right].some((name) => name.kind === "ratio" || (name.kind === "call" && !/^[fg]/.test(name.name))))
+  if (
+    [left, right].some(
+      (name) => name.kind === "ratio" || (name.kind === "call" && !/^\p{L}(?:['_⁻]|$)/u.test(name.name)),
+    )
+  )
     return false;
   // x = 5 says nothing of f(x).
   if (isArgument(left, right) || isArgument(right, left)) return false;

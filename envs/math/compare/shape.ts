@@ -92,7 +92,7 @@ function isNamedCall({ name, args }: Extract<Node, { kind: "call" }>): boolean {
   if (name === "lim") return true;
   if (name === "sin" || name === "cos" || name === "tan") return args.every(isName);
   if (name === "abs") return args.every((argument) => isName(argument) && /[A-Z⃗ˆ˜]/u.test(show(argument)));
-  return /^(?:[fg](?:['_⁻]|$)|det$)/u.test(name) && args.every((argument) => argument.kind !== "relation");
+  return /^(?:\p{L}(?:['_⁻]|$)|det$)/u.test(name) && args.every((argument) => argument.kind !== "relation");
 }
 
 /** Whether a node only names something: x, f(x), P(x), "Area", AB. */

@@ -10,6 +10,8 @@ export interface Asked {
   readonly pair: "point" | "interval" | undefined;
   /** Whether the problem asks for an approximation. */
   readonly isApproximate: boolean;
+  /** What the 7:12 of an answer is; undefined: the problem does not say it. */
+  readonly colon: "time" | "ratio" | undefined;
   /** The bases of numerals that the problem names. */
   readonly bases: ReadonlySet<number>;
   /** Whether a letter stands by itself in the problem. */
@@ -88,6 +90,10 @@ function pairOf(text: string, tuples: readonly Tuple[]): Asked["pair"] {
 const APPROXIMATE =
   /approx|estimat|\bround|nearest|decimal place|significant|about how|roughly|closest to|近似|大约|估计|精确到|保留/i;
 
+const RATIO = /\bratio|proportion|\bodds\b|\bscale\b|probabilit|之比|比例|比值|比为/i;
+const TIME =
+  /what time|\bwhen (?:will|does|did|do|is|was|should)\b|o['’]clock|\b\d{1,2}(?::\d\d)?\s?[ap]\.?m\b|\b[ap]\.m\.|\bnoon\b|midnight|time of day|几点|几时|时刻/i;
+
 const BASES: Readonly<Record<string, number>> = { binary: 2, ternary: 3, octal: 8, hexadecimal: 16 };
 const BASE =
   /\b(?:base|radix)[\s$~-]{0,4}\{?(\d{1,2}|[a-z]{3,9})|\d_\{?(\d{1,2})(?!\d)|\b(binary|ternary|octal|hexadecimal)\b/gi;
@@ -109,6 +115,7 @@ export function askedIn(problem: string): Asked {
     unknowns: unknownsIn(text, tuples),
     pair: pairOf(text, tuples),
     isApproximate: APPROXIMATE.test(text),
+    colon: RATIO.test(text) ? "ratio" : TIME.test(text) ? "time" : undefined,
     bases: basesIn(text),
     names: (name) => letters.has(name),
   };

@@ -54,9 +54,20 @@ const LETTER = new RegExp(
   "g",
 );
 
+/** Numbers and bullets before the lines of a list; a bullet before a digit may be a minus. */
+const ITEM = /^\s{0,8}(?:[-*•](?=\s{1,8}[^\d\s])|\d{1,2}[.)](?=\s))\s{1,8}/;
+
+function withoutBullets(text: string): string {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  // The star of the first line may be taken for a sign of bold.
+  const isList =
+    lines.length > 1 && lines.every((line, i) => ITEM.test(line) || (i === 0 && /^\s*\*/m.test(lines[1] as string)));
+  return isList ? lines.map((line) => line.replace(ITEM, "")).join("\n") : text;
+}
+
 /** The text in Latin script and in the spellings that are read: １２（， is 12(,, 𝑥 is x, and USD 5 is \$5. */
 export function respelled(text: string): string {
-  return text
+  return withoutBullets(text)
     .replace(/[\u{1d400}-\u{1d7ff}﹣]/gu, (letter) => letter.normalize("NFKC"))
     .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(narrow(wide.charCodeAt(0))))
     .replace(/(?:\d\u0305)+/g, (digits) => `\\overline{${digits.replaceAll("\u0305", "")}}`)

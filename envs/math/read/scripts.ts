@@ -33,6 +33,29 @@ export function readName(cursor: Cursor, letters: string, run?: string): Node {
   return run === undefined ? symbol(name) : { kind: "symbol", name, run };
 }
 
+/** Letters that number: a(n) = 2n is a_n = 2n. */
+const INDICES = "nmkij";
+
+/** The F(x, y) of "F(x, y) = x + y" and the a(n) of "a(n) = 2n", at the start of an item; undefined: it is none. */
+export function readDefined(cursor: Cursor): Node | undefined {
+  const [head, bracket] = [peek(cursor), peek(cursor, 1)];
+  if (head?.kind !== "name" || head.run !== undefined || !isAt(cursor, "(", 1) || bracket?.space === true)
+    return undefined;
+  const args: Node[] = [];
+  let ahead = 2;
+  for (let token = peek(cursor, ahead); token?.kind === "name"; token = peek(cursor, ahead)) {
+    args.push(symbol(token.text));
+    ahead += isAt(cursor, ",", ahead + 1) ? 2 : 1;
+  }
+  const [only, ...others] = args;
+  if (only?.kind !== "symbol" || !isAt(cursor, ")", ahead) || !isAt(cursor, "=", ahead + 1)) return undefined;
+  const isSequence = others.length === 0 && INDICES.includes(only.name) && !/[fg]/.test(head.text);
+  // P(x) and P(A) are read as products, which name what they are of, too.
+  if (others.length === 0 && !isSequence && /[A-Zuvyhpqrwzfg]/.test(head.text)) return undefined;
+  cursor.at += ahead + 1;
+  return isSequence ? symbol(`${head.text}_${only.name}`) : { kind: "call", name: head.text, args };
+}
+
 /** f^{-1}(x) */
 function isInverse(cursor: Cursor): boolean {
   const one = peek(cursor, 3);

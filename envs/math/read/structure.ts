@@ -14,7 +14,7 @@ import { readBraces } from "./groups.ts";
 import { isNumberSet } from "./names.ts";
 import { readWords } from "./phrases.ts";
 import { joinedUnits, readRemark, readUnit, startsRemark, startsTo } from "./unit.ts";
-import { readSetBehind } from "./scripts.ts";
+import { readDefined, readSetBehind } from "./scripts.ts";
 
 /** Of a list; things in any order are compared with each other. */
 const ITEMS_MAX = 100;
@@ -83,15 +83,19 @@ function readListed(cursor: Cursor): Node {
 /** What joins items as it is written. */
 type Joined = Joiner | ";";
 
-/** "x = 2, y = 3 or x = 3, y = 2": commas bind closer where what an "or" or a ";" joins gives values to the same names. */
+/**
+ * "x = 2, y = 3 or x = 3, y = 2", and the same in lines or brackets: commas bind closer where each of the parts that "or",
+ * ";" or "and" joins gives values to the same names.
+ */
 function casesOf(items: readonly Node[], joiners: readonly Joined[]): readonly Node[] | undefined {
-  const outer = joiners.includes("or") ? "or" : ";";
-  if (!joiners.includes(outer)) return undefined;
-  const cases: Node[][] = [[]];
-  for (const [i, item] of items.entries()) {
+  const outer = (["or", ";", "and"] as const).find((each) => joiners.includes(each));
+  const bracketed = items.flatMap((item) => (item.kind === "bracket" && item.open === "(" ? [[...item.items]] : []));
+  const cases: Node[][] = bracketed.length === items.length ? bracketed : [[]];
+  for (const [i, item] of (bracketed.length === items.length ? [] : items).entries()) {
     if (i > 0 && joiners[i - 1] === outer) cases.push([]);
     (cases.at(-1) as Node[]).push(item);
   }
+  if (cases.length < 2) return undefined;
   const names = cases.map((each) => each.map(namedBy).sort().join(" "));
   const areAlike = names.every((each) => each === names[0] && /^\S+(?: \S+)+$/.test(each));
   return areAlike ? cases.map((each): Node => ({ kind: "list", joiner: "and", items: each })) : undefined;
@@ -138,11 +142,11 @@ function startsAfresh(cursor: Cursor): boolean {
 /** A comma and an "and" after it are one. */
 function acceptJoiner(cursor: Cursor): Joined | undefined {
   let joiner: Joined | undefined;
-  if (accept(cursor, ",") || accept(cursor, "\\\\")) joiner = ",";
-  else if (accept(cursor, ";")) joiner = ";";
+  if (accept(cursor, ",")) joiner = startsAfresh(cursor) ? ";" : ",";
+  else if (accept(cursor, ";") || accept(cursor, "\\\\")) joiner = ";";
   if (accept(cursor, "and") || accept(cursor, "&")) return "and";
   if (accept(cursor, "or")) return "or";
-  if (joiner === undefined && startsAfresh(cursor)) return ",";
+  if (joiner === undefined && startsAfresh(cursor)) return ";";
   return joiner ?? (startsCondition(cursor) || startsRemark(cursor) ? "," : undefined);
 }
 
@@ -176,7 +180,7 @@ function readModulus(cursor: Cursor): Node {
 
 /** Things with relations between them. */
 export function readRelation(cursor: Cursor): Node {
-  const parts = [readSets(cursor)];
+  const parts = [readDefined(cursor) ?? readSets(cursor)];
   const operators: Relation[] = [];
   for (;;) {
     // "x &= 5", where equations stand below each other.
