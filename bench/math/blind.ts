@@ -12,7 +12,7 @@ import type { SyncEnvironment } from "../../envs/environment.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
 import { type ResolvedScheme, resolveScheme } from "../../envs/reward/schemes.ts";
 import { score } from "../../envs/score.ts";
-import { classes } from "./blind/draws.ts";
+import { classes } from "./blind/classes.ts";
 import { type Pair, pairsOf } from "./blind/write.ts";
 
 const REFUSED_SHARE_MAX = 0.005;

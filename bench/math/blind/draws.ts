@@ -1,32 +1,32 @@
-/** The classes of generated pairs: each with its template in classes.txt, and what it draws. */
+/** Draws of the values that the templates of classes.txt name. */
 import type { Rng } from "../../../envs/lib/rng.ts";
-import { type Draw, signed, type Values } from "./write.ts";
+import { signed, type Values } from "./write.ts";
 
 const raw = String.raw;
-const gcd = (a: number, b: number): number => (b === 0 ? Math.abs(a) : gcd(b, a % b));
+export const gcd = (a: number, b: number): number => (b === 0 ? Math.abs(a) : gcd(b, a % b));
 
 /** Distinct whole numbers in [min, max] without 0, by names that blanks separate. */
-function ints(rng: Rng, names: string, min: number, max: number): Record<string, number> {
+export function ints(rng: Rng, names: string, min: number, max: number): Record<string, number> {
   const all = Array.from({ length: max - min + 1 }, (_, i) => min + i).filter((value) => value !== 0);
   const drawn = rng.shuffle(all);
   return Object.fromEntries(names.split(" ").map((name, i) => [name, drawn[i] as number]));
 }
 
 /** The same in ascending order. */
-function ascending(rng: Rng, names: string, min: number, max: number): Record<string, number> {
+export function ascending(rng: Rng, names: string, min: number, max: number): Record<string, number> {
   const drawn = ints(rng, names, min, max);
   const sorted = Object.values(drawn).sort((a, b) => a - b);
   return Object.fromEntries(Object.keys(drawn).map((name, i) => [name, sorted[i] as number]));
 }
 
 /** One of the choices, which "|" separates, its words by the names. */
-function words(rng: Rng, names: string, choices: string): Record<string, string> {
+export function words(rng: Rng, names: string, choices: string): Record<string, string> {
   const chosen = rng.pick(choices.split("|")).split(",");
   return Object.fromEntries(names.split(" ").map((name, i) => [name, chosen[i] ?? ""]));
 }
 
 /** A fraction in lowest terms, in LaTeX. */
-function frac(p: number, q: number): string {
+export function frac(p: number, q: number): string {
   const [n, d] = [p / gcd(p, q), q / gcd(p, q)];
   return d === 1 ? `${n}` : `${n < 0 ? "-" : ""}\\frac{${Math.abs(n)}}{${d}}`;
 }
@@ -44,21 +44,21 @@ function equations(rng: Rng, solution: Values): string {
   return rows.map(equation).join(", ");
 }
 
-const PAIRS = raw`x,y|a,b|p,q|m,n|u,v|s,t|c,d|A,B|\alpha,\beta|x_1,x_2`;
+export const PAIRS = raw`x,y|a,b|p,q|m,n|u,v|s,t|c,d|A,B|\alpha,\beta|x_1,x_2`;
 const ASKS = [
   "Solve the system ‹system›. Give the answer as an ordered pair $(‹u›,‹v›)$.",
   "Find the ordered pair $(‹u›,‹v›)$ such that ‹system›.",
   "What is $(‹u›,‹v›)$ if ‹system›?",
 ];
 /** Questions that name no tuple, so that its order is that of the text. */
-const LOOSE_ASKS = [
+export const LOOSE_ASKS = [
   ...ASKS,
   "Solve for $‹u›$ and $‹v›$: ‹system›.",
   "Determine the values of $‹u›$ and $‹v›$ if ‹system›.",
 ];
 
 /** A point; its gold is a tuple, or named values. */
-function point(rng: Rng, gold: "tuple" | "named", names = PAIRS, ask = rng.pick(ASKS)): Values {
+export function point(rng: Rng, gold: "tuple" | "named", names = PAIRS, ask = rng.pick(ASKS)): Values {
   const { u = "", v = "" } = words(rng, "u v", names);
   const { x = 0, y = 0 } = ints(rng, "x y", -9, 9);
   const [tuple, named] = ["(‹x›, ‹y›)", "‹u› = ‹x›, ‹v› = ‹y›¦‹v› = ‹y›, ‹u› = ‹x›"];
@@ -79,7 +79,7 @@ function point(rng: Rng, gold: "tuple" | "named", names = PAIRS, ask = rng.pick(
   };
 }
 
-function triple(rng: Rng, gold: "tuple" | "named"): Values {
+export function triple(rng: Rng, gold: "tuple" | "named"): Values {
   const names = words(rng, "u v w", "x,y,z|a,b,c|p,q,r|u,v,w");
   const values = ints(rng, "x y z", -9, 9);
   const [tuple, named] = ["(‹x›, ‹y›, ‹z›)", "‹u› = ‹x›, ‹v› = ‹y›, ‹w› = ‹z›¦‹w› = ‹z›, ‹u› = ‹x›, ‹v› = ‹y›"];
@@ -89,7 +89,7 @@ function triple(rng: Rng, gold: "tuple" | "named"): Values {
 }
 
 /** An interval with its brackets, in a problem that asks for one. */
-function interval(
+export function interval(
   rng: Rng,
   brackets: string,
   ask: string,
@@ -106,7 +106,7 @@ function interval(
   return { ...range, ...words(rng, "x", names), ask, l, r, la, lb, lx, ga, gb, others: others.join("¦") };
 }
 
-function ray(rng: Rng): Values {
+export function ray(rng: Rng): Values {
   const [isUp, isClosed] = [rng.int(0, 1) === 1, rng.int(0, 1) === 1];
   const sign = (up: boolean, closed: boolean) => (up ? (closed ? raw`\ge` : ">") : closed ? raw`\le` : "<");
   const from = (up: boolean, closed: boolean, end = "‹a›") =>
@@ -116,7 +116,7 @@ function ray(rng: Rng): Values {
   return { ...ints(rng, "a b", -15, 15), ...signs, ...rays, moved: from(isUp, isClosed, "‹b›") };
 }
 
-function roots(rng: Rng, count: 2 | 3): Values {
+export function roots(rng: Rng, count: 2 | 3): Values {
   const drawn = ascending(rng, count === 2 ? "a b" : "a b c", -12, 12);
   const all = Object.values(drawn);
   const [mixed, off] = [rng.shuffle(all), all.map((root, i) => (i === 0 ? root - 1 : root))];
@@ -139,16 +139,16 @@ function roots(rng: Rng, count: 2 | 3): Values {
   return { ...drawn, ...joined, ...bare, indexed, poly, offOr: off.map((root) => `x = ${root}`).join(" or ") };
 }
 
-const LETTERS = "P,t|y,x|N,t|V,h|Q,s";
+export const LETTERS = "P,t|y,x|N,t|V,h|Q,s";
 
-function rate(rng: Rng, order: 1 | 2): Values {
+export function rate(rng: Rng, order: 1 | 2): Values {
   const derivative = (d: string, n: string) => raw`\frac{${d}${n}‹P›}{${d}‹t›${n}}`;
   const [two, nth, other] = order === 1 ? ["", "", "^2"] : ["^2", "second ", ""];
   const shown = { D: derivative("d", two), upright: derivative(raw`\mathrm{d}`, two), otherD: derivative("d", other) };
   return { ...words(rng, "P t", LETTERS), c: rng.int(2, 12), two, nth, ...shown, flat: `d${two}‹P›/d‹t›${two}` };
 }
 
-function differentiated(rng: Rng, isApplied: boolean): Values {
+export function differentiated(rng: Rng, isApplied: boolean): Values {
   const applied = raw`\frac{d}{d‹x›} ‹x›^{‹n›}¦\frac{d}{d‹x›}\left(‹x›^{‹n›}\right)¦\frac{\mathrm{d}}{\mathrm{d}‹x›} ‹x›^{‹n›}`;
   const value = raw`‹n›‹x›^{‹n-1›}`;
   const told = raw`f'(‹x›) = ${value}¦\frac{d}{d‹x›}\left(‹x›^{‹n›}\right) = ${value}¦\frac{df}{d‹x›} = ${value}¦‹n› \cdot ‹x›^{‹n-1›}`;
@@ -156,7 +156,7 @@ function differentiated(rng: Rng, isApplied: boolean): Values {
 }
 
 /** Residues that are not their own negatives, so that a wrong sign is wrong. */
-function residue(rng: Rng, gold: "congruence" | "family"): Values | undefined {
+export function residue(rng: Rng, gold: "congruence" | "family"): Values | undefined {
   const m = rng.int(3, 15);
   const [r, a] = [rng.int(1, m - 1), rng.int(2, 11)];
   if (gcd(a, m) > 1 || 2 * r === m) return undefined;
@@ -168,7 +168,7 @@ function residue(rng: Rng, gold: "congruence" | "family"): Values | undefined {
   return { m, r, a, ar: (a * r) % m, n: rng.pick(["n", "x", "m"]), k: rng.pick(["k", "t", "j"]), golds, also };
 }
 
-function overline(rng: Rng, isOdd: boolean): Values {
+export function overline(rng: Rng, isOdd: boolean): Values {
   const { z = "", w = "" } = words(rng, "z w", "z,w|w,u|a,b");
   const line = (text: string, count: number): string => (count === 0 ? text : raw`\overline{${line(text, count - 1)}}`);
   const [plain = "", bare = "", apart = "", half = ""] = rng.pick([
@@ -186,7 +186,7 @@ function overline(rng: Rng, isOdd: boolean): Values {
 const TIMES =
   "hours,h,hr,minutes,min,min,60|minutes,min,min,seconds,s,sec,60|days,days,days,hours,h,hr,24|weeks,weeks,weeks,days,days,days,7|years,years,years,months,months,months,12";
 
-function duration(rng: Rng): Values | undefined {
+export function duration(rng: Rng): Values | undefined {
   const units = words(rng, "big b b2 small s s2 ratio", TIMES);
   const ratio = Number(units["ratio"]);
   const [h, m] = [rng.int(2, 30), rng.int(2, ratio - 2)];
@@ -194,7 +194,7 @@ function duration(rng: Rng): Values | undefined {
   return { ...units, h, m, total: h * ratio + m, part: frac(m, ratio), improper: frac(h * ratio + m, ratio) };
 }
 
-function time(rng: Rng): Values | undefined {
+export function time(rng: Rng): Values | undefined {
   const [h, m] = [rng.int(2, 10), rng.int(11, 58)];
   const noon = rng.pick([["a.m.", "AM", "PM", "", `${h + 12}:${m}`], ["p.m.", "PM", "AM", `${h + 12}:${m}`, ""]] as const); // prettier-ignore
   return h === m
@@ -202,10 +202,10 @@ function time(rng: Rng): Values | undefined {
     : { h, m, half: noon[0], HALF: noon[1], OTHER: noon[2], late: noon[3], wrongLate: noon[4] };
 }
 
-const QUOTIENTS =
+export const QUOTIENTS =
   "mi,h,,miles per hour,mph,1,^2|km,h,,kilometers per hour,km/h,1,^2|m,s,,meters per second,m/s,1,^2|m,s,^2,meters per second squared,m/s²,2,|ft,s,,feet per second,ft/s,1,^2|ft,s,^2,feet per second squared,ft/s²,2,|g,cm,^3,grams per cubic centimeter,g/cm³,3,^2|kg,m,^3,kilograms per cubic meter,kg/m³,3,^2|km,s,,kilometers per second,km/s,1,^2|L,min,,liters per minute,L/min,1,^2|N,m,^2,newtons per square meter,N/m²,2,|mol,L,,moles per liter,mol/L,1,^2|mi,gal,,miles per gallon,mpg,1,^2|m,min,,meters per minute,m/min,1,^2";
 
-function product(rng: Rng): Values {
+export function product(rng: Rng): Values {
   const { a = "", b = "", c = "" } = words(rng, "a b c", "kg,m,s|N,m|kW,h|N,s");
   const top = raw`\text{${a}}\cdot\text{${b}}`;
   const [per, stacked] = c === "" ? ["", top] : [`/${c}`, raw`\frac{${top}}{\text{${c}}}`];
@@ -213,7 +213,7 @@ function product(rng: Rng): Values {
   return { a, b, per, stacked, dotted, thin, v: rng.int(2, 300), unit: `${a}·${b}${per}` };
 }
 
-function money(rng: Rng): Values {
+export function money(rng: Rng): Values {
   const all = ["\\$,USD,dollars,cents", "€,EUR,euros,cents", "£,GBP,pounds,pence", "₹,INR,rupees,paise"];
   const [one = "", two = ""] = rng.shuffle(all);
   const [a, b] = [rng.pick([rng.int(2, 999), rng.int(1000, 9999)]), rng.int(10, 98)];
@@ -222,7 +222,7 @@ function money(rng: Rng): Values {
   return { a, b, ...shown, ...words(rng, "sign code words small", one), ...words(rng, "sign2 code2 words2", two) };
 }
 
-function repeating(rng: Rng): Values | undefined {
+export function repeating(rng: Rng): Values | undefined {
   const period = rng.pick([2, 2, 3, 3, 6]);
   const d = `${rng.int(1, 10 ** period - 2)}`.padStart(period, "0");
   // A period that is a shorter one repeated would make some wrong answers right.
@@ -247,7 +247,7 @@ function repeating(rng: Rng): Values | undefined {
   };
 }
 
-function sum(rng: Rng, isProduct: boolean): Values {
+export function sum(rng: Rng, isProduct: boolean): Values {
   const { c = 1 } = ints(rng, "c", 1, 9);
   const [a, b, k] = [rng.int(1, 3), rng.int(4, isProduct ? 6 : 20), rng.pick(["k", "n", "j"])];
   const values = Array.from({ length: b - a + 1 }, (_, i) => (isProduct ? a + i + c : (a + i) ** 2 + c));
@@ -255,140 +255,3 @@ function sum(rng: Rng, isProduct: boolean): Values {
   const value = values.reduce((one, other) => (isProduct ? one * other : one + other));
   return { a, b, k, op, words: word, term: `(${k}${power}+${c})`, iterm: `(i${power}+${c})`, value };
 }
-
-const HEDGES = "about|around|roughly|approximately|maybe|probably|perhaps|nearly|almost";
-const BOUNDS = "at least|at most|more than|less than|close to|not|over|under|just over";
-const NUMERALS = ["two", "three", "four", "five", "six", "seven", "eight", "nine"];
-
-/** Inequalities whose solution is the interval between two ends. */
-const [strict, loose] = ["<", raw`\le`].map((sign) => [
-  `Solve $(‹x›‹+-a›)(‹x›‹+-b›) ${sign} 0$ for real $‹x›$. Use interval notation.`,
-  `For which real $‹x›$ is $|2‹x›‹+-a-b›| ${sign} ‹b-a›$?`,
-  sign === "<"
-    ? raw`Find the domain of $f(‹x›)=\ln((‹x›‹+-a›)(‹b›-‹x›))$.`
-    : raw`Find the domain of $f(‹x›)=\sqrt{(‹x›‹+-a›)(‹b›-‹x›)}$.`,
-]) as [string[], string[]];
-
-/** Each class with the name of its template, a line each where that is enough. */
-// prettier-ignore
-export const classes: Readonly<Record<string, readonly [template: string, draw: Draw]>> = {
-  "point: two unknowns in order": ["point", (rng) => point(rng, "tuple", PAIRS, rng.pick(LOOSE_ASKS))],
-  "point: order of the text reversed": ["point", (rng) => point(rng, "tuple", "y,x|b,a|q,p|n,m|v,u|t,s|d,c")],
-  "point: slope and intercept": ["point", (rng) => point(rng, "tuple", "m,b", "A line $y=mx+b$ has ‹system›. Find $(m,b)$.")],
-  "point: where lines meet": ["point", (rng) => point(rng, "tuple", "x,y", "At which point do the lines ‹system› intersect?")],
-  "system: two named values": ["point", (rng) => point(rng, "named", PAIRS, rng.pick(LOOSE_ASKS))],
-  "point: three unknowns": ["triple", (rng) => triple(rng, "tuple")],
-  "system: three named values": ["triple", (rng) => triple(rng, "named")],
-  "point: fractions": ["fractions", (rng) => {
-    const { p = 1, r = 1 } = ints(rng, "p r", -9, 9);
-    const [x, y] = [frac(p, 4), frac(r, 5)];
-    return x === y ? undefined : { p, r, x, y, x4: p / 4, y5: r / 5 };
-  }],
-  "point, not an interval": ["midpoint", (rng) => ascending(rng, "a b", -12, 12)],
-  "interval: open": ["interval", (rng) => interval(rng, "()", rng.pick(strict))],
-  "interval: open, halves": ["interval", (rng) => {
-    const { a = 0, b = 0 } = ascending(rng, "a b", -25, 25);
-    return interval(rng, "()", rng.pick(strict), "x", { a: a / 2, b: b / 2 });
-  }],
-  "interval: closed, whole ends": ["interval", (rng) => interval(rng, "[]", rng.pick(loose), "x|t|k")],
-  "interval: domain, closed left": ["interval", (rng) => interval(rng, "[)", raw`Find the domain of $f(x)=\sqrt{\frac{x‹+-a›}{‹b›-x}}$.`, "x")],
-  "interval: domain, closed right": ["interval", (rng) => interval(rng, "(]", raw`Find the domain of $f(x)=\sqrt{\frac{‹b›-x}{x‹+-a›}}$.`, "x")],
-  "interval: range": ["interval", (rng) => {
-    const [k, c] = [rng.int(2, 9), rng.int(-9, 9)];
-    return interval(rng, "[]", raw`Find the range of the function $y=${k}\sin x${signed(c)}$.`, "y", { a: c - k, b: c + k });
-  }],
-  "interval: ray": ["ray", ray],
-  "interval: union of two rays": ["union", (rng) => {
-    const signs = "(,),<,>,[,],\\le,\\ge|[,],\\le,\\ge,(,),<,>";
-    return { ...ascending(rng, "a b", -12, 12), ...words(rng, "l r lt gt nl nr nlt ngt", signs) };
-  }],
-  "set: two roots": ["roots", (rng) => roots(rng, 2)],
-  "set: three roots": ["roots", (rng) => roots(rng, 3)],
-  "set: plus and minus": ["square", (rng) => ints(rng, "n", 2, 60)],
-  "set: pairs, joined in many ways": ["pairs", (rng) => ({ ...ints(rng, "x y z w", -9, 9), p: "(‹x›, ‹y›)", q: "(‹z›, ‹w›)" })],
-  "set: all but one number": ["punctured", (rng) => ({ ...ints(rng, "a", -20, 20), c: rng.int(1, 9) })],
-  "set: empty": ["empty", (rng) => ints(rng, "n", 2, 60)],
-  "operator: first derivative in an equation": ["rate", (rng) => rate(rng, 1)],
-  "operator: second derivative in an equation": ["rate", (rng) => rate(rng, 2)],
-  "operator: d as a symbol": ["symbol", (rng) => ({ ...words(rng, "P t", LETTERS), d: "d", s: "d", words: "the derivative" })],
-  "operator: ∂ as a symbol": ["symbol", (rng) => ({ ...words(rng, "P t", LETTERS), d: raw`\partial `, s: "∂", words: "the partial derivative" })],
-  "operator: Δ as a symbol": ["symbol", (rng) => ({ ...words(rng, "P t", LETTERS), d: raw`\Delta `, s: "Δ", words: "the quotient of the changes" })],
-  "operator: a quotient is no derivative": ["quotient", (rng) => ({ ...words(rng, "P t", LETTERS), c: rng.int(2, 30) })],
-  "operator: partial differential equation": ["partial", (rng) => {
-    const derivative = (n: string, by: string) => raw`\frac{\partial${n} ‹u›}{\partial ‹${by}›${n}}`;
-    const all = { ut: derivative("", "t"), ux: derivative("", "x"), utt: derivative("^2", "t"), uxx: derivative("^2", "x") };
-    return { ...words(rng, "u t x", "u,t,x|T,t,x|w,s,y"), ...all, c: rng.int(2, 12) };
-  }],
-  "operator: Δ in an equation": ["delta", (rng) => ({ ...words(rng, "E m T", "E,m,T|Q,n,V|U,q,s"), c: rng.int(2, 12) })],
-  "operator: ∇": ["nabla", (rng) => ({ ...words(rng, "f g", "f,g|u,v|h,p"), c: rng.int(2, 12) })],
-  "operator: a derivative with its value": ["differentiated", (rng) => differentiated(rng, false)],
-  "operator: d/dx applied to a power": ["differentiated", (rng) => differentiated(rng, true)],
-  "operator: d as a letter": ["letters", (rng) => ({ c: rng.pick([3, 5, 7, 9, 11, 13, 15]) })],
-  "operator: Δ as a letter": ["discriminant", (rng) => {
-    const { a = 1, b = 1 } = ints(rng, "a b", -9, 9);
-    return { a, b, value: (2 * a + 1) ** 2 - 4 * b };
-  }],
-  "operator: a differential": ["differential", (rng) => ints(rng, "c", 1, 30)],
-  "congruence: gold as a congruence": ["residue", (rng) => residue(rng, "congruence")],
-  "congruence: gold as a family": ["residue", (rng) => residue(rng, "family")],
-  "congruence: two residues": ["residues", (rng) => {
-    const m = rng.int(5, 15);
-    const { r = 1, s = 2 } = ints(rng, "r s", 1, m - 1);
-    return (r + s) % m === 0 || 2 * r === m || 2 * s === m ? undefined : { m, r, s };
-  }],
-  "family: periodic solutions": ["periodic", (rng) => {
-    const { p = "", q = "" } = words(rng, "p q", ",4|,3|,6|3,4|2,3|5,6");
-    return { t: raw`\frac{${p}\pi}{${q}}`, k: rng.pick(["k", "n", "m"]) };
-  }],
-  "function: linear": ["function", (rng) => ({ ...ints(rng, "a b", 2, 9), ...words(rng, "f s", "f,t|g,u|h,t") })],
-  "function: constant": ["constant", (rng) => ({ ...ints(rng, "a b", 2, 60), f: rng.pick(["f", "g", "h"]) })],
-  "function: inverse": ["inverse", (rng) => ints(rng, "a b", 2, 9)],
-  "function: two arguments": ["surface", (rng) => ({ ...ints(rng, "a b", 2, 9), f: rng.pick(["F", "f", "G"]) })],
-  "overline: one is left": ["overline", (rng) => overline(rng, true)],
-  "overline: none is left": ["overline", (rng) => overline(rng, false)],
-  "base: a number written in it": ["base", (rng) => {
-    const b = rng.pick([2, 3, 4, 5, 6, 7, 8, 9, 16]);
-    const n = rng.int(b * b, 60 * b);
-    const [digits, other] = [n, n + 1].map((value) => value.toString(b).toUpperCase()) as [string, string];
-    return { n, b, digits, other, short: b < 10 ? "‹digits›_‹b›" : "", word: NUMERALS[b - 2] ?? "sixteen" };
-  }],
-  "base: decimal gold": ["decimal", (rng) => {
-    const n = rng.int(10, 300);
-    const b = Math.max(...`${n}`.split("").map(Number)) + rng.pick([1, 2, 3, 9]);
-    return b === 10 || b === 8 ? undefined : { n, b };
-  }],
-  "hedge around a number": ["hedge", (rng) => ({ ...ints(rng, "n", 3, 400), ...words(rng, "item", "apples|coins|pages"), ...words(rng, "about", HEDGES), ...words(rng, "bound", BOUNDS) })],
-  "duration: two units": ["duration", duration],
-  "ratio that looks like a time": ["ratio", (rng) => {
-    const [p, q, k] = [rng.int(2, 23), rng.int(11, 59), rng.int(2, 6)];
-    return gcd(p, q) > 1 ? undefined : { p, q, k };
-  }],
-  "ratio of three": ["ratio of three", (rng) => {
-    const { a = 1, b = 1, c = 1 } = ints(rng, "a b c", 2, 30);
-    return gcd(gcd(a, b), c) > 1 ? undefined : { a, b, c };
-  }],
-  "time of day": ["time", time],
-  "time of the 24-hour clock": ["clock", (rng) => ({ h: rng.int(14, 22), m: rng.int(25, 58) })],
-  "unit: a quotient": ["quotient unit", (rng) => ({ ...words(rng, "a b p words short e q", QUOTIENTS), v: rng.pick([rng.int(2, 120), `${rng.int(1, 30)}.${rng.int(1, 9)}`]) })],
-  "unit: a product": ["product unit", product],
-  "money: signs, codes and words": ["money", money],
-  "decimal: repeating, period of two or more": ["repeating", repeating],
-  "feet and inches": ["feet", (rng) => {
-    const [f, i] = [rng.int(3, 19), rng.int(2, 10)];
-    return f === i ? undefined : { f, i };
-  }],
-  "mixed number with a unit": ["mixed", (rng) => {
-    const [w, q] = [rng.int(2, 30), rng.int(2, 9)];
-    const p = rng.int(1, q - 1);
-    const units = "min,minutes,h|h,hours,min|mi,miles,km|cm,centimeters,m|kg,kilograms,g|ft,feet,in";
-    return gcd(p, q) > 1 ? undefined : { w, p, q, point: [3, 6, 7, 9].includes(q) ? "" : `${w + p / q} ‹words›`, ...words(rng, "unit words other", units) };
-  }],
-  "sequence: general term": ["term", (rng) => ints(rng, "a b", 2, 12)],
-  "sequence: geometric": ["geometric", (rng) => ints(rng, "a b", 2, 12)],
-  "sequence: recurrence": ["recurrence", (rng) => ints(rng, "a b", 2, 12)],
-  "superscript before subscript": ["scripts", (rng) => ({ ...ints(rng, "i j", 1, 5), ...words(rng, "x", "x|y|a|r"), n: rng.int(2, 4), m: rng.int(2, 4), c: rng.int(2, 9) })],
-  "sum: upper bound first": ["sum", (rng) => sum(rng, false)],
-  "product: upper bound first": ["sum", (rng) => sum(rng, true)],
-  "series: upper bound first": ["series", (rng) => ints(rng, "c", 2, 9)],
-  "integral: upper bound first": ["integral", (rng) => ({ a: rng.pick([0, 0, 1, 2]), b: rng.int(3, 6), n: rng.int(2, 4), x: rng.pick(["x", "t", "u"]) })],
-};
