@@ -1,4 +1,4 @@
-/** The classes of generated pairs: each with its template in classes.txt, and what it draws. */
+/** The classes of generated pairs: each with its template in templates.txt, and what it draws. */
 import {
   ascending,
   differentiated,

@@ -1,4 +1,4 @@
-/** Draws of the values that the templates of classes.txt name. */
+/** Draws of the values that the templates of templates.txt name. */
 import type { Rng } from "../../../envs/lib/rng.ts";
 import { signed, type Values } from "./write.ts";
 

@@ -19,9 +19,9 @@ export interface Pair {
   readonly completion: string;
 }
 
-/** The lines of each template of classes.txt by the template's name. */
+/** The lines of each template of templates.txt by the template's name. */
 const templates = new Map(
-  readFileSync(new URL("classes.txt", import.meta.url), "utf8")
+  readFileSync(new URL("templates.txt", import.meta.url), "utf8")
     .split("\n# ")
     .slice(1)
     .map((block) => [block.slice(0, block.indexOf("\n")), block.split("\n").slice(1)] as const),
@@ -124,7 +124,7 @@ function pairOf(problem: string, gold: string, answer: string, rng: Rng): Pair {
 export function pairsOf(name: string, template: string, draw: Draw, { count, seed }: { count: number; seed: number }) {
   const rng = rngFor("bench/math/blind", seed, name);
   const lines = templates.get(template);
-  if (lines === undefined) throw new Error(`classes.txt has no template ${template}`);
+  if (lines === undefined) throw new Error(`templates.txt has no template ${template}`);
   const [equal, unequal] = [new Map<string, Pair>(), new Map<string, Pair>()];
   for (let tries = 0; tries < 40 * count && (equal.size < count || unequal.size < count); tries++) {
     const values = draw(rng);
