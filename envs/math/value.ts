@@ -1,6 +1,7 @@
 /** Reads what an answer says, and compares two of them: the interface of everything in this folder. */
 import type { Parsed } from "../facts.ts";
 import { compareNodes } from "./compare/compare.ts";
+import { isHedged, isRounded } from "./compare/rounding.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./compare/outcome.ts";
 import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
 import { gcd } from "./numbers/rational.ts";
@@ -175,7 +176,9 @@ export function compareMath(
     found = compareMeant(gold, answer, { budget, seed, logarithm, asked });
     if (found.kind === "equal") break;
   }
-  return found;
+  const isHedge = found.kind === "equal" && answer.readings.every(({ node }) => isHedged(node));
+  const mayBe = asked.isApproximate || gold.readings.some(({ node }) => isRounded(node));
+  return isHedge && !mayBe ? { kind: "unread", reason: "it only says about what the value is" } : found;
 }
 
 /** Longer texts hold more than a recurrence. */

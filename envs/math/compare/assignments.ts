@@ -2,6 +2,7 @@
 import { type Node, show, variablesOf } from "../syntax.ts";
 import { areRoundings } from "./rounding.ts";
 import { all, any, type Comparison, different, type State, undecided } from "./outcome.ts";
+import { headOf } from "./renaming.ts";
 import { compareRelations } from "./relations.ts";
 import { type Assignment, assignmentOf, chainOf, isAskedFor } from "./shape.ts";
 
@@ -76,7 +77,8 @@ function compareNamed(
   const inner = { isApproximate: left.isApproximate || context.isApproximate };
   const values = (): Comparison => compareValues(left.values, right, state, inner, compare);
   const isSame = nameText(left.name) === nameText(right.name);
-  const found = compareNames(left.name, right.name, isSame) ? values() : undefined;
+  const mayBeSame = compareNames(left.name, right.name, isSame) && !isLetterForFunction(left, right);
+  const found = mayBeSame ? values() : undefined;
   if (found?.kind === "equal") return found;
   // "y = 2x" and "x = y/2" are the same equation.
   const areEquations =
@@ -99,6 +101,15 @@ function nameText(name: Node): string {
   return name.kind === "symbol" ? name.name : show(name).toLowerCase();
 }
 
+/** dy/dx */
+const isQuotient = (name: Node): boolean => name.kind === "call" && /^[d∂]\//.test(name.name);
+
+/** The order of the derivative that dy/dx, y' and f''(x) name; 0 for other names. */
+function orderOf(name: Node): number {
+  const text = show(name);
+  return isQuotient(name) ? Number(/\^(\d)/.exec(text)?.[1] ?? 1) : (text.match(/'/g) ?? []).length;
+}
+
 /** Whether a letter is what a name is of: the x of f(x), but not the P of P(A). */
 function isArgument(letter: Node, name: Node): boolean {
   const inside = name.kind === "call" ? name.args : name.kind === "multiply" ? name.factors.slice(1).map(nodeOf) : [];
@@ -107,9 +118,22 @@ function isArgument(letter: Node, name: Node): boolean {
 
 const nodeOf = ({ node }: { readonly node: Node }): Node => node;
 
+/** Whether one defines a function, f(x) = 2x, and the other gives a letter a value, k = 2x; y = 2x is the function's graph. */
+function isLetterForFunction(left: Assignment, right: Assignment): boolean {
+  const [letter, other] = left.name.kind === "symbol" ? [left, right] : [right, left];
+  if (letter.name.kind !== "symbol" || other.name.kind === "symbol") return false;
+  const [head, names] = isQuotient(other.name) ? ["", []] : headOf(other.name);
+  const isDefinition =
+    names.length > 0 &&
+    (other.name.kind === "call" || other.values.some((value) => variablesOf(value).has(names[0] as string)));
+  return isDefinition && ![head, names.length > 1 ? "z" : "y"].includes(letter.name.name);
+}
+
 /** Whether two names may name the same: a letter and f(x), words and anything. */
 function compareNames(left: Node, right: Node, isSame: boolean): boolean {
   if (isSame || left.kind === "text" || right.kind === "text") return true;
+  const isDerivative = [left, right].filter(isQuotient).length === 1 && orderOf(left) > 0;
+  if (isDerivative && orderOf(left) === orderOf(right)) return true;
   // "sin x" is something, and no other name for it.
   if (
     [left, right].some(

@@ -96,7 +96,7 @@ function loneConstant({ names, value }: Bound): string | undefined {
 }
 
 /** The f and the n of f(n), the P and the x of P(x), the a and the n of a_n. */
-function headOf(name: Node): readonly [head: string, names: readonly string[]] {
+export function headOf(name: Node): readonly [head: string, names: readonly string[]] {
   const areSymbols = (nodes: readonly Node[]): boolean => nodes.every(({ kind }) => kind === "symbol");
   if (name.kind === "call" && areSymbols(name.args)) return [name.name, name.args.map(show)];
   if (name.kind === "multiply" && name.factors.length === 2) {

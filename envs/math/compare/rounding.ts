@@ -2,9 +2,10 @@
 import type { Place } from "../evaluate.ts";
 import { add, divide, exact, negate, type Num, order, signOf } from "../numbers/arithmetic.ts";
 import { absolute, type Rational } from "../numbers/rational.ts";
-import type { Node } from "../syntax.ts";
+import { type Node, some } from "../syntax.ts";
 import { BITS, placeOf, realValue } from "./places.ts";
 import type { State } from "./outcome.ts";
+import { assignmentOf } from "./shape.ts";
 
 // When a number may be equal to a rounded one: README.md has the rule.
 
@@ -92,4 +93,16 @@ function isRounding(value: Num, node: Node, state: State): boolean {
   }
   const share = divide(gap, value.kind === "exact" ? exact(absolute(value.value)) : value, place);
   return share === undefined || isWithin(share, HUNDREDTH);
+}
+
+// Hedges.
+
+/** Whether an answer gives a value only about: ≈ 5, about 5, x ≈ 5. */
+export function isHedged(node: Node): boolean {
+  return node.kind === "list" ? node.items.some(isHedged) : assignmentOf(node)?.isApproximate === true;
+}
+
+/** Whether an expected answer may itself be rounded: it has decimals, or says ≈. */
+export function isRounded(node: Node): boolean {
+  return some(node, (part) => (part.kind === "number" && (part.decimals ?? 0) > 0) || isHedged(part));
 }

@@ -11,16 +11,17 @@ import { textOf } from "./shape.ts";
 
 // Compares single things: classes of whole numbers, times, ratios, values.
 
-/** "2 (mod 5)" is 2 to whoever asks for the remainder; "7" is none. */
+/** "2 (mod 5)" is 2 if the remainder is asked for, and "7" is none; "n ≡ 2 (mod 5)" is a congruence, and no number. */
 export function compareResidues(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
   if (gold.kind === "residue" && answer.kind === "residue")
     return compareFamilies(gold, answer, state, () => undecided("its modulus is no number"));
   const [residue, other, isGold] = gold.kind === "residue" ? [gold, answer, true] : [answer, gold, false];
   if (residue.kind !== "residue" || other.kind === "relation")
     return undecided("a class of whole numbers and a relation are not compared");
-  // Whoever asks for x with x ≡ 2 (mod 5) asks for the class, and not for a remainder.
-  if (isGold && residue.node.kind === "relation") return different("it is a value, and a class is expected");
-  const items = residuesOf(residue.node);
+  const [letter] = residue.node.kind === "relation" ? residue.node.parts : [];
+  if (letter !== undefined && variablesOf(letter).size > 0 && (isGold || variablesOf(other).size === 0))
+    return different("a congruence is no number");
+  const items = residuesOf(residue.node.kind === "relation" ? (residue.node.parts.at(-1) as Node) : residue.node);
   const least = items.map((item): Node => ({ kind: "call", name: "mod", args: [item, residue.modulus] }));
   return any(
     (isGold ? [items, least] : [least]).map((values) => () => {
@@ -74,7 +75,7 @@ export function compareSingle(gold: Node, answer: Node, state: State, context: C
     const isUpToConstant = sum.isIntegration && another.isIntegration;
     return (isUpToConstant ? compareAntiderivatives : compareScalars)(sum.rest, another.rest, state);
   }
-  return compareBases(left, right) ?? compareMeasured(gold, answer, state, context.isApproximate);
+  return compareBases(left, right, state) ?? compareMeasured(gold, answer, state, context.isApproximate);
 }
 
 /** Up to a constant. */
@@ -102,10 +103,11 @@ function compareSymbols(gold: string, answer: string): Comparison {
   return different("it is another letter");
 }
 
-/** 1011_2 is 11, and it is 1011 where the base is left out. */
-function compareBases(gold: Node, answer: Node): Comparison | undefined {
+/** 1011_2 is 11, and 1011 if the answer leaves out the base, or the expected answer does and the problem names it. */
+function compareBases(gold: Node, answer: Node, { asked }: State): Comparison | undefined {
   if (gold.kind !== "number" || answer.kind !== "number" || (gold.base === undefined) === (answer.base === undefined))
     return undefined;
+  if (answer.base !== undefined && !asked.bases.has(answer.base)) return undefined;
   return gold.digits !== undefined && gold.digits === answer.digits ? EQUAL : undefined;
 }
 

@@ -20,12 +20,13 @@ import {
 import { angleOf, type Ball, expBall, isReal, lnBall, piBall, sinCosBall, sqrtBall } from "./ball.ts";
 import { spend } from "./budget.ts";
 import { arrangements, binom, factorial, factorial2, type Fn, gamma, type Setting, zeta } from "./counting.ts";
+import { isOperator } from "../read/names.ts";
 import { absolute, floor, gcd } from "./rational.ts";
 
 /** The value of a function; undefined: it has none there. */
 export function call(name: string, args: readonly Num[], setting: Setting): Maybe<Num> {
   // f, g, f' and f_1 are anyone's.
-  const fn = FUNCTIONS[name] ?? (/^[fg](?:['_⁻]|$)/u.test(name) ? unknown(name) : undefined);
+  const fn = FUNCTIONS[name] ?? (/^[fg](?:['_⁻]|$)/u.test(name) || isOperator(name) ? unknown(name) : undefined);
   return args.length === 0 ? undefined : fn?.(args, setting);
 }
 

@@ -1,4 +1,5 @@
 /** Sums, products, powers and what they are made of, numbers of two parts among them. */
+import { derivativeOf } from "./derivatives.ts";
 import type { Factor, Node, Sign, Term } from "../syntax.ts";
 import { readBars, readBraces, readBrackets, readCases, readMatrix, readPair } from "./groups.ts";
 import { accept, type Cursor, fail, found, isAt, nested, NOTHING, peek } from "./tokens.ts";
@@ -59,7 +60,7 @@ export function readProduct(cursor: Cursor): Node {
   while (cursor.problem === undefined) {
     if (accept(cursor, "*")) factors.push({ inverse: false, node: readSigned(cursor) });
     else if (isAt(cursor, "/") && peek(cursor, 1)?.kind === "word") break;
-    else if (accept(cursor, "/")) factors.push({ inverse: true, node: readDifferential(cursor) ?? readSigned(cursor) });
+    else if (accept(cursor, "/")) readDivisor(cursor, factors);
     else if (isAt(cursor, "mod")) return readModulo(cursor, productOf(factors));
     else if (peek(cursor)?.gap !== true && startsFactor(cursor)) {
       const isGroup = isAt(cursor, "{") || isAt(cursor, "}", -1);
@@ -74,10 +75,22 @@ export function readProduct(cursor: Cursor): Node {
   return productOf(factors);
 }
 
+/** A divisor; with the "dy" before it the "dx" of "dy/dx" is a derivative. */
+function readDivisor(cursor: Cursor, factors: Factor[]): void {
+  const start = factors.findLastIndex(({ node }) => isDifferential(node.kind === "power" ? node.base : node));
+  const divisor = readDifferential(cursor, start >= 0) ?? readSigned(cursor);
+  const derivative = start < 0 ? undefined : derivativeOf(cursor, productOf(factors.slice(start)), divisor);
+  if (derivative === undefined) factors.push({ inverse: true, node: divisor });
+  else factors.splice(start, factors.length, { inverse: false, node: derivative });
+}
+
+const isDifferential = (node: Node): boolean => node.kind === "symbol" && (node.name === "d" || node.name === "∂");
+
 /** The dx of "dy/dx", which is one thing. */
-function readDifferential(cursor: Cursor): Node | undefined {
-  const token = peek(cursor);
-  if (token?.kind !== "name" || token.text !== "d" || token.run?.length !== 2) return undefined;
+function readDifferential(cursor: Cursor, isBehindOne: boolean): Node | undefined {
+  const [token, next] = [peek(cursor), peek(cursor, 1)];
+  if (token?.kind !== "name" || next?.kind !== "name" || !"d∂".includes(token.text)) return undefined;
+  if (!isBehindOne && token.run?.length !== 2) return undefined;
   const factors = [readPower(cursor), readPower(cursor)].map((node) => ({ inverse: false, node }));
   return { kind: "multiply", factors };
 }

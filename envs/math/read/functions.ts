@@ -10,6 +10,7 @@ import {
   sumOf,
   symbol,
 } from "../syntax.ts";
+import { derivativeOf } from "./derivatives.ts";
 import { accept, type Cursor, expect, fail, isAt, nested, peek, type Read } from "./tokens.ts";
 import { readBraces, readBrackets, readPair } from "./groups.ts";
 import { readBound, scriptText } from "./scripts.ts";
@@ -32,7 +33,7 @@ function functionAt(cursor: Cursor, text: string): Node {
     case "\\tfrac":
     case "\\cfrac": {
       const [top, bottom] = readPair(cursor, readSum, true);
-      return quotientOf(top, bottom);
+      return derivativeOf(cursor, top, bottom) ?? quotientOf(top, bottom);
     }
     case "\\binom":
     case "\\dbinom":

@@ -1,5 +1,16 @@
 /** Tells words, functions and products of variables apart in runs of letters. */
-import { DECORATIONS, FUNCTIONS, INFIXES, OPERATORS, SKIPPED, SYMBOLS, TEXTS, UPRIGHTS, wordSet } from "./names.ts";
+import {
+  DECORATIONS,
+  FUNCTIONS,
+  INFIXES,
+  OPERATORS,
+  PLAIN_LOOKS,
+  SKIPPED,
+  SYMBOLS,
+  TEXTS,
+  UPRIGHTS,
+  wordSet,
+} from "./names.ts";
 import { SCALES } from "./amount-words.ts";
 import { readNumber, TOO_LONG } from "./numeral.ts";
 import { push, put, type Sink, type Style } from "./tokens.ts";
@@ -211,8 +222,9 @@ export function decoratedName(command: string, inner: string): string {
   return `${mark ?? "⃗"}${letters === "" ? inner.trim() : letters}`;
 }
 
-/** What a command means; of those that say how something looks, nothing. */
+/** The meaning of a command: none if it says how something looks, and a mark of its own if it decorates once more. */
 function meantBy(command: string): string {
-  const isLook = [SKIPPED, UPRIGHTS, TEXTS, DECORATIONS].some((names) => names.has(command));
+  const isLook = [SKIPPED, UPRIGHTS, TEXTS, PLAIN_LOOKS].some((names) => names.has(command));
+  if (DECORATIONS.has(command) && !isLook) return MARKS[command] ?? "⃗";
   return isLook ? "" : (SYMBOLS.get(command) ?? OPERATORS.get(command) ?? command);
 }

@@ -61,7 +61,7 @@ const TWO_SIGNS: Readonly<Record<string, string>> = {
   ":=": "=",
 };
 const PLAIN_SIGNS = "+-*/^_=<>()[]{}|,;:!%&'?#@\"";
-const NAMED = /[α-ωΑ-Ωℓħ∞∅∠△∁ℝℤℕℚℂ①-⑳]/u;
+const NAMED = /[α-ωΑ-Ωℓħ∂∇∞∅∠△∁ℝℤℕℚℂ①-⑳]/u;
 const KEPT = "±∓≤≥≠≈≡∈∪∩∖⟨⟩⌊⌋⌈⌉°→…√∛∑∏∝€£¥₹";
 
 function lexInto(text: string, style: Style, sink: Sink): void {
@@ -138,7 +138,7 @@ function sign(text: string, at: number, character: string, sink: Sink): number {
   if (other !== undefined) return op(sink, other, at + 1);
   if (KEPT.includes(character)) return op(sink, character, at + 1);
   if (NAMED.test(character)) {
-    put(sink, "name", character === "Δ" ? "△" : character);
+    put(sink, "name", character);
     return at + 1;
   }
   if (/\p{L}/u.test(character)) return foreignWord(text, at, sink);

@@ -72,6 +72,11 @@ export function isNumberSet(name: string): boolean {
   return /^[ℝℤℕℚℂ]/u.test(name);
 }
 
+/** d/dx, ∂/∂x, Δ, ∇ and ∇·, which apply to what follows them. */
+export function isOperator(name: string): boolean {
+  return /^[d∂]\/|^[∂Δ∇]/u.test(name);
+}
+
 /** Operators by each of their spellings; commands without the backslash. */
 export const OPERATORS = bySpelling({
   "*": "cdot times ast bullet",

@@ -5,8 +5,6 @@ import { UNITS } from "./unit-names.ts";
 
 /** Words that say nothing of a value's worth, before it. */
 const FILLERS: ReadonlySet<string> = new Set([
-  "approximately",
-  "about",
   "exactly",
   "either",
   "both",
@@ -19,6 +17,29 @@ const FILLERS: ReadonlySet<string> = new Set([
   ...["for", "all", "any", "every", "real", "numbers", "number", "integers", "integer", "values", "value"],
 ]);
 const WORDS_MAX = 12;
+
+/** Words that say a value is near the one that follows. */
+const HEDGES: ReadonlySet<string> = new Set(
+  "approximately approx about roughly around nearly almost circa maybe perhaps probably possibly".split(" "),
+);
+
+/** "≈ 5" and "about 5": whether the value that follows is hedged. */
+export function acceptHedge(cursor: Cursor): boolean {
+  if (accept(cursor, "≈")) return true;
+  const isWord = (word: (text: string) => boolean): boolean => {
+    const token = peek(cursor);
+    return token?.kind === "word" && word(token.text.toLowerCase());
+  };
+  const start = cursor.at;
+  while (isWord((text) => HEDGES.has(text))) {
+    cursor.at++;
+    accept(cursor, ".");
+    if (isWord((text) => text === "equal")) cursor.at += 2;
+  }
+  // "about the same" are words.
+  if (cursor.at > start && isWord(() => true)) cursor.at = start;
+  return cursor.at > start;
+}
 
 const BEING: ReadonlySet<string> = new Set(["is", "are", "equals", "equal"]);
 const HAVING: ReadonlySet<string> = new Set("has have takes take needs need costs cost gets get".split(" "));
@@ -49,10 +70,11 @@ function said(cursor: Cursor, words: readonly string[], verb: number): Node | un
   if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
   cursor.at += verb + 1;
   const name: Node = { kind: "text", text: words.slice(0, verb).join(" ") };
+  const isHedged = acceptHedge(cursor);
   const item = cursor.grammar.item(cursor);
   // "The solution is x > 5" says x > 5.
-  if (item.kind === "relation" && item.parts[0]?.kind !== "text") return item;
-  return { kind: "relation", parts: [name, item], operators: ["="] };
+  if (item.kind === "relation" && item.parts[0]?.kind !== "text" && !isHedged) return item;
+  return { kind: "relation", parts: [name, item], operators: [isHedged ? "≈" : "="] };
 }
 
 /** An item of words alone; words before a value that say nothing are passed over. */

@@ -54,6 +54,9 @@ const LETTER = new RegExp(
   "g",
 );
 
+/** A tilde before a number; elsewhere it is a space of LaTeX. */
+const HEDGE = /^\s*~(?=\d[^~]*$)/;
+
 /** Numbers and bullets before the lines of a list; a bullet before a digit may be a minus. */
 const ITEM = /^\s{0,8}(?:[-*•](?=\s{1,8}[^\d\s])|\d{1,2}[.)](?=\s))\s{1,8}/;
 
@@ -72,6 +75,7 @@ export function respelled(text: string): string {
     .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(narrow(wide.charCodeAt(0))))
     .replace(/(?:\d\u0305)+/g, (digits) => `\\overline{${digits.replaceAll("\u0305", "")}}`)
     .replace(/(\d)\u0307/g, "\\dot{$1}")
+    .replace(HEDGE, "≈")
     .replace(FRACTION, unitFraction)
     .replace(CODE, (_, one?: string, other?: string) => CODES[one ?? other ?? ""] ?? "")
     .replace(AMERICAN, "")

@@ -16,6 +16,8 @@ export function readName(cursor: Cursor, letters: string, run?: string): Node {
   if (set !== undefined) return symbol(set);
   const chosen = CHOICES[letters] === undefined ? undefined : chosenOf(cursor, letters);
   if (chosen !== undefined) return chosen;
+  const applied = "∂Δ∇".includes(letters) ? appliedTo(cursor, letters) : undefined;
+  if (applied !== undefined) return applied;
   let name = letters;
   if (accept(cursor, "_")) name += `_${apart(scriptText(cursor))}`;
   name += primes(cursor);
@@ -54,6 +56,27 @@ export function readDefined(cursor: Cursor): Node | undefined {
   if (others.length === 0 && !isSequence && /[A-Zuvyhpqrwzfg]/.test(head.text)) return undefined;
   cursor.at += ahead + 1;
   return isSequence ? symbol(`${head.text}_${only.name}`) : { kind: "call", name: head.text, args };
+}
+
+/** Δx, ∇f, ∇·F, ∇²f and ∂_x f: a sign that applies to what follows, and is no factor; undefined: it is a name. */
+function appliedTo(cursor: Cursor, sign: string): Node | undefined {
+  const start = cursor.at;
+  let name = sign;
+  const corners = [0, 1, 2]
+    .map((ahead) => peek(cursor, ahead))
+    .map((token) => (token?.kind === "name" ? token.text : ""));
+  if (sign === "Δ" && /^[A-Z]{3}$/.test(corners.join(""))) {
+    cursor.at += 3;
+    return symbol(`△${corners.join("")}`);
+  }
+  for (const mark of ["_", "^"]) if (accept(cursor, mark)) name += `${mark}${scriptText(cursor)}`;
+  const product = peek(cursor);
+  if (sign === "∇" && accept(cursor, "*")) name += product?.kind === "op" ? (product.run ?? "·") : "";
+  // Of ∂ alone a quotient is made: ∂f/∂x.
+  if (name !== "∂" && peek(cursor)?.gap !== true && cursor.grammar.startsFactor(cursor))
+    return { kind: "call", name, args: [nested(cursor, cursor.grammar.power)] };
+  cursor.at = start;
+  return undefined;
 }
 
 /** f^{-1}(x) */

@@ -12,7 +12,7 @@ import {
 } from "./expression.ts";
 import { readBraces } from "./groups.ts";
 import { isNumberSet } from "./names.ts";
-import { readWords } from "./phrases.ts";
+import { acceptHedge, readWords } from "./phrases.ts";
 import { joinedUnits, readRemark, readUnit, startsRemark, startsTo } from "./unit.ts";
 import { readDefined, readSetBehind } from "./scripts.ts";
 
@@ -28,7 +28,7 @@ export function readStatement(cursor: Cursor): Node {
   // "\le 5" leaves out what it is about.
   if (first?.kind === "op" && "<>≤≥≠".includes(first.text))
     cursor.tokens.unshift({ kind: "name", text: "x", space: false });
-  const isApproximate = accept(cursor, "≈");
+  const isApproximate = acceptHedge(cursor);
   if (!isApproximate) accept(cursor, "=");
   const node = readAll(cursor);
   if (!isApproximate) return node;

@@ -15,6 +15,8 @@ const SMALL = new Set(["of", "per", "the", "in", "a", "each", "total", "square",
 /** Words of sentences, which no unit has, in the languages of labels: "7 is not the answer", "7 è sbagliato". */
 const NO_UNITS: ReadonlySet<string> = new Set(
   [
+    "approximately approx roughly about around nearly almost probably perhaps possibly ish",
+    "environ ungefähr etwa circa aproximadamente около примерно приблизительно",
     "is are was not no never wrong incorrect if when where for than but because hence so then thus answer maybe either",
     "neither except unless without excluding",
     "es son está están est sont ist sind é são è sono это есть является",
@@ -23,7 +25,7 @@ const NO_UNITS: ReadonlySet<string> = new Set(
   ].flatMap((words) => words.split(" ")),
 );
 /** The same where words are not apart: "may be", "but not". */
-const DOUBTING = /かもしれ|でしょう|だろう|빼고|말고|제외/;
+const DOUBTING = /左右|かもしれ|でしょう|だろう|빼고|말고|제외/;
 
 /** The unit that stands here, up to a separator, in a spelling of our own; undefined: none. */
 export function readUnit(cursor: Cursor): string | undefined {

@@ -1,4 +1,4 @@
-/** A point, an interval, a set of values and a system of named values are four kinds; the problem's text names its unknowns. */
+/** Wrong answers that are of another kind than the expected one, or that are read as if operators were letters. */
 import { describe, expect, test } from "vitest";
 import { math } from "../../../envs/math/index.ts";
 
@@ -169,5 +169,147 @@ describe("kinds are not confused", () => {
       right: ["(2,3)", "x=2, y=3", "y=3, x=2"],
       wrong: ["x=3, y=2", "[2,3]", "(3,2)"],
     },
+  ]);
+});
+
+describe("congruences and definitions of functions are kinds of their own", () => {
+  testAll([
+    {
+      problem: "Which integers $n$ have the property?",
+      gold: r`n \equiv 1 \pmod 3`,
+      right: [r`n \equiv 1 \pmod{3}`, r`n \equiv 4 \pmod 3`, r`n = 3k + 1, k \in \mathbb{Z}`, r`1 \pmod 3`],
+      wrong: ["1", "n = 1", "4", r`n \equiv 2 \pmod 3`, r`\{1\}`],
+    },
+    {
+      problem: "Find the number.",
+      gold: "1",
+      right: ["1", r`2^{10} \equiv 1 \pmod 3`],
+      wrong: [r`n \equiv 1 \pmod 3`, r`x \equiv 1 \pmod 7`],
+    },
+    {
+      problem: "Which integers $x$ have the property?",
+      gold: r`x \equiv 1, 4 \pmod 5`,
+      right: [r`x \equiv \pm 1 \pmod 5`],
+      wrong: ["1, 4", r`\{1,4\}`, "1 or 4"],
+    },
+    {
+      problem: "Find all functions.",
+      gold: "f(x) = 2x",
+      right: ["2x", "y = 2x", "f(x) = 2x", "f(t) = 2t", "f = 2x"],
+      wrong: ["k = 2x", "m = 2x", "g(x) = 2x", "x = 2x", "c = 2x"],
+    },
+    { problem: "Find all functions.", gold: "f(x) = 1", right: ["1", "y = 1"], wrong: ["k = 1", "x = 1", "c = 1"] },
+    { problem: "Find all polynomials.", gold: "P(x) = x^2", right: ["x^2", "y = x^2"], wrong: ["k = x^2", "a = x^2"] },
+    { problem: "Find the slope.", gold: "k = 2x", right: ["k = 2x", "2x"], wrong: ["f(x) = 2x", "P(x) = 2x"] },
+  ]);
+});
+
+describe("operators are no letters", () => {
+  const problem = "Write it down.";
+  testAll([
+    {
+      problem,
+      gold: r`\frac{dP}{dt}`,
+      right: ["dP/dt", r`\dfrac{\mathrm{d}P}{\mathrm{d}t}`, r`\frac{d}{dt}P`],
+      wrong: ["P/t", r`\frac{P}{t}`, r`\frac{dt}{dP}`, r`\frac{dP}{dx}`, "P"],
+    },
+    { problem, gold: r`\frac{P}{t}`, right: ["P/t"], wrong: [r`\frac{dP}{dt}`, "dP/dt", r`\frac{\Delta P}{\Delta t}`] },
+    {
+      problem,
+      gold: r`\frac{d}{dx}x^3`,
+      right: ["3x^2", r`3x \cdot x`, r`\frac{d}{dx}\left(x^3\right)`, "d/dx x^3"],
+      wrong: ["x^2", r`\frac{x^3}{x}`, "3x^3", r`\frac{d}{dx}x^2`],
+    },
+    { problem, gold: r`2\cos 2x`, right: [r`\frac{d}{dx}\sin(2x)`], wrong: [r`\frac{d}{dx}\cos(2x)`] },
+    { problem, gold: r`\frac{1}{(x+1)^2}`, right: [r`\frac{d}{dx}\frac{x}{x+1}`], wrong: [r`\frac{1}{x+1}`] },
+    {
+      problem,
+      gold: "2xy",
+      right: [r`\frac{\partial}{\partial x}(x^2y)`],
+      wrong: [r`\frac{\partial}{\partial y}(x^2y)`],
+    },
+    {
+      problem,
+      gold: r`\frac{d^2y}{dx^2}`,
+      right: ["d^2y/dx^2", r`\frac{d^2}{dx^2}y`],
+      wrong: [r`\frac{y}{x^2}`, r`\frac{dy}{dx}`, r`\frac{dy}{x}`],
+    },
+    {
+      problem,
+      gold: r`\frac{dy}{dx} = 2x`,
+      right: ["2x", "y' = 2x", r`\frac{dy}{dx}=x+x`],
+      wrong: [r`\frac{y}{x} = 2x`, "y = 2x^2", "k = 2x", "y = 2x"],
+    },
+    { problem, gold: "dy = 2x dx", right: ["dy = 2x dx"], wrong: ["y = 2x^2"] },
+    {
+      problem,
+      gold: r`\frac{\partial f}{\partial x}`,
+      right: ["∂f/∂x", r`\frac{\partial}{\partial x} f`],
+      wrong: [r`\frac{f}{x}`, r`\frac{df}{dx}`, r`\frac{\partial f}{\partial y}`],
+    },
+    {
+      problem,
+      gold: r`\frac{\Delta y}{\Delta x}`,
+      right: ["Δy/Δx", r`\dfrac{\Delta y}{\Delta x}`],
+      wrong: [r`\frac{y}{x}`, r`\frac{\Delta x}{\Delta y}`],
+    },
+    { problem, gold: r`\Delta x`, right: ["Δx"], wrong: ["x", r`\Delta`, r`\Delta y`] },
+    { problem, gold: r`\nabla f`, right: [r`\nabla f`], wrong: ["f", r`\nabla g`, r`\nabla^2 f`] },
+    { problem, gold: r`\frac{\nabla f}{2}`, right: [r`\frac12 \nabla f`], wrong: [r`\frac{f}{2}`] },
+    { problem, gold: r`\nabla \cdot F`, right: [r`\nabla \cdot F`], wrong: [r`\nabla \times F`, r`\nabla F`, "F"] },
+    { problem, gold: "a + (n-1)d", right: ["a + nd - d"], wrong: ["a + n - 1"] },
+    {
+      problem,
+      gold: r`\overline{\overline{z}}`,
+      right: [r`\overline{\overline{z}}`, r`\bar{\bar{z}}`],
+      wrong: [r`\overline{z}`, r`\bar z`],
+    },
+    { problem, gold: r`\bar{x}`, right: [r`\overline{x}`], wrong: [r`\bar{\bar{x}}`, r`\overline{\bar x}`] },
+    {
+      problem,
+      gold: r`\overline{z+\overline{w}}`,
+      right: [],
+      wrong: [r`\overline{z+w}`, r`\overline{\overline{z}+w}`],
+    },
+  ]);
+});
+
+describe("a base counts", () => {
+  testAll([
+    { problem: "Find the number.", gold: "77", right: ["77"], wrong: ["77_8", "77_9", "63"] },
+    { problem: "Find the number.", gold: "63", right: ["77_8"], wrong: ["77", "63_8"] },
+    { problem: "Find the number.", gold: "1101", right: ["1101"], wrong: ["1101_2", "13"] },
+    { problem: "Write 63 in base 8.", gold: "77", right: ["77_8", "77", r`77_{8}`], wrong: ["77_9", "63_8"] },
+    { problem: "Write 13 in binary.", gold: "1101", right: ["1101_2", r`1101_{\text{two}}`], wrong: ["1101_3"] },
+    { problem: "Express $204_5$ in base six.", gold: "130", right: ["130_6"], wrong: ["130_7"] },
+    { problem: "Write it in base 8.", gold: "77_8", right: ["77", "77_8"], wrong: ["77_9"] },
+  ]);
+});
+
+describe("a hedge is no answer", () => {
+  const about = ["about 5", "approximately 5", "roughly 5", "around 5", r`\text{about } 5`, r`\text{approximately }5`];
+  const others = [r`\approx 5`, "≈ 5", "~5", r`\sim 5`, "approx. 5", "nearly 5", "almost 5", "5 or so", "perhaps 5"];
+  const bounds = ["at most 5", "at least 5", "up to 5", "less than 5", "no more than 5", "5 or more", "probably 5"];
+  const behind = ["5 approximately", "5 roughly", "5 approx.", "5 perhaps", "(about 5)", r`x \approx 5`, "5ish"];
+  testAll([
+    {
+      problem: "How many apples has Tom?",
+      gold: "5",
+      right: ["5", "exactly 5", "5 apples", "5.0"],
+      wrong: [...about, ...others, ...bounds, ...behind, "The number is about 5", "**about 5**"],
+    },
+    { problem: "Find x.", gold: r`\frac34`, right: ["0.75"], wrong: ["about 0.75", r`\approx 0.75`, r`about \frac34`] },
+    { problem: "Find x.", gold: "x = 5", right: ["5", "x = 5"], wrong: ["about 5", r`x \approx 5`] },
+    { problem: "Solve.", gold: "x = 5, y = 3", right: ["x = 5, y = 3"], wrong: [r`x \approx 5, y \approx 3`] },
+    {
+      problem: "Approximate the root to the nearest integer.",
+      gold: "5",
+      right: ["5", "about 5", r`\approx 5`, "approximately 5"],
+      wrong: ["about 6", r`\approx 4`, "at most 5"],
+    },
+    { problem: "Find it.", gold: "3.14", right: ["3.14", r`\approx 3.14`, "about 3.14"], wrong: [r`\approx 3.15`] },
+    { problem: "Find it.", gold: r`\approx 5`, right: ["about 5", r`\approx 5`, "5"], wrong: ["about 6"] },
+    { problem: "Find it.", gold: "about 5", right: ["about 5", "roughly 5", "5"], wrong: ["6"] },
+    { problem: "Find it.", gold: r`4\pi`, right: [r`4\pi \approx 12.57`], wrong: [r`\approx 12.57`, "about 12.57"] },
   ]);
 });
