@@ -20,7 +20,10 @@ export async function* checks(config: Config): AsyncGenerator<Check> {
   if (problem !== undefined) yield { name: "tokens", state: "missing", found: problem, remedy: "mend the file" };
   for (const warning of config.warnings) yield { name: "configuration", state: "warning", found: warning };
   yield dataFolder(config.dataDir);
-  if (config.store === "sqlite") yield* runFiles(config.dataDir);
+  if (config.store === "sqlite") {
+    yield* runFiles(config.dataDir);
+    yield* runsHere(config.dataDir);
+  }
   yield await keys(config);
   yield clock(config.dataDir);
   if (/^postgres(ql)?:/.test(config.store)) {
@@ -88,6 +91,45 @@ async function* runFiles(directory: string): AsyncGenerator<Check> {
       yield { name, state: "missing", found: (error as Error).message, remedy: "mend its owner and mode" };
     }
   }
+}
+
+const RUNS_MS_MAX = 20_000;
+const SHOWN_MAX = 5;
+
+/** Says which runs cannot be read; `found`: how many were looked at. */
+function runsCheck(found: string, damaged: readonly { readonly id: string; readonly problem: string }[]): Check {
+  if (damaged.length === 0) return ok("runs", `${found}, each as it was written`);
+  const more = damaged.length > SHOWN_MAX ? `, and ${damaged.length - SHOWN_MAX} more` : "";
+  const named = damaged.slice(0, SHOWN_MAX).map(({ id, problem }) => `run "${id}": ${problem}`);
+  const remedy = "restore them from a backup (gradus restore), or delete them (gradus run delete)";
+  return {
+    name: "runs",
+    state: "missing",
+    found: `${found}, ${damaged.length} cannot be read: ${named.join("; ")}${more}`,
+    remedy,
+  };
+}
+
+async function* runsHere(directory: string): AsyncGenerator<Check> {
+  const { checkRuns } = await import("../server/stores/sqlite-check.ts");
+  try {
+    const result = checkRuns(directory, RUNS_MS_MAX);
+    if (result === undefined) return;
+    const { checked, isCutShort, damaged } = result;
+    yield runsCheck(isCutShort ? `the first ${checked} runs` : `${checked} runs`, damaged);
+  } catch (error) {
+    const remedy = "mend what it says, or restore a backup (gradus restore)";
+    yield { name: "runs", state: "missing", found: (error as Error).message, remedy };
+  }
+}
+
+/** Checks the runs of a server that runs: its list marks those that it cannot read. */
+export async function runsThere(client: GradusClient): Promise<Check> {
+  const runs = await client.listRuns();
+  const damaged = runs.flatMap(({ runId, unreadable }) =>
+    unreadable === "" ? [] : [{ id: runId, problem: unreadable }],
+  );
+  return { ...runsCheck(`${runs.length} runs`, damaged), name: "server: runs" };
 }
 
 /** 0: there is no such file, or nothing in it. */

@@ -236,7 +236,11 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
   registerGauges(metrics, workers, dropped);
   registerState(metrics.registry, { health, resources: () => resources.load(), certificate: config.tls?.cert });
   const replaced = listen(fleet, { resources, runs: deps.runs }, log, health);
-  registerRuns(metrics.registry, (limit) => deps.runs.recent(limit));
+  registerRuns(
+    metrics.registry,
+    (limit) => deps.runs.recent(limit),
+    () => deps.runs.damaged(),
+  );
   registerSamples(metrics.registry, ...(deps.teacher?.metrics ?? []));
   const closeAll = async (): Promise<void> => {
     unfollow();

@@ -40,17 +40,17 @@ async function* allChecks(flags: Flags): AsyncGenerator<Check> {
       found: read.message,
       remedy: "gradus serve --help lists the flags",
     };
-  if (flags.server !== undefined) yield await reached(flags, flags.server);
+  if (flags.server !== undefined) yield* await reached(flags, flags.server);
 }
 
-async function reached(flags: Flags, server: string): Promise<Check> {
-  const { running } = await import("../doctor.ts");
+async function reached(flags: Flags, server: string): Promise<readonly Check[]> {
+  const { running, runsThere } = await import("../doctor.ts");
   try {
-    return await withClient(flags, (client) => running(client, server));
+    return await withClient(flags, async (client) => [await running(client, server), await runsThere(client)]);
   } catch (error) {
     const { kind, message } = describe(error);
     const remedy = kind === "unreachable" ? "gradus serve starts one" : "mend the token, or what else it says";
-    return { name: "server", state: "missing", found: message, remedy };
+    return [{ name: "server", state: "missing", found: message, remedy }];
   }
 }
 

@@ -1,6 +1,6 @@
 /** Runs as they stand, for Prometheus: those that were asked for last, with their arms, up to a bound of each. */
 import type { Registry } from "prom-client";
-import { gauge, registerSamples, type Sample } from "./samples.ts";
+import { gauge, one, registerSamples, type Sample } from "./samples.ts";
 
 /** A run as far as it is shown. */
 export interface RunFigures {
@@ -28,8 +28,20 @@ export const RUNS_MAX = 32;
 /** Of all runs together: a run may have 256. */
 export const ARMS_MAX = 1024;
 
-/** `recent` gives the runs that were asked for last, the last one first. */
-export function registerRuns(registry: Registry, recent: (limit: number) => Promise<readonly RunFigures[]>): void {
+/**
+ * `recent` gives the runs that were asked for last, the last one first; `damaged` how many runs were found damaged and are
+ * still there.
+ */
+export function registerRuns(
+  registry: Registry,
+  recent: (limit: number) => Promise<readonly RunFigures[]>,
+  damaged: () => number,
+): void {
+  const help = "Runs that were found damaged when they were asked for, and are still there.";
+  registerSamples(
+    registry,
+    gauge("gradus_runs_damaged", help, () => one(damaged()), "max"),
+  );
   // One look at the runs for all metrics of a scrape, which asks for them in one turn.
   let looked: Promise<readonly RunFigures[]> | undefined;
   const look = (): Promise<readonly RunFigures[]> => {

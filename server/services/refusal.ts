@@ -29,6 +29,8 @@ export function errorOf(refusal: Refusal, prefix: string): RpcError {
       return new RpcError("ALREADY_EXISTS", message, { field: refusal.field });
     case "failed_precondition":
       return new RpcError("FAILED_PRECONDITION", message);
+    case "damaged":
+      return new RpcError("DATA_LOSS", message);
     case "out_of_range":
       return new RpcError("OUT_OF_RANGE", message);
     case "unavailable":

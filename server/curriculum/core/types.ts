@@ -240,6 +240,8 @@ export type Refusal =
   | { readonly kind: "not_found"; readonly message: string }
   | { readonly kind: "already_exists"; readonly field: string; readonly message: string }
   | { readonly kind: "failed_precondition"; readonly message: string }
+  /** A part of what was kept of the run is missing, or not as it was written. */
+  | { readonly kind: "damaged"; readonly message: string }
   | { readonly kind: "out_of_range"; readonly message: string }
   | {
       readonly kind: "unavailable";

@@ -5,7 +5,7 @@ import { runView } from "../core/view.ts";
 import { decodeSummary, encodeSummary, type ListedView, readState } from "./journal.ts";
 import { serial } from "./live-run.ts";
 import type { Ports } from "./ports.ts";
-import { type Registry, unreadable } from "./registry.ts";
+import type { Registry } from "./registry.ts";
 import { nextTurn } from "./turns.ts";
 
 /** A page of a list; `next`: where the next page starts; undefined: this is the last. */
@@ -27,6 +27,7 @@ export function listing<Spec, Key extends InstanceKey>(
   { store, clock, source, log }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
 ): (afterId: string, limit: number) => Promise<Page<ListItem, string>> {
+  const { damages } = registry;
   // One list at a time, so that many of them together take no more of the event loop than one.
   const inTurn = serial();
   /** From its summary; where that does not hold, as it is in memory; else from its journal, and the summary is mended. */
@@ -57,10 +58,12 @@ export function listing<Spec, Key extends InstanceKey>(
       for (const [i, row] of rows.entries()) {
         if (i % LISTED_TOGETHER === LISTED_TOGETHER - 1) await nextTurn(clock);
         try {
-          const view = await listed(row);
+          const damage = damages.of(row.id);
+          const view = damage === undefined ? await listed(row) : undefined;
+          if (damage !== undefined) items.push({ kind: "unreadable", runId: row.id, message: damage });
           if (view !== undefined) items.push({ kind: "run", view });
         } catch (error) {
-          items.push({ kind: "unreadable", runId: row.id, message: unreadable(row.id, error).message });
+          items.push({ kind: "unreadable", runId: row.id, message: damages.refusal(row.id, error).message });
         }
       }
       return { items, next: more ? rows.at(-1)?.id : undefined };

@@ -19,6 +19,7 @@ export interface Clock {
 export interface Log {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
+  error(details: object, message: string): void;
 }
 
 export type Made<Key extends InstanceKey> =

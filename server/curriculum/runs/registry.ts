@@ -1,10 +1,9 @@
 /** Runs in memory: loaded when asked for, dropped when idle, removed from the store when they expire. */
 import { nextTimeoutAtMs, timedOut } from "../core/feedback.ts";
-import { StoreDamaged } from "../../stores/store.ts";
 import type { RunEvent } from "../core/events.ts";
-import { FormatError } from "../core/json.ts";
 import type { RunState } from "../core/state.ts";
 import { type InstanceKey, notFound, ok, type Refusal, type Result } from "../core/types.ts";
+import { createDamages, type Damages } from "./damages.ts";
 import { keptMs, sweepExpired } from "./expiry.ts";
 import { drawing, type Drawing } from "./drawing.ts";
 import { readState } from "./journal.ts";
@@ -76,6 +75,12 @@ interface Entry<Spec, Key extends InstanceKey> extends OpenRun<Spec, Key> {
   readonly stop: () => void;
 }
 
+/** What is kept of runs beside their journals. */
+interface Marks {
+  readonly masks: Masks;
+  readonly damages: Damages;
+}
+
 type Loading<Spec, Key extends InstanceKey> = Promise<Entry<Spec, Key> | undefined>;
 
 export interface Registry<Spec, Key extends InstanceKey> {
@@ -87,6 +92,8 @@ export interface Registry<Spec, Key extends InstanceKey> {
   recent(limit: number): Promise<readonly LiveRun<Spec, Key>[]>;
   /** Masks the arms that depend on a resource, in runs in memory and those loaded later; undefined: it is up again. */
   maskArms(resource: string, reason: string | undefined): Promise<void>;
+  /** What is damaged in runs. */
+  readonly damages: Damages;
   /** Drops a run that was deleted. */
   forget(key: number): Promise<void>;
   /** Stops all timers. */
@@ -95,12 +102,13 @@ export interface Registry<Spec, Key extends InstanceKey> {
 
 async function load<Spec, Key extends InstanceKey>(
   ports: Ports<Spec, Key>,
-  masks: Masks,
+  { masks, damages }: Marks,
   id: string,
 ): Loading<Spec, Key> {
   const { store, source, clock } = ports;
   const row = await store.find(id);
   const state = row && (await readState(store, row, source, clock));
+  damages.forget(id);
   if (row === undefined || state === undefined) return undefined;
   const run = liveRun(ports, row, state);
   await Promise.all([touch(ports, run), masks.bring(run)]);
@@ -119,7 +127,7 @@ function touch<Spec, Key extends InstanceKey>({ store }: Ports<Spec, Key>, run: 
 }
 
 /** Loaded runs by id. */
-function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, masks: Masks) {
+function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, marks: Marks) {
   type Run = Entry<Spec, Key>;
   const entries = new Map<string, Promise<Run | undefined>>();
   const drop = (id: string, loading: Promise<Run | undefined>, entry?: Run): void => {
@@ -135,7 +143,7 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, masks: Ma
     get: async (id: string): Promise<Run | undefined> => {
       for (;;) {
         const joined = entries.get(id);
-        const loading = joined ?? load(ports, masks, id);
+        const loading = joined ?? load(ports, marks, id);
         entries.set(id, loading);
         const entry = await loading.catch((error: unknown) => {
           drop(id, loading);
@@ -160,16 +168,11 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, masks: Ma
   };
 }
 
-/** A run whose journal this server does not read is refused; any other error is a bug, or the store's. */
-export function unreadable(id: string, error: unknown): Refusal {
-  if (!(error instanceof FormatError || error instanceof StoreDamaged)) throw error;
-  return { kind: "failed_precondition", message: `run "${id}" cannot be read: ${error.message}` };
-}
-
 export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>): Registry<Spec, Key> {
-  const { clock, log } = ports;
+  const { clock, log, store } = ports;
   const masks = createMasks(log);
-  const runs = cache(ports, masks);
+  const damages = createDamages(store, log);
+  const runs = cache(ports, { masks, damages });
 
   const forget = (key: number): Promise<void> =>
     runs.dropWhere(({ run }) => {
@@ -184,6 +187,7 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
       entry.isAsked = false;
     }
     await masks.retry(all.map(({ run }) => run));
+    await damages.sweep();
     const nowMs = clock.now();
     await runs.dropWhere(({ users, askedAtMs }) => users === 0 && nowMs - askedAtMs >= IDLE_MS);
   };
@@ -212,10 +216,11 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
           if (!isGone(outcome)) return outcome;
         }
       } catch (error) {
-        return unreadable(id, error);
+        return damages.refusal(id, error);
       }
       return notFound(id);
     },
+    damages,
     inMemory: runs.peek,
     recent: async (limit) => {
       const all = (await runs.loaded()).filter(({ run }) => !run.isGone());

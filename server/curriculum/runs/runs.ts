@@ -120,6 +120,8 @@ export interface Runs<Spec, Key extends InstanceKey> {
    * batch on that is not yet drawn; undefined: the resource is up again, and so are they.
    */
   maskArms(resource: string, reason: string | undefined): Promise<void>;
+  /** How many runs were found damaged and are still there. */
+  damaged(): number;
   pause(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
   resume(runId: string, by?: string, validateOnly?: boolean): Promise<Result<AppliesFrom>>;
   /** The whole state, and the newest part of the history; not authenticated. */
@@ -181,6 +183,7 @@ function keeping<Spec, Key extends InstanceKey>(
     if (row === undefined || !(await store.remove(row.key))) return notFound(runId);
     log?.info({ run: runId, by }, "a run was deleted, as a caller asked");
     await registry.forget(row.key);
+    registry.damages.forget(runId);
     onRemoved?.(runId);
     return ok(null);
   };
@@ -245,7 +248,7 @@ function controlling<Spec, Key extends InstanceKey>(
 ): Operations<
   Spec,
   Key,
-  "updateShape" | "updatePolicy" | "setWeights" | "rateRows" | "advance" | "pause" | "resume" | "maskArms"
+  "updateShape" | "updatePolicy" | "setWeights" | "rateRows" | "advance" | "pause" | "resume" | "maskArms" | "damaged"
 > {
   type Asked = readonly [runId: string, by: string | undefined, validateOnly?: boolean | undefined];
   const control = (
@@ -293,6 +296,7 @@ function controlling<Spec, Key extends InstanceKey>(
     rateRows: (runId, ratings, by, validateOnly) => control([runId, by, validateOnly], () => [ratedEvent(ratings)]),
     advance: (runId, by, validateOnly) => control([runId, by, validateOnly], advanced),
     maskArms: (resource, reason) => registry.maskArms(resource, reason),
+    damaged: () => registry.damages.count(),
     pause: (runId, by, validateOnly) =>
       control(
         [runId, by, validateOnly],

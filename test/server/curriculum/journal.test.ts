@@ -90,12 +90,14 @@ const missing = (): never => {
 };
 
 test.each([
-  ["lacks an event", missing],
+  ["damaged", "lacks an event", missing],
   [
+    "failed_precondition",
     "has an event that was cut off",
     (events: readonly Uint8Array[]) => events.with(2, (events[2] as Uint8Array).slice(0, -1)),
   ],
   [
+    "failed_precondition",
     "has an event that lacks what it needs",
     (events: readonly Uint8Array[]) =>
       events.with(
@@ -103,9 +105,9 @@ test.each([
         toBinary(RunEventSchema, create(RunEventSchema, { format: FORMAT, kind: { case: "drawn", value: {} } })),
       ),
   ],
-])(
-  "a run whose journal %s is marked in the list and named by each call, and the others are served",
-  async (_n, change) => {
+] as const)(
+  "%s: a run whose journal %s is marked in the list and named by each call, and the others are served",
+  async (kind, _n, change) => {
     const { store, key } = await trained();
     const { runs: healthy } = bench({ store });
     value(await healthy.create("other", runConfig()));
@@ -119,7 +121,8 @@ test.each([
     };
     const { runs } = bench({ store: { ...store, read, list } });
     const refusal = await runs.get("run");
-    const message = refusal.kind === "failed_precondition" ? refusal.message : "";
+    expect(refusal.kind).toBe(kind);
+    const message = "message" in refusal ? refusal.message : "";
     expect(message).toMatch(/^run "run" cannot be read: event 3/);
     const { signal } = new AbortController();
     const wanted = { kind: "open" } as const;

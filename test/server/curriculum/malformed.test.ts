@@ -42,6 +42,7 @@ test("after 200 samples and not before; the log says it once, with the most freq
   const log = {
     info: () => undefined,
     warn: (details: object) => logged.push(details),
+    error: () => undefined,
   };
   const runs = await created(bench({ log }));
   await trainOn(runs, 9, all);
@@ -63,7 +64,7 @@ test.each([
 
 test("the warning ends with 200 samples that are read, and comes back", async () => {
   const logged: string[] = [];
-  const log = { info: () => undefined, warn: () => logged.push("warned") };
+  const log = { info: () => undefined, warn: () => logged.push("warned"), error: () => undefined };
   const runs = await created(bench({ log }));
   await trainOn(runs, 30, (n) => (n < 200 || n >= 400 ? MISSED : undefined));
   expect(await warningOf(runs)).toBeDefined();

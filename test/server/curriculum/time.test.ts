@@ -178,7 +178,7 @@ describe("the machine's clock", () => {
       const { run, runs = run } = details as { readonly run?: string; readonly runs?: readonly string[] };
       lines.push([message, runs]);
     };
-    return { lines, log: { info: write, warn: write } };
+    return { lines, log: { info: write, warn: write, error: write } };
   }
 
   const announced = "runs are past their time to live and will be removed: if the clock is wrong, set it before that";

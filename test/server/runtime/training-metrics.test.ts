@@ -59,13 +59,15 @@ describe("runs", () => {
     const registry = new Registry();
     const asked: number[] = [];
     const runs = Array.from({ length: 6 }, (_, i) => figures(`run-${i}`, 256));
-    registerRuns(registry, async (limit) => {
+    const recent = async (limit: number) => {
       asked.push(limit);
       return runs;
-    });
+    };
+    registerRuns(registry, recent, () => 2);
     const text = await registry.metrics();
     expect(asked).toEqual([RUNS_MAX]);
     expect(lines(text, "gradus_run_tasks")).toHaveLength(6);
+    expect(text).toMatch(/^gradus_runs_damaged 2$/m);
     expect(lines(text, "gradus_run_useful_share")[0]).toBe('gradus_run_useful_share{run="run-0"} 0.25');
     expect(lines(text, "gradus_run_malformed_share")[0]).toBe('gradus_run_malformed_share{run="run-0"} 0.95');
     const probabilities = lines(text, "gradus_arm_probability");

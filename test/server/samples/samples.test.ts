@@ -35,7 +35,11 @@ test("a store that stands still is given no more than may wait, and the rest is 
       },
       nextTurn: setImmediate,
     },
-    log: { info: () => undefined, warn: (details) => void (lost += (details as { readonly samples: number }).samples) },
+    log: {
+      info: () => undefined,
+      warn: (details) => void (lost += (details as { readonly samples: number }).samples),
+      error: () => undefined,
+    },
     bytesMax: 1024 * MIB,
     keptMs: 1e9,
   });
@@ -58,7 +62,7 @@ test("one call looks through so much of what is kept and no more, also of comple
   const samples = createSamples({
     store: memorySampleStore(),
     clock: { now: () => 0, setTimer: () => () => undefined, nextTurn: setImmediate },
-    log: { info: () => undefined, warn: () => undefined },
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     bytesMax: 1024 * MIB,
     keptMs: 1e9,
   });

@@ -2235,8 +2235,9 @@ class Run(google.protobuf.message.Message):
     run_id: builtins.str
     """Its id."""
     unreadable: builtins.str
-    """Only in lists: why the server cannot read the run (its journal is damaged, or of another version), in words. All but
-    run_id is unset then, and calls on the run fail with FAILED_PRECONDITION and the same words. Empty: it is read.
+    """Only in lists: why the server cannot read the run, in words. All but run_id is unset then, and calls on the run fail
+    with the same words: with DATA_LOSS if its journal is damaged, with FAILED_PRECONDITION if another version wrote it.
+    Empty: it is read.
     """
     @property
     def config(self) -> global___RunConfig:

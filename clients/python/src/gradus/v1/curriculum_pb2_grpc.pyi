@@ -26,7 +26,8 @@ class CurriculumServiceStub:
 
     Errors, for all calls: INVALID_ARGUMENT names the field, the limit and what
     came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
-    run's state or policy does not allow; ABORTED when another server process
+    run's state or policy does not allow, and for a run that another version wrote;
+    DATA_LOSS for a run whose journal is damaged; ABORTED when another server process
     changed the run at the same time (try again).
 
     A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
@@ -291,7 +292,8 @@ class CurriculumServiceAsyncStub:
 
     Errors, for all calls: INVALID_ARGUMENT names the field, the limit and what
     came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
-    run's state or policy does not allow; ABORTED when another server process
+    run's state or policy does not allow, and for a run that another version wrote;
+    DATA_LOSS for a run whose journal is damaged; ABORTED when another server process
     changed the run at the same time (try again).
 
     A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,
@@ -555,7 +557,8 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
 
     Errors, for all calls: INVALID_ARGUMENT names the field, the limit and what
     came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
-    run's state or policy does not allow; ABORTED when another server process
+    run's state or policy does not allow, and for a run that another version wrote;
+    DATA_LOSS for a run whose journal is damaged; ABORTED when another server process
     changed the run at the same time (try again).
 
     A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,

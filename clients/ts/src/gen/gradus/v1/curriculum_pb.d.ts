@@ -2182,8 +2182,9 @@ export declare type Run = Message<"gradus.v1.Run"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * Only in lists: why the server cannot read the run (its journal is damaged, or of another version), in words. All but
-   * run_id is unset then, and calls on the run fail with FAILED_PRECONDITION and the same words. Empty: it is read.
+   * Only in lists: why the server cannot read the run, in words. All but run_id is unset then, and calls on the run fail
+   * with the same words: with DATA_LOSS if its journal is damaged, with FAILED_PRECONDITION if another version wrote it.
+   * Empty: it is read.
    *
    * @generated from field: string unreadable = 5;
    */
@@ -5067,7 +5068,8 @@ export declare const AlikeOutcomesSchema: GenEnum<AlikeOutcomes>;
  *
  * Errors, for all calls: INVALID_ARGUMENT names the field, the limit and what
  * came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
- * run's state or policy does not allow; ABORTED when another server process
+ * run's state or policy does not allow, and for a run that another version wrote;
+ * DATA_LOSS for a run whose journal is damaged; ABORTED when another server process
  * changed the run at the same time (try again).
  *
  * A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,

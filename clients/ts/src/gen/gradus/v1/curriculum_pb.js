@@ -831,7 +831,8 @@ export const AlikeOutcomes = /*@__PURE__*/
  *
  * Errors, for all calls: INVALID_ARGUMENT names the field, the limit and what
  * came; NOT_FOUND for a run that is not there; FAILED_PRECONDITION for what this
- * run's state or policy does not allow; ABORTED when another server process
+ * run's state or policy does not allow, and for a run that another version wrote;
+ * DATA_LOSS for a run whose journal is damaged; ABORTED when another server process
  * changed the run at the same time (try again).
  *
  * A wait is UNAVAILABLE or RESOURCE_EXHAUSTED with two details: google.rpc.RetryInfo,

@@ -1,0 +1,49 @@
+/** Looks through the runs of a data folder for damage, and changes nothing there: a server may use them meanwhile. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { folderChain, runSchema, runsIn } from "./sqlite-runs.ts";
+
+const PAGE = 100;
+const LOCK_MS_MAX = 5000;
+
+export interface CheckedRuns {
+  readonly checked: number;
+  /** Whether the time was over before all were checked. */
+  readonly isCutShort: boolean;
+  /** The damaged runs, with what is damaged. */
+  readonly damaged: readonly { readonly id: string; readonly problem: string }[];
+}
+
+/** Reads each event by its hash, for at most so long. Throws if the file itself cannot be read. Undefined: there is none of this version. */
+export function checkRuns(directory: string, timeMsMax: number): CheckedRuns | undefined {
+  const path = join(directory, runSchema.file);
+  if (!existsSync(path)) return undefined;
+  const db = new DatabaseSync(path, { readOnly: true, timeout: LOCK_MS_MAX });
+  try {
+    const [schema] = db.prepare("PRAGMA user_version").all();
+    if (schema?.["user_version"] !== runSchema.version) return undefined;
+    // Statements that are not used here ask for the time.
+    db.function("now_ms", () => 0);
+    const { list, check } = runsIn(db, folderChain(db, directory)).methods;
+    const damaged: CheckedRuns["damaged"][number][] = [];
+    const endMs = performance.now() + timeMsMax;
+    for (let [after, checked] = ["", 0]; ;) {
+      const { runs, more } = list(after, PAGE);
+      for (const { key, id, version } of runs) {
+        if (performance.now() > endMs) return { checked, isCutShort: true, damaged };
+        try {
+          // One event further than there is, so that the end of the journal is checked too.
+          for (let at = 0; at <= version;) at = check(key, at, version + 1);
+        } catch (error) {
+          damaged.push({ id, problem: (error as Error).message });
+        }
+        checked++;
+      }
+      after = runs.at(-1)?.id ?? "";
+      if (!more) return { checked, isCutShort: false, damaged };
+    }
+  } finally {
+    db.close();
+  }
+}
