@@ -11,6 +11,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 # The trainers that adapters are tested against have an environment of their own: it takes 6 GB.
 TRAINERS := .trainers
+# OpenEnv wants another version of mcp than verifiers does, and has one too, of 0.4 GB.
+OPENENV := .venv-openenv-tests
 # The study of curricula has one too, of 0.5 GB.
 STUDY := .venv-study
 STUDY_FOLDER := clients/python/examples/curriculum_study
@@ -22,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Whoever imports a file first compiles it: all 25,000 of the trainers would take a minute and a half.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers play-trl study study-sequences check format generate bench clean
+.PHONY: help release image setup demo serve test test-ts test-py test-browser test-trainers test-openenv play-trl study study-sequences check format generate bench clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -73,6 +75,15 @@ test-browser: setup ## Test the page and the client in Chromium, which Debian's 
 
 test-trainers: node_modules/.package-lock.json $(TRAINERS)/.installed ## Test the adapters against real trainers, in an environment of 6 GB
 	$(TRAINERS)/bin/python -m pytest clients/python/tests_trainers
+
+$(OPENENV)/.installed: clients/python/pyproject.toml clients/python/requirements-openenv.txt
+	$(PYTHON) -m venv $(OPENENV)
+	$(OPENENV)/bin/python $(PIP_INSTALL) -r clients/python/requirements-openenv.txt
+	$(OPENENV)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
+	@touch $@
+
+test-openenv: node_modules/.package-lock.json $(OPENENV)/.installed ## Test the OpenEnv adapter and socket against OpenEnv itself, in an environment of 0.4 GB
+	$(OPENENV)/bin/python -m pytest clients/python/tests_openenv
 
 # OpenEnv's client beside TRL: no test needs it.
 $(TRAINERS)/.openenv: $(TRAINERS)/.installed

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from gradus.serve import UnavailableError
 from gradus.serve._catalogue import TargetError
 from gradus.serve._laws import Asked, words
 from gradus.serve._link import Host, Terms
@@ -22,6 +23,38 @@ from gradus.v1 import provider_pb2 as pb
 def row(question: str, answer: str, **params: Any) -> dict[str, Any]:
     asked = [{"role": "developer", "content": "Be brief."}, {"role": "user", "content": question}]
     return {"responses_create_params": {"input": asked, **params}, "expected_answer": answer}
+
+
+# Replies of resources servers, cut down to what tells of a failure, and what each is worth. None: there is no reward.
+CONFIG = {"name": "swe_agents", "mask_sample": True}
+RECORDED: dict[str, tuple[dict[str, Any], float | None]] = {
+    # NeMo Gym 0.7.
+    "masked": ({"reward": 0.0, "mask_sample": True}, None),
+    "masked with a reward": ({"reward": 1.0, "mask_sample": True}, None),
+    "masked, the config not": ({"reward": 0.0, "mask_sample": True, "instance_config": {"mask_sample": False}}, None),
+    "not masked": ({"reward": 1.0, "mask_sample": False, "instance_config": {"mask_sample": False}}, 1.0),
+    "not masked, and wrong": ({"reward": 0.0, "mask_sample": False, "failure_kind": "wrong_answer"}, 0.0),
+    "mask of null": ({"reward": 1.0, "mask_sample": None, "instance_config": None}, 1.0),
+    # NeMo Gym 0.6.
+    "judge": (
+        {"reward": 0.0, "_ng_failure_class": "judge_failed", "_ng_failure_judge_error": "ClientError: 401"},
+        None,
+    ),
+    "another class": ({"reward": 0.0, "_ng_failure_class": "transient"}, None),
+    "no class": ({"reward": 1.0, "_ng_failure_class": None}, 1.0),
+    "config": ({"reward": 0.0, "instance_config": CONFIG}, None),
+    # A reason is no mark: these answers deserve their rewards.
+    "no sql": ({"reward": 0.0, "failure_reason": "no_sql_extracted"}, 0.0),
+    "bad sql": ({"reward": 0.0, "failure_reason": "execution_error", "failure_kind": "error"}, 0.0),
+    "right": ({"reward": 1.0, "failure_reason": "none", "failure_kind": ""}, 1.0),
+    # A reward that is none.
+    "null": ({"reward": None}, None),
+    "missing": ({"verdict": "right"}, None),
+    "text": ({"reward": "1.0"}, None),
+    "nan": ({"reward": float("nan")}, None),
+    "infinite": ({"reward": float("inf")}, None),
+    "beyond": ({"reward": 7.0}, None),
+}
 
 
 class Script(BaseHTTPRequestHandler):
@@ -39,6 +72,8 @@ class Script(BaseHTTPRequestHandler):
         text = body["response"]["output"][0]["content"][0]["text"]
         if "down" in text:
             return self.reply(503, {})
+        if text in RECORDED:
+            return self.reply(200, {**body, **RECORDED[text][0]})
         return self.reply(200, {**body, "reward": 2.0 if text == f"\\boxed{{{body['expected_answer']}}}" else 0.0})
 
     def reply(self, status: int, body: Any, cookie: str = "") -> None:
@@ -89,6 +124,22 @@ def test_rows_are_verified_by_the_server_over_the_network(address: str, tmp_path
     assert "gives tools, so that its episode has several turns" in described.left_out[0].reason
     assert found[:2] == ["graded, score 1", "graded, score 0"]
     assert found[2].startswith("unavailable, /verify answered 503")
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_reply_that_is_marked_as_a_failure_has_no_reward(address: str, tmp_path: Path, name: str) -> None:
+    file = tmp_path / "train.jsonl"
+    file.write_text(json.dumps(row("1 + 1?", "2")))
+    (environment,) = nemo_gym.offer(f"{address},rows={file}").environments
+    reply, reward = RECORDED[name]
+    if reward is not None:
+        assert environment.verify(row("1 + 1?", "2"), name) == reward
+        return
+    is_marked = set(reply) - {"reward", "verdict"}
+    with pytest.raises(UnavailableError if is_marked else ValueError) as raised:
+        environment.verify(row("1 + 1?", "2"), name)
+    if "_ng_failure_judge_error" in reply:
+        assert str(raised.value).endswith("(_ng_failure_class judge_failed: ClientError: 401)")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from policies import create, recorded, written
 from real_server import Server
 
 from gradus import Client
-from gradus.gymnasium import AnyText, TextEnv, TextVectorEnv
+from gradus.gymnasium import AnyText, TextEnv, TextVectorEnv, WrittenText
 from gradus.training import RunAddress
 
 ID = "gradus.gymnasium:Gradus/Text-v0"
@@ -67,6 +67,29 @@ def test_an_episode_is_a_prompt_and_a_completion(client: Client, address: str) -
     with pytest.raises(gym.error.ResetNeeded):
         env.unwrapped.step(RIGHT)
     env.close()
+
+
+UNCLOSED = "<think>97 - 44 is 53</think><answer>82 - (97 - 44)"
+
+
+@pytest.mark.parametrize(("reason", "given"), [(None, 1.0), ("stop", 1.0), ("length", 0.0)])
+def test_a_completion_that_was_cut_says_so(address: str, reason: Any, given: float) -> None:
+    action = WrittenText(UNCLOSED, reason)
+    env = gym.make(ID, environment="countdown", level="T0", address=address)
+    env.reset(seed=7)
+    assert action in env.action_space
+    assert env.step(action)[1] == given
+    env.close()
+
+    def one() -> TextEnv:
+        return TextEnv("countdown", level="T0", address=address)
+
+    own = TextVectorEnv("countdown", num_envs=2, level="T0", address=address)
+    for envs in (own, SyncVectorEnv([one] * 2), AsyncVectorEnv([one] * 2)):
+        envs.reset(seed=7)
+        _, rewards, *_ = envs.step((action, "no answer"))
+        assert list(rewards) == [given, 0.0]
+        envs.close()
 
 
 class Whole(gym.Env[Any, Any]):

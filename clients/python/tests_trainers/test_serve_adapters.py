@@ -114,6 +114,73 @@ def test_a_taskset_of_verifiers_is_scored_from_the_text(tmp_path: Path, monkeypa
         load("verifiers:sums-in-a-box")
 
 
+# Tasksets some of whose rewards were not measured: verifiers' own sum skips them, or is 0.
+NONE = """
+    async def score(self, trace, runtime=None):
+        await super().score(trace, runtime)
+        trace.rewards["style"] = None
+"""
+ONLY_NONE = """
+    async def score(self, trace, runtime=None):
+        trace.rewards["right"] = None
+"""
+DEFERRED = "\n    scoring_deferred = True\n"
+MAPPING = """
+    @vf.reward
+    async def more(self, trace: vf.Trace) -> dict:
+        return {"style": None}
+"""
+ERROR = """
+    async def score(self, trace, runtime=None):
+        await super().score(trace, runtime)
+        trace.record_error(RuntimeError("its judge is down"))
+"""
+NAN = """
+    @vf.reward
+    async def more(self, trace: vf.Trace) -> float:
+        return float("nan")
+"""
+RAISES = """
+    @vf.reward
+    async def more(self, trace: vf.Trace) -> float:
+        raise RuntimeError("its judge is down")
+"""
+
+
+UNMEASURED = {
+    "none": (NONE, "gave no reward for style"),
+    "alone": (ONLY_NONE, "gave no reward for right"),
+    "deferred": (DEFERRED, "gave no reward for the answer"),
+    "mapping": (MAPPING, "must be a string or a real number"),
+    "error": (ERROR, "gave no reward for the answer"),
+    "nan": (NAN, "lies outside of"),
+    "raises": (RAISES, "its judge is down"),
+}
+
+
+@pytest.mark.parametrize("name", UNMEASURED)
+def test_a_reward_of_verifiers_that_was_not_measured_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    more, why = UNMEASURED[name]
+    (tmp_path / f"sums_{name}.py").write_text(TASKSET.replace("\n\nclass Sums", f"\n{more}\n\nclass Sums"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    served = load(f"verifiers:sums-{name},wrap=tag").served[f"verifiers/sums-{name}"]
+    verify = served.verifier(served.make("tasks", "{}", 3).instance)
+    for answer in ("6", "7"):
+        with pytest.raises(Exception, match=why):
+            verify(answer)
+
+
+def test_a_taskset_of_verifiers_that_rewards_nothing_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sums_unrewarded.py").write_text(TASKSET.replace("@vf.reward", "@vf.metric"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(Exception, match="task 0: no function rewards it"):
+        load("verifiers:sums-unrewarded")
+
+
 class Server:
     """Speaks OpenEnv's protocol: a number is shown, and its echo rewarded; `steps` until the episode is over."""
 

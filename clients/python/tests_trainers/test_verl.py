@@ -56,6 +56,9 @@ def configuration(address: str, **data: Any) -> Any:
     config.actor_rollout_ref.rollout.n = 4
     config.trainer.total_epochs = 1
     config.reward.custom_reward_function = {"path": "pkg://gradus.verl", "name": "compute_score"}
+    config.reward.reward_manager.source = "importlib"
+    config.reward.reward_manager.name = "RewardManager"
+    config.reward.reward_manager.module.path = "pkg://gradus.verl"
     for name, value in data.items():
         config.data[name] = value
     return config
@@ -213,6 +216,42 @@ def test_the_reward_function_is_awaited_with_its_options(address: str) -> None:
     assert np.isnan(result["reward_extra_info"]["acc"])
     with pytest.raises(UnscoredError, match="invalid_task_id"):
         rewards(configuration(address), batch, [["<answer>1 + 1</answer>"]])
+
+
+UNCLOSED = "<think>97 - 44 is 53</think><answer>82 - (97 - 44)"
+
+
+@pytest.mark.parametrize(
+    ("longest", "ending", "reward_given"),
+    [
+        (1000, "", 1.0),
+        (None, "", 0.0),
+        (None, TOKENIZER.eos_token, 1.0),
+        (1000, TOKENIZER.eos_token, 1.0),
+    ],
+)
+def test_a_completion_of_the_greatest_length_without_an_end_was_cut(
+    client: Client, server: Server, longest: int | None, ending: str, reward_given: float
+) -> None:
+    """Of the task whose right answer this is, as verl's agent loop hands it over. None: it is as long as it may be."""
+    task = client.reset("countdown", level="T0", seed=7)
+    reference = TaskReference.of(task, RunAddress.parse(f"gradus://{server.address}"), 1)
+    config = OmegaConf.load(Path(verl.__file__).parent / "trainer/config/_generated_ppo_trainer.yaml")
+    config.reward = configuration("gradus://localhost/run").reward
+    text = UNCLOSED + ending
+    config.actor_rollout_ref.rollout.response_length = longest or len(TOKENIZER.encode(text, add_special_tokens=False))
+    row = {"raw_prompt": [task.prompt], "data_source": ["x"], "reward_model": [{"ground_truth": ""}]}
+    batch = {name: np.array([*values, None], dtype=object)[:1] for name, values in row.items()}
+    batch["extra_info"] = np.array([{"index": 0, "gradus": reference.to_row()}, None], dtype=object)[:1]
+    (result,) = rewards(config, batch, [[text]])
+    assert result["reward_score"] == reward_given
+
+
+def test_verls_own_reward_manager_is_warned_of(address: str) -> None:
+    config = configuration(address)
+    config.reward.reward_manager.name = "naive"
+    with pytest.warns(UserWarning, match="does not say which completions were cut"):
+        loader(config)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ _, reward, terminated, truncated, info = env.step("<think>97 - 44 is 53</think><
 ```
 
 An episode is one prompt and one completion. The tasks are those of a family, one for each seed, or with the address of
-a run those that its curriculum gives out.
+a run those that its curriculum gives out. An action may be a `WrittenText`, which says why generation ended: an answer
+of a completion that was cut counts only if it is whole.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from __future__ import annotations
 import gymnasium as gym
 
 from gradus.gymnasium._env import TextEnv
-from gradus.gymnasium._spaces import AnyText
+from gradus.gymnasium._spaces import AnyText, WrittenText
 from gradus.gymnasium._vector_env import TextVectorEnv
 
-__all__ = ["AnyText", "TextEnv", "TextVectorEnv"]
+__all__ = ["AnyText", "TextEnv", "TextVectorEnv", "WrittenText"]
 
 gym.register("Gradus/Text-v0", entry_point=TextEnv, vector_entry_point=TextVectorEnv)

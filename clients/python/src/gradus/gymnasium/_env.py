@@ -71,7 +71,7 @@ class TextEnv(gym.Env[str, str]):
         return self._shown.prompt, self._shown.info()
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Scores a completion of the prompt; the episode is over, and the observation empty."""
+        """Scores a completion of the prompt, a text or a `WrittenText`; the episode is over, the observation empty."""
         if self._shown is None:
             raise gym.error.ResetNeeded("an episode is one completion: call reset() before each step()")
         # A step that fails can be made again: until a completion is scored, the prompt waits for it.

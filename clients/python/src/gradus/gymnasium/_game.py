@@ -114,7 +114,8 @@ class Game:
         if len(texts) != len(shown):
             raise ValueError(f"actions: want one for each environment, {len(shown)}; got {len(texts)}")
         written = [
-            WrittenCompletion(each.reference, text, each.sample_index) for each, text in zip(shown, texts, strict=True)
+            WrittenCompletion(each.reference, text, each.sample_index, getattr(text, "finish_reason", None))
+            for each, text in zip(shown, texts, strict=True)
         ]
         outcomes = score_all(self.client, self._places, written, self._patience)
         for each in shown:

@@ -10,6 +10,31 @@ import numpy as np
 from gymnasium.spaces import Text
 from gymnasium.vector.utils import read_from_shared_memory
 
+from gradus.enums import FinishReason
+
+
+class WrittenText(str):
+    """A completion as an action that also says why generation ended.
+
+    Gymnasium's actions are texts alone; this one is a text in every respect, and travels between processes.
+
+    Parameters
+    ----------
+    text
+        What the policy wrote.
+    finish_reason
+        "length" if the policy was cut at its greatest length, "stop" if it ended; None: not known, as of a plain text.
+
+    """
+
+    finish_reason: FinishReason | None
+
+    def __new__(cls, text: str = "", finish_reason: FinishReason | None = None) -> WrittenText:
+        written = super().__new__(cls, text)
+        written.finish_reason = finish_reason
+        return written
+
+
 LENGTH_MAX = 65536
 """Characters, unless an environment is made with another length."""
 

@@ -12,6 +12,10 @@ from gradus.serve._trial import found_in_words, reaches_top
 from gradus.v1 import provider_pb2 as pb
 
 SEEDS = 8
+REPEATS = 12
+"""How often each of a few answers to one instance is verified in a row."""
+REPEATED = ("gradus-nonsense", "0", "1", "yes", "a")
+REPEATED_MS_MAX = 20_000
 TASK_ID_BYTES_MAX = 2500
 """An instance that deflates to so few bytes travels in its task's id; others are made again."""
 
@@ -173,6 +177,7 @@ async def _check_answers(
     began = time.perf_counter()
     one = await asked.verify(first, instance, harmless)
     report.verify_ms = (time.perf_counter() - began) * 1000 / max(1, len(harmless))
+    await _check_repeats(asked, first, instances[0], report)
     await second.kill_workers()
     other = (await asked.verify(second, instance, harmless[::-1]))[::-1]
     pairs = zip(harmless, one, other, strict=True)
@@ -181,3 +186,18 @@ async def _check_answers(
         "verifies alike in order and process, and after a kill",
         f"{differ[0][:60]!r} came to something else in a second process" if differ else None,
     )
+
+
+async def _check_repeats(asked: Asked, host: Host, made: pb.ProvidedInstance, report: Report) -> None:
+    """Verifies a few answers several times each: a server that ignores seeds draws anew what is right."""
+    texts = [made.reference, *REPEATED] if made.HasField("reference") else list(REPEATED)
+    each = REPEATED_MS_MAX / len(texts) / max(report.verify_ms, 0.01)
+    repeats = max(2, min(REPEATS, int(each)))
+    found = await asked.verify(host, made.instance, [text for text in texts for _ in range(repeats)])
+    away = pb.PROVIDER_FAILURE_KIND_UNAVAILABLE
+    differ = [
+        f"{text[:60]!r} came to {' and to '.join(sorted({words(answer) for answer in told}))}"
+        for text, told in zip(texts, (found[at : at + repeats] for at in range(0, len(found), repeats)), strict=True)
+        if len({plain(answer) for answer in told if answer.failure.kind != away}) > 1
+    ]
+    report.law("an answer is worth the same each time", differ[0] if differ else None)

@@ -7,13 +7,25 @@ data:
   val_files: gradus://localhost:50051/my-run#eval/countdown/T1
 reward:
   custom_reward_function: {path: "pkg://gradus.verl", name: compute_score}
+  reward_manager: {source: importlib, name: RewardManager, module: {path: "pkg://gradus.verl"}}
 ```
 
 What goes with it (no shuffling, no workers of the data loader) is refused with the remedy where it is missing.
 docs/guides/trainers.md has the whole.
 """
 
+from typing import Any
+
 from gradus.verl._dataset import RunDataset
 from gradus.verl._reward import compute_score
 
-__all__ = ["RunDataset", "compute_score"]
+__all__ = ["RewardManager", "RunDataset", "compute_score"]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports the reward manager where it is asked for: with it comes verl's own, which a data loader does not need."""
+    if name == "RewardManager":
+        from gradus.verl._manager import RewardManager  # noqa: PLC0415
+
+        return RewardManager
+    raise AttributeError(name)

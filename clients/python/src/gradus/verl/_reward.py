@@ -11,6 +11,10 @@ ROW = "gradus"
 """Under which name a row's `extra_info` holds the reference to its task."""
 
 
+FINISH_REASON = "gradus_finish_reason"
+"""Under which name `extra_info` holds why generation ended, where `gradus.verl.RewardManager` calls."""
+
+
 async def compute_score(
     data_source: str,
     solution_str: str,
@@ -29,7 +33,7 @@ async def compute_score(
     solution_str
         The completion.
     extra_info
-        The row's, with the reference to its task.
+        The row's, with the reference to its task, and from `gradus.verl.RewardManager` why generation ended.
     unscored
         The reward of a completion that has none, for reasons that are not the policy's; None: an error. Set by
         `reward.custom_reward_function.reward_kwargs`.
@@ -50,6 +54,7 @@ async def compute_score(
             f"the row of data source {data_source!r} is not of gradus.verl.RunDataset: see data.custom_cls"
         )
     task = TaskReference.from_row(extra_info[ROW])
-    outcome = await score_one(WrittenCompletion(task, solution_str))
+    written = WrittenCompletion(task, solution_str, finish_reason=extra_info.get(FINISH_REASON))
+    outcome = await score_one(written)
     solved = float("nan") if outcome.solved is None else float(outcome.solved)
     return {"score": reward_or(outcome, unscored), "acc": solved}

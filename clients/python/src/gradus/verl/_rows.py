@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from gradus._warn import warn
 from gradus.runs import RunConfig
 from gradus.tasks import Task
 from gradus.training import (
@@ -130,6 +131,14 @@ def _check(run: RunConfig, data: Any, max_samples: int) -> None:
         raise ValueError(
             "the run has no end, and verl counts its steps by rows: set data.train_max_samples to the prompts to "
             "train on (train_batch_size times the steps)"
+        )
+    manager = _select(data, "reward", "reward_manager", "name")
+    if manager is not None and manager != "RewardManager":
+        warn(
+            f"reward.reward_manager.name={manager}: it does not say which completions were cut, and an answer that a "
+            "cut has shortened may count. Set reward.reward_manager={source: importlib, name: RewardManager, module: "
+            '{path: "pkg://gradus.verl"}}',
+            UserWarning,
         )
     batch = data.get("gen_batch_size") or data.get("train_batch_size")
     if batch:

@@ -1,8 +1,9 @@
 """NeMo Gym: a resources server's `/verify` over HTTP, with the rows that it comes with.
 
 `nemo-gym:http://127.0.0.1:8000,rows=data/train.jsonl`. Each row is a task: its `responses_create_params.input` is the
-prompt, and the whole row goes back to `/verify` with the answer as the assistant's message. The server keeps its own
-Python and packages; it runs by itself, e.g. by NeMo Gym's own command.
+prompt, and the whole row goes back to `/verify` with the answer as the assistant's message. A reply that is marked as a
+failure, e.g. of the server's judge, gives no reward, whatever number comes with it. The server keeps its own Python and
+packages; it runs by itself, e.g. by NeMo Gym's own command.
 """
 
 from __future__ import annotations
@@ -97,6 +98,24 @@ def response_of(text: str) -> dict[str, Any]:
     return head | {"parallel_tool_calls": False, "tool_choice": "none", "tools": []}
 
 
+def failure_mark(reply: dict[str, Any]) -> str | None:
+    """Returns the mark by which a reply says that its reward is no verdict on the answer; None: the reply has none.
+
+    NeMo Gym 0.7 sets `mask_sample` at the top of the reply. Version 0.6 sets `_ng_failure_class`, e.g. judge_failed, or
+    `mask_sample` in `instance_config`. A `failure_reason` or `failure_kind` is no mark: an answer that has no SQL in it
+    has one too, and deserves its 0.
+    """
+    config = reply.get("instance_config")
+    if reply.get("mask_sample") is True:
+        return "mask_sample"
+    if reply.get("_ng_failure_class"):
+        why = reply.get("_ng_failure_judge_error")
+        return f"_ng_failure_class {reply['_ng_failure_class']}" + (f": {why}" if why else "")
+    if isinstance(config, dict) and config.get("mask_sample") is True:
+        return "instance_config.mask_sample"
+    return None
+
+
 class NemoGymServer(Environment):
     """Rows that a NeMo Gym resources server verifies."""
 
@@ -117,7 +136,11 @@ class NemoGymServer(Environment):
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
         self._post(opener, "/seed_session", instance, is_optional=True)
         body = {**instance, "response": response_of(self._target.wrapped(answer))}
-        reward = self._post(opener, "/verify", body).get("reward")
+        reply = self._post(opener, "/verify", body)
+        mark = failure_mark(reply)
+        if mark is not None:
+            raise UnavailableError(f"/verify marks its reward as a failure of the server's ({mark})")
+        reward = reply.get("reward")
         if not isinstance(reward, (int, float)):
             raise ValueError(f"/verify gave no reward, but {reward!r}")
         return self._target.share(float(reward))

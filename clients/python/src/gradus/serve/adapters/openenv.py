@@ -2,7 +2,8 @@
 
 `openenv:http://127.0.0.1:8000`. A task is what `reset(seed)` shows; an answer is one `step`, whose reward counts. State
 is a connection's there, so every answer has a connection of its own, in which the same seed is reset first: what it
-then shows must be what the task was made of.
+then shows must be what the task was made of. At mounting some answers to one seed are played several times each, and
+must earn the same each time, for a server may take a seed and ignore it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import json
 import random
 import socket
+import time
 import urllib.parse
 import urllib.request
 from typing import Any
@@ -18,12 +20,24 @@ from typing import Any
 from gradus.serve._catalogue import Needs, Offer, TargetError
 from gradus.serve._environment import Environment
 from gradus.serve._facts import UnavailableError
+from gradus.serve.adapters._openenv_answers import Answers
 from gradus.serve.adapters._target import Target, slug_of
 
 SECONDS_MAX = 60
 MESSAGE_BYTES_MAX = 16 * 1024**2
 SEED_BITS = 31
 OPTIONS = ("name", "field", "prompt")
+PLAYS = 12
+"""How often each answer to one seed is played at mounting."""
+CHECK_SECONDS = 10
+"""After so long no further answer is tried; the first few always are."""
+ANSWERS_MIN = 4
+# What a server says of its own state, and not of the answer: again may help.
+_AWAY = ("CAPACITY_REACHED", "FACTORY_ERROR", "SESSION_ERROR", "UNAVAILABLE", "RESOURCE_EXHAUSTED")
+
+
+class RefusedError(ValueError):
+    """The server answers a step with an error."""
 
 
 def needs(_: str) -> Needs:
@@ -40,10 +54,11 @@ def offer(rest: str) -> Offer:
         import websockets.asyncio.client  # noqa: F401, PLC0415  # Not required by gradus-gym.
     except ImportError as error:
         raise TargetError('OpenEnv servers are asked over WebSockets: pip install "websockets>=15"') from error
-    field = target.options.get("field") or field_of(schema_of(target.name))
+    schema = schema_of(target.name)
+    field = target.options.get("field") or field_of(schema)
     slug = "openenv/" + slug_of(target.options.get("name") or urllib.parse.urlsplit(target.name).netloc)
     environment = OpenEnvServer(slug, target, field)
-    environment.check_one_step()
+    environment.check(schema)
     return Offer([environment])
 
 
@@ -117,19 +132,41 @@ class OpenEnvServer(Environment):
                 raise ValueError("an action is a JSON object here")
         return answer
 
-    def check_one_step(self) -> None:
+    def check(self, schema: dict[str, Any]) -> None:
         """TargetError: an episode of it is not over after one step, or does not follow from its seed."""
-        if not self._field:
-            return
+        began = time.monotonic()
         try:
             made = self.generate(random.Random(1))
-            stepped = self._play(made, self._action("gradus"))
+            answers = Answers(schema, self._field, made["observation"])
+            for number, answer in enumerate(answers):
+                if number >= ANSWERS_MIN and time.monotonic() - began > CHECK_SECONDS:
+                    return
+                self._check_answer(made, answer, answers)
         except (UnavailableError, ValueError) as error:
             raise TargetError(f"{self._target.name}: {error}") from error
-        if not stepped.get("done"):
+
+    def _check_answer(self, made: Any, answer: str, answers: Answers) -> None:
+        """Plays one answer to one seed several times. TargetError: it earned different rewards."""
+        earned: set[str] = set()
+        for _ in range(PLAYS):
+            try:
+                stepped = self._play(made, self._action(answer))
+            except RefusedError:
+                # An answer that an action has no room for says nothing, however often it is played.
+                if not earned:
+                    return
+                stepped = {"done": True, "reward": "an error"}
+            if self._field and not stepped.get("done"):
+                raise TargetError(
+                    f"{self._target.name}: an episode goes on after a step. Only episodes of one step can be mounted, "
+                    "for a conversation's state would be in a connection, and not in the task"
+                )
+            answers.shown(stepped.get("observation"))
+            earned.add(str(stepped.get("reward")))
+        if len(earned) > 1:
             raise TargetError(
-                f"{self._target.name}: an episode goes on after a step. Only episodes of one step can be mounted, "
-                "for a conversation's state would be in a connection, and not in the task"
+                f"{self._target.name}: one answer ({answer!r}) to one seed earned {' and '.join(sorted(earned))}, so "
+                "that what is right does not follow from the seed: have its reset(seed) draw all chance from the seed"
             )
 
     def _action(self, answer: str) -> dict[str, Any]:
@@ -166,7 +203,10 @@ class OpenEnvServer(Environment):
                     reply = json.loads(await asyncio.wait_for(connection.recv(), SECONDS_MAX))
                     if reply.get("type") != "observation":
                         told = reply.get("data", {})
-                        raise ValueError(f"{kind} was refused: {told.get('message', told)}")
+                        words = f"{kind} was refused: {told.get('message', told)}"
+                        if told.get("code") in _AWAY or told.get("grpc_code") in _AWAY:
+                            raise UnavailableError(words)
+                        raise RefusedError(words) if kind == "step" else ValueError(words)
                     answers.append(reply["data"])
         except (OSError, WebSocketException, asyncio.TimeoutError) as error:
             raise UnavailableError(f"{self._target.name} does not answer: {error}") from error

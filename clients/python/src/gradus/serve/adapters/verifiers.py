@@ -70,6 +70,7 @@ def refusal_of(task: Any) -> str | None:
         f"its {prepared} prepares a runtime": prepared is not None,
         f"its {asking} needs a runtime": asking is not None,
         "a judge scores it, which asks a model": bool(task.config.judges),
+        "no function rewards it": cls.score is Task.score and not task.hooks("reward"),
         "its user opens the conversation": task.data.prompt is None,
         "its prompt has more than text": task.data.prompt is not None and not is_text(task.data),
     }
@@ -128,7 +129,7 @@ class VerifiersTaskset(Environment):
         return messages_of(self._data(instance))
 
     async def verify(self, instance: Any, answer: str) -> Facts:  # type: ignore[override]
-        """The weighted sum of its rewards, each of which is told."""
+        """The weighted sum of its rewards, each of which is told. ValueError: one of them was not measured."""
         from verifiers.v1 import AssistantMessage, Trace  # noqa: PLC0415
         from verifiers.v1.graph import MessageNode  # noqa: PLC0415
         from verifiers.v1.trace import TraceTask  # noqa: PLC0415
@@ -142,7 +143,13 @@ class VerifiersTaskset(Environment):
             stop_condition="agent_completed",
         )
         await task.score(trace)
-        told = {name: f"{each.value:g}" for name, each in trace.rewards.items() if each is not None}
+        # The sum of verifiers skips a reward of None, and of no rewards it is 0.
+        missing = [name for name, each in trace.rewards.items() if each is None]
+        if missing or not trace.rewards or trace.has_error:
+            raise ValueError(
+                f"scoring gave no reward for {', '.join(missing) or 'the answer'}: it did not run to its end"
+            )
+        told = {name: f"{each.value:g}" for name, each in trace.rewards.items()}
         share = self._target.share(trace.reward)
         return Facts("graded", components={"score": share}, solved=share == 1, info=told)
 

@@ -1,0 +1,40 @@
+"""The reward manager by which verl also tells the server of completions that were cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from verl import DataProto
+from verl.experimental.reward_loop.reward_manager.naive import NaiveRewardManager
+
+from gradus.enums import FinishReason
+from gradus.verl._reward import FINISH_REASON
+
+
+class RewardManager(NaiveRewardManager):
+    """verl's own manager, which hands `compute_score` a text alone; this one adds why generation ended.
+
+    verl keeps no finish reason: its servers report "completed" for a completion that ended and for one that was cut. A
+    completion was cut if it has all `actor_rollout_ref.rollout.response_length` tokens and does not end with a special
+    one, such as the end of the sequence.
+    """
+
+    async def run_single(self, data: DataProto) -> dict[str, Any]:
+        """The reward of the last sequence of a trajectory, as verl's own manager gives it."""
+        last = data[-1:]
+        told = {**last.non_tensor_batch["extra_info"][0], FINISH_REASON: self._finish_reason(last)}
+        # A copy: completions of a prompt may share the dict of its row.
+        extra_info = np.empty(1, dtype=object)
+        extra_info[0] = told
+        last.non_tensor_batch = {**last.non_tensor_batch, "extra_info": extra_info}
+        result: dict[str, Any] = await super().run_single(last)
+        return result
+
+    def _finish_reason(self, data: DataProto) -> FinishReason:
+        ids = data.batch["responses"][0]
+        written = int(data.batch["attention_mask"][0, -len(ids) :].sum())
+        longest = self.config.actor_rollout_ref.rollout.response_length
+        if written < longest or int(ids[written - 1]) in self.tokenizer.all_special_ids:
+            return "stop"
+        return "length"
