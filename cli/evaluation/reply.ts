@@ -1,6 +1,6 @@
 /** What a chat endpoint's reply says that the model wrote. Pure. */
 import type { FinishReasonName } from "../../clients/ts/src/public.ts";
-import { withThoughts } from "../../envs/answers/wording.ts";
+import { withThoughts } from "../../envs/lib/thoughts.ts";
 import { oneLine } from "./attempt.ts";
 
 /** What a model wrote. */

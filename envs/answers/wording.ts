@@ -38,14 +38,6 @@ export function wrapAnswer(
   }
 }
 
-/** A whole completion of thoughts and a text that a server gave apart; thoughts undefined: there are none. */
-export function withThoughts(thoughts: string | undefined, text: string, isCut: boolean): string {
-  if (thoughts === undefined || text.includes("</think>")) return text;
-  // The thought itself was cut off: it has no end.
-  if (isCut && text.trim() === "") return `<think>\n${thoughts}`;
-  return `<think>\n${thoughts}\n</think>\n${text}`;
-}
-
 /** Without thoughts nothing stands before an answer, and no empty line that a model would learn to write. */
 function thoughtsBefore(format: AnswerFormat, thoughts: string): string {
   if (format === "think_answer") return `<think>\n${thoughts}\n</think>\n`;

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { withThoughts } from "../../../envs/answers/wording.ts";
+import { withThoughts } from "../../../envs/lib/thoughts.ts";
 import { FinishReason } from "../../gen/gradus/v1/environment_pb.js";
 import { nobody } from "../admission.ts";
 import { methodAt, type TransportContext } from "../call.ts";
