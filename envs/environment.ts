@@ -330,6 +330,11 @@ interface Core<Instance, Answer> {
   readonly id: string;
   /** A changed golden file needs a new version. */
   readonly version: number;
+  /**
+   * Earlier versions, the first one first, that have the same tasks and gave some answers other verdicts: their tasks are
+   * judged by this version, and their scores say so. Left out: none.
+   */
+  readonly earlier?: readonly number[];
   readonly description: string;
   /** The chat prompt, the answer format's instruction included. Holds no answer and no baseline. */
   render(instance: Instance, format: AnswerFormat): readonly ChatMessage[];

@@ -119,7 +119,7 @@ function prefixOf(environment: Environment, parameters: Parameters): string {
   const known = prefixes.get(parameters);
   if (known?.environment === environment) return known.key;
   const sorted = Object.entries(parameters).sort(([a], [b]) => (a < b ? -1 : 1));
-  const key = keyOf(environment.id, environment.version, ...sorted.flat());
+  const key = keyOf(environment.id, environment.earlier?.[0] ?? environment.version, ...sorted.flat());
   prefixes.set(parameters, { environment, key });
   return key;
 }

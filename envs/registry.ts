@@ -50,7 +50,7 @@ export type FoundEnvironment =
 /** The environments of one process. Made once, where everything is put together, and handed to whoever needs it. */
 export interface Registry {
   readonly environments: readonly Environment[];
-  /** An environment by its id and version; without a version, the newest. */
+  /** An environment by its id and version, or the one that judges the tasks of that version; without a version, the newest. */
   find(id: string, version?: number): FoundEnvironment;
 }
 
@@ -87,9 +87,13 @@ export function createRegistry(environments: readonly Environment[]): Registry {
       const ids = [...versionsById.keys()];
       return { kind: "unknown", message: `unknown environment '${id.slice(0, 128)}'${didYouMean(id, ids)}` };
     }
-    const environment = version === undefined ? newest : versions.find((candidate) => candidate.version === version);
+    const environment =
+      version === undefined
+        ? newest
+        : (versions.find((candidate) => candidate.version === version) ??
+          versions.find(({ earlier }) => earlier?.includes(version)));
     if (environment !== undefined) return { kind: "found", environment };
-    const numbers = versions.map((candidate) => candidate.version).join(", ");
+    const numbers = versions.flatMap((candidate) => [candidate.version, ...(candidate.earlier ?? [])]).join(", ");
     return { kind: "unknown_version", message: `${id} has no version ${version} here; it has: ${numbers}` };
   }
 }

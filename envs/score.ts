@@ -20,6 +20,8 @@ interface Scoring<E, Instance> {
   /** Unset: required. */
   readonly thinking?: Thinking;
   readonly scheme: ResolvedScheme;
+  /** The version that the task was given out under; unset: the environment's. */
+  readonly version?: number;
   /** Unset: the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
   /** Whether the trainer says that the completion was cut: then an answer that no closing mark or line break ends is none. */
@@ -223,12 +225,15 @@ function scoreOf<Instance>(
     spans:
       scanned?.spans.map((span) => toScannedSpan(task, span)) ??
       (findings.length === 0 ? NO_SPANS : toScoredSpans(task, completion, spans, findings)),
-    info: infoOf(counts),
+    info: infoOf(task, counts),
   };
 }
 
-function infoOf(findings: Findings): Readonly<Record<string, string>> {
-  const info = findings.kind === "malformed" ? undefined : findings.info;
+function infoOf<Instance>(task: AnyScoreTask<Instance>, findings: Findings): Readonly<Record<string, string>> {
+  const found = findings.kind === "malformed" ? undefined : findings.info;
+  const { environment, version = environment.version } = task;
+  const judgedBy = `version ${environment.version}: the task is of version ${version}, which gave some answers other verdicts`;
+  const info = version === environment.version ? found : { ...found, judged_by: judgedBy };
   if (info === undefined) return NO_INFO;
   // Most facts are numbers and plain words, and stay as they are.
   if (Object.values(info).every(isPlain)) return info;

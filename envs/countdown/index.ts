@@ -46,7 +46,8 @@ function listed(numbers: readonly number[]): string {
 
 export const countdown = defineEnvironment<CountdownInstance, CountdownAnswer>({
   id: "countdown",
-  version: 1,
+  version: 2,
+  earlier: [1],
   rewardSchemes: ["graded", "vcc"],
   description: "Write an expression that uses each given number exactly once and equals the target.",
   generator,

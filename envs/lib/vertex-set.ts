@@ -21,6 +21,7 @@ import { taskPrompt } from "./task-prompt.ts";
 export interface VertexSetProblem {
   readonly id: string;
   readonly version: number;
+  readonly earlier: readonly number[];
   readonly generator: Generator<Graph>;
   /** Whether every two vertices of a set must be joined; else no two may be. */
   readonly joined: boolean;
@@ -33,12 +34,13 @@ export interface VertexSetProblem {
 }
 
 export function vertexSetEnvironment(problem: VertexSetProblem): SyncEnvironment<Graph, IndexList> {
-  const { id, version, generator, joined, answerNames } = problem;
+  const { id, version, earlier, generator, joined, answerNames } = problem;
   // The independent sets of a graph are the cliques of its complement.
   const searched = (graph: Graph): Graph => (joined ? graph : complement(graph));
   return defineEnvironment<Graph, IndexList>({
     id,
     version,
+    earlier,
     description: `Find a largest set of vertices of which ${joined ? "every" : "no"} two are joined by an edge.`,
     goal: "maximize",
     generator,

@@ -53,7 +53,8 @@ function render({ problem }: MathInstance, format: AnswerFormat): readonly ChatM
 
 export const math = defineEnvironment<MathInstance, MathAnswer>({
   id: "math",
-  version: 1,
+  version: 2,
+  earlier: [1],
   description: "Solve a math problem whose answer is an expression.",
   grading,
   rows,

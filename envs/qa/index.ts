@@ -61,7 +61,8 @@ const shared = {
   verify,
   grading,
   answerNames: OPTION_NAMES,
-  version: 1,
+  version: 2,
+  earlier: [1],
 } as const;
 
 export const qa = defineEnvironment<Question, Choice>({

@@ -13,7 +13,8 @@ function sequenceOf(rule: Rule): SequenceEnvironment {
   const rightOf = ({ sequence, symbols }: SequenceInstance): Digits => rule.apply(sequence, symbols);
   return defineEnvironment<SequenceInstance, Digits>({
     id: `sequence/${rule.name}`,
-    version: 1,
+    version: 2,
+    earlier: [1],
     description: `Turn a sequence of digits into another one of the same length: ${rule.description}.`,
     generator,
     solver: {

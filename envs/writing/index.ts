@@ -13,7 +13,8 @@ function render({ system, request }: Conversation, format: AnswerFormat): readon
 
 export const writing = defineEnvironment<Conversation, string>({
   id: "writing",
-  version: 1,
+  version: 2,
+  earlier: [1],
   description: "Write what is asked for; a judge compares the text with a reference.",
   rows,
   resource: judgeResource,

@@ -10,8 +10,9 @@
  * what the tasks' metadata say, as in {"metadata": "category"}, or how many values a list in their metadata has, as in
  * {"count_of": "numbers"}. The suite's own figures are the mean of its categories, or with "overall": "tasks" of its tasks.
  * A part's version is the newest of its environment, its category the environment, its split bench, its name its place and
- * its reward_scheme the environment's default unless they are given. Give the version where the suite must outlast an update of the server: where a newer version of an
- * environment makes a suite another one, evaluations of it are refused rather than continued.
+ * its reward_scheme the environment's default unless they are given.
+ * Give the version if the suite must outlast an update of the server: if a newer version of an environment has other tasks,
+ * evaluations of the suite are refused rather than continued.
  */
 import type { Split } from "../../envs/environment.ts";
 import { repeatedKey } from "../../envs/lib/exact-json.ts";

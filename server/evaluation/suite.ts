@@ -110,13 +110,20 @@ export function openSuite(registry: Registry, definition: SuiteDefinition, sourc
   return { kind: "unavailable", message };
 }
 
-/** "All" rows of a pool that has others now make another suite, and so do other sources of what makes its tasks. */
+/**
+ * "All" rows of a pool that has others now make another suite, and so do other sources of what makes its tasks. Versions that
+ * have the same tasks count as the first of them, so that an evaluation goes on after an upgrade.
+ */
 function digestOf(definition: SuiteDefinition, parts: readonly OpenPart[]): string {
   const counts = parts.flatMap(({ name, tasks }) =>
     definition.parts.some((part) => part.name === name && part.tasks === "all") ? [name, tasks] : [],
   );
   const digests = parts.flatMap(({ name, spec: { digest } }) => (digest === undefined ? [] : [name, digest]));
-  return hashKey(JSON.stringify(definition), ...counts, ...digests);
+  const sameTasks = definition.parts.map((part) => {
+    const [version = part.version] = parts.find(({ name }) => name === part.name)?.definition.earlier ?? [];
+    return { ...part, version };
+  });
+  return hashKey(JSON.stringify({ ...definition, parts: sameTasks }), ...counts, ...digests);
 }
 
 /** What is wrong with the part, or what it is bound to. */

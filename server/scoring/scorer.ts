@@ -245,9 +245,10 @@ function openToken(
   if (restored.kind === "invalid") return invalidTask(`task_id: ${restored.message}`);
   const scheme = schemeOf(environment, token);
   if (scheme.kind === "invalid") return invalidTask(`task_id: ${scheme.message}`);
-  const { answerFormat: format, thinking } = token;
+  const { answerFormat: format, thinking, version } = token;
   const { baseline } = token.key;
-  const parts = { instance: restored.instance, format, thinking, scheme: scheme.scheme, ...(baseline && { baseline }) };
+  const rest = { format, thinking, version, ...(baseline && { baseline }) };
+  const parts = { instance: restored.instance, scheme: scheme.scheme, ...rest };
   return environment.resource === undefined
     ? { kind: "sync", token, groupId, scoring: { environment, ...parts } }
     : { kind: "async", token, groupId, scoring: { environment, ...parts } };

@@ -39,7 +39,7 @@ import { keptSampleHandlers } from "./kept-samples.ts";
 import { okOrThrow } from "./refusal.ts";
 import { evaluationToWire, issuedToWire } from "./run-task.ts";
 import { readGroupId, readRunId } from "./run-ids.ts";
-import { addedArms, runConfigFromWire, runConfigToWire } from "./run-config.ts";
+import { addedArms, keepVersions, runConfigFromWire, runConfigToWire } from "./run-config.ts";
 import { checkSameTrainer } from "./trainer-settings.ts";
 import { policyFromWire } from "./wire-policy.ts";
 import { groupToWire, listedToWire, runToWire, stateToWire } from "./wire-run.ts";
@@ -81,7 +81,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const existing = await runs.get(runId);
       const there = existing.kind === "ok" ? existing.value.config : undefined;
       const isServed = await servedOf(asked.arms, deps.registry, there?.arms);
-      const given = runConfigFromWire(asked, { ...deps, isServed, there });
+      const given = keepVersions(deps, runConfigFromWire(asked, { ...deps, isServed, there }), there);
       const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
       if (existing.kind === "not_found") {
         const wanting = { caller: peerCaller(peer), signal };

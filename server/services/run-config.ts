@@ -255,3 +255,22 @@ function feedbackSourceFromWire(source: wire.FeedbackSource): "step" | "reported
       throw invalid("config.feedback_source", `${source as number} is not one of the contract's`);
   }
 }
+
+/** Arms as a run that is there has them, if they differ in a version alone whose tasks the newest version has, too. */
+export function keepVersions(
+  { registry }: Pick<ServiceDeps, "registry">,
+  config: RunConfig<TaskSpec>,
+  there: RunConfig<TaskSpec> | undefined,
+): RunConfig<TaskSpec> {
+  const kept = <Of extends Pick<Arm<TaskSpec>, "id" | "spec">>(arm: Of, before: readonly Of[] = []): Of => {
+    const version = before.find(({ id }) => id === arm.id)?.spec.version;
+    const found = registry.find(arm.spec.environment, arm.spec.version);
+    if (version === undefined || found.kind !== "found" || !found.environment.earlier?.includes(version)) return arm;
+    return { ...arm, spec: { ...arm.spec, version } };
+  };
+  return {
+    ...config,
+    arms: config.arms.map((arm) => kept(arm, there?.arms)),
+    evaluationArms: config.evaluationArms.map((arm) => kept(arm, there?.evaluationArms)),
+  };
+}

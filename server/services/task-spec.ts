@@ -63,7 +63,7 @@ export function readSpec(
   if (refused !== undefined) throw refused;
   return {
     environment: environment.id,
-    version: environment.version,
+    version: given.version === 0 ? environment.version : given.version,
     level: level?.name ?? "",
     parameters: difficulty!.parameters,
     split,

@@ -20,6 +20,7 @@ export function environmentToWire(environment: Environment, { pools, teacher }: 
   return create(EnvironmentSchema, {
     id: environment.id,
     version: environment.version,
+    earlierVersions: [...(environment.earlier ?? [])],
     description: environment.description,
     category: environment.id.split("/")[0] ?? "",
     goal: goals.toWire[environment.goal],

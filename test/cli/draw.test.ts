@@ -145,11 +145,11 @@ test("machines get JSON, with the picture in it or the file that holds it", asyn
   expect(inside).toEqual({
     taskId: expect.any(String) as string,
     environment: "np/tsp",
-    version: 2,
+    version: 3,
     svg: svg.trimEnd(),
   });
   const beside = JSON.parse(await drawn("np/tsp", "--json", "--out", "beside.svg")) as Record<string, unknown>;
-  expect(beside).toEqual({ taskId: inside["taskId"], environment: "np/tsp", version: 2, file: "beside.svg" });
+  expect(beside).toEqual({ taskId: inside["taskId"], environment: "np/tsp", version: 3, file: "beside.svg" });
   expect(readFileSync(join(folder.path, "beside.svg"), "utf8")).toBe(svg);
 });
 

@@ -65,7 +65,7 @@ describe("check", () => {
     const report = JSON.parse(out) as { readonly groups: readonly { readonly rows: number }[] };
     expect(report).toMatchObject({
       environment: "countdown",
-      version: 1,
+      version: 2,
       rows: 300,
       rejected: 4,
       leftOut: 0,
@@ -78,7 +78,7 @@ describe("check", () => {
     });
     expect(report.groups.reduce((sum, { rows }) => sum + rows, 0)).toBe(300);
     const text = await pools("check", "countdown:all.jsonl@train[:10]");
-    expect(text.out).toMatch(/^environment {2}countdown, version 1\nrows {9}10\nrejected {5}3\nleft out {5}291\n/);
+    expect(text.out).toMatch(/^environment {2}countdown, version 2\nrows {9}10\nrejected {5}3\nleft out {5}291\n/);
   });
 
   test("row by row says the same", async () => {

@@ -27,8 +27,8 @@ describe("envs", () => {
     const { code, out } = await gradus(here, "envs");
     expect(code).toBe(0);
     expect(out).toMatch(/^id +version +goal +levels +pictures +description\n/);
-    expect(out).toMatch(/^countdown +1 +satisfy +T0 T1 T2 T3 OOD +yes +/m);
-    expect(out).toMatch(/^qa +1 +satisfy +\S.*\S {2,}Answer/m);
+    expect(out).toMatch(/^countdown +2 +satisfy +T0 T1 T2 T3 OOD +yes +/m);
+    expect(out).toMatch(/^qa +2 +satisfy +\S.*\S {2,}Answer/m);
     expect(existsSync(join(folder.path, "gradus"))).toBe(false);
   });
 
@@ -47,7 +47,7 @@ describe("envs", () => {
 
   test("as JSON, of one category", async () => {
     const np = (await json("envs", "--category", "np")) as readonly { readonly id: string }[];
-    expect(np).toContainEqual(expect.objectContaining({ id: "np/tsp", version: 2 }));
+    expect(np).toContainEqual(expect.objectContaining({ id: "np/tsp", version: 3 }));
     expect(np.every(({ id }) => id.startsWith("np/"))).toBe(true);
     expect(await json("envs", "countdown")).toMatchObject({ id: "countdown", goal: "GOAL_SATISFY" });
   });

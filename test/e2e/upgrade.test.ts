@@ -36,6 +36,44 @@ async function controlsOf(runId: string) {
   return history.flatMap(({ kind, rolledBack }) => (kind.case === "control" ? [[kind.value.kind, rolledBack]] : []));
 }
 
+test("tasks that the older server gave out are the same, and are scored as before, but for what the newer version changed", async () => {
+  const run = server.client.run("paused");
+  const { tasks } = await run.nextBatch({ cursor: 0n });
+  expect(tasks).toHaveLength(2);
+  expect(tasks.map(({ environment, version }) => [environment, version])).toEqual(new Array(2).fill(["countdown", 1]));
+  const [task] = tasks;
+  if (task === undefined) throw new Error("no task");
+  const fresh = await server.client.reset({ environment: "countdown", level: "T0", seed: 1n });
+  expect(fresh.version).toBe(2);
+  const solved = await server.client.solveTask(task);
+  for (const [completion, reward] of [
+    [solved.completion, 1],
+    ["no answer", 0],
+  ] as const) {
+    const { outcome } = await server.client.tryAnswer(task, { completion });
+    expect(outcome.kind === "scored" && [outcome.reward, outcome.info["judged_by"]]).toEqual([
+      reward,
+      "version 2: the task is of version 1, which gave some answers other verdicts",
+    ]);
+  }
+});
+
+test("a trainer that makes its run again, without a version, goes on with the run that is there", async () => {
+  const arms = ["T0", "T1", "T2"].map((level) => ({ id: level, environment: "countdown", level }));
+  const stages = arms.map(({ id }) => ({ weights: { [id]: 1 } }));
+  const config = {
+    arms,
+    policy: { kind: "staged", stages },
+    numGenerations: 2,
+    promptsPerUpdate: 2,
+    seed: 7n,
+  } as const;
+  const run = await server.client.run("paused").create(config);
+  expect(run.state?.cursor).toBe(2n);
+  const { tasks } = await server.client.run("paused").nextBatch({ cursor: 0n });
+  expect(tasks.map(({ version }) => version)).toEqual([1, 1]);
+});
+
 test("an import that the older server made stays what it was: it undid the control changes, and the history says so", async () => {
   const state = await stateOf("undone");
   expect(state?.arms.map(({ weight, removed }) => [weight, removed])).toEqual(new Array(3).fill([1, false]));

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Environment } from "../../envs/environment.ts";
+import { makeGenerated } from "../../envs/instances.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
 
 const registry = createRegistry(environments);
@@ -24,6 +25,31 @@ test("an unknown id gets the nearest one, an unknown version those there are", (
   const message = "unknown environment 'np/tps'; did you mean 'np/tsp'?";
   expect(registry.find("np/tps")).toEqual({ kind: "unknown", message });
   expect(registry.find("")).toEqual({ kind: "unknown", message: "unknown environment ''" });
-  const other = "np/tsp has no version 99 here; it has: 2";
+  const other = "np/tsp has no version 99 here; it has: 3, 2";
   expect(registry.find("np/tsp", 99)).toEqual({ kind: "unknown_version", message: other });
+});
+
+test("an earlier version is found as the one that judges its tasks, and has the same tasks", () => {
+  const judged = environments.filter(({ earlier = [] }) => earlier.length > 0);
+  expect(judged.map(({ id }) => id).sort()).toEqual(
+    environments.flatMap(({ id }) => (id === "code" ? [] : [id])).sort(),
+  );
+  for (const environment of judged) {
+    const { id, version, earlier = [] } = environment;
+    for (const before of earlier) {
+      expect(before).toBeLessThan(version);
+      expect(registry.find(id, before)).toEqual({ kind: "found", environment });
+    }
+    const [level] = environment.levels;
+    if (environment.generator === undefined || level === undefined) continue;
+    const { earlier: _, ...rest } = environment;
+    const old = { ...rest, version: earlier[0] } as Environment;
+    for (const seed of [0n, 7n]) {
+      const [now, then] = [environment, old].map((each) =>
+        makeGenerated(each, { parameters: level.parameters, split: "eval", seed }),
+      );
+      expect(now).toEqual(then);
+      expect(now?.kind).toBe("made");
+    }
+  }
 });

@@ -51,7 +51,8 @@ function solve({ expression }: ArithmeticInstance): Solution<ArithmeticAnswer> {
 
 export const arithmetic = defineEnvironment<ArithmeticInstance, ArithmeticAnswer>({
   id: "math/arithmetic",
-  version: 2,
+  version: 3,
+  earlier: [2],
   description: "Work out the exact value of an arithmetic expression.",
   grading,
   generator,

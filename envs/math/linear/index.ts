@@ -55,7 +55,8 @@ function solvedOf(instance: LinearInstance): Solved {
 
 export const linear = defineEnvironment<LinearInstance, LinearAnswer>({
   id: "math/linear",
-  version: 2,
+  version: 3,
+  earlier: [2],
   description: "Solve linear equations, or a linear inequality.",
   grading,
   generator,

@@ -53,7 +53,8 @@ function edgeLines({ edges }: BisectionInstance): string {
 
 export const bisection = defineEnvironment<BisectionInstance, Sides>({
   id: "np/bisection",
-  version: 2,
+  version: 3,
+  earlier: [2],
   description: "Divide a graph's vertices into two equal sides so that the edges between them weigh least.",
   goal: "minimize",
   generator,

@@ -5,7 +5,8 @@ import { generator } from "./generate.ts";
 
 export const clique = vertexSetEnvironment({
   id: "np/clique",
-  version: 2,
+  version: 3,
+  earlier: [2],
   generator,
   joined: true,
   name: "clique",

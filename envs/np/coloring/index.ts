@@ -32,7 +32,8 @@ function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[
 
 export const coloring = defineEnvironment<Graph, Coloring>({
   id: "np/coloring",
-  version: 2,
+  version: 3,
+  earlier: [2],
   description: "Color a graph with the fewest colors such that no two joined vertices have the same.",
   goal: "minimize",
   generator,

@@ -34,7 +34,8 @@ function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[
 
 export const hamiltonian = defineEnvironment<Graph, Cycle>({
   id: "np/hamiltonian",
-  version: 2,
+  version: 3,
+  earlier: [2],
   description: "Find a cycle through as many vertices of a graph as possible.",
   goal: "maximize",
   generator,

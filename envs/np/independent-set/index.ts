@@ -5,7 +5,8 @@ import { generator } from "./generate.ts";
 
 export const independentSet = vertexSetEnvironment({
   id: "np/independent-set",
-  version: 2,
+  version: 3,
+  earlier: [2],
   generator,
   joined: false,
   name: "independent set",

@@ -45,7 +45,8 @@ function heuristic(instance: KnapsackInstance): Choice {
 
 export const knapsack = defineEnvironment<KnapsackInstance, Choice>({
   id: "np/knapsack",
-  version: 2,
+  version: 3,
+  earlier: [2],
   description: "Choose the items of the largest total value that fit within a capacity.",
   goal: "maximize",
   generator,

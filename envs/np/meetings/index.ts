@@ -71,7 +71,8 @@ function availableText(intervals: MeetingsInstance["availability"][number]): str
 
 export const meetings = defineEnvironment<MeetingsInstance, Schedule>({
   id: "np/meetings",
-  version: 2,
+  version: 3,
+  earlier: [2],
   description: "Schedule meetings in rooms so that as many as possible attend.",
   goal: "maximize",
   generator,

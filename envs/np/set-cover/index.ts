@@ -38,7 +38,8 @@ function render({ subsets }: SetCoverInstance, answerFormat: AnswerFormat): read
 
 export const setCover = defineEnvironment<SetCoverInstance, Cover>({
   id: "np/set-cover",
-  version: 2,
+  version: 3,
+  earlier: [2],
   description: "Choose the fewest subsets that together hold every element of a universe.",
   goal: "minimize",
   generator,

@@ -38,7 +38,8 @@ function heuristic(instance: SubsetSumInstance): Subset {
 
 export const subsetSum = defineEnvironment<SubsetSumInstance, Subset>({
   id: "np/subset-sum",
-  version: 2,
+  version: 3,
+  earlier: [2],
   description: "Choose as many numbers as possible that sum up to exactly a target.",
   goal: "maximize",
   generator,

@@ -45,7 +45,8 @@ function matrix({ cities, distances }: TspInstance): string {
 
 export const tsp = defineEnvironment<TspInstance, Tour>({
   id: "np/tsp",
-  version: 2,
+  version: 3,
+  earlier: [2],
   description: "Find the shortest closed tour that visits every city exactly once.",
   goal: "minimize",
   generator,

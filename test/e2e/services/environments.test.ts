@@ -49,7 +49,13 @@ describe("ListEnvironments", () => {
 describe("GetEnvironment", () => {
   test("describes one environment in full", async () => {
     const { environment } = await wire.environments.getEnvironment({ id: "countdown" });
-    expect(environment).toMatchObject({ id: "countdown", version: 1, category: "countdown", goal: Goal.SATISFY });
+    expect(environment).toMatchObject({
+      id: "countdown",
+      version: 2,
+      earlierVersions: [1],
+      category: "countdown",
+      goal: Goal.SATISFY,
+    });
     expect(environment?.levels.map(({ name, evaluationOnly }) => [name, evaluationOnly])).toEqual([
       ["T0", false],
       ["T1", false],
@@ -78,7 +84,7 @@ describe("GetEnvironment", () => {
 
   test.each([
     [{ id: "np/tps" }, "NOT_FOUND", "id: unknown environment 'np/tps'; did you mean 'np/tsp'?"],
-    [{ id: "np/tsp", version: 9 }, "FAILED_PRECONDITION", "id: np/tsp has no version 9 here; it has: 2"],
+    [{ id: "np/tsp", version: 9 }, "FAILED_PRECONDITION", "id: np/tsp has no version 9 here; it has: 3, 2"],
     [{}, "INVALID_ARGUMENT", "id: it is required"],
     [{ id: "x".repeat(129) }, "INVALID_ARGUMENT", "id: it has 129 bytes, and the limit is 128"],
   ])("refuses %o", async (request, code, message) => {

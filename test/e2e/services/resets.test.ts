@@ -39,7 +39,7 @@ describe("Reset", () => {
     const task = await reset(spec, 7n);
     expect(await reset(spec, 7n)).toEqual(task);
     expect((await reset(spec, 8n)).prompt).not.toEqual(task.prompt);
-    expect(task).toMatchObject({ environment: "countdown", version: 1, level: "T2", split: Split.TRAIN });
+    expect(task).toMatchObject({ environment: "countdown", version: 2, level: "T2", split: Split.TRAIN });
     expect(task).toMatchObject({ source: Source.SYNTHETIC, answerFormat: AnswerFormat.THINK_ANSWER });
     expect(task).toMatchObject({ runId: "", armId: "", cursor: 0n });
     expect(task.prompt.map(({ role }) => role)).toContain("user");
@@ -129,7 +129,7 @@ describe("Reset", () => {
     ["no spec", undefined, "INVALID_ARGUMENT", "spec: it is required"],
     ["no environment", {}, "INVALID_ARGUMENT", "spec.environment: it is required"],
     ["an unknown one", { environment: "cuntdown" }, "NOT_FOUND", "did you mean 'countdown'?"],
-    ["an unknown version", { ...countdown, version: 2 }, "FAILED_PRECONDITION", "has no version 2 here; it has: 1"],
+    ["an unknown version", { ...countdown, version: 3 }, "FAILED_PRECONDITION", "has no version 3 here; it has: 2, 1"],
     [
       "an unknown level",
       { ...countdown, difficulty: level("t1") },

@@ -1,5 +1,5 @@
 /**
- * What version 1 gives, kept in a file, as for all environments (../golden.test.ts): also what the judge is asked, which
+ * What versions 1 and 2 give, kept in a file, as for all environments (../golden.test.ts): also what the judge is asked, which
  * decides the rewards. A change needs a new version; UPDATE_GOLDEN=1 writes the file where there is none.
  */
 import { createHash } from "node:crypto";
@@ -34,7 +34,7 @@ function record() {
     const made = rowAt(pool, "all", "train", 5n, ordinal);
     return made.kind === "made" ? made.key.hash : made.kind;
   });
-  return { environment: writing.id, version: writing.version, tasks, walked };
+  return { environment: writing.id, version: writing.earlier?.[0], tasks, walked };
 }
 
 test("tasks and what the judge is asked are what they were", () => {

@@ -84,6 +84,14 @@ test("seeds of an environment go on from part to part, so that no task is asked 
   expect(seeds[499]).toBe(deriveSeed("countdown", 1, "countdown", 499));
 });
 
+test("a version that has the tasks of an earlier one makes no other suite of it", () => {
+  const suite = shipped("forge-bench");
+  const newest = { ...suite, parts: suite.parts.map((part) => ({ ...part, version: 3 })) };
+  const [then, now] = [opened(suite), opened(newest)];
+  expect(now.parts.map(({ spec }) => spec.version)).toEqual(new Array(10).fill(3));
+  expect(now.digest).toBe(then.digest);
+});
+
 test("a suite that is changed has another digest", () => {
   const [suite, changed] = [
     shipped("countdown"),

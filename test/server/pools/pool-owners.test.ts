@@ -158,11 +158,11 @@ describe("without one", () => {
   });
 
   test("a path may have colons", async () => {
-    expect(await owners(at("data:v2/rows.jsonl"))).toEqual(["countdown 1"]);
+    expect(await owners(at("data:v2/rows.jsonl"))).toEqual(["countdown 2"]);
     const before = process.cwd();
     process.chdir(folder);
     try {
-      expect(await owners("data:v2/rows.jsonl", "./data:v2/rows.jsonl@train")).toEqual(["countdown 1", "countdown 1"]);
+      expect(await owners("data:v2/rows.jsonl", "./data:v2/rows.jsonl@train")).toEqual(["countdown 2", "countdown 2"]);
     } finally {
       process.chdir(before);
     }

@@ -100,3 +100,33 @@ test("sizes are about those of the data", () => {
   expect(roughBytes([])).toBeLessThan(100);
   expect(roughBytes("a".repeat(500))).toBeGreaterThanOrEqual(500);
 });
+
+test("a task of an earlier version is judged by the newest, and its score says so", () => {
+  const scorer = newScorer();
+  const scoreUnder = (version: number, completion: string) => {
+    const taskId = `version ${version}`;
+    scorer.expect(taskId, "group", { ...tokenOf(4), version });
+    const task = scorer.open(taskId);
+    if (task.kind !== "sync") throw new Error(task.kind === "none" ? task.detail : "it waits for a resource");
+    const result = scorer.score(task, completion);
+    if (result.kind !== "score") throw new Error(result.detail);
+    return result.score;
+  };
+  const judgedBy = "version 3: the task is of version 2, which gave some answers other verdicts";
+  for (const completion of [
+    "<answer>[0, 1, 2, 3]</answer>",
+    "<answer>[0, 1]</answer>",
+    "no answer",
+    "<answer>[0, 1, 2, 3]",
+  ]) {
+    const [then, now] = [scoreUnder(2, completion), scoreUnder(3, completion)];
+    expect(then.info["judged_by"]).toBe(judgedBy);
+    expect(now.info).not.toHaveProperty("judged_by");
+    expect(then).toEqual({ ...now, info: { ...now.info, judged_by: judgedBy } });
+  }
+  scorer.expect("unknown", "group", { ...tokenOf(4), version: 1 });
+  expect(scorer.open("unknown")).toMatchObject({
+    reason: "invalid_task_id",
+    detail: "task_id: np/tsp has no version 1 here; it has: 3, 2",
+  });
+});

@@ -727,7 +727,7 @@ export declare type Environment = Message<"gradus.v1.Environment"> & {
   id: string;
 
   /**
-   * Version; a task means the same for ever under one version.
+   * Version; a task asks the same for ever under one version.
    *
    * @generated from field: uint32 version = 2;
    */
@@ -796,6 +796,15 @@ export declare type Environment = Message<"gradus.v1.Environment"> & {
    * @generated from field: repeated gradus.v1.PoolInfo pools = 11;
    */
   pools: PoolInfo[];
+
+  /**
+   * Earlier versions that have the same tasks and gave some answers other verdicts.
+   * Their tasks and specs stay valid, answers are judged by the rules of this version,
+   * and Score.info says so under "judged_by". Empty: none.
+   *
+   * @generated from field: repeated uint32 earlier_versions = 12;
+   */
+  earlierVersions: number[];
 };
 
 /**

@@ -294,7 +294,9 @@ export declare type Score = Message<"gradus.v1.Score"> & {
   /**
    * Environment-specific facts, e.g. {"value": "24"}. At most 16. "unread" and
    * "undecided" say, in words, why an answer could not be judged: it earns what a
-   * wrong one earns, and reports count it apart (ReportRow.figures).
+   * wrong one earns, and reports count it apart (ReportRow.figures). "judged_by" says
+   * that the task is of an earlier version of its environment, which gave some answers
+   * other verdicts (Environment.earlier_versions).
    *
    * @generated from field: map<string, string> info = 12;
    */

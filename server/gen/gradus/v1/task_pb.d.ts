@@ -103,7 +103,8 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
   environment: string;
 
   /**
-   * Version of the environment; 0: the newest that this server has.
+   * Version of the environment, or one of Environment.earlier_versions; 0: the newest
+   * that this server has.
    *
    * @generated from field: uint32 version = 2;
    */

@@ -667,10 +667,11 @@ class Environment(google.protobuf.message.Message):
     REWARD_SCHEMES_FIELD_NUMBER: builtins.int
     SOURCES_FIELD_NUMBER: builtins.int
     POOLS_FIELD_NUMBER: builtins.int
+    EARLIER_VERSIONS_FIELD_NUMBER: builtins.int
     id: builtins.str
     """Id, e.g. "np/tsp"."""
     version: builtins.int
-    """Version; a task means the same for ever under one version."""
+    """Version; a task asks the same for ever under one version."""
     description: builtins.str
     """One paragraph on what is asked."""
     category: builtins.str
@@ -703,6 +704,13 @@ class Environment(google.protobuf.message.Message):
         name. A TaskSpec that names no pool gets the shipped one, or the only one.
         """
 
+    @property
+    def earlier_versions(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Earlier versions that have the same tasks and gave some answers other verdicts.
+        Their tasks and specs stay valid, answers are judged by the rules of this version,
+        and Score.info says so under "judged_by". Empty: none.
+        """
+
     def __init__(
         self,
         *,
@@ -717,8 +725,9 @@ class Environment(google.protobuf.message.Message):
         reward_schemes: collections.abc.Iterable[global___RewardSchemeInfo] | None = ...,
         sources: collections.abc.Iterable[gradus.v1.task_pb2.Source.ValueType] | None = ...,
         pools: collections.abc.Iterable[global___PoolInfo] | None = ...,
+        earlier_versions: collections.abc.Iterable[builtins.int] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["answer_formats", b"answer_formats", "category", b"category", "description", b"description", "goal", b"goal", "id", b"id", "levels", b"levels", "parameters", b"parameters", "pools", b"pools", "reward_schemes", b"reward_schemes", "sources", b"sources", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer_formats", b"answer_formats", "category", b"category", "description", b"description", "earlier_versions", b"earlier_versions", "goal", b"goal", "id", b"id", "levels", b"levels", "parameters", b"parameters", "pools", b"pools", "reward_schemes", b"reward_schemes", "sources", b"sources", "version", b"version"]) -> None: ...
 
 global___Environment = Environment
 

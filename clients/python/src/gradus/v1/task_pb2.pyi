@@ -332,7 +332,9 @@ class TaskSpec(google.protobuf.message.Message):
     environment: builtins.str
     """Environment id, e.g. "np/tsp"; at most 128 bytes. Required."""
     version: builtins.int
-    """Version of the environment; 0: the newest that this server has."""
+    """Version of the environment, or one of Environment.earlier_versions; 0: the newest
+    that this server has.
+    """
     level: builtins.str
     """A level's name from Environment.levels, e.g. "easy"; at most 64 bytes."""
     split: global___Split.ValueType
