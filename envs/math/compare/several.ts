@@ -101,8 +101,10 @@ export function equationsOf(gold: Node, i: number, answer: Node, j: number): rea
 /** "p = 3, q = 2" and "(p, q) = (3, 2)": values by their names. */
 export function recordOf(node: Node): ReadonlyMap<string, Node> | undefined {
   const items = node.kind === "list" || node.kind === "bracket" || node.kind === "set" ? node.items : [node];
+  // "cos π = -1, sin π = 0" says of what each is the value.
+  const names = (part: Node): boolean => isName(part) || (part.kind === "call" && variablesOf(part).size === 0);
   const pairs = items.flatMap((item) => {
-    const assigned = assignmentOf(item);
+    const assigned = assignmentOf(item, names);
     return assigned === undefined ? [] : [[show(assigned.name), assigned.values.at(-1) as Node] as const];
   });
   const record = new Map(pairs);

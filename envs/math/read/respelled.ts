@@ -56,6 +56,8 @@ const LETTER = new RegExp(
 
 /** A tilde before a number; elsewhere it is a space of LaTeX. */
 const HEDGE = /^\s*~(?=\d[^~]*$)/;
+/** The hyphen of "\mathrm{~N}-\mathrm{m}", which is a product of units. */
+const HYPHEN = /(?<=\\(?:mathrm|text)\s?\{[~\s]?[A-Za-z]{1,12}\}\s?)-(?=\s?\\(?:mathrm|text)\s?\{[~\s]?[A-Za-z])/g;
 
 /** Numbers and bullets before the lines of a list; a bullet before a digit may be a minus. */
 const ITEM = /^\s{0,8}(?:[-*•](?=\s{1,8}[^\d\s])|\d{1,2}[.)](?=\s))\s{1,8}/;
@@ -77,6 +79,10 @@ export function respelled(text: string): string {
     .replace(/(\d)\u0307/g, "\\dot{$1}")
     .replace(HEDGE, "≈")
     .replace(FRACTION, unitFraction)
+    .replace(HYPHEN, " ")
+    .replace(/\\textcircled\s?\{\s?(1?\d|20)\s?\}/g, (written, of: string) =>
+      of === "0" ? written : String.fromCharCode(0x245f + Number(of)),
+    )
     .replace(CODE, (_, one?: string, other?: string) => CODES[one ?? other ?? ""] ?? "")
     .replace(AMERICAN, "")
     .replace(FEET, "$1 ft $2 in")

@@ -26,7 +26,7 @@ const BEHIND_UNITS: ReadonlySet<string> = new Set([...",;.)]}=≈/", "\\}", "\\\
 function settled(token: Token, at: number, tokens: readonly Token[]): Token {
   const [before, next] = [tokens[at - 1], tokens[at + 1]];
   const sign = next?.kind === "op" ? next.text : "";
-  const isBehind = before?.kind === "number" || (before?.kind === "op" && before.text === "/");
+  const isBehind = before?.kind === "number" || (before?.kind === "op" && "/})".includes(before.text));
   if (token.kind === "function" && (token.text === "min" || token.text === "sec") && isBehind)
     return next === undefined || BEHIND_UNITS.has(sign) ? { ...token, kind: "word" } : token;
   // "(-∞, 2) U (3, ∞)"
