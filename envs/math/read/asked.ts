@@ -27,6 +27,8 @@ const TUPLE = new RegExp(
 );
 /** How far before a tuple the words stand that ask for it. */
 const BEFORE_MAX = 40;
+/** Tuples and lists that are read; a problem has a few. */
+const PLACES_MAX = 30;
 /** "Let x and y be …", "Find a, b and c": names that an introduction lists. */
 const LISTED = new RegExp(
   r`(?<![a-z])(?:let|find|determine|compute|solve for|solve|numbers?|integers?|reals|primes?|unknowns?|variables?|values? of)${SPACE}(?<names>${NAME}(?:${SPACE}(?:,|and|,${SPACE}and|&)${SPACE}${NAME}){1,5})(?![A-Za-z(=^])`,
@@ -54,7 +56,7 @@ interface Tuple {
 }
 
 function tuplesIn(text: string): readonly Tuple[] {
-  return [...text.matchAll(TUPLE)].flatMap(({ 1: names = "", index }) => {
+  return [...text.matchAll(TUPLE).take(PLACES_MAX)].flatMap(({ 1: names = "", index }) => {
     const before = text.slice(Math.max(0, index - BEFORE_MAX), index);
     const isOther = IS_CALL.test(before) && !IS_POINT.test(before);
     return isOther ? [] : [{ names: namesIn(names), isAsked: ASKS.test(before) }];
@@ -63,7 +65,7 @@ function tuplesIn(text: string): readonly Tuple[] {
 
 /** Tuples that are asked for come first, then others, then lists. */
 function unknownsIn(text: string, tuples: readonly Tuple[]): readonly (readonly string[])[] {
-  const listed = [...text.matchAll(LISTED)].map(({ groups }) => namesIn(groups?.["names"] ?? ""));
+  const listed = [...text.matchAll(LISTED).take(PLACES_MAX)].map(({ groups }) => namesIn(groups?.["names"] ?? ""));
   const inOrder = [true, false].flatMap((first) => tuples.filter(({ isAsked }) => isAsked === first));
   return [...inOrder.map(({ names }) => names), ...listed].filter((names) => new Set(names).size === names.length);
 }

@@ -6,6 +6,7 @@ import {
   numberNode,
   productOf,
   quotientOf,
+  some,
   sumOf,
   symbol,
   variablesOf,
@@ -29,6 +30,15 @@ function differentialOf(node: Node): Differential | undefined {
   return sign && { sign, of: rest.length === 1 ? (rest[0] as Factor).node : { kind: "multiply", factors: rest } };
 }
 
+/** Larger expressions are not worked out, and a result counts as so many values that are read: it grows with the square. */
+const PARTS_MAX = 40;
+const RESULT_MAX = 400;
+
+function isLargerThan(max: number, node: Node): boolean {
+  let parts = 0;
+  return some(node, () => ++parts > max);
+}
+
 /** The derivative that a quotient is, applied to what follows if it is d/dx alone; undefined: it is a quotient. */
 export function derivativeOf(cursor: Cursor, top: Node, bottom: Node): Node | undefined {
   const [over, under] = [differentialOf(top), differentialOf(bottom)];
@@ -42,7 +52,13 @@ export function derivativeOf(cursor: Cursor, top: Node, bottom: Node): Node | un
       ? name
       : `${name}^${order.kind === "number" ? order.value.num : "n"}`;
   if (body === undefined) return symbol(full);
-  return workedOut(body, under.of, over.sign) ?? { kind: "call", name: full, args: [body] };
+  const isLarge = cursor.problem !== undefined || isLargerThan(PARTS_MAX, body);
+  const worked = isLarge ? undefined : workedOut(body, under.of, over.sign);
+  if (worked !== undefined && !isLargerThan(RESULT_MAX, worked)) {
+    cursor.reads += RESULT_MAX;
+    return worked;
+  }
+  return { kind: "call", name: full, args: [body] };
 }
 
 /** The first derivative by a letter, where no other letter may depend on it; undefined: it is not worked out. */
