@@ -32,8 +32,8 @@ async function open({ http }: TestServer) {
 }
 
 /** NeMo Gym's call of a completion. */
-async function verify({ http }: TestServer, row: Json, completion: string) {
-  const response = { output: [{ type: "message", role: "assistant", content: completion }] };
+async function verify({ http }: TestServer, row: Json, completion: string, more: Json = {}) {
+  const response = { ...more, output: [{ type: "message", role: "assistant", content: completion }] };
   const headers = { "content-type": "application/json" };
   const sent = JSON.stringify({ ...row, response });
   const reply = await fetch(`${http}/verify`, { method: "POST", headers, body: sent });
@@ -56,6 +56,19 @@ test("a completion is cut where an OpenEnv client says so", async () => {
     expect(await step(other)).toMatchObject({ type: "error", data: { code: "VALIDATION_ERROR" } });
   // The episode goes on after a message that was refused.
   expect((await session.step({ completion })).data.reward).toBe(1);
+});
+
+test("an answer line that a cut may have shortened earns nothing, of either gym", async () => {
+  const row = { environment: "countdown", level: "T0", seed: 7, answer_format: "answer_line" };
+  const completion = "So it is.\nAnswer: 82 - (97 - 44)";
+  using session = await open(host);
+  const step = async (finish_reason: string) => {
+    await session.reset(row);
+    return (await session.step({ completion, finish_reason })).data["reward"];
+  };
+  expect([await step("stop"), await step("length")]).toEqual([1, 0]);
+  expect((await verify(host, row, completion)).body["reward"]).toBe(1);
+  expect((await verify(host, row, completion, { status: "incomplete" })).body["reward"]).toBe(0);
 });
 
 test("a completion without a reward is an error of both gyms, which no client adds up as 0", async () => {
