@@ -45,7 +45,7 @@ def plain(text: str) -> str:
     """The letters alone, in one case."""
     text = re.sub(r"\\(text|mathrm|textbf|left|right)(?![A-Za-z])|[\s$.{}~+]|\\(?=%)", "", text).lower()
     text = text.removeprefix("thereis")
-    for sign, command in {"×": "\\times", "π": "\\pi", "and": ","}.items():
+    for sign, command in {"\u00d7": "\\times", "π": "\\pi", "and": ","}.items():
         text = text.replace(sign, command)
     return text
 
