@@ -6,7 +6,7 @@ import { restore } from "../../envs/instances.ts";
 import type { MakeResult as Instantiated, TaskKey } from "../../envs/origin.ts";
 import { pickRow, type Pool, rowAt, rowOfHash } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
-import type { Party } from "../sharing/fair-turns.ts";
+import { callerName, type Party } from "../sharing/fair-turns.ts";
 import { inStretches } from "../sharing/stretches.ts";
 import type { ListedRow } from "../curriculum/core/row-lists.ts";
 import { ok, type Refusal, type Result } from "../curriculum/core/types.ts";
@@ -23,10 +23,8 @@ const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
 /** About what a task takes beside its prompt. */
 const TASK_CHARACTERS = 2048;
 
-// Whose share of the workers some work comes out of. A server knows one token at most, so what tells callers apart is
-// what they ask for: a run has a share of its own, and so has the making of a suite; all else is shared by address, not
-// by connection, which would reward who opens many. Where one piece of work takes long, an address's share is shared
-// once more, by connection.
+// Names of shares of the workers, beside a token's and an address's (callerName). A run has a share of its own, and so has
+// the making of a suite. If one piece of work takes long, a share is shared once more, by run or by connection.
 
 export function runCaller(runId: string): string {
   return `run ${runId}`;
@@ -36,17 +34,10 @@ export function suiteCaller(digest: string): string {
   return `suite ${digest}`;
 }
 
-/** `peer` is an address and, after a colon, a port. */
-export function peerCaller(peer: string): string {
-  return `address ${peer.replace(/:\d+$/, "")}`;
-}
-
-export function runParty(runId: string): Party {
-  return { caller: runCaller(runId), connection: runId };
-}
-
-export function peerParty(peer: string): Party {
-  return { caller: peerCaller(peer), connection: peer };
+/** The party of a run's sample that a call brought: its token's, so that nobody has a share for each of many runs. */
+export function runParty(runId: string, token: string): Party {
+  const run = runCaller(runId);
+  return { caller: token === "" ? run : callerName(token, ""), connection: run };
 }
 
 interface Walk {

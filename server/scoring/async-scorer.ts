@@ -8,8 +8,8 @@ import type { Failed } from "../../envs/facts.ts";
 import { type AsyncScore, beginScore } from "../../envs/score.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/core/feedback.ts";
 import { unlessAborted } from "../curriculum/runs/watch.ts";
-import type { Party } from "../sharing/fair-turns.ts";
-import { peerParty, runParty } from "../making/make.ts";
+import { type Party, partyOf } from "../sharing/fair-turns.ts";
+import { runParty } from "../making/make.ts";
 import type { Resources } from "../ports/resources.ts";
 import {
   type AsyncTask,
@@ -24,6 +24,8 @@ import {
 
 /** Who asks. */
 export interface Caller {
+  /** The name of its token; empty: the server asks for none. */
+  readonly caller: string;
   /** Its address, with the port. */
   readonly peer: string;
   /** Aborted when the caller is gone, or its deadline has passed. */
@@ -95,9 +97,14 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
     return { result, status: item && (await record(sample.runId, item)) };
   };
 
-  const begin = async (task: AsyncTask, completion: string, sample: RunSample): Promise<ScoredSample> => {
+  const begin = async (
+    task: AsyncTask,
+    completion: string,
+    { caller }: Caller,
+    sample: RunSample,
+  ): Promise<ScoredSample> => {
     try {
-      const result = await verified(options, task, completion, runParty(sample.runId), undefined);
+      const result = await verified(options, task, completion, runParty(sample.runId, caller), undefined);
       if (isFinal(result)) recent.set(sample.key, result);
       return await put(sample, result);
     } catch (error) {
@@ -130,10 +137,10 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
     async score(task, completion, caller, sample) {
       const tooLarge = checkLength(completion, completionBytesMax);
       if (sample === undefined)
-        return { result: tooLarge ?? (await verified(options, task, completion, peerParty(caller.peer), caller)) };
+        return { result: tooLarge ?? (await verified(options, task, completion, partyOf(caller), caller)) };
       const known = tooLarge ?? recent.get(sample.key);
       if (known !== undefined) return put(sample, known);
-      const flight = inFlight.get(sample.key) ?? { going: begin(task, completion, sample), isTold: false };
+      const flight = inFlight.get(sample.key) ?? { going: begin(task, completion, caller, sample), isTold: false };
       inFlight.set(sample.key, flight);
       return joinFlight(flight, caller, sample);
     },

@@ -6,7 +6,6 @@ import type { RunConfig } from "../curriculum/core/types.ts";
 import { students } from "../curriculum/simulation/students.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import type { Wanting } from "../making/ask.ts";
-import { peerCaller } from "../making/make.ts";
 import { runFields } from "../run-files/contract.ts";
 import { fieldIn, lineIn, type RunText } from "../run-files/read.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
@@ -100,10 +99,10 @@ interface Found {
 }
 
 /** All that CreateRun would refuse, and what it would warn of. */
-async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, { peer, signal }: CallContext): Promise<Found> {
+async function foundIn(deps: ServiceDeps, wireConfig: wire.RunConfig, context: CallContext): Promise<Found> {
   try {
     const config = await readConfig(deps, wireConfig);
-    await checkTasks(deps, config, wireConfig.trainOnEvaluated, { caller: peerCaller(peer), signal });
+    await checkTasks(deps, config, wireConfig.trainOnEvaluated, askingOf(context));
     return { problems: [], warnings: await rowWarnings(deps, config), created: config };
   } catch (error) {
     if (!(error instanceof RpcError) || !REFUSALS.includes(error.code)) throw error;

@@ -8,7 +8,6 @@ import type { FeedbackStatus } from "../curriculum/core/feedback.ts";
 import type { Wanted } from "../curriculum/core/groups.ts";
 import type { AppliesFrom } from "../curriculum/runs/runs.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
-import { peerCaller } from "../making/make.ts";
 import { open, seal } from "../tasks/keyring.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { inStretches } from "../sharing/stretches.ts";
@@ -40,6 +39,7 @@ import { okOrThrow } from "./refusal.ts";
 import { evaluationToWire, issuedToWire } from "./run-task.ts";
 import { readGroupId, readRunId } from "./run-ids.ts";
 import { addedArms, keepVersions, runConfigFromWire, runConfigToWire } from "./run-config.ts";
+import { askingOf } from "./showing.ts";
 import { checkSameTrainer } from "./trainer-settings.ts";
 import { policyFromWire } from "./wire-policy.ts";
 import { groupToWire, listedToWire, runToWire, stateToWire } from "./wire-run.ts";
@@ -74,7 +74,7 @@ type Handlers = ServiceHandlers<typeof wire.CurriculumService>;
 function runHandlers(deps: ServiceDeps): Handlers {
   const { runs } = deps;
   return {
-    async createRun(request, { peer, signal, log }) {
+    async createRun(request, context) {
       const runId = readRunId(request);
       const asked = required(request.config, "config");
       // What there is already was tried when it was made, and has the arms that its families had then.
@@ -84,9 +84,8 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const given = keepVersions(deps, runConfigFromWire(asked, { ...deps, isServed, there }), there);
       const config = { ...given, policy: countRanks(deps, given.policy, given.arms, "config.") };
       if (existing.kind === "not_found") {
-        const wanting = { caller: peerCaller(peer), signal };
-        await checkTasks(deps, config, asked.trainOnEvaluated, wanting);
-        for (const warning of await rowWarnings(deps, config)) log.warn({ runId, warning }, "rows of a run");
+        await checkTasks(deps, config, asked.trainOnEvaluated, askingOf(context));
+        for (const warning of await rowWarnings(deps, config)) context.log.warn({ runId, warning }, "rows of a run");
       }
       const rated = begunRatings(deps, { arms: config.arms, from: 0 }, asked.arms, "config.arms");
       const { run, created } = okOrThrow(await runs.create(runId, config, rated), "config.");
@@ -223,7 +222,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
     noEffect: [...noEffect],
   });
   return {
-    async updateShape(request, { peer, signal, caller }) {
+    async updateShape(request, context) {
       const runId = readRunId(request);
       checkCount(request.addArms.length, ARMS_MAX, "add_arms");
       checkCount(request.removeArms.length, ARMS_MAX, "remove_arms");
@@ -233,7 +232,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       const { configNow: config, state } = okOrThrow(await runs.get(runId));
       const isServed = await servedOf(request.addArms, deps.registry);
       const addArms = addedArms(request.addArms, config, { ...deps, isServed });
-      await checkArms(deps, { arms: addArms, seed: config.seed }, { caller: peerCaller(peer), signal }, "add_arms");
+      await checkArms(deps, { arms: addArms, seed: config.seed }, askingOf(context), "add_arms");
       const { removeArms } = request;
       const arms = [...config.arms.filter(({ id }) => !removeArms.includes(id)), ...addArms];
       const given = request.policy && policyFromWire(request.policy, "", idsOf(arms));
@@ -245,7 +244,7 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       const length = request.length === undefined ? undefined : toCount(request.length, "length");
       const rated = begunRatings(deps, { arms: addArms, from: config.arms.length }, request.addArms, "add_arms");
       const shape = { addArms, removeArms, numGenerations, promptsPerUpdate, length, policy, rated };
-      const applied = okOrThrow(await runs.updateShape(runId, shape, caller, request.validateOnly));
+      const applied = okOrThrow(await runs.updateShape(runId, shape, context.caller, request.validateOnly));
       return create(wire.UpdateShapeResponseSchema, from(applied));
     },
     async updatePolicy(request, { caller }) {

@@ -21,15 +21,13 @@ import {
 import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Caller } from "../scoring/async-scorer.ts";
-import type { Wanting } from "../making/ask.ts";
-import { peerCaller } from "../making/make.ts";
 import { presentTask } from "./present.ts";
 import { isLarge, type ScoredGroup, scoreGroup, scoreGroupAsync, scoreLargeGroup } from "../scoring/score-group.ts";
 import type { NoReward, OpenTask } from "../scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { inStretches } from "../sharing/stretches.ts";
 import type { MakeResult } from "../tasks/task.ts";
-import { type CallContext, codes, LONG_MESSAGE_BYTES, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
+import { codes, LONG_MESSAGE_BYTES, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import { checkBytes, checkCount, checkGroups, invalid, pageOf, readPage } from "./check.ts";
 import { mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
@@ -37,7 +35,7 @@ import { giveFeedback } from "./feedback.ts";
 import { keepGroup } from "./kept-samples.ts";
 import { makeError } from "./refusal.ts";
 import { serverInfo } from "./server-info.ts";
-import { showingHandlers } from "./showing.ts";
+import { askingOf, showingHandlers } from "./showing.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 import { groupToWire } from "./wire-outcome.ts";
 import { environmentToWire } from "./wire-task.ts";
@@ -110,13 +108,13 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
     ...showingHandlers(deps),
     async reset(request, context) {
       const spec = readSpec(request.spec, deps, "spec");
-      const [result] = await deps.maker.make(spec, [request.seed], wantingOf(context));
+      const [result] = await deps.maker.make(spec, [request.seed], askingOf(context));
       return create(ResetResponseSchema, { task: toTask(spec, result) });
     },
     async batchReset(request, context) {
       const spec = readSpec(request.spec, deps, "spec");
       checkCount(request.seeds.length, limits.batchSeedsMax, "seeds", 1);
-      const results = await deps.maker.make(spec, request.seeds, wantingOf(context));
+      const results = await deps.maker.make(spec, request.seeds, askingOf(context));
       const toResult = (result: MakeResult, i: number) => {
         const wire = create(ResetResultSchema, { seed: request.seeds[i] as bigint });
         if (result.kind === "made") wire.result = { case: "task", value: toTask(spec, result) };
@@ -184,10 +182,6 @@ function* joined(replies: readonly StreamStepsResponse[], outcomesMax: number): 
     [message, outcomes] = [reply, count];
   }
   if (message !== undefined) yield message;
-}
-
-function wantingOf({ peer, signal }: CallContext): Wanting {
-  return { caller: peerCaller(peer), signal };
 }
 
 function onlyOutcome({ outcomes: [outcome] }: GroupOutcome): StepResponse {

@@ -12,7 +12,7 @@ import {
   type TryAnswerRequest,
   TryAnswerResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
-import { peerCaller } from "../making/make.ts";
+import { callerName } from "../sharing/fair-turns.ts";
 import { scoreAlone } from "../scoring/score-alone.ts";
 import { asCut, type OpenTask } from "../scoring/scorer.ts";
 import { type CallContext, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
@@ -131,8 +131,8 @@ function completionOf(deps: ServiceDeps, { scoring }: OpenTask, { text }: TryAns
   return wrapAnswer(checkBytes(written, deps.facts.completionBytesMax, "answer"), scoring.format, "", scoring.thinking);
 }
 
-export function askingOf({ peer, signal }: CallContext): Asking {
-  return { caller: peerCaller(peer), signal };
+export function askingOf({ caller, peer, signal }: CallContext): Asking {
+  return { caller: callerName(caller, peer), signal };
 }
 
 /** The value, or why there is none as a gRPC status. */

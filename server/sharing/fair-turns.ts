@@ -1,12 +1,22 @@
 /** Turns that are shared twice: between callers, and what a caller is given between its connections. */
 import { CALLERS_MAX, type FairQueue, fairQueue } from "./fair-queue.ts";
 
+/** Whose budgets a call comes out of: its token's, or its address's if the server asks for no token (""). */
+export function callerName(token: string, peer: string): string {
+  return token === "" ? `address ${peer.replace(/:\d+$/, "")}` : `token ${token}`;
+}
+
 /** On whose behalf something is asked. */
 export interface Party {
-  /** A run, or an address: runCaller and those beside it name it. */
+  /** A token, a run, or an address: callerName here and runCaller in making/make.ts name it. */
   readonly caller: string;
   /** Shares what the caller is given with its others: who opens many of them takes nothing from other callers. */
   readonly connection: string;
+}
+
+/** The party of a call that belongs to no run. */
+export function partyOf({ caller, peer }: { readonly caller: string; readonly peer: string }): Party {
+  return { caller: callerName(caller, peer), connection: peer };
 }
 
 export interface FairTurns<Item> {

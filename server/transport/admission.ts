@@ -2,12 +2,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type Config, isLoopback } from "../runtime/config.ts";
 import { isAtLeast, type Role, type Token, type Tokens } from "../runtime/tokens.ts";
+import { callerName } from "../sharing/fair-turns.ts";
 import { RpcError, shuttingDown } from "./rpc.ts";
 
 /** A call from its headers on until its answer is sent. */
 export interface OpenCall {
-  /** Whose calls are counted together. */
   readonly connection: object;
+  /** An address and, after a colon, a port. */
+  readonly peer: string;
   /** Whose it is. */
   readonly account: Account;
   /** Bytes of requests and answers that it keeps in memory. */
@@ -284,24 +286,27 @@ export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number): Open
   let timer: NodeJS.Timeout | undefined;
 
   /**
-   * The largest call of the connection that holds most goes first, until the rest are within the limit: by single calls a
-   * thousand answers that one caller does not read would end another's one large request.
+   * Ends calls until the rest are within the limit: of the caller that holds most, of its connection that holds most, the
+   * largest call. Single calls are not compared: a thousand answers that one caller does not read would end another's one
+   * large request.
    */
   const freeMemory = (): void => {
     const users = [...open].map((call) => ({ call, bytes: call.bufferedBytes }));
-    let total = users.reduce((sum, { bytes }) => sum + bytes, 0);
+    let total = sumOf(users);
     if (total <= maxBytes) return;
-    const connections = [...Map.groupBy(users, ({ call }) => call.connection).values()].map((calls) => ({
-      calls: calls.sort((a, b) => a.bytes - b.bytes),
-      bytes: calls.reduce((sum, { bytes }) => sum + bytes, 0),
-    }));
+    const callers = groups(users, ({ call: { account, peer } }) => callerName(account.name, peer)).map(
+      ({ bytes, members }) => ({ bytes, members: groups(members, ({ call }) => call.connection) }),
+    );
     while (total > maxBytes) {
-      const most = connections.reduce((a, b) => (b.bytes > a.bytes ? b : a));
-      const user = most.calls.pop();
-      if (user === undefined) break;
+      const caller = largest(callers);
+      const connection = largest(caller.members);
+      const user = largest(connection.members);
+      if (user.bytes === 0) break;
       user.call.refuse(tooMuchMemory(maxBytes));
-      most.bytes -= user.bytes;
       total -= user.bytes;
+      caller.bytes -= user.bytes;
+      connection.bytes -= user.bytes;
+      user.bytes = 0;
     }
   };
   const endTheLate = (): void => {
@@ -327,6 +332,18 @@ export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number): Open
     delete: (call) => void open.delete(call),
     forEach: (visit) => open.forEach(visit),
   };
+}
+
+interface Sized {
+  bytes: number;
+}
+
+const sumOf = (parts: readonly Sized[]): number => parts.reduce((sum, { bytes }) => sum + bytes, 0);
+const largest = <Part extends Sized>(parts: readonly Part[]): Part =>
+  parts.reduce((a, b) => (b.bytes > a.bytes ? b : a));
+
+function groups<Part extends Sized>(parts: readonly Part[], key: (part: Part) => unknown) {
+  return [...Map.groupBy(parts, key).values()].map((members) => ({ members, bytes: sumOf(members) }));
 }
 
 function tooMuchMemory(maxBytes: number): RpcError {

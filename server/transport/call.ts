@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import type { Health } from "../runtime/health.ts";
 import type { MethodMeter } from "../runtime/metrics.ts";
 import type { CallSpan, Traces } from "../runtime/traces.ts";
+import { type Party, partyOf } from "../sharing/fair-turns.ts";
 import { StoreDamaged, StoreUnavailable } from "../stores/store.ts";
 import type { Role } from "../runtime/tokens.ts";
 import type { Account, AdmissionControl, OpenCall } from "./admission.ts";
@@ -130,6 +131,10 @@ export abstract class Call implements CallContext, OpenCall {
 
   get caller(): string {
     return this.account.name;
+  }
+
+  get party(): Party {
+    return partyOf(this);
   }
 
   get role(): Role {

@@ -324,7 +324,7 @@ export class GrpcCall extends Call implements MessageDecoder {
     };
     try {
       onPiece(0);
-      const bytes = await decompress(contents, encoding, { maxBytes: maxMessageBytes, onPiece });
+      const bytes = await decompress(contents, encoding, { party: this.party, maxBytes: maxMessageBytes, onPiece });
       this.#receivedBytes -= contents.length;
       return bytes;
     } catch (error) {

@@ -9,14 +9,20 @@ import { withThoughts } from "../../../envs/lib/thoughts.ts";
 import { FinishReason } from "../../gen/gradus/v1/environment_pb.js";
 import { nobody } from "../admission.ts";
 import { methodAt, type TransportContext } from "../call.ts";
+import { type JsonLimits, jsonWithin } from "../http/json.ts";
 import { HttpCall } from "../http/messages.ts";
 import { type CodeName, RpcError } from "../rpc.ts";
+import { PARTS_MAX } from "../wire/messages.ts";
 import { answered, headersOf } from "./calls.ts";
 import { choiceOf, invalid, isObject } from "./choice.ts";
 import { begin, type Handlers, shown, step, type Written } from "./episodes.ts";
 
 /** Answers a request that is NeMo Gym's; undefined: the path is not. */
 export type NemoGym = (path: string) => ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
+
+/** Lists of a token each, as NeMo Gym's training asks for them, have hundreds of thousands of numbers and few keys. */
+const BODY_LIMITS: JsonLimits = { parts: PARTS_MAX, structures: 2 ** 16, depth: 100 };
+const BODY_FORMAT = { json: true, framed: false, encoding: undefined, bytesMax: 16 * 1024 ** 2 } as const;
 
 /** What NeMo Gym itself puts into a body, which says nothing of the task. */
 const OWN = ["responses_create_params", "response", "verifier_metadata", "agent_ref", "name", "id"] as const;
@@ -33,7 +39,7 @@ export function nemoGym(context: TransportContext, handlers: Handlers): NemoGym 
       try {
         if (admitted instanceof RpcError) throw call.refusedBy(admitted);
         if (request.method !== "POST") throw call.refusedBy(new RpcError("UNIMPLEMENTED", `${path} takes POST`));
-        const body = bodyOf(await call.readMessage({ json: true, framed: false, encoding: undefined }));
+        const body = bodyOf(await call.readMessage(BODY_FORMAT));
         call.begin(undefined);
         send(response, 200, await answered(call, () => work(body, call)));
       } catch (thrown) {
@@ -66,12 +72,8 @@ const STATUS: Partial<Record<CodeName, number>> = {
 };
 
 function bodyOf(bytes: Buffer): JsonObject {
-  try {
-    const body: unknown = JSON.parse(bytes.toString());
-    if (isObject(body)) return body;
-  } catch {
-    // Said below.
-  }
+  const body = jsonWithin(bytes, BODY_LIMITS);
+  if (isObject(body)) return body;
   throw new RpcError("INVALID_ARGUMENT", "the body must be a JSON object");
 }
 

@@ -11,23 +11,28 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { FinishReason } from "../../gen/gradus/v1/environment_pb.js";
 import { type Method, methodAt, type TransportContext } from "../call.ts";
+import { callerName } from "../../sharing/fair-turns.ts";
+import type { Account, OpenCall } from "../admission.ts";
+import { type JsonLimits, jsonWithin } from "../http/json.ts";
 import { type CodeName, RpcError } from "../rpc.ts";
 import { answered, headersOf, MessageCall } from "./calls.ts";
 import { choiceOf, invalid, isObject } from "./choice.ts";
 import { begin, type Episode, type Handlers, shown, step, type Written } from "./episodes.ts";
+import { createPlaces, type Place } from "./places.ts";
 
 export const OPENENV_PATH = "/ws";
 
-/** Sessions at a time; one more is refused. */
-const SESSIONS_MAX = 4096;
 /** A message at most, or the server's own limit where that is less: a completion and its names. */
 const MESSAGE_BYTES_MAX = 4 * 1024 ** 2;
+/** A message has a task's choice or a completion, so that few parts are enough. */
+const MESSAGE_LIMITS: JsonLimits = { parts: 4096, depth: 32 };
 /** A session in which so long nothing is asked ends: longer than an update of a model takes. */
 const IDLE_MS = 60 * 60 * 1000;
 /** What a session remembers where runs go on: beyond that the oldest is forgotten. */
 const RUNS_MAX = 64;
 
 const GOING_AWAY = 1001;
+const TRY_AGAIN_LATER = 1013;
 
 const methods = { reset: "openenv/reset", step: "openenv/step", state: "openenv/state" } as const;
 type Kind = keyof typeof methods;
@@ -51,6 +56,7 @@ export function openEnv(context: TransportContext, handlers: Handlers): OpenEnv 
   const of = (kind: Kind): Method =>
     methodAt(context, { path: methods[kind], role: "trainer", streamsRequests: false });
   const known = { reset: of("reset"), step: of("step"), state: of("state") };
+  const places = createPlaces();
   // A session in which nothing is asked is told at once; one that is at something, with its answer.
   const goAway = (): void => server.clients.forEach((client) => client.emit("drain-session"));
   context.admission.draining.addEventListener("abort", goAway, { once: true });
@@ -60,12 +66,15 @@ export function openEnv(context: TransportContext, handlers: Handlers): OpenEnv 
     const admitted = context.admission.admit(headersOf(request.headers), known.reset);
     if (admitted instanceof RpcError) refuse(socket, admitted.code === "UNAUTHENTICATED" ? 401 : 403, admitted.message);
     else if (context.admission.draining.aborted) refuse(socket, 503, "the server is shutting down");
-    else if (server.clients.size >= SESSIONS_MAX)
-      refuse(socket, 503, `the server already has ${SESSIONS_MAX} sessions, its limit: try again later`);
-    else
-      server.handleUpgrade(request, socket, head, (client) =>
-        session(client, { request, socket: socket as Socket, context, known, handlers }),
-      );
+    else {
+      const opening = { request, account: admitted, socket: socket as Socket, context, known, handlers };
+      const place = placeOf(opening);
+      if (!places.enter(place)) refuse(socket, 503, "all sessions of the server are taken and in use: try again later");
+      else {
+        socket.once("close", () => places.leave(place));
+        server.handleUpgrade(request, socket, head, (client) => session(client, { ...opening, place }));
+      }
+    }
     return true;
   };
   return {
@@ -90,17 +99,52 @@ function refuse(socket: Duplex, status: number, message: string): void {
   );
 }
 
-interface Opened {
+interface Opening {
   readonly request: IncomingMessage;
+  readonly account: Account;
   readonly socket: Socket;
   readonly context: TransportContext;
   readonly known: Readonly<Record<Kind, Method>>;
   readonly handlers: Handlers;
 }
 
+function placeOf({ account, socket }: Opening): Place {
+  const caller = callerName(account.name, `${socket.remoteAddress}:${socket.remotePort}`);
+  return { caller, idleSinceMs: performance.now(), giveUp: () => undefined };
+}
+
+type Opened = Opening & { readonly place: Place };
+
+/**
+ * Counts what a session has sent of a message that is not whole among the bytes that open calls hold; it ends together with
+ * its token.
+ */
+function heldBy(client: WebSocket, { account, socket, context: { admission } }: Opened) {
+  let readBefore = socket.bytesRead;
+  const held: OpenCall = {
+    account,
+    connection: socket,
+    peer: `${socket.remoteAddress}:${socket.remotePort}`,
+    get bufferedBytes() {
+      return socket.bytesRead - readBefore;
+    },
+    receivingSinceMs: undefined,
+    refuse: () => client.terminate(),
+    abort: () => undefined,
+  };
+  admission.opened(held);
+  client.on("close", () => admission.closed(held));
+  client.on("message", () => {
+    readBefore = socket.bytesRead;
+  });
+}
+
 type Reply = { readonly type: "observation" | "state" | "error"; readonly data: JsonObject };
 
-function session(client: WebSocket, { request, socket, context, known, handlers }: Opened): void {
+function session(client: WebSocket, opened: Opened): void {
+  const { request, socket, context, known, handlers, place } = opened;
+  heldBy(client, opened);
+  place.giveUp = () => client.close(TRY_AGAIN_LATER, "the session was idle longest, and another needs its place");
   const player = createPlayer(handlers);
   /** Messages that are not answered, the first of which is worked on. */
   const waiting: RawData[] = [];
@@ -125,9 +169,10 @@ function session(client: WebSocket, { request, socket, context, known, handlers 
 
   const answer = async (raw: RawData): Promise<void> => {
     if (isClose(raw)) return client.close(1000);
-    const text = textOf(raw);
-    const reply = await read(text)
-      .then(({ kind, data }) => call(kind, data, text.length))
+    // Messages that come at once over many sockets are parsed in turns.
+    await new Promise<void>((begin) => context.turns(socket).take(begin));
+    const reply = await read(raw as Buffer)
+      .then(({ kind, data }) => call(kind, data, (raw as Buffer).length))
       .catch((error: unknown) => errorReply(error));
     // What a client does not read would be kept: for one that reads nothing no more is worked on.
     await new Promise<void>((sent) => client.send(JSON.stringify(reply), () => sent()));
@@ -139,11 +184,13 @@ function session(client: WebSocket, { request, socket, context, known, handlers 
       if (client.readyState === client.OPEN) await answer(next);
       waiting.shift();
     }
+    place.idleSinceMs = performance.now();
     client.resume();
   };
 
   client.on("message", (raw, isBinary) => {
     idle.refresh();
+    place.idleSinceMs = undefined;
     if (isBinary) {
       client.close(1003, "messages are JSON, as text");
       return;
@@ -164,18 +211,13 @@ function session(client: WebSocket, { request, socket, context, known, handlers 
   });
 }
 
-/** Messages come in one piece, for that is how the server is opened. */
-const textOf = (raw: RawData): string => (raw as Buffer).toString();
+/** A message that ends the session has no other parts. Messages come in one piece, for that is how the server is opened. */
+const isClose = (raw: RawData): boolean =>
+  (raw as Buffer).length < 100 && /^\s*\{\s*"type"\s*:\s*"close"\s*\}\s*$/.test((raw as Buffer).toString());
 
-const isClose = (raw: RawData): boolean => /^\s*\{\s*"type"\s*:\s*"close"\s*\}\s*$/.test(textOf(raw));
-
-async function read(text: string): Promise<{ readonly kind: Kind; readonly data: JsonObject }> {
-  let message: unknown;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    throw new WrongMessage("INVALID_JSON", "the message is not JSON");
-  }
+async function read(bytes: Buffer): Promise<{ readonly kind: Kind; readonly data: JsonObject }> {
+  const message = jsonWithin(bytes, MESSAGE_LIMITS);
+  if (message === undefined) throw new WrongMessage("INVALID_JSON", "the message is not JSON");
   const { type, data } = isObject(message) ? message : {};
   if (typeof type !== "string" || !Object.hasOwn(methods, type))
     throw new WrongMessage("UNKNOWN_TYPE", 'the type of a message is "reset", "step", "state" or "close"');

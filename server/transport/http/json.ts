@@ -30,8 +30,7 @@ export function jsonDecoderOf(schema: DescMessage): (bytes: Uint8Array) => Messa
 export function jsonCheck(schema: DescMessage): (bytes: Uint8Array) => void {
   const ways = waysTo(schema, longs);
   return (bytes) => {
-    if (!isUtf8(bytes)) throw new RpcError("INVALID_ARGUMENT", "the request's JSON is not valid UTF-8");
-    checkJsonParts(bytes);
+    checkJson(bytes, ofMessages);
     if (ways.length > 0) checkFields(ways, bytes, faultOf);
   };
 }
@@ -41,20 +40,52 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
+const BRACKET_END = 0x5d;
 const BRACE = 0x7b;
+const BRACE_END = 0x7d;
 
-/** Lists, objects, their values after the first, and keys, each by the byte that comes with it; those in texts are none. */
-function checkJsonParts(bytes: Uint8Array): void {
-  if (bytes.length <= PARTS_MAX) return;
-  let parts = 0;
+/** Limits on what JSON.parse makes of a text: it keeps the event loop about a microsecond for each part. */
+export interface JsonLimits {
+  /** Lists, objects, their values after the first, and keys. */
+  readonly parts: number;
+  /** Lists, objects and keys alone, which take longest to make; undefined: `parts` bounds them. */
+  readonly structures?: number;
+  /** Lists and objects within each other; undefined: `parts` bounds them. */
+  readonly depth?: number;
+}
+
+const ofMessages: JsonLimits = { parts: PARTS_MAX };
+
+/** The value of a text; undefined: the text is not JSON. Throws RpcError, before anything is parsed, if a limit is exceeded. */
+export function jsonWithin(bytes: Uint8Array, limits: JsonLimits): unknown {
+  checkJson(bytes, limits);
+  return parsed(bytes);
+}
+
+/** Counts each part by the byte that comes with it; bytes within texts count as no part. */
+function checkJson(
+  bytes: Uint8Array,
+  { parts: partsMax, structures: structuresMax = partsMax, depth }: JsonLimits,
+): void {
+  if (!isUtf8(bytes)) throw new RpcError("INVALID_ARGUMENT", "the request's JSON is not valid UTF-8");
+  const depthMax = depth ?? partsMax;
+  if (bytes.length <= Math.min(structuresMax, depthMax)) return;
+  let [commas, structures, open] = [0, 0, 0];
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) at = endOfText(bytes, at);
-    else if (byte === COMMA || byte === COLON || byte === BRACE || byte === BRACKET) parts++;
-    if (parts > PARTS_MAX) {
-      throw new RpcError("INVALID_ARGUMENT", `the request has more than ${PARTS_MAX} keys, values, lists and objects`);
-    }
+    else if (byte === COMMA) commas++;
+    else if (byte === COLON || byte === BRACE || byte === BRACKET) structures++;
+    if (byte === BRACE || byte === BRACKET) open++;
+    else if (byte === BRACE_END || byte === BRACKET_END) open--;
+    if (commas + structures > partsMax) throw exceeds(`${partsMax} keys, values, lists and objects`);
+    if (structures > structuresMax) throw exceeds(`${structuresMax} keys, lists and objects`);
+    if (open > depthMax) throw exceeds(`${depthMax} lists and objects within each other`);
   }
+}
+
+function exceeds(limit: string): RpcError {
+  return new RpcError("INVALID_ARGUMENT", `the request has more than ${limit}`);
 }
 
 /** Where the text that begins at a quote has its last one. */

@@ -114,16 +114,18 @@ export class HttpCall extends Call {
   }
 
   /** Reads the body, and gives its one message without compression. */
-  async readMessage({ framed, encoding }: BodyFormat): Promise<Buffer> {
+  async readMessage({ framed, encoding, bytesMax = Infinity }: BodyFormat): Promise<Buffer> {
     const { maxMessageBytes, path } = this.method;
     if (!framed) {
       const body = new ByteGatherer();
       const expected = Number(this.#exchange.request.headers["content-length"] ?? Infinity);
-      if (expected !== Infinity && expected > maxMessageBytes) throw tooLong(`${expected} bytes`, maxMessageBytes);
+      const check = (has: string, bytes: number): void => {
+        if (bytes > maxMessageBytes) throw tooLong(`${has}${bytes} bytes`, maxMessageBytes);
+        if (bytes > bytesMax) throw tooLong(`${has}${bytes} bytes`, bytesMax, `that ${path} takes`);
+      };
+      if (expected !== Infinity) check("", expected);
       await this.#readBody((piece) => {
-        if (body.length + piece.length > maxMessageBytes) {
-          throw tooLong(`at least ${body.length + piece.length} bytes`, maxMessageBytes);
-        }
+        check("at least ", body.length + piece.length);
         body.add(piece, expected);
       });
       return encoding === undefined ? body.bytes() : this.#decompress(body.bytes(), encoding);
@@ -179,7 +181,11 @@ export class HttpCall extends Call {
       if (this.#refused !== undefined) throw this.#refused;
       this.#receivedBytes += length;
     };
-    const plain = await decompress(bytes, encoding, { maxBytes: this.method.maxMessageBytes, onPiece });
+    const plain = await decompress(bytes, encoding, {
+      party: this.party,
+      maxBytes: this.method.maxMessageBytes,
+      onPiece,
+    });
     this.#receivedBytes -= bytes.length;
     return plain;
   }
@@ -195,6 +201,8 @@ interface BodyFormat {
   /** Whether messages have gRPC's header before them. */
   readonly framed: boolean;
   readonly encoding: Encoding | undefined;
+  /** Limit of the method's own on a body without frames; undefined: --max-message-bytes alone. */
+  readonly bytesMax?: number;
 }
 
 /** Content types with the header that names the compression. Bodies of the first are a message, of the others frames. */

@@ -1,5 +1,6 @@
 /** Bytes before they are messages: gathered from pieces, taken out of frames, decompressed; all no further than a limit. */
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { fairTurns, type Party } from "../../sharing/fair-turns.ts";
 import { RpcError } from "../rpc.ts";
 
 /** A length is only a claim: room for more than this is made as the bytes come. */
@@ -151,10 +152,10 @@ function invalid(message: string): RpcError {
   return new RpcError("INVALID_ARGUMENT", message);
 }
 
-export function tooLong(has: string, maxBytes: number): RpcError {
-  const remedy = "send fewer groups or completions in a message, or start the server with a larger --max-message-bytes";
-  const message = `the message has ${has}, more than the ${maxBytes} of --max-message-bytes: ${remedy}`;
-  return new RpcError("RESOURCE_EXHAUSTED", message);
+const REMEDY = "send fewer groups or completions in a message, or start the server with a larger --max-message-bytes";
+
+export function tooLong(has: string, maxBytes: number, rule = `of --max-message-bytes: ${REMEDY}`): RpcError {
+  return new RpcError("RESOURCE_EXHAUSTED", `the message has ${has}, more than the ${maxBytes} ${rule}`);
 }
 
 // Errors of requests that have not one message where there must be one.
@@ -172,6 +173,8 @@ const decompressors = { gzip: createGunzip, deflate: createInflate, br: createBr
 export type Encoding = keyof typeof decompressors;
 
 export interface DecompressOptions {
+  /** Callers take turns, by the bytes that were made for each. */
+  readonly party: Party;
   readonly maxBytes: number;
   /** Is told of each piece of what was decompressed, as it is made; what it throws ends the work. */
   readonly onPiece: (bytes: number) => void;
@@ -179,11 +182,50 @@ export interface DecompressOptions {
 
 const pieceBytes = 64 * 1024;
 
+/** Messages that are decompressed at once: each may become as large as one may be, and the others wait in a few kilobytes. */
+const DECOMPRESSING_MAX = 2;
+
+const turns = fairTurns<() => void>();
+let decompressing = 0;
+
+function beginNext(): void {
+  for (; decompressing < DECOMPRESSING_MAX; decompressing++) {
+    const begin = turns.next();
+    if (begin === undefined) return;
+    begin();
+  }
+}
+
 /** Stops at the limit, not after it: a few kilobytes can become gigabytes. Throws RpcError, and what `onPiece` throws. */
 export async function decompress(
   compressed: Uint8Array,
   encoding: Encoding,
-  { maxBytes, onPiece }: DecompressOptions,
+  options: DecompressOptions,
+): Promise<Buffer> {
+  const { party, maxBytes, onPiece } = options;
+  await new Promise<void>((begin) => {
+    turns.add(party, begin, 1);
+    beginNext();
+  });
+  turns.charge(party, maxBytes);
+  let made = 0;
+  const counted = (bytes: number): void => {
+    made += bytes;
+    onPiece(bytes);
+  };
+  try {
+    return await decompressNow(compressed, encoding, { maxBytes, onPiece: counted });
+  } finally {
+    turns.charge(party, made - maxBytes);
+    decompressing--;
+    beginNext();
+  }
+}
+
+async function decompressNow(
+  compressed: Uint8Array,
+  encoding: Encoding,
+  { maxBytes, onPiece }: Omit<DecompressOptions, "party">,
 ): Promise<Buffer> {
   const stream = decompressors[encoding]({ chunkSize: pieceBytes });
   stream.end(compressed);

@@ -122,7 +122,7 @@ async function answerAll(
     const { environment, instance, format } = opened.scoring;
     const whole = wrapAnswer(environment.solver!.format(environment.solver!.solve(instance).answer), format);
     const submission = { evaluationId: id, taskId, index: 0, completion: written(whole), truncated };
-    const caller = { peer: "127.0.0.1:1", signal: new AbortController().signal, deadlineMs: undefined };
+    const caller = { caller: "", peer: "127.0.0.1:1", signal: new AbortController().signal, deadlineMs: undefined };
     expect(await evaluations.submit(submission, caller, () => undefined)).toMatchObject({
       kind: "ok",
       value: { status: "recorded" },

@@ -8,7 +8,7 @@ import { until } from "../../support/patience.ts";
 /** Enough for several looks. */
 const looksMs = 300;
 
-function callThatHolds(bufferedBytes: number, connection: object = {}) {
+function callThatHolds(bufferedBytes: number, connection: object = {}, peer = "127.0.0.1:4000") {
   const refusals: RpcError[] = [];
   const refuse = (error: RpcError): void => {
     refusals.push(error);
@@ -16,6 +16,7 @@ function callThatHolds(bufferedBytes: number, connection: object = {}) {
   };
   const own = {
     connection,
+    peer,
     account: nobody(),
     bufferedBytes,
     receivingSinceMs: undefined,
@@ -46,6 +47,16 @@ test("many small answers of one caller are ended before another's one large requ
   await until(() => unread.some(({ refusals }) => refusals.length > 0));
   expect(reader.refusals).toEqual([]);
   expect(unread.filter(({ refusals }) => refusals.length > 0)).toHaveLength(10);
+});
+
+test("calls of an address over many connections are ended before another's one large request", async () => {
+  const held = watchOpenCalls(100, 60_000);
+  const reader = callThatHolds(40, {}, "[2001:db8::1]:4000");
+  const many = Array.from({ length: 30 }, (_, i) => callThatHolds(3, {}, `[2001:db8::2]:${4000 + i}`));
+  for (const each of [reader, ...many]) held.add(each);
+  await until(() => many.some(({ refusals }) => refusals.length > 0));
+  expect(reader.refusals).toEqual([]);
+  expect(many.filter(({ refusals }) => refusals.length > 0)).toHaveLength(10);
 });
 
 test("up to the limit nobody is refused, and who has left does not count", async () => {

@@ -177,6 +177,22 @@ describe("those who may call", () => {
     expect(growth).toBeLessThan(12 * 30 * MiB * 0.75);
   });
 
+  test("are decompressed two messages at a time, so that many connections hold no more than two do", async () => {
+    const server = await start(handlers, { maxMessageBytes: "32MiB", maxHeldBytes: "1GiB" });
+    const small = gzipSync(Buffer.alloc(30 * MiB));
+    const framed = frame(small);
+    framed.writeUInt8(1);
+    const growth = await growthWhile(async () => {
+      const sessions = await Promise.all(Array.from({ length: 16 }, () => connectRaw(server.grpcPort)));
+      const calls = sessions.map((session) => callRaw(session, "Step", { "grpc-encoding": "gzip" }));
+      for (const { stream } of calls) stream.end(framed);
+      await Promise.all(calls.map(statusOf));
+      for (const session of sessions) session.destroy();
+    });
+    // Two rooms of up to four times a message, and what is not collected yet.
+    expect(growth).toBeLessThan(9 * 30 * MiB);
+  });
+
   test("are given room as their bytes come, whatever they say will come", async () => {
     // None of them may be late, however slow the machine is.
     const server = await start(handlers, { requestTimeoutMs: "600000" });

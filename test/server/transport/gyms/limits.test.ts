@@ -1,0 +1,92 @@
+/** JSON of other gyms' clients is bounded before it is parsed, and what their sessions send in part is counted. */
+import { once } from "node:events";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { openServer, type TestServer } from "../../../support/in-process.ts";
+
+const MiB = 1024 ** 2;
+let host: TestServer;
+beforeAll(async () => {
+  host = await openServer({ store: "memory" });
+});
+afterAll(() => host[Symbol.asyncDispose]());
+
+interface Answer {
+  readonly status: number;
+  readonly body: { readonly detail: string };
+}
+
+async function post(path: string, body: string): Promise<Answer> {
+  const response = await fetch(`${host.http}${path}`, { method: "POST", body });
+  return { status: response.status, body: (await response.json()) as Answer["body"] };
+}
+
+const objects = (count: number): string => `[${"{},".repeat(count)}{}]`;
+const keys = (count: number): string => `{${Array.from({ length: count }, (_, i) => `"${i}":1`).join()}}`;
+
+test.each([
+  ["empty objects", `{"a":${objects(5 * MiB)}}`, "more than 65536 keys, lists and objects"],
+  ["keys", keys(70_000), "more than 65536 keys, lists and objects"],
+  ["numbers", `{"a":[${"1,".repeat(2 * MiB)}1]}`, `more than ${MiB} keys, values, lists and objects`],
+  [
+    "lists within lists",
+    `{"a":${"[".repeat(200)}${"]".repeat(200)}}`,
+    "more than 100 lists and objects within each other",
+  ],
+])("a row of NeMo Gym with too many %s is refused before it is parsed", async (_, body, words) => {
+  for (const path of ["/seed_session", "/verify"]) {
+    expect(await post(path, body)).toMatchObject({
+      status: 422,
+      body: { detail: expect.stringContaining(words) as string },
+    });
+  }
+});
+
+test("a row of NeMo Gym may bring a number for each of 100,000 tokens, and no more than 16 MiB", async () => {
+  const row = { environment: "countdown", level: "T0", seed: 7 };
+  const token_ids = Array.from({ length: 100_000 }, (_, i) => i);
+  const response = { output: [{ type: "message", content: "<answer>1</answer>", token_ids, logprobs: token_ids }] };
+  expect(await post("/verify", JSON.stringify({ ...row, response }))).toMatchObject({
+    status: 200,
+    body: { response },
+  });
+  const refused = await post("/verify", JSON.stringify({ ...row, note: "x".repeat(16 * MiB) }));
+  expect(refused.status).toBe(429);
+  expect(refused.body.detail).toContain(`more than the ${16 * MiB} that nemo_gym/verify takes`);
+});
+
+test("a message of OpenEnv with too many parts is refused before it is parsed, and the session goes on", async () => {
+  const socket = new WebSocket(`${host.http.replace("http", "ws")}/ws`);
+  await once(socket, "open");
+  for (const value of [objects(MiB), keys(100_000), `${"[".repeat(200)}${"]".repeat(200)}`]) {
+    socket.send(`{"type":"reset","data":{"environment":${value}}}`);
+    const [reply] = (await once(socket, "message")) as [Buffer];
+    expect(JSON.parse(reply.toString())).toMatchObject({
+      type: "error",
+      data: { code: "VALIDATION_ERROR", message: expect.stringMatching(/more than (4096 keys|32 lists)/) as string },
+    });
+  }
+  socket.send('{"type":"reset","data":{"environment":"countdown"}}');
+  const [reply] = (await once(socket, "message")) as [Buffer];
+  expect(JSON.parse(reply.toString())).toMatchObject({ type: "observation" });
+  socket.close();
+});
+
+test("messages of OpenEnv that do not come whole are among the bytes that are held", async () => {
+  const limits = { maxHeldBytes: "8MiB", maxMessageBytes: "4MiB" };
+  await using limited = await openServer({ store: "memory", ...limits });
+  const { http } = limited;
+  const sockets = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const socket = new WebSocket(`${http.replace("http", "ws")}/ws`);
+      await once(socket, "open");
+      return socket;
+    }),
+  );
+  const ended = Promise.race(sockets.map((socket) => once(socket, "close")));
+  // A fragment of a message whose last one never comes.
+  for (const socket of sockets) socket.send("x".repeat(3 * MiB), { fin: false });
+  await ended;
+  expect(sockets.some(({ readyState }) => readyState === WebSocket.OPEN)).toBe(true);
+  for (const socket of sockets) socket.terminate();
+});
