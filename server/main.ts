@@ -236,11 +236,7 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
   registerGauges(metrics, workers, dropped);
   registerState(metrics.registry, { health, resources: () => resources.load(), certificate: config.tls?.cert });
   const replaced = listen(fleet, { resources, runs: deps.runs }, log, health);
-  registerRuns(
-    metrics.registry,
-    (limit) => deps.runs.recent(limit),
-    () => deps.runs.damaged(),
-  );
+  registerRuns(metrics.registry, deps.runs);
   registerSamples(metrics.registry, ...(deps.teacher?.metrics ?? []));
   const closeAll = async (): Promise<void> => {
     unfollow();
@@ -305,6 +301,11 @@ function listen(
     onLack: (resource) => {
       if (resource !== undefined) log.warn({ resource }, "calls are better sent to another server, which can ask it");
       health.set("resources", resource && `${resource} is down here and not on another server of the store`);
+    },
+    onKeys: (trouble) => {
+      if (trouble === undefined) log.info("the keys of this server are those of the others again");
+      else log.error({ trouble }, "this server is not ready until it has the key file of the others");
+      health.set("keys", trouble && `${trouble}; give it the key file of the others`);
     },
     onReplaced: (by) => {
       log.warn({ by }, "another server replaces this one, which takes no more calls: stop it");

@@ -7,6 +7,7 @@ import type { Clock } from "../curriculum/runs/ports.ts";
 import type { Meeting, ReplicaStore, StoredReplica } from "../stores/replica-store.ts";
 import { storeClock } from "./clock.ts";
 import { differences, type Identity, nameOf } from "./identity.ts";
+import { keyTrouble } from "./keys.ts";
 
 /** How often each writes its row. */
 const BEAT_MS = 2_000;
@@ -48,6 +49,8 @@ export interface FleetListener {
   readonly onDown: (resource: string, reason: string | undefined) => void;
   /** Told which resource of this server is down that another can ask, and undefined when there is none any more. */
   readonly onLack: (resource: string | undefined) => void;
+  /** Told how this server's keys came to differ from those of the others, and undefined when they no longer do. */
+  readonly onKeys: (trouble: string | undefined) => void;
   /** Told once, with whom it is that this server makes way for. */
   readonly onReplaced: (by: string) => void;
   /** Told why no row could be written, and undefined when it can be again. */
@@ -132,6 +135,8 @@ function lackOf(down: ReadonlyMap<string, string>, others: readonly Told[]): str
 }
 
 interface Met {
+  /** When this server came, by the store's clock. */
+  readonly sinceMs: number;
   readonly others: readonly Other[];
   /** Those that were here before this server. Of those that came after it each looked for itself. */
   readonly earlier: readonly Other[];
@@ -140,10 +145,10 @@ interface Met {
 }
 
 /** What this server tells of itself, and what it makes of what the others tell. */
-function member({ identity, drainOthers }: Pick<FleetOptions, "identity" | "drainOthers">) {
+function member({ id, identity, drainOthers }: Pick<FleetOptions, "id" | "identity" | "drainOthers">) {
   const down = new Map<string, string>();
   let masked: ReadonlyMap<string, string> = new Map();
-  let lacks: string | undefined;
+  let [lacks, keys]: (string | undefined)[] = [];
   let replaces: readonly string[] = [];
   let isReplaced = false;
   const told = (): Told => ({ identity: identity(), down: Object.fromEntries(down), replaces, isReplaced });
@@ -151,7 +156,7 @@ function member({ identity, drainOthers }: Pick<FleetOptions, "identity" | "drai
     down,
     told,
     replacesAny: () => replaces.length > 0,
-    look: ({ others, earlier }: Met, { onDown, onLack, onReplaced }: FleetListener): void => {
+    look: ({ others, earlier, sinceMs }: Met, { onDown, onLack, onKeys, onReplaced }: FleetListener): void => {
       const own = identity();
       const name = nameOf(own);
       const unlike = earlier.filter((other) => differences(own, other.identity).length > 0);
@@ -159,6 +164,10 @@ function member({ identity, drainOthers }: Pick<FleetOptions, "identity" | "drai
       const by = others.find((each) => each.replaces.includes(name) && !replaces.includes(nameOf(each.identity)));
       if (by !== undefined && !isReplaced) onReplaced(`${by.id}: ${differences(own, by.identity).join("; ")}`);
       isReplaced ||= by !== undefined;
+      const serving = others.filter((other) => !other.isReplaced && !replaces.includes(nameOf(other.identity)));
+      const trouble = isReplaced ? undefined : keyTrouble({ id, sinceMs, identity: own }, serving);
+      if (trouble !== keys) onKeys(trouble);
+      keys = trouble;
       const lack = lackOf(down, others);
       if (lack !== lacks) onLack(lack);
       lacks = lack;
@@ -235,7 +244,7 @@ export async function joinFleet(options: FleetOptions): Promise<Joined> {
     const sinceMs = meeting.replicas.find((replica) => replica.id === id)?.sinceMs ?? 0;
     const isEarlier = (other: Other): boolean =>
       other.sinceMs < sinceMs || (other.sinceMs === sinceMs && other.id < id);
-    return { others, earlier: others.filter(isEarlier), isSetBack };
+    return { sinceMs, others, earlier: others.filter(isEarlier), isSetBack };
   };
 
   const { first, refused } = await firstLook(options, meet);

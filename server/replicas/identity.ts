@@ -101,7 +101,13 @@ export function differences(here: Identity, there: Identity): readonly string[] 
   found.push(...unlike("environment ", here.environments, there.environments, "is another here"));
   found.push(...unlike("policies of ", here.policies ?? {}, there.policies ?? {}, "are others here"));
   found.push(...unlike("pool ", here.pools, there.pools, "has other rows here"));
-  found.push(...unlike("", here.ports, there.ports, ""));
+  found.push(...unlike("", here.ports, there.ports, ""), ...keyDifferences(here, there));
+  return found;
+}
+
+/** Returns which of two servers' signing keys the other one does not know, a phrase each. */
+export function keyDifferences(here: Pick<Identity, "keys">, there: Pick<Identity, "keys">): readonly string[] {
+  const found: string[] = [];
   const [[signsHere = ""], [signsThere = ""]] = [here.keys, there.keys];
   if (!there.keys.includes(signsHere)) found.push(`key ${signsHere}, which signs task ids here, is not known there`);
   if (!here.keys.includes(signsThere)) found.push(`key ${signsThere}, which signs task ids there, is not known here`);

@@ -28,24 +28,24 @@ export const RUNS_MAX = 32;
 /** Of all runs together: a run may have 256. */
 export const ARMS_MAX = 1024;
 
-/**
- * `recent` gives the runs that were asked for last, the last one first; `damaged` how many runs were found damaged and are
- * still there.
- */
-export function registerRuns(
-  registry: Registry,
-  recent: (limit: number) => Promise<readonly RunFigures[]>,
-  damaged: () => number,
-): void {
+/** Runs, as far as they are shown. */
+interface Shown {
+  /** The runs that were asked for last, the last one first. */
+  recent(limit: number): Promise<readonly RunFigures[]>;
+  /** How many runs were found damaged and are still there. */
+  damaged(): number;
+}
+
+export function registerRuns(registry: Registry, runs: Shown): void {
   const help = "Runs that were found damaged when they were asked for, and are still there.";
   registerSamples(
     registry,
-    gauge("gradus_runs_damaged", help, () => one(damaged()), "max"),
+    gauge("gradus_runs_damaged", help, () => one(runs.damaged()), "max"),
   );
   // One look at the runs for all metrics of a scrape, which asks for them in one turn.
   let looked: Promise<readonly RunFigures[]> | undefined;
   const look = (): Promise<readonly RunFigures[]> => {
-    looked ??= recent(RUNS_MAX).finally(() => (looked = undefined));
+    looked ??= runs.recent(RUNS_MAX).finally(() => (looked = undefined));
     return looked;
   };
   // Each process that has the run in memory tells of it.

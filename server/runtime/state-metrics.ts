@@ -23,7 +23,10 @@ export function registerState(registry: Registry, { health, resources, certifica
   const ofResources = (value: (of: ResourceFigures) => number) => () =>
     resources().map((of) => ({ labels: { resource: of.name }, value: value(of) }));
   const stores = () =>
-    [...health.states()].map(([store, problem]) => ({ labels: { store }, value: Number(problem !== undefined) }));
+    [...health.states()]
+      .filter(([part]) => part !== "keys")
+      .map(([store, problem]) => ({ labels: { store }, value: Number(problem !== undefined) }));
+  const keys = "1: the task keys are not those of the other replicas, and the server is not ready.";
   const down = ofResources((of) => Number(of.down));
   const running = ofResources((of) => of.running);
   const waiting = ofResources((of) => of.waiting);
@@ -31,6 +34,7 @@ export function registerState(registry: Registry, { health, resources, certifica
   registerSamples(
     registry,
     gauge("gradus_store_down", away, stores, "max"),
+    gauge("gradus_keys_differ", keys, () => one(Number(health.states().get("keys") !== undefined)), "max"),
     gauge("gradus_resource_down", "1: the resource failed, and is not asked for now.", down, "max"),
     gauge("gradus_resource_running", "Completions that the resource works on.", running, "sum"),
     gauge("gradus_resource_waiting", "Completions that wait for the resource.", waiting, "sum"),

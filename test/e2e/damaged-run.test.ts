@@ -27,7 +27,9 @@ async function started(dataDir: string, logFile: string) {
   const address = `127.0.0.1:${server.grpcPort}`;
   const client = createClient(address, { retry: false });
   return {
-    ...{ client, address, flush: log.flush },
+    client,
+    address,
+    flush: log.flush,
     metrics: async () => (await fetch(`http://127.0.0.1:${server.httpPort}/metrics`)).text(),
     async [Symbol.asyncDispose]() {
       client.close();

@@ -278,13 +278,22 @@ async function answerCall(
   }
 }
 
+/** What a probe is told of a part that is not well. The log says more, for a stranger may ask. */
+const UNREADY: Readonly<Record<string, string>> = {
+  pools: "a pool is older than a run's: the log says which",
+  keys: "its task keys are not those of the other replicas: the log says which",
+  resources: "another replica can ask a resource that this one cannot: the log says which",
+};
+
+function unreadiness(health: TransportContext["health"]): string {
+  const unwell = [...health.states()].filter(([, problem]) => problem !== undefined);
+  return unwell.map(([part]) => UNREADY[part]).find((words) => words !== undefined) ?? "the store cannot be used";
+}
+
 /** Whether it may be asked at all, and why not: a probe of readiness leaves out a server that drains or has no store. */
 function answerReadiness(response: ServerResponse, { admission, health }: TransportContext): void {
   if (admission.draining.aborted) answerText(response, 503, "draining");
-  // The log says why: a stranger may ask.
-  else if (health.states().get("pools") !== undefined)
-    answerText(response, 503, "a pool is older than a run's: the log says which");
-  else if (health.problem() !== undefined) answerText(response, 503, "the store cannot be used");
+  else if (health.problem() !== undefined) answerText(response, 503, unreadiness(health));
   else answerText(response, 200, `ok\ngradus ${version}`);
 }
 

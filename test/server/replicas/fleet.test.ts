@@ -35,7 +35,7 @@ function world() {
   /** A server; `aheadMs`: how wrong its own clock is. */
   const join = async (
     id: string,
-    more: { aheadMs?: number; identity?: Partial<Identity>; drainOthers?: boolean } = {},
+    more: { aheadMs?: number; identity?: { -readonly [Name in keyof Identity]?: Identity[Name] }; drainOthers?: boolean } = {},
   ) => {
     const { aheadMs = 0, identity = {}, drainOthers = false } = more;
     let killed = false;
@@ -58,13 +58,16 @@ function world() {
     const lacking: (string | undefined)[] = [];
     const replacedBy: string[] = [];
     const problems: boolean[] = [];
+    let keys: string | undefined;
     joined.fleet.start({
       onDown: (resource, reason) => (reason === undefined ? down.delete(resource) : down.set(resource, reason)),
       onLack: (resource) => lacking.push(resource),
+      onKeys: (trouble) => (keys = trouble),
       onReplaced: (by) => replacedBy.push(by),
       onProblem: (error) => problems.push(error !== undefined),
     });
-    return { fleet: joined.fleet, down, lacking, replacedBy, problems, kill: () => (killed = true) };
+    const turnKeys = (...given: readonly string[]): void => void (identity.keys = given);
+    return { fleet: joined.fleet, down, lacking, replacedBy, problems, keys: () => keys, turnKeys, kill: () => (killed = true) };
   };
   const joining = async (...args: Parameters<typeof join>) => {
     const made = await join(...args);
@@ -95,6 +98,50 @@ test("a replica whose clock is two hours off goes by the store's time", async ()
     const { fleet } = await joining(id, { aheadMs });
     expect(fleet.clock.now()).toBe(clock.now());
   }
+});
+
+test("of replicas whose keys come to differ the odd one says why, and is ready again when it has the others' keys", async () => {
+  const { clock, joining } = world();
+  const [a, b, c] = [await joining("a"), await joining("b"), await joining("c")];
+  const troubles = () => [a.keys(), b.keys(), c.keys()].map((each) => each !== undefined);
+  await clock.advance(5_000);
+  expect(troubles()).toEqual([false, false, false]);
+  // The oldest one is odd, against two.
+  a.turnKeys("other");
+  await clock.advance(5_000);
+  expect(troubles()).toEqual([true, false, false]);
+  expect(a.keys()).toContain("replica b: key other, which signs task ids here, is not known there");
+  expect(a.keys()).toContain("key k1, which signs task ids there, is not known here");
+  a.turnKeys("k1");
+  await clock.advance(5_000);
+  expect(troubles()).toEqual([false, false, false]);
+  // Where each has another key, one of them goes on, and that is the oldest.
+  b.turnKeys("k2");
+  c.turnKeys("k3");
+  await clock.advance(5_000);
+  expect(troubles()).toEqual([false, true, true]);
+  // Of two it is the older one that goes on, whoever changed.
+  c.kill();
+  await clock.advance(20_000);
+  a.turnKeys("k4");
+  await clock.advance(5_000);
+  expect([a.keys(), b.keys() !== undefined]).toEqual([undefined, true]);
+  // One that was killed says nothing of the keys.
+  a.kill();
+  await clock.advance(20_000);
+  expect(b.keys()).toBeUndefined();
+});
+
+test("a rotation of keys in the order of the guide leaves every replica ready", async () => {
+  const { clock, joining } = world();
+  const [a, b] = [await joining("a"), await joining("b")];
+  const steps: readonly (readonly string[])[] = [["k1", "k2"], ["k2", "k1"], ["k2"]];
+  for (const step of steps)
+    for (const each of [a, b]) {
+      each.turnKeys(...step);
+      await clock.advance(3_000);
+      expect([a.keys(), b.keys()]).toEqual([undefined, undefined]);
+    }
 });
 
 test("an arm's resource is down while no replica that is alive can ask it", async () => {

@@ -63,7 +63,7 @@ describe("runs", () => {
       asked.push(limit);
       return runs;
     };
-    registerRuns(registry, recent, () => 2);
+    registerRuns(registry, { recent, damaged: () => 2 });
     const text = await registry.metrics();
     expect(asked).toEqual([RUNS_MAX]);
     expect(lines(text, "gradus_run_tasks")).toHaveLength(6);

@@ -1,0 +1,30 @@
+/** Which of the servers of one store may go on when their keys come to differ: they would refuse each other's task ids. */
+import { type Identity, keyDifferences } from "./identity.ts";
+
+interface Keyed {
+  readonly id: string;
+  /** When it came, by the store's clock, milliseconds. */
+  readonly sinceMs: number;
+  readonly identity: Pick<Identity, "keys">;
+}
+
+/**
+ * Returns how the keys of this server differ from those of the others, in words; undefined: it may go on. The server that
+ * agrees with the most others goes on, the older one of two, and with it each server that agrees with all that go on.
+ */
+export function keyTrouble(own: Keyed, others: readonly Keyed[]): string | undefined {
+  const all = [own, ...others];
+  const unlike = (one: Keyed): readonly Keyed[] =>
+    all.filter((other) => keyDifferences(one.identity, other.identity).length > 0);
+  const ordered = all
+    .map((one) => ({ one, unlike: unlike(one) }))
+    .sort((a, b) => a.unlike.length - b.unlike.length || a.one.sinceMs - b.one.sinceMs || (a.one.id < b.one.id ? -1 : 1));
+  const goesOn: Keyed[] = [];
+  for (const { one, unlike } of ordered) {
+    const by = goesOn.find((other) => unlike.includes(other));
+    if (by === undefined) goesOn.push(one);
+    else if (one === own)
+      return `its keys are not those of replica ${by.id}: ${keyDifferences(own.identity, by.identity).join("; ")}`;
+  }
+  return undefined;
+}
