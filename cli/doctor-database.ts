@@ -8,13 +8,16 @@ const MAJOR_MIN = 15;
 /** Clocks of machines differ by less. */
 const CLOCK_MS_MAX = 60_000;
 
+/** What one server opens at most. */
+const CONNECTIONS_MAX = 15;
+
 /** By SQLSTATE, or by what the system says of a connection. */
 const remedies: Readonly<Record<string, string>> = {
   "28P01": "mend the user or the password: in ~/.pgpass, PGPASSFILE, PGPASSWORD or the URL",
   "28000": "let the user in from this machine in pg_hba.conf, or name another in the URL",
   "3D000": "make it by createdb, or name another in the URL",
   "42501": "GRANT the user what it lacks, or name another in the URL",
-  "53300": "raise max_connections: a server has up to 15",
+  "53300": `raise max_connections: a server has up to ${CONNECTIONS_MAX}`,
   ECONNREFUSED: "start PostgreSQL there, or mend host and port in the URL",
   ENOTFOUND: "mend the host in the URL",
 };
@@ -45,6 +48,8 @@ export async function* databaseChecks(url: string): AsyncGenerator<Check> {
   yield migrations(found);
   yield rights(found);
   yield clock(found);
+  yield connections(found);
+  yield pooler(found);
 }
 
 function version(place: string, { version: number, major }: Inspected): Check {
@@ -87,4 +92,28 @@ function clock({ aheadMs }: Inspected): Check {
     seconds === 0 ? "as this machine's" : `${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} this machine's`;
   if (Math.abs(aheadMs) <= CLOCK_MS_MAX) return { name, state: "ok", found };
   return { name, state: "warning", found, remedy: "set both clocks, e.g. by NTP: runs go by the database's" };
+}
+
+/** An upgrade starts the new server beside the old one. */
+function connections({ connectionsMax, connectionsUsed }: Inspected): Check {
+  const name = "database: connections";
+  const [needed, left] = [2 * CONNECTIONS_MAX, connectionsMax - connectionsUsed];
+  const found = `${connectionsUsed} of ${connectionsMax} are open, so that ${Math.max(0, Math.floor(left / CONNECTIONS_MAX))} more servers find theirs`;
+  if (left >= needed) return { name, state: "ok", found };
+  const remedy = `raise max_connections (or the limit of the user or the database): ${needed} for each server, with upgrades`;
+  return { name, state: left >= CONNECTIONS_MAX ? "warning" : "missing", found, remedy };
+}
+
+function pooler({ pooler }: Inspected): Check {
+  const name = "database: pooler";
+  if (pooler === "none") return { name, state: "ok", found: "none stands between" };
+  const remedy = "name the database itself in the URL, or a pooler in session mode (docs/guides/replicas.md)";
+  if (pooler === "unsure")
+    return { name, state: "warning", found: "one stands between, which may pool transactions", remedy };
+  return {
+    name,
+    state: "missing",
+    found: "one in transaction mode stands between, which loses what a session sets",
+    remedy,
+  };
 }

@@ -88,7 +88,8 @@ export async function serve(
   const { log } = logTo;
   await using starting = new AsyncDisposableStack();
   log.info({ version, ...(commit !== "" && { commit }), node: process.versions.node }, "starting");
-  const traces = await openTraces(process.env, log);
+  const replicaId = `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`;
+  const traces = await openTraces(process.env, log, replicaId);
   starting.defer(async () => traces?.stop());
   log.info(describeConfig(config), "configuration");
   for (const warning of config.warnings) log.warn(warning);
@@ -101,7 +102,7 @@ export async function serve(
   const { mounts, registry } = await openTheMounts(config, environments.registry, log, onMountProgress);
   starting.defer(() => mounts.close());
   registerSamples(metrics.registry, ...mountMetrics(mounts.figures));
-  const parts = await assembleServer({ config, metrics, health, traces, onPoolProgress }, registry, logTo);
+  const parts = await assembleServer({ config, replicaId, metrics, health, traces, onPoolProgress }, registry, logTo);
   const { deps, leave } = parts;
   starting.defer(parts.close);
   starting.defer(leave);
@@ -170,6 +171,7 @@ async function openTheMounts(
 
 interface AssembleOptions {
   readonly config: Config;
+  readonly replicaId: string;
   readonly metrics: Metrics;
   readonly health: Health;
   readonly traces: Traces | undefined;
@@ -178,7 +180,7 @@ interface AssembleOptions {
 
 /** Makes everything but the transports. */
 async function assembleServer(options: AssembleOptions, registry: Registry, { log, dropped }: Log) {
-  const { config, metrics, health, traces, onPoolProgress } = options;
+  const { config, replicaId, metrics, health, traces, onPoolProgress } = options;
   await using starting = new AsyncDisposableStack();
   const opened = await openThePorts(options, log);
   starting.defer(() => opened.close());
@@ -191,7 +193,6 @@ async function assembleServer(options: AssembleOptions, registry: Registry, { lo
   const ports = portKinds.map(([name]) => name).filter((name) => opened.missing[name] === undefined);
   const { environmentFiles, policyFiles } = config;
   const made = { version, registry, environmentFiles, policyFiles, pools, ports };
-  const replicaId = `${hostname()}/${process.pid}/${randomBytes(4).toString("hex")}`;
   let fleet: Fleet | undefined;
   const parts = {
     config,

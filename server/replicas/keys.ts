@@ -18,7 +18,9 @@ export function keyTrouble(own: Keyed, others: readonly Keyed[]): string | undef
     all.filter((other) => keyDifferences(one.identity, other.identity).length > 0);
   const ordered = all
     .map((one) => ({ one, unlike: unlike(one) }))
-    .sort((a, b) => a.unlike.length - b.unlike.length || a.one.sinceMs - b.one.sinceMs || (a.one.id < b.one.id ? -1 : 1));
+    .sort(
+      (a, b) => a.unlike.length - b.unlike.length || a.one.sinceMs - b.one.sinceMs || (a.one.id < b.one.id ? -1 : 1),
+    );
   const goesOn: Keyed[] = [];
   for (const { one, unlike } of ordered) {
     const by = goesOn.find((other) => unlike.includes(other));

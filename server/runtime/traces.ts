@@ -9,6 +9,7 @@ import type * as Sdk from "@opentelemetry/sdk-trace";
 import type { Sampler, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 import { withoutPassword } from "./secrets.ts";
+import { version } from "./version.ts";
 
 export interface CallSpan {
   readonly traceId: string;
@@ -37,8 +38,8 @@ const STOP_MS_MAX = 2000;
 /** What is our failure and not the caller's: https://opentelemetry.io/docs/specs/semconv/rpc/grpc/ */
 const FAILURES = new Set(["UNKNOWN", "DEADLINE_EXCEEDED", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"]);
 
-/** Undefined: nobody wants traces. */
-export async function openTraces(env: Variables, log: Logger): Promise<Traces | undefined> {
+/** Opens the exporter; `instance`: the id of this server among its replicas. Undefined: nobody wants traces. */
+export async function openTraces(env: Variables, log: Logger, instance: string): Promise<Traces | undefined> {
   // By the standard a variable without a value is none.
   const given = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || env["OTEL_EXPORTER_OTLP_ENDPOINT"] || "";
   const off = env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true" || env["OTEL_TRACES_EXPORTER"] === "none";
@@ -51,7 +52,11 @@ export async function openTraces(env: Variables, log: Logger): Promise<Traces | 
     import("@opentelemetry/core"),
     import("@opentelemetry/resources"),
   ]);
-  const named = resources.resourceFromAttributes({ "service.name": "gradus" });
+  const named = resources.resourceFromAttributes({
+    "service.name": "gradus",
+    "service.version": version,
+    "service.instance.id": instance,
+  });
   const told = resources.detectResources({ detectors: [resources.envDetector] });
   const exporter = tellingOnce(new OTLPTraceExporter(), endpoint, log);
   const provider = new sdk.TracerProvider({

@@ -1,9 +1,16 @@
 /** gradus doctor on databases that lack one thing each. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import pg from "pg";
 import { expect, test } from "vitest";
 import { databaseChecks } from "../../cli/doctor-database.ts";
 import { openPostgres } from "../../server/stores/postgres/postgres.ts";
 import { signingKey } from "../../server/tasks/keyring.ts";
+import { programOf } from "../support/debian.ts";
+import { eventually } from "../support/patience.ts";
+import { freePorts } from "../support/replicas.ts";
 import { sharedDatabase } from "../support/shared-postgres.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 import { gradus } from "./gradus.ts";
@@ -34,6 +41,8 @@ test("one that is empty, and one that a server has opened, lack nothing", async 
     "database: tables": expect.stringContaining("ok | none yet: a server makes them") as string,
     "database: rights": expect.stringContaining("ok | the user may do what a server does") as string,
     "database: clock": expect.stringMatching(/^ok \| .*this machine's/) as string,
+    "database: connections": expect.stringMatching(/^\w+ \| \d+ of \d+ are open, so that \d+ more servers/) as string,
+    "database: pooler": "ok | none stands between | ",
   });
   const used = await migrated();
   expect((await checksOf(used))["database: tables"]).toMatch(/^ok \| as this version has them \(0/);
@@ -76,4 +85,55 @@ test("the command takes the database from --store", async () => {
   const { code, out } = await gradus({ cwd: folder.path }, "doctor", ...flags);
   expect(code).toBe(0);
   expect(out).toMatch(/^ok {7}database: PostgreSQL/m);
+});
+
+test("connections that are too few for a server, or for an upgrade, are told, whichever limit it is", async () => {
+  const url = await sharedDatabase();
+  const name = /[^/]*$/.exec(url)?.[0] ?? "";
+  const ofLimit = async (limit: number) => {
+    await sql(url, `ALTER DATABASE ${name} CONNECTION LIMIT ${limit}`);
+    return (await checksOf(url.replace("gradus@", `plain_${name}@`)))["database: connections"];
+  };
+  await sql(url, `CREATE ROLE plain_${name} LOGIN`);
+  expect(await ofLimit(10)).toMatch(/^missing \| 0 of 10 are open, so that 0 more servers find theirs \| raise/);
+  expect(await ofLimit(20)).toMatch(/^warning \| 0 of 20 are open, so that 1 more servers .* 30 for each server/);
+  expect(await ofLimit(35)).toMatch(/^ok \| 0 of 35 are open, so that 2 more servers/);
+  await sql(url, `ALTER ROLE plain_${name} CONNECTION LIMIT 12`);
+  expect(await ofLimit(35)).toMatch(/^missing \| 0 of 12 are open/);
+});
+
+test.each([
+  ["transaction", /^missing \| one in transaction mode stands between/],
+  ["session", /^warning \| one stands between, which may pool transactions \| .*session mode/],
+])("PgBouncer in %s mode is told", async (mode, words) => {
+  using folder = temporaryFolder();
+  const direct = new URL(await sharedDatabase());
+  const [port = 0] = await freePorts(1);
+  const host = direct.searchParams.get("host") ?? direct.hostname;
+  const to = `host=${host} port=${direct.port || 5432} user=gradus`;
+  const settings = [
+    "[databases]",
+    `* = ${to}`,
+    "[pgbouncer]",
+    ...[
+      "listen_addr = 127.0.0.1",
+      `listen_port = ${port}`,
+      `pool_mode = ${mode}`,
+      "auth_type = any",
+      "unix_socket_dir =",
+    ],
+  ];
+  const file = join(folder.path, "pgbouncer.ini");
+  writeFileSync(file, `${settings.join("\n")}\n`);
+  chmodSync(folder.path, 0o755);
+  // It refuses to be root.
+  const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
+  const child = spawn(programOf(["pgbouncer"], "pgbouncer"), [...user, file], { stdio: "ignore" });
+  try {
+    const url = `postgres://gradus@127.0.0.1:${port}${direct.pathname}`;
+    await eventually(async () => expect((await checksOf(url))["database: pooler"]).toMatch(words));
+  } finally {
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  }
 });

@@ -145,6 +145,7 @@ test("a call is one trace, over scoring to the judge, the sandbox, workers and t
     collector.spans().find(({ traceId, parentId }) => traceId === traceIdOf(last) && parentId === PARENT);
   expect(of(9)).toMatchObject({
     service: "gym",
+    instance: expect.stringMatching(/^\S+\/\d+\/[0-9a-f]{8} \d+\.\d+\.\d+/) as string,
     attributes: { "rpc.response.status_code": "OK", "rpc.method": "gradus.v1.EnvironmentService/Reset" },
   });
 
@@ -210,9 +211,9 @@ test("a collector that is away costs one warning and no call, and comes back una
 test("without an endpoint, and where the variables say so, nothing of it is loaded", async () => {
   const silent = pino({ level: "silent" });
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
-  expect(await openTraces({}, silent)).toBeUndefined();
-  expect(await openTraces({ ...endpoint, OTEL_SDK_DISABLED: "true" }, silent)).toBeUndefined();
-  expect(await openTraces({ ...endpoint, OTEL_TRACES_EXPORTER: "none" }, silent)).toBeUndefined();
+  expect(await openTraces({}, silent, "a")).toBeUndefined();
+  expect(await openTraces({ ...endpoint, OTEL_SDK_DISABLED: "true" }, silent, "a")).toBeUndefined();
+  expect(await openTraces({ ...endpoint, OTEL_TRACES_EXPORTER: "none" }, silent, "a")).toBeUndefined();
   using folder = temporaryFolder();
   // What a server without traces loads of them; its metrics load the API, which does nothing by itself.
   const script = `

@@ -12,6 +12,8 @@ export interface CollectedSpan {
   /** Texts and whole numbers. */
   readonly attributes: Readonly<Record<string, string | number>>;
   readonly service: string;
+  /** The resource's service.instance.id and service.version, separated by a space. */
+  readonly instance: string;
 }
 
 export interface Collector extends AsyncDisposable {
@@ -60,6 +62,7 @@ function spansOf(request: Uint8Array): readonly CollectedSpan[] {
         parentId: bytesOf(span, 4).toString("hex"),
         attributes: attributesOf(span, 9),
         service: String(resource?.["service.name"]),
+        instance: `${resource?.["service.instance.id"]} ${resource?.["service.version"]}`,
       })),
     );
   });

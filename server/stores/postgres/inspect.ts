@@ -20,6 +20,12 @@ export interface Inspected {
   readonly lacking: readonly string[];
   /** How far its clock is ahead of this machine's, milliseconds, as far as the way there and back lets know. */
   readonly aheadMs: number;
+  /** Connections that servers may open as this user: max_connections or a lower limit, less what is reserved. */
+  readonly connectionsMax: number;
+  /** Connections that are open beside the one of the inspection, of all that the same limit is for. */
+  readonly connectionsUsed: number;
+  /** "unsure": something stands between and answers in the database's place, which may pool transactions. */
+  readonly pooler: "none" | "transaction" | "unsure";
 }
 
 const CONNECT_MS = 5000;
@@ -37,6 +43,18 @@ const RIGHTS = `SELECT tablename AS "table" FROM pg_tables WHERE schemaname = cu
     AND has_table_privilege(format('%I.%I', schemaname, tablename), 'DELETE')) ORDER BY 1`;
 const NOW = `SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`;
 
+/** The lowest of the server's, the database's and the user's limits; each with what is left of it. -1: it has none. */
+const CONNECTIONS = `SELECT "max", used FROM (VALUES
+    (current_setting('max_connections')::int4 - current_setting('superuser_reserved_connections')::int4
+      - coalesce(current_setting('reserved_connections', true), '0')::int4,
+      (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')),
+    ((SELECT datconnlimit FROM pg_database WHERE datname = current_database()),
+      (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database())),
+    ((SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user),
+      (SELECT count(*) FROM pg_stat_activity WHERE usename = current_user))
+  ) AS limits("max", used) WHERE "max" >= 0 ORDER BY "max" - used LIMIT 1`;
+const PID = "SELECT pg_backend_pid() AS pid";
+
 /** Names of migrations, and of the tables that they make. */
 function migrations(): { readonly names: readonly string[]; readonly tables: readonly string[] } {
   const files = readdirSync(MIGRATIONS).sort();
@@ -49,22 +67,41 @@ function migrations(): { readonly names: readonly string[]; readonly tables: rea
 
 /** Rejects with what the connection or the database says where it cannot be asked. */
 export async function inspect(url: string): Promise<Inspected> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: CONNECT_MS,
-    application_name: "gradus doctor",
-  });
-  client.on("error", () => undefined);
+  const clients = [1, 2].map(
+    () =>
+      new pg.Client({
+        connectionString: url,
+        connectionTimeoutMillis: CONNECT_MS,
+        query_timeout: CONNECT_MS,
+        application_name: "gradus doctor",
+      }),
+  ) as [pg.Client, pg.Client];
+  const [client, second] = clients;
+  for (const each of clients) each.on("error", () => undefined);
   try {
     await client.connect();
-    return await asked(client);
+    const found = await asked(client);
+    await second.connect();
+    return { ...found, pooler: await poolerOf(client, second) };
   } finally {
-    await client.end().catch(() => undefined);
+    for (const each of clients) await each.end().catch(() => undefined);
   }
 }
 
-async function asked(client: pg.Client): Promise<Inspected> {
+/**
+ * Tells a pooler by the process id that it makes up for the client. One in transaction mode gives the process of a client
+ * that is between two transactions to another client, or this client another process after that.
+ */
+async function poolerOf(client: pg.Client, other: pg.Client): Promise<Inspected["pooler"]> {
+  const pid = async (of: pg.Client) => (await of.query<{ readonly pid: number }>(PID)).rows[0]?.pid;
+  const before = await pid(client);
+  if (before === (client as unknown as { readonly processID: number }).processID) return "none";
+  await other.query("BEGIN");
+  if ((await pid(other)) === before) return "transaction";
+  return (await pid(client)) === before ? "unsure" : "transaction";
+}
+
+async function asked(client: pg.Client): Promise<Omit<Inspected, "pooler">> {
   interface About extends Pick<Inspected, "version" | "readsOnly"> {
     readonly number: number;
     readonly creates: boolean | null;
@@ -83,7 +120,9 @@ async function asked(client: pg.Client): Promise<Inspected> {
   const [time] = (await client.query<{ readonly nowMs: number }>(NOW)).rows;
   const aheadMs = (time?.nowMs ?? NaN) - (sentAtMs + Date.now()) / 2;
   const { version, number, readsOnly } = about;
-  return { version, major: Math.floor(number / 10_000), readsOnly, done, known, lacking, aheadMs };
+  const [limit] = (await client.query<{ readonly max: number; readonly used: string }>(CONNECTIONS)).rows;
+  const connections = { connectionsMax: limit?.max ?? Infinity, connectionsUsed: Number(limit?.used ?? 1) - 1 };
+  return { version, major: Math.floor(number / 10_000), readsOnly, done, known, lacking, aheadMs, ...connections };
 }
 
 async function migrated(client: pg.Client): Promise<readonly string[]> {

@@ -35,7 +35,11 @@ function world() {
   /** A server; `aheadMs`: how wrong its own clock is. */
   const join = async (
     id: string,
-    more: { aheadMs?: number; identity?: { -readonly [Name in keyof Identity]?: Identity[Name] }; drainOthers?: boolean } = {},
+    more: {
+      aheadMs?: number;
+      identity?: { -readonly [Name in keyof Identity]?: Identity[Name] };
+      drainOthers?: boolean;
+    } = {},
   ) => {
     const { aheadMs = 0, identity = {}, drainOthers = false } = more;
     let killed = false;
@@ -67,7 +71,16 @@ function world() {
       onProblem: (error) => problems.push(error !== undefined),
     });
     const turnKeys = (...given: readonly string[]): void => void (identity.keys = given);
-    return { fleet: joined.fleet, down, lacking, replacedBy, problems, keys: () => keys, turnKeys, kill: () => (killed = true) };
+    return {
+      fleet: joined.fleet,
+      down,
+      lacking,
+      replacedBy,
+      problems,
+      keys: () => keys,
+      turnKeys,
+      kill: () => (killed = true),
+    };
   };
   const joining = async (...args: Parameters<typeof join>) => {
     const made = await join(...args);

@@ -7,7 +7,7 @@ import { openTraces } from "../../../server/runtime/traces.ts";
 async function told(variables: Readonly<Record<string, string>>): Promise<unknown> {
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
-  const traces = await openTraces(variables, log);
+  const traces = await openTraces(variables, log, "host/1/aa");
   await traces?.stop();
   return traces && (JSON.parse(lines[0] ?? "{}") as Record<string, unknown>)["endpoint"];
 }
