@@ -41,6 +41,7 @@ export function compareAssignments(
   const isValue =
     gold.kind !== "relation" &&
     (right !== undefined || !(gold.kind === "list" && gold.items.some(({ kind }) => kind === "relation")));
+  if (right !== undefined && isMoved(right.name)) return undecided("it defines something in another way");
   const asked = answers ?? (isValue && variablesOf(gold).size === 0 ? assignmentOf(answer, isAskedFor) : undefined);
   return asked === undefined || !isValue ? undefined : compareValues([gold], asked, state, context, compare);
 }
@@ -118,15 +119,27 @@ function isArgument(letter: Node, name: Node): boolean {
 
 const nodeOf = ({ node }: { readonly node: Node }): Node => node;
 
+/** F(y, x), whose arguments stand in another order, and a_{n+1}, which is another term than a_n. */
+function isMoved(name: Node): boolean {
+  const [, names] = headOf(name);
+  return (
+    names.some((each, i) => i > 0 && each < (names[i - 1] as string)) ||
+    (name.kind === "symbol" && /_.*[+-]/.test(name.name))
+  );
+}
+
 /** Whether one defines a function, f(x) = 2x, and the other gives a letter a value, k = 2x; y = 2x is the function's graph. */
 function isLetterForFunction(left: Assignment, right: Assignment): boolean {
   const [letter, other] = left.name.kind === "symbol" ? [left, right] : [right, left];
   if (letter.name.kind !== "symbol" || other.name.kind === "symbol") return false;
   const [head, names] = isQuotient(other.name) ? ["", []] : headOf(other.name);
+  const [first = ""] = names;
+  // Of h(x) = 5 and PA = 5 the argument tells which one is a function.
   const isDefinition =
-    names.length > 0 &&
-    (other.name.kind === "call" || other.values.some((value) => variablesOf(value).has(names[0] as string)));
-  return isDefinition && ![head, names.length > 1 ? "z" : "y"].includes(letter.name.name);
+    other.name.kind === "call" ||
+    /^[nstxyz]$/.test(first) ||
+    other.values.some((value) => variablesOf(value).has(first));
+  return first !== "" && isDefinition && ![head, names.length > 1 ? "z" : "y"].includes(letter.name.name);
 }
 
 /** Whether two names may name the same: a letter and f(x), words and anything. */

@@ -21,8 +21,8 @@ const RULES: Readonly<Record<Kind, Readonly<Partial<Record<Kind, Rule>>>>> = {
   interval: { interval: "parts", reals: "parts" },
   set: { set: "parts", list: "parts", "numbered values": "parts", reals: "parts" },
   list: { point: "tuple", list: "parts", set: "parts", system: "tuple", "numbered values": "parts", reals: "parts" },
-  system: { system: "parts", point: "names", list: "names" },
-  "numbered values": { point: "names", set: "parts", list: "parts", system: "parts", "numbered values": "parts" },
+  system: { system: "parts", point: "names", list: "names", "numbered values": "names" },
+  "numbered values": { point: "names", set: "parts", list: "parts", system: "names", "numbered values": "parts" },
   reals: { reals: "parts", interval: "parts", set: "parts", list: "parts" },
 };
 
@@ -132,6 +132,13 @@ function compareInOrder(
   compare: (gold: Node, answer: Node) => Comparison,
 ): Comparison {
   const [left, right] = [gold, answer].map((node) => recordOf(tupleRecord(node)));
+  if (left !== undefined && right !== undefined) {
+    const pairs = [...left].map(([name, value]) => [value, right.get(name)] as const);
+    const areNamedAlike = left.size === right.size && pairs.every((pair) => pair[1] !== undefined);
+    return areNamedAlike
+      ? all(pairs.length, (i) => compare(...(pairs[i] as readonly [Node, Node])))
+      : different("it gives the values of something else");
+  }
   if (left !== undefined) return compareByNames(left, itemsOf(answer), state, compare);
   if (right !== undefined) return compareByNames(right, itemsOf(gold), state, (value, item) => compare(item, value));
   const [golds, answers] = [itemsOf(gold), itemsOf(answer)];

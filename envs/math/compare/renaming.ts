@@ -76,7 +76,9 @@ function boundOf(node: Node): Bound | undefined {
   const { name } = assigned;
   const [head, names] = headOf(name);
   const inside = variablesOf(value);
-  const areBound = names.length > 0 && names.every((each) => inside.has(each)) && new Set(names).size === names.length;
+  const isConstant = name.kind === "call" && name.name.length === 1 && inside.size === 0;
+  const areInside = isConstant || names.every((each) => inside.has(each));
+  const areBound = names.length > 0 && areInside && new Set(names).size === names.length;
   return areBound ? { name, head, names, value } : undefined;
 }
 

@@ -87,7 +87,7 @@ export function textOf(text: string): string {
 /** f(x), dy/dx, Δx, a limit, the cosine of an angle, the length of AB; but not |x|, of which an equation may be. */
 function isNamedCall({ name, args }: Extract<Node, { kind: "call" }>): boolean {
   if (name === "lim") return true;
-  if (isOperator(name)) return args.every(isName);
+  if (isOperator(name)) return name.startsWith("d/") || args.every(isName);
   if (name === "sin" || name === "cos" || name === "tan") return args.every(isName);
   if (name === "abs") return args.every((argument) => isName(argument) && /[A-Z⃗ˆ˜]/u.test(show(argument)));
   return /^(?:\p{L}(?:['_⁻]|$)|det$)/u.test(name) && args.every((argument) => argument.kind !== "relation");
@@ -101,6 +101,7 @@ export function isName(node: Node): boolean {
   if (node.kind === "ratio") return node.parts.every(isName);
   if (node.kind === "unit") return isName(node.node);
   if (node.kind !== "multiply") return false;
+  if (/^d\*[a-zθφρ]$/.test(show(node))) return true;
   // A(t) and S(n), which look like products, and segments such as AB.
   const [first] = node.factors;
   return (

@@ -6,12 +6,13 @@ import {
   numberNode,
   productOf,
   quotientOf,
+  show,
   some,
   sumOf,
   symbol,
   variablesOf,
 } from "../syntax.ts";
-import { type Cursor, peek } from "./tokens.ts";
+import { type Cursor, isAt, peek } from "./tokens.ts";
 
 interface Differential {
   readonly sign: "d" | "∂";
@@ -46,13 +47,10 @@ export function derivativeOf(cursor: Cursor, top: Node, bottom: Node): Node | un
   const name = `${over.sign}/${over.sign}${[...variablesOf(under.of)].join(over.sign)}`;
   const isApplied = over.of === undefined && peek(cursor)?.gap !== true && cursor.grammar.startsFactor(cursor);
   const body = isApplied ? cursor.grammar.product(cursor) : over.of;
-  const order = under.of.kind === "power" ? under.of.exponent : numberNode(1n);
-  const full =
-    order.kind === "number" && order.value.num === 1n
-      ? name
-      : `${name}^${order.kind === "number" ? order.value.num : "n"}`;
+  const full = under.of.kind === "power" ? `${name}^${show(under.of.exponent)}` : name;
   if (body === undefined) return symbol(full);
-  const isLarge = cursor.problem !== undefined || isLargerThan(PARTS_MAX, body);
+  // "d/dx x³ = 3x²" names what is worked out.
+  const isLarge = cursor.problem !== undefined || isAt(cursor, "=") || isLargerThan(PARTS_MAX, body);
   const worked = isLarge ? undefined : workedOut(body, under.of, over.sign);
   if (worked !== undefined && !isLargerThan(RESULT_MAX, worked)) {
     cursor.reads += RESULT_MAX;

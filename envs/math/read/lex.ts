@@ -281,6 +281,14 @@ function upright(inner: string, style: Style, sink: Sink): void {
 /** "\vec{v}" and "\overline{AB}" are names, whatever they look like; what is bold and no name counts as it stands. */
 function decorated(command: string, inner: string, style: Style, sink: Sink): void {
   if (PLAIN_LOOKS.has(command) && /[^A-Za-z\s{}\\]/.test(inner)) return lexInto(inner, style, sink);
+  const once = command === "overline" && inner.trim().startsWith("\\overline") ? inner.trim().slice(9) : "";
+  const group = groupOf(once, 0);
+  // The conjugate of a conjugate, and the complement of a complement, is what it was.
+  if (once !== "" && group.end === once.length) {
+    put(sink, "op", "(");
+    lexInto(group.inner, style, sink);
+    return put(sink, "op", ")");
+  }
   if (/^[\d\s.,{}]+$/.test(inner)) {
     sink.problem ??= `\\${command} over digits is not read`;
     return;

@@ -54,6 +54,10 @@ const LETTER = new RegExp(
   "g",
 );
 
+/** "256 (base 7)" and "256 \text{ in base 7}", alone. */
+const BASE =
+  /^\s*([\dA-Z]{1,40})(?:\s|\\[,;:! ])*(?:\\text\s?\{\s*)?\(?\s*(?:in )?base\s*\}?\s*\$?(\d{1,2})(?:\s*[)}])*\s*$/;
+
 /** A tilde before a number; elsewhere it is a space of LaTeX. */
 const HEDGE = /^\s*~(?=\d[^~]*$)/;
 /** The hyphen of "\mathrm{~N}-\mathrm{m}", which is a product of units. */
@@ -78,6 +82,7 @@ export function respelled(text: string): string {
     .replace(/(?:\d\u0305)+/g, (digits) => `\\overline{${digits.replaceAll("\u0305", "")}}`)
     .replace(/(\d)\u0307/g, "\\dot{$1}")
     .replace(HEDGE, "≈")
+    .replace(BASE, "$1_{$2}")
     .replace(FRACTION, unitFraction)
     .replace(HYPHEN, " ")
     .replace(/\\textcircled\s?\{\s?(1?\d|20)\s?\}/g, (written, of: string) =>

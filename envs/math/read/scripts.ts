@@ -69,7 +69,7 @@ function appliedTo(cursor: Cursor, sign: string): Node | undefined {
     cursor.at += 3;
     return symbol(`△${corners.join("")}`);
   }
-  for (const mark of ["_", "^"]) if (accept(cursor, mark)) name += `${mark}${scriptText(cursor)}`;
+  for (const mark of sign === "∂" ? "_" : "_^") if (accept(cursor, mark)) name += `${mark}${scriptText(cursor)}`;
   const product = peek(cursor);
   if (sign === "∇" && accept(cursor, "*")) name += product?.kind === "op" ? (product.run ?? "·") : "";
   // Of ∂ alone a quotient is made: ∂f/∂x.

@@ -146,6 +146,12 @@ describe("kinds are not confused", () => {
       ],
     },
     {
+      problem: "What is $(x_1,x_2)$?",
+      gold: "x_2 = -1, x_1 = -8",
+      right: ["(x_1, x_2) = (-8, -1)", "(-8,-1)", "(x_2, x_1) = (-1, -8)"],
+      wrong: ["(x_1, x_2) = (-1, -8)", "(-1,-8)"],
+    },
+    {
       problem: "Solve the system.",
       gold: "(x,y) = (2,3)",
       right: ["(2,3)", "x=2, y=3", "y=3, x=2", "(x,y)=(2,3)"],
@@ -198,6 +204,11 @@ describe("congruences and definitions of functions are kinds of their own", () =
       right: ["2x", "y = 2x", "f(x) = 2x", "f(t) = 2t", "f = 2x"],
       wrong: ["k = 2x", "m = 2x", "g(x) = 2x", "x = 2x", "c = 2x"],
     },
+    { problem: "Find it.", gold: "f(x) = 3", right: ["f(t) = 3"], wrong: ["g(t) = 3"] },
+    { problem: "Find it.", gold: "h(x) = 3", right: ["h(x) = 3"], wrong: ["k = 3", "c = 3"] },
+    { problem: "Find it.", gold: "PA = 3", right: ["3", "PA = 3"], wrong: ["PB = 3"] },
+    { problem: "Find $F$.", gold: "5x^2 + 8xy", right: ["F(x, y) = 5x^2 + 8xy"], wrong: ["F(y, x) = 5x^2 + 8xy"] },
+    { problem: "Find $a_n$.", gold: "10n + 12", right: ["a_n = 10n + 12"], wrong: ["a_{n+1} = 10n + 12"] },
     { problem: "Find all functions.", gold: "f(x) = 1", right: ["1", "y = 1"], wrong: ["k = 1", "x = 1", "c = 1"] },
     { problem: "Find all polynomials.", gold: "P(x) = x^2", right: ["x^2", "y = x^2"], wrong: ["k = x^2", "a = x^2"] },
     { problem: "Find the slope.", gold: "k = 2x", right: ["k = 2x", "2x"], wrong: ["f(x) = 2x", "P(x) = 2x"] },
@@ -240,7 +251,14 @@ describe("operators are no letters", () => {
       right: ["2x", "y' = 2x", r`\frac{dy}{dx}=x+x`],
       wrong: [r`\frac{y}{x} = 2x`, "y = 2x^2", "k = 2x", "y = 2x"],
     },
-    { problem, gold: "dy = 2x dx", right: ["dy = 2x dx"], wrong: ["y = 2x^2"] },
+    { problem, gold: "dy = 2x dx", right: ["dy = 2x dx", "2x dx"], wrong: ["y = 2x^2", "2x", "2x dy"] },
+    { problem, gold: "5t^4", right: [r`\frac{d}{dt}(t^5) = 5t^4`], wrong: [r`\frac{d}{dt}(t^5) = 4t^5`] },
+    {
+      problem,
+      gold: r`\frac{\partial w}{\partial s} = 12\frac{\partial^2 w}{\partial y^2}`,
+      right: ["∂w/∂s = 12 ∂²w/∂y²"],
+      wrong: ["∂w/∂s = 12 ∂w/∂y", r`\frac{w}{s} = 12\frac{w}{y^2}`],
+    },
     {
       problem,
       gold: r`\frac{\partial f}{\partial x}`,
@@ -261,9 +279,10 @@ describe("operators are no letters", () => {
     {
       problem,
       gold: r`\overline{\overline{z}}`,
-      right: [r`\overline{\overline{z}}`, r`\bar{\bar{z}}`],
-      wrong: [r`\overline{z}`, r`\bar z`],
+      right: [r`\overline{\overline{z}}`, "z", r`\overline{\overline{\overline{\overline{z}}}}`],
+      wrong: [r`\overline{z}`, r`\bar z`, r`\overline{\overline{\overline{z}}}`],
     },
+    { problem, gold: r`\overline{3a}`, right: [r`\overline{\overline{\overline{3a}}}`], wrong: ["3a"] },
     { problem, gold: r`\bar{x}`, right: [r`\overline{x}`], wrong: [r`\bar{\bar{x}}`, r`\overline{\bar x}`] },
     {
       problem,
@@ -282,7 +301,12 @@ describe("a base counts", () => {
     { problem: "Write 63 in base 8.", gold: "77", right: ["77_8", "77", r`77_{8}`], wrong: ["77_9", "63_8"] },
     { problem: "Write 13 in binary.", gold: "1101", right: ["1101_2", r`1101_{\text{two}}`], wrong: ["1101_3"] },
     { problem: "Express $204_5$ in base six.", gold: "130", right: ["130_6"], wrong: ["130_7"] },
-    { problem: "Write it in base 8.", gold: "77_8", right: ["77", "77_8"], wrong: ["77_9"] },
+    {
+      problem: "Write it in base 8.",
+      gold: "77_8",
+      right: ["77", "77_8", "77 (base 8)"],
+      wrong: ["77_9", r`77 \text{ (base 9)}`],
+    },
   ]);
 });
 
