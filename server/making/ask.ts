@@ -14,7 +14,7 @@ const SEEDS_PER_TURN = 64;
 const RETRY_DELAY_MS = 1000;
 const DONE: Facts = { kind: "feasible" };
 
-/** What asking came to, or that nobody wants it any more. */
+/** The result of asking for a task, or that its caller is gone. */
 type Asked = AskedResult | { readonly kind: "cancelled" };
 
 /** Who wants tasks. */

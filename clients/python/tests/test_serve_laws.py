@@ -1,4 +1,4 @@
-"""What `gradus env check` finds of an environment whose verifier draws chance of its own."""
+"""The law of `gradus env check` that finds verifiers which draw chance of their own."""
 
 from __future__ import annotations
 

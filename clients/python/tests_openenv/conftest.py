@@ -1,4 +1,4 @@
-"""What the tests share: the real Gradus server, and OpenEnv's own servers in threads."""
+"""Fixtures: the real Gradus server, and OpenEnv's own servers in threads."""
 
 from __future__ import annotations
 

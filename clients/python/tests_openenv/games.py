@@ -35,11 +35,11 @@ class Game(Environment):
         self.secret: Any = None
 
     def chance(self, seed: int | None) -> random.Random:
-        """Where the secret comes from."""
+        """Returns the generator of the secret."""
         return random.SystemRandom()
 
     def draw(self, chance: random.Random) -> Any:
-        """A secret."""
+        """Returns a secret."""
         raise NotImplementedError
 
     def reset(self, seed: int | None = None, episode_id: str | None = None, **_: Any) -> Seen:
@@ -54,7 +54,7 @@ class Game(Environment):
         return float(action.guess == str(self.secret))
 
     def told(self) -> str:
-        """What is shown after the step."""
+        """Returns the text that is shown after the step."""
         return "That was it."
 
     @property

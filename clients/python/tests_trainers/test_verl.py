@@ -233,7 +233,7 @@ UNCLOSED = "<think>97 - 44 is 53</think><answer>82 - (97 - 44)"
 def test_a_completion_of_the_greatest_length_without_an_end_was_cut(
     client: Client, server: Server, longest: int | None, ending: str, reward_given: float
 ) -> None:
-    """Of the task whose right answer this is, as verl's agent loop hands it over. None: it is as long as it may be."""
+    """The text has the task's right answer. A `longest` of None: the text is as long as it may be."""
     task = client.reset("countdown", level="T0", seed=7)
     reference = TaskReference.of(task, RunAddress.parse(f"gradus://{server.address}"), 1)
     config = OmegaConf.load(Path(verl.__file__).parent / "trainer/config/_generated_ppo_trainer.yaml")

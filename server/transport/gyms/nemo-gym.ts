@@ -123,10 +123,10 @@ function writtenIn({ response }: JsonObject): Written {
   };
 }
 
-/** What a response's status is when the model has ended; null: the endpoint does not say. */
+/** Statuses of a response whose model has ended; null: the endpoint does not say. */
 const ENDED: readonly (JsonValue | undefined)[] = [null, "completed", "incomplete"];
 
-/** Whose message an item is; an item without a role is the assistant's. Undefined: the item is no message. */
+/** The role of a message, the assistant's if the message names none; undefined: the item is no message. */
 const roleOf = ({ type, role }: JsonObject) => ((type ?? "message") === "message" ? (role ?? "assistant") : undefined);
 const isAssistants = (item: JsonObject): boolean => roleOf(item) === "assistant";
 const quoted = (value: JsonValue | undefined): string => JSON.stringify(value ?? null).slice(0, 200);

@@ -1,4 +1,4 @@
-/** What NeMo Gym's /verify reads as the completion: the assistant's final message, and the thoughts before it. */
+/** NeMo Gym's /verify reads the assistant's final message and the thoughts before it as the completion. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openServer, type TestServer } from "../../../support/in-process.ts";
 

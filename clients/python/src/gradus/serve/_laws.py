@@ -13,7 +13,7 @@ from gradus.v1 import provider_pb2 as pb
 
 SEEDS = 8
 REPEATS = 12
-"""How often each of a few answers to one instance is verified in a row."""
+"""Times that each of a few answers to one instance is verified in a row."""
 REPEATED = ("gradus-nonsense", "0", "1", "yes", "a")
 REPEATED_MS_MAX = 20_000
 TASK_ID_BYTES_MAX = 2500

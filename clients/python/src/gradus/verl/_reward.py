@@ -12,7 +12,7 @@ ROW = "gradus"
 
 
 FINISH_REASON = "gradus_finish_reason"
-"""Under which name `extra_info` holds why generation ended, where `gradus.verl.RewardManager` calls."""
+"""Key of `extra_info` that holds why generation ended, if `gradus.verl.RewardManager` calls."""
 
 
 async def compute_score(

@@ -28,11 +28,11 @@ MESSAGE_BYTES_MAX = 16 * 1024**2
 SEED_BITS = 31
 OPTIONS = ("name", "field", "prompt")
 PLAYS = 12
-"""How often each answer to one seed is played at mounting."""
+"""Times that each answer to one seed is played at mounting."""
 CHECK_SECONDS = 10
-"""After so long no further answer is tried; the first few always are."""
+"""Seconds after which no further answer is tried, except for the first ANSWERS_MIN."""
 ANSWERS_MIN = 4
-# What a server says of its own state, and not of the answer: again may help.
+# Codes by which a server speaks of its own state, and not of the answer. The same answer may be scored later.
 _AWAY = ("CAPACITY_REACHED", "FACTORY_ERROR", "SESSION_ERROR", "UNAVAILABLE", "RESOURCE_EXHAUSTED")
 
 
