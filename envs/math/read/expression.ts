@@ -75,9 +75,14 @@ export function readProduct(cursor: Cursor): Node {
   return productOf(factors);
 }
 
+/** Factors of "dy" at most, so that a long quotient is read in linear time. */
+const DERIVED_MAX = 16;
+
 /** A divisor; with the "dy" before it the "dx" of "dy/dx" is a derivative. */
 function readDivisor(cursor: Cursor, factors: Factor[]): void {
-  const start = factors.findLastIndex(({ node }) => isDifferential(node.kind === "power" ? node.base : node));
+  const near = factors.slice(-DERIVED_MAX);
+  const place = near.findLastIndex(({ node }) => isDifferential(node.kind === "power" ? node.base : node));
+  const start = place < 0 ? -1 : factors.length - near.length + place;
   const divisor = readDifferential(cursor, start >= 0) ?? readSigned(cursor);
   const derivative = start < 0 ? undefined : derivativeOf(cursor, productOf(factors.slice(start)), divisor);
   if (derivative === undefined) factors.push({ inverse: true, node: divisor });

@@ -16,7 +16,7 @@ export function joinedParts(tokens: readonly Token[]): readonly Token[] {
     const isJoined = JOINERS.some((text) => isOp(found[at + 1], text));
     const skipped = isJoined ? (isOp(found[at + 1], ",") && isOp(found[at + 2], "and") ? 2 : 1) : 0;
     const [number, last] = [found[at + 1 + skipped], found[at + 2 + skipped]];
-    if (found[at - 1]?.kind !== "number" || number?.kind !== "number") continue;
+    if (found[at - 1]?.kind !== "number" || found[at]?.kind === "op" || number?.kind !== "number") continue;
     const [large, small] = partsOf(found[at], last);
     const [one, other] = [UNITS.get(large), UNITS.get(small)];
     const isPart = one?.dimension === other?.dimension && one !== undefined && other !== undefined;

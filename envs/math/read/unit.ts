@@ -231,7 +231,8 @@ function remarkAt(cursor: Cursor): Remark | undefined {
   const start = peek(cursor, isBracketed ? 1 : 0);
   const isIntroduced = start?.kind === "word" && STARTS.has(start.text.toLowerCase());
   const verb = peek(cursor, isBracketed ? 2 : 1);
-  const isSentence = start?.kind === "name" && (isArticle(verb) || (verb?.kind === "word" && WORDS.has(verb.text)));
+  const isLetter = start?.kind === "name" || (start?.kind === "word" && /^[b-z]$/.test(start.text));
+  const isSentence = isLetter && (isArticle(verb) || (verb?.kind === "word" && WORDS.has(verb.text)));
   if (!isIntroduced && !isBracketed && !isSentence) return undefined;
   const words: string[] = [];
   let name: string | undefined;
