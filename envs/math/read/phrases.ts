@@ -23,6 +23,8 @@ const HEDGES: ReadonlySet<string> = new Set(
   "approximately approx about roughly around nearly almost circa maybe perhaps probably possibly".split(" "),
 );
 
+const HEDGES_MAX = 3;
+
 /** "≈ 5" and "about 5": whether the value that follows is hedged. */
 export function acceptHedge(cursor: Cursor): boolean {
   if (accept(cursor, "≈")) return true;
@@ -31,7 +33,7 @@ export function acceptHedge(cursor: Cursor): boolean {
     return token?.kind === "word" && word(token.text.toLowerCase());
   };
   const start = cursor.at;
-  while (isWord((text) => HEDGES.has(text))) {
+  for (let count = 0; count < HEDGES_MAX && isWord((text) => HEDGES.has(text)); count++) {
     cursor.at++;
     accept(cursor, ".");
     if (isWord((text) => text === "equal")) cursor.at += 2;

@@ -56,7 +56,7 @@ const LETTER = new RegExp(
 
 /** "256 (base 7)" and "256 \text{ in base 7}", alone. */
 const BASE =
-  /^\s*([\dA-Z]{1,40})(?:\s|\\[,;:! ])*(?:\\text\s?\{\s*)?\(?\s*(?:in )?base\s*\}?\s*\$?(\d{1,2})(?:\s*[)}])*\s*$/;
+  /^\s{0,8}([\dA-Z]{1,40})(?:\s|\\[,;:! ]){0,8}(?:\\text\s?\{\s{0,8})?\(?\s{0,8}(?:in )?base[\s}$]{0,8}(\d{1,2})[\s)}]{0,8}$/;
 
 /** A tilde before a number; elsewhere it is a space of LaTeX. */
 const HEDGE = /^\s*~(?=\d[^~]*$)/;
