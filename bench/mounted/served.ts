@@ -34,6 +34,7 @@ const opened = await openMounts(
     allow: { read: [], net: [] },
     workers: Number(values.workers),
     memoryMib: 1024,
+    hidden: [],
     reload: false,
   },
   {

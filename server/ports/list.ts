@@ -31,10 +31,10 @@ export const portOptions = Object.assign({}, mountOptions, ...portKinds.map(([, 
 /** What has all members of each. */
 type All<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer Both) => void ? Both : never;
 
-/** Of the options of all. Throws ConfigProblem. */
-export function readPorts(values: Parameters<typeof readMounts>[0]): OutsideConfig {
+/** Of the options of all; `hidden` as in readMounts. Throws ConfigProblem. */
+export function readPorts(values: Parameters<typeof readMounts>[0], hidden: readonly string[]): OutsideConfig {
   const ports = Object.fromEntries(portKinds.map(([name, kind]) => [name, kind.read(values)])) as PortConfigs;
-  return { ...ports, mounted: readMounts(values) };
+  return { ...ports, mounted: readMounts(values, hidden) };
 }
 
 /** As it may be printed: neither keys nor tokens in it. */

@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import { statSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
+import { resolve } from "node:path";
 import { defaultDataDir } from "./data-dir.ts";
 import { readOptionFile } from "./files.ts";
 import { describePorts, type OutsideConfig, readPorts } from "../ports/list.ts";
@@ -137,6 +138,7 @@ function assemble(values: OptionValues, env: Variables): Config {
   const tls = readTls(values);
   const token = readToken(values);
   refuseOpenDoor(values, tls, token);
+  const dataDir = values.dataDir ?? defaultDataDir(env);
   checkPorts(values);
   checkStore(values);
   return Object.freeze({
@@ -160,8 +162,8 @@ function assemble(values: OptionValues, env: Variables): Config {
     pools: values.pool,
     columns: values.column,
     suiteFiles: values.suiteFile,
-    ...readPorts(values),
-    dataDir: values.dataDir ?? defaultDataDir(env),
+    ...readPorts(values, [resolve(dataDir), ...namedFiles(values)]),
+    dataDir,
     keyFile: values.keyFile,
     taskKeys: values.taskKeys,
     store: values.store,
@@ -173,6 +175,21 @@ function assemble(values: OptionValues, env: Variables): Config {
     limits: limitsOf(values),
     warnings: [...unknownVariables(env), ...warningsOf(values), ...tlsWarnings(values, tls, new Date())],
   });
+}
+
+/** Placeholders of options that name files or folders of the server's. */
+const NAMES_FILES = /^(?:file|directory|name=file|name=path)$/;
+
+/** Absolute paths of all files and folders that options name, also in the query of a database's address. */
+function namedFiles(values: OptionValues): readonly string[] {
+  const named = entries.flatMap(([name, { placeholder }]): readonly unknown[] =>
+    NAMES_FILES.test(placeholder) ? [values[name]].flat() : [],
+  );
+  const inStore = URL.canParse(values.store) ? [...new URL(values.store).searchParams.values()] : [];
+  const paths = named.map((each) => (typeof each === "object" && each !== null && "path" in each ? each.path : each));
+  return [...paths, ...inStore.filter((text) => text.includes("/"))].flatMap((path) =>
+    typeof path === "string" ? [resolve(path)] : [],
+  );
 }
 
 function checkStore({ store, processes, taskKeys }: OptionValues): void {
@@ -237,7 +254,9 @@ const othersMayRead = 0o044;
 
 const OF_SQLITE = "--store-durability is for --store sqlite: a database has its own synchronous_commit";
 
-function warningsOf({ tlsKey, tokenFile, tokensFile, store, storeDurability }: OptionValues): readonly string[] {
+function warningsOf(values: OptionValues): readonly string[] {
+  const { tlsKey, tokenFile, tokensFile, store, storeDurability, allow } = values;
+  const hosts = allow.flat().flatMap(({ kind, what }) => (kind === "net" ? [what] : []));
   const secrets = [tlsKey, tokenFile, tokensFile].filter((path) => path !== undefined);
   const readable = secrets.flatMap((path) => {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -245,7 +264,14 @@ function warningsOf({ tlsKey, tokenFile, tokensFile, store, storeDurability }: O
     if ((mode & othersMayRead) === 0) return [];
     return [`others can read ${path} (its mode is 0${mode.toString(8)}), which is a secret: chmod 600 ${path}`];
   });
-  return storeDurability === "full" && store !== "sqlite" ? [...readable, OF_SQLITE] : readable;
+  const durability = storeDurability === "full" && store !== "sqlite" ? [OF_SQLITE] : [];
+  const network =
+    hosts.length === 0
+      ? []
+      : [
+          `--allow net=${hosts.join(",net=")} opens the whole network to all mounted Python and to answers that it runs as code, not these hosts alone: this server's own ports and all that this machine reaches are among it`,
+        ];
+  return [...readable, ...durability, ...network];
 }
 
 function refuseOpenDoor(

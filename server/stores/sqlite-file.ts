@@ -72,8 +72,8 @@ export function openFile({ directory, ...options }: FileOptions, schema: Schema)
   }
 }
 
-/** SQLite would make it readable by all; the files that it puts beside it have the mode of this one. */
-function makePrivate(file: string): void {
+/** Makes a file that only its owner can read; SQLite gives the files that it puts beside it the same mode. */
+export function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, "a", 0o600));
   } catch {

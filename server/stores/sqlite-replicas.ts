@@ -2,11 +2,12 @@
  * Servers of one folder, in a file of its own. What is written is small and seldom, so that it needs no thread; whoever finds it
  * locked comes again. The store's time is the machine's.
  */
+import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeFolder } from "./folder.ts";
 import type { ReplicaStore, StoredReplica } from "./replica-store.ts";
-import { mayPass, transaction } from "./sqlite-file.ts";
+import { makePrivate, mayPass, transaction } from "./sqlite-file.ts";
 import { StoreUnavailable } from "./store.ts";
 import { CannotOpen } from "./thread.ts";
 
@@ -22,7 +23,10 @@ const TABLE = `
   ) STRICT`;
 
 function open(path: string): DatabaseSync {
+  makePrivate(path);
   try {
+    // Servers of earlier versions let others read these.
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
     const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     // What is lost with the machine's power are servers that are gone too.
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; ${TABLE}`);

@@ -31,14 +31,33 @@ export function startServer(dataDir: string, ...flags: readonly string[]): Promi
 }
 
 /** The same with other variables. */
-export async function startServerIn(
+export function startServerIn(
   env: NodeJS.ProcessEnv,
   dataDir: string,
   ...flags: readonly string[]
 ): Promise<ServerProcess> {
-  const args = [...nodeFlags, "cli/main.ts", "serve", "--port", "0", "--http-port", "0", ...ONE_WORKER];
+  return startServerFrom(repository, env, dataDir, ...flags);
+}
+
+/** The same, started in another folder. */
+export async function startServerFrom(
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  dataDir: string,
+  ...flags: readonly string[]
+): Promise<ServerProcess> {
+  const args = [
+    ...nodeFlags,
+    join(repository, "cli/main.ts"),
+    "serve",
+    "--port",
+    "0",
+    "--http-port",
+    "0",
+    ...ONE_WORKER,
+  ];
   const child = spawn(process.execPath, [...args, "--data-dir", dataDir, "--log-format", "json", ...flags], {
-    cwd: repository,
+    cwd,
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });

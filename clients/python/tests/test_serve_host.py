@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -77,6 +78,9 @@ def test_what_cannot_be_served_is_left_out_by_name(hostile: Session) -> None:
 def test_what_goes_wrong_with_an_answer_is_told_of_that_one(hostile: Session) -> None:
     texts = ["raise", "nan", "number", "reference", "exit", "reference", "gone", "fork", "write", "read"]
     found = hostile.verdicts("bad/verifier", [*texts, "connect", "thread", "reference"])
+    # A host with namespaces of its own has no such file, and one without may not read it.
+    unread = found.pop(9)
+    assert re.search(r"No such file or directory|Permission denied", unread) and "'/etc/passwd'" in unread
     assert found == [
         "raised, KeyError: 'a key that is not there'",
         "raised, verify gave nan, a number, where it gave True or False at mounting: give numbers always, "
@@ -89,7 +93,6 @@ def test_what_goes_wrong_with_an_answer_is_told_of_that_one(hostile: Session) ->
         "unavailable, the store is closed",
         "raised, PermissionError: [Errno 1] Operation not permitted",
         "raised, PermissionError: [Errno 13] Permission denied: '/tmp/gradus-written'",
-        "raised, PermissionError: [Errno 13] Permission denied: '/etc/passwd'",
         "raised, PermissionError: [Errno 1] Operation not permitted",
         "raised, RuntimeError: can't start new thread",
         "feasible",
@@ -140,7 +143,7 @@ def test_a_host_that_is_gone_fails_what_is_asked_of_it_and_says_so(doomed: Sessi
         verdicts = asyncio.create_task(asked.verify(host, made.made.instance, ["hang", "hang"]))
         # From here on the worker has been asked.
         await asyncio.sleep(0)
-        host._process.kill()
+        host.kill()
         return [words(found) for found in await asyncio.wait_for(verdicts, 60)]
 
     async def make() -> list[str]:

@@ -7,7 +7,7 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import type { DescribeResponse, ProviderFrame, VerifyResponses } from "../../gen/gradus/v1/provider_pb.js";
 import { listenAt, restIfSlow } from "./connections.ts";
 import { createFrameReader, type FrameContent, frameBytes } from "./frames.ts";
@@ -23,6 +23,8 @@ export interface HostOptions {
   readonly workers: number;
   readonly memoryMib: number;
   readonly allow: { readonly read: readonly string[]; readonly net: readonly string[] };
+  /** Absolute paths that nothing of it may read, even in its own folder. */
+  readonly hidden?: readonly string[];
 }
 
 /** How a worker came to its end. */
@@ -71,6 +73,12 @@ export type StartedHost =
   { readonly kind: "started"; readonly host: Host } | { readonly kind: "failed"; readonly why: string };
 
 const PROGRAM = ["-B", "-m", "gradus.serve.host"];
+/** Where a host is started: a folder that can hold no module, for Python imports from where it is started. */
+const FOLDER = "/proc";
+/** HostReady.walls that a host must have. */
+const WALLS_MIN = 2;
+const OLDER =
+  "its Python package of Gradus is older than this server, and would show its code the server's files: install the one of this release (pip install ./clients/python in a checkout)";
 /** Importing reasoning-gym and its like takes seconds. */
 const START_MS_MAX = 120_000;
 /** From a connection to its first frame; and from a worker's end to the word of how it came about. */
@@ -110,13 +118,16 @@ class RunningHost {
   #ready: ((started: StartedHost) => void) | undefined;
   #said = "";
   #isEnded = false;
+  /** The folder of its socket. */
+  #removed: Promise<void> | undefined;
 
   constructor(options: HostOptions, listener: HostListener, folder: string) {
     this.#options = options;
     this.#listener = listener;
     this.#folder = folder;
     const { python, program = PROGRAM } = options;
-    this.#child = spawn(python, program, { env: environmentOfHost(), stdio: "pipe" });
+    const path = python.includes("/") ? resolve(python) : python;
+    this.#child = spawn(path, program, { cwd: FOLDER, env: environmentOfHost(), stdio: "pipe" });
     this.#exited = this.#watch();
   }
 
@@ -138,7 +149,7 @@ class RunningHost {
   }
 
   #startFrame(socket: string): FrameContent {
-    const { target, workers, memoryMib, allow } = this.#options;
+    const { target, workers, memoryMib, allow, hidden = [] } = this.#options;
     return {
       case: "start",
       value: {
@@ -152,13 +163,15 @@ class RunningHost {
         generateMs: ITEM_LIMITS.generateMs,
         verifyMs: ITEM_LIMITS.verifyMs,
         holdMs: HOLD_MS,
+        hidden: [...hidden],
+        startFolder: process.cwd(),
       },
     };
   }
 
   async close(): Promise<void> {
     this.#end("it was closed");
-    await this.#exited;
+    await Promise.all([this.#exited, this.#removed]);
   }
 
   /** Hears what the process says, until it has ended. */
@@ -200,9 +213,10 @@ class RunningHost {
 
   #heed({ content }: ProviderFrame): void {
     if (content.case === "ready") {
-      const { described, refused, locked } = content.value;
+      const { described, refused, locked, walls } = content.value;
       if (described === undefined)
         return this.#end(refused === "" ? "it serves nothing, and does not say why" : refused);
+      if (walls < WALLS_MIN) return this.#end(OLDER);
       const { pid = -1 } = this.#child;
       this.#answer({ kind: "started", host: { described, locked, pid, close: () => this.close() } });
     } else if (content.case === "ended") {
@@ -313,22 +327,40 @@ class RunningHost {
   #end(why: string): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#child.kill("SIGKILL");
+    this.#killAll();
     this.#server?.close();
     for (const worker of this.#workers.values()) this.#endWorker(worker, { kind: "host", how: why });
     for (const socket of this.#sockets) socket.destroy();
-    void rm(this.#folder, { recursive: true, force: true });
+    this.#removed = rm(this.#folder, { recursive: true, force: true });
     const isReady = this.#ready === undefined;
     this.#answer({ kind: "failed", why });
     if (isReady) this.#listener.onEnd(why);
+  }
+
+  /** The host's processes, all of which are in the group that its first one leads. */
+  #killAll(): void {
+    this.#child.kill("SIGKILL");
+    try {
+      if (this.#child.pid !== undefined) process.kill(-this.#child.pid, "SIGKILL");
+    } catch {
+      // There is none any more, or it has not begun.
+    }
   }
 }
 
 function environmentOfHost(): Record<string, string> {
   const passed = PASSED.flatMap((name) => {
     const value = process.env[name];
-    return value === undefined ? [] : [[name, value] as const];
+    const kept = name === "PYTHONPATH" ? withoutStartFolder(value) : value;
+    return kept === undefined ? [] : [[name, kept] as const];
   });
   // Hashes are the same in all processes; what is printed comes at once.
   return { ...Object.fromEntries(passed), PYTHONHASHSEED: "0", PYTHONUTF8: "1", PYTHONUNBUFFERED: "1" };
+}
+
+/** Folders of packages, absolute, for a host is started elsewhere. */
+function withoutStartFolder(folders = ""): string | undefined {
+  const absolute = folders.split(delimiter).flatMap((folder) => (folder === "" ? [] : [resolve(folder)]));
+  const kept = absolute.filter((folder) => folder !== process.cwd());
+  return kept.length === 0 ? undefined : kept.join(delimiter);
 }

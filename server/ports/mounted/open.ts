@@ -172,7 +172,7 @@ type Reached =
 
 async function reach(
   mount: Mount,
-  { python: interpreter, workers, memoryMib, allow }: MountSettings,
+  { python: interpreter, workers, memoryMib, allow, hidden }: MountSettings,
   { workerEnded: onWorkerEnd, hostEnded: onHostEnd }: MountCounter,
   onFault: (why: string) => void,
 ): Promise<Reached> {
@@ -185,7 +185,7 @@ async function reach(
   const { target } = mount;
   // By its name: a virtual environment's interpreter is one by the path that it is started by.
   const told = { onFault, onWorkerEnd, onHostEnd };
-  const opened = await openLocal({ python: interpreter, target, workers, memoryMib, allow, ...told });
+  const opened = await openLocal({ python: interpreter, target, workers, memoryMib, allow, hidden, ...told });
   return opened.kind === "failed" ? opened : { ...opened, locked: opened.provider.locked };
 }
 

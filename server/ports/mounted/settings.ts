@@ -44,6 +44,8 @@ export interface MountSettings {
   readonly allow: { readonly read: readonly string[]; readonly net: readonly string[] };
   readonly workers: number;
   readonly memoryMib: number;
+  /** Paths of the server's own files and folders, which nothing that is mounted may read. */
+  readonly hidden: readonly string[];
   /** Whether files are mounted again when they change. */
   readonly reload: boolean;
 }
@@ -112,7 +114,7 @@ export const mountOptions = optionTable({
   allow: list({
     placeholder: "read=path,net=host",
     description:
-      "what mounted Python may ask of this machine beside its own folder and packages: a folder that it may read, or a host, which opens the network; may be given several times",
+      "what mounted Python may ask of this machine beside its own folder and packages: a folder that it may read, or a host, which today opens the whole network; may be given several times",
     each: readAllowed,
   }),
   reload: flag({
@@ -139,7 +141,8 @@ export function interpreterOf({ python }: Pick<ValuesOf<typeof mountOptions>, "p
   return python.findLast((path) => !isFile(path)) ?? "python3";
 }
 
-export function readMounts(values: ValuesOf<typeof mountOptions>): MountSettings {
+/** Throws ConfigProblem. `hidden` are the server's own files and folders. */
+export function readMounts(values: ValuesOf<typeof mountOptions>, hidden: readonly string[]): MountSettings {
   const { python, mount, allow, mountWorkers: workers, mountMemoryMib: memoryMib, reload } = values;
   const files = python.filter(isFile).map((path): Mount => ({ kind: "host", name: path, target: asTarget(path) }));
   const mounts = [...files, ...mount.map((given) => mountOf(given, values))];
@@ -157,7 +160,7 @@ export function readMounts(values: ValuesOf<typeof mountOptions>): MountSettings
   }
   const what = (kind: "read" | "net") => allow.flat().flatMap((each) => (each.kind === kind ? [each.what] : []));
   const allowed = { read: what("read"), net: what("net") };
-  return Object.freeze({ mounts, python: interpreterOf(values), allow: allowed, workers, memoryMib, reload });
+  return Object.freeze({ mounts, python: interpreterOf(values), allow: allowed, workers, memoryMib, hidden, reload });
 }
 
 function asTarget(path: string): string {
@@ -183,7 +186,7 @@ function mountOf(given: Given, { mountTokenFile, mountCa }: ValuesOf<typeof moun
 }
 
 /** As it may be printed: no token in it. */
-export function describeMounts({ mounts, ...rest }: MountSettings): Readonly<Record<string, unknown>> {
+export function describeMounts({ mounts, hidden: _, ...rest }: MountSettings): Readonly<Record<string, unknown>> {
   const named = mounts.map((mount) => (mount.kind === "host" ? mount.target : `${mount.name}=${mount.address}`));
   return { ...rest, mounts: named };
 }

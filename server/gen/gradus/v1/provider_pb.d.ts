@@ -918,15 +918,16 @@ export declare type HostStart = Message<"gradus.v1.HostStart"> & {
   memoryMib: number;
 
   /**
-   * Path of the Unix socket that each worker connects to when it is ready, and
-   * before it is locked in. Its first frame there is a WorkerHello.
+   * Path of the Unix socket to which the host connects for each worker that begins. The
+   * first frame of such a connection is a WorkerHello.
    *
    * @generated from field: string socket = 5;
    */
   socket: string;
 
   /**
-   * Given back by each worker, so that nobody else is taken for one.
+   * Given back in each WorkerHello, so that nobody else is taken for a worker. Only the
+   * host's first process, which runs nothing of what is mounted, may know it.
    *
    * @generated from field: bytes secret = 6;
    */
@@ -956,6 +957,24 @@ export declare type HostStart = Message<"gradus.v1.HostStart"> & {
    * @generated from field: uint32 hold_ms = 9;
    */
   holdMs: number;
+
+  /**
+   * Absolute paths of files and folders that nothing of what is mounted may read, even
+   * if they lie in its own folder: the server's data folder, and files that its options
+   * name. Unset: none.
+   *
+   * @generated from field: repeated string hidden = 10;
+   */
+  hidden: string[];
+
+  /**
+   * Absolute path of the folder that the server was started in. What is mounted sees of
+   * it only its own folder and package folders that lie deeper. Names in `target` may be
+   * relative to it. Unset: the folder that the host was started in.
+   *
+   * @generated from field: string start_folder = 11;
+   */
+  startFolder: string;
 };
 
 /**
@@ -990,6 +1009,17 @@ export declare type HostReady = Message<"gradus.v1.HostReady"> & {
    * @generated from field: string locked = 3;
    */
   locked: string;
+
+  /**
+   * Which demands on its walls the host meets; a server refuses a host that meets fewer
+   * than it needs. 2: HostStart.hidden is hidden, the walls are up before anything of what
+   * is mounted runs, no process but the first knows HostStart.secret, and all processes
+   * are in the process group that the first one leads. Unset: an older host, which meets
+   * none of this.
+   *
+   * @generated from field: uint32 walls = 4;
+   */
+  walls: number;
 };
 
 /**
@@ -1143,8 +1173,9 @@ export declare const WorkerEndedSchema: GenMessage<WorkerEnded>;
  *
  * The host is a process of its own, `python -m gradus.serve.host`: descriptor 0 brings it
  * frames, and 1 takes its own: HostStart to it, HostReady from it, then KillWorker to it and WorkerEnded from it.
- * It imports what it serves once, and forks its workers, each of which
- * connects to HostStart.socket. A worker takes one request at a time, and answers it whole
+ * Its first process runs nothing of what it serves, and leads a process group that holds
+ * all others. Another imports what it serves once, and forks its workers. The first
+ * connects to HostStart.socket for each of them, and passes the connection on. A worker takes one request at a time, and answers it whole
  * before the next: a GenerateRequest by one GenerateResponse for each seed, a
  * VerifyRequest by one VerifyResponse for each answer, each in order and
  * written before the next one is begun; a DrawRequest by one DrawResponse. All of a

@@ -18,6 +18,7 @@ JUMP = 0x05
 JUMP_EQUAL = 0x15
 JUMP_GREATER_OR_EQUAL = 0x35
 JUMP_ANY_BIT = 0x45
+AND = 0x54
 RETURN = 0x06
 
 ALLOW = 0x7FFF0000
@@ -49,6 +50,16 @@ HARMLESS_FCNTL = (0, 1, 2, 3, 1030)
 HARMLESS_IOCTL = (0x5401, 0x5451, 0x541B, 0x5421)
 
 AF_UNIX = 1
+AF_INET, AF_INET6 = 2, 10
+SOCK_STREAM = 1
+
+# PR_SET_DUMPABLE, PR_GET_NAME and PR_SET_NAME, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS; PR_SET_VMA names memory.
+HARMLESS_PRCTL = (4, 15, 16, 22, 38, 0x53564D41)
+PR_SET_PDEATHSIG = 1
+SIGKILL = 9
+
+# This option of a socket gives a descriptor by which the process at its other end can be sent signals.
+SO_PEERPIDFD = 77
 
 # Name: numbers on x86_64 and aarch64; None: not there.
 ALWAYS: dict[str, tuple[int | None, int | None]] = {
@@ -146,13 +157,50 @@ FORK_FLAGS = (0x1200011, 0x11)
 PARENT: dict[str, tuple[int | None, int | None]] = {
     "wait4": (61, 260),
     "pipe2": (293, 59),
-    "prctl": (157, 167),
-    "seccomp": (317, 277),
+    "sendmsg": (46, 211),
+    "recvmsg": (47, 212),
+}
+PRCTL = (157, 167)
+
+# What importing packages takes beyond that. None of it reaches another process.
+LOADER: dict[str, tuple[int | None, int | None]] = {
+    "pidfd_open": (434, 434),
+    "fstatfs": (138, 44),
+    "statfs": (137, 43),
+    "sysinfo": (99, 179),
+    "getgroups": (115, 158),
+    "getpgrp": (111, None),
+    "getpgid": (121, 155),
+    "getsid": (124, 156),
+    "getresuid": (118, 148),
+    "getresgid": (120, 150),
+    "getpriority": (140, 141),
+    "sched_getparam": (143, 121),
+    "sched_getscheduler": (145, 120),
+    "sched_get_priority_max": (146, 125),
+    "sched_get_priority_min": (147, 126),
+    "get_mempolicy": (239, 236),
+    "fadvise64": (221, 223),
+    "mincore": (27, 232),
+    "msync": (26, 227),
+    "mlock": (149, 228),
+    "munlock": (150, 229),
+    "readahead": (187, 213),
+    "preadv": (295, 69),
+    "chdir": (80, 49),
+    "fchdir": (81, 50),
+    "umask": (95, 166),
+    "eventfd2": (290, 19),
+    "timerfd_create": (283, 85),
+    "timerfd_settime": (286, 86),
+    "rt_sigpending": (127, 136),
+    "rt_sigtimedwait": (128, 137),
+    "pipe": (22, None),
+    "capget": (125, 90),
 }
 
 # What asking other machines takes.
 NETWORK: dict[str, tuple[int | None, int | None]] = {
-    "socket": (41, 198),
     "connect": (42, 203),
     "bind": (49, 200),
     "sendto": (44, 206),
@@ -162,9 +210,11 @@ NETWORK: dict[str, tuple[int | None, int | None]] = {
     "getsockname": (51, 204),
     "getpeername": (52, 205),
     "setsockopt": (54, 208),
-    "getsockopt": (55, 209),
     "shutdown": (48, 210),
 }
+
+SOCKET = (41, 198)
+GETSOCKOPT = (55, 209)
 
 Instruction = tuple[int, int, int, int]
 
@@ -175,10 +225,15 @@ def machine() -> str | None:
     return name if name in ARCHITECTURES else None
 
 
-def program(name: str, *, threads: bool = True, network: bool = False, children: bool = False) -> bytes:
-    """The filter for an architecture. What is run may start threads, and neither reach others nor start processes."""
+def program(
+    name: str, *, threads: bool = True, network: bool = False, children: bool = False, loads: bool = False
+) -> bytes:
+    """The filter for an architecture. What is run may start threads, and neither reach others nor start processes.
+
+    `network` allows sockets of IPv4 and IPv6. `children` allows to fork. `loads` allows what importing packages takes.
+    """
     column = list(ARCHITECTURES).index(name)
-    more = (NETWORK if network else {}) | (PARENT if children else {})
+    more = (NETWORK if network else {}) | (PARENT if children else {}) | (LOADER if loads else {})
     clones = (THREAD_FLAGS if threads else ()) + (FORK_FLAGS if children else ())
     rules = {numbers[column]: [_verdict(ALLOW)] for numbers in ALWAYS.values()} | {
         OPENAT[column]: _unless_any_bit(2, WRITING_FLAGS),
@@ -188,13 +243,23 @@ def program(name: str, *, threads: bool = True, network: bool = False, children:
         IOCTL[column]: _if_one_of(1, HARMLESS_IOCTL),
         # Limits are read, not set.
         PRLIMIT64[column]: _if_null(2),
-        SOCKETPAIR[column]: _if_one_of(0, (AF_UNIX,)),
+        # Connected streams: a pair of another type could be connected to somebody else's socket.
+        SOCKETPAIR[column]: [_low(1), (AND, 0, 0, 0xF), (JUMP_EQUAL, 1, 0, SOCK_STREAM), _error(errno.EPERM)]
+        + _if_one_of(0, (AF_UNIX,)),
         # To the other end, and to no address.
         SENDTO[column]: _if_null(4),
         # It succeeds and does nothing: who gives its turn away would wait for a processor by its own will.
         SCHED_YIELD[column]: [_error(0)],
     }
     rules |= {numbers[column]: [_verdict(ALLOW)] for numbers in more.values()}
+    if network:
+        rules[SOCKET[column]] = _if_one_of(0, (AF_INET, AF_INET6))
+        rules[GETSOCKOPT[column]] = _unless_one_of(2, (SO_PEERPIDFD,))
+    if children:
+        rules[PRCTL[column]] = _harmless_prctl()
+    if loads:
+        # Its own limits, and nobody else's.
+        rules[PRLIMIT64[column]] = _if_one_of(0, (0,))
     return _packed(
         [
             (LOAD, 0, 0, ARCHITECTURE),
@@ -281,6 +346,26 @@ def _if_one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
     for value in values:
         code += [(JUMP_EQUAL, 0, 1, value), _verdict(ALLOW)]
     return [*code, _error(errno.EPERM)]
+
+
+def _unless_one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
+    code = [_low(argument)]
+    for value in values:
+        code += [(JUMP_EQUAL, 0, 1, value), _error(errno.EPERM)]
+    return [*code, _verdict(ALLOW)]
+
+
+def _harmless_prctl() -> list[Instruction]:
+    """A process may ask to be killed with its parent, and may not take that back."""
+    return [
+        _low(0),
+        (JUMP_EQUAL, 0, 4, PR_SET_PDEATHSIG),
+        _low(1),
+        (JUMP_EQUAL, 1, 0, SIGKILL),
+        _error(errno.EPERM),
+        _verdict(ALLOW),
+        *_if_one_of(0, HARMLESS_PRCTL),
+    ]
 
 
 def _unless_any_bit(argument: int, bits: int) -> list[Instruction]:

@@ -3,7 +3,7 @@
 import ctypes
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
@@ -20,7 +20,7 @@ LANDLOCK_RESTRICT_SELF = 446
 LANDLOCK_CREATE_RULESET_VERSION = 1
 LANDLOCK_RULE_PATH_BENEATH = 1
 READ_FILE = 1 << 2
-READ_FILE_AND_FOLDER = READ_FILE | 1 << 3
+LIST_FOLDER = 1 << 3
 ALL_TCP = 0b11
 ALL_SCOPES = 0b11
 # Since which version: kinds of access to files that are known, and fields of struct landlock_ruleset_attr.
@@ -48,6 +48,8 @@ MS_BIND = 4096
 MS_REC = 16384
 MS_PRIVATE = 1 << 18
 MNT_DETACH = 2
+# Where the former root is while a new one is furnished, from the new one's top.
+FORMER_ROOT = "/former"
 # MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOATIME and MS_NODIRATIME, which statvfs calls alike.
 KEPT_FLAGS = 1 | 2 | 4 | 8 | 1024 | 2048
 
@@ -110,11 +112,13 @@ def landlock_version() -> int:
     )
 
 
-def make_file_rules(version: int, readable: Sequence[str], network: bool = False) -> int:
+def make_file_rules(
+    version: int, readable: Sequence[str], network: bool = False, listable: Sequence[str] = ()
+) -> int:
     """Rules that leave nothing of the file system but reading these folders and files: a descriptor of them.
 
-    Other things that this version of Landlock can deny, such as TCP and signals to others, are denied altogether;
-    TCP is not where there is to be a network.
+    Folders that are only listable tell the names of their files, and nothing more. Other things that this version of
+    Landlock can deny, such as TCP and signals to others, are denied altogether; TCP stays allowed with `network`.
     """
     _, kinds, fields = max(entry for entry in LANDLOCK_VERSIONS if entry[0] <= version)
     tcp = 0 if network else ALL_TCP
@@ -123,12 +127,13 @@ def make_file_rules(version: int, readable: Sequence[str], network: bool = False
         libc.syscall(LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0),
         "landlock",
     )
-    for folder in readable:
+    for path in [*readable, *listable]:
         try:
-            handle = os.open(folder, os.O_PATH | os.O_CLOEXEC)
+            handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
             continue
-        rule = struct.pack("=Qi", READ_FILE_AND_FOLDER if os.path.isdir(folder) else READ_FILE, handle)
+        of_folder = LIST_FOLDER if path in listable else READ_FILE | LIST_FOLDER
+        rule = struct.pack("=Qi", of_folder if os.path.isdir(path) else READ_FILE, handle)
         _checked(
             libc.syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_RULE_PATH_BENEATH, rule, 0),
             "landlock",
@@ -140,6 +145,25 @@ def make_file_rules(version: int, readable: Sequence[str], network: bool = False
 def restrict_files(rules: int) -> None:
     """Holds this process and its children to them. Needs PR_SET_NO_NEW_PRIVS."""
     _checked(libc.syscall(LANDLOCK_RESTRICT_SELF, rules, 0), "landlock")
+
+
+def tried(step: Callable[[], None]) -> str | None:
+    """Why a step cannot be taken, found out in a process of its own; None: it can."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            step()
+            os._exit(0)
+        except OSError as error:
+            os.write(write, str(error).encode())
+        finally:
+            os._exit(1)
+    os.close(write)
+    with open(read, "rb") as pipe:
+        why = pipe.read().decode()
+    status = os.waitpid(child, 0)[1]
+    return why or "it failed" if status != 0 else None
 
 
 def unshare(flags: int) -> None:
@@ -158,29 +182,44 @@ def map_own_ids(uid: int, gid: int) -> None:
             file.write(text)
 
 
-def enter_empty_root(machine: str, readable: Sequence[str]) -> None:
-    """Leaves nothing of the file system but these folders, to read. Needs a mount namespace."""
+def enter_empty_root(machine: str, readable: Sequence[str], empty: Sequence[str] = ()) -> None:
+    """Leaves nothing of the file system but these folders and files, to read. Needs a mount namespace.
+
+    The folders of `empty` are there with what is readable in them, and with nothing else.
+
+    A symbolic link among them becomes the file or folder that it leads to.
+    """
+    sources = [(path, os.path.realpath(path)) for path in sorted(readable) if os.path.lexists(path)]
     _mount(None, "/", None, MS_REC | MS_PRIVATE)
     place = "/tmp" if os.path.isdir("/tmp") else "/"
-    _mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, "size=256k,mode=755")
+    _mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
     os.chdir(place)
-    for folder in readable:
-        target = place.rstrip("/") + folder
-        if not os.path.isdir(folder):
-            continue
-        os.makedirs(target, exist_ok=True)
-        _mount(folder, target, None, MS_BIND | MS_REC)
-        # What the mount forbids already it must go on forbidding, or the kernel refuses.
-        _mount(
-            None,
-            target,
-            None,
-            MS_BIND | MS_REMOUNT | MS_RDONLY | os.statvfs(target).f_flag & KEPT_FLAGS,
-        )
-    _checked(libc.syscall(PIVOT_ROOT[machine], b".", b"."), "pivot_root")
-    _checked(libc.umount2(b".", MNT_DETACH), "umount")
+    os.mkdir(FORMER_ROOT[1:])
+    _checked(libc.syscall(PIVOT_ROOT[machine], b".", FORMER_ROOT[1:].encode()), "pivot_root")
     os.chdir("/")
+    for folder in empty:
+        os.makedirs(folder, exist_ok=True)
+    for path, source in sources:
+        _show(path, source)
+    _checked(libc.umount2(FORMER_ROOT.encode(), MNT_DETACH), "umount")
+    os.rmdir(FORMER_ROOT)
     _mount(None, "/", None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
+
+
+def _show(path: str, source: str) -> None:
+    """Binds a file or folder of the former root at its place in the new one."""
+    former = FORMER_ROOT + source
+    if os.path.lexists(path) and not os.path.isdir(path):
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if os.path.isdir(former):
+        os.makedirs(path, exist_ok=True)
+    else:
+        open(path, "x").close()
+    _mount(former, path, None, MS_BIND | MS_REC)
+    # What the mount forbids already it must go on forbidding, or the kernel refuses.
+    kept = os.statvfs(path).f_flag & KEPT_FLAGS
+    _mount(None, path, None, MS_BIND | MS_REMOUNT | MS_RDONLY | kept)
 
 
 def _mount(

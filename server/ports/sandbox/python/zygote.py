@@ -15,7 +15,6 @@ import signal
 import sys
 import sysconfig
 import threading
-from collections.abc import Callable
 from typing import NoReturn
 
 import familiar
@@ -49,25 +48,6 @@ def enter_namespaces(machine: str, readable: list[str], with_user: bool) -> None
     kernel.enter_empty_root(machine, readable)
 
 
-def tried(step: Callable[[], None]) -> str | None:
-    """Why a step cannot be taken, found out in a process of its own; None: it can."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            step()
-            os._exit(0)
-        except OSError as error:
-            os.write(write, str(error).encode())
-        finally:
-            os._exit(1)
-    os.close(write)
-    with open(read, "rb") as pipe:
-        why = pipe.read().decode()
-    status = os.waitpid(child, 0)[1]
-    return why or "it failed" if status != 0 else None
-
-
 def become_nobody() -> None:
     """Gives up being root, where root may: one without capabilities, as in some containers, is as good as a user."""
     if os.geteuid() != 0:
@@ -94,11 +74,11 @@ class Found:
         self.without = without
         self.landlock = 0 if "landlock" in without else kernel.landlock_version()
         self._with_user = os.getuid() != 0
-        self.no_namespaces = "not asked for" if "namespaces" in without else tried(self.enter)
+        self.no_namespaces = "not asked for" if "namespaces" in without else kernel.tried(self.enter)
         if self.no_namespaces is not None and "namespaces" not in without and not self._with_user:
             # Root in a container is not root of the machine, and may do what any user may.
             self._with_user = True
-            self.no_namespaces = tried(self.enter)
+            self.no_namespaces = kernel.tried(self.enter)
         if self.landlock == 0 and self.no_namespaces is not None:
             raise RefusedError(f"this kernel has neither Landlock nor namespaces for it ({self.no_namespaces})")
 
@@ -130,7 +110,7 @@ def counts_processes() -> bool:
             os._exit(0)
         os.waitpid(started, 0)
 
-    return tried(start_one_too_many) is not None
+    return kernel.tried(start_one_too_many) is not None
 
 
 def find_doorman(found: Found, is_own_user: bool) -> Doorman:

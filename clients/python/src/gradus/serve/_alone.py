@@ -1,6 +1,7 @@
 """An answer that is run as code, verified in a process of its own: what it changes there the next answer never sees.
 
-Such a process makes fewer calls of the kernel than the worker that forks it, which only waits for it.
+Such a process is forked from one that has read no request, and reads its own answer by itself: it has no other answer
+in its memory, no connection to the server, and no descriptor but that of its own answer.
 """
 
 from __future__ import annotations
@@ -8,10 +9,13 @@ from __future__ import annotations
 import errno
 import os
 import signal
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import socket
+import struct
+from typing import NoReturn
 
-from gradus.serve._frames import write_all
+from gradus.serve._asked import Limit, verifier
+from gradus.serve._catalogue import Catalogue
+from gradus.serve._frames import read_frame, to_bytes, write_all
 from gradus.serve._held import response
 from gradus.serve.walls import OPEN_FILES_MAX, Walls
 from gradus.v1 import provider_pb2 as pb
@@ -20,31 +24,78 @@ REPLY_BYTES_MAX = 1024**2
 _fork = os.fork
 # Of a process whose memory is at its end outside of what an environment does.
 MEMORY_STATUS = 71
+STATUS = struct.Struct("=i")
+# Where a process that runs an answer has the socket by which it is given it.
+ANSWER = 3
 
 
-def verify(
-    find: Callable[[str], pb.ProvidedFacts | pb.ProviderFailure],
-    answer: pb.ProvidedAnswer,
-    walls: Walls,
-    limit: AbstractContextManager[None],
-) -> pb.VerifyResponse:
-    """What `find` gives, elsewhere; or how that process ended before it had said anything."""
-    receiving, sending = os.pipe2(os.O_CLOEXEC)
-    child = _fork()
-    if child == 0:
-        _find_and_end(find, answer, walls, limit, sending)
-    os.close(sending)
-    data = _read(receiving)
-    os.close(receiving)
-    status = os.waitstatus_to_exitcode(os.wait4(child, 0)[1])
-    if status == 0:
+class Alone:
+    """In a worker: the process that forks one for each answer."""
+
+    def __init__(self, catalogue: Catalogue, walls: Walls, verify_ms: int, connection: socket.socket) -> None:
+        self._link, theirs = socket.socketpair()
+        worker = os.getpid()
+        if _fork() == 0:
+            connection.close()
+            self._link.close()
+            _fork_for_each(catalogue, walls, verify_ms, theirs, worker)
+        theirs.close()
+
+    def verify(self, request: pb.VerifyRequest, answer: pb.ProvidedAnswer) -> pb.VerifyResponse:
+        """What is found of it elsewhere; or how that process ended before it had said anything."""
+        asked = pb.VerifyRequest(environment=request.environment, instance=request.instance, answers=[answer])
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
+                socket.send_fds(self._link, [b"+"], [theirs.fileno()])
+            data = _exchange(ours, to_bytes(pb.ProviderFrame(verify=asked)))
+        (status,) = STATUS.unpack(self._link.recv(STATUS.size, socket.MSG_WAITALL))
+        if status == 0:
+            try:
+                told = pb.VerifyResponse.FromString(data)
+                if told.index == answer.index and told.WhichOneof("result") is not None:
+                    return told
+            except Exception:  # What protobuf's implementations raise differs.
+                pass
+        return response(answer.index, failure_of_end(status))
+
+
+def _exchange(there: socket.socket, data: bytes) -> bytes:
+    """What is replied to it, until the other end is closed."""
+    try:
+        there.sendall(data)
+    except OSError:
+        return b""
+    reply = b""
+    while len(reply) <= REPLY_BYTES_MAX:
         try:
-            told = pb.VerifyResponse.FromString(data)
-            if told.index == answer.index and told.WhichOneof("result") is not None:
-                return told
-        except Exception:  # What protobuf's implementations raise differs.
-            pass
-    return response(answer.index, failure_of_end(status))
+            part = there.recv(65536)
+        except OSError:
+            break
+        if not part:
+            break
+        reply += part
+    return reply
+
+
+def _fork_for_each(
+    catalogue: Catalogue, walls: Walls, verify_ms: int, link: socket.socket, worker: int
+) -> NoReturn:
+    """Until the worker ends. It reads nothing of what it passes on."""
+    try:
+        walls.end_with_parent()
+        while os.getppid() == worker:
+            _, descriptors, _, _ = socket.recv_fds(link, 1, 1)
+            if not descriptors:
+                break
+            child = _fork()
+            if child == 0:
+                _find_and_end(catalogue, walls, verify_ms, descriptors[0])
+            os.close(descriptors[0])
+            status = os.waitstatus_to_exitcode(os.wait4(child, 0)[1])
+            link.sendall(STATUS.pack(status))
+    finally:
+        os._exit(1)
 
 
 def keep_forks() -> None:
@@ -81,29 +132,21 @@ def words_of_end(status: int) -> str:
         return f"signal {-status}"
 
 
-def _find_and_end(
-    find: Callable[[str], pb.ProvidedFacts | pb.ProviderFailure],
-    answer: pb.ProvidedAnswer,
-    walls: Walls,
-    limit: AbstractContextManager[None],
-    sending: int,
-) -> None:
+def _find_and_end(catalogue: Catalogue, walls: Walls, verify_ms: int, descriptor: int) -> NoReturn:
     status = 1
     try:
-        # The worker's connection above all, by which answers of others are told.
-        os.closerange(3, sending)
-        os.closerange(sending + 1, OPEN_FILES_MAX)
+        os.dup2(descriptor, ANSWER)
+        os.closerange(ANSWER + 1, OPEN_FILES_MAX)
         walls.lock_alone()
-        with limit:
-            found = response(answer.index, find(answer.text))
-        write_all(sending, found.SerializeToString())
-        status = 0
+        frame = read_frame(lambda length: os.read(ANSWER, length))
+        if frame is not None:
+            (answer,) = frame.verify.answers
+            served = catalogue.served[frame.verify.environment]
+            with Limit(served.environment.verify_seconds, verify_ms):
+                found = response(answer.index, verifier(served, frame.verify.instance)(answer.text))
+            write_all(ANSWER, found.SerializeToString())
+            status = 0
+    except MemoryError:
+        status = MEMORY_STATUS
     finally:
         os._exit(status)
-
-
-def _read(descriptor: int) -> bytes:
-    data = b""
-    while len(data) <= REPLY_BYTES_MAX and (part := os.read(descriptor, 65536)):
-        data += part
-    return data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -76,11 +77,13 @@ def adapter_of(target: str) -> tuple[ModuleType, str] | None:
     return (import_module(ADAPTERS[name]), rest) if name in ADAPTERS else None
 
 
-def needs_of(target: str) -> Needs:
-    """What naming a target allows: the file and the address that stand in it."""
+def needs_of(target: str, folder: str) -> Needs:
+    """What naming a target allows: the file, which may be named relative to a folder, and the address in it."""
     adapter = adapter_of(target)
     if adapter is None or not hasattr(adapter[0], "needs"):
         return Needs()
+    if folder:
+        os.chdir(folder)
     needs: Needs = adapter[0].needs(adapter[1])
     return needs
 

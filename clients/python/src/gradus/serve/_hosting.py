@@ -5,31 +5,34 @@ from __future__ import annotations
 import gc
 import os
 import select
-import signal
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NoReturn
 
 from gradus.serve import _chance, _trial
 from gradus.serve._alone import kind_of_end
 from gradus.serve._catalogue import Catalogue, TargetError, folder_of, load, needs_of
+from gradus.serve._family import Family
 from gradus.serve._frames import read_frame, to_bytes, write_all
 from gradus.serve._held import Held
 from gradus.serve._served import in_words
 from gradus.serve._worker import UNSTARTED_STATUS, Terms, run_worker
-from gradus.serve.walls import RefusedError, Walls
+from gradus.serve.walls import Asked, Namespaces, RefusedError, Walls
 from gradus.v1 import provider_pb2 as pb
 
 MEMORY_MIB = 1024
 # Of what one instance and one answer may take.
 TRIAL_FACTOR = 2
 TRIAL_SECONDS = 30
-# Workers in a row that cannot begin, as where the server's socket is gone.
+# Workers in a row that cannot begin.
 UNSTARTED_MAX = 10
+WALLS = 2
+"""Which of the server's demands these walls meet (HostReady.walls)."""
 
 
-def run(receiving: int, sending: int) -> None:
-    """Serves what the first frame names."""
+def run(receiving: int, sending: int, family: Family, namespaces: Namespaces, without: Collection[str]) -> None:
+    """Serves what the first frame names. Nothing of what is mounted runs before the walls are up."""
     frame = read_frame(lambda length: os.read(receiving, length))
     if frame is None:
         return None
@@ -39,28 +42,32 @@ def run(receiving: int, sending: int) -> None:
         write_all(sending, to_bytes(frame))
 
     try:
-        needs = needs_of(start.target)
-        walls = Walls(
+        needs = needs_of(start.target, start.start_folder)
+        asked = Asked(
             own=folder_of(start.target),
             read=[*start.allow.read, *needs.read],
+            hidden=start.hidden,
+            start_folder=start.start_folder,
             network=bool(start.allow.net) or needs.network,
             memory_mib=start.memory_mib or MEMORY_MIB,
+            without=without,
         )
+        walls = Walls(asked, namespaces)
         walls.enter()
         _chance.install()
         catalogue = load(start.target)
         settle()
         if catalogue.tried_here:
-            _trial.try_all(catalogue, walls, max(1, start.workers), trial_seconds(start))
+            _trial.try_all(catalogue, walls, family, max(1, start.workers), trial_seconds(start))
         if not catalogue.served:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in catalogue.left_out.items())
             raise TargetError(f"nothing of {start.target} can be served: {reasons}")
     except (RefusedError, TargetError, OSError) as error:
         why = in_words(error) if isinstance(error, OSError) else str(error)
         return say(pb.ProviderFrame(ready=pb.HostReady(refused=why[:4000])))
-    say(pb.ProviderFrame(ready=pb.HostReady(described=catalogue.describe(), locked=walls.in_words())))
-    terms = Terms(start.socket, start.secret, start.generate_ms, start.verify_ms, start.hold_ms)
-    Workers(catalogue, walls, terms, max(1, start.workers), (receiving, sending)).run()
+    say(pb.ProviderFrame(ready=pb.HostReady(described=catalogue.describe(), locked=walls.in_words(), walls=WALLS)))
+    terms = Terms(start.generate_ms, start.verify_ms, start.hold_ms)
+    Workers(catalogue, walls, family, terms, max(1, start.workers), (receiving, sending)).run()
     return None
 
 
@@ -88,10 +95,17 @@ class Workers:
     """So many of them, always: one that ends is told of, and another begins."""
 
     def __init__(
-        self, catalogue: Catalogue, walls: Walls, terms: Terms, count: int, descriptors: tuple[int, int]
+        self,
+        catalogue: Catalogue,
+        walls: Walls,
+        family: Family,
+        terms: Terms,
+        count: int,
+        descriptors: tuple[int, int],
     ) -> None:
         self._catalogue = catalogue
         self._walls = walls
+        self._family = family
         self._terms = terms
         self._receiving, self._sending = descriptors
         self._begun = 0
@@ -117,14 +131,16 @@ class Workers:
         self._begun += 1
         held = Held()
         host = os.getpid()
+        connection = self._family.connect(number)
         pid = os.fork()
         if pid == 0:
+            self._family.enter(number)
             for other in self._running.values():
                 other.held.close()
             for descriptor in (self._receiving, self._sending, *self._running):
                 os.close(descriptor)
-            os.open(os.devnull, os.O_RDONLY)
-            run_worker(self._catalogue, self._walls, self._terms, number, held, host)
+            run_worker(self._catalogue, self._walls, self._terms, connection, held, host)
+        connection.close()
         descriptor = os.pidfd_open(pid)
         self._running[descriptor] = Running(number, pid, held)
         self._poll.register(descriptor, select.POLLIN)
@@ -135,9 +151,7 @@ class Workers:
             self._end_all()
         kind = frame.WhichOneof("content")
         for worker in self._running.values():
-            if kind == "kill" and worker.number == frame.kill.worker:
-                os.kill(worker.pid, signal.SIGKILL)
-            elif kind == "tell_held" and worker.number == frame.tell_held.worker:
+            if kind == "tell_held" and worker.number == frame.tell_held.worker:
                 self._tell_held(worker)
 
     def _tell_held(self, worker: Running) -> None:
@@ -155,6 +169,7 @@ class Workers:
         worker = self._running.pop(descriptor)
         os.close(descriptor)
         status = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
+        self._family.leave(worker.number)
         self._tell_held(worker)
         worker.held.close()
         self._unstarted = self._unstarted + 1 if status == UNSTARTED_STATUS else 0
@@ -166,6 +181,5 @@ class Workers:
         self._begin()
 
     def _end_all(self) -> NoReturn:
-        for worker in self._running.values():
-            os.kill(worker.pid, signal.SIGKILL)
+        """Ends this process, and the first process of the host ends all others."""
         os._exit(0)

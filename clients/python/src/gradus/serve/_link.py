@@ -6,17 +6,20 @@ The server of Gradus asks hosts in the same way, in TypeScript.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import secrets
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gradus.serve._catalogue import ADAPTERS
 from gradus.serve._frames import LENGTH, to_bytes
-from gradus.serve.host import HASH_SEED, ONE_THREAD
+from gradus.serve.host import FOLDER, HASH_SEED, ONE_THREAD
 from gradus.v1 import provider_pb2 as pb
 
 GENERATE_MS = 30_000
@@ -24,6 +27,8 @@ VERIFY_MS = 5_000
 # So much longer than its processor time a request may take, and so many times: for sleep, and on a busy machine.
 WALL_FACTOR = 4
 WALL_SECONDS = 5
+# As a server passes them on.
+PASSED = ("PATH", "HOME", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "TMPDIR", "LANG")
 GONE = "the host has ended: start it again"
 
 
@@ -45,6 +50,10 @@ class Terms:
     """Longest that importing and trying everything may take."""
     generate_ms: int = GENERATE_MS
     verify_ms: int = VERIFY_MS
+    hidden: Sequence[str] = ()
+    """Files and folders that it never sees, such as keys."""
+    without: Sequence[str] = ()
+    """"landlock" or "namespaces": walls to go without, for tests."""
 
 
 @dataclass
@@ -100,11 +109,14 @@ class Host:
         folder = Path(tempfile.mkdtemp(prefix="gradus-"))
         process = await asyncio.create_subprocess_exec(
             sys.executable,
+            "-B",
             "-m",
             "gradus.serve.host",
+            *terms.without,
+            cwd=FOLDER,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env={**os.environ, **ONE_THREAD, "PYTHONHASHSEED": HASH_SEED},
+            env=environment_of_host(),
         )
         host = cls(process, terms, folder)
         try:
@@ -114,14 +126,20 @@ class Host:
             raise
         return host
 
+    def kill(self) -> None:
+        """Ends its processes at once, all of which are in one group."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        if self._process.returncode is None:
+            self._process.kill()
+
     async def close(self) -> None:
         """Ends it with its workers."""
         for task in self._tasks:
             task.cancel()
         if self._server is not None:
             self._server.close()
-        if self._process.returncode is None:
-            self._process.kill()
+        self.kill()
         await self._process.wait()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for writer in self._writers:
@@ -187,7 +205,7 @@ class Host:
         secret = secrets.token_bytes(16)
         self._server = await asyncio.start_unix_server(self._connected(secret), path)
         start = pb.HostStart(
-            target=target,
+            target=target if target.partition(":")[0] in ADAPTERS else os.path.abspath(target),
             workers=self._terms.workers,
             allow=pb.HostAllowance(read=self._terms.read, net=self._terms.net),
             memory_mib=self._terms.memory_mib,
@@ -195,6 +213,8 @@ class Host:
             secret=secret,
             generate_ms=self._terms.generate_ms,
             verify_ms=self._terms.verify_ms,
+            hidden=[os.path.abspath(path) for path in self._terms.hidden],
+            start_folder=os.getcwd(),
         )
         self._write(pb.ProviderFrame(start=start))
         assert self._process.stdout is not None
@@ -316,6 +336,15 @@ class Host:
     async def _died(self, worker: _Worker) -> pb.ProviderFailure:
         ended = await self._end_of(worker)
         return pb.ProviderFailure(kind=ended.kind, detail=ended.how)
+
+
+def environment_of_host() -> dict[str, str]:
+    """Of this process's variables where programs and packages are, and nothing else: others may be secrets."""
+    found = {name: os.environ[name] for name in PASSED if name in os.environ}
+    here = os.path.realpath(os.getcwd())
+    paths = [os.path.abspath(path) for path in found.pop("PYTHONPATH", "").split(os.pathsep) if path]
+    paths = [path for path in paths if os.path.realpath(path) != here]
+    return {**found, **({"PYTHONPATH": os.pathsep.join(paths)} if paths else {}), **ONE_THREAD, "PYTHONHASHSEED": HASH_SEED}
 
 
 def _is_memory(answer: pb.ProviderFrame | pb.ProviderFailure) -> bool:

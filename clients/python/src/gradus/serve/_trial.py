@@ -5,6 +5,7 @@ A generator that never ends, or takes all memory, is found out here: its level i
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import select
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from gradus.serve._alone import words_of_end
 from gradus.serve._catalogue import Catalogue
 from gradus.serve._facts import ExhaustedError
+from gradus.serve._family import Family
 from gradus.serve._frames import write_all
 from gradus.serve._served import Served, in_words
 from gradus.serve.walls import Walls
@@ -32,6 +34,8 @@ WORK_SHARE_MIN = 0.02
 CHEAP_SECONDS = 0.2
 # Levels of one environment that end their process: what comes after them is not tried.
 BROKEN_MAX = 3
+# Far from those of workers.
+_numbers = itertools.count(2**31)
 
 
 class UnlawfulError(Exception):
@@ -47,14 +51,14 @@ class Verdict:
     graded: bool
 
 
-def try_all(catalogue: Catalogue, walls: Walls, processes: int, cpu_seconds_max: float) -> None:
+def try_all(catalogue: Catalogue, walls: Walls, family: Family, processes: int, cpu_seconds_max: float) -> None:
     """Leaves out of a catalogue what cannot be served, so many environments at a time, each level in so much time."""
     waiting = list(catalogue.served.values())
     running: dict[int, Trial] = {}
     poll = select.poll()
     while waiting or running:
         while waiting and len(running) < processes:
-            trial = Trial(waiting.pop(), walls, cpu_seconds_max)
+            trial = Trial(waiting.pop(), walls, family, cpu_seconds_max)
             running[trial.pipe] = trial
             poll.register(trial.pipe, select.POLLIN)
         for pipe, _ in poll.poll(1000):
@@ -89,11 +93,12 @@ def _take(catalogue: Catalogue, trial: Trial) -> None:
 class Trial:
     """Of one environment: its levels one after the other, in a process that is replaced when a level ends it."""
 
-    def __init__(self, served: Served, walls: Walls, cpu_seconds_max: float) -> None:
+    def __init__(self, served: Served, walls: Walls, family: Family, cpu_seconds_max: float) -> None:
         self.served = served
         self._cpu_seconds_max = cpu_seconds_max
         self.verdicts: list[Verdict] = []
         self._walls = walls
+        self._family = family
         self._levels = list(served.levels)
         self._broken = 0
         self._start()
@@ -105,8 +110,10 @@ class Trial:
         self._used = 0.0
         self.pipe, sending = os.pipe2(os.O_CLOEXEC)
         left = self._levels[len(self.verdicts) :]
+        self._number = next(_numbers)
         self._pid = os.fork()
         if self._pid == 0:
+            self._family.enter(self._number)
             _try_levels(self.served, left, self._walls, sending, self._cpu_seconds_max)
         os.close(sending)
 
@@ -129,11 +136,12 @@ class Trial:
         used = cpu_seconds(self._pid)
         if used is not None and used - self._used < WORK_SHARE_MIN * passed:
             self._killed = f"nothing came of it in {WALL_SECONDS_MAX} s, in which it slept"
-            os.kill(self._pid, signal.SIGKILL)
+            self._family.end(self._number)
 
     def restart(self) -> bool:
         """Goes on with the next level in another process; False: all have been tried."""
         status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        self._family.leave(self._number)
         if len(self.verdicts) == len(self._levels):
             return False
         took = f"it took more than {self._cpu_seconds_max:g} s of processor time"

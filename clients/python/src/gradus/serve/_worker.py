@@ -6,13 +6,12 @@ Time is the kernel's to keep: at its end the process is gone, whatever the envir
 from __future__ import annotations
 
 import os
-import signal
 import socket
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
 from gradus.serve import _alone
+from gradus.serve._asked import Find, Limit, verifier
 from gradus.serve._catalogue import Catalogue
 from gradus.serve._facts import ExhaustedError
 from gradus.serve._frames import read_frame, to_bytes
@@ -30,29 +29,28 @@ UNSTARTED_STATUS = 72
 class Terms:
     """What a server has said to a host that its workers are to keep to."""
 
-    socket: str
-    secret: bytes
     generate_ms: int
     verify_ms: int
     hold_ms: int = 0
 
 
-def run_worker(catalogue: Catalogue, walls: Walls, terms: Terms, number: int, held: Held, host: int) -> NoReturn:
+def run_worker(
+    catalogue: Catalogue, walls: Walls, terms: Terms, connection: socket.socket, held: Held, host: int
+) -> NoReturn:
     """Until the server closes the connection, or the host, a process, ends. It ends the process, whatever happens."""
     status = UNSTARTED_STATUS
     try:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        connection.connect(terms.socket)
         held.keep()
-        walls.lock_worker(forks=any(served.environment.runs_answers for served in catalogue.served.values()))
+        runs_answers = any(served.environment.runs_answers for served in catalogue.served.values())
+        walls.lock_worker(forks=runs_answers)
         if os.getppid() != host:
             # It ended before the kernel had been told to end this with it.
             os._exit(status)
+        # Before any request is read: processes that run answers are forked from one that never saw another.
+        alone = _alone.Alone(catalogue, walls, terms.verify_ms, connection) if runs_answers else None
         _alone.keep_forks()
-        hello = pb.ProviderFrame(hello=pb.WorkerHello(secret=terms.secret, worker=number))
-        connection.sendall(to_bytes(hello))
         status = 1
-        Worker(catalogue, walls, terms, connection, held).serve()
+        Worker(catalogue, walls, terms, connection, held, alone).serve()
         status = 0
     except MemoryError:
         status = _alone.MEMORY_STATUS
@@ -63,12 +61,21 @@ def run_worker(catalogue: Catalogue, walls: Walls, terms: Terms, number: int, he
 class Worker:
     """The loop."""
 
-    def __init__(self, catalogue: Catalogue, walls: Walls, terms: Terms, connection: socket.socket, held: Held) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        walls: Walls,
+        terms: Terms,
+        connection: socket.socket,
+        held: Held,
+        alone: _alone.Alone | None,
+    ) -> None:
         self._catalogue = catalogue
         self._walls = walls
         self._terms = terms
         self._connection = connection
         self._held = held
+        self._alone = alone
         self._pid = os.getpid()
         self._has_served = False
         self._room = Room(walls.has_room)
@@ -125,20 +132,21 @@ class Worker:
             for answer in request.answers:
                 self._send(pb.ProviderFrame(call=call, verified=response(answer.index, served)))
             return None
+        if served.environment.runs_answers and self._alone is not None:
+            for answer in request.answers:
+                self._need_room()
+                found = self._alone.verify(request, answer)
+                self._send(pb.ProviderFrame(call=call, verified=found))
+            return None
         limit = Limit(served.environment.verify_seconds, self._terms.verify_ms)
         with limit:
             find = verifier(served, request.instance)
-            alone = served.environment.runs_answers
-            if self._terms.hold_ms > 0 and not alone:
+            if self._terms.hold_ms > 0:
                 return self._verify_together(call, request, find, limit)
             for answer in request.answers:
                 self._need_room()
                 limit.begin()
-                if alone:
-                    found = _alone.verify(find, answer, self._walls, limit)
-                else:
-                    found = response(answer.index, find(answer.text))
-                self._send(pb.ProviderFrame(call=call, verified=found))
+                self._send(pb.ProviderFrame(call=call, verified=response(answer.index, find(answer.text))))
         return None
 
     def _verify_together(self, call: int, request: pb.VerifyRequest, find: Find, limit: Limit) -> None:
@@ -173,43 +181,3 @@ def make(served: Served, request: pb.GenerateRequest, seed: int, made: pb.Genera
         made.exhausted = sendable(str(error)) or "there is no instance for this seed"
     except BaseException as error:
         made.failure.CopyFrom(failure_of(error))
-
-
-Find = Callable[[str], "pb.ProvidedFacts | pb.ProviderFailure"]
-
-
-def verifier(served: Served, instance: bytes) -> Find:
-    """What is found of an answer's text. It raises nothing but MemoryError, which ends the process (run_worker)."""
-    try:
-        verify = served.verifier(instance)
-    except BaseException as error:
-        failure = failure_of(error)
-        return lambda _: failure
-
-    def find(text: str) -> pb.ProvidedFacts | pb.ProviderFailure:
-        try:
-            return verify(text)
-        except BaseException as error:
-            return failure_of(error)
-
-    return find
-
-
-class Limit:
-    """So much processor time for what is done inside; more ends the process by SIGPROF, which nothing here handles."""
-
-    def __init__(self, own_seconds: float, server_ms: int) -> None:
-        limits = [seconds for seconds in (own_seconds, server_ms / 1000) if seconds > 0]
-        self.seconds = min(limits, default=0.0)
-
-    def begin(self, more_seconds: float = 0) -> None:
-        """From now on."""
-        signal.setitimer(signal.ITIMER_PROF, self.seconds and self.seconds + more_seconds)
-
-    def __enter__(self) -> None:
-        """Begins."""
-        self.begin()
-
-    def __exit__(self, *_: object) -> None:
-        """Ends."""
-        signal.setitimer(signal.ITIMER_PROF, 0)

@@ -820,6 +820,8 @@ class HostStart(google.protobuf.message.Message):
     GENERATE_MS_FIELD_NUMBER: builtins.int
     VERIFY_MS_FIELD_NUMBER: builtins.int
     HOLD_MS_FIELD_NUMBER: builtins.int
+    HIDDEN_FIELD_NUMBER: builtins.int
+    START_FOLDER_FIELD_NUMBER: builtins.int
     target: builtins.str
     """What is mounted: a path of a Python file, or "reasoning-gym", "verifiers" and
     others with ":" and names after it.
@@ -829,11 +831,13 @@ class HostStart(google.protobuf.message.Message):
     memory_mib: builtins.int
     """Address space that each worker may take beyond what it starts with, MiB."""
     socket: builtins.str
-    """Path of the Unix socket that each worker connects to when it is ready, and
-    before it is locked in. Its first frame there is a WorkerHello.
+    """Path of the Unix socket to which the host connects for each worker that begins. The
+    first frame of such a connection is a WorkerHello.
     """
     secret: builtins.bytes
-    """Given back by each worker, so that nobody else is taken for one."""
+    """Given back in each WorkerHello, so that nobody else is taken for a worker. Only the
+    host's first process, which runs nothing of what is mounted, may know it.
+    """
     generate_ms: builtins.int
     """Milliseconds of processor time that making one instance may take, where the
     environment's own limit is not lower. The kernel ends a worker that takes more, and
@@ -846,9 +850,21 @@ class HostStart(google.protobuf.message.Message):
     in one VerifyResponses, for which a call's indices must count up by one; 0: it
     tells of each answer at once, in a VerifyResponse.
     """
+    start_folder: builtins.str
+    """Absolute path of the folder that the server was started in. What is mounted sees of
+    it only its own folder and package folders that lie deeper. Names in `target` may be
+    relative to it. Unset: the folder that the host was started in.
+    """
     @property
     def allow(self) -> global___HostAllowance:
         """What it may ask of the machine."""
+
+    @property
+    def hidden(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Absolute paths of files and folders that nothing of what is mounted may read, even
+        if they lie in its own folder: the server's data folder, and files that its options
+        name. Unset: none.
+        """
 
     def __init__(
         self,
@@ -862,9 +878,11 @@ class HostStart(google.protobuf.message.Message):
         generate_ms: builtins.int = ...,
         verify_ms: builtins.int = ...,
         hold_ms: builtins.int = ...,
+        hidden: collections.abc.Iterable[builtins.str] | None = ...,
+        start_folder: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["allow", b"allow"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["allow", b"allow", "generate_ms", b"generate_ms", "hold_ms", b"hold_ms", "memory_mib", b"memory_mib", "secret", b"secret", "socket", b"socket", "target", b"target", "verify_ms", b"verify_ms", "workers", b"workers"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["allow", b"allow", "generate_ms", b"generate_ms", "hidden", b"hidden", "hold_ms", b"hold_ms", "memory_mib", b"memory_mib", "secret", b"secret", "socket", b"socket", "start_folder", b"start_folder", "target", b"target", "verify_ms", b"verify_ms", "workers", b"workers"]) -> None: ...
 
 global___HostStart = HostStart
 
@@ -877,10 +895,18 @@ class HostReady(google.protobuf.message.Message):
     DESCRIBED_FIELD_NUMBER: builtins.int
     REFUSED_FIELD_NUMBER: builtins.int
     LOCKED_FIELD_NUMBER: builtins.int
+    WALLS_FIELD_NUMBER: builtins.int
     refused: builtins.str
     """Why not, in words: e.g. the exception that importing the file raised."""
     locked: builtins.str
     """How workers are locked in, for the operator, e.g. "seccomp, Landlock 3"."""
+    walls: builtins.int
+    """Which demands on its walls the host meets; a server refuses a host that meets fewer
+    than it needs. 2: HostStart.hidden is hidden, the walls are up before anything of what
+    is mounted runs, no process but the first knows HostStart.secret, and all processes
+    are in the process group that the first one leads. Unset: an older host, which meets
+    none of this.
+    """
     @property
     def described(self) -> global___DescribeResponse:
         """What it serves; unset: it serves nothing, for the reason in `refused`."""
@@ -891,9 +917,10 @@ class HostReady(google.protobuf.message.Message):
         described: global___DescribeResponse | None = ...,
         refused: builtins.str = ...,
         locked: builtins.str = ...,
+        walls: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["described", b"described"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["described", b"described", "locked", b"locked", "refused", b"refused"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["described", b"described", "locked", b"locked", "refused", b"refused", "walls", b"walls"]) -> None: ...
 
 global___HostReady = HostReady
 
@@ -1024,8 +1051,9 @@ class ProviderFrame(google.protobuf.message.Message):
 
     The host is a process of its own, `python -m gradus.serve.host`: descriptor 0 brings it
     frames, and 1 takes its own: HostStart to it, HostReady from it, then KillWorker to it and WorkerEnded from it.
-    It imports what it serves once, and forks its workers, each of which
-    connects to HostStart.socket. A worker takes one request at a time, and answers it whole
+    Its first process runs nothing of what it serves, and leads a process group that holds
+    all others. Another imports what it serves once, and forks its workers. The first
+    connects to HostStart.socket for each of them, and passes the connection on. A worker takes one request at a time, and answers it whole
     before the next: a GenerateRequest by one GenerateResponse for each seed, a
     VerifyRequest by one VerifyResponse for each answer, each in order and
     written before the next one is begun; a DrawRequest by one DrawResponse. All of a

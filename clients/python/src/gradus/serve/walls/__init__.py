@@ -1,9 +1,10 @@
 """What a host and its workers are locked in by: the same calls of the kernel as the server's sandbox for programs.
 
-kernel.py and filter.py are links to the sandbox's own. What holds, from the moment before anything is imported that is
-mounted: no file can be written, none be read but Python, its packages, the mounted file's own folder and what was
-allowed by name, and no address be reached. What holds beyond that in a worker: it makes only the calls of the kernel
-that are on a list, starts no process and no thread, and has so much memory.
+kernel.py and filter.py are links to the sandbox's own. These limits hold before the first line of what is mounted runs,
+for the host's process and all that it forks. Nothing can be written. Nothing can be read but Python, its packages, the
+mounted file's own folder and what was allowed by name; files of the server's are hidden even there. No other process
+can be signalled, traced or limited, and none leaves the host's process group, which the server ends as a whole. A
+worker, beyond that, makes only the calls of the kernel that are on a list, starts no thread, and has so much memory.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import resource
 import signal
 import sys
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gradus.serve.walls import filter, kernel
+from gradus.serve.walls.places import Places, RefusedError
 
 MiB = 1024**2
 OPEN_FILES_MAX = 256
@@ -30,48 +33,103 @@ SYSTEM += ["/etc/localtime", "/dev/null", "/dev/urandom"]
 RESOLVING = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services"]
 RESOLVING += ["/etc/ssl", "/etc/pki", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/run/systemd"]
 
+# Of files, shared memory and names of its own.
+OF_HOST = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
-class RefusedError(Exception):
-    """This kernel does not give what locking in takes."""
+
+@dataclass(frozen=True)
+class Asked:
+    """What a host is told of the machine. Paths are absolute."""
+
+    own: Path | None
+    """The mounted file's own folder; None: no file is mounted."""
+    read: Sequence[str] = ()
+    """Files and folders that were allowed by name."""
+    hidden: Sequence[str] = ()
+    """Files and folders of the server's, which are hidden wherever they lie."""
+    start_folder: str = ""
+    """The folder that the server was started in; of it only what lies deeper can be a package folder."""
+    network: bool = False
+    memory_mib: int = 1024
+    without: Collection[str] = field(default_factory=frozenset)
+    """"landlock" or "namespaces": what is not to be used though the kernel has it, for tests."""
+
+
+class Namespaces:
+    """Whether this kernel gives a host namespaces of its own; the host's first process makes them."""
+
+    def __init__(self, without: Collection[str]) -> None:
+        self.are_there = False
+        machine = filter.machine()
+        if machine is None or "namespaces" in without:
+            return
+        library = sysconfig.get_paths()["stdlib"]
+        for flags in (0, kernel.CLONE_NEWUSER) if os.getuid() == 0 else (kernel.CLONE_NEWUSER,):
+
+            def enter(flags: int = flags) -> None:
+                enter_processes(flags)
+                kernel.unshare(OF_HOST | kernel.CLONE_NEWNET)
+                kernel.enter_empty_root(machine, [library])
+
+            if kernel.tried(enter) is None:
+                enter_processes(flags)
+                self.are_there = True
+                return
+
+
+def enter_processes(flags: int) -> None:
+    """Has what this process forks next be the first of a namespace of process ids: with its end all others end."""
+    uid, gid = os.getuid(), os.getgid()
+    kernel.unshare(kernel.CLONE_NEWPID | flags)
+    if flags:
+        kernel.map_own_ids(uid, gid)
 
 
 class Walls:
     """Of a host: `enter` locks it in, `lock_worker` a process that it forked."""
 
-    def __init__(self, *, own: Path | None, read: Sequence[str], network: bool, memory_mib: int) -> None:
+    def __init__(self, asked: Asked, namespaces: Namespaces) -> None:
         machine = filter.machine()
         if machine is None:
             raise RefusedError(f"there is no list of system calls for {os.uname().machine}")
-        self._version = kernel.landlock_version()
-        if self._version == 0:
-            raise RefusedError("this kernel has no Landlock (Linux 5.13 and newer, where it is not turned off)")
-        self._network = network
-        self._memory_bytes = memory_mib * MiB
-        self._readable = [*package_folders(), *SYSTEM, *(RESOLVING if network else ()), *read]
-        if own is not None:
-            self._readable.append(str(own))
         self._machine = machine
+        self._asked = asked
+        self._namespaces = namespaces.are_there
+        self._landlock = 0 if "landlock" in asked.without else kernel.landlock_version()
+        if self._landlock == 0 and not self._namespaces:
+            raise RefusedError("this kernel has neither Landlock (Linux 5.13 and newer) nor namespaces for it")
+        self._memory_bytes = asked.memory_mib * MiB
+        self._places = places_of(asked)
         self._pages = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-        self._namespace = False
+        network = asked.network
         self._strict = kernel.make_filter(filter.program(machine, threads=False, network=network))
         self._parent = kernel.make_filter(filter.program(machine, threads=False, network=network, children=True))
+        self._loader = kernel.make_filter(filter.program(machine, network=network, children=True, loads=True))
 
     def enter(self) -> None:
         """From here on, for this process and all that it starts."""
-        if not self._network:
-            # Landlock denies TCP alone; where no namespace is given, workers' filters deny all else.
-            with contextlib.suppress(OSError):
-                kernel.unshare(kernel.CLONE_NEWNET | (0 if os.getuid() == 0 else kernel.CLONE_NEWUSER))
-                self._namespace = True
+        readable, listable = self._places.readable, self._places.listable
+        if self._namespaces:
+            kernel.unshare(OF_HOST | (0 if self._asked.network else kernel.CLONE_NEWNET))
+            kernel.enter_empty_root(self._machine, readable, listable)
         with contextlib.suppress(OSError):
             kernel.drop_capabilities(self._machine)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        rules = kernel.make_file_rules(self._version, self._readable, self._network)
-        kernel.restrict_files(rules)
-        os.close(rules)
+        if self._landlock > 0:
+            rules = kernel.make_file_rules(self._landlock, readable, self._asked.network, listable)
+            kernel.restrict_files(rules)
+            os.close(rules)
+        kernel.install_filter(self._loader)
+        # The own folder, for what opens files by names relative to it.
+        for folder in (self._asked.own, self._asked.start_folder, "/"):
+            with contextlib.suppress(OSError):
+                if folder:
+                    return os.chdir(folder)
+        return None
 
     def lock_worker(self, *, forks: bool = False) -> None:
         """For a process that was forked, once its streams are in place; `forks`: it has others do the work."""
@@ -95,18 +153,57 @@ class Walls:
             return False
         return True
 
+    def end_with_parent(self) -> None:
+        """Of this process: the kernel ends it when the one that forked it ends."""
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+
     def lock_alone(self) -> None:
         """For a process that a worker forked: it forks none."""
-        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        self.end_with_parent()
         kernel.install_filter(self._strict)
 
     def in_words(self) -> str:
         """For the operator."""
-        network = "a network" if self._network else "no network"
-        return (
-            f"seccomp, Landlock {self._version}, {network}{' (a namespace of its own)' if self._namespace else ''}; "
-            f"{self._memory_bytes // MiB} MiB for each worker"
-        )
+        parts = ["seccomp"]
+        if self._landlock:
+            parts.append(f"Landlock {self._landlock}")
+        if self._namespaces:
+            parts.append("namespaces")
+        parts.append("the whole network" if self._asked.network else "no network")
+        return f"{', '.join(parts)}; {self._memory_bytes // MiB} MiB for each worker"
+
+
+def places_of(asked: Asked) -> Places:
+    """All that a host may read. RefusedError: something that it needs lies where the server's secrets do."""
+    hidden = [Path(path) for path in asked.hidden]
+    start = Path(asked.start_folder) if asked.start_folder else None
+    places = Places(hidden)
+    if asked.own is not None:
+        if asked.own == Path("/"):
+            raise RefusedError("it lies in the root folder, which would show all files: move it to a folder of its own")
+        own = Places([*hidden, *dotted(asked.own)] if asked.own == home() else hidden)
+        own.show(asked.own, "it")
+        places.join(own)
+    for path in asked.read:
+        places.show(Path(path), f"--allow read={path}")
+    packages = Places(hidden, start)
+    for folder in [*package_folders(), *SYSTEM, *(RESOLVING if asked.network else ())]:
+        packages.show(Path(folder))
+    places.join(packages)
+    if asked.own is None and start is not None:
+        # An adapter's target may be named relative to it: it is there, and empty.
+        places.listable.append(str(start))
+    return places
+
+
+def home() -> Path:
+    """The user's own folder."""
+    return Path(os.path.expanduser("~")).resolve()
+
+
+def dotted(folder: Path) -> list[Path]:
+    """What a home folder keeps of other programs': keys, tokens and settings."""
+    return [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
 def package_folders() -> list[str]:

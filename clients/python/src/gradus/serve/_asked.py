@@ -1,0 +1,48 @@
+"""What is asked of an environment within a limit: how answers to an instance are verified, and for how long."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+
+from gradus.serve._served import Served, failure_of
+from gradus.v1 import provider_pb2 as pb
+
+Find = Callable[[str], "pb.ProvidedFacts | pb.ProviderFailure"]
+
+
+def verifier(served: Served, instance: bytes) -> Find:
+    """What is found of an answer's text. It raises nothing but MemoryError, which ends the process (run_worker)."""
+    try:
+        verify = served.verifier(instance)
+    except BaseException as error:
+        failure = failure_of(error)
+        return lambda _: failure
+
+    def find(text: str) -> pb.ProvidedFacts | pb.ProviderFailure:
+        try:
+            return verify(text)
+        except BaseException as error:
+            return failure_of(error)
+
+    return find
+
+
+class Limit:
+    """So much processor time for what is done inside; more ends the process by SIGPROF, which nothing here handles."""
+
+    def __init__(self, own_seconds: float, server_ms: int) -> None:
+        limits = [seconds for seconds in (own_seconds, server_ms / 1000) if seconds > 0]
+        self.seconds = min(limits, default=0.0)
+
+    def begin(self, more_seconds: float = 0) -> None:
+        """From now on."""
+        signal.setitimer(signal.ITIMER_PROF, self.seconds and self.seconds + more_seconds)
+
+    def __enter__(self) -> None:
+        """Begins."""
+        self.begin()
+
+    def __exit__(self, *_: object) -> None:
+        """Ends."""
+        signal.setitimer(signal.ITIMER_PROF, 0)

@@ -1,0 +1,202 @@
+"""A host's first process, which runs no line of what is mounted, and what that process does for the others.
+
+It alone knows the secret by which the server takes a connection for a worker's. It connects for each worker and passes
+the connection on, so that neither what is mounted nor an answer can connect by itself. It also ends workers: the others
+can send no signals. All processes of a host are in its process group, which none can leave and which ends as a whole.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Callable, Collection
+from typing import NoReturn
+
+from gradus.serve._frames import FrameError, read_frame, to_bytes, write_all
+from gradus.serve.walls import Namespaces, kernel
+from gradus.v1 import provider_pb2 as pb
+
+REQUEST = struct.Struct("=cI")
+CONNECT, ENTER, LEAVE, END = b"c", b"e", b"l", b"k"
+PASSED, FAILED = b"+", b"-"
+CREDENTIALS = struct.Struct("=iII")
+DESCRIPTOR_BYTES = array.array("i").itemsize
+CONNECT_SECONDS = 10
+
+
+class Family:
+    """What the first process does for the host's others, as they ask it."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+
+    def connect(self, number: int) -> socket.socket:
+        """A connection to the server for the worker of that number. OSError: there is none."""
+        self._control.send(REQUEST.pack(CONNECT, number))
+        said, ancillary, _, _ = self._control.recvmsg(1, socket.CMSG_LEN(DESCRIPTOR_BYTES))
+        if said != PASSED or not ancillary:
+            raise ConnectionError("the server takes no connection for a worker")
+        (descriptor,) = array.array("i", ancillary[0][2][:DESCRIPTOR_BYTES])
+        return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=descriptor)
+
+    def enter(self, number: int) -> None:
+        """Of a process that was forked, which the first process can end by this number from now on."""
+        self._control.send(REQUEST.pack(ENTER, number))
+        self._control.close()
+
+    def leave(self, number: int) -> None:
+        """That process has ended."""
+        self._control.send(REQUEST.pack(LEAVE, number))
+
+    def end(self, number: int) -> None:
+        """Has that process ended at once."""
+        self._control.send(REQUEST.pack(END, number))
+
+
+Host = Callable[[int, int, Family, Namespaces, Collection[str]], None]
+
+
+def run(host: Host, without: Collection[str]) -> NoReturn:
+    """Forks the process that runs `host`, and serves it until the server closes descriptor 0."""
+    namespaces = Namespaces(without)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    receiving, forwarding = os.pipe()
+    frames = os.dup(1)
+    # Nothing that is printed gets between the frames.
+    os.dup2(2, 1)
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            ours.close()
+            os.close(forwarding)
+            null = os.open(os.devnull, os.O_RDONLY)
+            os.dup2(null, 0)
+            os.close(null)
+            host(receiving, frames, Family(theirs), namespaces, without)
+            status = 0
+        except BaseException as error:
+            print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        finally:
+            os._exit(status)
+    theirs.close()
+    for descriptor in (receiving, frames):
+        os.close(descriptor)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    _First(pid, ours, forwarding).serve()
+
+
+class _First:
+    def __init__(self, pid: int, control: socket.socket, forwarding: int) -> None:
+        self._pid = pid
+        self._control = control
+        self._forwarding = forwarding
+        self._start = pb.HostStart()
+        # Process ids as they are here, by number.
+        self._entered: dict[int, int] = {}
+        # Those that were to be ended before they had entered.
+        self._doomed: set[int] = set()
+
+    def serve(self) -> NoReturn:
+        process = os.pidfd_open(self._pid)
+        poll = select.poll()
+        for descriptor in (0, self._control.fileno(), process):
+            poll.register(descriptor, select.POLLIN)
+        while True:
+            ready = {descriptor for descriptor, _ in poll.poll()}
+            if 0 in ready:
+                self._heed_server()
+            if process in ready:
+                self._mourn()
+            if self._control.fileno() in ready and not self._heed_family():
+                poll.unregister(self._control.fileno())
+
+    def _heed_server(self) -> None:
+        try:
+            frame = read_frame(lambda length: os.read(0, length))
+        except FrameError:
+            frame = None
+        if frame is None:
+            self._clear()
+            end_all()
+        kind = frame.WhichOneof("content")
+        if kind == "kill":
+            self._end(frame.kill.worker)
+        elif kind == "start":
+            self._start.CopyFrom(frame.start)
+            frame.start.ClearField("socket")
+            frame.start.ClearField("secret")
+            write_all(self._forwarding, to_bytes(frame))
+            os.set_blocking(self._forwarding, False)
+        else:
+            # What the other cannot take now it was asked often enough. A frame of this size is written whole or not.
+            with contextlib.suppress(BlockingIOError):
+                os.write(self._forwarding, to_bytes(frame))
+
+    def _clear(self) -> None:
+        """Removes the server's socket and its folder: a server that was killed could not."""
+        with contextlib.suppress(OSError):
+            os.unlink(self._start.socket)
+            os.rmdir(os.path.dirname(self._start.socket))
+
+    def _heed_family(self) -> bool:
+        """False: nobody is left who could ask."""
+        said, ancillary, _, _ = self._control.recvmsg(REQUEST.size, socket.CMSG_SPACE(CREDENTIALS.size))
+        if len(said) != REQUEST.size:
+            return said != b""
+        kind, number = REQUEST.unpack(said)
+        if kind == CONNECT:
+            self._connect(number)
+        elif kind == ENTER and ancillary:
+            self._entered[number] = CREDENTIALS.unpack(ancillary[0][2][: CREDENTIALS.size])[0]
+            if number in self._doomed:
+                self._end(number)
+        elif kind == LEAVE:
+            self._entered.pop(number, None)
+            self._doomed.discard(number)
+        elif kind == END:
+            self._end(number)
+        return True
+
+    def _connect(self, number: int) -> None:
+        hello = pb.ProviderFrame(hello=pb.WorkerHello(secret=self._start.secret, worker=number))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            try:
+                connection.settimeout(CONNECT_SECONDS)
+                connection.connect(self._start.socket)
+                connection.sendall(to_bytes(hello))
+                connection.setblocking(True)
+            except OSError:
+                self._control.send(FAILED)
+                return
+            rights = array.array("i", [connection.fileno()])
+            self._control.sendmsg([PASSED], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+
+    def _end(self, number: int) -> None:
+        pid = self._entered.get(number)
+        if pid is None:
+            self._doomed.add(number)
+            return
+        with contextlib.suppress(ProcessLookupError):
+            # Its id may be another's by now, who is no business of this host.
+            if os.getpgid(pid) == os.getpgrp():
+                os.kill(pid, signal.SIGKILL)
+
+    def _mourn(self) -> NoReturn:
+        status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        if status < 0:
+            print(f"gradus: the host's process ended: signal {-status}", file=sys.stderr, flush=True)
+        end_all()
+
+
+def end_all() -> NoReturn:
+    """Ends each process of this host, and this one, at once: a process that forks meanwhile ends before it has forked."""
+    os.killpg(0, signal.SIGKILL)
+    os._exit(1)

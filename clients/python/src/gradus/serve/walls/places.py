@@ -1,0 +1,75 @@
+"""Files and folders that a host may read: Landlock cannot take a part of a folder back, so parts are named one by one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class RefusedError(Exception):
+    """This kernel does not give what locking in takes, or what is mounted lies where the server's secrets do."""
+
+
+class Places:
+    """What can be read, and folders of which only the names of their files can be told."""
+
+    def __init__(self, hidden: Sequence[Path], start_folder: Path | None = None) -> None:
+        # As it is named, and where it leads to.
+        self._hidden = {Path(os.path.abspath(path)) for path in hidden} | {path.resolve() for path in hidden}
+        # Of this folder what is shown lies deeper.
+        start = {start_folder, start_folder.resolve()} if start_folder is not None else set()
+        self._left_out = self._hidden | start
+        # A hidden file may have a second name.
+        self._files = {identity for path in hidden if (identity := _identity(path)) is not None}
+        self.readable: list[str] = []
+        self.listable: list[str] = []
+
+    def show(self, path: Path, what: str = "") -> None:
+        """Adds a file or folder without what is hidden in it.
+
+        RefusedError: it lies in what is hidden. It is left out instead if there is no `what` to name it by.
+        """
+        covering = next((each for each in self._hidden if _is_in(path, each) or _is_in(path.resolve(), each)), None)
+        if covering is None:
+            return self._add(path)
+        if what:
+            raise RefusedError(f"{what} lies in {covering}, which is the server's own and hidden: move it elsewhere")
+        return None
+
+    def join(self, other: Places) -> None:
+        """Adds all that another shows."""
+        self.readable += other.readable
+        self.listable += other.listable
+
+    def _add(self, path: Path) -> None:
+        real = path.resolve()
+        if path in self._left_out or real in self._left_out or _identity(path) in self._files:
+            return
+        if not self._is_around(path) and not self._is_around(real):
+            return self.readable.append(str(path))
+        self.listable.append(str(path))
+        with contextlib.suppress(OSError):
+            for child in path.iterdir():
+                # A link is shown only if it stays in its folder, and shows nothing more than that does.
+                target = child.resolve()
+                if not child.is_symlink() or (real in target.parents and not self._is_around(target)):
+                    self._add(child)
+        return None
+
+    def _is_around(self, folder: Path) -> bool:
+        return any(folder in each.parents for each in self._left_out)
+
+
+def _is_in(path: Path, folder: Path) -> bool:
+    return path == folder or folder in path.parents
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Of a file that has several names."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found.st_nlink > 1 and not path.is_dir() else None

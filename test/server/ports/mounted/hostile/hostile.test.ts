@@ -1,0 +1,154 @@
+/**
+ * A hostile module and hostile answers of an environment that runs them as code, in the folder that the server was started in:
+ * no secret is read, nobody else's answer is seen, no limit of the server is changed, and no process is left.
+ */
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClient, type GradusClient, type Task } from "../../../../../clients/ts/src/index.ts";
+import { wrapAnswer } from "../../../../../envs/answers/wording.ts";
+import { PYTHON } from "../../../../support/mounted/mounts.ts";
+import { until } from "../../../../support/patience.ts";
+import { type ServerProcess, startServerFrom, temporaryFolder } from "../../../../support/server-process.ts";
+
+const TOKEN = "an-operators-token-CANARY-3";
+const PACKAGE = join(import.meta.dirname, "../../../../../clients/python/src");
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** A folder with an environment, and with what the server keeps to itself beside it. */
+async function prepare(folder: string, without: readonly string[]) {
+  const secret = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
+    return join(folder, name);
+  };
+  for (const name of ["foreign.py", "attacks.py"]) copyFileSync(join(import.meta.dirname, name), join(folder, name));
+  mkdirSync(join(folder, ".data"));
+  mkdirSync(join(folder, "tmp"));
+  const tokens = secret("tokens.yaml", `# CANARY-1\n- {name: me, role: operator, token: ${TOKEN}}\n`);
+  const keys = secret("task-keys", `# CANARY-2\n${"a1".repeat(32)}\n`);
+  const secrets = [tokens, keys, secret(".data/task-keys", "# CANARY-4\n")];
+  const ports = [await freePort(), await freePort()];
+  writeFileSync(join(folder, "target.json"), JSON.stringify({ secrets, ports, module: "foreign" }));
+  // The interpreter's parent is the server, which a hostile module may know.
+  const python = join(folder, "python.sh");
+  writeFileSync(python, `#!/bin/sh\necho $PPID > "${folder}/server.txt"\nexec "${PYTHON}" "$@" ${without.join(" ")}\n`);
+  chmodSync(python, 0o755);
+  const flags = [
+    "--tokens-file",
+    "tokens.yaml",
+    "--key-file",
+    "task-keys",
+    "--python",
+    "foreign.py",
+    "--python",
+    python,
+  ];
+  const [port, httpPort] = ports;
+  const more = ["--port", `${port}`, "--http-port", `${httpPort}`, "--mount-workers", "1"];
+  const env = { ...process.env, TMPDIR: join(folder, "tmp"), PYTHONPATH: `${PACKAGE}::.`, SECRET: "CANARY-5" };
+  return () => startServerFrom(folder, env, ".data", ...flags, ...more);
+}
+
+/** Names of processes that stayed, of hosts, and whatever else was started in the folder. */
+function processesOf(folder: string): readonly string[] {
+  return readdirSync("/proc").flatMap((pid) => {
+    try {
+      const name = readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+      const isOurs = readFileSync(`/proc/${pid}/environ`, "utf8").includes(`TMPDIR=${join(folder, "tmp")}`);
+      return isOurs ? [name] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function limitsOf(pid: number): string {
+  const scheduling = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ").slice(15, 17).join(" ") ?? "";
+  const allowed = /Cpus_allowed:.*/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[0] ?? "";
+  const [limits, name, oom] = ["limits", "comm", "oom_score_adj"].map((file) =>
+    readFileSync(`/proc/${pid}/${file}`, "utf8"),
+  );
+  return [limits, name, oom, scheduling, allowed].join("\n");
+}
+
+const promptOf = ({ prompt }: Task): string => prompt[0]?.content ?? "";
+const numberOf = (task: Task): string => /Say (\d+)/.exec(promptOf(task))?.[1] ?? "";
+const answered = (text: string): string => wrapAnswer(text, "think_answer");
+
+let usual = "";
+beforeAll(async () => {
+  using folder = temporaryFolder();
+  const server = await startServerFrom(folder.path, process.env, join(folder.path, "data"));
+  usual = limitsOf(server.pid);
+  await server.kill("SIGTERM");
+});
+
+describe.each([
+  { walls: "all walls", without: [] },
+  { walls: "namespaces alone", without: ["landlock"] },
+  { walls: "Landlock alone", without: ["namespaces"] },
+])("with $walls", ({ without }) => {
+  const folder = temporaryFolder();
+  let start: () => Promise<ServerProcess>;
+  let server: ServerProcess;
+  let client: GradusClient;
+  let task: Task;
+  beforeAll(async () => {
+    start = await prepare(folder.path, without);
+    server = await start();
+    client = createClient(server.address, { token: TOKEN });
+    task = await client.reset({ environment: "mine/foreign", level: "default", seed: 1 });
+  });
+  afterAll(() => {
+    client.close();
+    folder[Symbol.dispose]();
+  });
+
+  test("a module reads nothing of the server's while it is imported, and changes none of its limits", () => {
+    const found = JSON.parse(promptOf(task).split("\n")[1] ?? "") as Readonly<Record<string, string>>;
+    expect(Object.keys(found).length).toBeGreaterThan(40);
+    expect(Object.entries(found).filter(([, said]) => said.startsWith("LEAK"))).toEqual([]);
+    expect(limitsOf(server.pid)).toBe(usual);
+  });
+
+  const attacks = readFileSync(join(import.meta.dirname, "attacks.py"), "utf8").matchAll(/^def (a\d\d_\w+)/gm);
+  test.each([...attacks].map(([, name]) => name as string))(
+    "an answer that tries %s sees and changes nothing",
+    async (name) => {
+      const neighbour = (sample: number): string => `NEIGHBOUR-SAYS-${1000 + sample}`;
+      const attack = `excerpt("${name}")`;
+      const texts = [neighbour(0), attack, neighbour(2), attack, numberOf(task), neighbour(5)];
+      const completions = texts.map((text, sampleIndex) => ({ sampleIndex, text: answered(text) }));
+      const [group] = await client.batchStep([{ task, completions }]);
+      const rewards = group?.outcomes.map((outcome) => (outcome.kind === "scored" ? outcome.reward : outcome.detail));
+      expect(rewards?.[4]).toBe(1);
+      for (const sample of [0, 1, 2, 3, 5]) expect(rewards?.[sample]).not.toBe(1);
+      expect(JSON.stringify(group?.outcomes)).not.toContain("LEAK");
+      expect(limitsOf(server.pid)).toBe(usual);
+    },
+  );
+
+  test("all processes end with the server, and nothing of its hosts stays in the folder of temporary files", async () => {
+    expect(processesOf(folder.path).length).toBeGreaterThan(2);
+    expect(await server.kill("SIGTERM")).toBe(0);
+    await until(() => processesOf(folder.path).length === 0);
+    expect(readdirSync(join(folder.path, "tmp"))).toEqual([]);
+  });
+
+  test("they end too when the server is killed, and when the host's first process is", async () => {
+    server = await start();
+    const hosts = processesOf(folder.path);
+    expect(hosts.length).toBeGreaterThan(2);
+    await server.kill("SIGKILL");
+    await until(() => processesOf(folder.path).length === 0);
+    await until(() => readdirSync(join(folder.path, "tmp")).length === 0);
+  });
+});
