@@ -51,7 +51,7 @@ HARMLESS_IOCTL = (0x5401, 0x5451, 0x541B, 0x5421)
 
 AF_UNIX = 1
 AF_INET, AF_INET6 = 2, 10
-SOCK_STREAM = 1
+SOCK_STREAM, SOCK_TYPE_MASK = 1, 0xF
 
 # PR_SET_DUMPABLE, PR_GET_NAME and PR_SET_NAME, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS; PR_SET_VMA names memory.
 HARMLESS_PRCTL = (4, 15, 16, 22, 38, 0x53564D41)
@@ -243,9 +243,7 @@ def program(
         IOCTL[column]: _if_one_of(1, HARMLESS_IOCTL),
         # Limits are read, not set.
         PRLIMIT64[column]: _if_null(2),
-        # Connected streams: a pair of another type could be connected to somebody else's socket.
-        SOCKETPAIR[column]: [_low(1), (AND, 0, 0, 0xF), (JUMP_EQUAL, 1, 0, SOCK_STREAM), _error(errno.EPERM)]
-        + _if_one_of(0, (AF_UNIX,)),
+        SOCKETPAIR[column]: _connected_pair(),
         # To the other end, and to no address.
         SENDTO[column]: _if_null(4),
         # It succeeds and does nothing: who gives its turn away would wait for a processor by its own will.
@@ -353,6 +351,12 @@ def _unless_one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
     for value in values:
         code += [(JUMP_EQUAL, 0, 1, value), _error(errno.EPERM)]
     return [*code, _verdict(ALLOW)]
+
+
+def _connected_pair() -> list[Instruction]:
+    """Streams only: a pair of another type could be connected to somebody else's socket."""
+    is_stream = [_low(1), (AND, 0, 0, SOCK_TYPE_MASK), (JUMP_EQUAL, 1, 0, SOCK_STREAM), _error(errno.EPERM)]
+    return [*is_stream, *_if_one_of(0, (AF_UNIX,))]
 
 
 def _harmless_prctl() -> list[Instruction]:

@@ -112,9 +112,7 @@ def landlock_version() -> int:
     )
 
 
-def make_file_rules(
-    version: int, readable: Sequence[str], network: bool = False, listable: Sequence[str] = ()
-) -> int:
+def make_file_rules(version: int, readable: Sequence[str], network: bool = False, listable: Sequence[str] = ()) -> int:
     """Rules that leave nothing of the file system but reading these folders and files: a descriptor of them.
 
     Folders that are only listable tell the names of their files, and nothing more. Other things that this version of

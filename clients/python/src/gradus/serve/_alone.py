@@ -78,9 +78,7 @@ def _exchange(there: socket.socket, data: bytes) -> bytes:
     return reply
 
 
-def _fork_for_each(
-    catalogue: Catalogue, walls: Walls, verify_ms: int, link: socket.socket, worker: int
-) -> NoReturn:
+def _fork_for_each(catalogue: Catalogue, walls: Walls, verify_ms: int, link: socket.socket, worker: int) -> NoReturn:
     """Until the worker ends. It reads nothing of what it passes on."""
     try:
         walls.end_with_parent()

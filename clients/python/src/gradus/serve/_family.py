@@ -197,6 +197,6 @@ class _First:
 
 
 def end_all() -> NoReturn:
-    """Ends each process of this host, and this one, at once: a process that forks meanwhile ends before it has forked."""
+    """Ends each process of this host, and this one, at once: one that forks meanwhile ends before it has forked."""
     os.killpg(0, signal.SIGKILL)
     os._exit(1)

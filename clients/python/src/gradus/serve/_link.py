@@ -344,7 +344,12 @@ def environment_of_host() -> dict[str, str]:
     here = os.path.realpath(os.getcwd())
     paths = [os.path.abspath(path) for path in found.pop("PYTHONPATH", "").split(os.pathsep) if path]
     paths = [path for path in paths if os.path.realpath(path) != here]
-    return {**found, **({"PYTHONPATH": os.pathsep.join(paths)} if paths else {}), **ONE_THREAD, "PYTHONHASHSEED": HASH_SEED}
+    return {
+        **found,
+        **({"PYTHONPATH": os.pathsep.join(paths)} if paths else {}),
+        **ONE_THREAD,
+        "PYTHONHASHSEED": HASH_SEED,
+    }
 
 
 def _is_memory(answer: pb.ProviderFrame | pb.ProviderFailure) -> bool:

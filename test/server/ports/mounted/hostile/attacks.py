@@ -49,19 +49,74 @@ def attempt(work):
 def numbered(name):
     """Numbers of system calls on x86-64 and, where they differ, on arm64."""
     x86 = dict(
-        prlimit64=302, process_vm_readv=310, pidfd_open=434, pidfd_getfd=438, io_uring_setup=425, open_by_handle_at=304,
-        keyctl=250, perf_event_open=298, bpf=321, setpriority=141, ioprio_set=251, sched_setaffinity=203, unshare=272,
-        mount=165, ptrace=101, shmget=29, msgget=68, move_pages=279, migrate_pages=256, userfaultfd=323, kcmp=312,
-        name_to_handle_at=303, process_madvise=440, sched_setscheduler=144, tgkill=234, rt_sigqueueinfo=129,
-        pidfd_send_signal=424, open_tree=428, memfd_create=319, chroot=161, setns=308, process_vm_writev=311,
-        sched_setattr=314, add_key=248, clone3=435, waitid=247, fsopen=430,
+        prlimit64=302,
+        process_vm_readv=310,
+        pidfd_open=434,
+        pidfd_getfd=438,
+        io_uring_setup=425,
+        open_by_handle_at=304,
+        keyctl=250,
+        perf_event_open=298,
+        bpf=321,
+        setpriority=141,
+        ioprio_set=251,
+        sched_setaffinity=203,
+        unshare=272,
+        mount=165,
+        ptrace=101,
+        shmget=29,
+        msgget=68,
+        move_pages=279,
+        migrate_pages=256,
+        userfaultfd=323,
+        kcmp=312,
+        name_to_handle_at=303,
+        process_madvise=440,
+        sched_setscheduler=144,
+        tgkill=234,
+        rt_sigqueueinfo=129,
+        pidfd_send_signal=424,
+        open_tree=428,
+        memfd_create=319,
+        chroot=161,
+        setns=308,
+        process_vm_writev=311,
+        sched_setattr=314,
+        add_key=248,
+        clone3=435,
+        waitid=247,
+        fsopen=430,
     )
     arm = dict(
-        prlimit64=261, process_vm_readv=270, open_by_handle_at=265, keyctl=219, perf_event_open=241, bpf=280,
-        setpriority=140, ioprio_set=30, sched_setaffinity=122, unshare=97, mount=40, ptrace=117, shmget=194, msgget=186,
-        move_pages=239, migrate_pages=238, userfaultfd=282, kcmp=272, name_to_handle_at=264, sched_setscheduler=119,
-        tgkill=131, rt_sigqueueinfo=138, memfd_create=279, chroot=51, setns=268, process_vm_writev=271,
-        sched_setattr=274, add_key=217, waitid=95,
+        prlimit64=261,
+        process_vm_readv=270,
+        open_by_handle_at=265,
+        keyctl=219,
+        perf_event_open=241,
+        bpf=280,
+        setpriority=140,
+        ioprio_set=30,
+        sched_setaffinity=122,
+        unshare=97,
+        mount=40,
+        ptrace=117,
+        shmget=194,
+        msgget=186,
+        move_pages=239,
+        migrate_pages=238,
+        userfaultfd=282,
+        kcmp=272,
+        name_to_handle_at=264,
+        sched_setscheduler=119,
+        tgkill=131,
+        rt_sigqueueinfo=138,
+        memfd_create=279,
+        chroot=51,
+        setns=268,
+        process_vm_writev=271,
+        sched_setattr=274,
+        add_key=217,
+        waitid=95,
     )
     return {**x86, **(arm if os.uname().machine == "aarch64" else {})}[name]
 
@@ -90,12 +145,18 @@ def a02_absolute_names():
 
 
 def a03_folders_of_the_path():
-    names = [os.path.join(root, name) for root in sys.path + [os.getcwd()] for name in ("tokens.yaml", "tls.key", ".data/task-keys")]
+    names = [
+        os.path.join(root, name)
+        for root in sys.path + [os.getcwd()]
+        for name in ("tokens.yaml", "tls.key", ".data/task-keys")
+    ]
     return tried(names)
 
 
 def a04_folder_of_the_parent():
-    return tried(f"/proc/{pid}/cwd/{name}" for pid in (os.getppid(), SERVER) for name in ("tokens.yaml", ".data/task-keys"))
+    return tried(
+        f"/proc/{pid}/cwd/{name}" for pid in (os.getppid(), SERVER) for name in ("tokens.yaml", ".data/task-keys")
+    )
 
 
 def a05_root_of_the_others():
@@ -140,7 +201,10 @@ def a08_memory_of_the_parent():
     said = []
     for pid in {os.getppid(), SERVER}:
         try:
-            with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
+            with (
+                open(f"/proc/{pid}/maps") as maps,
+                open(f"/proc/{pid}/mem", "rb", 0) as memory,
+            ):
                 for line in maps:
                     first, last = (int(part, 16) for part in line.split()[0].split("-"))
                     if "rw" in line and last - first < 1 << 26:
@@ -170,7 +234,9 @@ def a09_own_descriptors():
 
 
 def a10_secret_beside_the_module():
-    return tried(os.path.join(HERE, name) for name in os.listdir(HERE) if not name.endswith((".py", "target.json", ".txt")))
+    return tried(
+        os.path.join(HERE, name) for name in os.listdir(HERE) if not name.endswith((".py", "target.json", ".txt"))
+    )
 
 
 def a11_hard_and_symbolic_links():
@@ -205,7 +271,11 @@ def a13_data_folder_listed():
 
 def a14_child_programs():
     said = []
-    for command in (["cat", *SECRETS], ["sh", "-c", "cat tokens.yaml ../tokens.yaml; env"], ["find", *SECRETS, "-print", "-exec", "cat", "{}", ";"]):
+    for command in (
+        ["cat", *SECRETS],
+        ["sh", "-c", "cat tokens.yaml ../tokens.yaml; env"],
+        ["find", *SECRETS, "-print", "-exec", "cat", "{}", ";"],
+    ):
         said.append(attempt(lambda command=command: subprocess.run(command, capture_output=True, timeout=10).stdout))
     return "\n".join(said)
 
@@ -229,7 +299,11 @@ def a16_ring():
 
 
 def a17_namespaces():
-    said = [call("unshare", 0x10000000 | 0x20000), call("mount", b"/", b"/mnt", b"none", 4096, None), call("chroot", b"/proc/1/root")]
+    said = [
+        call("unshare", 0x10000000 | 0x20000),
+        call("mount", b"/", b"/mnt", b"none", 4096, None),
+        call("chroot", b"/proc/1/root"),
+    ]
     said.append(call("setns", -1, 0))
     said.append(call("open_tree", -100, b"/", 1))
     return "\n".join(said) + tried(SECRETS) + tried(f"/mnt{path}" for path in SECRETS)
@@ -247,7 +321,11 @@ def a18_devices():
 
 
 def a19_kernel_files():
-    return tried(["/etc/shadow", "/proc/kcore", "/dev/mem", "/proc/keys", "/proc/sysvipc/shm"] + glob.glob("/root/.*") + glob.glob("/run/secrets/**", recursive=True))
+    return tried(
+        ["/etc/shadow", "/proc/kcore", "/dev/mem", "/proc/keys", "/proc/sysvipc/shm"]
+        + glob.glob("/root/.*")
+        + glob.glob("/run/secrets/**", recursive=True)
+    )
 
 
 # The server and its neighbours.
@@ -255,8 +333,13 @@ def a19_kernel_files():
 
 def a20_limits_of_the_server():
     said = []
-    for pid in {os.getppid(), SERVER, *(pid for pid in processes() if pid != os.getpid())}:
-        for kind, soft in ((resource.RLIMIT_CORE, 4096), (resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_CPU, 1)):
+    # 0 stands for the caller; the first process of a namespace has it for a parent.
+    for pid in {os.getppid(), SERVER, *processes()} - {0, os.getpid()}:
+        for kind, soft in (
+            (resource.RLIMIT_CORE, 4096),
+            (resource.RLIMIT_NOFILE, 64),
+            (resource.RLIMIT_CPU, 1),
+        ):
             said.append(attempt(lambda pid=pid, kind=kind, soft=soft: resource.prlimit(pid, kind, (soft, soft))))
     return "\n".join(said)
 
@@ -267,7 +350,14 @@ def a21_signals():
         for number in (signal.SIGSTOP, signal.SIGUSR1, signal.SIGTERM, signal.SIGKILL):
             said.append(attempt(lambda pid=pid, number=number: os.kill(pid, number)))
     said.append(call("tgkill", SERVER, SERVER, int(signal.SIGKILL)))
-    said.append(call("rt_sigqueueinfo", SERVER, int(signal.SIGKILL), ctypes.create_string_buffer(128)))
+    said.append(
+        call(
+            "rt_sigqueueinfo",
+            SERVER,
+            int(signal.SIGKILL),
+            ctypes.create_string_buffer(128),
+        )
+    )
     return "\n".join(said)
 
 
@@ -336,7 +426,10 @@ def write(path, text):
 
 
 def a26_shared_memory():
-    said = [call("shmget", 0x47524144, 4096, 0o1600), call("msgget", 0x47524144, 0o1600)]
+    said = [
+        call("shmget", 0x47524144, 4096, 0o1600),
+        call("msgget", 0x47524144, 0o1600),
+    ]
     said.append(tried(glob.glob("/dev/shm/*")))
     said.append(call("keyctl", 11, -3, ctypes.create_string_buffer(4096), 4096))
     said.append(call("bpf", 0, None, 0))
@@ -351,7 +444,9 @@ def a27_terminal():
     said = []
     for descriptor in (0, 1, 2):
         for byte in b"echo CANARY\n":
-            said.append(attempt(lambda byte=byte, descriptor=descriptor: fcntl.ioctl(descriptor, 0x5412, bytes([byte]))))
+            said.append(
+                attempt(lambda byte=byte, descriptor=descriptor: fcntl.ioctl(descriptor, 0x5412, bytes([byte])))
+            )
     return "\n".join(line for line in said if not line.startswith("refused"))
 
 
@@ -395,14 +490,21 @@ def joined(path, words=()):
                     continue
                 said.append(f"CANARY: connected to {name!r}")
                 for word in words:
-                    attempt(lambda there=there, word=word: there.send(word if isinstance(word, bytes) else word.encode()))
+                    attempt(
+                        lambda there=there, word=word: there.send(word if isinstance(word, bytes) else word.encode())
+                    )
                 said.append(attempt(lambda there=there: there.recv(65536)))
     return "\n".join(said)
 
 
 def a29_sockets_in_folders():
     said = []
-    for pattern in ("/tmp/gradus*/**", "/tmp/**/*.sock", os.environ.get("TMPDIR", "/tmp") + "/../**", "/run/**/*.sock"):
+    for pattern in (
+        "/tmp/gradus*/**",
+        "/tmp/**/*.sock",
+        os.environ.get("TMPDIR", "/tmp") + "/../**",
+        "/run/**/*.sock",
+    ):
         for path in glob.glob(pattern, recursive=True)[:200]:
             said.append(joined(path))
     return "\n".join(said)
@@ -422,7 +524,10 @@ def a31_frames_on_inherited_descriptors():
     """Writes bytes that look like frames to every open descriptor, and reads what comes."""
     said = []
     for number in range(3, 64):
-        for frame in (struct.pack("<I", 4) + b"\x0a\x02hi", struct.pack(">I", 4) + b"\x0a\x02hi"):
+        for frame in (
+            struct.pack("<I", 4) + b"\x0a\x02hi",
+            struct.pack(">I", 4) + b"\x0a\x02hi",
+        ):
             attempt(lambda number=number, frame=frame: os.write(number, frame))
         attempt(lambda number=number: os.set_blocking(number, False))
         said.append(attempt(lambda number=number: os.read(number, 65536)))
@@ -522,7 +627,14 @@ def a35_memory_of_the_neighbours():
 def a36_files_of_the_neighbours():
     """Leaves a file for the next answer, and looks for those that earlier answers left."""
     said = []
-    for folder in {"/tmp", "/var/tmp", "/dev/shm", os.getcwd(), HERE, os.environ.get("TMPDIR", "/tmp")}:
+    for folder in {
+        "/tmp",
+        "/var/tmp",
+        "/dev/shm",
+        os.getcwd(),
+        HERE,
+        os.environ.get("TMPDIR", "/tmp"),
+    }:
         for name in attempt_list(folder):
             if name.startswith("left-by-an-answer"):
                 said.append("CANARY: " + tried_now(f"{folder}/{name}"))
@@ -570,8 +682,17 @@ def a38_the_servers_ports():
 
 def a39_other_families():
     said = []
-    for family, kind in ((16, 3), (17, 3), (40, 1), (38, 5), (socket.AF_INET, socket.SOCK_RAW), (29, 3)):
-        made = attempt(lambda family=family, kind=kind: socket.socket(family, kind, 1 if kind == 3 and family == 2 else 0))
+    for family, kind in (
+        (16, 3),
+        (17, 3),
+        (40, 1),
+        (38, 5),
+        (socket.AF_INET, socket.SOCK_RAW),
+        (29, 3),
+    ):
+        made = attempt(
+            lambda family=family, kind=kind: socket.socket(family, kind, 1 if kind == 3 and family == 2 else 0)
+        )
         said.append(made if made.startswith("refused") else f"made family {family}")
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as there:

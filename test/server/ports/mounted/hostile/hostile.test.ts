@@ -52,21 +52,34 @@ async function prepare(folder: string, without: readonly string[]) {
     python,
   ];
   const [port, httpPort] = ports;
-  const more = ["--port", `${port}`, "--http-port", `${httpPort}`, "--mount-workers", "1"];
+  const more = ["--port", `${port}`, "--http-port", `${httpPort}`, "--mount-workers", "1", "--sandbox", "off"];
   const env = { ...process.env, TMPDIR: join(folder, "tmp"), PYTHONPATH: `${PACKAGE}::.`, SECRET: "CANARY-5" };
   return () => startServerFrom(folder, env, ".data", ...flags, ...more);
 }
 
-/** Names of processes that stayed, of hosts, and whatever else was started in the folder. */
-function processesOf(folder: string): readonly string[] {
-  return readdirSync("/proc").flatMap((pid) => {
-    try {
-      const name = readFileSync(`/proc/${pid}/comm`, "utf8").trim();
-      const isOurs = readFileSync(`/proc/${pid}/environ`, "utf8").includes(`TMPDIR=${join(folder, "tmp")}`);
-      return isOurs ? [name] : [];
-    } catch {
-      return [];
-    }
+/** Process ids in the groups of a server's hosts, and of all that call themselves as those do that mean to stay. */
+function processesOf(groups: readonly number[]): readonly number[] {
+  return readdirSync("/proc").flatMap((name) => {
+    const stat = statOf(name);
+    return stat !== undefined && (groups.includes(stat.group) || stat.name === "gradus-stays") ? [Number(name)] : [];
+  });
+}
+
+function statOf(pid: string) {
+  try {
+    const [, name = "", parent = "", group = ""] =
+      /\((.*)\) \S (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+    return { name, parent: Number(parent), group: Number(group) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A server's hosts, each of which leads a group. */
+function hostsOf(server: ServerProcess): readonly number[] {
+  return readdirSync("/proc").flatMap((name) => {
+    const stat = statOf(name);
+    return stat?.parent === server.pid && stat.group === Number(name) ? [Number(name)] : [];
   });
 }
 
@@ -137,18 +150,23 @@ describe.each([
   );
 
   test("all processes end with the server, and nothing of its hosts stays in the folder of temporary files", async () => {
-    expect(processesOf(folder.path).length).toBeGreaterThan(2);
+    const hosts = hostsOf(server);
+    expect(processesOf(hosts).length).toBeGreaterThan(2);
     expect(await server.kill("SIGTERM")).toBe(0);
-    await until(() => processesOf(folder.path).length === 0);
+    await until(() => processesOf(hosts).length === 0);
     expect(readdirSync(join(folder.path, "tmp"))).toEqual([]);
   });
 
-  test("they end too when the server is killed, and when the host's first process is", async () => {
+  test("they end too when the host's first process is killed, and when the server is", async () => {
     server = await start();
-    const hosts = processesOf(folder.path);
-    expect(hosts.length).toBeGreaterThan(2);
+    const [first = 0] = hostsOf(server);
+    const begun = processesOf([first]);
+    process.kill(first, "SIGKILL");
+    await until(() => processesOf([first]).every((pid) => !begun.includes(pid)));
+    await until(() => hostsOf(server).length === 1 && processesOf(hostsOf(server)).length > 2);
+    const hosts = hostsOf(server);
     await server.kill("SIGKILL");
-    await until(() => processesOf(folder.path).length === 0);
+    await until(() => processesOf(hosts).length === 0);
     await until(() => readdirSync(join(folder.path, "tmp")).length === 0);
   });
 });

@@ -1,4 +1,4 @@
-"""Files and folders that a host may read: Landlock cannot take a part of a folder back, so parts are named one by one."""
+"""Files and folders that a host may read. Landlock cannot take a part of a folder back: parts are named one by one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Places:
     def _add(self, path: Path) -> None:
         real = path.resolve()
         if path in self._left_out or real in self._left_out or _identity(path) in self._files:
-            return
+            return None
         if not self._is_around(path) and not self._is_around(real):
             return self.readable.append(str(path))
         self.listable.append(str(path))
