@@ -162,7 +162,7 @@ function assemble(values: OptionValues, env: Variables): Config {
     pools: values.pool,
     columns: values.column,
     suiteFiles: values.suiteFile,
-    ...readPorts(values, [resolve(dataDir), ...namedFiles(values)]),
+    ...readPorts(values, [resolve(dataDir), ...namedFiles(values, env)]),
     dataDir,
     keyFile: values.keyFile,
     taskKeys: values.taskKeys,
@@ -177,17 +177,20 @@ function assemble(values: OptionValues, env: Variables): Config {
   });
 }
 
+/** Parameters of a PostgreSQL address. */
+const FILES_OF_DATABASE = ["sslkey", "sslcert", "sslrootcert", "sslcrl", "passfile"];
 /** Placeholders of options that name files or folders of the server's. */
 const NAMES_FILES = /^(?:file|directory|name=file|name=path)$/;
 
-/** Absolute paths of all files and folders that options name, also in the query of a database's address. */
-function namedFiles(values: OptionValues): readonly string[] {
+/** Absolute paths of all files and folders that options or a database's address name, and of a database's passwords. */
+function namedFiles(values: OptionValues, env: Variables): readonly string[] {
   const named = entries.flatMap(([name, { placeholder }]): readonly unknown[] =>
     NAMES_FILES.test(placeholder) ? [values[name]].flat() : [],
   );
-  const inStore = URL.canParse(values.store) ? [...new URL(values.store).searchParams.values()] : [];
+  const ofStore = URL.canParse(values.store) ? new URL(values.store).searchParams : new URLSearchParams();
+  const database = FILES_OF_DATABASE.map((name) => ofStore.get(name));
   const paths = named.map((each) => (typeof each === "object" && each !== null && "path" in each ? each.path : each));
-  return [...paths, ...inStore.filter((text) => text.includes("/"))].flatMap((path) =>
+  return [...paths, ...database, env["PGPASSFILE"]].flatMap((path) =>
     typeof path === "string" ? [resolve(path)] : [],
   );
 }

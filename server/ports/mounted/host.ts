@@ -189,6 +189,8 @@ class RunningHost {
         this.#end(`it cannot be started (${error.message})`);
         resolve();
       });
+      // What it leaves behind may hold its output open, of which the next event waits for the end.
+      child.once("exit", () => this.#killAll());
       child.once("close", (code, signal) => {
         const last = this.#said.trim().split("\n").at(-1) ?? "";
         this.#end(`it ended with ${signal ?? `status ${code}`}${last === "" ? "" : `: ${last}`}`);

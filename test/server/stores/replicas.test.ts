@@ -1,4 +1,6 @@
 /** What every store of replicas must do. */
+import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ReplicaStore } from "../../../server/stores/replica-store.ts";
 import { sqliteReplicas } from "../../../server/stores/sqlite-replicas.ts";
@@ -63,4 +65,24 @@ test.each(stores)("$name: who left, and who was not seen for long, is forgotten"
   expect(await idsAfter(MINUTE_MS)).toEqual(["a", "c"]);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(await idsAfter(10)).toEqual(["c"]);
+});
+
+test("nobody else can read the file of replicas, whoever made it, nor what SQLite puts beside it", async () => {
+  using folder = temporaryFolder();
+  const modes = (): readonly number[] =>
+    readdirSync(folder.path).map((name) => statSync(join(folder.path, name)).mode & 0o077);
+  // As servers of earlier versions made it, with a folder that the operator had made.
+  chmodSync(folder.path, 0o755);
+  for (const name of ["replicas.sqlite", "replicas.sqlite-wal"])
+    writeFileSync(join(folder.path, name), "", { mode: 0o644 });
+  const replicas = sqliteReplicas(folder.path);
+  await replicas.meet("a", "{}", MINUTE_MS);
+  expect(modes().length).toBeGreaterThanOrEqual(3);
+  expect(new Set(modes())).toEqual(new Set([0]));
+  await replicas.close();
+  using fresh = temporaryFolder();
+  const others = sqliteReplicas(fresh.path);
+  await others.meet("a", "{}", MINUTE_MS);
+  for (const name of readdirSync(fresh.path)) expect(statSync(join(fresh.path, name)).mode & 0o077, name).toBe(0);
+  await others.close();
 });

@@ -142,3 +142,29 @@ test("who leaves is waited for no longer: neither what is begun nor what follows
   );
   expect(again).toMatchObject({ kind: "failure", detail: "nobody waits for it" });
 });
+
+test("a host of an older Python package, which hides nothing, is refused in words", async () => {
+  const older = "import gradus.serve._hosting as hosting, gradus.serve.host as host; hosting.WALLS = 0; host.main()";
+  const target = join(folder.path, "echo.py");
+  const options = { python: PYTHON, target, workers: 1, memoryMib: 512, allow: { read: [], net: [] } };
+  const opened = await openLocal({ ...options, program: ["-B", "-c", older], onFault: () => undefined });
+  expect(opened).toMatchObject({
+    kind: "failed",
+    why: expect.stringMatching(/older than this server.*install the one of this release/) as string,
+  });
+});
+
+test("an environment among what the server hides is refused, and one beside it is not", async () => {
+  const target = join(folder.path, "echo.py");
+  const options = { python: PYTHON, target, workers: 1, memoryMib: 512, onFault: () => undefined };
+  const opened = await openLocal({ ...options, allow: { read: [], net: [] }, hidden: [folder.path] });
+  const why = `it lies in ${folder.path}, which is the server's own and hidden: move it elsewhere`;
+  expect(opened).toEqual({ kind: "failed", why });
+  const allow = { read: [join(folder.path, "tokens.yaml")], net: [] };
+  expect(await openLocal({ ...options, allow, hidden: allow.read })).toMatchObject({
+    kind: "failed",
+    why: expect.stringMatching(
+      /^--allow read=.*tokens\.yaml lies in .*tokens\.yaml, which is the server's own/,
+    ) as string,
+  });
+});

@@ -1,6 +1,9 @@
 /** What may be mounted, by the options of `gradus serve`. */
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { describeConfig, readConfig } from "../../../../server/runtime/config.ts";
+import { temporaryFolder } from "../../../support/server-process.ts";
 
 const read = (flags: Readonly<Record<string, readonly string[]>>) => readConfig(flags, { HOME: "/home/somebody" });
 
@@ -40,4 +43,50 @@ describe("what cannot be meant is refused in words", () => {
   ])("%j", (flags, words) => {
     expect(read(flags)).toMatchObject({ kind: "invalid", message: expect.stringMatching(words) as string });
   });
+});
+
+test("files and folders that options name are hidden from what is mounted, and environments themselves are not", () => {
+  using folder = temporaryFolder();
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder.path, name), text);
+    return join(folder.path, name);
+  };
+  const token = file("token", "a-token-of-somebody");
+  const flags = {
+    tokensFile: "tokens.yaml",
+    keyFile: "keys/task-keys",
+    dataDir: "data",
+    tokenFile: token,
+    pool: ["math=rows.jsonl"],
+    suiteFile: ["suite.yaml"],
+    environmentFile: ["mine.ts"],
+    policies: ["policies.ts"],
+    mount: ["far=grpcs://gym.example:1"],
+    mountTokenFile: [`far=${token}`],
+    mountCa: [`far=${file("ca.pem", "a certificate")}`],
+    store: "postgres://user@db/gradus?sslmode=verify-full&sslkey=client.key&sslrootcert=/etc/db/ca.pem",
+    python: ["/envs/mine.py"],
+    allow: ["read=/data"],
+  };
+  const result = readConfig(flags, { HOME: "/home/somebody", PGPASSFILE: "pgpass" });
+  if (result.kind === "invalid") throw new Error(result.message);
+  const names = ["tokens.yaml", "keys/task-keys", "data", "rows.jsonl", "suite.yaml", "mine.ts", "policies.ts"];
+  expect(new Set(result.config.mounted.hidden)).toEqual(
+    new Set(
+      [...names, "client.key", "pgpass", "/etc/db/ca.pem", token, join(folder.path, "ca.pem")].map((path) =>
+        resolve(path),
+      ),
+    ),
+  );
+});
+
+test("that a host opens the whole network is said at each start, with its name", () => {
+  const warningsWith = (allow: readonly string[]) => {
+    const result = read({ allow });
+    return result.kind === "ok" ? result.config.warnings : [];
+  };
+  expect(warningsWith(["read=/data"])).toEqual([]);
+  expect(warningsWith(["net=hub.example,net=other.example"])).toEqual([
+    expect.stringMatching(/^--allow net=hub\.example,net=other\.example opens the whole network/),
+  ]);
 });

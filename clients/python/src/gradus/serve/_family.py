@@ -73,24 +73,51 @@ def run(host: Host, without: Collection[str]) -> NoReturn:
     os.dup2(2, 1)
     pid = os.fork()
     if pid == 0:
-        status = 1
-        try:
-            ours.close()
-            os.close(forwarding)
-            null = os.open(os.devnull, os.O_RDONLY)
-            os.dup2(null, 0)
-            os.close(null)
-            host(receiving, frames, Family(theirs), namespaces, without)
-            status = 0
-        except BaseException as error:
-            print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        finally:
-            os._exit(status)
+        ours.close()
+        os.close(forwarding)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        child = _fork_under_reaper()
+        if child == 0:
+            _run_and_end(lambda: host(receiving, frames, Family(theirs), namespaces, without))
+        for descriptor in (receiving, frames, theirs.detach()):
+            os.close(descriptor)
+        _reap(child)
     theirs.close()
     for descriptor in (receiving, frames):
         os.close(descriptor)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     _First(pid, ours, forwarding).serve()
+
+
+def _fork_under_reaper() -> int:
+    """Forks as the parent of all that loses its own: the kernel hands it those that forked twice."""
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
+    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    return os.fork()
+
+
+def _run_and_end(work: Callable[[], None]) -> NoReturn:
+    status = 1
+    try:
+        work()
+        status = 0
+    except BaseException as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+    finally:
+        os._exit(status)
+
+
+def _reap(child: int) -> NoReturn:
+    """Clears away what has ended, until this child has. Then the first process ends all others, or this one for it."""
+    signal.signal(signal.SIGTERM, lambda *_: end_all())
+    while True:
+        pid, status = os.wait()
+        if pid == child:
+            ended = os.waitstatus_to_exitcode(status)
+            if ended < 0:
+                print(f"gradus: the host's process ended: signal {-ended}", file=sys.stderr, flush=True)
+            os._exit(0)
 
 
 class _First:
@@ -105,6 +132,7 @@ class _First:
         self._doomed: set[int] = set()
 
     def serve(self) -> NoReturn:
+        # It ends when the process that runs what is mounted has ended.
         process = os.pidfd_open(self._pid)
         poll = select.poll()
         for descriptor in (0, self._control.fileno(), process):
@@ -114,7 +142,7 @@ class _First:
             if 0 in ready:
                 self._heed_server()
             if process in ready:
-                self._mourn()
+                end_all()
             if self._control.fileno() in ready and not self._heed_family():
                 poll.unregister(self._control.fileno())
 
@@ -188,12 +216,6 @@ class _First:
             # Its id may be another's by now, who is no business of this host.
             if os.getpgid(pid) == os.getpgrp():
                 os.kill(pid, signal.SIGKILL)
-
-    def _mourn(self) -> NoReturn:
-        status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
-        if status < 0:
-            print(f"gradus: the host's process ended: signal {-status}", file=sys.stderr, flush=True)
-        end_all()
 
 
 def end_all() -> NoReturn:

@@ -18,7 +18,8 @@ from gradus.serve._frames import read_frame, to_bytes, write_all
 from gradus.serve._held import Held
 from gradus.serve._served import in_words
 from gradus.serve._worker import UNSTARTED_STATUS, Terms, run_worker
-from gradus.serve.walls import Asked, Namespaces, RefusedError, Walls
+from gradus.serve.walls import Asked, Namespaces, Walls
+from gradus.serve.walls.places import RefusedError
 from gradus.v1 import provider_pb2 as pb
 
 MEMORY_MIB = 1024
