@@ -29,6 +29,22 @@ const reExports = [
   },
 ];
 
+const terminal = "Write by server/runtime/terminal.ts, which leaves out what a terminal obeys in foreign text.";
+const streams = [
+  { selector: "MemberExpression[object.name='console']", message: terminal },
+  {
+    selector:
+      "MemberExpression[object.object.name='process'][object.property.name=/^std(out|err)$/][property.name='write']",
+    message: terminal,
+  },
+  {
+    selector: ":not(MemberExpression) > MemberExpression[object.name='process'][property.name=/^std(out|err)$/]",
+    message: terminal,
+  },
+  { selector: "Property[key.name=/^std(out|err)$/][parent.parent.init.name='process']", message: terminal },
+  { selector: "CallExpression[callee.name='writeSync'][arguments.0.raw=/^[12]$/]", message: terminal },
+];
+
 export default tseslint.config(
   {
     ignores: [
@@ -96,6 +112,10 @@ export default tseslint.config(
   {
     files: ["server/**/*.ts", "cli/**/*.ts"],
     ignores: ["server/curriculum/**"],
+    rules: { "no-restricted-syntax": ["error", enumLike, spreadLiteral, ...reExports, ...streams] },
+  },
+  {
+    files: ["server/runtime/terminal.ts"],
     rules: { "no-restricted-syntax": ["error", enumLike, spreadLiteral, ...reExports] },
   },
   {

@@ -1,6 +1,7 @@
 /** Progress on standard error: a bar where that is a terminal, and a line now and then where it is a file or a pipe. */
 import { Presets, SingleBar } from "cli-progress";
 import { longestSilence, type Silence } from "../server/runtime/outstanding.ts";
+import { drawnOn, say, shown } from "../server/runtime/terminal.ts";
 import { isQuiet } from "./notes.ts";
 
 /** What a format names beside the count. */
@@ -37,8 +38,13 @@ export function createBar(options: BarOptions): Bar {
 
 function onTerminal({ done, total, format, payload = {} }: BarOptions): Bar {
   const pace = createPace(total - done);
-  const shown = format.replace("{left}", "{eta_formatted}");
-  const bar = new SingleBar({ format: shown, stream: process.stderr, formatTime: pace.left }, Presets.shades_classic);
+  const words = format.replace("{left}", "{eta_formatted}");
+  const fit = (values: Payload): Payload =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shown(String(value))]));
+  const bar = new SingleBar(
+    { format: shown(words), stream: drawnOn.bars, formatTime: pace.left },
+    Presets.shades_classic,
+  );
   const end = (signal: NodeJS.Signals): void => {
     stop();
     process.kill(process.pid, signal);
@@ -49,10 +55,10 @@ function onTerminal({ done, total, format, payload = {} }: BarOptions): Bar {
     for (const signal of endings) process.off(signal, end);
   };
   for (const signal of endings) process.on(signal, end);
-  bar.start(total, done, payload);
+  bar.start(total, done, fit(payload));
   const update = (more: number, now?: Payload): void => {
     pace.step(more);
-    bar.increment(more, now);
+    bar.increment(more, now && fit(now));
   };
   return { visible: true, update, stop };
 }
@@ -60,22 +66,22 @@ function onTerminal({ done, total, format, payload = {} }: BarOptions): Bar {
 /** The same words, without the bar. */
 function inLines({ done, total, format, payload = {} }: BarOptions): Bar {
   const pace = createPace(total - done);
-  let [value, shown, afterMs] = [done, payload, LINE_AFTER_MS];
+  let [value, latest, afterMs] = [done, payload, LINE_AFTER_MS];
   const line = (): string => {
     const percentage = total === 0 ? 100 : Math.floor((100 * value) / total);
-    const known = new Map(Object.entries({ ...shown, value, total, percentage, left: pace.left() }));
+    const known = new Map(Object.entries({ ...latest, value, total, percentage, left: pace.left() }));
     return format.replace("{bar} ", "").replaceAll(/\{(\w+)\}/g, (_, name: string) => `${known.get(name) ?? ""}`);
   };
-  const say = (): void => {
-    console.error(line());
+  const tell = (): void => {
+    say(line());
     afterMs = Math.min(2 * afterMs, LINE_AFTER_MAX_MS);
-    timer = setTimeout(say, afterMs).unref();
+    timer = setTimeout(tell, afterMs).unref();
   };
-  let timer = setTimeout(say, afterMs).unref();
-  const update = (more: number, now: Payload = shown): void => {
+  let timer = setTimeout(tell, afterMs).unref();
+  const update = (more: number, now: Payload = latest): void => {
     value += more;
     pace.step(more);
-    shown = now;
+    latest = now;
   };
   return { visible: false, update, stop: () => clearTimeout(timer) };
 }

@@ -6,6 +6,7 @@
 import { get as getPlain } from "node:http";
 import { get as getSecure } from "node:https";
 import { connect } from "node:net";
+import { say } from "../server/runtime/terminal.ts";
 
 const TIMEOUT_MS = 2000;
 // As the server takes them: a variable without a value is none.
@@ -16,7 +17,7 @@ const secure = Boolean(process.env["GRADUS_TLS_CERT"]);
 const mutual = Boolean(process.env["GRADUS_TLS_CLIENT_CA"]);
 
 const finish = (problem?: string): void => {
-  if (problem !== undefined) console.error(`not healthy: ${problem}`);
+  if (problem !== undefined) say(`not healthy: ${problem}`);
   process.exit(problem === undefined ? 0 : 1);
 };
 

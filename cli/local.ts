@@ -19,6 +19,7 @@ import { fileHolds, memoryHolds } from "../server/stores/holds.ts";
 import { loadEnvironments } from "../server/making/environments.ts";
 import { loadPolicies } from "../server/making/policies.ts";
 import { runSlice } from "../server/making/jobs.ts";
+import { say } from "../server/runtime/terminal.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../server/tasks/keyring.ts";
 import { loadPools, type PoolsResult } from "../server/pools/pools.ts";
 import { limitsOf, type OpenedPorts, openPorts } from "../server/ports/ports.ts";
@@ -62,8 +63,7 @@ async function threads({
 }
 
 /** A failure of ours, which an outcome names only as "internal". */
-const tell = (error: unknown): void =>
-  console.error(`gradus: ${error instanceof Error ? error.message : String(error)}`);
+const tell = (error: unknown): void => say(`gradus: ${error instanceof Error ? error.message : String(error)}`);
 
 const silent = pino({ level: "silent" });
 const neverAborted = new AbortController().signal;
@@ -101,12 +101,12 @@ async function mountsOf({ mounted }: Config, registry: Registry) {
   if (mounted.mounts.length === 0) return { mounts: { close: async () => undefined }, registry };
   const { openMounts, withMounts } = await import("../server/ports/mounted/open.ts");
   const bars = mountBars();
-  const onRefused = ({ name, reason }: Refused): void => console.error(`gradus: ${name} is not served: ${reason}`);
+  const onRefused = ({ name, reason }: Refused): void => say(`gradus: ${name} is not served: ${reason}`);
   const opened = await openMounts(mounted, {
     onProgress: bars.onProgress,
     onMount: ({ refused }) => refused.forEach(onRefused),
     onRefused,
-    onFault: (mount, why) => console.error(`gradus: ${mount} failed: ${why}`),
+    onFault: (mount, why) => say(`gradus: ${mount} failed: ${why}`),
   }).finally(bars.stop);
   if (opened.kind === "invalid") throw fileProblem(opened.message, "failure");
   const { mounts } = opened;
@@ -167,7 +167,7 @@ async function storesOf({ dataDir: directory }: Config, needs: Needs): Promise<S
   const here = { store, sampleStore: memorySampleStore(), clock: systemClock };
   if (needs !== "evaluations") return { ...here, evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
   const { sqliteEvaluationStore } = await import("../server/stores/sqlite.ts");
-  const evaluationStore = await sqliteEvaluationStore({ directory, onLoss: (loss) => console.error(loss) });
+  const evaluationStore = await sqliteEvaluationStore({ directory, onLoss: (loss) => say(loss) });
   return { ...here, evaluationStore, holds: fileHolds(directory) };
 }
 

@@ -1,5 +1,6 @@
 /** The command line. Run it by `gradus` beside it, which picks the Node. */
 import { readFileSync } from "node:fs";
+import { say } from "../server/runtime/terminal.ts";
 import { run } from "./program.ts";
 
 /** The npx that this was started by, through a shell or without one; undefined: none, or there is no /proc to tell. */
@@ -33,7 +34,7 @@ function endWithNpx(): void {
 // A reader such as head may leave before all is written; a disk may be full.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
-  console.error(`gradus: standard output cannot be written: ${error.message}`);
+  say(`gradus: standard output cannot be written: ${error.message}`);
   process.exit(1);
 });
 

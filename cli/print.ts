@@ -1,48 +1,69 @@
 /** What commands print. */
 import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
-import Table from "cli-table3";
-import { inColour } from "./notes.ts";
+import { escapedJson } from "../envs/lib/words.ts";
+import { inColour, write } from "../server/runtime/terminal.ts";
 
 /** A message as the HTTP port would give it, with unset numbers and lists written out. */
 export function jsonOf<D extends DescMessage>(schema: D, message: MessageShape<D>): JsonValue {
   return toJson(schema, message, { alwaysEmitImplicit: true });
 }
 
+/** A value in JSON, for a terminal too. */
+export function jsonText(value: unknown, indent?: number): string {
+  return escapedJson(JSON.stringify(value, undefined, indent));
+}
+
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value, undefined, 2));
+  print(jsonText(value, 2));
 }
 
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  void write(`${text}\n`);
 }
 
 /** Prints one of many pieces: waits until it is taken, so that no more is made than is read. */
 export function printed(text: string): Promise<void> {
-  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
+  return write(text);
 }
 
-/** Columns without lines; wide cells are wrapped to the terminal. */
-const noLines = Object.fromEntries(
-  ["top", "bottom", "left", "right"].flatMap((side) =>
-    ["", "-mid", "-left", "-right"].map((part) => [side + part, ""] as const),
-  ),
-);
-const borders = { ...noLines, mid: "", "left-mid": "", "mid-mid": "", "right-mid": "", middle: "  " };
+const GAP = "  ";
+const LAST_MIN = 20;
+
+/** Lines of at most so many characters, cut at blanks; a longer word stands on a line of its own. */
+function wrapped(text: string, width: number): readonly string[] {
+  return text.split("\n").flatMap((line) => {
+    const lines: string[] = [];
+    for (const word of line.split(" ")) {
+      const last = lines.at(-1);
+      if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+      else lines.push(word);
+    }
+    return lines;
+  });
+}
 
 /** A table, the last column wrapped where the terminal is too narrow. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
-  const last = Math.max(20, Math.min(widths.at(-1) ?? 0, (process.stdout.columns || 120) - before));
-  const drawn = new Table({
-    head: head.map((name) => inColour("bold", name, process.stdout)),
-    chars: borders,
-    colWidths: [...widths.slice(0, -1), last],
-    wordWrap: true,
-    style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
+  const cells = [head, ...rows].map((row) => row.map((cell) => cell.split("\n")));
+  const widths = head.map((_, column) =>
+    cells.reduce((most, row) => Math.max(most, ...(row[column] ?? []).map(({ length }) => length)), 0),
+  );
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
+  const last = Math.max(LAST_MIN, (process.stdout.columns || 120) - before);
+  const lines = cells.flatMap((row, i) => {
+    const columns = row.map((cell, column) => (column === head.length - 1 ? wrapped(cell.join("\n"), last) : cell));
+    const height = Math.max(...columns.map(({ length }) => length));
+    const padded = Array.from({ length: height }, (_, at) =>
+      columns
+        .map((cell, column) => (cell[at] ?? "").padEnd(widths[column] ?? 0))
+        .join(GAP)
+        .trimEnd(),
+    );
+    return i > 0
+      ? padded
+      : padded.map((line) => line.replaceAll(/\S+(?: \S+)*/g, (name) => inColour("bold", name, "stdout")));
   });
-  for (const row of rows) drawn.push([...row]);
-  return drawn.toString().replaceAll(/ +$/gm, "");
+  return lines.join("\n");
 }
 
 /** Names and values in two columns; values that are undefined are left out. */

@@ -2,7 +2,8 @@
 import { Command, CommanderError, Help } from "commander";
 import { styleText } from "node:util";
 import { version } from "../server/runtime/version.ts";
-import { beQuiet, inColour } from "./notes.ts";
+import { inColour, say, shown } from "../server/runtime/terminal.ts";
+import { beQuiet } from "./notes.ts";
 import { describe, exitCode, EXIT_CODES_HELP } from "./problem.ts";
 
 /** A command: what it is for, and what adds its options and its work. */
@@ -134,7 +135,7 @@ export async function createProgram(isAsked: (name: string) => boolean = () => t
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
-      outputError: (text, write) => write(text.replace(/^error: /, `${inColour("red", "gradus:")} `)),
+      outputError: (text, write) => write(shown(text.replace(/^error: /, `${inColour("red", "gradus:")} `))),
     })
     // Commander leaves colours out where nothing shows them, or NO_COLOR is set.
     .configureHelp({
@@ -194,7 +195,7 @@ function report(error: unknown): number {
   // Commander has said it.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCode("usage");
   const { message, kind } = describe(error);
-  console.error(`${inColour("red", "gradus:")} ${message}`);
+  say(`${inColour("red", "gradus:")} ${message}`);
   return exitCode(kind);
 }
 

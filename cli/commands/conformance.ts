@@ -13,7 +13,7 @@ import {
   DEFAULT_SERVER,
   remoteOf,
 } from "../connection.ts";
-import { inColour } from "../notes.ts";
+import { inColour } from "../../server/runtime/terminal.ts";
 import { print, printJson } from "../print.ts";
 import { CliProblem, problemOf } from "../problem.ts";
 
@@ -63,7 +63,7 @@ const WORDS = { pass: ["green", "pass"], fail: ["red", "FAIL"], skip: ["yellow",
 
 function lineOf({ says, finding }: Tried): string {
   const [colour, word] = WORDS[finding.kind];
-  const line = `  ${inColour(colour, word, process.stdout)}  ${says}`;
+  const line = `  ${inColour(colour, word, "stdout")}  ${says}`;
   return finding.kind === "pass" ? line : `${line}\n        ${finding.reason}`;
 }
 

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { addServeOptions, readConfig } from "../../server/runtime/config.ts";
 import { addReachOptions, type ConnectionFlags, withClient } from "../connection.ts";
 import type { Check, State } from "../doctor-check.ts";
-import { inColour } from "../notes.ts";
+import { inColour } from "../../server/runtime/terminal.ts";
 import { print, printJson } from "../print.ts";
 import { CliProblem, describe } from "../problem.ts";
 
@@ -57,6 +57,6 @@ async function reached(flags: Flags, server: string): Promise<readonly Check[]> 
 const styles = { ok: "green", warning: "yellow", missing: "red" } as const satisfies Record<State, string>;
 
 function shown({ name, state, found, remedy }: Check): string {
-  const line = `${inColour(styles[state], state.padEnd(7), process.stdout)}  ${name}: ${found}`;
+  const line = `${inColour(styles[state], state.padEnd(7), "stdout")}  ${name}: ${found}`;
   return remedy === undefined ? line : `${line}\n         ${remedy}`;
 }

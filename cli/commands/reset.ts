@@ -7,7 +7,7 @@ import { seedOf } from "../../clients/ts/src/choices.ts";
 import { addConnectionOptions, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import { createBar } from "../bar.ts";
-import { fields, jsonOf, print, printJson, printed, word } from "../print.ts";
+import { fields, jsonOf, jsonText, print, printed, printJson, word } from "../print.ts";
 import { addTaskOptions, taskChoiceOf, wholeNumber } from "../task-options.ts";
 import type { TaskFlags } from "../task-options.ts";
 
@@ -78,9 +78,8 @@ async function printMany(
 
 /** As JSON.stringify would write them in a list. */
 function listItems(tasks: readonly Task[]): string {
-  const list = JSON.stringify(
+  const list = jsonText(
     tasks.map((task) => jsonOf(TaskSchema, task)),
-    undefined,
     2,
   );
   return list.slice(1, -2);

@@ -1,4 +1,5 @@
 /** gradus step: the worth of a completion. */
+import { say } from "../../server/runtime/terminal.ts";
 import { type Command, Option } from "commander";
 import { type Outcome, OutcomeSchema, type ScoredOutcome } from "../../clients/ts/src/public.ts";
 import { completionIn } from "../files.ts";
@@ -36,7 +37,7 @@ export function addStep(program: Command): void {
       if (flags.json) printJson(jsonOf(OutcomeSchema, outcome.message));
       else print(shown(outcome));
       if (outcome.kind !== "scored" && outcome.reason === "invalid_task_id" && flags.server === undefined)
-        console.error(`gradus: ${OTHER_KEYS}`);
+        say(`gradus: ${OTHER_KEYS}`);
       if (outcome.kind !== "scored") process.exitCode = 1;
     });
 }

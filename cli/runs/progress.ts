@@ -1,4 +1,5 @@
 /** How far a run is that is driven, on standard error, and which samples have no reward. */
+import { say } from "../../server/runtime/terminal.ts";
 import type { GroupOutcome } from "../../clients/ts/src/public.ts";
 import { reasonWords } from "../../envs/facts.ts";
 import { createBar } from "../bar.ts";
@@ -42,9 +43,9 @@ export function createDriveProgress(total: number): DriveProgress {
     stop() {
       bar.stop();
       for (const [reason, { count, detail }] of reasons)
-        console.error(`gradus: ${count} of ${samples} samples have no reward: ${reason}: ${detail}`);
+        say(`gradus: ${count} of ${samples} samples have no reward: ${reason}: ${detail}`);
       if (samples > 0 && without() === samples)
-        console.error("gradus: no sample has a reward: the chart shows what is drawn when nothing is learnt");
+        say("gradus: no sample has a reward: the chart shows what is drawn when nothing is learnt");
     },
   };
 }

@@ -3,6 +3,7 @@
  * breaks nothing that came before. By terminal sequences that every emulator of the last thirty years knows; where one
  * does not know the last pair, which holds a frame back until it is whole, it passes it over.
  */
+import { shown } from "../../server/runtime/terminal.ts";
 
 /** What of process.stdout it needs. */
 export interface ScreenOut {
@@ -33,7 +34,7 @@ export function openScreen(out: ScreenOut): Screen {
   const show = (): void => {
     if (!open || last === undefined) return;
     const { columns, rows } = out;
-    const lines = fitting(last(columns), rows).map((line) => line.slice(0, columns) + CLEAR_LINE);
+    const lines = fitting(last(columns), rows).map((line) => shown(line).slice(0, columns) + CLEAR_LINE);
     out.write(`${BEGIN}${HOME}${lines.join("\r\n")}${CLEAR_BELOW}${END}`);
   };
   const close = (): void => {

@@ -3,6 +3,7 @@ import { type Logger, type LoggerOptions, pino } from "pino";
 import pretty from "pino-pretty";
 import sonicBoom from "sonic-boom";
 import type { Config } from "./config.ts";
+import { escapedInJson } from "../../envs/lib/words.ts";
 import { secretCutter } from "./secrets.ts";
 
 export interface Log {
@@ -25,12 +26,13 @@ export function openLog(config: LogConfig, descriptor = 1): Log {
   const terminal = descriptor === 1 && process.stdout.isTTY;
   const format = config.logFormat === "auto" ? (terminal ? "pretty" : "json") : config.logFormat;
   const { token, judge, teacher } = config;
+  const cut = secretCutter([token, judge?.key, teacher?.key]);
   const options = {
     level: config.logLevel,
     // Of several processes of a server, which one it is.
     base: (config.processes ?? 1) === 1 ? null : { pid: process.pid },
-    // No line holds a secret, whoever wrote it.
-    hooks: { streamWrite: secretCutter([token, judge?.key, teacher?.key]) },
+    // Whoever wrote a line's texts, it holds no secret, and nothing that a terminal obeys.
+    hooks: { streamWrite: (line: string) => escapedInJson(cut(line)) },
   };
   return format === "pretty" ? prettyLog(options, descriptor) : jsonLog(options, descriptor);
 }

@@ -9,6 +9,7 @@ import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import { configOptions, variableOf } from "./options.ts";
 import { askFigures, createProcessesFigures, type ProcessesFigures, sayFigures } from "./processes-figures.ts";
+import { say } from "./terminal.ts";
 
 /** Between the deaths of a process and its next start, so that one that cannot live takes no processor from the others. */
 const RESTART_MS = 1_000;
@@ -54,7 +55,7 @@ export async function superviseProcesses(config: Config, told: Promise<void>): P
         process.exitCode = code;
         return stop();
       }
-      console.error(`gradus: process ${worker.process.pid} ended with ${signal ?? code}, and is started again`);
+      say(`gradus: process ${worker.process.pid} ended with ${signal ?? code}, and is started again`);
       await new Promise((resolve) => setTimeout(resolve, RESTART_MS));
     }
   };

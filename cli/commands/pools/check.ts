@@ -10,7 +10,7 @@ import { columnRemedy, type ExampleView, type PoolReportView } from "../../../se
 import { addColumnOption, addRegistryOptions, configOf, type RegistryFlags } from "../../connection.ts";
 import { poolBars } from "../../pool-bars.ts";
 import type { CheckedRow } from "../../pools/check.ts";
-import { fields, print, printed, printJson, table } from "../../print.ts";
+import { fields, jsonText, print, printed, printJson, table } from "../../print.ts";
 import { CliProblem, fileProblem } from "../../problem.ts";
 
 interface Flags extends RegistryFlags {
@@ -104,7 +104,7 @@ async function printRows(file: PoolFile, read: PoolReport, openPorts: OpenPorts,
     import("../../../server/pools/work.ts"),
   ]);
   for await (const row of checkedRows(await planOf(file.path, undefined), read, file, openPorts))
-    await printed(`${json ? JSON.stringify(row) : lineOf(row)}\n`);
+    await printed(`${json ? jsonText(row) : lineOf(row)}\n`);
 }
 
 function lineOf(row: CheckedRow): string {

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { type KeptSample, RunSampleSchema, type SampleFilterChoice } from "../../../clients/ts/src/public.ts";
 import { escaped } from "../../../envs/lib/words.ts";
 import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
-import { jsonOf, number, print, printed, printJson } from "../../print.ts";
+import { jsonOf, jsonText, number, print, printed, printJson } from "../../print.ts";
 import { anyNumber, wholeNumber } from "../../task-options.ts";
 
 interface Flags extends ConnectionFlags {
@@ -60,7 +60,7 @@ async function samples(id: string, flags: Flags): Promise<void> {
   await withServer(flags, async (client) => {
     let shown = 0;
     for await (const sample of client.run(id).samples({ ...filter, pageSize: Math.min(limit, 100) })) {
-      await printed(json ? `${JSON.stringify(jsonOf(RunSampleSchema, sample.message))}\n` : `${wordsOf(sample)}\n\n`);
+      await printed(json ? `${jsonText(jsonOf(RunSampleSchema, sample.message))}\n` : `${wordsOf(sample)}\n\n`);
       if (++shown === limit) return;
     }
     if (shown === 0 && !json) print("no completions: a server keeps them with --keep-samples");

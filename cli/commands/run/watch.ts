@@ -8,6 +8,7 @@ import { print, terminalWidth } from "../../print.ts";
 import { follow, type Seen } from "../../runs/follow.ts";
 import { plainLine, stateLines } from "../../runs/lines.ts";
 import { openScreen } from "../../runs/screen.ts";
+import { drawnOn } from "../../../server/runtime/terminal.ts";
 
 interface Flags extends ConnectionFlags {
   readonly json?: boolean;
@@ -111,7 +112,7 @@ function plainView(config: RunConfig | undefined, once: boolean): View {
 }
 
 function drawnView(config: RunConfig | undefined): View {
-  const screen = openScreen(process.stdout);
+  const screen = openScreen(drawnOn.screen);
   let state: RunState | undefined;
   let trouble = "";
   let timer: NodeJS.Timeout | undefined;
