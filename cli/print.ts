@@ -31,6 +31,7 @@ const LAST_MIN = 20;
 
 /** Lines of at most so many characters, cut at blanks; a longer word stands on a line of its own. */
 function wrapped(text: string, width: number): readonly string[] {
+  if (text.length <= width && !text.includes("\n")) return [text];
   return text.split("\n").flatMap((line) => {
     const lines: string[] = [];
     for (const word of line.split(" ")) {

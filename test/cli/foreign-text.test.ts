@@ -43,7 +43,7 @@ describe("nothing that a terminal obeys reaches it", () => {
 
   test("of what Python says of a file that cannot be mounted", async () => {
     writeFileSync(join(folder.path, "evil.py"), `raise RuntimeError(${escapesOf(`it broke ${BAD.slice(0, -2)}`)})\n`);
-    const { code, out, err } = await gradus(here, "envs", "--python", PYTHON, "evil.py");
+    const { code, out, err } = await gradus(here, "envs", "--python", PYTHON, "--python", "evil.py");
     expect([code, err]).toEqual([1, expect.stringContaining("it broke")]);
     expect(withoutLines(out + err)).not.toMatch(OBEYED);
   });
