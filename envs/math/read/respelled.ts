@@ -3,12 +3,12 @@ import { narrow } from "../../lib/text.ts";
 import { UNITS } from "./unit-names.ts";
 
 const r = String.raw;
-const SPACE = r`(?:[\s~]|\\[,;:! ]){0,3}`;
+const SPACE = r`(?:[\s~]|\\[,;:! ]){0,5}`;
 const WORDS = r`\\(?:text|textrm|mathrm|operatorname)\s?\{[~\s]?[A-Za-z][A-Za-z~\s]{0,30}\}`;
-const UNIT = r`((?:${WORDS}|[A-Za-z]{1,12})(?:\s?\^\s?\{?\s?\d\s?\}?)?)`;
+const UNIT = r`(?:${WORDS}|[A-Za-z]{1,12})(?:\s?\^\s?\{?\s?\d\s?\}?)?`;
 /** 72 \frac{km}{h} and \frac{72 km}{1 h} */
 const FRACTION = new RegExp(
-  r`\\[dt]?frac\s?\{\s?([\d.,]{0,20})${SPACE}${UNIT}\s?\}\s?\{(?:\s?1(?!\d))?${SPACE}${UNIT}\s?\}`,
+  r`\\[dt]?frac\s?\{\s?([\d.,]{0,20})${SPACE}(${UNIT}(?:${SPACE}(?:·|\\cdot(?![a-z]))${SPACE}${UNIT}){0,2})\s?\}\s?\{(?:\s?1(?!\d))?${SPACE}(${UNIT})\s?\}`,
   "g",
 );
 
@@ -39,20 +39,22 @@ const PRIME = r`(?:['′’]|\^\s?\{?\s?\\prime\s?\}?)`;
 const PRIMES = r`(?:["″”]|['′’]{2}|\^\s?\{?\s?\\prime\s?\\prime\s?\}?)`;
 /** 5'3", where the feet are no minutes of an angle. */
 const FEET = new RegExp(
-  r`(?<![\d.]|(?:°|\\circ)\s?\}?\s?)(\d{1,4})\s?${PRIME}\s?(\d{1,2}(?:\.\d{1,4})?)\s?${PRIMES}`,
+  r`(?<![\d.]|(?:°|\\circ)\s?\}?\s?)(\d{1,4})\s?${PRIME}${SPACE}(\d{1,2}(?:\.\d{1,4})?)\s?${PRIMES}`,
   "g",
 );
 
 /** Units of two letters that are no product behind a number. */
-const TWO = new RegExp(
-  r`(?<=\d(?:[\s~]|\\[,; ]){0,3}(?:\\mathrm\s?\{~?)?)(?:(?<!\d)(mi|Pa)(?![A-Za-z])|(mi)(?=\s?\/))`,
-  "g",
-);
+const TWO = new RegExp(r`(?<=\d${SPACE}(?:\\mathrm\s?\{~?)?)(?:(?<!\d)(mi|Pa)(?![A-Za-z])|(mi)(?=\s?\/))`, "g");
 /** The g of "1.2 g/cm^3", which is no variable beside another unit. */
 const LETTER = new RegExp(
-  r`(?<=\d${SPACE})([gmsJNW])(?=\s?(?:[/*·]|\\cdot)?\s?(?:cm|mm|dm|km|mg|kg|mL|ml|mol|min)(?![A-Za-z]))`,
+  r`(?<=\d${SPACE}(?:\\mathrm\s?\{~?)?)([gmsJNWL])(?=${SPACE}(?:[/*·]|\\cdot)?${SPACE}(?:cm|mm|dm|km|mg|kg|mL|ml|mol|min)(?![A-Za-z]))`,
   "g",
 );
+
+/** The min of "41 L min^{-1}" is no smallest value. */
+const MINUTE = /(?<=\d.{0,20})(?<![A-Za-z\\{])min(?=\s?\^\s?\{?\s?-\s?\d)/g;
+/** The dot of "\text{kg·m/s}", which joins units. */
+const DOT = /(?<=\\(?:text|mathrm)\s?\{[^{}]{0,20}[A-Za-z])·(?=[A-Za-z])/g;
 
 /** "256 (base 7)" and "256 \text{ in base 7}", alone. */
 const BASE =
@@ -91,6 +93,8 @@ export function respelled(text: string): string {
     .replace(CODE, (_, one?: string, other?: string) => CODES[one ?? other ?? ""] ?? "")
     .replace(AMERICAN, "")
     .replace(FEET, "$1 ft $2 in")
+    .replace(DOT, " ")
     .replace(TWO, "\\text{$1$2}")
-    .replace(LETTER, "\\text{$1}");
+    .replace(LETTER, "\\text{$1}")
+    .replace(MINUTE, "\\text{min}");
 }

@@ -41,6 +41,7 @@ const ROWS: readonly Row[] = [
   ["pt pint pints", "cup", 2n],
   ["qt quart quarts", "cup", 4n],
   ["gal gallon gallons", "cup", 16n],
+  ["mol mole moles", "mole", 1n],
   ["Hz hertz", "time^-1", 1n],
   ["N newton newtons", "length mass time^-2", 10n ** 6n],
   ["Pa pascal pascals", "length^-1 mass time^-2", 1n],
@@ -79,7 +80,7 @@ const IN_ONE: Readonly<Record<string, string>> = {
 const IS_SIGN = /^(?:..?|.[A-Z].|..[A-Z])$/;
 /** Signs that stand for nothing else in any case. */
 const IN_ANY_CASE: ReadonlySet<string> = new Set(
-  "cm dm km kg ft in yd hr hrs sec min usd eur gbp rmb deg rad pct".split(" "),
+  "cm dm km kg ft in yd hr hrs sec min usd eur gbp rmb cny inr deg rad pct".split(" "),
 );
 
 /** A unit by any of its names, or a word as it stands, without its plural. */

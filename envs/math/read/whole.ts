@@ -14,7 +14,7 @@ function bare(text: string): string {
 // Times of day: 4:30 p.m., 16:30, noon.
 
 const MARKED =
-  /^\s*(\d{1,2})(?::([0-5]\d))?[\s~\\]*(?:\\(?:text|mathrm|textrm|mbox)\s*\{)?[\s~\\]*([ap])\.?\s?m\.?\s*\}?\s*$/i;
+  /^\s*(\d{1,2})(?::([0-5]\d))?[\s~\\,;:!]*(?:\\(?:text|mathrm|textrm|mbox)\s*\{)?[\s~\\]*([ap])\.?\s?m\.?\s*\}?\s*$/i;
 const UNMARKED = /^\s*(\d{1,2}):([0-5]\d)(?::([0-5]\d))?\s*$/;
 const WORDS = /^\s*(?:12(?::00)?\s+)?(?:\\text\s*\{\s*)?(noon|midnight)\s*\}?\s*$/i;
 

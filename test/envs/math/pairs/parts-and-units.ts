@@ -5,6 +5,24 @@ const r = String.raw;
 
 export const pairs = [
   ...labelled(
+    "units and times are read through the spaces and signs of LaTeX",
+    ["71 kg m/s", r`71 \text{ kg·m/s}`, "equal"],
+    ["71 kg m/s", r`71 \frac{\text{kg}\cdot\text{m}}{\text{s}}`, "equal"],
+    ["71 kg m/s", r`71 \frac{\text{kg}\cdot\text{s}}{\text{m}}`, "different"],
+    ["41 L/min", r`41 L min^{-1}`, "equal"],
+    ["41 L/min", r`41 L min^{-2}`, "different"],
+    ["3.9 grams per cubic centimeter", r`3.9\ \mathrm{g\,cm^{-3}}`, "equal"],
+    ["19.8 mi/h", r`19.8 \, \frac{\mathrm{mi}}{\mathrm{h}}`, "equal"],
+    ["4.9 mol/L", r`4.9 \text{ moles per liter}`, "equal"],
+    ["4.9 mol/L", r`4.9 \text{ moles per mL}`, "different"],
+    ["₹513.42", r`513.42 \text{ INR}`, "equal"],
+    ["₹513.42", "513.42 USD", "different"],
+    ["17 feet 2 inches", r`17' \, 2''`, "equal"],
+    ["17 feet 2 inches", r`2' \, 17''`, "different"],
+    ["4:24 AM", r`4:24 \, \text{AM}`, "equal"],
+    ["4:24 AM", r`4:24 \, \text{PM}`, "different"],
+  ),
+  ...labelled(
     "durations and lengths of several parts are one value",
     ["7 hours and 25 minutes", "7 h 25 min", "equal"],
     ["7 hours and 25 minutes", "7 hours 25 minutes", "equal"],
