@@ -4,7 +4,7 @@
  */
 import { type Aggregator, collectDefaultMetrics, Registry } from "prom-client";
 import { ofAllProcesses } from "./processes.ts";
-import { counter, gauge, type Histogram, histogram, registerSamples, type SampledMetric } from "./samples.ts";
+import { counter, gauge, type Histogram, histogram, one, registerSamples, type SampledMetric } from "./samples.ts";
 import { commit, version } from "./version.ts";
 
 /** Counts the calls of one method. */
@@ -47,6 +47,10 @@ interface Method {
   readonly seconds: Histogram;
 }
 
+const BUSY = "Seconds that the event loop was busy. The rate is its utilization: at 1 it can do no more.";
+
+const busySeconds = () => one(performance.eventLoopUtilization().active / 1000);
+
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -57,7 +61,11 @@ export function createMetrics(): Metrics {
     aggregator: "max" satisfies Aggregator,
   });
   const methods = new Map<string, Method>();
-  registerSamples(registry, ...callMetrics(methods));
+  registerSamples(
+    registry,
+    ...callMetrics(methods),
+    counter("gradus_event_loop_busy_seconds_total", BUSY, busySeconds),
+  );
   const built = "1, with the version of the server and of the repository that it was built from.";
   const build = () => [{ labels: { version, commit }, value: 1 }];
   registerSamples(registry, gauge("gradus_build_info", built, build, "max"));
