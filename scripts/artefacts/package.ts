@@ -10,6 +10,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
+import lock from "../../package-lock.json" with { type: "json" };
 import manifest from "../../package.json" with { type: "json" };
 import { environmentsDigest } from "../../server/pools/cache.ts";
 import type { Build } from "../../server/runtime/version.ts";
@@ -24,6 +25,8 @@ const READ_AT_RUN_TIME = "{envs,server}/**/*.{py,jsonl,sql}";
  * for the last where it is installed, which it is not.
  */
 const EXTERNAL = ["@grpc/grpc-js", "@grpc/reflection", "grpc-health-check", "piscina", "pg-native"];
+
+const PAGE_ENTRY = "page/src/main.tsx";
 
 /** Where all bundles are, so that a file that is shared lies as deep as those that share it. */
 const outputOf = (source: string): string => source.replace(/\.ts$/, "").replaceAll("/", "-");
@@ -84,9 +87,26 @@ function packageOf(input: string): string | undefined {
   return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0];
 }
 
+/** The folders of the packages that the server's bundles and the page's hold, which Vite makes of the same sources. */
+async function bundledIn({ inputs }: Metafile): Promise<readonly string[]> {
+  const page = await bundle({
+    absWorkingDir: repository,
+    entryPoints: [PAGE_ENTRY],
+    outdir: "page",
+    bundle: true,
+    write: false,
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    loader: { ".svg": "dataurl", ".woff2": "dataurl" },
+    logLevel: "error",
+    metafile: true,
+  });
+  const all = [...Object.keys(inputs), ...Object.keys(page.metafile.inputs)].map(packageOf);
+  return [...new Set(all)].filter((folder) => folder !== undefined).sort();
+}
+
 /** What the licences of bundled libraries ask to be passed on: their texts. */
-function licencesOf({ inputs }: Metafile): string {
-  const folders = [...new Set(Object.keys(inputs).map(packageOf))].filter((folder) => folder !== undefined).sort();
+function licencesOf(folders: readonly string[]): string {
   const texts = folders.map((folder) => {
     const { name, version, license } = readJson(join(folder, "package.json")) as Record<string, string>;
     const files = readdirSync(join(repository, folder)).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
@@ -104,6 +124,45 @@ function dependenciesOf({ outputs }: Metafile): Readonly<Record<string, string>>
   const named = Object.entries(manifest.dependencies);
   return Object.fromEntries(named.filter(([name]) => name === "node" || imported.includes(name)));
 }
+
+type Locked = (typeof lock.packages)["node_modules/node"] & {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+};
+
+const locked = lock.packages as unknown as Readonly<Record<string, Locked>>;
+
+/** Where the lock file has the package that one in a folder imports by a name: in the folder, or above it. */
+function placeOf(name: string, from: string): string | undefined {
+  const place = `${from === "" ? "" : `${from}/`}node_modules/${name}`;
+  if (place in locked || from === "") return place in locked ? place : undefined;
+  return placeOf(name, from.slice(0, Math.max(0, from.lastIndexOf("node_modules/") - 1)));
+}
+
+/** The packages that are installed beside the bundles, by their places: those that are imported, and what they import. */
+function installedWith(dependencies: Readonly<Record<string, string>>): Readonly<Record<string, Locked>> {
+  const found: Record<string, Locked> = {};
+  const waiting = Object.keys(dependencies).map((name) => placeOf(name, ""));
+  for (const place of waiting) {
+    const entry = place === undefined ? undefined : locked[place];
+    if (place === undefined || entry === undefined || place in found) continue;
+    // What is only for tools here may be for the server there.
+    const { dev: _, devOptional, ...rest } = entry as Locked & { readonly dev?: true; readonly devOptional?: true };
+    found[place] = devOptional ? ({ ...rest, optional: true } as Locked) : (rest as Locked);
+    const names = Object.keys({ ...entry.dependencies, ...entry.optionalDependencies });
+    waiting.push(...names.map((name) => placeOf(name, place)));
+  }
+  return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Name and version, as a bill of materials refers to a package. */
+function referenceOf(folder: string): string {
+  const { name, version } = readJson(join(folder, "package.json")) as Readonly<Record<"name" | "version", string>>;
+  return `${name}@${version}`;
+}
+
+/** The Node itself, which the package `node` fetches for the machine that it is installed on. */
+const RUNTIME = `node_modules/node/node_modules/node-${process.platform}-${process.arch}`;
 
 async function lay(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
@@ -140,13 +199,16 @@ async function lay(folder: string): Promise<void> {
   cpSync(join(repository, "page/dist"), join(dist, "page/dist"), { recursive: true });
   for (const file of ["README.md", "CHANGELOG.md", "LICENSE", "cli/gradus", "cli/node-flags.json"])
     cpSync(join(repository, file), join(folder, file));
-  writeFileSync(join(folder, "LICENSES-OF-LIBRARIES"), licencesOf(metafile));
+  const bundled = await bundledIn(metafile);
+  writeFileSync(join(folder, "LICENSES-OF-LIBRARIES"), licencesOf(bundled));
   declare(join(dist, "types"));
   const { name, version, description, license, type, bin } = manifest;
   const exports = {
     "./environment": { types: "./dist/types/scripts/artefacts/environment.d.ts", default: "./dist/environment.js" },
   };
-  const files = ["dist", "cli", "LICENSES-OF-LIBRARIES", "CHANGELOG.md"];
+  const files = ["dist", "cli", "LICENSES-OF-LIBRARIES", "CHANGELOG.md", "npm-shrinkwrap.json"];
+  const dependencies = dependenciesOf(metafile);
+  const installed = installedWith(dependencies);
   const packed = {
     name,
     version,
@@ -156,9 +218,19 @@ async function lay(folder: string): Promise<void> {
     bin,
     exports,
     files,
-    dependencies: dependenciesOf(metafile),
+    dependencies,
   };
-  writeFileSync(join(folder, "package.json"), `${JSON.stringify(packed, undefined, 2)}\n`);
+  const write = (file: string, value: unknown): void =>
+    writeFileSync(join(folder, file), `${JSON.stringify(value, undefined, 2)}\n`);
+  write("package.json", packed);
+  // npm installs these versions, and no newer ones of what the dependencies depend on.
+  const packages = { "": { name, version, license, bin, dependencies }, ...installed };
+  write("npm-shrinkwrap.json", { name, version, lockfileVersion: lock.lockfileVersion, requires: true, packages });
+  // For the bill of materials; it is not packed.
+  const beside = Object.entries(installed).map(
+    ([place, of]) => `${place.replace(/^.*node_modules\//, "")}@${of.version}`,
+  );
+  write("materials.json", [...new Set([...bundled.map(referenceOf), ...beside, referenceOf(RUNTIME)])].sort());
   fillPools(folder);
 }
 

@@ -52,29 +52,44 @@ function release(): void {
 }
 
 interface Bill {
+  readonly metadata: { readonly component: { readonly "bom-ref": string } };
   readonly components: readonly Component[];
-  readonly dependencies: readonly { readonly ref: string }[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
 interface Component {
   readonly "bom-ref": string;
-  readonly properties?: readonly { readonly name: string }[];
+  readonly type?: string;
+  readonly name?: string;
+  readonly version?: string;
+  readonly purl?: string;
 }
 
 /**
- * In CycloneDX, of the lock file: what is bundled, and what is installed beside it. npm's own `--omit dev` leaves out what a
- * tool of ours needs too.
+ * The bill of materials in CycloneDX: what is bundled for the server and the page, what is installed beside it, and the Node
+ * that it runs on. npm says of each what the lock file has. It tells packages of tools by a mark that it also gives to
+ * libraries of the page, so that the list is the package's own.
  */
 function billOfMaterials(): Bill {
   const bill = JSON.parse(run("npm", "sbom", "--sbom-format", "cyclonedx", "--package-lock-only")) as Bill;
-  const ofTools = ({ properties = [] }: Component): boolean =>
-    properties.some(({ name }) => name === "cdx:npm:package:development");
-  const left = new Set(bill.components.filter(ofTools).map((component) => component["bom-ref"]));
+  const materials = JSON.parse(readFileSync(join(scratch, "package/materials.json"), "utf8")) as readonly string[];
+  const known = new Map(bill.components.map((component) => [component["bom-ref"], component]));
+  const root = bill.metadata.component["bom-ref"];
+  const kept = new Set([...materials, root]);
   return {
     ...bill,
-    components: bill.components.filter((component) => !left.has(component["bom-ref"])),
-    dependencies: bill.dependencies.filter(({ ref }) => !left.has(ref)),
+    components: materials.map((reference) => known.get(reference) ?? unknownToNpm(reference)),
+    dependencies: bill.dependencies
+      .filter(({ ref }) => kept.has(ref))
+      .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => kept.has(each)) })),
   };
+}
+
+/** A package that no lock file has: the Node, which an install script fetches. */
+function unknownToNpm(reference: string): Component {
+  const at = reference.lastIndexOf("@");
+  const [name, version] = [reference.slice(0, at), reference.slice(at + 1)];
+  return { "bom-ref": reference, type: "application", name, version, purl: `pkg:npm/${encodeURI(name)}@${version}` };
 }
 
 /** As `sha256sum --check` reads them. */

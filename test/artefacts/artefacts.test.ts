@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import packageLock from "../../package-lock.json" with { type: "json" };
 import packageJson from "../../package.json" with { type: "json" };
 import { PATIENCE_MS } from "../support/patience.ts";
 import { sharedDatabase } from "../support/shared-postgres.ts";
@@ -97,12 +98,50 @@ test("there is all that a release consists of, with checksums and a bill of mate
   }
   const bill = JSON.parse(readFileSync(join(release, `${stem}.cdx.json`), "utf8")) as {
     readonly bomFormat: string;
-    readonly components: readonly { readonly name: string }[];
+    readonly components: readonly { readonly name: string; readonly version: string }[];
   };
-  const listed = new Set(bill.components.map(({ name }) => name));
+  const listed = new Set(bill.components.map(({ name, version }) => `${name}@${version}`));
   expect(bill.bomFormat).toBe("CycloneDX");
-  for (const name of Object.keys(packageJson.dependencies)) expect(listed).toContain(name);
-  expect(listed).not.toContain("eslint");
+  const locked = packageLock.packages as Readonly<Record<string, { readonly version?: string }>>;
+  for (const name of Object.keys(packageJson.dependencies))
+    expect(listed).toContain(`${name}@${locked[`node_modules/${name}`]?.version}`);
+  // Of the page, though the lock file has them as tools; and the Node that runs it all.
+  for (const name of ["preact", "highlight.js", "@tanstack/virtual-core"])
+    expect(listed).toContain(`${name}@${locked[`node_modules/${name}`]?.version}`);
+  expect(listed).toContain(`node-${process.platform}-${process.arch}@${process.versions.node}`);
+  expect([...listed].filter((reference) => /^(?:eslint|vite|typescript)@/.test(reference))).toEqual([]);
+  // Each package that the image holds beside ours, and each whose licence is passed on.
+  const manifests = readdirSync(join(image, "opt/gradus/node_modules"), { recursive: true, encoding: "utf8" }).filter(
+    (path) => /^(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+\/package\.json$/.test(path),
+  );
+  const held = manifests.map((path) => {
+    const text = readFileSync(join(image, "opt/gradus/node_modules", path), "utf8");
+    const { name, version } = JSON.parse(text) as { readonly name: string; readonly version: string };
+    return `${name}@${version}`;
+  });
+  expect(held.length).toBeGreaterThan(20);
+  expect(held.filter((reference) => !listed.has(reference))).toEqual([`gradus@${version}`]);
+  const licences = readFileSync(join(image, "opt/gradus/node_modules/gradus/LICENSES-OF-LIBRARIES"), "utf8");
+  const licensed = [...licences.matchAll(/^(\S+) (\d\S*) \([^)\n]+\)$/gm)].map(
+    ([, name, version]) => `${name}@${version}`,
+  );
+  expect(licensed).toContain(`preact@${locked["node_modules/preact"]?.version}`);
+  expect(licensed.filter((reference) => !listed.has(reference))).toEqual([]);
+});
+
+test("the package locks the versions of all that is installed with it, and npm takes them", async () => {
+  const path = empty("locked");
+  await typed(`tar -xzf ${release}/gradus-${version}.tgz`, path);
+  await typed("npm ci --ignore-scripts", join(path, "package"));
+  const installed = readdirSync(join(path, "package/node_modules"), { recursive: true, encoding: "utf8" });
+  const locked = packageLock.packages as Readonly<Record<string, { readonly version?: string }>>;
+  const places = installed.filter((each) => /^(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+\/package\.json$/.test(each));
+  expect(places.length).toBeGreaterThan(20);
+  for (const place of places) {
+    const text = readFileSync(join(path, "package/node_modules", place), "utf8");
+    const { version: found } = JSON.parse(text) as { readonly version: string };
+    expect(found, place).toBe(locked[`node_modules/${place.replace(/\/package\.json$/, "")}`]?.version);
+  }
 });
 
 describe("the packages", () => {
@@ -132,6 +171,7 @@ describe("the packages", () => {
       "README.md",
       "cli",
       "dist",
+      "npm-shrinkwrap.json",
       "package.json",
     ]);
   });

@@ -48,6 +48,9 @@ function copied(folder: string): string {
   ];
   mkdirSync(join(source, "cli"), { recursive: true });
   writeFileSync(join(source, "package.json"), '{ "name": "gradus", "version": "0.0.0", "bin": "cli/gradus" }\n');
+  const locked = { name: "gradus", version: "0.0.0", bin: { gradus: "cli/gradus" } };
+  const lock = { name: "gradus", version: "0.0.0", lockfileVersion: 3, requires: true, packages: { "": locked } };
+  writeFileSync(join(source, "npm-shrinkwrap.json"), JSON.stringify(lock));
   writeFileSync(join(source, "cli/gradus"), "#!/bin/sh\n", { mode: 0o755 });
   execFileSync("npm", ["pack", "--silent", "--pack-destination", folder, source]);
   const script = resolve("scripts/artefacts/image.ts");
