@@ -99,15 +99,10 @@ const SHOWN_MAX = 5;
 /** Says which runs cannot be read; `found`: how many were looked at. */
 function runsCheck(found: string, damaged: readonly { readonly id: string; readonly problem: string }[]): Check {
   if (damaged.length === 0) return ok("runs", `${found}, each as it was written`);
-  const more = damaged.length > SHOWN_MAX ? `, and ${damaged.length - SHOWN_MAX} more` : "";
   const named = damaged.slice(0, SHOWN_MAX).map(({ id, problem }) => `run "${id}": ${problem}`);
   const remedy = "restore them from a backup (gradus restore), or delete them (gradus run delete)";
-  return {
-    name: "runs",
-    state: "missing",
-    found: `${found}, ${damaged.length} cannot be read: ${named.join("; ")}${more}`,
-    remedy,
-  };
+  const all = `${found}, ${damaged.length} cannot be read: ${named.join("; ")}${damaged.length > SHOWN_MAX ? "; …" : ""}`;
+  return { name: "runs", state: "missing", found: all, remedy };
 }
 
 async function* runsHere(directory: string): AsyncGenerator<Check> {

@@ -148,7 +148,7 @@ function installedWith(dependencies: Readonly<Record<string, string>>): Readonly
     if (place === undefined || entry === undefined || place in found) continue;
     // What is only for tools here may be for the server there.
     const { dev: _, devOptional, ...rest } = entry as Locked & { readonly dev?: true; readonly devOptional?: true };
-    found[place] = devOptional ? ({ ...rest, optional: true } as Locked) : (rest as Locked);
+    found[place] = devOptional ? ({ ...rest, optional: true } as Locked) : rest;
     const names = Object.keys({ ...entry.dependencies, ...entry.optionalDependencies });
     waiting.push(...names.map((name) => placeOf(name, place)));
   }

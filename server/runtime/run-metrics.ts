@@ -28,15 +28,11 @@ export const RUNS_MAX = 32;
 /** Of all runs together: a run may have 256. */
 export const ARMS_MAX = 1024;
 
-/** Runs, as far as they are shown. */
-interface Shown {
-  /** The runs that were asked for last, the last one first. */
-  recent(limit: number): Promise<readonly RunFigures[]>;
-  /** How many runs were found damaged and are still there. */
-  damaged(): number;
-}
-
-export function registerRuns(registry: Registry, runs: Shown): void {
+/** `recent` gives the runs that were asked for last, the last one first; `damaged` how many are damaged. */
+export function registerRuns(
+  registry: Registry,
+  runs: { recent(limit: number): Promise<readonly RunFigures[]>; damaged(): number },
+): void {
   const help = "Runs that were found damaged when they were asked for, and are still there.";
   registerSamples(
     registry,

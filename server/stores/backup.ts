@@ -12,6 +12,7 @@ import { evaluationSchema } from "./sqlite-evaluations.ts";
 import { isBusy, isDamage, transaction } from "./sqlite-file.ts";
 import { runSchema } from "./sqlite-runs.ts";
 import { sampleSchema } from "./sqlite-samples.ts";
+import { checkRuns } from "./sqlite-check.ts";
 import { sqliteEvaluationStore, sqliteStore } from "./sqlite.ts";
 import { StoreDamaged } from "./store.ts";
 import { CannotOpen } from "./thread.ts";
@@ -243,7 +244,11 @@ async function checked(directory: string): Promise<Held> {
     try {
       const [lost] = losses;
       if (lost !== undefined) throw new BackupProblem(lost);
-      return { ...(await checkRuns(store)), files };
+      const found = checkRuns(directory, Infinity);
+      if (found === undefined) throw new BackupProblem(`there is no ${runSchema.file} in it`);
+      const [first] = found.damaged;
+      if (first !== undefined) throw new BackupProblem(`run "${first.id}": ${first.problem}`);
+      return { runs: found.checked, events: found.events, files };
     } finally {
       await store.close();
       await evaluations.close();
@@ -265,21 +270,5 @@ function integrity(path: string): void {
     if (found !== "ok") throw new BackupProblem(`${basename(path)} is damaged: ${found}`);
   } finally {
     db.close();
-  }
-}
-
-const PAGE = 100;
-
-async function checkRuns(store: Awaited<ReturnType<typeof sqliteStore>>): Promise<Pick<Held, "runs" | "events">> {
-  let [runs, events, after] = [0, 0, ""];
-  for (;;) {
-    const page = await store.list(after, PAGE);
-    for (const { key, version } of page.runs) {
-      for (let at = 0; at < version;) at = await store.check(key, at, version);
-      runs++;
-      events += version;
-    }
-    if (!page.more) return { runs, events };
-    after = page.runs.at(-1)?.id ?? after;
   }
 }

@@ -9,6 +9,8 @@ const LOCK_MS_MAX = 5000;
 
 export interface CheckedRuns {
   readonly checked: number;
+  /** Events of the runs that were checked. */
+  readonly events: number;
   /** Whether the time was over before all were checked. */
   readonly isCutShort: boolean;
   /** The damaged runs, with what is damaged. */
@@ -28,10 +30,10 @@ export function checkRuns(directory: string, timeMsMax: number): CheckedRuns | u
     const { list, check } = runsIn(db, folderChain(db, directory)).methods;
     const damaged: CheckedRuns["damaged"][number][] = [];
     const endMs = performance.now() + timeMsMax;
-    for (let [after, checked] = ["", 0]; ;) {
+    for (let [after, checked, events] = ["", 0, 0]; ;) {
       const { runs, more } = list(after, PAGE);
       for (const { key, id, version } of runs) {
-        if (performance.now() > endMs) return { checked, isCutShort: true, damaged };
+        if (performance.now() > endMs) return { checked, events, isCutShort: true, damaged };
         try {
           // One event further than there is, so that the end of the journal is checked too.
           for (let at = 0; at <= version;) at = check(key, at, version + 1);
@@ -39,9 +41,10 @@ export function checkRuns(directory: string, timeMsMax: number): CheckedRuns | u
           damaged.push({ id, problem: (error as Error).message });
         }
         checked++;
+        events += version;
       }
       after = runs.at(-1)?.id ?? "";
-      if (!more) return { checked, isCutShort: false, damaged };
+      if (!more) return { checked, events, isCutShort: false, damaged };
     }
   } finally {
     db.close();

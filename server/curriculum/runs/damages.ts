@@ -7,22 +7,13 @@ import type { Log } from "./ports.ts";
 /** The maximum of runs that are kept by name. Calls for the others are refused and logged alike. */
 const DAMAGED_MAX = 1024;
 
-export interface Damages {
-  /** Returns what a call for a run is told of an error of its journal, and throws any other error. */
-  refusal(id: string, error: unknown): Refusal;
-  /** Returns what was found damaged in a run; undefined: nothing so far. */
-  of(id: string): string | undefined;
-  /** Forgets a run that was read, or is not there any more. */
-  forget(id: string): void;
-  /** Forgets the runs that were deleted. */
-  sweep(): Promise<void>;
-  count(): number;
-}
+export type Damages = ReturnType<typeof createDamages>;
 
-export function createDamages(store: Pick<Store, "find">, log: Log | undefined): Damages {
+export function createDamages(store: Pick<Store, "find">, log: Log | undefined) {
   const found = new Map<string, string>();
   return {
-    refusal: (id, error) => {
+    /** Returns what a call for a run is told of an error of its journal, and throws any other error. */
+    refusal: (id: string, error: unknown): Refusal => {
       if (!(error instanceof FormatError || error instanceof StoreDamaged)) throw error;
       const message = `run "${id}" cannot be read: ${error.message}`;
       if (error instanceof FormatError) return { kind: "failed_precondition", message };
@@ -31,14 +22,13 @@ export function createDamages(store: Pick<Store, "find">, log: Log | undefined):
       if (found.has(id) || found.size < DAMAGED_MAX) found.set(id, message);
       return { kind: "damaged", message };
     },
-    of: (id) => found.get(id),
-    forget: (id) => void found.delete(id),
-    sweep: async () => {
-      for (const id of [...found.keys()]) {
-        // A store that is away, or whose file is damaged, says nothing of the run.
-        const row = await store.find(id).catch(() => id);
-        if (row === undefined) found.delete(id);
-      }
+    /** Returns what was found damaged in a run; undefined: nothing so far. */
+    of: (id: string) => found.get(id),
+    /** Forgets a run that was read, or is not there any more. */
+    forget: (id: string): void => void found.delete(id),
+    /** Forgets the runs that were deleted. A store that is away says nothing of a run. */
+    sweep: async (): Promise<void> => {
+      for (const id of [...found.keys()]) if ((await store.find(id).catch(() => id)) === undefined) found.delete(id);
     },
     count: () => found.size,
   };

@@ -282,7 +282,6 @@ async function answerCall(
 const UNREADY: Readonly<Record<string, string>> = {
   pools: "a pool is older than a run's: the log says which",
   keys: "its task keys are not those of the other replicas: the log says which",
-  resources: "another replica can ask a resource that this one cannot: the log says which",
 };
 
 function unreadiness(health: TransportContext["health"]): string {
