@@ -45,7 +45,7 @@ import { type OpenedPorts, openPorts } from "./ports/ports.ts";
 import type { Resources } from "./ports/resources.ts";
 import { createWorkerPool, type WorkerPool } from "./making/workers.ts";
 import { CannotListen } from "./transport/cannot-listen.ts";
-import { startTransports } from "./transport/ports.ts";
+import { startTransports, type Transports } from "./transport/ports.ts";
 import { register } from "./transport/rpc.ts";
 
 /** Tasks of a run that are made ahead of their draw at most: four update batches of the usual 256 and their spread. */
@@ -53,11 +53,7 @@ const AHEAD_MAX = 2048;
 /** Requests of one stream that are worked on at once. */
 const STREAM_WINDOW = 64;
 
-export interface Server {
-  readonly grpcPort: number;
-  readonly httpPort: number;
-  /** Undefined: metrics have no port of their own. */
-  readonly metricsPort: number | undefined;
+export interface Server extends Omit<Transports, "quiesce" | "drain"> {
   /** Drains and closes everything: nothing in flight is lost. */
   stop(): Promise<void>;
 }

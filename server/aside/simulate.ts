@@ -21,17 +21,10 @@ export interface SimulateJob {
   readonly pointsMax: number;
 }
 
-/** Successive update batches, as one. */
-export interface Point {
+/** Successive update batches, as one: sums of counts, means of probabilities, and what they led to. */
+export interface Point extends Omit<Step, "solved" | "useful"> {
   readonly cursor: number;
-  /** Tasks by arm. */
-  readonly counts: readonly number[];
-  /** Means, by arm. */
-  readonly probabilities: readonly number[];
-  /** After the last of them, by arm. */
-  readonly success: readonly number[];
   readonly solvedShare: number;
-  readonly score: number;
 }
 
 /** What a policy came to. */

@@ -1,18 +1,12 @@
 /** The work of worker threads, apart from the threads: the command line does it in its own. */
-import type { Environment, Parameters, Split } from "../../envs/environment.ts";
-import type { AnswerFormat } from "../../envs/prompt.ts";
+import type { Environment } from "../../envs/environment.ts";
 import { makeGenerated, searchGenerated, type SearchProgress } from "../../envs/instances.ts";
 import type { Registry } from "../../envs/registry.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
 import { type MadeResult, renderTask, withHeuristic } from "../tasks/task.ts";
 
 /** What the tasks of a job have in common. */
-export interface JobSpec {
-  readonly environment: string;
-  readonly version: number;
-  readonly parameters: Parameters;
-  readonly split: Split;
-  /** That they are rendered for. */
-  readonly answerFormat: AnswerFormat;
+export interface JobSpec extends Pick<TaskSpec, "environment" | "version" | "parameters" | "split" | "answerFormat"> {
   /** Whether to say what the environment's heuristic attains. Left out: no. */
   readonly heuristic?: true;
 }
@@ -80,10 +74,7 @@ function threadCpuMs(): number {
 }
 
 /** What a task of each level costs, so that the first caller's are known for what they are. */
-export interface LevelCost {
-  readonly environment: string;
-  readonly version: number;
-  readonly parameters: Parameters;
+export interface LevelCost extends Pick<TaskSpec, "environment" | "version" | "parameters"> {
   readonly cpuMs: number;
 }
 

@@ -5,7 +5,7 @@ import { BlockList, isIP } from "node:net";
 import { resolve } from "node:path";
 import { defaultDataDir } from "./data-dir.ts";
 import { readOptionFile } from "./files.ts";
-import { describePorts, type OutsideConfig, readPorts } from "../ports/list.ts";
+import { describePorts, readPorts } from "../ports/list.ts";
 import { configOptions, groupOf, type OptionName, type OptionValues, variableOf } from "./options.ts";
 import { withoutPassword } from "./secrets.ts";
 import { readTls, type TlsConfig, tlsWarnings } from "./tls-config.ts";
@@ -27,54 +27,7 @@ export type Limits = Pick<
   | "maxQueue"
 >;
 
-export interface Config extends OutsideConfig {
-  readonly host: string;
-  /** gRPC; 0: any free one. */
-  readonly port: number;
-  /** Connect, gRPC-Web, /metrics and health checks; 0: any free one. */
-  readonly httpPort: number;
-  /** /metrics and health checks alone; undefined: no port of their own. */
-  readonly metricsPort: number | undefined;
-  readonly dataDir: string;
-  /** Keys of task ids; undefined: the data directory's own. */
-  readonly keyFile: string | undefined;
-  readonly taskKeys: "file" | "store";
-  /** "sqlite", "memory", or the address of a PostgreSQL database. */
-  readonly store: string;
-  readonly storeDurability: OptionValues["storeDurability"];
-  /** Completions that each run keeps: bytes of UTF-8 (0: none), and milliseconds at most. */
-  readonly keepSamples: { readonly bytesMax: number; readonly keptMs: number };
-  /** Whether replicas of the store that differ from this one are to make way for it. */
-  readonly drainOthers: boolean;
-  readonly tls: TlsConfig | undefined;
-  /** An operator's. Where this or the next is set, each call but health checks must bring a token. */
-  readonly token: string | undefined;
-  /** More tokens, each with its role. */
-  readonly tokensFile: string | undefined;
-  readonly insecure: boolean;
-  readonly logLevel: OptionValues["logLevel"];
-  readonly logFormat: OptionValues["logFormat"];
-  readonly limits: Limits;
-  /** Of the server, which share its ports. */
-  readonly processes: number;
-  readonly workers: number;
-  readonly workerTimeLimitMs: number;
-  readonly drainTimeoutMs: number;
-  /** Modules of environments, beside Gradus's own. */
-  readonly environmentFiles: readonly string[];
-  /** Modules of policies, beside Gradus's own. */
-  readonly policyFiles: readonly string[];
-  readonly pools: OptionValues["pool"];
-  readonly columns: OptionValues["column"];
-  /** Files of suites, beside those that ship with the server. */
-  readonly suiteFiles: readonly string[];
-  readonly corsOrigins: readonly string[];
-  /** Names beside the loopback ones that callers may use for a server that asks for no credentials; "*": any. */
-  readonly allowedHosts: readonly string[];
-  readonly requestTimeoutMs: number;
-  /** What the operator should mend, though the server can start. */
-  readonly warnings: readonly string[];
-}
+export type Config = ReturnType<typeof assemble>;
 
 export type ConfigResult =
   { readonly kind: "ok"; readonly config: Config } | { readonly kind: "invalid"; readonly message: string };
@@ -134,7 +87,7 @@ function helpText(spec: OptionSpec<unknown>): string {
   return `${spec.description} (${shown}env ${variableOf(spec)}${several})`;
 }
 
-function assemble(values: OptionValues, env: Variables): Config {
+function assemble(values: OptionValues, env: Variables) {
   const tls = readTls(values);
   const token = readToken(values);
   refuseOpenDoor(values, tls, token);
@@ -143,36 +96,51 @@ function assemble(values: OptionValues, env: Variables): Config {
   checkStore(values);
   return Object.freeze({
     host: values.host,
+    /** gRPC; 0: any free one. */
     port: values.port,
+    /** Connect, gRPC-Web, /metrics and health checks; 0: any free one. */
     httpPort: values.httpPort,
+    /** /metrics and health checks alone; undefined: no port of their own. */
     metricsPort: values.metricsPort,
     tls,
+    /** An operator's. Where this or the next is set, each call but health checks must bring a token. */
     token,
+    /** More tokens, each with its role. */
     tokensFile: values.tokensFile,
     insecure: values.insecure,
     corsOrigins: values.corsOrigin,
+    /** Names beside the loopback ones that callers may use for a server that asks for no credentials; "*": any. */
     allowedHosts: values.allowedHost,
+    /** Of the server, which share its ports. */
     processes: values.processes,
     workers: values.workers,
     workerTimeLimitMs: values.workerTimeLimitMs,
     drainTimeoutMs: values.drainTimeoutMs,
     requestTimeoutMs: values.requestTimeoutMs,
+    /** Modules of environments, beside Gradus's own. */
     environmentFiles: values.environmentFile,
+    /** Modules of policies, beside Gradus's own. */
     policyFiles: values.policies,
     pools: values.pool,
     columns: values.column,
+    /** Files of suites, beside those that ship with the server. */
     suiteFiles: values.suiteFile,
     ...readPorts(values, [resolve(dataDir), ...namedFiles(values, env)]),
     dataDir,
+    /** Keys of task ids; undefined: the data directory's own. */
     keyFile: values.keyFile,
     taskKeys: values.taskKeys,
+    /** "sqlite", "memory", or the address of a PostgreSQL database. */
     store: values.store,
     storeDurability: values.storeDurability,
+    /** Completions that each run keeps: bytes of UTF-8 (0: none), and milliseconds at most. */
     keepSamples: keptOf(values),
+    /** Whether replicas of the store that differ from this one are to make way for it. */
     drainOthers: values.drainOthers,
     logLevel: values.logLevel,
     logFormat: values.logFormat,
     limits: limitsOf(values),
+    /** What the operator should mend, though the server can start. */
     warnings: [...unknownVariables(env), ...warningsOf(values), ...tlsWarnings(values, tls, new Date())],
   });
 }
@@ -205,7 +173,7 @@ function checkStore({ store, processes, taskKeys }: OptionValues): void {
 const MIB = 1024 ** 2;
 const DAY_MS = 86_400_000;
 
-function keptOf({ keepSamples, keepSamplesDays }: OptionValues): Config["keepSamples"] {
+function keptOf({ keepSamples, keepSamplesDays }: OptionValues) {
   return Object.freeze({ bytesMax: keepSamples * MIB, keptMs: keepSamplesDays * DAY_MS });
 }
 

@@ -21,18 +21,10 @@ import {
   type SampleResult,
   withRemedy,
 } from "./scorer.ts";
+import type { CallContext } from "../transport/rpc.ts";
 
 /** Who asks. */
-export interface Caller {
-  /** The name of its token; empty: the server asks for none. */
-  readonly caller: string;
-  /** Its address, with the port. */
-  readonly peer: string;
-  /** Aborted when the caller is gone, or its deadline has passed. */
-  readonly signal: AbortSignal;
-  /** Milliseconds since the epoch; undefined: never. */
-  readonly deadlineMs: number | undefined;
-}
+export type Caller = Pick<CallContext, "caller" | "peer" | "signal" | "deadlineMs">;
 
 /** A sample of a run, and how its result is put down there. */
 export interface RunSample {

@@ -4,6 +4,7 @@ import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { Aside, LaneLoad } from "../aside/aside.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
+import type { OutcomeMeter } from "../runtime/outcomes.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
 import type { Samples } from "../samples/samples.ts";
@@ -27,20 +28,6 @@ export interface RequestLimits extends GroupLimits {
   readonly messageBytesMax: number;
 }
 
-/** Counts what the samples of a group came to. */
-interface GroupTally {
-  scored(verdict: string, reward: number, solved: boolean): void;
-  /** `resource`: empty where the reason is not one that failed. */
-  noReward(reason: string, resource: string): void;
-}
-
-/** Of a task: one of few environments, levels and sources. */
-type OutcomeMeter = (kind: {
-  readonly environment: string;
-  readonly level: string;
-  readonly source: string;
-}) => GroupTally;
-
 /** What a process says of itself; see ServerInfo in the contract. */
 export interface ServerFacts {
   readonly version: string;
@@ -52,10 +39,7 @@ export interface ServerFacts {
 }
 
 /** What is the matter with a resource, and how much is asked of it. */
-export interface PortLoad {
-  readonly name: string;
-  readonly running: number;
-  readonly waiting: number;
+export interface PortLoad extends Omit<LaneLoad, "waitingMax"> {
   /** Why it is not asked now; undefined: it is. */
   readonly down: string | undefined;
 }

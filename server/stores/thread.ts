@@ -4,14 +4,12 @@
  */
 import { Worker } from "node:worker_threads";
 import type { Asked, Reply } from "./commit-queue.ts";
+import type { FileOptions } from "./sqlite-file.ts";
 import { type Access, StoreDamaged, StoreUnavailable } from "./store.ts";
 
 /** What a thread is started with. */
-export interface ThreadData {
+export interface ThreadData extends FileOptions {
   readonly holds: "runs" | "evaluations" | "samples";
-  readonly directory: string;
-  readonly synchronous: "normal" | "full";
-  readonly busyTimeoutMs: number;
 }
 
 export type ToThread = { readonly kind: "asked"; readonly asked: readonly Asked[] } | { readonly kind: "close" };

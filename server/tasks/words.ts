@@ -16,6 +16,14 @@ export function numbered<Word extends string, Given extends number>(
   return { toWire, fromWire: (wire) => words.get(wire) };
 }
 
+/** The words and numbers of an enumeration of the contract: each word is the name of its value in lower case. */
+export function enumerated<Given extends number, Name extends string>(values: {
+  readonly [Each in Name | "UNSPECIFIED"]: Given;
+}): Numbered<Lowercase<Exclude<Name, "UNSPECIFIED">>, Given> {
+  const named = Object.entries<Given | string>(values).filter(([, value]) => typeof value === "number" && value > 0);
+  return numbered(Object.fromEntries(named.map(([name, value]) => [name.toLowerCase(), value])) as never);
+}
+
 export const splitNumbers = numbered<Split, number>({ train: 1, eval: 2, bench: 3 });
 
 export const formatNumbers = numbered<AnswerFormat, number>({

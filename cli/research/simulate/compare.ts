@@ -26,14 +26,11 @@ export interface Asked<Spec> {
   readonly onRun: () => void;
 }
 
-export interface Side {
+export interface Side extends Omit<Life, "rolloutsToTarget"> {
   readonly lives: readonly Life[];
   /** Median; Infinity: at least half never arrived. */
   readonly rollouts: number;
   readonly lost: number;
-  readonly final: number;
-  readonly wasted: number;
-  readonly useful: number;
 }
 
 export interface ArmFigures {

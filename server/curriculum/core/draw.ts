@@ -10,6 +10,7 @@ import type { KnownTask, ObservedGroup, Progress } from "../policies/policy.ts";
 import { isWithin } from "../policies/ranks.ts";
 import { definitionOf } from "../policies/registry.ts";
 import type { Batch, ClosedGroup } from "./batches.ts";
+import type { BatchDrawn } from "./events.ts";
 import { observedGroup, signalOf } from "./observed.ts";
 import { feedbackWeight, type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./fold.ts";
 import { afterFold, chosenRows } from "./row-arms.ts";
@@ -49,26 +50,17 @@ export function drawReadiness(state: RunState): DrawReadiness {
 export type Verdict = "accepted" | "refused" | "filtered";
 
 /** A draw but for its instances. */
-export interface DrawPlan {
+export interface DrawPlan extends Omit<BatchDrawn, "kind" | "atMs" | "tasks"> {
   readonly kind: "plan";
-  readonly batch: number;
-  readonly cursor: number;
   /** The arm of each slot. */
   readonly slots: readonly number[];
   /** The row of each slot whose arm chooses its rows. */
   readonly rows: readonly (number | undefined)[];
-  /** How many of the slots are to train on; the others are a reserve. */
-  readonly prompts: number;
-  readonly probabilities: readonly number[];
-  readonly policyState: unknown;
-  readonly fold: Fold;
   /** Groups to close first: the oldest open ones beyond openGroupsMax. */
   readonly closes: readonly number[];
   readonly verdict: (task: KnownTask) => Verdict;
   /** Whether an arm's task at an ordinal is a row that its pool has no longer: it is passed over. */
   readonly isGone: (arm: number, ordinal: number) => boolean;
-  /** A pass over the same instances begins. */
-  readonly restarts: boolean;
   /** Instances count as known that the run has issued; of policies that go over them again, in this pass only. */
   readonly isKnown: (hash: string) => boolean;
   /** What it was planned on; see isCurrent. */

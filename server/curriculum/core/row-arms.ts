@@ -30,13 +30,9 @@ export interface RowsRated {
 }
 
 /** The same as whoever tells it has it. */
-export interface Ratings {
-  readonly arm: number;
-  readonly rows: readonly number[];
-  readonly first: number;
+export interface Ratings extends Omit<RowsRated, "kind" | "rates"> {
   /** In [0, 1]. */
   readonly rates: readonly number[] | Float64Array;
-  readonly samples: number;
 }
 
 export function ratedEvent({ rates, ...told }: Ratings): RowsRated {

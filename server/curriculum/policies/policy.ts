@@ -65,11 +65,7 @@ export interface ObservedGroup {
 }
 
 /** An instance that could be the next task of an arm. */
-export interface KnownTask {
-  readonly arm: number;
-  readonly hash: string;
-  readonly rank: number | undefined;
-}
+export type KnownTask = Pick<ObservedGroup, "arm" | "hash" | "rank">;
 
 /** What of a run a policy's configuration must go with. */
 export interface RunShape {

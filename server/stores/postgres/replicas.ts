@@ -1,13 +1,8 @@
 /** Servers that share a database, each with a row of its own. */
-import type { ReplicaStore } from "../replica-store.ts";
+import type { ReplicaStore, StoredReplica } from "../replica-store.ts";
 import type { Connections } from "./database.ts";
 
-interface Row {
-  readonly id: string;
-  readonly body: Buffer;
-  readonly sinceMs: number;
-  readonly seenAtMs: number;
-}
+type Row = Omit<StoredReplica, "body"> & { readonly body: Buffer };
 
 export function postgresReplicas(calls: Connections): ReplicaStore {
   return {

@@ -1,5 +1,5 @@
 /** How a bandit turns signals into what it keeps of each arm, and that into probabilities. All of it pure. */
-import type { View } from "../policy.ts";
+import type { ObservedGroup, View } from "../policy.ts";
 
 /** What rules read of a bandit's configuration. */
 export interface RuleNumbers {
@@ -16,13 +16,8 @@ export interface RuleNumbers {
 }
 
 /** A signal of a group, as the rule is to learn from it. */
-export interface Lesson {
-  readonly arm: number;
+export interface Lesson extends Pick<ObservedGroup, "arm" | "weight" | "probability"> {
   readonly signal: number;
-  /** How much it counts, in (0, 1]. */
-  readonly weight: number;
-  /** Of the arm, in the draw that the group is of. */
-  readonly probability: number;
 }
 
 /** What a rule keeps: some numbers of each arm, in columns that have a number for each. */
