@@ -54,7 +54,7 @@ module.exports = {
     only(
       "runtime-is-a-leaf",
       "^server/runtime/",
-      "^(server/(runtime/|ports/list\\.ts$)|envs/lib/text\\.ts$)",
+      "^(server/(runtime/|ports/list\\.ts$)|envs/lib/(text|words)\\.ts$)",
       "Configuration, log and metrics know no service; each port reads its own part of the configuration.",
     ),
     only(
