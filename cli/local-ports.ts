@@ -6,18 +6,13 @@ import { portKinds } from "../server/ports/list.ts";
 import { type MissingPorts, type OpenedPorts, openPorts } from "../server/ports/ports.ts";
 import type { Config } from "../server/runtime/config.ts";
 
-export interface LocalPorts {
-  readonly ports: Ports;
-  close(): Promise<void>;
-}
-
 /** What would be asked in vain in this process, and the remedy, which is not a server's. */
 export function missingHere(config: Config): MissingPorts {
   const missing = portKinds.filter(([name]) => config[name] === undefined);
   return Object.fromEntries(missing.map(([name, { words }]) => [name, words.missingHere]));
 }
 
-export function createLocalPorts(config: Config, tell: (words: string) => void): LocalPorts {
+export function createLocalPorts(config: Config, tell: (words: string) => void) {
   let opening: Promise<OpenedPorts> | undefined;
   const open = (): Promise<OpenedPorts> =>
     (opening ??= openPorts(config, {
@@ -41,7 +36,7 @@ export function createLocalPorts(config: Config, tell: (words: string) => void):
   };
   const asked = portKinds.filter(([, { open: opens }]) => opens !== undefined).map(([name]) => name as keyof Ports);
   return {
-    ports: Object.fromEntries(asked.map((name) => [name, whenAsked(name)])),
-    close: async () => (await opening)?.close(),
+    ports: Object.fromEntries(asked.map((name) => [name, whenAsked(name)])) as Ports,
+    close: async (): Promise<void> => (await opening)?.close(),
   };
 }

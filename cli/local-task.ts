@@ -1,6 +1,5 @@
 /** Tasks that commands open in this process. */
 import type { Command } from "commander";
-import type { Solution } from "../envs/environment.ts";
 import type { AnyScoreTask } from "../envs/score.ts";
 import type { GradusClient } from "../clients/ts/src/public.ts";
 import { addConnectionOptions, type ConnectionFlags } from "./connection.ts";
@@ -48,13 +47,8 @@ export function openTask({ deps }: Local, taskId: string): AnyScoreTask {
   return task.scoring;
 }
 
-export interface SolvedTask extends Solution<unknown> {
-  /** The answer as a model would write it. */
-  readonly text: string;
-}
-
-/** The answer of the environment's solver. */
-export function solutionOf({ environment: { id, solver }, instance }: AnyScoreTask): SolvedTask {
+/** The answer of the environment's solver, and its `text`: as a model would write it. */
+export function solutionOf({ environment: { id, solver }, instance }: AnyScoreTask) {
   if (solver === undefined) throw new CliProblem("usage", `${id} has no solver`);
   const solution = solver.solve(instance);
   return { ...solution, text: solver.format(solution.answer) };

@@ -6,11 +6,6 @@ export interface Bars {
   readonly stop: () => void;
 }
 
-export interface PoolBars {
-  readonly onProgress: (pool: string, done: number, total: number, stage: "reading" | "checking") => void;
-  readonly stop: () => void;
-}
-
 export function progressBars(): Bars {
   let current: { readonly what: string; readonly bar: Bar; done: number } | undefined;
   const stop = (): void => {
@@ -34,9 +29,13 @@ export function progressBars(): Bars {
 }
 
 /** For each pool. */
-export function poolBars(): PoolBars {
+export function poolBars() {
   const { onProgress, stop } = progressBars();
-  return { onProgress: (pool, done, total, stage) => onProgress(`${stage} pool ${pool}`, done, total), stop };
+  return {
+    onProgress: (pool: string, done: number, total: number, stage: "reading" | "checking"): void =>
+      onProgress(`${stage} pool ${pool}`, done, total),
+    stop,
+  };
 }
 
 /** For each mount. */

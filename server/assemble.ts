@@ -76,19 +76,11 @@ export interface Parts {
   readonly onFailure: (error: unknown, what: string, about?: Readonly<Record<string, unknown>>) => void;
 }
 
-export interface Assembled {
-  readonly deps: ServiceDeps;
-  readonly resources: Resources;
-  readonly workers: WorkerPool;
-  /** Lets go of all parts, those that were given included. */
-  readonly close: () => Promise<void>;
-}
-
 /** Not the database's address, which may hold a password. */
 const storeKind = (store: string): string => (/^postgres(ql)?:/.test(store) ? "postgres" : store);
 
 /** Throws `problem` of why suites do not read. */
-export async function assemble(parts: Parts, problem: (message: string) => Error): Promise<Assembled> {
+export async function assemble(parts: Parts, problem: (message: string) => Error) {
   const { config, registry, keyring, pools, opened, missingPorts, log, onFailure } = parts;
   const { maxCompletionBytes: completionBytesMax } = config.limits;
   const loaded = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
@@ -148,6 +140,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
     limits: limitsOf(parts),
     meter: parts.meter,
   };
+  /** Lets go of all parts, those that were given included. */
   const close = async (): Promise<void> => {
     teacher?.close();
     resources.close();

@@ -12,17 +12,6 @@ import {
   replaceKeys,
 } from "./tasks/keyring.ts";
 
-export interface TaskKeys {
-  /** The file's, which seal what is secret in a store. */
-  readonly sealing: Keyring;
-  /** Those that sign, and are kept as they are where they stand, in place. */
-  readonly keyring: Keyring;
-  /** Takes those of the store, if it has some; `sealBy`: seals what is secret in it by the first of some keys too. */
-  adopt(stored: StoredTaskKeys | undefined, sealBy: SealBy | undefined): void;
-  /** Keeps them all as they are where they stand. Gives what ends this. */
-  follow(log: Log["log"], onChange: () => void): () => void;
-}
-
 type SealBy = (keys: Keyring) => Promise<void>;
 
 /** Between attempts to seal, while the store is away. */
@@ -46,19 +35,23 @@ function sealer(sealBy: SealBy | undefined, log: Log["log"]) {
 }
 
 /** `sealing`: the file's as they were read. */
-export function taskKeysOf(config: Config, sealing: Keyring): TaskKeys {
+export function taskKeysOf(config: Config, sealing: Keyring) {
   const keyring: Keyring = config.taskKeys === "store" ? [...sealing] : sealing;
   let stored: StoredTaskKeys | undefined;
   let sealBy: SealBy | undefined;
   return {
+    /** The file's keys, which seal what is secret in a store. */
     sealing,
+    /** The keys that sign, and are kept as they are where they stand, in place. */
     keyring,
-    adopt: (given, by) => {
+    /** Takes those of the store, if it has some; `by`: seals what is secret in it by the first of some keys too. */
+    adopt: (given: StoredTaskKeys | undefined, by: SealBy | undefined): void => {
       [stored, sealBy] = [given, by];
       const parsed = given && parseKeyring(given.text);
       if (parsed?.kind === "ok") replaceKeys(keyring, parsed.keyring);
     },
-    follow: (log, onChange) => {
+    /** Keeps them all as they are where they stand. Gives what ends this. */
+    follow: (log: Log["log"], onChange: () => void): (() => void) => {
       const tell = (read: KeyringResult): void => {
         if (read.kind === "invalid") log.error({ problem: read.message }, "the task keys stay as they were");
         else log.info({ keys: read.keyring.map(keyName) }, "the task keys were read again");

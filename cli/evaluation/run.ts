@@ -18,13 +18,6 @@ export interface RunOptions {
   readonly onStep: (step: Step) => void;
 }
 
-export interface RunResult {
-  readonly scored: number;
-  /** Samples that are still missing, with the last reason. */
-  readonly failed: number;
-  readonly reason: string;
-}
-
 /** Tasks that one call asks for: few, for those that were never asked for must be made first. */
 const PAGE_SIZE = 32;
 
@@ -45,9 +38,10 @@ async function* wantedOf(evaluation: EvaluationHandle): AsyncGenerator<Wanted, v
 
 /**
  * Completes what is missing. A sample that fails stays missing, for a later run; when as many fail in a row as are
- * under way at once, or the endpoint refuses all, the rest is not tried.
+ * under way at once, or the endpoint refuses all, the rest is not tried. Returns how many samples were scored, how many are
+ * still missing, and the last reason for that.
  */
-export async function runEvaluation(options: RunOptions): Promise<RunResult> {
+export async function runEvaluation(options: RunOptions) {
   const { evaluation, model, concurrency, onStep } = options;
   const work = async ({ task, sampleIndex }: Wanted): Promise<Step> => {
     const completed = await model(task.prompt);

@@ -6,7 +6,7 @@ import type { EvaluationHandle, Report, ReportRow, Sample } from "../../clients/
 import { table } from "../print.ts";
 import { cellOf, columnsOf } from "./figures.ts";
 import { countRow, type RowCount } from "./row-counts.ts";
-import { type Specimen, createSpecimens } from "./specimens.ts";
+import { createSpecimens } from "./specimens.ts";
 
 /** How the completions were made; what is not known is left out. */
 export type Settings = Readonly<Record<string, JsonValue>>;
@@ -32,16 +32,7 @@ export interface ViolationCount {
   readonly count: number;
 }
 
-export interface Summary {
-  readonly report: Report;
-  readonly settings: Settings;
-  readonly parts: readonly PartSummary[];
-  readonly violations: readonly ViolationCount[];
-  /** How often each row of a pool was solved; none: the suite has no rows. */
-  readonly rows: readonly RowCount[];
-  /** For pictures; not in report.json. */
-  readonly specimens: readonly Specimen[];
-}
+export type Summary = Awaited<ReturnType<typeof summarize>>;
 
 const RATIO_STEPS = 10;
 const VIOLATIONS_MAX = 40;
@@ -56,7 +47,7 @@ function emptyCounts(part: string): Counts {
 }
 
 /** Reads the report and all samples. */
-export async function summarize(evaluation: EvaluationHandle, settings: Settings): Promise<Summary> {
+export async function summarize(evaluation: EvaluationHandle, settings: Settings) {
   const report = await evaluation.report();
   const parts = new Map<string, Counts>();
   const specimens = createSpecimens();
@@ -78,9 +69,11 @@ export async function summarize(evaluation: EvaluationHandle, settings: Settings
   return {
     report,
     settings,
-    parts: [...parts.values()],
+    parts: [...parts.values()] as readonly PartSummary[],
     violations: most,
+    /** How often each row of a pool was solved; none: the suite has no rows. */
     rows: [...rows.values()],
+    /** For pictures; not in report.json. */
     specimens: specimens.all(),
   };
 }

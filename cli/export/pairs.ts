@@ -3,24 +3,7 @@ import type { ChatMessage } from "../../envs/prompt.ts";
 import type { ExportRow } from "./rows.ts";
 
 /** One row, with the columns that preference trainers read. */
-export interface PairRow {
-  readonly prompt: readonly ChatMessage[];
-  /** The assistant's message. */
-  readonly chosen: readonly ChatMessage[];
-  readonly rejected: readonly ChatMessage[];
-  readonly environment: string;
-  readonly version: number;
-  readonly level: string;
-  readonly split: string;
-  readonly group_id: string;
-  readonly chosen_index: number;
-  readonly rejected_index: number;
-  readonly chosen_reward: number;
-  readonly rejected_reward: number;
-  /** "reward": the chosen one has the greater reward; "commit": it is the start of the rejected one, up to its first right answer. */
-  readonly kind: string;
-  readonly source: string;
-}
+export type PairRow = ReturnType<typeof pairOf>;
 
 /** A row, with where its first right answer ends, in code points; undefined: it has none, or nobody looked. */
 export interface GradedRow extends ExportRow {
@@ -70,11 +53,12 @@ function completionOf({ messages }: ExportRow): string {
   return messages.at(-1)?.content ?? "";
 }
 
-function pairOf(better: GradedRow, worse: GradedRow, kind: string, chosen: string): PairRow {
+function pairOf(better: GradedRow, worse: GradedRow, kind: string, chosen: string) {
   const { environment, version, level, split, group_id, source } = better;
   const answer = (content: string): readonly ChatMessage[] => [{ role: "assistant", content }];
   return {
     prompt: better.messages.slice(0, -1),
+    /** The assistant's message. */
     chosen: answer(chosen),
     rejected: answer(completionOf(worse)),
     environment,
@@ -86,6 +70,7 @@ function pairOf(better: GradedRow, worse: GradedRow, kind: string, chosen: strin
     rejected_index: worse.sample_index,
     chosen_reward: better.reward,
     rejected_reward: worse.reward,
+    /** "reward": the chosen one has the greater reward; "commit": it is the start of the rejected one, up to its first right answer. */
     kind,
     source,
   };

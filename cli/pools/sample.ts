@@ -40,20 +40,11 @@ export interface SampleOptions {
   readonly onPart: () => void;
 }
 
-export interface SampleReport {
-  readonly file: string;
-  readonly out: string;
-  readonly seed: string;
-  readonly rows: number;
-  readonly dropped: readonly { readonly rows: number; readonly first: string; readonly why: string }[];
-  /** Of the rows that were not dropped. */
-  readonly categories: readonly { readonly category: string; readonly rows: number; readonly taken: number }[];
-  readonly taken: number;
-}
+export type SampleReport = Awaited<ReturnType<typeof samplePool>>;
 
 const UNNAMED = "(none)";
 
-export async function samplePool(options: SampleOptions): Promise<SampleReport> {
+export async function samplePool(options: SampleOptions) {
   const { path, out, seed, count } = options;
   const planned = await options.plan(path);
   if (planned.kind === "problem") throw fileProblem(`${path}: ${planned.message}`, "usage");
@@ -76,6 +67,7 @@ export async function samplePool(options: SampleOptions): Promise<SampleReport> 
         rows: sifted.rows,
         dropped: sifted.dropped,
         taken: rows.size,
+        /** Counts of the rows that were not dropped. */
         categories: chosen.map((each) => ({ category: each.name, rows: each.available, taken: each.rows.length })),
       };
     } catch (error) {

@@ -4,14 +4,6 @@ import type { GroupOutcome } from "../../clients/ts/src/public.ts";
 import { reasonWords } from "../../envs/facts.ts";
 import { createBar } from "../bar.ts";
 
-export interface DriveProgress {
-  /** Groups that were answered. */
-  readonly groups: (groups: readonly GroupOutcome[]) => void;
-  /** Samples without a reward, by their reason and what failed, e.g. "resource_unavailable: judge". */
-  unscored(): Readonly<Record<string, number>>;
-  stop(): void;
-}
-
 interface Unscored {
   count: number;
   /** What the first of them said. */
@@ -20,14 +12,15 @@ interface Unscored {
 
 const FORMAT = "{bar} {value}/{total} tasks  {left}{unscored}";
 
-export function createDriveProgress(total: number): DriveProgress {
+export function createDriveProgress(total: number) {
   const reasons = new Map<string, Unscored>();
   let samples = 0;
   const without = (): number => [...reasons.values()].reduce((sum, { count }) => sum + count, 0);
   const beside = (): string => (without() === 0 ? "" : `  ${without()} of ${samples} samples without a reward`);
   const bar = createBar({ done: 0, total, format: FORMAT, payload: { unscored: "" } });
   return {
-    groups(groups) {
+    /** Takes in groups that were answered. */
+    groups(groups: readonly GroupOutcome[]): void {
       for (const { outcomes } of groups)
         for (const outcome of outcomes) {
           samples++;
@@ -39,8 +32,10 @@ export function createDriveProgress(total: number): DriveProgress {
         }
       bar.update(groups.length, { unscored: beside() });
     },
-    unscored: () => Object.fromEntries([...reasons].map(([reason, { count }]) => [reason, count])),
-    stop() {
+    /** Samples without a reward, by their reason and what failed, e.g. "resource_unavailable: judge". */
+    unscored: (): Readonly<Record<string, number>> =>
+      Object.fromEntries([...reasons].map(([reason, { count }]) => [reason, count])),
+    stop(): void {
       bar.stop();
       for (const [reason, { count, detail }] of reasons)
         say(`gradus: ${count} of ${samples} samples have no reward: ${reason}: ${detail}`);

@@ -14,13 +14,6 @@ export interface ScreenOut {
   off(event: "resize", listener: () => void): unknown;
 }
 
-export interface Screen {
-  /** Shows what `frame` gives for a width, now and after each resize; lines that do not fit are left out. */
-  draw(frame: (columns: number) => readonly string[]): void;
-  /** Goes back to the first screen. A second time does nothing. */
-  close(): void;
-}
-
 const ENTER = "\x1b[?1049h\x1b[?25l";
 const LEAVE = "\x1b[?25h\x1b[?1049l";
 const HOME = "\x1b[H";
@@ -28,7 +21,7 @@ const CLEAR_LINE = "\x1b[K";
 const CLEAR_BELOW = "\x1b[J";
 const [BEGIN, END] = ["\x1b[?2026h", "\x1b[?2026l"];
 
-export function openScreen(out: ScreenOut): Screen {
+export function openScreen(out: ScreenOut) {
   let last: ((columns: number) => readonly string[]) | undefined;
   let open = true;
   const show = (): void => {
@@ -49,10 +42,12 @@ export function openScreen(out: ScreenOut): Screen {
   // However the process ends, the terminal is as it was.
   process.on("exit", close);
   return {
-    draw(frame) {
+    /** Shows what `frame` gives for a width, now and after each resize; lines that do not fit are left out. */
+    draw(frame: (columns: number) => readonly string[]): void {
       last = frame;
       show();
     },
+    /** Goes back to the first screen. A second time does nothing. */
     close,
   };
 }

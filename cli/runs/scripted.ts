@@ -19,12 +19,7 @@ export interface ScriptedOptions {
   readonly practice: number;
 }
 
-export interface Scripted {
-  /** So many completions of each task, all by what it knew before the first. */
-  complete(tasks: readonly Task[], generations: number): readonly (readonly string[])[];
-}
-
-export function createScripted({ open, practice }: ScriptedOptions): Scripted {
+export function createScripted({ open, practice }: ScriptedOptions) {
   const seen = new Map<string, number>();
   const chanceOf = (task: Task, { environment }: AnyScoreTask): number => {
     const start = startOf(
@@ -35,7 +30,8 @@ export function createScripted({ open, practice }: ScriptedOptions): Scripted {
     return start + (CHANCE_MAX - start) * learnt;
   };
   return {
-    complete(tasks, generations) {
+    /** So many completions of each task, all by what it knew before the first. */
+    complete(tasks: readonly Task[], generations: number): readonly (readonly string[])[] {
       const completed = tasks.map((task) => {
         const opened = open(task.taskId);
         return completions(task, opened, chanceOf(task, opened), generations);

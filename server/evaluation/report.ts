@@ -168,32 +168,9 @@ function errorsOfMean(rows: readonly ReportRow[]): Figures {
   });
 }
 
-export interface ReportRow {
-  readonly name: string;
-  readonly samples: number;
-  /** Of these, those without a reward, which are in no figure but no_reward_rate. */
-  readonly samplesWithoutReward: number;
-  readonly samplesExpected: number;
-  /** With at least one sample. */
-  readonly tasks: number;
-  /** Of these, those that lie in every split, and so may have been trained on. */
-  readonly tasksInEverySplit: number;
-  readonly figures: Figures;
-  /** Tasks that a figure leaves out, by the figure's name; those that leave out none are not there. */
-  readonly tasksLeftOut: Readonly<Record<string, number>>;
-  /** Of the figures that have one. */
-  readonly standardErrors: Figures;
-}
+export type ReportRow = ReturnType<typeof rowOf>;
 
-export interface Report {
-  readonly parts: readonly ReportRow[];
-  readonly environments: readonly ReportRow[];
-  readonly categories: readonly ReportRow[];
-  readonly overall: ReportRow;
-  readonly baseline: string;
-  /** In words, to be read before any figure. */
-  readonly warnings: readonly string[];
-}
+export type Report = ReturnType<typeof reportOf>;
 
 /** A task of the suite and what came in for it. */
 export interface ScoredTask {
@@ -216,19 +193,23 @@ interface Counted extends ScoredTask {
 /** `of`: left out: the mean over the tasks. */
 function rowOf(
   name: string,
+  /** With at least one sample. */
   tasks: readonly Counted[],
   samplesPerTask: number,
   tasksExpected: number,
-  of?: Pick<ReportRow, "figures" | "standardErrors">,
-): ReportRow {
+  of?: { readonly figures: Figures; readonly standardErrors: Figures },
+) {
   const byTask = tasks.map(({ figures }) => figures);
   return {
     name,
     samplesExpected: tasksExpected * samplesPerTask,
     tasks: tasks.length,
+    /** Tasks of these that lie in every split, and so may have been trained on. */
     tasksInEverySplit: tasks.filter(({ inEverySplit }) => inEverySplit).length,
     samples: tasks.reduce((sum, { samples }) => sum + samples.length, 0),
+    /** Samples of these without a reward, which are in no figure but no_reward_rate. */
     samplesWithoutReward: tasks.reduce((sum, { samples }) => sum + samples.filter((one) => !hasReward(one)).length, 0),
+    /** Tasks that a figure leaves out, by the figure's name; those that leave out none are not there. */
     tasksLeftOut: leftOut(tasks, samplesPerTask),
     ...(of ?? { figures: meanFigures(byTask), standardErrors: standardErrors(byTask) }),
   };
@@ -240,7 +221,7 @@ export function reportOf(
   samplesPerTask: number,
   tasks: readonly ScoredTask[],
   categories: ReadonlyMap<string, number>,
-): Report {
+) {
   const counted = tasks.map((task): Counted => {
     const { name, environment, definition } = partOf(suite, task.ordinal);
     const { goal } = definition;
@@ -255,6 +236,7 @@ export function reportOf(
   const sampled = categoryRows.filter(({ samples }) => samples > 0);
   const byCategory = {
     figures: meanFigures(sampled.map(({ figures }) => figures)),
+    /** Of the figures that have one. */
     standardErrors: errorsOfMean(sampled),
   };
   const byTasks = suite.definition.overall === "tasks";
@@ -264,6 +246,7 @@ export function reportOf(
     environments: rows(({ environment }) => environment, tasksByEnvironment(suite)),
     categories: categoryRows,
     overall,
+    /** In words, to be read before any figure. */
     warnings: [...unrewardedWarnings(overall), ...formatWarnings(tasks.flatMap(({ samples }) => samples))],
     baseline: baselineText(counted, suite.definition.heuristic === true),
   };

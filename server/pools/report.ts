@@ -11,32 +11,7 @@ interface CountedRows {
   readonly reason: string;
 }
 
-export interface PoolReportView {
-  readonly pool: string;
-  readonly environment: string;
-  readonly version: number;
-  /** That hold a task. */
-  readonly rows: number;
-  /** Of these, by level and split, where there are any. */
-  readonly groups: readonly { readonly level: string; readonly split: string; readonly rows: number }[];
-  readonly rejected: number;
-  /** Rejected rows by the kind of reason, in the order of their first rows. */
-  readonly rejections: readonly CountedRows[];
-  /** Instructions about the form of the answer in rows that hold a task, by kind. */
-  readonly instructions: readonly CountedRows[];
-  /** Rows that the selection leaves out. */
-  readonly leftOut: number;
-  /** Rows that hold a task as far as is known: what checks them could not be asked. */
-  readonly unchecked: number;
-  /** Of the rejected rows those that hold a task that came before. */
-  readonly repeats: number;
-  /** Rows that are asked what a row before them is asked, and have another answer; the first of them in words. */
-  readonly contradictions: { readonly rows: number; readonly first?: string };
-  /** What rows are ranked by; or why they have no ranks. */
-  readonly ranks: { readonly by?: string; readonly none?: string };
-  /** What was taken from which column, by how many rows. */
-  readonly taken: readonly { readonly field: string; readonly from: string; readonly rows: number }[];
-}
+export type PoolReportView = ReturnType<typeof reportOf>;
 
 /** What a row is as a policy is asked it, and the answer that is right. */
 export interface ExampleView {
@@ -83,25 +58,37 @@ export function contradictionLine(path: string, pool: Pool): string | undefined 
   return `${path}: ${rows} rows are asked what another row is asked and have another answer, such as ${contradictionText(pool).first}`;
 }
 
-export function reportOf(pool: Pool): PoolReportView {
+export function reportOf(pool: Pool) {
   const { name, definition, size, rejected, rejections, leftOut, unchecked, lines } = pool;
   const { repeats, contradictions, ranking, taken, instructions } = pool;
   const counted = (rows: Pool["rejections"]): readonly CountedRows[] =>
     rows.map(({ row, reason, count }) => ({ rows: count, first: nameRow(lines, row), reason }));
+  const ranks: { readonly by?: string; readonly none?: string } =
+    ranking.source === undefined ? { none: ranking.reason ?? "" } : { by: ranking.source };
   return {
     pool: name,
     environment: definition.id,
     version: definition.version,
+    /** Rows that hold a task. */
     rows: size,
+    /** Rows that hold a task by level and split, where there are any. */
     groups: groupCounts(pool),
     rejected,
+    /** Rejected rows by the kind of reason, in the order of their first rows. */
     rejections: counted(rejections),
+    /** Instructions about the form of the answer in rows that hold a task, by kind. */
     instructions: counted(instructions),
+    /** Rows that the selection leaves out. */
     leftOut,
+    /** Rows that hold a task as far as is known: what checks them could not be asked. */
     unchecked,
+    /** Rejected rows that hold a task that came before. */
     repeats,
+    /** The fields that were taken from each column, by how many rows. */
     taken,
+    /** Rows that are asked what a row before them is asked, and have another answer; the first of them in words. */
     contradictions: { rows: contradictions.rows, ...contradictionText(pool) },
-    ranks: ranking.source === undefined ? { none: ranking.reason ?? "" } : { by: ranking.source },
+    /** The measure that rows are ranked by, or why they have no ranks. */
+    ranks,
   };
 }

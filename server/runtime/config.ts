@@ -111,7 +111,7 @@ function assemble(values: OptionValues, env: Variables) {
     corsOrigins: values.corsOrigin,
     /** Names beside the loopback ones that callers may use for a server that asks for no credentials; "*": any. */
     allowedHosts: values.allowedHost,
-    /** Of the server, which share its ports. */
+    /** Processes of the server, which share its ports. */
     processes: values.processes,
     workers: values.workers,
     workerTimeLimitMs: values.workerTimeLimitMs,
@@ -140,7 +140,7 @@ function assemble(values: OptionValues, env: Variables) {
     logLevel: values.logLevel,
     logFormat: values.logFormat,
     limits: limitsOf(values),
-    /** What the operator should mend, though the server can start. */
+    /** Faults that the operator should mend, though the server can start. */
     warnings: [...unknownVariables(env), ...warningsOf(values), ...tlsWarnings(values, tls, new Date())],
   });
 }

@@ -25,20 +25,12 @@ export function throwAll([first, ...others]: readonly RpcError[]): void {
   if (first !== undefined) throw several([first, ...others]);
 }
 
-/** Parts of a request that are read each by itself, so that all that is wrong is found and not only the first of it. */
-export interface Readings {
-  /** What a reader gives; where it refuses the part, what stands in for it. */
-  readonly each: <T, S>(read: () => T, standIn: S) => T | S;
-  /** Notes what was refused elsewhere, of fields that nothing is known of. */
-  readonly add: (errors: readonly RpcError[]) => void;
-  /** Undefined: no part was refused. */
-  readonly problem: () => RpcError | undefined;
-}
-
-export function createReadings(): Readings {
+/** Reads parts of a request each by itself, so that all that is wrong is found and not only the first of it. */
+export function createReadings() {
   const errors: RpcError[] = [];
   return {
-    each(read, standIn) {
+    /** Gives what a reader gives, or what stands in for it where the reader refuses the part. */
+    each<T, S>(read: () => T, standIn: S): T | S {
       try {
         return read();
       } catch (error) {
@@ -47,11 +39,13 @@ export function createReadings(): Readings {
         return standIn;
       }
     },
-    add(more) {
+    /** Notes what was refused elsewhere, of fields that nothing is known of. */
+    add(more: readonly RpcError[]): void {
       const fields = new Set(errors.flatMap((error) => [error, ...error.others]).map(({ field }) => field));
       errors.push(...more.filter(({ field }) => !fields.has(field)));
     },
-    problem() {
+    /** Undefined: no part was refused. */
+    problem(): RpcError | undefined {
       const [first, ...rest] = errors;
       return first && several([first, ...rest]);
     },

@@ -181,11 +181,6 @@ export const TASK_ID_BYTES_MAX = 4096;
 const MAC_START = 5;
 const MAC_END = 21;
 
-export interface MintedTask {
-  readonly taskId: string;
-  readonly groupId: string;
-}
-
 export type OpenedTask =
   | { readonly kind: "ok"; readonly token: TaskToken; readonly groupId: string }
   | { readonly kind: "invalid"; readonly detail: string };
@@ -204,7 +199,7 @@ function groupIdOf(token: TaskToken, mac: Uint8Array): string {
 }
 
 /** A pure function of the token and the signing key. */
-export function mintTaskId(keyring: Keyring, token: TaskToken): MintedTask {
+export function mintTaskId(keyring: Keyring, token: TaskToken) {
   const sealed = seal(keyring, "task", encodeToken(token));
   return { taskId: sealed.toString("base64url"), groupId: groupIdOf(token, sealed.subarray(MAC_START, MAC_END)) };
 }

@@ -274,14 +274,8 @@ const lookEveryMs = 50;
 /** Long enough for others to be answered. */
 const retryDelayMs = 1000;
 
-interface OpenCalls {
-  readonly add: (call: OpenCall) => void;
-  readonly delete: (call: OpenCall) => void;
-  readonly forEach: (visit: (call: OpenCall) => void) => void;
-}
-
 /** Looks at the open calls every so often, and ends those that use too much memory or time for their requests. */
-export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number): OpenCalls {
+export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number) {
   const open = new Set<OpenCall>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -325,12 +319,12 @@ export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number): Open
     freeMemory();
   };
   return {
-    add: (call) => {
+    add: (call: OpenCall): void => {
       timer ??= setInterval(look, lookEveryMs).unref();
       open.add(call);
     },
-    delete: (call) => void open.delete(call),
-    forEach: (visit) => open.forEach(visit),
+    delete: (call: OpenCall): void => void open.delete(call),
+    forEach: (visit: (call: OpenCall) => void): void => open.forEach(visit),
   };
 }
 

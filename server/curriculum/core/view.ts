@@ -18,20 +18,7 @@ import {
 } from "./state.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
-export interface ArmView {
-  readonly armId: string;
-  readonly probability: number;
-  readonly value: number;
-  readonly weight: number;
-  readonly issued: number;
-  readonly groups: number;
-  readonly recentRewardMean: number | undefined;
-  readonly recentSolvedShare: number | undefined;
-  readonly repeats: number;
-  /** Undefined: it is drawn from. */
-  readonly maskedReason: string | undefined;
-  readonly removed: boolean;
-}
+export type ArmView = ReturnType<typeof armView>;
 
 /** A round of evaluation. */
 export interface EvaluationView {
@@ -153,7 +140,7 @@ function meansOfRecent(recent: readonly RewardSums[]): ReturnType<typeof means> 
   return known;
 }
 
-function armView(state: RunState, i: number, probability: number, value: number): ArmView {
+function armView(state: RunState, i: number, probability: number, value: number) {
   const { issued, groups, recent, repeats } = state.arms[i] as ArmCounters;
   const { rewardMean, solvedShare } = meansOfRecent(recent);
   return {
@@ -166,6 +153,7 @@ function armView(state: RunState, i: number, probability: number, value: number)
     recentRewardMean: rewardMean,
     recentSolvedShare: solvedShare,
     repeats,
+    /** Undefined: it is drawn from. */
     maskedReason: state.masks[i] ?? undefined,
     removed: state.config.arms[i]?.removed ?? false,
   };

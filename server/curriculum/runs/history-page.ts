@@ -13,18 +13,12 @@ const CHARACTERS_PER_ARM = 40;
 /** Records that are read from the store at a time: fewer cost a message to its thread and back each. */
 const AT_A_TIME = 256;
 
-export interface HistoryPage {
-  /** At least one, where there is one. */
-  readonly placed: readonly StoredRecord[];
-  /** Where the next page starts; undefined: this is the last. */
-  readonly next: number | undefined;
-}
-
+/** A page of at least one record, where there is one, and where the next starts; undefined: this is the last. */
 export async function historyPage(
   store: Pick<Store, "records">,
   key: number,
   { from, limit, armCount }: { readonly from: number; readonly limit: number; readonly armCount: number },
-): Promise<HistoryPage> {
+) {
   // What was written of many arms may be a few of them.
   const least = isMany(armCount) ? CHARACTERS_PER_ARM * armCount : 0;
   const placed: StoredRecord[] = [];
