@@ -61,6 +61,8 @@ export interface Resource {
   readonly port?: PortName;
   /** Verifications that run at once; the operator may say otherwise. */
   readonly concurrencyMax: number;
+  /** Beyond that each caller may have so many, where what is asked shares its time between callers. Left out: none. */
+  readonly concurrencyEach?: number;
   /** Verifications that wait beside them; more are refused as overloaded. */
   readonly waitingMax: number;
   /** Bytes of completions that may be held for it. */

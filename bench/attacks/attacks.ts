@@ -1,17 +1,23 @@
 /** What is done to a server while others use it. */
+import { existsSync } from "node:fs";
 import { request } from "node:http";
 import { connect, constants } from "node:http2";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../../server/gen/gradus/v1/environment_pb.js";
-import { AnswerFormat, Source } from "../../server/gen/gradus/v1/task_pb.js";
+import { AnswerFormat, Source, type TaskSpecSchema } from "../../server/gen/gradus/v1/task_pb.js";
 import type { Attack, Target, Unary } from "./caller.ts";
+import { messaging, posting, sitting, stopping } from "./gyms.ts";
 import { begin, emptyPieces, endlessHeaders, flood, listPath, send, stepPath, streamOf, uint32 } from "./frames.ts";
 
 const environments = EnvironmentService.method;
+/** A checkout's interpreter has the package that mounts; else python3 must have it. */
+const CHECKOUT_PYTHON = join(import.meta.dirname, "../../.venv/bin/python");
+const PYTHON = existsSync(CHECKOUT_PYTHON) ? CHECKOUT_PYTHON : "python3";
 const curriculum = CurriculumService.method;
 const KiB = 1024;
 const MiB = KiB * KiB;
@@ -42,9 +48,13 @@ function stepping(texts: readonly string[]): Attack["call"] {
 
 /** Programs that sit in the sandbox, one for each caller. */
 function running(program: string): Attack["call"] {
-  const completion = `<answer>\n\`\`\`python\n${program}\n\`\`\`\n</answer>`;
+  const spec = { environment: "code", source: Source.REAL, answerFormat: AnswerFormat.ANSWER_TAG };
+  return answering(spec, `<answer>\n\`\`\`python\n${program}\n\`\`\`\n</answer>`);
+}
+
+/** A task for each caller, and one completion of it. */
+function answering(spec: MessageInitShape<typeof TaskSpecSchema>, completion: string): Attack["call"] {
   return async ({ unary }, i) => {
-    const spec = { environment: "code", source: Source.REAL, answerFormat: AnswerFormat.ANSWER_TAG };
     const { task } = await unary(environments.reset, { spec, seed: BigInt(i) });
     if (task === undefined) throw new Error("no task");
     await unary(environments.step, { taskId: task.taskId, groupId: task.groupId, completion });
@@ -143,6 +153,10 @@ function importing(): Pick<Attack, "prepare" | "call"> {
 
 const STAYS_MS = 2000;
 
+const resets = begin(20_000, "reset after the headers");
+const objects = (bytes: number): string => `[${"{},".repeat(bytes / 3)}{}]`;
+const keys = (count: number): string => `{${Array.from({ length: count }, (_, i) => `"${i}":1`).join()}}`;
+
 const reflectionPath = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 /** Which file has a service of ours (field 4), in gRPC's five bytes. */
 const symbol = Buffer.from("gradus.v1.CurriculumService");
@@ -238,6 +252,20 @@ export const attacks = {
   },
   "empty messages": sending(1, streamOf("/gradus.v1.EnvironmentService/StreamSteps", Buffer.alloc(5), 400_000), false),
   "unread reflection": sending(1, streamOf(reflectionPath, reflectionRequest, 20_000), false),
+  "resets over new connections": sending(8, resets),
+  "rows of 20 MB of objects": { callers: 4, call: posting(objects(20 * MiB)) },
+  "rows of 15 MB of objects": { callers: 4, call: posting(objects(15 * MiB)) },
+  "rows of 60,000 keys": { callers: 4, call: posting(keys(60_000)) },
+  "messages over 8 sockets": { callers: 8, call: messaging(objects(3.9 * MiB)) },
+  "long texts over 8 sockets": { callers: 8, call: messaging(`"${"x".repeat(3.9 * MiB)}"`) },
+  "messages not whole": { callers: 1, call: stopping },
+  "4,096 sessions": { callers: 1, call: sitting },
+  "256 programs asleep": { callers: 256, call: running("import time\ntime.sleep(1e6)") },
+  "mounted answers asleep": {
+    callers: 16,
+    call: answering({ environment: "attacked/asleep" }, "<think></think><answer>sleep</answer>"),
+    args: ["--python", PYTHON, "--python", join(import.meta.dirname, "asleep.py")],
+  },
   imports: { callers: 2, ...importing() },
 } as const satisfies Record<string, Attack>;
 

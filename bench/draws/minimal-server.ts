@@ -11,6 +11,7 @@ import { deriveSeed } from "../../envs/lib/rng.ts";
 import { CurriculumService, NextBatchResponseSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import type { NextBatchRequest, NextBatchResponse } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { setHttp2Options, watchConnections } from "../../server/transport/grpc/internals.ts";
+import { createResetBudgets } from "../../server/transport/resets.ts";
 import { type Made, makerOf } from "./make.ts";
 
 /** Whose tasks it makes: its arguments. */
@@ -86,7 +87,10 @@ function serve(): void {
   process.on("SIGTERM", () => process.exit(0));
   server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, grpcPort) => {
     if (error !== null) throw error;
-    watchConnections(server);
+    watchConnections(
+      server,
+      createResetBudgets(() => undefined),
+    );
     console.log(JSON.stringify({ msg: "listening", grpcPort }));
   });
 }

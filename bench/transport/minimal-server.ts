@@ -23,6 +23,7 @@ import type {
 } from "../../server/gen/gradus/v1/environment_pb.js";
 import { GroupOutcomeSchema, OutcomeSchema, Verdict } from "../../server/gen/gradus/v1/outcome_pb.js";
 import { setHttp2Options, watchConnections } from "../../server/transport/grpc/internals.ts";
+import { createResetBudgets } from "../../server/transport/resets.ts";
 
 const outcome = create(OutcomeSchema, {
   result: { case: "score", value: { reward: 1, verdict: Verdict.FEASIBLE, solved: true } },
@@ -80,6 +81,9 @@ server.addService(
 process.on("SIGTERM", () => process.exit(0));
 server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, grpcPort) => {
   if (error !== null) throw error;
-  watchConnections(server);
+  watchConnections(
+    server,
+    createResetBudgets(() => undefined),
+  );
   console.log(JSON.stringify({ msg: "listening", grpcPort }));
 });

@@ -4,6 +4,7 @@ import { askedKey, askedPlace, type Asking, changedSources } from "../../envs/as
 import type { AskedDrawing, AskedResult, Resource } from "../../envs/environment.ts";
 import { type Failed, type Facts, unavailable } from "../../envs/facts.ts";
 import type { TaskKey } from "../../envs/origin.ts";
+import type { AskContext } from "../../envs/ports.ts";
 import { escaped } from "../../envs/lib/words.ts";
 import type { Resources } from "../ports/resources.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
@@ -54,7 +55,7 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
     { digest }: Pick<TaskSpec, "digest">,
     { caller, signal }: Wanting,
     count: number,
-    ask: (signal: AbortSignal) => Promise<readonly AskedResult[]>,
+    ask: (context: AskContext) => Promise<readonly AskedResult[]>,
   ): Promise<readonly Asked[]> => {
     let results: readonly AskedResult[] = [];
     const isOther = digest !== asked.digest;
@@ -67,7 +68,7 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
       deadlineMs: undefined,
       verify: async (context) => {
         if (isOther) return changed(resource, environment, digest);
-        results = await ask(context.signal);
+        results = await ask(context);
         // That it fails at one and not at others says that it answers.
         return results.every(({ kind }) => kind === "failed") ? (results[0] as Failed) : DONE;
       },
@@ -94,8 +95,8 @@ export function createAsker(resources: Pick<Resources, "run" | "retire">): Asker
     async make(asking, spec, seeds, wanting) {
       const { parameters, split } = spec;
       const turns = slices(seeds, SEEDS_PER_TURN).map(async (of): Promise<readonly MakeResult[]> => {
-        const results = await turn(asking, spec, wanting, of.length, (signal) =>
-          asking.asked.make({ parameters, split, seeds: of }, { signal, deadlineMs: Infinity }),
+        const results = await turn(asking, spec, wanting, of.length, ({ party, signal }) =>
+          asking.asked.make({ parameters, split, seeds: of }, { party, signal, deadlineMs: Infinity }),
         );
         return results.map((result, i) =>
           result.kind === "made"

@@ -2,9 +2,8 @@
 import type { Resource, VerifyContext } from "../../envs/environment.ts";
 import type { Failed, Findings } from "../../envs/facts.ts";
 import { escaped } from "../../envs/lib/words.ts";
-import type { Ports } from "../../envs/ports.ts";
+import type { Party, Ports } from "../../envs/ports.ts";
 import type { Clock } from "../curriculum/runs/ports.ts";
-import type { Party } from "../sharing/fair-turns.ts";
 import { bug } from "../scoring/scorer.ts";
 import type { Limits } from "./resource-limit.ts";
 
@@ -21,6 +20,9 @@ export interface Job {
   /** May be called several times, one after the other. */
   readonly verify: (context: VerifyContext) => Promise<Findings | Failed>;
 }
+
+/** A job, or a probe: the server's own. */
+export type AttemptedJob = Omit<Job, "bytes" | "party"> & Partial<Pick<Job, "party">>;
 
 export interface Cancelled {
   readonly kind: "cancelled";
@@ -44,7 +46,7 @@ export interface AttemptOptions {
 /** Resolves when the verifier has come to its end; `answer` is called once, at the latest at the time limit. */
 export async function attemptJob(
   { name, timeLimitMs, attemptsMax = ATTEMPTS_MAX }: Resource,
-  { signal: caller, deadlineMs = Infinity, verify }: Omit<Job, "bytes" | "party">,
+  { party, signal: caller, deadlineMs = Infinity, verify }: AttemptedJob,
   attempt: number,
   { limits, onFailure, ports = {} }: Omit<AttemptOptions, "clock"> & { readonly limits: Limits },
   answer: (outcome: JobOutcome) => void,
@@ -58,7 +60,7 @@ export async function attemptJob(
   const { signal, startedAtMs } = limit;
   const untilMs = Math.min(deadlineMs, startedAtMs + timeLimitMs);
   try {
-    const outcome = await verify({ signal, deadlineMs: untilMs, ports, attempt, attemptsMax });
+    const outcome = await verify({ party, signal, deadlineMs: untilMs, ports, attempt, attemptsMax });
     // It goes on to logs and to those who see that an arm is masked.
     once(outcome.kind === "failed" ? { ...outcome, detail: escaped(outcome.detail) } : outcome);
   } catch (error) {

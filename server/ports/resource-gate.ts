@@ -134,33 +134,44 @@ function helpsAgain({ retryable, reason }: Failed): boolean {
 }
 
 /** Who is verified, and who is next. */
-function createPlaces({ concurrencyMax }: Resource, { clock }: AttemptOptions, room: Room) {
+function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock }: AttemptOptions, room: Room) {
   const turns = fairTurns<Entry>();
+  const runningOf = new Map<string, number>();
   let running = 0;
-  const dispatch = (): void => {
-    while (running < concurrencyMax) {
-      const entry = turns.next();
+  const count = (caller: string, change: 1 | -1): void => {
+    running += change;
+    const own = (runningOf.get(caller) ?? 0) + change;
+    if (own === 0) runningOf.delete(caller);
+    else runningOf.set(caller, own);
+  };
+  /** Begins what there is room for: of all, and of the caller for whom something came or ended. */
+  const dispatch = (caller: string): void => {
+    for (;;) {
+      const entry =
+        (running < concurrencyMax ? turns.next() : undefined) ??
+        ((runningOf.get(caller) ?? 0) < concurrencyEach ? turns.next(caller) : undefined);
       if (entry === undefined) return;
       void take(entry);
     }
   };
   const take = async ({ job, begin }: Entry): Promise<void> => {
-    running++;
+    const { caller } = job.party;
+    count(caller, 1);
     const startedAtMs = clock.now();
     // What it takes is not known before it has ended, and the caller's next one may come before.
     const expectedMs = room.meanMs();
     turns.charge(job.party, expectedMs);
     await begin().finally(() => {
       turns.charge(job.party, Math.max(0, clock.now() - startedAtMs) - expectedMs);
-      running--;
-      dispatch();
+      count(caller, -1);
+      dispatch(caller);
     });
   };
   return {
     running: () => running,
     enter(entry: Entry): void {
       turns.add(entry.job.party, entry, room.shareOf(entry.job));
-      dispatch();
+      dispatch(entry.job.party.caller);
     },
     leave: (entry: Entry): void => turns.remove(entry.job.party, entry),
     /** Whether somebody who has more waiting has made some. */

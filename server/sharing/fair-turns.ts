@@ -1,17 +1,10 @@
 /** Turns that are shared twice: between callers, and what a caller is given between its connections. */
+import type { Party } from "../../envs/ports.ts";
 import { CALLERS_MAX, type FairQueue, fairQueue } from "./fair-queue.ts";
 
 /** Whose budgets a call comes out of: its token's, or its address's if the server asks for no token (""). */
 export function callerName(token: string, peer: string): string {
   return token === "" ? `address ${peer.replace(/:\d+$/, "")}` : `token ${token}`;
-}
-
-/** On whose behalf something is asked. */
-export interface Party {
-  /** A token, a run, or an address: callerName here and runCaller in making/make.ts name it. */
-  readonly caller: string;
-  /** Shares what the caller is given with its others: who opens many of them takes nothing from other callers. */
-  readonly connection: string;
 }
 
 /** The party of a call that belongs to no run. */
@@ -22,8 +15,8 @@ export function partyOf({ caller, peer }: { readonly caller: string; readonly pe
 export interface FairTurns<Item> {
   /** `size`: how much of the room it takes while it waits. */
   add(party: Party, item: Item, size: number): void;
-  /** Takes out the item whose turn it is; undefined: none waits. */
-  next(): Item | undefined;
+  /** Takes out the item whose turn it is, of all callers or of one; undefined: none waits. */
+  next(of?: string): Item | undefined;
   /** What a party was given, in any unit; less than 0 takes back. */
   charge(party: Party, amount: number): void;
   remove(party: Party, item: Item): void;
@@ -51,8 +44,8 @@ export function fairTurns<Item>(): FairTurns<Item> {
       connectionsOf(caller).add(connection, item, size);
       callers.add(caller, item, size);
     },
-    next() {
-      const caller = callers.nextCaller();
+    next(of) {
+      const caller = of ?? callers.nextCaller();
       const item = caller === undefined ? undefined : connections.get(caller)?.next();
       if (caller === undefined || item === undefined) return undefined;
       callers.serve(caller, item);

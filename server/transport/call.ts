@@ -5,9 +5,11 @@ import type { Logger } from "pino";
 import type { Health } from "../runtime/health.ts";
 import type { MethodMeter } from "../runtime/metrics.ts";
 import type { CallSpan, Traces } from "../runtime/traces.ts";
-import { type Party, partyOf } from "../sharing/fair-turns.ts";
+import type { Party } from "../../envs/ports.ts";
+import { partyOf } from "../sharing/fair-turns.ts";
 import { StoreDamaged, StoreUnavailable } from "../stores/store.ts";
 import type { Role } from "../runtime/tokens.ts";
+import type { ResetBudgets } from "./resets.ts";
 import type { Account, AdmissionControl, OpenCall } from "./admission.ts";
 import { roleOf } from "./roles.ts";
 import { type CallContext, type CodeName, RpcError } from "./rpc.ts";
@@ -18,6 +20,7 @@ export interface TransportContext {
   readonly log: Logger;
   readonly admission: AdmissionControl;
   readonly turns: Turns;
+  readonly resets: ResetBudgets;
   readonly maxMessageBytes: number;
   readonly health: Pick<Health, "problem" | "states" | "onChange">;
   /** Undefined: nobody wants traces. */
@@ -27,7 +30,7 @@ export interface TransportContext {
 }
 
 /** A method, with what each of its calls needs. */
-export interface Method extends Omit<TransportContext, "health" | "meter"> {
+export interface Method extends Omit<TransportContext, "health" | "meter" | "resets"> {
   /** E.g. "gradus.v1.EnvironmentService/Step". */
   readonly path: string;
   /** Who may call it. */

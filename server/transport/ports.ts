@@ -10,6 +10,7 @@ import type { TransportContext } from "./call.ts";
 import { type GrpcConfig, startGrpc } from "./grpc/server.ts";
 import { type HttpConfig, startHttp, startMetrics } from "./http/server.ts";
 import type { Registration } from "./rpc.ts";
+import { createResetBudgets } from "./resets.ts";
 import { createTurns } from "./turns.ts";
 
 export interface TransportOptions {
@@ -52,8 +53,11 @@ export async function startTransports({
   const admission = createAdmissionControl(config, tokens);
   const { maxMessageBytes } = config.limits;
   const turns = createTurns();
+  const resets = createResetBudgets((address) =>
+    log.warn({ address }, "the address resets too many streams: its connections are refused until it has paused"),
+  );
   const { meter } = metrics;
-  const context: TransportContext = { log, admission, turns, maxMessageBytes, meter, health, traces };
+  const context: TransportContext = { log, admission, turns, resets, maxMessageBytes, meter, health, traces };
   const open: { close(graceMs: number): Promise<void> }[] = [{ close: async () => tokens?.close() }];
   const closeAll = (waitMs: number) => Promise.all(open.map((each) => each.close(waitMs)));
   const opened = async <Port extends (typeof open)[number]>(port: Promise<Port>): Promise<Port> => {

@@ -7,7 +7,7 @@ import { type Facts, type Failed, type Findings, unavailable } from "../../../en
 import { onOneLine } from "../../../envs/lib/words.ts";
 import type { Described } from "./described.ts";
 import { readFacts } from "./findings.ts";
-import type { Failure, Provider, Verified } from "./provider.ts";
+import type { AskOptions, Failure, Provider, Verified } from "./provider.ts";
 
 export interface Judging {
   readonly provider: Provider;
@@ -22,11 +22,11 @@ export async function judge(
   { provider, described, resource, canary }: Judging,
   instance: Uint8Array,
   answer: string,
-  signal: AbortSignal,
+  { party, signal }: AskOptions,
 ): Promise<Findings | Failed> {
   const { asked } = described;
   const ask = (text: string, fresh: boolean): Promise<Verified> =>
-    provider.verify(asked, { instance, answer: text }, { signal, fresh });
+    provider.verify(asked, { instance, answer: text }, { party, signal, fresh });
   const first = await ask(answer, false);
   // Of an answer that nobody waits for nothing more is found out.
   if (!isBeaten(first) || signal.aborted) return told(described, resource, first);

@@ -12,7 +12,7 @@ import type { Finding } from "./examine.ts";
 import { carried, type MountedInstance, uncarried, type WholeInstance } from "./instance.ts";
 import { drawn } from "./drawings.ts";
 import { createInstances, type Instances } from "./instances.ts";
-import type { Provider } from "./provider.ts";
+import type { AskOptions, Provider } from "./provider.ts";
 
 export type MountedEnvironment = AsyncEnvironment<MountedInstance, string>;
 
@@ -29,6 +29,8 @@ export interface MountOptions {
 }
 
 const DIGEST_DIGITS = 16;
+/** A caller's answers get to the provider's own queue, which is fair, however many of another's are there. */
+const CONCURRENCY_EACH = 64;
 const WAITING_MAX = 65_536;
 const HELD_BYTES_MAX = 256 * 1024 ** 2;
 /** Two attempts and a canary, each within limits of its own; this one is for a provider that keeps none. */
@@ -73,7 +75,7 @@ export function mountedEnvironment(described: Described, options: MountOptions):
       conflict: ({ level }) =>
         levels.some(({ number }) => number === level) ? undefined : `${id} has no level number ${level} here`,
       whyNone: (parameters) => instances.whyNone(parameters),
-      make: (tasks, { signal }) => instances.make(tasks, signal),
+      make: (tasks, { party, signal }) => instances.make(tasks, { party, signal }),
       again: (place) => instances.again(place),
       carry: ({ bytes }) => bytes && carried(bytes),
       ...(described.draws && {
@@ -97,8 +99,8 @@ export function mountedEnvironment(described: Described, options: MountOptions):
         reason: `the answer has ${bytes} bytes of UTF-8, and the limit is ${answerBytesMax}`,
       };
     },
-    verify: (instance, answer, { signal }) =>
-      verify({ ...options, described, resource, instances }, instance, answer, signal),
+    verify: (instance, answer, { party, signal }) =>
+      verify({ ...options, described, resource, instances }, instance, answer, { party, signal }),
   });
   const instances = createInstances({
     described,
@@ -118,6 +120,7 @@ function resourceOf(id: string, digest: string, { provider, concurrency }: Mount
   return {
     name,
     concurrencyMax: concurrency,
+    concurrencyEach: CONCURRENCY_EACH,
     waitingMax: WAITING_MAX,
     heldBytesMax: HELD_BYTES_MAX,
     timeLimitMs: TIME_LIMIT_MS,
@@ -144,7 +147,7 @@ async function verify(
   { described, provider, resource: { name: resource }, instances }: Verifying,
   instance: MountedInstance,
   answer: string,
-  signal: AbortSignal,
+  options: AskOptions,
 ) {
   const bytes = await bytesOf(instance, instances, resource);
   if ("kind" in bytes) return bytes;
@@ -152,7 +155,7 @@ async function verify(
     const made = await wholeAgain(instance, instances, resource);
     return "kind" in made ? undefined : made.reference;
   };
-  return judge({ provider, described, resource, canary }, bytes, answer, signal);
+  return judge({ provider, described, resource, canary }, bytes, answer, options);
 }
 
 /** All of an instance, which is made again where only its bytes are here; or why it is not. */

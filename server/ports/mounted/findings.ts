@@ -17,7 +17,9 @@ export type ReadFacts =
 const wrong = (why: string): ReadFacts => ({ kind: "wrong", why });
 
 export function readFacts(environment: Pick<Described, "goal" | "components">, wire: ProvidedFacts): ReadFacts {
-  const violation = onOneLine(wire.violation).slice(0, WORDS_LENGTH_MAX);
+  const excess = excessOf(wire);
+  if (excess !== undefined) return wrong(excess);
+  const violation = onOneLine(wire.violation);
   const info = infoOf(wire.info);
   const isGraded = environment.components.length > 0;
   switch (wire.verdict) {
@@ -80,9 +82,24 @@ function ungraded(components: Described["components"], violation: string, info: 
   };
 }
 
+/** Which rule of provider.proto on sizes is broken; undefined: none. */
+function excessOf({ violation, info }: ProvidedFacts): string | undefined {
+  const texts = Object.values(info);
+  if (texts.length > INFO_MAX) return `its info has ${texts.length} entries, and the limit is ${INFO_MAX}`;
+  if (texts.some((text) => isLonger(text, INFO_LENGTH_MAX)))
+    return `an entry of its info has more than ${INFO_LENGTH_MAX} characters`;
+  return isLonger(violation, WORDS_LENGTH_MAX)
+    ? `its violation has more than ${WORDS_LENGTH_MAX} characters`
+    : undefined;
+}
+
+/** Characters are code points: two UTF-16 units at most. */
+const isLonger = (text: string, max: number): boolean =>
+  text.length > 2 * max || (text.length > max && [...text].length > max);
+
 function infoOf(wire: ProvidedFacts["info"]): Info {
-  const entries = Object.entries(wire).slice(0, INFO_MAX);
+  const entries = Object.entries(wire);
   if (entries.length === 0) return {};
-  const words = entries.map(([name, text]) => [name.slice(0, 64), onOneLine(text).slice(0, INFO_LENGTH_MAX)]);
+  const words = entries.map(([name, text]) => [name.slice(0, 64), onOneLine(text)]);
   return { info: Object.fromEntries(words) as Readonly<Record<string, string>> };
 }

@@ -4,7 +4,7 @@ import type { AskedPlace, AskedTasks } from "../../../envs/environment.ts";
 import { unavailable } from "../../../envs/facts.ts";
 import { roughBytes } from "../../scoring/scorer.ts";
 import type { DescribedLevel } from "./described.ts";
-import { NOTHING } from "./provider.ts";
+import { type AskOptions, NOTHING } from "./provider.ts";
 import { wholeOf, type WholeInstance } from "./instance.ts";
 import { askFor, failedToMake, type Making, type Place, type Result, RETRY_DELAY_MS, search } from "./searches.ts";
 
@@ -15,7 +15,7 @@ const INSTANCE_BYTES = 512;
 const NEVER = new AbortController().signal;
 
 export interface Instances {
-  make(tasks: AskedTasks, signal: AbortSignal): Promise<readonly Result[]>;
+  make(tasks: AskedTasks, options: AskOptions): Promise<readonly Result[]>;
   /** Why a level gives none, found out now where it was not; undefined: it does, or there is no telling. */
   whyNone(parameters: AskedTasks["parameters"]): Promise<string | undefined>;
   /** One that was made before: whole, and the same. It is made whoever waits, and kept for who comes next. */
@@ -51,12 +51,12 @@ export function createInstances(making: Making): Instances {
   };
 
   return {
-    make: async (tasks, signal) => {
+    make: async (tasks, options) => {
       const level = levelAt(tasks);
       const without = await whyNone(making, level, broken.get(level.name));
       if (without !== undefined) return tasks.seeds.map(() => without);
       const { seeds, split } = tasks;
-      return search(making, { level, seeds, split }, (place, whole) => kept.set(nameOf(place), whole), signal);
+      return search(making, { level, seeds, split }, (place, whole) => kept.set(nameOf(place), whole), options);
     },
     whyNone: async (parameters) => {
       const level = levelAt({ parameters });

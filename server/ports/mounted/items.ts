@@ -51,12 +51,13 @@ export function generateItem(
   environment: AskedEnvironment,
   asked: GenerateAsked,
   seed: bigint,
-  { signal, fresh = false }: AskOptions,
+  { party, signal, fresh = false }: AskOptions,
 ): (settle: Settle<Generated>) => Item {
   const { level, parametersJson } = asked;
   return (settle): SeedItem => ({
     // One call's seeds go together.
     subject: asked,
+    party,
     environment,
     limitMs: environment.limits.generateMs,
     fresh,
@@ -86,10 +87,11 @@ interface SeedItem extends Item {
 export function verifyItem(
   environment: AskedEnvironment,
   { instance, answer }: VerifyAsked,
-  { signal, fresh = false }: AskOptions,
+  { party, signal, fresh = false }: AskOptions,
 ): (settle: Settle<Verified>) => Item {
   return (settle): AnswerItem => ({
     subject: instance,
+    party,
     environment,
     limitMs: environment.limits.verifyMs,
     fresh,
@@ -132,13 +134,14 @@ function verifyFrame(environment: AskedEnvironment, instance: Uint8Array, items:
 export function drawItem(
   environment: AskedEnvironment,
   { instance, answer }: { readonly instance: Uint8Array; readonly answer: string | undefined },
-  { signal }: AskOptions,
+  { party, signal }: AskOptions,
 ): (settle: Settle<Drawn>) => Item {
   const { id, version } = environment;
   return (settle) => {
     const item: Item = {
       // Alone: one frame draws one picture.
       subject: {},
+      party,
       environment,
       limitMs: environment.limits.generateMs,
       fresh: false,

@@ -40,6 +40,9 @@ const LOST_MAX = 3;
 const RESTART_MS_MIN = 200;
 const RESTART_MS_MAX = 30_000;
 
+/** How long an item may take by the clock. */
+const lateMs = ({ limitMs }: Item): number => limitMs * LATE_FACTOR + LATE_MS;
+
 export async function openLocal(options: LocalOptions): Promise<OpenedLocal> {
   const local = new Local(options);
   const why = await local.start();
@@ -51,6 +54,8 @@ export async function openLocal(options: LocalOptions): Promise<OpenedLocal> {
 interface Hand {
   readonly worker: Worker;
   batch: readonly Item[];
+  /** When the batch was given to it, by performance.now(). */
+  beganMs: number;
   /** The place in the batch that it answers next. */
   next: number;
   /** Of the batch. */
@@ -162,12 +167,14 @@ class Local {
 
   #give(hand: Hand): void {
     if (hand.batch.length > 0 || hand.killed !== undefined) return;
+    const mustEnd = (): boolean => hand.hasServed && this.#queue.wantsFresh() && !this.#isFreshOneComing();
     // The host starts another in its place, and that one is fresh. One is enough: the others go on with what there is.
-    if (hand.hasServed && this.#queue.wantsFresh() && !this.#isFreshOneComing()) return this.#kill(hand, "stale");
-    const batch = this.#queue.take(FRAME_ITEMS_MAX, !hand.hasServed);
+    if (mustEnd()) return this.#kill(hand, "stale");
+    const batch = this.#queue.take(FRAME_ITEMS_MAX, !hand.hasServed, lateMs);
     const [first] = batch;
-    if (first === undefined) return;
+    if (first === undefined) return mustEnd() ? this.#kill(hand, "stale") : undefined;
     hand.batch = batch;
+    hand.beganMs = performance.now();
     hand.next = 0;
     hand.call = this.#calls = (this.#calls % (2 ** 32 - 1)) + 1;
     if (!hand.worker.send(hand.call, first.frameOf(batch))) {
@@ -175,7 +182,7 @@ class Local {
       for (const item of batch) item.settle(failure("raised", "it is too large to be sent to a worker"));
       return this.#dispatchSoon();
     }
-    hand.late = setTimeout(() => this.#kill(hand, "late"), first.limitMs * LATE_FACTOR + LATE_MS).unref();
+    hand.late = setTimeout(() => this.#kill(hand, "late"), lateMs(first)).unref();
     hand.quiet = setTimeout(() => hand.worker.tellHeld(), QUIET_MS).unref();
   }
 
@@ -194,7 +201,7 @@ class Local {
 
   #welcome(worker: Worker): void {
     const [late, quiet] = [setTimeout(() => undefined, 0), setTimeout(() => undefined, 0)];
-    const idle = { batch: [], next: 0, call: 0, hasServed: false, killed: undefined, held: undefined };
+    const idle = { batch: [], beganMs: 0, next: 0, call: 0, hasServed: false, killed: undefined, held: undefined };
     this.#hands.set(worker, { ...idle, worker, late, quiet });
     this.#restartMs = RESTART_MS_MIN;
     this.#dispatchSoon();
@@ -238,15 +245,24 @@ class Local {
     }
     if (hand.next === batch.length) this.#finish(hand);
     else if (hand.next > next) {
+      // What a slow item was given together with would hold others up: it is given again, in its turn.
+      const isSlow = performance.now() - hand.beganMs > QUIET_MS;
+      if (isSlow && batch[0] !== undefined && this.#queue.hasOthers(batch[0])) this.#kill(hand, "stale");
       hand.late.refresh();
       hand.quiet.refresh();
     }
     return true;
   }
 
+  /** Charges the caller of the batch with the time that it took, in place of what was expected. */
+  #settleTime({ batch: [first], beganMs, late, quiet }: Hand): void {
+    clearTimeout(late);
+    clearTimeout(quiet);
+    if (first !== undefined) this.#queue.charge(first, performance.now() - beganMs - lateMs(first));
+  }
+
   #finish(hand: Hand): void {
-    clearTimeout(hand.late);
-    clearTimeout(hand.quiet);
+    this.#settleTime(hand);
     hand.batch = [];
     hand.next = 0;
     hand.held = undefined;
@@ -260,18 +276,17 @@ class Local {
     this.#hands.delete(worker);
     if (!this.#isClosed) this.#options.onWorkerEnd?.(hand.killed ?? end.kind);
     if (hand.held !== undefined) this.#settle(hand, { case: "verifiedTogether", value: hand.held.verified });
-    clearTimeout(hand.late);
-    clearTimeout(hand.quiet);
-    const [current, ...rest] = hand.batch.slice(hand.next);
-    this.#queue.putBack(rest);
-    if (current !== undefined) this.#blame(current, hand, end);
+    this.#settleTime(hand);
+    const left = hand.batch.slice(hand.next);
+    const [current] = left;
+    this.#queue.putBack(hand.killed === "stale" ? left : left.slice(1));
+    if (current !== undefined && hand.killed !== "stale") this.#blame(current, hand, end);
     this.#dispatchSoon();
   }
 
   /** What becomes of the item that a worker had begun when it ended. */
   #blame(item: Item, { killed, hasServed }: Hand, { kind, how }: WorkerEnd): void {
-    if (killed === "late")
-      item.settle(failure("timeout", `no answer within ${item.limitMs * LATE_FACTOR + LATE_MS} ms`));
+    if (killed === "late") item.settle(failure("timeout", `no answer within ${lateMs(item)} ms`));
     else if (killed === "lying") item.settle(failure("unavailable", "the worker answered what it was not asked"));
     else if (kind === "memory" && hasServed) {
       // What was served before may have held on to the memory that it lacked.

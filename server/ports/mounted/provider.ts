@@ -1,4 +1,5 @@
 /** What a provider is to the rest of the server, however it is reached. The messages are the contract's (provider.proto). */
+import type { Party } from "../../../envs/ports.ts";
 import type {
   DescribeResponse,
   ProvidedFacts,
@@ -47,6 +48,8 @@ export interface VerifyAsked {
 }
 
 export interface AskOptions {
+  /** Whose share of the workers it comes out of; left out: the server's own. */
+  readonly party?: Party | undefined;
   /** Aborted when nobody needs it any more. */
   readonly signal: AbortSignal;
   /** By a process that has done nothing before, where there are such. */

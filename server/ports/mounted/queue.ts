@@ -1,4 +1,6 @@
-/** What waits for a worker: items that go together in one frame stand together, and who came first goes first. */
+/** Items that wait for a worker: callers take turns, and items of one subject and caller go together in one frame. */
+import type { Party } from "../../../envs/ports.ts";
+import { fairTurns } from "../../sharing/fair-turns.ts";
 import type { FrameContent } from "./frames.ts";
 import type { AskedEnvironment, Failure } from "./provider.ts";
 
@@ -6,6 +8,8 @@ import type { AskedEnvironment, Failure } from "./provider.ts";
 export interface Item<Answer = unknown> {
   /** Items of one subject are asked in one frame: an instance that answers are of, or a level. */
   readonly subject: object;
+  /** Whose turn it takes; undefined: the server's own. */
+  readonly party: Party | undefined;
   readonly environment: AskedEnvironment;
   /** Processor time that it may take, milliseconds. */
   readonly limitMs: number;
@@ -23,63 +27,93 @@ export interface Item<Answer = unknown> {
 
 export interface ItemQueue {
   add(item: Item): void;
-  /** Before all others: a worker had begun them, or was to. */
+  /** Items of a worker that ended before it answered them: each goes alone, for one of them may be why it ended. */
   putBack(items: readonly Item[]): void;
   /**
-   * The next that go together, at most so many; of those that need a fresh worker the first, alone, for one that is. Those
-   * whose signal is aborted are left out.
+   * The next items that go together, at most so many; an item that needs a fresh worker goes alone, to one that is. Items
+   * whose signal is aborted are left out. Each turn is charged as `ms`.
    */
-  take(max: number, isFresh: boolean): readonly Item[];
-  /** Whether any needs a fresh worker. */
+  take(max: number, isFresh: boolean, ms: (first: Item) => number): readonly Item[];
+  /** Corrects what the caller of an item was charged. */
+  charge(item: Item, ms: number): void;
+  /** Whether an item whose turn has come needs a fresh worker. */
   wantsFresh(): boolean;
+  /** Whether an item of another caller or connection waits. */
+  hasOthers(item: Item): boolean;
   /** Takes all of them out. */
   drain(): readonly Item[];
 }
 
-export function createQueue(): ItemQueue {
-  let first: Item[] = [];
-  let fresh: Item[] = [];
-  const bySubject = new Map<object, Item[]>();
+/** Items of one caller and subject. */
+interface Bundle {
+  readonly party: Party;
+  items: Item[];
+}
 
-  const takeSubject = (max: number): readonly Item[] => {
-    for (const [subject, items] of bySubject) {
-      const taken = items.splice(0, max);
-      bySubject.delete(subject);
-      // The rest of a large group stands behind the others: it holds up nobody.
-      if (items.length > 0) bySubject.set(subject, items);
-      return taken;
-    }
-    return [];
+const SERVER: Party = { caller: "", connection: "" };
+
+const isWanted = ({ signal }: Item): boolean => !signal.aborted;
+const isSame = (a: Party, b: Party): boolean => a.caller === b.caller && a.connection === b.connection;
+
+export function createQueue(): ItemQueue {
+  const turns = fairTurns<Bundle>();
+  const waiting = new Set<Bundle>();
+  /** The newest bundle of each subject that still waits. */
+  const bySubject = new Map<object, Bundle>();
+  /** Items whose turn has come, and that wait for a fresh worker. */
+  let fresh: Item[] = [];
+
+  const enter = (bundle: Bundle): void => {
+    waiting.add(bundle);
+    turns.add(bundle.party, bundle, 1);
   };
-  const isWanted = ({ signal }: Item): boolean => !signal.aborted;
+  /** The bundle whose turn it is, and of it at most so many items. */
+  const next = (max: number): readonly Item[] | undefined => {
+    const bundle = turns.next();
+    if (bundle === undefined) return undefined;
+    waiting.delete(bundle);
+    const taken = bundle.items.splice(0, max);
+    // The rest of a large group stands behind the others: it holds up nobody.
+    if (bundle.items.length > 0) enter(bundle);
+    else if (taken[0] !== undefined && bySubject.get(taken[0].subject) === bundle) bySubject.delete(taken[0].subject);
+    return taken.filter(isWanted);
+  };
 
   return {
     add(item) {
-      if (item.fresh) return void fresh.push(item);
-      const items = bySubject.get(item.subject);
-      if (items === undefined) bySubject.set(item.subject, [item]);
-      else items.push(item);
+      const party = item.party ?? SERVER;
+      const known = item.fresh ? undefined : bySubject.get(item.subject);
+      if (known !== undefined && isSame(known.party, party)) return void known.items.push(item);
+      const bundle = { party, items: [item] };
+      if (!item.fresh) bySubject.set(item.subject, bundle);
+      enter(bundle);
     },
     putBack(items) {
-      first = [...items.filter((item) => !item.fresh), ...first];
-      fresh = [...items.filter((item) => item.fresh), ...fresh];
+      for (const item of items) enter({ party: item.party ?? SERVER, items: [item] });
     },
-    take(max, isFresh) {
+    take(max, isFresh, ms) {
       for (;;) {
-        // What was put back goes one by one: one of them may be why a worker ended.
-        const alone = (isFresh ? fresh.shift() : undefined) ?? first.shift();
-        const taken = alone === undefined ? takeSubject(max) : [alone];
-        const wanted = taken.filter(isWanted);
-        if (wanted.length > 0 || taken.length === 0) return wanted;
+        const ready = isFresh ? fresh.shift() : undefined;
+        const taken = ready === undefined ? next(max) : [ready].filter(isWanted);
+        if (taken === undefined) return [];
+        const [first] = taken;
+        if (first === undefined) continue;
+        if (ready === undefined) turns.charge(first.party ?? SERVER, ms(first));
+        if (!first.fresh || isFresh) return taken;
+        fresh.push(first);
       }
     },
+    charge: ({ party = SERVER }, ms) => turns.charge(party, ms),
     wantsFresh() {
       fresh = fresh.filter(isWanted);
       return fresh.length > 0;
     },
+    hasOthers: ({ party = SERVER }) => waiting.values().some((bundle) => !isSame(bundle.party, party)),
     drain() {
-      const all = [...fresh, ...first, ...[...bySubject.values()].flat()];
-      [fresh, first] = [[], []];
+      const all = [...fresh, ...[...waiting].flatMap(({ items }) => items)];
+      fresh = [];
+      for (const bundle of waiting) turns.remove(bundle.party, bundle);
+      waiting.clear();
       bySubject.clear();
       return all;
     },

@@ -37,6 +37,8 @@ export type OpenedRemote =
 
 const DESCRIBE_MS_MAX = 30_000;
 const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
+/** Of one answer's facts and of one instance: more than all that the contract lets them say. */
+const RESPONSE_BYTES_MAX: Readonly<Record<string, number>> = { Verify: 512 * 1024, Generate: 16 * 1024 ** 2 };
 /** Answers of one call: the instance goes with the first of them only. */
 const CALL_ANSWERS_MAX = 64;
 /** The network and a queue over there may take so much more than an item itself. */
@@ -265,6 +267,11 @@ function wireOf<M extends Method>({ name, parent, input, output }: M) {
   return [
     `/${parent.typeName}/${name}`,
     (message: unknown): Buffer => Buffer.from(toBinary(input, message as never)),
-    (bytes: Buffer) => fromBinary(output, bytes) as MessageShape<M["output"]>,
+    (bytes: Buffer) => {
+      const max = RESPONSE_BYTES_MAX[name] ?? MESSAGE_BYTES_MAX;
+      if (bytes.length > max)
+        throw new Error(`a response of ${name} has ${bytes.length} bytes, and the limit is ${max}`);
+      return fromBinary(output, bytes) as MessageShape<M["output"]>;
+    },
   ] as const;
 }

@@ -64,13 +64,13 @@ export async function search(
   making: Making,
   wanted: Wanted,
   keep: (place: Place, whole: WholeInstance) => void,
-  signal: AbortSignal,
+  options: AskOptions,
 ): Promise<readonly Result[]> {
   const searches = wanted.seeds.map((seed): Search => ({ seed, attempt: 0, failures: 0, last: "", result: undefined }));
   for (;;) {
     const open = searches.filter(({ result }) => result === undefined);
     if (open.length === 0) return searches.map(({ result }) => result as Result);
-    await goOn(making, wanted, open, keep, signal);
+    await goOn(making, wanted, open, keep, options);
   }
 }
 
@@ -80,16 +80,16 @@ async function goOn(
   { level, split }: Wanted,
   open: readonly Search[],
   keep: (place: Place, whole: WholeInstance) => void,
-  signal: AbortSignal,
+  options: AskOptions,
 ): Promise<void> {
   const each = open.some(({ attempt }) => attempt > 0) ? ATTEMPTS_AT_ONCE : 1;
   const turn = open.slice(0, Math.floor(SEEDS_AT_ONCE / each));
   const places = turn.flatMap(({ seed, attempt }) =>
     Array.from({ length: each }, (_, i): Place => ({ level, seed, attempt: attempt + i })),
   );
-  const asked = await askFor(making, places, { signal });
+  const asked = await askFor(making, places, options);
   // What nobody waited for says nothing of a seed.
-  const generated = signal.aborted ? asked.map((each) => (each.kind === "failure" ? LEFT : each)) : asked;
+  const generated = options.signal.aborted ? asked.map((each) => (each.kind === "failure" ? LEFT : each)) : asked;
   for (const [i, one] of turn.entries()) {
     one.attempt += each;
     for (let at = i * each; at < (i + 1) * each && one.result === undefined; at++)

@@ -11,6 +11,7 @@ import {
   type ServerHttp2Stream,
   type ServerOptions,
 } from "node:http2";
+import type { ResetBudgets } from "../resets.ts";
 import { Duplex } from "node:stream";
 import type { Metadata } from "@grpc/grpc-js";
 
@@ -97,8 +98,9 @@ export function setHttp2Options(server: Server, maxConcurrentStreams: number): v
 }
 
 /** What is among no options, and is set for each connection. To be called as soon as the server is bound. */
-export function watchConnections(server: Server): void {
+export function watchConnections(server: Server, resets: ResetBudgets): void {
   for (const http2Server of serversOf(server)) {
+    resets.watch(http2Server);
     http2Server.on("session", (session) => {
       session.setLocalWindowSize(connectionWindowBytes);
       let begun = 0;

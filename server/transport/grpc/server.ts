@@ -39,7 +39,7 @@ export async function startGrpc(
   );
   for (const method of companions.methods) methods.set(`/${method.path}`, method);
   const port = await bind(server, config);
-  watchConnections(server);
+  watchConnections(server, context.resets);
   listenToStreams(server, (serve) => screened(serve, context, methods));
   return { port, stop: companions.stop, close: (graceMs) => close(server, companions, graceMs) };
 }

@@ -89,6 +89,7 @@ export async function startHttp(
     // As Node answers where nobody upgrades: what is asked for is not to be had.
     socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
   });
+  context.resets.watch(server);
   const port = await listening(server, "http-port", config.host, config.httpPort);
   return {
     port: port.port,

@@ -1,6 +1,7 @@
 /** Bytes before they are messages: gathered from pieces, taken out of frames, decompressed; all no further than a limit. */
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { fairTurns, type Party } from "../../sharing/fair-turns.ts";
+import type { Party } from "../../../envs/ports.ts";
+import { fairTurns } from "../../sharing/fair-turns.ts";
 import { RpcError } from "../rpc.ts";
 
 /** A length is only a claim: room for more than this is made as the bytes come. */

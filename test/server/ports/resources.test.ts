@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Resource, VerifyContext } from "../../../envs/environment.ts";
 import type { Failed } from "../../../envs/facts.ts";
-import type { Party } from "../../../server/sharing/fair-turns.ts";
+import type { Party } from "../../../envs/ports.ts";
 import { FAILURES_MAX } from "../../../server/ports/resource-health.ts";
 import { createResources } from "../../../server/ports/resources.ts";
 import { NO_ANSWER } from "../../support/environments/flaky.ts";
@@ -351,6 +351,19 @@ describe("who asks shares the resource with others", () => {
     void run({ bytes: 200, party: party("b", "b") });
     expect(await many[2]).toMatchObject({ reason: "overloaded" });
   });
+});
+
+test("a resource with turns of its own takes some of each caller, however many another has there", async () => {
+  const { asked, run } = judge({ concurrencyMax: 4, concurrencyEach: 2, waitingMax: 100 });
+  for (let i = 0; i < 10; i++) void run({ party: party("many", `${i}`) });
+  for (let i = 0; i < 3; i++) void run({ party: party("few") });
+  await settled();
+  const callers = () => asked.map(({ context }) => context.party?.caller);
+  expect(callers()).toEqual(["many", "many", "many", "many", "few", "few"]);
+  // The third has the place that one of its caller leaves.
+  asked[4]?.answer(RIGHT);
+  await settled();
+  expect(callers().slice(6)).toEqual(["few"]);
 });
 
 test("what took all of its time is not tried again here, nor what was refused", async () => {

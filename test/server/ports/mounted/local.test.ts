@@ -1,7 +1,7 @@
 /** Answers that one worker is given together: each has its own verdict, and none waits for another or is lost with it. */
 import { appendFileSync, copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { readDescribed } from "../../../../server/ports/mounted/described.ts";
 import { judge } from "../../../../server/ports/mounted/blame.ts";
 import { openLocal } from "../../../../server/ports/mounted/local.ts";
@@ -122,6 +122,43 @@ test("those before one that takes long do not wait for it", async () => {
   expect(ends).toEqual([]);
 });
 
+describe("another caller's answer waits for one item at most", () => {
+  const [hostile, other] = ["hostile", "other"].map((caller) => ({ caller, connection: caller }));
+  const [one, two] = [Buffer.from("1"), Buffer.from("2")];
+  const ask = (instance: Buffer, answer: string, party: typeof other): Promise<Verified> =>
+    provider.verify(asked, { instance, answer }, { signal, party });
+
+  test("if answers hang that are tried again by fresh workers", async () => {
+    rmSync(join(folder.path, "go"), { force: true });
+    const read = readDescribed(provider.described);
+    const [found] = read.kind === "ok" ? read.environments : [];
+    if (found === undefined) throw new Error("it serves an environment");
+    // An item is late after little more than three seconds.
+    const described = { ...found, asked: { ...found.asked, limits: { ...found.asked.limits, verifyMs: 1 } } };
+    const judging = { provider, described, resource: "echo", canary: async () => "said" };
+    const options = { signal, party: hostile };
+    const hanging = [1, 2, 3].map((i) => judge(judging, Buffer.from(`${100 + i}`), "wait", options));
+    await new Promise((resolve) => setImmediate(resolve));
+    for (let i = 0; i < 3; i++) {
+      const before = ends.length;
+      expect(saidOf(await ask(one, "said", other))).toBe("said");
+      expect(ends.length - before).toBeLessThanOrEqual(1);
+    }
+    writeFileSync(join(folder.path, "go"), "");
+    await Promise.all(hanging);
+  });
+
+  test("if many slow ones were given to a worker together", async () => {
+    let done = 0;
+    const slow = Array.from({ length: 12 }, (_, i) => ask(two, `nap ${i}`, hostile).finally(() => done++));
+    await expect.poll(() => done).toBe(1);
+    expect(saidOf(await ask(one, "said", other))).toBe("said");
+    expect(done).toBeLessThanOrEqual(3);
+    expect((await Promise.all(slow)).map(saidOf)).toEqual(slow.map((_, i) => `nap ${i}`));
+    expect(ends).toEqual(["stale"]);
+  });
+});
+
 test("who leaves is waited for no longer: neither what is begun nor what follows it keeps its place", async () => {
   const leaving = new AbortController();
   const read = readDescribed(provider.described);
@@ -129,7 +166,7 @@ test("who leaves is waited for no longer: neither what is begun nor what follows
   if (described === undefined) throw new Error("it serves an environment");
   const judging = { provider, described, resource: "echo", canary: () => Promise.reject(new Error("it asks on")) };
   rmSync(join(folder.path, "go"), { force: true });
-  const judged = judge(judging, Buffer.from("7"), "wait", leaving.signal);
+  const judged = judge(judging, Buffer.from("7"), "wait", { signal: leaving.signal });
   // It is with the worker.
   await new Promise((resolve) => setImmediate(resolve));
   leaving.abort();

@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Outcome } from "../../../../clients/ts/src/index.ts";
 import { wrapAnswer } from "../../../../envs/answers/wording.ts";
+import type { VerifyResponse } from "../../../../server/gen/gradus/v1/provider_pb.js";
 import { openServer } from "../../../support/in-process.ts";
 import { type Behaviour, described, made, startProvider, verified } from "../../../support/mounted/provider.ts";
 
@@ -19,6 +20,13 @@ async function mounted(first: Behaviour = {}) {
     behave: (next: Behaviour) => void (behaviour = next),
     task: (seed = 0) => client.reset({ environment: "far/number", level: "all", seed }),
   };
+}
+
+function withInfo(entries: number, text: string): VerifyResponse {
+  const right = verified(0, true);
+  if (right.result.case !== "facts") throw new Error("it is right");
+  const info = Object.fromEntries(Array.from({ length: entries }, (_, i) => [`${i}`, text]));
+  return { ...right, result: { case: "facts", value: { ...right.result.value, info } } };
 }
 
 const numberOf = (task: { readonly prompt: readonly { readonly content: string }[] }): string =>
@@ -48,6 +56,26 @@ test.each<[what: string, lie: Behaviour, words: RegExp]>([
     "a verdict that is none",
     { verify: (_, call) => void call.write({ ...verified(0, true), result: { case: undefined } }) },
     /says nothing/,
+  ],
+  [
+    "info of 200,000 entries",
+    { verify: (_, call) => void call.write(withInfo(200_000, "x")) },
+    /a response of Verify has \d+ bytes, and the limit is 524288/,
+  ],
+  [
+    "info of 40 MB",
+    { verify: (_, call) => void call.write(withInfo(1, "x".repeat(40 * 1024 ** 2))) },
+    /a response of Verify has \d+ bytes, and the limit is 524288/,
+  ],
+  [
+    "more info than the contract allows",
+    { verify: (_, call) => void call.write(withInfo(17, "x")) },
+    /its info has 17 entries, and the limit is 16/,
+  ],
+  [
+    "longer info than the contract allows",
+    { verify: (_, call) => void call.write(withInfo(16, "é".repeat(1001))) },
+    /an entry of its info has more than 1000 characters/,
   ],
 ])("%s is no reward", async (_, lie, words) => {
   const { client, task, behave } = await mounted();

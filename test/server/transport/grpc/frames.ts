@@ -16,6 +16,12 @@ export interface FramesClient {
   readonly received: { readonly type: number; readonly stream: number }[];
 }
 
+/** How a client begins. */
+export const preface = Buffer.concat([
+  Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+  frameOf(frameTypes.settings, 0, 0),
+]);
+
 /** Connects, and settles on the server's settings unless told not to. */
 export async function connectFrames(port: number, { settles } = { settles: true }): Promise<FramesClient> {
   const socket = connect(port, "127.0.0.1");
@@ -28,7 +34,7 @@ export async function connectFrames(port: number, { settles } = { settles: true 
       rest = rest.subarray(9 + rest.readUIntBE(0, 3));
     }
   });
-  socket.write(Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frameOf(frameTypes.settings, 0, 0)]));
+  socket.write(preface);
   await eventually(() => expect(received).toContainEqual({ type: frameTypes.settings, stream: 0 }));
   if (settles) socket.write(frameOf(frameTypes.settings, acknowledged, 0));
   return { socket, received };

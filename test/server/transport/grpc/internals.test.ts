@@ -2,6 +2,8 @@
 import { Server } from "@grpc/grpc-js";
 import { create } from "@bufbuild/protobuf";
 import { createRequire } from "node:module";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { StepResponseSchema } from "../../../../server/gen/gradus/v1/environment_pb.js";
@@ -12,7 +14,7 @@ import {
   unsettledStreamsMax,
 } from "../../../../server/transport/grpc/internals.ts";
 import { start, stopAll } from "../fixture.ts";
-import { cancelledFrames, connectFrames, frameTypes, stepFrames } from "./frames.ts";
+import { cancelledFrames, connectFrames, frameTypes, preface, stepFrames } from "./frames.ts";
 import { callRaw, connectRaw, frame } from "./raw.ts";
 import { eventually } from "../../../support/patience.ts";
 
@@ -107,6 +109,28 @@ test("1,500 calls that are cancelled as they come do not close the connection, a
   expect(stranger.received.map(({ type }) => type)).toContain(frameTypes.goaway);
   // What was reset before its turn came was never made a call of.
   expect(calls() - before).toBeLessThan(400);
+  trainer.socket.destroy();
+});
+
+test("an address that resets streams over one connection after the other has none for a while, and others go on", async () => {
+  const server = await start({ step: () => create(StepResponseSchema, { outcome: { sampleIndex: 7 } }) });
+  const trainer = await connectFrames(server.grpcPort);
+  const cancelled = Buffer.concat(Array.from({ length: 2000 }, (_, i) => cancelledFrames(2 * i + 1)));
+  let accepted = 0;
+  for (let i = 0; i < 60; i++) {
+    const socket = connect({ port: server.grpcPort, host: "127.0.0.1", localAddress: "127.0.0.2" });
+    socket.on("error", () => undefined);
+    socket.once("data", () => accepted++);
+    socket.write(Buffer.concat([preface, cancelled]));
+    await once(socket, "close");
+  }
+  expect(accepted).toBeGreaterThan(0);
+  expect(accepted).toBeLessThan(30);
+  expect(server.lines().filter(({ msg }) => String(msg).includes("resets too many streams"))).toEqual([
+    expect.objectContaining({ address: "127.0.0.2" }),
+  ]);
+  trainer.socket.write(stepFrames(1));
+  await eventually(() => expect(trainer.received).toContainEqual({ type: frameTypes.headers, stream: 1 }));
   trainer.socket.destroy();
 });
 

@@ -1,0 +1,26 @@
+"""An environment whose verifier sleeps where an answer asks for it."""
+
+import time
+
+from gradus.serve import Environment
+
+
+class Asleep(Environment):
+    """Say anything, or let the verifier sleep."""
+
+    id = "attacked/asleep"
+    verify_seconds = 1
+
+    def generate(self, rng):
+        return rng.randrange(1000)
+
+    def prompt(self, instance):
+        return f"Say {instance}"
+
+    def reference(self, instance):
+        return str(instance)
+
+    def verify(self, instance, answer):
+        if answer == "sleep":
+            time.sleep(1000)
+        return answer == str(instance)

@@ -1,0 +1,55 @@
+/** What is done over the HTTP port by the protocols of other gyms. */
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { WebSocket } from "ws";
+import type { Attack, Target } from "./caller.ts";
+
+/** Longest that an answer is waited for. */
+const ANSWER_MS = 30_000;
+/** OpenEnv's sessions that one caller opens, and how long it keeps them. */
+const SESSIONS = 4096;
+const SESSIONS_STAY_MS = 2000;
+
+/** Rows of NeMo Gym with a value beside the task. */
+export function posting(value: string): Attack["call"] {
+  const body = `{"environment":"countdown","seed":1,"note":${value}}`;
+  return async ({ target }) => {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const response = await fetch(`http://127.0.0.1:${target.httpPort}/verify`, { method: "POST", body, signal });
+    await response.arrayBuffer();
+  };
+}
+
+async function open({ httpPort }: Target): Promise<WebSocket> {
+  const socket = new WebSocket(`ws://127.0.0.1:${httpPort}/ws`);
+  socket.on("error", () => undefined);
+  await once(socket, "open");
+  return socket;
+}
+
+/** Messages of OpenEnv with a value in place of an environment, each on a socket of its own. */
+export function messaging(value: string): Attack["call"] {
+  return async ({ target }) => {
+    const socket = await open(target);
+    socket.send(`{"type":"reset","data":{"environment":${value}}}`);
+    await once(socket, "message", { signal: AbortSignal.timeout(ANSWER_MS) });
+    socket.close();
+  };
+}
+
+/** As many sessions as there are, in which nothing is asked. */
+export const sitting: Attack["call"] = async ({ target }) => {
+  const sockets: WebSocket[] = [];
+  for (let i = 0; i < SESSIONS; i += 64)
+    sockets.push(...(await Promise.all(Array.from({ length: 64 }, () => open(target)))));
+  await sleep(SESSIONS_STAY_MS);
+  for (const socket of sockets) socket.terminate();
+};
+
+/** Messages that do not come whole, on as many sockets. */
+export const stopping: Attack["call"] = async ({ target }) => {
+  const sockets = await Promise.all(Array.from({ length: 256 }, () => open(target)));
+  for (const socket of sockets) socket.send(Buffer.alloc(3.9 * 1024 ** 2, "x"), { fin: false, binary: false });
+  await sleep(SESSIONS_STAY_MS);
+  for (const socket of sockets) socket.terminate();
+};
