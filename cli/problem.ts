@@ -45,11 +45,11 @@ export function pathTrouble(error: unknown): string {
 }
 
 /**
- * Says what is wrong with a file that a command reads. A message with ENOENT is of a missing file, one with another code of
- * the system of a failure, and any other of a file whose content is wrong.
+ * Says what is wrong with a file that a command reads. A message with ENOENT is of a missing file, one of a device or with
+ * another code of the system of a failure, and any other of a file whose content is wrong.
  */
 export function fileProblem(message: string, otherwise?: ProblemKind): CliProblem {
-  const ofSystem = /\bE(?:ACCES|EXIST|IO|ISDIR|LOOP|MFILE|NOSPC|NOTDIR|PERM|ROFS)\b/.test(message);
+  const ofSystem = /\bE(?:ACCES|EXIST|IO|ISDIR|LOOP|MFILE|NOSPC|NOTDIR|PERM|ROFS)\b|not a regular file/.test(message);
   const kind = otherwise ?? (ofSystem ? "failure" : "usage");
   return new CliProblem(/\bENOENT\b/.test(message) ? "missing" : kind, message);
 }

@@ -152,7 +152,7 @@ describe("check", () => {
     writeFileSync(at("mine.jsonl"), '{"q": "2 + 2?", "a": "4"}\n');
     const asked = ["envs", "math", "--pool", "m=math:mine.jsonl"];
     const { code, err } = await gradus({ cwd: folder.path }, ...asked);
-    expect([code, err]).toEqual([1, expect.stringContaining("give it: --column problem=NAME")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("give it: --column problem=NAME")]);
     const named = [...asked, "--column", "problem=q", "--column", "answer=a"];
     expect((await gradus({ cwd: folder.path }, ...named)).code).toBe(0);
   });

@@ -130,7 +130,7 @@ test("a run that cannot be read is marked in the list and named by every command
       { code: 1, out: "", err: `gradus: ${reason}\n` },
     ]);
   }
-  await expect(after.client.run("damaged").get()).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+  await expect(after.client.run("damaged").get()).rejects.toMatchObject({ code: "DATA_LOSS" });
 });
 
 describe("what is wrong", () => {

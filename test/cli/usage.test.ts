@@ -153,15 +153,40 @@ describe("a file that is named and not there ends with 3", () => {
   });
 });
 
+async function ended(code: number, args: readonly string[], words: string): Promise<void> {
+  writeFileSync(join(folder.path, "file"), "not a key");
+  writeFileSync(join(folder.path, "empty"), "");
+  writeFileSync(join(folder.path, "short"), "abc\n");
+  writeFileSync(join(folder.path, "key"), "a1".repeat(32), { mode: 0o600 });
+  rmSync(join(folder.path, "nowhere"), { force: true });
+  symlinkSync("nothing", join(folder.path, "nowhere"));
+  mkdirSync(join(folder.path, "damaged"), { recursive: true });
+  writeFileSync(join(folder.path, "damaged", "runs.sqlite"), "not a database".repeat(100));
+  const { code: found, out, err } = await gradus({ ...here, env: { GRADUS_LOG_LEVEL: "silent" } }, ...args);
+  expect(err).toContain(words);
+  expect([found, out]).toEqual([code, ""]);
+  expect(err).not.toMatch(/^ +at /m);
+}
+
+describe("a file whose content is wrong ends with 2", () => {
+  test.each([
+    [["reset", "countdown", "--key-file", "file"], "key 1 is not 64 hex digits"],
+    [["serve", "--key-file", "empty"], "key file empty: there is no key in it; mend it"],
+    [["serve", "--key-file", "short"], "key file short: key 1 is not 64 hex digits"],
+    // The same file is the same mistake, whether a server or this process is to read it.
+    [["serve", "--pool", "a=damaged"], "--pool a=damaged: it is a folder, and none that datasets' save_to_disk wrote"],
+    [["serve", "--pool", "a=empty"], "--pool a=empty: it is empty"],
+  ])("gradus %j", async (args, words) => {
+    await ended(2, args, words);
+  });
+});
+
 describe("what cannot be done ends with 1", () => {
   test.each([
     [["solve", "--task-id", "AAAA"], "task_id: it is too short to be one"],
     [["reset", "countdown", "--data-dir", "file/data"], "ENOTDIR"],
-    [["reset", "countdown", "--key-file", "file"], "key 1 is not 64 hex digits"],
     [["reset", "countdown", "--key-file", "damaged"], "key file damaged: EISDIR"],
     [["serve", "--key-file", "file/key"], "key file file/key: "],
-    [["serve", "--key-file", "empty"], "key file empty: there is no key in it; mend it"],
-    [["serve", "--key-file", "short"], "key file short: key 1 is not 64 hex digits"],
     [["serve", "--key-file", "/dev/zero"], "key file /dev/zero: not a regular file, but a FIFO, a device or a socket"],
     [["serve", "--pool", "a=/dev/zero"], "--pool a=/dev/zero: the file cannot be read (not a regular file)"],
     [
@@ -175,22 +200,8 @@ describe("what cannot be done ends with 1", () => {
       ["serve", "--data-dir", "damaged"],
       "damaged/runs.sqlite: file is not a database; mend it, or give another --data",
     ],
-    // The same file is the same mistake, whether a server or this process is to read it.
-    [["serve", "--pool", "a=damaged"], "--pool a=damaged: it is a folder, and none that datasets' save_to_disk wrote"],
-    [["serve", "--pool", "a=empty"], "--pool a=empty: it is empty"],
   ])("gradus %j", async (args, words) => {
-    writeFileSync(join(folder.path, "file"), "not a key");
-    writeFileSync(join(folder.path, "empty"), "");
-    writeFileSync(join(folder.path, "short"), "abc\n");
-    writeFileSync(join(folder.path, "key"), "a1".repeat(32), { mode: 0o600 });
-    rmSync(join(folder.path, "nowhere"), { force: true });
-    symlinkSync("nothing", join(folder.path, "nowhere"));
-    mkdirSync(join(folder.path, "damaged"), { recursive: true });
-    writeFileSync(join(folder.path, "damaged", "runs.sqlite"), "not a database".repeat(100));
-    const { code, out, err } = await gradus({ ...here, env: { GRADUS_LOG_LEVEL: "silent" } }, ...args);
-    expect(err).toContain(words);
-    expect([code, out]).toEqual([1, ""]);
-    expect(err).not.toMatch(/^ +at /m);
+    await ended(1, args, words);
   });
 
   test.each([

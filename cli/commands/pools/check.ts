@@ -60,7 +60,7 @@ async function check(given: string, flags: Flags): Promise<void> {
   });
   try {
     const read = await reader.read(file.path, file).finally(bars.stop);
-    if (typeof read === "string") throw fileProblem(`${file.path}: ${read}`);
+    if (typeof read === "string") throw fileProblem(`${file.path}: ${read}`, "failure");
     const { pool: _, ...report } = reportOf(read.pool);
     if (flags.rows) await printRows(file, read, asked, flags.json ?? false);
     const example = exampleOf(read.pool);
