@@ -76,7 +76,12 @@ function scoreText(score: ScoredOutcome, recorded: string | undefined): string {
     ],
     ["ratio", ratio === undefined ? undefined : number(ratio)],
     ["truncated", truncated ? "yes" : undefined],
-    ["answers", spans.length === 0 ? undefined : spans.map(spanText).join(", ")],
+    [
+      "answers",
+      spans.length === 0
+        ? undefined
+        : spans.map(({ start, end, verdict }) => `${start} to ${end} ${verdict}`).join(", "),
+    ],
     ["feedback", recorded],
     ...Object.entries(info),
   ]);
@@ -86,8 +91,4 @@ function scoreText(score: ScoredOutcome, recorded: string | undefined): string {
     number(weight),
   ]);
   return `${head}\n\n${table(["component", "value", "weight"], rows)}`;
-}
-
-function spanText({ start, end, verdict }: ScoredOutcome["spans"][number]): string {
-  return `${start} to ${end} ${verdict}`;
 }

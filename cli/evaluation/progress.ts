@@ -3,19 +3,14 @@ import { createBar } from "../bar.ts";
 import { note } from "../notes.ts";
 import type { Step } from "./run.ts";
 
-export interface Progress {
-  step(step: Step): void;
-  /** Says what goes wrong with attempts that are made again: beside the bar, or once on a line of its own. */
-  trouble(words: string): void;
-  stop(): void;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
 const FORMAT = "{bar} {value}/{total}  {left}  right or feasible {good}  reward {reward}  failed {failed}{trouble}";
 
 /** Lines about troubles, each different. */
 const TROUBLES_MAX = 10;
 
-export function createProgress(done: number, total: number, shown: boolean): Progress {
+export function createProgress(done: number, total: number, shown: boolean) {
   const counts = { scored: 0, good: 0, reward: 0, failed: 0 };
   const troubles = new Set<string>();
   let last = "";
@@ -27,12 +22,13 @@ export function createProgress(done: number, total: number, shown: boolean): Pro
   });
   const bar = createBar({ done, total, format: FORMAT, payload: payload(), shown });
   return {
-    step(step) {
+    step(step: Step): void {
       count(counts, step);
       if (step.kind === "scored") last = "";
       bar.update(step.kind === "scored" ? 1 : 0, payload());
     },
-    trouble(words) {
+    /** Says what goes wrong with attempts that are made again: beside the bar, or once on a line of its own. */
+    trouble(words: string): void {
       last = words;
       bar.update(0, payload());
       // Also where no progress is wanted: a person who waits for an endpoint that is down should know.
@@ -41,7 +37,7 @@ export function createProgress(done: number, total: number, shown: boolean): Pro
         note(`an attempt failed: ${words}`);
       }
     },
-    stop: () => bar.stop(),
+    stop: (): void => bar.stop(),
   };
 }
 

@@ -4,7 +4,6 @@ import type { EvaluationHandle, RowRates as Rates } from "../../clients/ts/src/p
 import type { Split } from "../../envs/environment.ts";
 import { hashKey } from "../../envs/lib/rng.ts";
 import { groupCounts, levelsText, placesOf, type Pool, rowOf } from "../../envs/pool.ts";
-import type { SuiteDefinition } from "../../server/evaluation/suite.ts";
 import { poolDigest } from "../../server/pools/digest.ts";
 import type { FilePlan } from "../../server/pools/work.ts";
 import { CliProblem } from "../problem.ts";
@@ -20,16 +19,10 @@ export interface Chosen {
   readonly levels: readonly string[];
 }
 
-export interface Profiled {
-  readonly suite: SuiteDefinition;
-  /** How many rows there are. */
-  readonly rows: number;
-  /** The digest of the pool that numbers the rows. */
-  readonly digest: string;
-}
+export type Profiled = ReturnType<typeof profileSuite>;
 
 /** The suite of the rows, each once. Its id tells files apart, for what is kept of a suite is kept under its id. */
-export function profileSuite(pools: ReadonlyMap<string, Pool>, { pool: name, split, levels }: Chosen): Profiled {
+export function profileSuite(pools: ReadonlyMap<string, Pool>, { pool: name, split, levels }: Chosen) {
   const pool = pools.get(name);
   if (pool === undefined) {
     const message = `there is no pool '${name}' here: --pool ${name}=FILE names one; there is: ${[...pools.keys()].join(", ")}`;

@@ -33,14 +33,9 @@ export interface Lived extends Life {
   readonly successMean: number;
 }
 
-export interface Simulated {
-  readonly points: readonly Point[];
-  readonly given: Lived;
-  readonly equalShares: Lived;
-  readonly target: number;
-}
+export type Simulated = ReturnType<typeof simulate>;
 
-export function simulate(job: SimulateJob): Simulated {
+export function simulate(job: SimulateJob) {
   const { config, places, seed, updates, pointsMax } = job;
   const family = students.find(({ name }) => name === job.student);
   if (family === undefined) throw new Error(`there is no student "${job.student}"`);

@@ -24,14 +24,6 @@ export interface Checking {
   readonly kept: { readonly folder: string; readonly path: string } | undefined;
 }
 
-export interface CheckedPool {
-  readonly finished: FinishedPool;
-  /** Rows of the file that were rejected, with the reason of each. */
-  readonly failed: ReadonlyMap<number, string>;
-  /** Why the first row that could not be checked could not; undefined: all were. */
-  readonly failure: string | undefined;
-}
-
 /** Asked at once, where the environment's resource does not say less. */
 const CONCURRENCY_MAX = 16;
 
@@ -44,10 +36,12 @@ const FAILURES_MAX = 8;
 const RETRY_DELAY_MS = 200;
 const RETRY_DELAY_MS_MAX = 2000;
 
-/** Asks about the rows that nobody asked about before. Those that are wrong go. */
-export async function checkPool(finished: FinishedPool, checking: Checking): Promise<CheckedPool> {
+/** Asks about the rows that nobody asked about before. Those that are wrong go: `failed` has the reason of each.
+ * `failure`: why the first row that could not be checked could not; undefined: all were.
+ */
+export async function checkPool(finished: FinishedPool, checking: Checking) {
   const { environment, kept } = checking;
-  if (environment.rows?.check === undefined) return { finished, failed: new Map(), failure: undefined };
+  if (environment.rows?.check === undefined) return { finished, failed: new Map<number, string>(), failure: undefined };
   const before = kept === undefined ? undefined : readChecks(kept.path);
   const known = new Set(before?.unchecked);
   const rows = [...finished.columns.rows.entries()];

@@ -23,15 +23,10 @@ export interface Unit extends Stretch {
   readonly form: Form;
 }
 
-export interface Layout {
-  readonly format: Form["kind"];
-  /** Of a folder several. */
-  readonly files: readonly string[];
-  readonly units: readonly Unit[];
-}
+export type Layout = Awaited<ReturnType<typeof layOut>>;
 
 /** `unitBytes`: of a stretch of a text, if not the usual size. */
-export async function layOut(path: string, unitBytes?: number): Promise<Layout> {
+export async function layOut(path: string, unitBytes?: number) {
   const files = filesOf(path);
   const units: Unit[] = [];
   let format: Form["kind"] = "lines";

@@ -16,14 +16,7 @@ export interface MethodMeter {
   finished(code: string, seconds: number, bytesIn: number, bytesOut: number): void;
 }
 
-export interface Metrics {
-  /** Where other parts of the server register theirs. */
-  readonly registry: Registry;
-  readonly meter: (method: string) => MethodMeter;
-  /** Prometheus's text format. */
-  text(): Promise<string>;
-  readonly contentType: string;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Upper bounds in seconds: from a Step to the longest wait for feedback. */
 const bounds = [
@@ -51,7 +44,7 @@ const BUSY = "Seconds that the event loop was busy. The rate is its utilization:
 
 const busySeconds = () => one(performance.eventLoopUtilization().active / 1000);
 
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   // Gauges that are named as counters are, which tools for rules and dashboards take for such.
@@ -70,19 +63,17 @@ export function createMetrics(): Metrics {
   const build = () => [{ labels: { version, commit }, value: 1 }];
   registerSamples(registry, gauge("gradus_build_info", built, build, "max"));
   return {
+    /** Where other parts of the server register theirs. */
     registry,
     contentType: registry.contentType,
+    /** Prometheus's text format. */
     text: ofAllProcesses(registry),
-    meter: (method) => {
-      const known = methods.get(method) ?? newMethod(method);
+    meter: (method: string) => {
+      const known = methods.get(method) ?? { method, inflight: 0, byCode: new Map(), seconds: histogram(bounds) };
       methods.set(method, known);
       return meterOf(known);
     },
   };
-}
-
-function newMethod(method: string): Method {
-  return { method, inflight: 0, byCode: new Map(), seconds: histogram(bounds) };
 }
 
 function meterOf(of: Method): MethodMeter {

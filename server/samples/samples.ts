@@ -54,18 +54,7 @@ export interface SamplesOptions {
   readonly keptMs: number;
 }
 
-export interface Samples {
-  readonly bytesMax: number;
-  readonly keptMs: number;
-  /** Puts samples of a run down to be kept. */
-  keep(run: string, samples: readonly RunSample[]): void;
-  /** The newest first. */
-  list(run: string, query: SampleQuery): Promise<SamplePage>;
-  /** Deletes those of all runs that have or had an id. */
-  remove(run: string): Promise<void>;
-  /** Writes what waits, and stops. The store is its owner's to close. */
-  close(): Promise<void>;
-}
+export type Samples = ReturnType<typeof createSamples>;
 
 /** How long samples wait for more before they are written together. */
 const GATHER_MS = 500;
@@ -83,7 +72,7 @@ const SCAN_LENGTH = 8 * 1024 ** 2;
 const READ_ROWS = 256;
 const READ_LENGTH = 1024 ** 2;
 
-export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOptions): Samples {
+export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOptions) {
   const writer = createWriter(store, log, bytesMax);
   let cancelGather = (): void => undefined;
   let isGathering = false;
@@ -99,22 +88,26 @@ export function createSamples({ store, clock, log, bytesMax, keptMs }: SamplesOp
   return {
     bytesMax,
     keptMs,
-    keep: (run, samples) => {
+    /** Puts samples of a run down to be kept. */
+    keep: (run: string, samples: readonly RunSample[]): void => {
       if (bytesMax === 0 || samples.length === 0) return;
       writer.add(run, samples);
       gather();
     },
-    list: async (run, query) => {
+    /** The newest first. */
+    list: async (run: string, query: SampleQuery): Promise<SamplePage> => {
       // Whoever scored a completion here sees it at once.
       await writer.flush();
       return pageOf(store, run, query);
     },
-    remove: async (run) => {
+    /** Deletes those of all runs that have or had an id. */
+    remove: async (run: string): Promise<void> => {
       writer.forget(run);
       await writer.flush();
       await store.removeRun(run);
     },
-    close: async () => {
+    /** Writes what waits, and stops. The store is its owner's to close. */
+    close: async (): Promise<void> => {
       cancelGather();
       endExpiry();
       await writer.flush();

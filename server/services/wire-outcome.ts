@@ -21,7 +21,6 @@ import {
   type RewardComponent as WireComponent,
   type Score as WireScore,
 } from "../gen/gradus/v1/outcome_pb.js";
-import type { ContrastPair } from "../scoring/contrast.ts";
 import type { ScoredGroup } from "../scoring/score-group.ts";
 import type { NoReward, NoRewardReason, SampleResult } from "../scoring/scorer.ts";
 import { verdicts } from "./wire-enums.ts";
@@ -116,10 +115,6 @@ export function outcomeToWire(sampleIndex: number, result: SampleResult): Outcom
   };
 }
 
-function pairToWire(pair: ContrastPair): WirePair {
-  return { $typeName: "gradus.v1.ContrastPair", ...pair };
-}
-
 /** Without feedback where none is given, which is of each sample in order. */
 export function groupToWire(
   groupId: string,
@@ -134,7 +129,8 @@ export function groupToWire(
     if (feedback !== undefined) outcome.feedback = feedback[i];
     return outcome;
   });
-  const contrastPairs = whole?.contrastPairs.map(pairToWire) ?? [];
+  const contrastPairs =
+    whole?.contrastPairs.map((pair): WirePair => ({ $typeName: "gradus.v1.ContrastPair", ...pair })) ?? [];
   const group: GroupOutcome = { $typeName: "gradus.v1.GroupOutcome", groupId, outcomes, contrastPairs };
   if (statistics !== undefined) {
     const { count, mean, std } = statistics;

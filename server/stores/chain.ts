@@ -92,13 +92,7 @@ export interface RecordRow extends Hashed<string> {
 }
 
 /** What an append writes; the run's own hash is over its new version. */
-export interface WrittenRows {
-  readonly run: RunRow | undefined;
-  readonly events: readonly EventRow[];
-  readonly records: readonly RecordRow[];
-  readonly head: Hashed<string> | undefined;
-  readonly state: Hashed<string> | undefined;
-}
+export type WrittenRows = ReturnType<typeof rowsToWrite>;
 
 // What each hash is of.
 const ofRun = ({ key, id, version }: StoredRun): Place => ["run", key, id, version];
@@ -118,7 +112,7 @@ export function rowsToWrite(
   { key, id, version }: StoredRun,
   before: Uint8Array,
   { events, records, summary }: Pick<Append | NewRun, "events" | "records" | "summary">,
-): WrittenRows {
+) {
   let last = before;
   const hashed = (place: Place, body: string): Hashed<string> => ({ hash: chain.hash(place, START, body), body });
   const eventRows = events.map((body, i): EventRow => {

@@ -29,13 +29,6 @@ export interface FileOptions {
   readonly busyTimeoutMs: number;
 }
 
-export interface OpenFile {
-  readonly db: DatabaseSync;
-  readonly path: string;
-  /** What was committed and could not be read, in words; undefined: nothing. */
-  readonly loss: string | undefined;
-}
-
 /**
  * Pages of the log, of 4 KiB, from which on SQLite itself copies them to the file, in the commit that finds them. Before that
  * it is done once a second (worker.ts), between commits: with its two syncs it takes some tens of milliseconds.
@@ -53,8 +46,10 @@ export function addClock(db: DatabaseSync, now: () => number): void {
   db.function("now_ms", now);
 }
 
-/** Opens a file, and makes its tables if it is new. Throws what the operator has to mend, with the file's name. */
-export function openFile({ directory, ...options }: FileOptions, schema: Schema): OpenFile {
+/** Opens a file, and makes its tables if it is new. Throws what the operator has to mend, with the file's name. `loss`: what was
+ * committed and could not be read, in words; undefined: nothing.
+ */
+export function openFile({ directory, ...options }: FileOptions, schema: Schema) {
   const path = join(directory, schema.file);
   try {
     makeFolder(directory, 0o700);

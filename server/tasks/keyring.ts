@@ -74,7 +74,7 @@ export function loadKeyring(place: KeyPlace): KeyringResult {
     return { kind: "invalid", message: `key file ${file}: ${message}; mend it, or give another ${others}` };
   };
   try {
-    const created = keyFile === undefined && !existsSync(file) && createKeyFile(file);
+    const created = keyFile === undefined && !existsSync(file) && makeFile(file, newKeyFile());
     const { text, mode } = readOwnedFile(file);
     const parsed = parseKeyring(text);
     if (parsed.kind === "invalid") return invalid(parsed);
@@ -85,10 +85,6 @@ export function loadKeyring(place: KeyPlace): KeyringResult {
   } catch (error) {
     return invalid(error as Error);
   }
-}
-
-function createKeyFile(file: string): boolean {
-  return makeFile(file, newKeyFile());
 }
 
 /** With one new key. */

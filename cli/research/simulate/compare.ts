@@ -5,7 +5,7 @@ import type { RunConfig } from "../../../server/curriculum/core/types.ts";
 import { drive, type Step } from "../../../server/curriculum/simulation/drive.ts";
 import { type Life, lifeCounter } from "../../../server/curriculum/simulation/life.ts";
 import { equalShares } from "../../../server/curriculum/simulation/simulated-run.ts";
-import { bootstrap, type Interval, mean, median } from "../../../server/curriculum/simulation/statistics.ts";
+import { bootstrap, mean, median } from "../../../server/curriculum/simulation/statistics.ts";
 import type { Family, Place } from "../../../server/curriculum/simulation/student.ts";
 import { CliProblem } from "../../problem.ts";
 import type { Series, Step as ChartStep } from "../../runs/series.ts";
@@ -41,14 +41,7 @@ export interface ArmFigures {
   readonly learnable: boolean;
 }
 
-export interface Comparison {
-  readonly given: Side;
-  readonly uniform: Side;
-  /** Of median rollouts; NaN: both are lost. */
-  readonly ratio: Interval & { readonly value: number };
-  readonly arms: readonly ArmFigures[];
-  readonly series: Series;
-}
+export type Comparison = Awaited<ReturnType<typeof compare>>;
 
 function sideOf(lives: readonly Life[]): Side {
   return {
@@ -105,7 +98,7 @@ function seriesOf<Spec>({ config, places, seeds }: Asked<Spec>, all: readonly Dr
   return { arms: config.arms.map(({ id }) => id), families, steps, changes: [], tasks: sumOf(drawn), drawn };
 }
 
-export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number): Promise<Comparison> {
+export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number) {
   const { config, family, places, updates, seeds, target, onRun } = asked;
   const names = Array.from({ length: seeds }, (_, i) => `simulate/${i}`);
   const each = Math.max(1, Math.ceil(updates / stepsMax));
@@ -143,6 +136,7 @@ export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number): Promi
   return {
     given: sideOf(given.map(({ life }) => life)),
     uniform: sideOf(uniform.map(({ life }) => life)),
+    /** Ratio of median rollouts; NaN: both are lost. */
     ratio: { value: ratio([...names.keys()]), ...bootstrap(seeds, ratio, "simulate") },
     arms: config.arms.map(({ id }, arm) => ({
       id,

@@ -31,12 +31,7 @@ export interface RewardRange {
 // came. They are taken relative to the first reward: equal rewards then have advantages of exactly 0.
 
 /** Rewards relative to the first; their sum, mean and population standard deviation, 0 for no rewards. */
-interface Moments {
-  readonly shifted: readonly number[];
-  readonly total: number;
-  readonly mean: number;
-  readonly std: number;
-}
+type Moments = ReturnType<typeof momentsOf>;
 
 /** Numbers that lie within this share of a scheme's range are equal: their difference is one of rounding. */
 const SPREAD_MIN = 1e-9;
@@ -50,7 +45,7 @@ function areAlike(numbers: readonly number[], range: RewardRange | undefined): b
   return greatest - least < SPREAD_MIN * span;
 }
 
-function momentsOf(rewards: readonly number[], range: RewardRange | undefined): Moments {
+function momentsOf(rewards: readonly number[], range: RewardRange | undefined) {
   const [first = 0] = rewards;
   const shifted = rewards.map((reward) => reward - first);
   const total = shifted.reduce((sum, reward) => sum + reward, 0);
@@ -70,22 +65,19 @@ function grpoOf({ shifted, mean, std }: Moments): readonly number[] {
   return shifted.map((reward) => (std > 0 ? (reward - mean) / std : 0));
 }
 
-/** What the samples of a group are told of. */
-export interface Advantages {
-  /** Each reward less the mean of the others (ADSC equation 3). Fewer than two rewards: all 0. */
-  readonly rloo: readonly number[];
-  /** (r − mean) / std; all 0 where std is 0. */
-  readonly grpo: readonly number[];
-  /** Mean and population standard deviation of the rewards, as GRPO takes them; both 0 for no rewards. */
-  readonly mean: number;
-  readonly std: number;
-}
-
 /** Rewards that are equal but for rounding, by the range of their scheme, have advantages and a deviation of 0. */
-export function advantagesOf(rewards: readonly number[], range: RewardRange): Advantages {
+export function advantagesOf(rewards: readonly number[], range: RewardRange) {
   const moments = momentsOf(rewards, range);
   const { mean, std } = moments;
-  return { rloo: rlooOf(moments), grpo: grpoOf(moments), mean: mean + (rewards[0] ?? 0), std };
+  return {
+    /** Each reward less the mean of the others (ADSC equation 3). Fewer than two rewards: all 0. */
+    rloo: rlooOf(moments),
+    /** (r − mean) / std; all 0 where std is 0. */
+    grpo: grpoOf(moments),
+    /** Mean and population standard deviation of the rewards, as GRPO takes them; both 0 for no rewards. */
+    mean: mean + (rewards[0] ?? 0),
+    std,
+  };
 }
 
 function meanAbsolute(advantages: readonly number[]): number {

@@ -33,11 +33,7 @@ import { keptMs } from "./expiry.ts";
 import type { Registry } from "./registry.ts";
 import { inTurns, nextTurn } from "./turns.ts";
 
-export interface ExportedRun {
-  readonly state: Uint8Array;
-  readonly epoch: number;
-  readonly cursor: number;
-}
+export type ExportedRun = Awaited<ReturnType<typeof exportRun>>;
 
 export interface ImportedRun<Spec, Key extends InstanceKey> {
   readonly run: RunView<Spec>;
@@ -84,10 +80,7 @@ async function newestRecords<Spec, Key extends InstanceKey>(
   return withoutLoose(kept);
 }
 
-export async function exportRun<Spec, Key extends InstanceKey>(
-  ports: Ports<Spec, Key>,
-  run: LiveRun<Spec, Key>,
-): Promise<ExportedRun> {
+export async function exportRun<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, run: LiveRun<Spec, Key>) {
   const state = run.state();
   const pieces: Uint8Array[] = [];
   const journal = await ports.store.hash(run.key, state.version);

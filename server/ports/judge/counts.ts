@@ -40,16 +40,9 @@ export interface Prices {
   readonly output: number;
 }
 
-export interface Counter {
-  requested(outcome: RequestOutcome): void;
-  paid(tokens: Tokens | undefined): void;
-  remembered(): void;
-  compared(verdicts: readonly [Verdict, Verdict]): void;
-  readonly canary: (outcome: CanaryOutcome, standing: Standing) => void;
-  readonly figures: () => JudgeFigures;
-}
+export type Counter = ReturnType<typeof createCounter>;
 
-export function createCounter(prices: Prices | undefined): Counter {
+export function createCounter(prices: Prices | undefined) {
   const requests = new Map<RequestOutcome, number>();
   const comparisons = new Map<"consistent" | "inconsistent", number>();
   const verdicts = new Map<Verdict["winner"], number>();
@@ -58,22 +51,22 @@ export function createCounter(prices: Prices | undefined): Counter {
   let standing: Standing = { rightShare: undefined, obeyed: [] };
   const million = 1e6;
   return {
-    requested: (outcome) => countUp(requests, outcome),
-    paid(tokens) {
+    requested: (outcome: RequestOutcome): void => countUp(requests, outcome),
+    paid(tokens: Tokens | undefined): void {
       if (tokens === undefined) sums.repliesWithoutUsage += 1;
       sums.tokensIn += tokens?.input ?? 0;
       sums.tokensOut += tokens?.output ?? 0;
     },
-    remembered: () => void sums.remembered++,
-    compared(both) {
+    remembered: (): void => void sums.remembered++,
+    compared(both: readonly [Verdict, Verdict]): void {
       countUp(comparisons, agree(both) ? "consistent" : "inconsistent");
       for (const { winner } of both) countUp(verdicts, winner);
     },
-    canary(outcome, now) {
+    canary(outcome: CanaryOutcome, now: Standing): void {
       countUp(canaries, outcome);
       standing = now;
     },
-    figures: () => ({
+    figures: (): JudgeFigures => ({
       requests,
       comparisons,
       verdicts,

@@ -2,12 +2,8 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { chainOf, KEY_BYTES } from "../chain.ts";
-import type { EvaluationStore, Holds } from "../evaluation-store.ts";
-import type { ReplicaStore } from "../replica-store.ts";
-import type { SampleStore } from "../sample-store.ts";
-import type { Store } from "../store.ts";
 import { CannotOpen } from "../thread.ts";
-import { type Connections, type DatabaseOptions, openDatabase } from "./database.ts";
+import { type DatabaseOptions, openDatabase } from "./database.ts";
 import { postgresEvaluations } from "./evaluations.ts";
 import { postgresHolds } from "./holds.ts";
 import { prepare } from "./migrate.ts";
@@ -16,7 +12,7 @@ import { postgresRuns } from "./runs.ts";
 import { postgresSamples } from "./samples.ts";
 import { secretFor, type SealingKeys } from "./secrets.ts";
 import { statements } from "./statements.ts";
-import { readTaskKeys, type StoredTaskKeys, taskKeysFor } from "./task-keys.ts";
+import { readTaskKeys, taskKeysFor } from "./task-keys.ts";
 
 export interface PostgresOptions extends DatabaseOptions {
   /** Those of the key file, the same for all servers. */
@@ -25,20 +21,7 @@ export interface PostgresOptions extends DatabaseOptions {
   readonly newTaskKeys?: (() => string) | undefined;
 }
 
-export interface PostgresStores {
-  readonly store: Store;
-  readonly evaluationStore: EvaluationStore;
-  readonly sampleStore: SampleStore;
-  readonly holds: Holds;
-  readonly replicas: ReplicaStore;
-  /** For what else the servers of a database share. */
-  readonly calls: Connections;
-  readonly taskKeys: StoredTaskKeys | undefined;
-  /** Seals what is secret there by the first of other keys too. One of them must open it. */
-  readonly sealBy: (keys: SealingKeys) => Promise<void>;
-  /** Closes them all. */
-  close(): Promise<void>;
-}
+export type PostgresStores = Awaited<ReturnType<typeof openPostgres>>;
 
 /** Connections for evaluations and the rest. */
 const CONNECTIONS = 4;
@@ -47,7 +30,7 @@ const CONNECTIONS = 4;
 const HASHES = "runs";
 
 /** Opens a database, and makes or migrates its tables. Rejects with CannotOpen. */
-export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOptions): Promise<PostgresStores> {
+export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOptions) {
   let [secret, taskKeys]: [Buffer?, string?] = [];
   const openSecrets = (by: SealingKeys): Promise<void> =>
     prepare(options.url, async (client) => {
@@ -67,10 +50,13 @@ export async function openPostgres({ keys, newTaskKeys, ...options }: PostgresOp
     sampleStore: { ...postgresSamples(calls), close },
     holds: postgresHolds(calls),
     replicas: postgresReplicas(calls),
+    /** For what else the servers of a database share. */
     calls,
     taskKeys: taskKeys === undefined ? undefined : { text: taskKeys, read: () => readTaskKeys(calls, keys) },
     // Whoever opens them with a new key in the first place seals them with it.
+    /** Seals what is secret there by the first of other keys too. One of them must open it. */
     sealBy: openSecrets,
+    /** Closes them all. */
     close,
   };
 }

@@ -10,13 +10,7 @@ import { RpcError } from "../rpc.ts";
 import { callOf } from "./messages.ts";
 import type { Connection } from "../turns.ts";
 
-export interface Companions {
-  readonly methods: readonly Method[];
-  /** Health checks answer NOT_SERVING from now on. */
-  readonly stop: () => void;
-  /** Ends the streams that have no end of their own, so that they do not hold the shutdown up. */
-  readonly close: () => void;
-}
+export type Companions = ReturnType<typeof addCompanions>;
 
 /** The name of a service, or of a symbol. */
 const requestBytesMax = 4096;
@@ -42,7 +36,7 @@ const LIVENESS = "liveness";
  * Adds reflection v1 and v1alpha, and grpc.health.v1: whether calls are served, of the whole server (the empty name) and of
  * each service, and as "readiness"; and "liveness".
  */
-export function addCompanions(server: Server, services: readonly DescService[], context: TransportContext): Companions {
+export function addCompanions(server: Server, services: readonly DescService[], context: TransportContext) {
   const names = ["", "readiness", ...services.map((service) => service.typeName)];
   const first = context.health.problem() === undefined ? "SERVING" : "NOT_SERVING";
   const health = new HealthImplementation({

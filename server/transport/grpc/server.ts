@@ -11,19 +11,7 @@ import { openCalls, screened } from "./messages.ts";
 
 export type GrpcConfig = Pick<Config, "host" | "port" | "tls" | "limits" | "drainTimeoutMs">;
 
-export interface GrpcPort {
-  readonly port: number;
-  /** Health checks answer NOT_SERVING from now on. */
-  stop(): void;
-  /** Closes the port. Waits so long for answers that are on their way; by then no call may be in progress. */
-  close(graceMs: number): Promise<void>;
-}
-
-export async function startGrpc(
-  config: GrpcConfig,
-  services: readonly Registration[],
-  context: TransportContext,
-): Promise<GrpcPort> {
+export async function startGrpc(config: GrpcConfig, services: readonly Registration[], context: TransportContext) {
   setLogger({ error: (...parts: unknown[]) => context.log.debug({ parts }, "grpc-js") });
   const methods = new Map<string, Method>();
   const server = new Server({ ...serverOptions(config), interceptors: [openCalls(methods)] });
@@ -41,7 +29,13 @@ export async function startGrpc(
   const port = await bind(server, config);
   watchConnections(server, context.resets);
   listenToStreams(server, (serve) => screened(serve, context, methods));
-  return { port, stop: companions.stop, close: (graceMs) => close(server, companions, graceMs) };
+  return {
+    port,
+    /** Health checks answer NOT_SERVING from now on. */
+    stop: companions.stop,
+    /** Closes the port. Waits so long for answers that are on their way; by then no call may be in progress. */
+    close: (graceMs: number): Promise<void> => close(server, companions, graceMs),
+  };
 }
 
 /**

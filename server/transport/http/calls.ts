@@ -36,14 +36,12 @@ function begin({ values, signal, timeoutMs }: HandlerContext): HttpCall {
   if (signal.aborted) call.giveUp();
   else signal.addEventListener("abort", () => call.giveUp(), { once: true });
   const expired = leftMs !== undefined && leftMs <= 0;
-  const refused = expired ? call.refusedBy(deadlinePassed()) : call.enter();
+  const refused = expired ? call.refusedBy(new RpcError("DEADLINE_EXCEEDED", PASSED)) : call.enter();
   if (refused !== undefined) throw toConnectError(refused);
   return call;
 }
 
-function deadlinePassed(): RpcError {
-  return new RpcError("DEADLINE_EXCEEDED", "the deadline had passed when the request was there");
-}
+const PASSED = "the deadline had passed when the request was there";
 
 function unaryCalls(handler: UnaryHandler<Message, Message>): Implementation {
   return async (request: Message, context: HandlerContext) => {
