@@ -25,13 +25,6 @@ export interface PartSummary {
   readonly noReward: number;
 }
 
-/** Why answers failed, and how often. */
-export interface ViolationCount {
-  readonly part: string;
-  readonly violation: string;
-  readonly count: number;
-}
-
 export type Summary = Awaited<ReturnType<typeof summarize>>;
 
 const RATIO_STEPS = 10;

@@ -22,17 +22,7 @@ export interface Change {
   readonly kind: string;
 }
 
-export interface Series {
-  readonly arms: readonly string[];
-  /** What each arm is of, by which it is coloured: its environment. */
-  readonly families: readonly string[];
-  readonly steps: readonly Step[];
-  readonly changes: readonly Change[];
-  /** Tasks drawn. */
-  readonly tasks: number;
-  /** Tasks drawn from each arm. */
-  readonly drawn: readonly number[];
-}
+export type Series = ReturnType<typeof seriesOf>;
 
 type Batch = Extract<HistoryRecord["kind"], { readonly case: "batch" }>["value"];
 
@@ -47,7 +37,7 @@ export interface DrawnArm {
 }
 
 /** What an import undid is left out: it is no part of how the run came to where it is. */
-export function seriesOf(drawnArms: readonly DrawnArm[], history: readonly HistoryRecord[], stepsMax: number): Series {
+export function seriesOf(drawnArms: readonly DrawnArm[], history: readonly HistoryRecord[], stepsMax: number) {
   const arms = drawnArms.map(({ id }) => id);
   const families = drawnArms.map(({ id, environment }) => environment ?? id.replace(/\/[^/]*$/, ""));
   const batches: Batch[] = [];
@@ -63,6 +53,7 @@ export function seriesOf(drawnArms: readonly DrawnArm[], history: readonly Histo
   for (let from = 0; from < batches.length; from += each)
     steps.push(stepOf(batches.slice(from, from + each), arms.length));
   const drawn = arms.map((_, arm) => sum(batches.map(({ counts }) => counts[arm] ?? 0)));
+  // The families colour the arms, and `tasks` were drawn in all, `drawn` of them from each arm.
   return { arms, families, steps, changes, tasks: sum(drawn), drawn };
 }
 

@@ -33,14 +33,6 @@ export interface Side extends Omit<Life, "rolloutsToTarget"> {
   readonly lost: number;
 }
 
-export interface ArmFigures {
-  readonly id: string;
-  readonly share: number;
-  readonly success: number;
-  readonly uniformSuccess: number;
-  readonly learnable: boolean;
-}
-
 export type Comparison = Awaited<ReturnType<typeof compare>>;
 
 function sideOf(lives: readonly Life[]): Side {
