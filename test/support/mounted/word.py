@@ -1,6 +1,7 @@
 """Words backwards, and answers that do to the verifier what a model's may."""
 
 import ctypes
+import time
 
 from gradus.serve import Environment
 
@@ -25,6 +26,8 @@ class Word(Environment):
                 pass
         if answer == "die":
             ctypes.string_at(0)
+        if answer == "slow":
+            time.sleep(0.4)
         if answer == "raise":
             raise ValueError("no such answer")
         if answer == "nan":

@@ -3,6 +3,7 @@ import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
+  createClient,
   type GradusClient,
   GradusError,
   type Outcome,
@@ -41,6 +42,27 @@ async function playBatch(client: GradusClient, run: string, cursor: bigint): Pro
 }
 
 const rewardOf = (outcome: Outcome): number | string => (outcome.kind === "scored" ? outcome.reward : outcome.detail);
+
+/** Has callers' slow answers wait for each other until a worker is ended for that, and returns the metrics. */
+async function metricsWithStale({ address, http }: TestServer, client: GradusClient): Promise<string> {
+  const others = [1, 2, 3].map(() => createClient(address));
+  let text = "";
+  const play = async (asking: GradusClient, seed: number): Promise<void> => {
+    const task = await asking.reset(ask("short", seed));
+    const completions = [0, 1, 2].map((sampleIndex) => ({ sampleIndex, text: answered("slow") }));
+    await asking.batchStep([{ task, completions }]);
+  };
+  try {
+    await until(async () => {
+      await Promise.all([client, ...others].map((each, i) => play(each, 40 + i)));
+      text = await (await fetch(`${http}/metrics`)).text();
+      return text.includes('why="stale"');
+    });
+  } finally {
+    for (const each of others) each.close();
+  }
+  return text;
+}
 
 describe("a mounted file", () => {
   let server: TestServer;
@@ -140,7 +162,7 @@ describe("a mounted file", () => {
   });
 
   test("is counted: items by what they came to, their seconds, workers that ended, and levels", async () => {
-    const text = await (await fetch(`${server.http}/metrics`)).text();
+    const text = await metricsWithStale(server, client);
     const mount = `mount="${WORD_FILE}"`;
     const of = (item: string): string => `{${mount},environment="mine/word",item="${item}"`;
     for (const series of [
