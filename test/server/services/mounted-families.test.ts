@@ -54,6 +54,10 @@ test("each level that gives tasks is an arm, and one that nobody could ask is tr
   expect(tried.toSorted()).toEqual(LEVELS.toSorted());
 });
 
+test("a pattern with one part more than an environment's id does not match it", async () => {
+  await expect(spelledOut(family("far/number/*"))).rejects.toThrow("no environment of this server matches");
+});
+
 test("only levels that are wanted are tried", async () => {
   const { ids, tried } = await spelledOut(family("far/num*", "*a*"));
   expect([ids, tried]).toEqual([
