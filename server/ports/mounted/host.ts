@@ -4,10 +4,11 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes, timingSafeEqual } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 import type { DescribeResponse, ProviderFrame, VerifyResponses } from "../../gen/gradus/v1/provider_pb.js";
 import { listenAt, restIfSlow } from "./connections.ts";
 import { createFrameReader, type FrameContent, frameBytes } from "./frames.ts";
@@ -127,7 +128,7 @@ class RunningHost {
     this.#folder = folder;
     const { python, program = PROGRAM } = options;
     const path = python.includes("/") ? resolve(python) : python;
-    this.#child = spawn(path, program, { cwd: FOLDER, env: environmentOfHost(), stdio: "pipe" });
+    this.#child = spawn(path, program, { cwd: FOLDER, env: environmentOfHost(options.target), stdio: "pipe" });
     this.#exited = this.#watch();
   }
 
@@ -350,19 +351,27 @@ class RunningHost {
   }
 }
 
-function environmentOfHost(): Record<string, string> {
+function environmentOfHost(target: string): Record<string, string> {
   const passed = PASSED.flatMap((name) => {
     const value = process.env[name];
-    const kept = name === "PYTHONPATH" ? withoutStartFolder(value) : value;
+    const kept = name === "PYTHONPATH" ? packageFolders(value, target) : value;
     return kept === undefined ? [] : [[name, kept] as const];
   });
   // Hashes are the same in all processes; what is printed comes at once.
   return { ...Object.fromEntries(passed), PYTHONHASHSEED: "0", PYTHONUTF8: "1", PYTHONUNBUFFERED: "1" };
 }
 
-/** Folders of packages, absolute, for a host is started elsewhere. */
-function withoutStartFolder(folders = ""): string | undefined {
+/**
+ * Absolute, for a host is started elsewhere. The start folder is left out, and the target's own: its modules would stand in for
+ * Python's before the walls are up, and are imported later.
+ */
+function packageFolders(folders = "", target: string): string | undefined {
   const absolute = folders.split(delimiter).flatMap((folder) => (folder === "" ? [] : [resolve(folder)]));
-  const kept = absolute.filter((folder) => folder !== process.cwd());
+  const leftOut = [process.cwd(), dirname(resolve(target))].map(realOf);
+  const kept = absolute.filter((folder) => !leftOut.includes(realOf(folder)));
   return kept.length === 0 ? undefined : kept.join(delimiter);
+}
+
+function realOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }

@@ -89,7 +89,9 @@ def terms_of(asked: argparse.Namespace) -> Terms:
             allowed[kind].append(os.path.abspath(value) if kind == "read" else value)
         elif part:
             raise SystemExit(f"gradus: --allow '{part}' is neither read=PATH nor net=HOST")
+    own = [getattr(asked, name, "") for name in ("token_file", "tls_cert", "tls_key", "tls_client_ca")]
     return Terms(
+        hidden=[path for path in own if path],
         workers=asked.workers,
         read=allowed["read"],
         net=allowed["net"],

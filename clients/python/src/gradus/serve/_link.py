@@ -116,7 +116,7 @@ class Host:
             cwd=FOLDER,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env=environment_of_host(),
+            env=environment_of_host(target),
         )
         host = cls(process, terms, folder)
         try:
@@ -338,12 +338,13 @@ class Host:
         return pb.ProviderFailure(kind=ended.kind, detail=ended.how)
 
 
-def environment_of_host() -> dict[str, str]:
+def environment_of_host(target: str) -> dict[str, str]:
     """Of this process's variables where programs and packages are, and nothing else: others may be secrets."""
     found = {name: os.environ[name] for name in PASSED if name in os.environ}
-    here = os.path.realpath(os.getcwd())
+    # The modules of these would stand in for Python's before the walls are up.
+    left_out = {os.path.realpath(os.getcwd()), os.path.dirname(os.path.realpath(target))}
     paths = [os.path.abspath(path) for path in found.pop("PYTHONPATH", "").split(os.pathsep) if path]
-    paths = [path for path in paths if os.path.realpath(path) != here]
+    paths = [path for path in paths if os.path.realpath(path) not in left_out]
     return {
         **found,
         **({"PYTHONPATH": os.pathsep.join(paths)} if paths else {}),

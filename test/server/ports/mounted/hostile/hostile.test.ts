@@ -24,12 +24,15 @@ async function freePort(): Promise<number> {
 }
 
 /** A folder with an environment, and with what the server keeps to itself beside it. */
-async function prepare(folder: string, without: readonly string[]) {
+async function prepare(folder: string, without: readonly string[], allowed: readonly string[]) {
   const secret = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text, { mode: 0o600 });
     return join(folder, name);
   };
   for (const name of ["foreign.py", "attacks.py"]) copyFileSync(join(import.meta.dirname, name), join(folder, name));
+  // Modules that Python would import instead of its own, or by itself, if this folder were on its path at the start.
+  for (const name of ["sitecustomize.py", "usercustomize.py", "select.py", "array.py"])
+    writeFileSync(join(folder, name), 'import os; open(os.environ["TMPDIR"] + "/ran-before-the-walls", "w").close()\n');
   mkdirSync(join(folder, ".data"));
   mkdirSync(join(folder, "tmp"));
   const tokens = secret("tokens.yaml", `# CANARY-1\n- {name: me, role: operator, token: ${TOKEN}}\n`);
@@ -52,7 +55,17 @@ async function prepare(folder: string, without: readonly string[]) {
     python,
   ];
   const [port, httpPort] = ports;
-  const more = ["--port", `${port}`, "--http-port", `${httpPort}`, "--mount-workers", "1", "--sandbox", "off"];
+  const more = [
+    "--port",
+    `${port}`,
+    "--http-port",
+    `${httpPort}`,
+    "--mount-workers",
+    "1",
+    "--sandbox",
+    "off",
+    ...allowed,
+  ];
   const env = { ...process.env, TMPDIR: join(folder, "tmp"), PYTHONPATH: `${PACKAGE}::.`, SECRET: "CANARY-5" };
   return () => startServerFrom(folder, env, ".data", ...flags, ...more);
 }
@@ -106,37 +119,55 @@ beforeAll(async () => {
 });
 
 describe.each([
-  { walls: "all walls", without: [] },
-  { walls: "namespaces alone", without: ["landlock"] },
-  { walls: "Landlock alone", without: ["namespaces"] },
-])("with $walls", ({ without }) => {
+  { walls: "all walls", without: [], allowed: [], isTried: () => true },
+  { walls: "namespaces alone", without: ["landlock"], allowed: [], isTried: () => true },
+  { walls: "Landlock alone", without: ["namespaces"], allowed: [], isTried: () => true },
+  // One host that is named opens the whole network, the server's ports among it, and no connection of a worker.
+  ...[[], ["namespaces"]].map((without) => ({
+    walls: `a network, without ${without.join() || "nothing"}`,
+    without,
+    allowed: ["--allow", "net=hub.example"],
+    isTried: (name: string) => !/^a3[89]_/.test(name) && /^a(0|2[0-8]|[35])/.test(name),
+  })),
+])("with $walls", ({ without, allowed, isTried }) => {
   const folder = temporaryFolder();
   let start: () => Promise<ServerProcess>;
   let server: ServerProcess;
   let client: GradusClient;
   let task: Task;
+  let isRefused = false;
   beforeAll(async () => {
-    start = await prepare(folder.path, without);
-    server = await start();
+    start = await prepare(folder.path, without, allowed);
+    try {
+      server = await start();
+    } catch (error) {
+      // A kernel that does not give the one wall that is left runs nothing at all.
+      if (!String(error).includes("neither Landlock")) throw error;
+      isRefused = true;
+      return;
+    }
     client = createClient(server.address, { token: TOKEN });
     task = await client.reset({ environment: "mine/foreign", level: "default", seed: 1 });
   });
   afterAll(() => {
-    client.close();
+    if (!isRefused) client.close();
     folder[Symbol.dispose]();
   });
 
   test("a module reads nothing of the server's while it is imported, and changes none of its limits", () => {
+    if (isRefused) return;
     const found = JSON.parse(promptOf(task).split("\n")[1] ?? "") as Readonly<Record<string, string>>;
     expect(Object.keys(found).length).toBeGreaterThan(40);
-    expect(Object.entries(found).filter(([, said]) => said.startsWith("LEAK"))).toEqual([]);
+    const leaks = Object.entries(found).filter(([name, said]) => isTried(name) && said.startsWith("LEAK"));
+    expect(leaks).toEqual([]);
     expect(limitsOf(server.pid)).toBe(usual);
   });
 
   const attacks = readFileSync(join(import.meta.dirname, "attacks.py"), "utf8").matchAll(/^def (a\d\d_\w+)/gm);
-  test.each([...attacks].map(([, name]) => name as string))(
+  test.each([...attacks].map(([, name]) => name as string).filter(isTried))(
     "an answer that tries %s sees and changes nothing",
     async (name) => {
+      if (isRefused) return;
       const neighbour = (sample: number): string => `NEIGHBOUR-SAYS-${1000 + sample}`;
       const attack = `excerpt("${name}")`;
       const texts = [neighbour(0), attack, neighbour(2), attack, numberOf(task), neighbour(5)];
@@ -151,6 +182,7 @@ describe.each([
   );
 
   test("all processes end with the server, and nothing of its hosts stays in the folder of temporary files", async () => {
+    if (isRefused) return;
     const hosts = hostsOf(server);
     expect(processesOf(hosts).length).toBeGreaterThan(2);
     expect(await server.kill("SIGTERM")).toBe(0);
@@ -159,6 +191,7 @@ describe.each([
   });
 
   test("they end too when the host's first process is killed, when the server is, and when both are", async () => {
+    if (isRefused) return;
     server = await start();
     const [first = 0] = hostsOf(server);
     process.kill(first, "SIGKILL");
