@@ -109,7 +109,7 @@ def _run_and_end(work: Callable[[], None]) -> NoReturn:
 
 
 def _reap(child: int) -> NoReturn:
-    """Clears away what has ended, until this child has. Then the first process ends all others, or this one for it."""
+    """Clears away what has ended, until this child or the first process has. Then all others end."""
     signal.signal(signal.SIGTERM, lambda *_: end_all())
     while True:
         pid, status = os.wait()
@@ -117,7 +117,7 @@ def _reap(child: int) -> NoReturn:
             ended = os.waitstatus_to_exitcode(status)
             if ended < 0:
                 print(f"gradus: the host's process ended: signal {-ended}", file=sys.stderr, flush=True)
-            os._exit(0)
+            end_all()
 
 
 class _First:

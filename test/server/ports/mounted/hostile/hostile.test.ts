@@ -70,12 +70,11 @@ async function prepare(folder: string, without: readonly string[], allowed: read
   return () => startServerFrom(folder, env, ".data", ...flags, ...more);
 }
 
-/** Process ids in the groups of a server's hosts, and of all that call themselves as those do that mean to stay. */
+/** Process ids in the groups of a server's hosts. A process that forks and ends without end may hide from a single look. */
 function processesOf(groups: readonly number[]): readonly number[] {
-  return readdirSync("/proc").flatMap((name) => {
-    const stat = statOf(name);
-    return stat !== undefined && (groups.includes(stat.group) || stat.name === "gradus-stays") ? [Number(name)] : [];
-  });
+  const look = (): readonly number[] =>
+    readdirSync("/proc").flatMap((name) => (groups.includes(statOf(name)?.group ?? 0) ? [Number(name)] : []));
+  return [...new Set(Array.from({ length: 5 }, look).flat())];
 }
 
 function statOf(pid: string) {
