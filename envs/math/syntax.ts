@@ -168,47 +168,13 @@ function wrapped(node: Node): string {
 
 /** The parts of a node that are nodes, in the order they are written. */
 export function children(node: Node): readonly Node[] {
-  switch (node.kind) {
-    case "number":
-    case "symbol":
-    case "clock":
-    case "text":
-      return NOTHING;
-    case "add":
-      return node.terms.map((term) => term.node);
-    case "multiply":
-      return node.factors.map((factor) => factor.node);
-    case "power":
-      return [node.base, node.exponent];
-    case "call":
-      return node.args;
-    case "series":
-      return [node.from, node.to, node.body];
-    case "unit":
-      return [node.node];
-    case "ratio":
-    case "relation":
-      return node.parts;
-    case "bracket":
-    case "set":
-    case "list":
-      return node.items;
-    case "builder":
-      return [node.element, node.condition];
-    case "sets":
-      return [node.left, node.right];
-    case "residue":
-      return [node.node, node.modulus];
-    case "cases":
-      return node.pieces.flatMap(({ value, condition }) => (condition === undefined ? [value] : [value, condition]));
-    case "matrix":
-      return node.rows.flat();
-    default:
-      return assertNever(node);
-  }
+  const found: Node[] = [];
+  withChildren(node, (child) => {
+    found.push(child);
+    return child;
+  });
+  return found;
 }
-
-const NOTHING: readonly Node[] = [];
 
 /** The node with each of the parts that are nodes replaced, in the order they are written. */
 export function withChildren(node: Node, each: (child: Node) => Node): Node {

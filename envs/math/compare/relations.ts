@@ -20,7 +20,7 @@ import { differenceOf, type Node, numberNode, productOf, type Relation, replaced
 import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { type Rng, rngFor } from "../../lib/rng.ts";
 import { haveSameZeros, signAt, type Univariate, univariateIn } from "../exact/zeros.ts";
-import { evaluate } from "../evaluate.ts";
+import { evaluate, type Place } from "../evaluate.ts";
 import { divide, type Maybe, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
 import { pointPlace, points } from "./places.ts";
 import { compareScalars } from "./scalars.ts";
@@ -227,23 +227,22 @@ function sharedPoint(
     const point = new Map(variables.map((name, i) => [name, sign * (2n + turn + 3n * BigInt(i))]));
     const numbers = new Map([...point].map(([name, value]) => [name, wholeNum(value)]));
     const place = pointPlace(state, true, numbers);
-    const signs = [gold, answer].map((node) => {
-      const value = evaluate(node, place);
-      return value && signOf(value);
-    });
+    const signs = [gold, answer].map((node) => signThere(node, place));
     if (signs.every((each) => each !== undefined && each !== 0)) return { point, isPositive: signs[0] === signs[1] };
   }
   return undefined;
+}
+
+function signThere(node: Node, place: Place): ReturnType<typeof signOf> | undefined {
+  const value = evaluate(node, place);
+  return value && signOf(value);
 }
 
 /** Whether their signs differ at one of the points. */
 function areSeenToDiffer(gold: Node, answer: Node, variables: readonly string[], state: State): boolean {
   for (const point of points(variables, state)) {
     const place = pointPlace(state, true, point);
-    const [left, right] = [gold, answer].map((node) => {
-      const value = evaluate(node, place);
-      return value && signOf(value);
-    });
+    const [left, right] = [gold, answer].map((node) => signThere(node, place));
     if (left !== undefined && right !== undefined && left !== right) return true;
   }
   return false;

@@ -15,27 +15,15 @@ import {
 import { matrixOf } from "./vectors.ts";
 
 /** A text that stands for something that has a sign of its own. */
-const MEANINGS: Readonly<Record<string, Node>> = {
-  ...Object.fromEntries(
-    ["empty set", "the empty set", "none", "空集", "无解", "无实数解"].map((words) => [words, symbol("∅")]),
-  ),
-  ...Object.fromEntries(
-    ["all real numbers", "all reals", "all real", "any real number", "the real numbers", "all real x"].map((words) => [
-      words,
-      symbol("ℝ"),
-    ]),
-  ),
-  ...Object.fromEntries(
-    ["all positive integers", "positive integers", "any positive integer", "all natural numbers"].map((words) => [
-      words,
-      symbol("ℕ*"),
-    ]),
-  ),
-  ...Object.fromEntries(["all integers", "integers", "any integer"].map((words) => [words, symbol("ℤ")])),
-  dne: { kind: "text", text: "does not exist" },
-  infinity: symbol("∞"),
-  infinite: symbol("∞"),
-};
+const MEANINGS: ReadonlyMap<string, Node> = new Map(
+  [
+    ["∅", "empty set,the empty set,none,空集,无解,无实数解"],
+    ["ℝ", "all real numbers,all reals,all real,any real number,the real numbers,all real x"],
+    ["ℕ*", "all positive integers,positive integers,any positive integer,all natural numbers"],
+    ["ℤ", "all integers,integers,any integer"],
+    ["∞", "infinity,infinite"],
+  ].flatMap(([name = "", words = ""]) => words.split(",").map((each) => [each, symbol(name)] as const)),
+);
 
 const NOTHING =
   /^(?:there (?:is|are|exists?) )?no (?:(?:real|integer|positive|prime|ordered|such) )*(?:(?:solutions?|roots?|values?|numbers?|integers?|pairs?|triples?|functions?|polynomials?|sequences?|primes?)(?: [a-z])?|such [a-z])(?: exists?)?$/;
@@ -54,7 +42,9 @@ export function plain(node: Node): Node {
     const node = numberNode(number);
     return isNegative ? negated(node) : node;
   }
-  if (Object.hasOwn(MEANINGS, words)) return MEANINGS[words] as Node;
+  if (words === "dne") return { kind: "text", text: "does not exist" };
+  const meaning = MEANINGS.get(words);
+  if (meaning !== undefined) return meaning;
   if (isNegative && /^\S+ (?:infinity|∞)$/.test(words)) return negated(symbol("∞"));
   if (NOTHING.test(words)) return symbol("∅");
   return /^[A-Za-z]$/.test(node.text.trim()) ? symbol(node.text.trim()) : node;

@@ -43,16 +43,11 @@ function readSigns(cursor: Cursor, first: boolean): Sign | undefined {
     if (text !== "+" && text !== "-" && text !== "±" && text !== "∓") return sign;
     if (!first && token?.gap === true) return sign;
     cursor.at++;
-    if (text === "±" || text === "∓") sign = sign === "-" ? (text === "±" ? "∓" : "±") : text;
-    else if (text === "-") sign = negated(sign ?? "+");
-    else sign ??= "+";
+    sign = text === "+" ? (sign ?? "+") : text === "-" ? NEGATED[sign ?? "+"] : sign === "-" ? NEGATED[text] : text;
   }
 }
 
-function negated(sign: Sign): Sign {
-  if (sign === "+" || sign === "-") return sign === "+" ? "-" : "+";
-  return sign === "±" ? "∓" : "±";
-}
+const NEGATED: Readonly<Record<Sign, Sign>> = { "+": "-", "-": "+", "±": "∓", "∓": "±" };
 
 /** A product: with signs for it, or none. */
 export function readProduct(cursor: Cursor): Node {
@@ -61,7 +56,7 @@ export function readProduct(cursor: Cursor): Node {
     if (accept(cursor, "*")) factors.push({ inverse: false, node: readSigned(cursor) });
     else if (isAt(cursor, "/") && peek(cursor, 1)?.kind === "word") break;
     else if (accept(cursor, "/")) readDivisor(cursor, factors);
-    else if (isAt(cursor, "mod")) return readModulo(cursor, productOf(factors));
+    else if (accept(cursor, "mod")) return { kind: "call", name: "mod", args: [productOf(factors), readPower(cursor)] };
     else if (peek(cursor)?.gap !== true && startsFactor(cursor)) {
       const isGroup = isAt(cursor, "{") || isAt(cursor, "}", -1);
       const node = readPower(cursor);
@@ -104,58 +99,25 @@ function productOf(factors: readonly Factor[]): Node {
   return factors.length === 1 ? (factors[0] as Factor).node : { kind: "multiply", factors };
 }
 
-function readModulo(cursor: Cursor, left: Node): Node {
-  cursor.at++;
-  return { kind: "call", name: "mod", args: [left, readPower(cursor)] };
-}
-
 /** A factor that may have signs of its own, as in "2 * -3". */
 function readSigned(cursor: Cursor): Node {
-  if (!isAt(cursor, "-") && !isAt(cursor, "+") && !isAt(cursor, "±") && !isAt(cursor, "∓")) return readPower(cursor);
+  if (!["-", "+", "±", "∓"].some((sign) => isAt(cursor, sign))) return readPower(cursor);
   const sign = readSigns(cursor, true);
   return { kind: "add", terms: [{ sign, node: readPower(cursor) }] };
 }
 
-const FACTOR_COMMANDS: ReadonlySet<string> = new Set([
-  ...[
-    "(",
-    "[",
-    "{",
-    "⟨",
-    "√",
-    "∛",
-    "⌊",
-    "⌈",
-    "\\sqrt",
-    "\\frac",
-    "\\dfrac",
-    "\\tfrac",
-    "\\cfrac",
-    "\\binom",
-    "\\dbinom",
-    "\\tbinom",
-    "∑",
-    "∏",
-    "∫",
-    "\\int",
-  ],
-  ...[
-    "\\sum",
-    "\\prod",
-    "\\begin:pmatrix",
-    "\\begin:bmatrix",
-    "\\begin:matrix",
-    "\\begin:cases",
-    "\\boxed",
-    "\\operatorname",
-  ],
-]);
+const FACTOR_COMMANDS: ReadonlySet<string> = new Set(
+  [
+    String.raw`( [ { ⟨ √ ∛ ⌊ ⌈ ∑ ∏ ∫ \int \sum \prod \sqrt \frac \dfrac \tfrac \cfrac \binom \dbinom \tbinom \boxed`,
+    String.raw`\operatorname \begin:pmatrix \begin:bmatrix \begin:matrix \begin:cases`,
+  ].flatMap((commands) => commands.split(" ")),
+);
 
 /** Whether a factor starts here without a sign of multiplication. Two numbers side by side are no product. */
 export function startsFactor(cursor: Cursor): boolean {
   const token = peek(cursor);
   if (token === undefined || token.kind === "word") return false;
-  if (token.kind === "name" || token.kind === "function") return !NAMES_THAT_END.has(token.text);
+  if (token.kind === "name" || token.kind === "function") return token.text !== "∅";
   if (token.kind === "number") {
     const before = peek(cursor, -1);
     if (before?.kind !== "op") return false;
@@ -168,8 +130,6 @@ export function startsFactor(cursor: Cursor): boolean {
   return FACTOR_COMMANDS.has(token.text);
 }
 
-const NAMES_THAT_END: ReadonlySet<string> = new Set(["∅"]);
-
 const CONDITIONS = "∈≠<>≤≥=";
 
 /** Whether brackets open around what a value holds for: "(k ∈ ℤ)". */
@@ -181,11 +141,7 @@ export function startsCondition(cursor: Cursor): boolean {
 
 /** Whether the bar here opens an absolute value: another one follows before the list goes on. */
 function barsClose(cursor: Cursor): boolean {
-  for (let ahead = 1; ahead < 60; ahead++) {
-    const token = peek(cursor, ahead);
-    if (token === undefined) return false;
-    if (token.kind === "op" && token.text === "|") return true;
-  }
+  for (let ahead = 1; ahead < 60; ahead++) if (isAt(cursor, "|", ahead)) return true;
   return false;
 }
 
@@ -222,16 +178,13 @@ function readPostfix(cursor: Cursor, node: Node): Node | undefined {
 
 function raised(cursor: Cursor, base: Node): Node {
   cursor.at++;
-  if (isAt(cursor, "{") && (isAt(cursor, "∘", 1) || isAt(cursor, "°", 1)) && isAt(cursor, "}", 2)) {
-    cursor.at += 3;
-    return inDegrees(cursor, base);
-  }
   if (accept(cursor, "∘") || accept(cursor, "°")) return inDegrees(cursor, base);
   if (isAt(cursor, "'")) return fail(cursor, "it has a prime behind what is no name");
-  const word = peek(cursor, 1);
-  if (word?.kind === "word" && ORDINALS.has(word.text) && isAt(cursor, "{") && isAt(cursor, "}", 2)) {
+  const mark = isAt(cursor, "{") && isAt(cursor, "}", 2) ? peek(cursor, 1) : undefined;
+  const isDegree = isAt(cursor, "∘", 1) || isAt(cursor, "°", 1);
+  if (mark !== undefined && (isDegree || (mark.kind === "word" && ORDINALS.has(mark.text)))) {
     cursor.at += 3;
-    return base;
+    return isDegree ? inDegrees(cursor, base) : base;
   }
   if (base.kind !== "symbol" || isConstant(base.name)) return { kind: "power", base, exponent: readExponent(cursor) };
   // TeX takes "x^n_1" for x_1^n.
@@ -291,17 +244,10 @@ function readOpened(cursor: Cursor, text: string): Node {
 /** 1\frac{1}{2}, 1 1/2 and 1½. */
 function mixedNumber(cursor: Cursor, node: Node, digits: string | undefined): Node {
   if (node.kind !== "number" || digits === undefined) return node;
-  const next = peek(cursor);
-  if (next === undefined) return node;
-  const part =
-    next.kind === "number" ? slashFraction(cursor) : isFraction(next.text) ? commandFraction(cursor) : undefined;
+  const isCommand = ["\\frac", "\\dfrac", "\\tfrac"].some((command) => isAt(cursor, command));
+  const part = isCommand ? commandFraction(cursor) : slashFraction(cursor);
   if (part === undefined) return node;
-  const value: Rational = { num: node.value.num * part.den + part.num, den: part.den };
-  return { kind: "number", value };
-}
-
-function isFraction(text: string): boolean {
-  return text === "\\frac" || text === "\\dfrac" || text === "\\tfrac";
+  return { kind: "number", value: { num: node.value.num * part.den + part.num, den: part.den } };
 }
 
 /** " 1/2" after a whole number, or "½". */

@@ -125,30 +125,13 @@ const apart = (script: string): string => (/[\^*/]/.test(script) ? `(${script})`
 
 // ℕ^*, \mathbb{Z}_{>0}, ℝ^+
 
-const SIGNED_SETS: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(["ℕ*", "ℕ+", "ℕ>0", "ℕ≥1", "ℤ+", "ℤ>0", "ℤ≥1"].map((written) => [written, "ℕ*"])),
-  // Where it says that 0 belongs to it; of ℕ alone that is a matter of taste.
-  ...Object.fromEntries(["ℕ0", "ℕ≥0", "ℤ≥0"].map((written) => [written, "ℕ0"])),
-  "ℤ*": "ℤ*",
-  "ℤ≠0": "ℤ*",
-  "ℤ-": "ℤ-",
-  "ℤ<0": "ℤ-",
-  "ℝ+": "ℝ+",
-  "ℝ>0": "ℝ+",
-  "ℝ-": "ℝ-",
-  "ℝ<0": "ℝ-",
-  "ℝ*": "ℝ*",
-  "ℝ≠0": "ℝ*",
-  "ℝ≥0": "ℝ≥0",
-  "ℂ*": "ℂ*",
-  "ℚ+": "ℚ+",
-  "ℚ>0": "ℚ+",
-  "ℚ-": "ℚ-",
-  "ℚ<0": "ℚ-",
-  "ℚ*": "ℚ*",
-  "ℚ≠0": "ℚ*",
-  "ℚ≥0": "ℚ≥0",
-};
+/** The names of a set, the first of which is ours. Of ℕ alone it is a matter of taste whether 0 belongs to it. */
+const SIGNED_SETS: ReadonlyMap<string, string> = new Map(
+  "ℕ* ℕ+ ℕ>0 ℕ≥1 ℤ+ ℤ>0 ℤ≥1,ℕ0 ℕ≥0 ℤ≥0,ℤ* ℤ≠0,ℤ- ℤ<0,ℝ+ ℝ>0,ℝ- ℝ<0,ℝ* ℝ≠0,ℝ≥0,ℂ*,ℚ+ ℚ>0,ℚ- ℚ<0,ℚ* ℚ≠0,ℚ≥0"
+    .split(",")
+    .map((names) => names.split(" "))
+    .flatMap(([own = "", ...others]) => [own, ...others].map((name) => [name, own] as const)),
+);
 
 /** The set of numbers with its mark; undefined: what follows is no mark, as in ℝ^2. */
 function numberSet(cursor: Cursor, letter: string): string | undefined {
@@ -163,7 +146,7 @@ function numberSet(cursor: Cursor, letter: string): string | undefined {
     marks = isAt(cursor, "*") ? "*" : "+";
     cursor.at++;
   }
-  const name = marks === "" ? letter : SIGNED_SETS[`${letter}${marks}`];
+  const name = marks === "" ? letter : SIGNED_SETS.get(`${letter}${marks}`);
   if (name === undefined) cursor.at = start;
   return name;
 }
