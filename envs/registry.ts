@@ -87,11 +87,10 @@ export function createRegistry(environments: readonly Environment[]): Registry {
       const ids = [...versionsById.keys()];
       return { kind: "unknown", message: `unknown environment '${id.slice(0, 128)}'${didYouMean(id, ids)}` };
     }
+    const wanted = version ?? newest.version;
     const environment =
-      version === undefined
-        ? newest
-        : (versions.find((candidate) => candidate.version === version) ??
-          versions.find(({ earlier }) => earlier?.includes(version)));
+      versions.find((candidate) => candidate.version === wanted) ??
+      versions.find(({ earlier }) => earlier?.includes(wanted));
     if (environment !== undefined) return { kind: "found", environment };
     const numbers = versions.flatMap((candidate) => [candidate.version, ...(candidate.earlier ?? [])]).join(", ");
     return { kind: "unknown_version", message: `${id} has no version ${version} here; it has: ${numbers}` };

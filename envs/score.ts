@@ -1,7 +1,7 @@
 /** Scores a completion of a task: finds the answer, reads it, verifies it and has it priced. */
 import { type Located, locateAnswers, type LocatedSpan, type Thinking, trusting } from "./answers/locate.ts";
 import { stripAnswer } from "./answers/strip.ts";
-import { scanCompletion, type ScannedCompletion, type ScannedSpan } from "./commit.ts";
+import { scanCompletion, type ScannedCompletion } from "./commit.ts";
 import type { AsyncEnvironment, Baseline, Environment, SyncEnvironment, VerifyContext } from "./environment.ts";
 import { type Failed, type Findings, type GradedFacts, malformed, type Parsed } from "./facts.ts";
 import type { AnswerFormat } from "./prompt.ts";
@@ -223,7 +223,7 @@ function scoreOf<Instance>(
     terminated: true,
     truncated: located.truncated || task.wasCut === true,
     spans:
-      scanned?.spans.map((span) => toScannedSpan(task, span)) ??
+      scanned?.spans.map(({ findings: facts, ...span }) => ({ ...span, ...verdictOf(task, facts) })) ??
       (findings.length === 0 ? NO_SPANS : toScoredSpans(task, completion, spans, findings)),
     info: infoOf(task, counts),
   };
@@ -253,17 +253,8 @@ function price<Instance>(
   const tidiness =
     scheme.usesTidiness === true ? tidinessOf(completion, located, task.format, task.thinking) : undefined;
   const commit = scanned?.commit && scanned.commit.end / scanned.length;
-  const { formatValid } = located;
-  return scheme.price({
-    goal: environment.goal,
-    findings,
-    formatValid,
-    baseline,
-    trivial,
-    tidiness,
-    commit,
-    parameters,
-  });
+  const known = { goal: environment.goal, findings, formatValid: located.formatValid, baseline, parameters };
+  return scheme.price({ ...known, trivial, tidiness, commit });
 }
 
 /** Whether the goal is reached: a right answer, or an objective that equals a proven optimum. */
@@ -328,13 +319,6 @@ function violationOf(findings: Findings): string {
   }
 }
 
-function toScannedSpan<Instance>(
-  task: AnyScoreTask<Instance>,
-  { start, end, markedEnd, findings }: ScannedSpan,
-): ScoredSpan {
-  return { start, end, markedEnd, verdict: findings.kind, solved: isSolved(task, findings) };
-}
-
 function toScoredSpans<Instance>(
   task: AnyScoreTask<Instance>,
   completion: string,
@@ -351,7 +335,10 @@ function toScoredSpans<Instance>(
   return findings.map((facts, i) => ({
     start: offsets[2 * i] as number,
     end: offsets[2 * i + 1] as number,
-    verdict: facts.kind,
-    solved: isSolved(task, facts),
+    ...verdictOf(task, facts),
   }));
+}
+
+function verdictOf<Instance>(task: AnyScoreTask<Instance>, facts: Findings): Pick<ScoredSpan, "verdict" | "solved"> {
+  return { verdict: facts.kind, solved: isSolved(task, facts) };
 }

@@ -236,22 +236,16 @@ function programsIn(value: unknown): readonly string[] {
 }
 
 /** Names of APPS, TACO, LeetCode, LiveCodeBench and KodCode. */
-const LEVEL_NAMES: Readonly<Record<string, CodeLevel>> = {
-  easy: "easy",
-  introductory: "easy",
-  beginner: "easy",
-  medium: "medium",
-  interview: "medium",
-  medium_hard: "medium",
-  hard: "hard",
-  competition: "hard",
-  very_hard: "hard",
-};
+const LEVEL_NAMES: readonly (readonly [CodeLevel, readonly string[]])[] = [
+  ["easy", ["easy", "introductory", "beginner"]],
+  ["medium", ["medium", "interview", "medium_hard"]],
+  ["hard", ["hard", "competition", "very_hard"]],
+];
 
 function levelIn(row: Row): CodeLevel {
   const extra = isFields(row["extra_info"]) ? row["extra_info"] : {};
   const rated = [...LEVELS.map((name) => row[name]), extra["difficulty"], fieldsIn(row["metadata"])?.["difficulty"]];
   const given = rated.map(textOf).find((each) => each !== "") ?? "";
   const name = given.trim().toLowerCase();
-  return Object.hasOwn(LEVEL_NAMES, name) ? (LEVEL_NAMES[name] as CodeLevel) : "unrated";
+  return LEVEL_NAMES.find(([, names]) => names.includes(name))?.[0] ?? "unrated";
 }

@@ -17,16 +17,18 @@ export const SET_COLUMNS: readonly string[] = [...TESTS, ...PARTS, ...REFUSED, "
 
 /** An object, also where the table holds it as a text. */
 export function fieldsIn(value: unknown): Row | undefined {
-  const read = typeof value === "string" ? valueIn(value) : value;
+  const read = unpacked(value);
   return isFields(read) ? read : undefined;
 }
+
+/** A value, or what a text of JSON or Python holds. */
+const unpacked = (value: unknown): unknown => (typeof value === "string" ? valueIn(value) : value);
 
 /** The tests of all columns that hold some, as far as they have room; undefined: there are none; a string: why they are not read. */
 export function setCases(row: Row): readonly unknown[] | string | undefined {
   const cases: unknown[] = [];
   for (const column of TESTS) {
-    const given = row[column];
-    const value = typeof given === "string" ? valueIn(given) : given;
+    const value = unpacked(row[column]);
     if (Array.isArray(value)) cases.push(...(value as readonly unknown[]));
     if (!isFields(value)) continue;
     const { input, output } = value;
@@ -44,17 +46,12 @@ export function setCases(row: Row): readonly unknown[] | string | undefined {
 export function setPrompt(row: Row): string | undefined {
   const [description, input, output, note] = ["description", ...PARTS].map((column) => textOf(row[column]));
   if (!description || (!input && !output)) return undefined;
-  const given = typeof row["examples"] === "string" ? valueIn(row["examples"]) : row["examples"];
+  const given = unpacked(row["examples"]);
   const examples = Array.isArray(given) ? given.filter(isFields) : [];
   const shown = examples.map((each) => `Example\nInput:\n${textOf(each["input"])}\nOutput:\n${textOf(each["output"])}`);
-  const parts = [
-    description,
-    input && `Input\n${input}`,
-    output && `Output\n${output}`,
-    ...shown,
-    note && `Note\n${note}`,
-  ];
-  return parts.filter((part) => part !== "").join("\n\n");
+  const titled = (title: string, text?: string): readonly string[] => (text ? [`${title}\n${text}`] : []);
+  const parts = [...titled("Input", input), ...titled("Output", output), ...shown, ...titled("Note", note)];
+  return [description, ...parts].join("\n\n");
 }
 
 const OTHER_LANGUAGE =

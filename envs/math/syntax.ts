@@ -102,6 +102,10 @@ export function quotientOf(top: Node, bottom: Node): Node {
   return { kind: "multiply", factors: [top, bottom].map((node, i) => ({ inverse: i === 1, node })) };
 }
 
+export function equationOf(left: Node, right: Node): Extract<Node, { kind: "relation" }> {
+  return { kind: "relation", parts: [left, right], operators: ["="] };
+}
+
 /** One text for equal trees. Only written for trees of a bounded size. */
 export function show(node: Node): string {
   switch (node.kind) {

@@ -136,17 +136,8 @@ function parse(text: string, style: Style): Node | string {
   const lexed = lex(text, style);
   if (lexed.kind === "malformed") return lexed.reason;
   if (lexed.tokens.length === 0) return "it is empty";
-  const cursor: Cursor = {
-    grammar: GRAMMAR,
-    tokens: [...lexed.tokens],
-    at: 0,
-    depth: 0,
-    reads: 0,
-    bars: 0,
-    turned: false,
-    inSet: false,
-    problem: undefined,
-  };
+  const start = { at: 0, depth: 0, reads: 0, bars: 0, turned: false, inSet: false, problem: undefined } as const;
+  const cursor: Cursor = { grammar: GRAMMAR, tokens: [...lexed.tokens], ...start };
   const node = readStatement(cursor);
   return cursor.problem ?? node;
 }

@@ -157,19 +157,14 @@ function compareSets(gold: Node, answer: Node, state: State): Comparison | undef
   const [left, right] = [realsOf(gold, state), realsOf(answer, state)];
   if (left !== undefined && right !== undefined)
     return areOfOthers(gold, answer) ? different("it is about another letter") : compareReals(left, right, state);
-  if (gold.kind === "bracket" && answer.kind === "bracket" && gold.items.length === 2)
-    return bracketsDiffer(gold, answer);
-  return undefined;
+  const areBrackets = gold.kind === "bracket" && answer.kind === "bracket" && gold.items.length === 2;
+  return areBrackets ? different("its brackets are others") : undefined;
 }
 
 /** {0, 1} beside "{0}, {1}" and {{0}, {1}} */
 function isSetAgainstSets(one: Node, other: Node): boolean {
   const isPlain = one.kind === "set" && !one.items.some(({ kind }) => kind === "set");
   return isPlain && (other.kind === "list" || other.kind === "set") && other.items.every(({ kind }) => kind === "set");
-}
-
-function bracketsDiffer(gold: Node, answer: Node): Comparison {
-  return different(gold.kind === answer.kind ? "its brackets are others" : "it is another kind of thing");
 }
 
 // Several things.

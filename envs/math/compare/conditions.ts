@@ -21,14 +21,8 @@ type RelationNode = Extract<Node, { kind: "relation" }>;
 
 export function withoutCondition(given: Node): Conditioned {
   const node = ofBuilder(given);
-  const bare: Conditioned = {
-    node,
-    names: [],
-    domain: hasClass(node) ? "ℤ" : undefined,
-    isFamily: hasClass(node),
-    isOfReals: false,
-    others: [],
-  };
+  const [isClass, nothing] = [hasClass(node), { names: [], isOfReals: false, others: [] }];
+  const bare: Conditioned = { ...nothing, node, domain: isClass ? "ℤ" : undefined, isFamily: isClass };
   if (node.kind !== "list") return bare;
   const items = withoutSeries(node.items.flatMap(unbracketed));
   const wholes = items.flatMap((item) => membership(item) ?? []);

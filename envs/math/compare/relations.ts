@@ -130,17 +130,13 @@ function compareSigns(gold: Fraction, answer: Fraction, ring: Ring, state: State
   if (left === undefined || right === undefined || left.size === 0 || right.size === 0) return undefined;
   const [one, other] = [primitive(left), primitive(right)];
   const isTurned = one.content < 0n !== other.content < 0n;
-  if (areSame(one.part, other.part)) return isTurned ? turnedOver() : EQUAL;
+  if (areSame(one.part, other.part)) return isTurned ? different("it is the opposite relation") : EQUAL;
   const factor = quotient(other.part, one.part, ring.budget) ?? quotient(one.part, other.part, ring.budget);
   if (factor !== undefined && signOfAll(factor, ring) === (isTurned ? -1 : 1)) return EQUAL;
   if (!arePlain(ring)) return undefined;
   return haveOtherSigns(left, right, ring, state)
     ? different("it is another relation")
     : undecided("the relations are no multiples of each other");
-}
-
-function turnedOver(): Comparison {
-  return different("it is the opposite relation");
 }
 
 // Points at which two polynomials are found to be unlike: exact ones, on lines along each variable.

@@ -1,17 +1,12 @@
 /** What an answer of several things is: a list, a set, a tuple, values by their names. */
-import { type Factor, type Node, numberNode, show, symbol, variablesOf } from "../syntax.ts";
+import { differenceOf, equationOf, type Factor, type Node, numberNode, show, symbol, variablesOf } from "../syntax.ts";
 import { type Comparison, different, undecided } from "./outcome.ts";
 import { assignmentOf, isName } from "./shape.ts";
 
 export type Several = Extract<Node, { kind: "list" | "set" | "bracket" | "matrix" }>;
 
 export function isSeveral(node: Node): node is Several {
-  return (
-    node.kind === "list" ||
-    node.kind === "set" ||
-    node.kind === "matrix" ||
-    (node.kind === "bracket" && node.items.length > 0)
-  );
+  return ["list", "set", "matrix"].includes(node.kind) || (node.kind === "bracket" && node.items.length > 0);
 }
 
 export function isOrdered(node: Node): boolean {
@@ -80,13 +75,8 @@ export function itemsOf(node: Node): readonly Node[] {
   const items = isSeveral(node) ? node.items : [node];
   const names = items.flatMap((item) => assignmentOf(item)?.name ?? []);
   const areOthers = new Set(names.map((name) => baseOf(show(name)))).size > 1;
-  if (areOthers && node.kind === "list") return items;
-  return items.map((item) => {
-    const assigned = assignmentOf(item);
-    return assigned !== undefined && node.kind !== "set" && node.kind !== "bracket"
-      ? (assigned.values.at(-1) as Node)
-      : item;
-  });
+  if (node.kind === "set" || node.kind === "bracket" || (areOthers && node.kind === "list")) return items;
+  return items.map((item) => assignmentOf(item)?.values.at(-1) ?? item);
 }
 
 /** Items of two lists as equations, where only one of them gives a name's value: "y = 2x" and "2x - y = 0". */
@@ -130,15 +120,8 @@ export function tupleRecord(node: Node): Node {
   const tuple = namedTuple(node);
   if (tuple === undefined) return node;
   const values = itemsOf(tuple.values);
-  return {
-    kind: "list",
-    joiner: "and",
-    items: tuple.names.map((name, i): Node => ({
-      kind: "relation",
-      parts: [name, values[i] as Node],
-      operators: ["="],
-    })),
-  };
+  const items = tuple.names.map((name, i) => equationOf(name, values[i] as Node));
+  return { kind: "list", joiner: "and", items };
 }
 
 /** Whether it says which reals, and not a list of values. */
@@ -170,12 +153,10 @@ function product(node: Node): RelationNode | undefined {
     const isEquation = item.kind === "relation" && item.parts.length === 2 && item.operators[0] === "=";
     if (!isEquation) return [];
     const [left, right] = item.parts as readonly [Node, Node];
-    const terms = [{ sign: "+", node: left } as const, { sign: "-", node: right } as const];
-    return [{ inverse: false, node: { kind: "add", terms } }];
+    return [{ inverse: false, node: differenceOf(left, right) }];
   });
   if (factors.length < items.length) return undefined;
-  const zero = numberNode(0n);
-  return { kind: "relation", parts: [{ kind: "multiply", factors }, zero], operators: ["="] };
+  return equationOf({ kind: "multiply", factors }, numberNode(0n));
 }
 
 /** Options that are written side by side, as "ACD" and "①③", one by one; undefined: they are a product. */
@@ -203,7 +184,7 @@ function namedPoint(node: Node): Node {
   const [{ node: name }, { node: place, inverse }] = node.factors as readonly [Factor, Factor];
   const isPoint = name.kind === "symbol" && place.kind === "bracket" && place.items.length > 1 && !inverse;
   if (!isPoint || !/^[A-Z](?:['_]|$)/.test(name.name) || place.open !== "(" || place.close !== ")") return node;
-  return { kind: "relation", parts: [name, place], operators: ["="] };
+  return equationOf(name, place);
 }
 
 /** C(10, 3), beside what is no point. */

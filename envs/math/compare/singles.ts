@@ -41,11 +41,8 @@ export function compareClocks(gold: Node, answer: Node): Comparison {
 export function compareRatios(gold: Node, answer: Node, state: State): Comparison {
   if (gold.kind === "ratio" && answer.kind === "ratio") {
     if (gold.parts.length !== answer.parts.length) return different("it is a ratio of another number of parts");
-    const quotient = (parts: readonly Node[], i: number): Node => ({
-      kind: "ratio",
-      parts: [parts[i] as Node, parts[i + 1] as Node],
-    });
-    return all(gold.parts.length - 1, (i) => compareScalars(quotient(gold.parts, i), quotient(answer.parts, i), state));
+    const pair = (parts: readonly Node[], i: number): Node => ({ kind: "ratio", parts: parts.slice(i, i + 2) });
+    return all(gold.parts.length - 1, (i) => compareScalars(pair(gold.parts, i), pair(answer.parts, i), state));
   }
   return compareScalars(gold, answer, state);
 }

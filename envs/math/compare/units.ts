@@ -1,12 +1,11 @@
 /** Numbers with their units: README.md has the rules for those left out, for percent and for degrees. */
 import { UNIT_LETTERS } from "../read/names.ts";
 import { besideUnit, type UnitInfo, UNITS } from "../read/unit-names.ts";
-import { whole } from "../numbers/rational.ts";
 import { type Node, numberNode, productOf, variablesOf } from "../syntax.ts";
 import { any, type Comparison, different, type State, undecided } from "./outcome.ts";
 import { compareValues, realValue } from "./places.ts";
 import { compareScalars } from "./scalars.ts";
-import { exact, wholeNum } from "../numbers/arithmetic.ts";
+import { wholeNum } from "../numbers/arithmetic.ts";
 
 interface Measured {
   readonly node: Node;
@@ -40,7 +39,7 @@ export function compareMeasured(gold: Node, answer: Node, state: State, isApprox
   const plain = (a: Node, b: Node): Comparison => compareScalars(a, b, state, isApproximate);
   const asIs = (): Comparison => plain(left.node, right.node);
   if (left.unit === right.unit) return asIs();
-  if (isTurn(left.unit) || isTurn(right.unit)) return compareAngles(left, right, state, asIs, plain);
+  if (isTurn(left.unit) || isTurn(right.unit)) return compareAngles(left, right, asIs, plain);
   if (isPercent(left.unit) || isPercent(right.unit)) return comparePercent(left, right, state, asIs, plain);
   // A unit that one of them leaves out.
   if (left.unit === undefined || right.unit === undefined) return asIs();
@@ -98,27 +97,20 @@ function wholeOf(node: Node): bigint | undefined {
   return size === undefined ? undefined : term?.sign === "-" ? -size : size;
 }
 
-const isPercent = (unit: string | undefined): boolean => unit !== undefined && UNITS.get(unit)?.dimension === "percent";
-const isTurn = (unit: string | undefined): boolean => unit !== undefined && UNITS.get(unit)?.dimension === "angle";
-const isRadian = (unit: string | undefined): boolean => unit !== undefined && UNITS.get(unit)?.dimension === "radian";
+const isOf = (unit: string | undefined, dimension: string): boolean => UNITS.get(unit ?? "")?.dimension === dimension;
+const isPercent = (unit: string | undefined): boolean => isOf(unit, "percent");
+const isTurn = (unit: string | undefined): boolean => isOf(unit, "angle");
 
 type Plain = (a: Node, b: Node) => Comparison;
 
+const withUnit = ({ node }: Measured, unit: string): Node => ({ kind: "unit", node, unit });
+
 /** 90°, 90 and π/2. */
-function compareAngles(
-  left: Measured,
-  right: Measured,
-  _state: State,
-  asIs: () => Comparison,
-  plain: Plain,
-): Comparison {
-  const degrees = ({ node }: Measured): Node => ({ kind: "unit", node, unit: "°" });
-  if (isTurn(left.unit) && isTurn(right.unit)) return asIs();
-  const radians = isTurn(left.unit)
-    ? (): Comparison => plain(degrees(left), right.node)
-    : (): Comparison => plain(left.node, degrees(right));
-  const other = isTurn(left.unit) ? right.unit : left.unit;
-  if (other !== undefined) return isRadian(other) ? radians() : different("it has another unit");
+function compareAngles(left: Measured, right: Measured, asIs: () => Comparison, plain: Plain): Comparison {
+  const [other, isLeft] = isTurn(left.unit) ? [right.unit, true] : [left.unit, false];
+  const radians = (): Comparison =>
+    isLeft ? plain(withUnit(left, "°"), right.node) : plain(left.node, withUnit(right, "°"));
+  if (other !== undefined) return isOf(other, "radian") ? radians() : different("it has another unit");
   return any([asIs, radians]);
 }
 
@@ -130,18 +122,14 @@ function comparePercent(
   asIs: () => Comparison,
   plain: Plain,
 ): Comparison {
-  const percent = ({ node }: Measured): Node => ({ kind: "unit", node, unit: "%" });
-  if (isPercent(left.unit) && isPercent(right.unit)) return asIs();
-  const bare = isPercent(left.unit) ? right : left;
+  const [bare, isLeft] = isPercent(left.unit) ? [right, true] : [left, false];
   if (bare.unit !== undefined) return undecided("percent and another unit are not compared");
-  const share = isPercent(left.unit)
-    ? (): Comparison => plain(percent(left), right.node)
-    : (): Comparison => plain(left.node, percent(right));
+  const share = (): Comparison =>
+    isLeft ? plain(withUnit(left, "%"), right.node) : plain(left.node, withUnit(right, "%"));
   const value = realValue(bare.node, state);
   const isLarge =
     value !== undefined &&
-    (compareValues(value, wholeNum(1n), state) === "greater" ||
-      compareValues(value, exact(whole(-1n)), state) === "less");
+    (compareValues(value, wholeNum(1n), state) === "greater" || compareValues(value, wholeNum(-1n), state) === "less");
   return isLarge ? any([asIs, share]) : share();
 }
 

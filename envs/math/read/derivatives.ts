@@ -83,8 +83,6 @@ function derived(node: Node, name: string): Node | undefined {
       const terms = node.terms.map((term) => ({ ...term, node: derived(term.node, name) as Node }));
       return terms.some((term) => term.node === undefined) ? undefined : { kind: "add", terms };
     }
-    case "bracket":
-      return undefined;
     case "multiply": {
       const parts = node.factors.map(({ node: factor, inverse }, i) => {
         const inner = derived(factor, name);

@@ -1,7 +1,6 @@
 /** What stands in brackets, braces and bars, matrices, and systems or cases of \begin{cases}. */
-import { type Node, type Piece, quotientOf } from "../syntax.ts";
+import { type Node, numberNode, type Piece, quotientOf, symbol } from "../syntax.ts";
 import { accept, type Cursor, expect, fail, found, isAt, nested, NOTHING, peek, type Read } from "./tokens.ts";
-import { whole } from "../numbers/rational.ts";
 
 // What stands in brackets, braces and bars, and matrices.
 
@@ -9,7 +8,7 @@ const readSum: Read = (cursor) => cursor.grammar.sum(cursor);
 
 /** "( … )" or "[ … ]": one thing, several, or an interval. */
 export function readBrackets(cursor: Cursor): Node {
-  const [first] = cursor.tokens.slice(cursor.at, cursor.at + 1);
+  const first = peek(cursor);
   const opening = first?.kind === "op" ? first.text : "(";
   cursor.at++;
   const { bars, turned } = cursor;
@@ -28,10 +27,8 @@ export function readBrackets(cursor: Cursor): Node {
   const open = opening === "]" ? "(" : (opening as "(" | "[");
   const close = closing.text === "[" ? ")" : (closing.text as ")" | "]");
   const [only] = items;
-  if (items.length === 1 && only?.kind === "matrix") return only;
-  if (items.length === 1 && only !== undefined && open === "(" && close === ")") return only;
-  if (items.length === 1 && only !== undefined && open === "[" && close === "]" && only.kind !== "bracket")
-    return { kind: "bracket", open, close, items };
+  const isPlain = open === "(" && close === ")";
+  if (items.length === 1 && only !== undefined && (isPlain || only.kind === "matrix")) return only;
   if (open === "[" && close === "]") return matrixOf(items) ?? { kind: "bracket", open, close, items };
   if ((open === "(") !== (close === ")") && items.length !== 2) return fail(cursor, "its brackets do not match");
   return { kind: "bracket", open, close, items };
@@ -112,8 +109,11 @@ function splitDigits(cursor: Cursor): void {
   );
 }
 
-const CLOSING: Readonly<Record<string, string>> = { "|": "|", "⌊": "⌋", "⌈": "⌉" };
-const NAMES: Readonly<Record<string, string>> = { "|": "abs", "⌊": "floor", "⌈": "ceil" };
+/** What closes them, and what they mean. */
+const BARS: ReadonlyMap<string, readonly [closing: string, name: string]> = new Map([
+  ["⌊", ["⌋", "floor"]],
+  ["⌈", ["⌉", "ceil"]],
+]);
 
 /** |x|, ⌊x⌋ and ⌈x⌉ */
 export function readBars(cursor: Cursor): Node {
@@ -124,8 +124,9 @@ export function readBars(cursor: Cursor): Node {
   cursor.bars = opening === "|" ? bars + 1 : 0;
   const node = readSum(cursor);
   cursor.bars = bars;
-  expect(cursor, CLOSING[opening] ?? "|");
-  return { kind: "call", name: NAMES[opening] ?? "abs", args: [node] };
+  const [closing, name] = BARS.get(opening) ?? ["|", "abs"];
+  expect(cursor, closing);
+  return { kind: "call", name, args: [node] };
 }
 
 const CELLS_MAX = 400;
@@ -205,8 +206,7 @@ function readRow(cursor: Cursor): Row {
   while (cursor.problem === undefined && !isAt(cursor, "\\\\") && !isAt(cursor, END)) {
     const token = peek(cursor);
     const word = token?.kind === "word" ? token.text.toLowerCase() : "";
-    if (accept(cursor, "&") || accept(cursor, ",") || accept(cursor, ";") || accept(cursor, ".")) continue;
-    if (accept(cursor, "and")) continue;
+    if (["&", ",", ";", ".", "and"].some((mark) => accept(cursor, mark))) continue;
     if (INTRODUCTIONS.has(word) || RESTS.has(word)) {
       isRest ||= RESTS.has(word);
       cursor.at++;
@@ -230,13 +230,6 @@ function parity(cursor: Cursor): Node | undefined {
   const rest = word?.kind === "word" && name.text.length === 1 ? PARITIES[word.text.toLowerCase()] : undefined;
   if (rest === undefined) return undefined;
   cursor.at += ahead + 1;
-  const args: readonly Node[] = [
-    { kind: "symbol", name: name.text },
-    { kind: "number", value: whole(2n) },
-  ];
-  const parts: readonly Node[] = [
-    { kind: "call", name: "mod", args },
-    { kind: "number", value: whole(rest) },
-  ];
-  return { kind: "relation", parts, operators: ["="] };
+  const mod: Node = { kind: "call", name: "mod", args: [symbol(name.text), numberNode(2n)] };
+  return { kind: "relation", parts: [mod, numberNode(rest)], operators: ["="] };
 }

@@ -96,9 +96,8 @@ const PRODUCT_LETTERS_MAX = 3;
 
 export function letterTokens(run: string, sink: Sink): void {
   if (run.length === 1) return put(sink, "name", run);
-  if (run === "and" || run === "or" || run === "mod" || run === "choose") return put(sink, "op", run);
+  if (/^(?:and|or|AND|OR|mod|choose)$/.test(run)) return put(sink, "op", run.toLowerCase());
   if (run === "modulo") return put(sink, "op", "mod");
-  if (run === "AND" || run === "OR") return put(sink, "op", run.toLowerCase());
   const fn = FUNCTIONS.get(run) ?? FUNCTIONS.get(run.toLowerCase());
   if (fn !== undefined) return put(sink, "function", fn);
   const name = run === "oo" ? "∞" : (SYMBOLS.get(run) ?? (run.length > 2 ? SYMBOLS.get(run.toLowerCase()) : undefined));
@@ -131,19 +130,9 @@ function split(run: string): readonly string[] | undefined {
   return letters <= PRODUCT_LETTERS_MAX || /^[A-Z]{4,6}$/.test(run) ? parts : undefined;
 }
 
-/** What joins values in Chinese. */
-const JOINERS: Readonly<Record<string, string>> = {
-  或: "or",
-  或者: "or",
-  且: "and",
-  并且: "and",
-  和: "and",
-  与: "and",
-};
-
 /** A run of Chinese: what joins, or a word. */
 function hanTokens(run: string, sink: Sink): void {
-  const joiner = Object.hasOwn(JOINERS, run) ? JOINERS[run] : undefined;
+  const joiner = /^或者?$/.test(run) ? "or" : /^(?:并?且|和|与)$/.test(run) ? "and" : undefined;
   put(sink, joiner === undefined ? "word" : "op", joiner ?? run);
 }
 
@@ -190,25 +179,18 @@ export function textTokens(inner: string, style: Style, sink: Sink): void {
     else if (/^\p{Script=Han}/u.test(piece)) hanTokens(piece, sink);
     else if (/^[A-Za-z\u00c0-\u024f]/.test(piece)) put(sink, "word", piece);
     else if (piece === "\\" || piece === "$" || piece === "{" || piece === "}") sink.space = true;
-    else put(sink, "op", piece === "°" ? "°" : piece);
+    else put(sink, "op", piece);
     at += piece.length;
   }
   sink.space = true;
 }
 
 /** Decorations that are not another way to write a vector, a segment or a mean: a hat says length 1, or an estimate. */
-const MARKS: Readonly<Record<string, string>> = {
-  hat: "ˆ",
-  widehat: "ˆ",
-  tilde: "˜",
-  widetilde: "˜",
-  dot: "˙",
-  ddot: "¨",
-  overleftrightarrow: "↔",
-  wideparen: "⌢",
-  overparen: "⌢",
-  overarc: "⌢",
-};
+const MARKS: ReadonlyMap<string, string> = new Map(
+  ["ˆ hat widehat", "˜ tilde widetilde", "˙ dot", "¨ ddot", "↔ overleftrightarrow", "⌢ wideparen overparen overarc"]
+    .map((row) => row.split(" "))
+    .flatMap(([mark = "", ...commands]) => commands.map((command) => [command, mark] as const)),
+);
 
 /** The unit vectors of the plane are written without their dots. */
 const DOTLESS = /\\([ij])math(?![A-Za-z])/g;
@@ -218,13 +200,13 @@ export function decoratedName(command: string, inner: string): string {
   const written = inner.replace(DOTLESS, "$1");
   const letters = written.replace(/\\([A-Za-z]+)|[\s{}]/g, (_, of?: string) => (of === undefined ? "" : meantBy(of)));
   // Unit vectors along the axes are written as other vectors are, too.
-  const mark = /^[ijk]$/.test(letters) ? undefined : MARKS[command];
+  const mark = /^[ijk]$/.test(letters) ? undefined : MARKS.get(command);
   return `${mark ?? "⃗"}${letters === "" ? inner.trim() : letters}`;
 }
 
 /** The meaning of a command: none if it says how something looks, and a mark of its own if it decorates once more. */
 function meantBy(command: string): string {
   const isLook = [SKIPPED, UPRIGHTS, TEXTS, PLAIN_LOOKS].some((names) => names.has(command));
-  if (DECORATIONS.has(command) && !isLook) return MARKS[command] ?? "⃗";
+  if (DECORATIONS.has(command) && !isLook) return MARKS.get(command) ?? "⃗";
   return isLook ? "" : (SYMBOLS.get(command) ?? OPERATORS.get(command) ?? command);
 }

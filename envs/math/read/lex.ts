@@ -49,17 +49,10 @@ export function lex(text: string, style: Style): Lexed {
 
 const LETTERS = /[A-Za-z]+/y;
 const ACCENTED = /[\u00c0-\u024f]/;
-const TWO_SIGNS: Readonly<Record<string, string>> = {
-  "<=": "≤",
-  ">=": "≥",
-  "!=": "≠",
-  "==": "=",
-  "**": "^",
-  "+-": "±",
-  "-+": "∓",
-  "=<": "≤",
-  ":=": "=",
-};
+/** Two characters, and the sign that they stand for. */
+const TWO_SIGNS: ReadonlyMap<string, string> = new Map(
+  "<=≤ >=≥ !=≠ === **^ +-± -+∓ =<≤ :==".split(" ").map((row) => [row.slice(0, 2), row.slice(2)]),
+);
 const PLAIN_SIGNS = "+-*/^_=<>()[]{}|,;:!%&'?#@\"";
 const NAMED = /[α-ωΑ-Ωℓħ∂∇∞∅∠△∁ℝℤℕℚℂ①-⑳]/u;
 const KEPT = "±∓≤≥≠≈≡∈∪∩∖⟨⟩⌊⌋⌈⌉°→…√∛∑∏∝€£¥₹";
@@ -72,10 +65,9 @@ function lexInto(text: string, style: Style, sink: Sink): void {
     if (isSpace(unit) || "~∴∵".includes(character) || character === "$" || character === "`") {
       separate(character, sink);
       at++;
-    } else if (style.bases && basedNumber(text, at) !== undefined) at = number(text, at, style, sink);
-    else if (isDigit(unit) || startsWithPoint(text, at)) {
+    } else if (isDigit(unit) || startsWithPoint(text, at) || (style.bases && basedNumber(text, at) !== undefined))
       at = number(text, at, style, sink);
-    } else if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)) {
+    else if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)) {
       LETTERS.lastIndex = at;
       const run = LETTERS.exec(text)?.[0] ?? character;
       // "más" is one word, and no m.
@@ -117,7 +109,7 @@ function number(text: string, at: number, style: Style, sink: Sink): number {
 }
 
 function sign(text: string, at: number, character: string, sink: Sink): number {
-  const two = TWO_SIGNS[text.slice(at, at + 2)];
+  const two = TWO_SIGNS.get(text.slice(at, at + 2));
   // "5!=120" is no "5 ≠ 120".
   if (two === "≠" && isFactorial(sink.tokens.at(-1), sink.space)) return op(sink, "!", at + 1);
   if (text.startsWith("+/-", at)) return op(sink, "±", at + 3);
@@ -190,9 +182,8 @@ function command(text: string, at: number, style: Style, sink: Sink): number {
   const end = at + found[0].length;
   if (name === "\\") return op(sink, "\\\\", lineEnd(text, end));
   if ("{}".includes(name)) return op(sink, `\\${name}`, end);
-  if (name === "%" || name === "$" || name === "&") return op(sink, name === "&" ? "and" : name, end);
-  if (name === "|") return op(sink, "|", end);
-  if (name === "_") return op(sink, "_", end);
+  if ("%$|_".includes(name)) return op(sink, name, end);
+  if (name === "&") return op(sink, "and", end);
   if (SKIPPED.has(name)) {
     if (name.includes("quad")) separate("$$", sink);
     // "\left." and "\right." are delimiters that are not there.
@@ -212,9 +203,7 @@ function command(text: string, at: number, style: Style, sink: Sink): number {
   if (DECORATIONS.has(name)) return inGroup(text, end, sink, (inner) => decorated(name, inner, style, sink));
   if (name === "begin" || name === "end")
     return inGroup(text, end, sink, (inner) => environment(name, inner.trim(), sink));
-  const plain = named(name, sink);
-  if (plain) return end;
-  put(sink, "op", `\\${name}`);
+  if (!named(name, sink)) put(sink, "op", `\\${name}`);
   return end;
 }
 
@@ -273,8 +262,7 @@ function upright(inner: string, style: Style, sink: Sink): void {
   const letters = inner.trim();
   if (UNIT_LETTER.test(inner) && sink.tokens.at(-1)?.kind === "number")
     textTokens(inner.replaceAll(SPACES, " "), style, sink);
-  else if (NUMBER_SETS[letters] !== undefined && letters === "R") put(sink, "name", "R");
-  else if (/^[A-Za-z]$/.test(letters)) put(sink, "name", letters === "d" ? "d" : letters);
+  else if (/^[A-Za-z]$/.test(letters)) put(sink, "name", letters);
   else lexInto(inner, style, sink);
 }
 

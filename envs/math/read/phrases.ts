@@ -1,27 +1,17 @@
 /** Words where a value is expected: an answer of words, a name and its verb, or what says nothing. */
 import type { Node } from "../syntax.ts";
 import { accept, type Cursor, fail, peek, textOf, type Token } from "./tokens.ts";
+import { wordSet } from "./names.ts";
 import { UNITS } from "./unit-names.ts";
 
 /** Words that say nothing of a value's worth, before it. */
-const FILLERS: ReadonlySet<string> = new Set([
-  "exactly",
-  "either",
-  "both",
-  "only",
-  "a",
-  "an",
-  "the",
-  "total",
-  "of",
-  ...["for", "all", "any", "every", "real", "numbers", "number", "integers", "integer", "values", "value"],
-]);
+const FILLERS = wordSet(
+  "exactly either both only a an the total of for all any every real numbers number integers integer values value",
+);
 const WORDS_MAX = 12;
 
 /** Words that say a value is near the one that follows. */
-const HEDGES: ReadonlySet<string> = new Set(
-  "approximately approx about roughly around nearly almost circa maybe perhaps probably possibly".split(" "),
-);
+const HEDGES = wordSet("approximately approx about roughly around nearly almost circa maybe perhaps probably possibly");
 
 const HEDGES_MAX = 3;
 
@@ -43,29 +33,13 @@ export function acceptHedge(cursor: Cursor): boolean {
   return cursor.at > start;
 }
 
-const BEING: ReadonlySet<string> = new Set(["is", "are", "equals", "equal"]);
-const HAVING: ReadonlySet<string> = new Set("has have takes take needs need costs cost gets get".split(" "));
+const BEING = wordSet("is are equals equal");
+const HAVING = wordSet("has have takes take needs need costs cost gets get");
 /** What has something, and is something else. */
-const OWNERS: ReadonlySet<string> = new Set(["answer", "answers", "result", "value", "solution"]);
-const DENIALS: ReadonlySet<string> = new Set([
-  "not",
-  "no",
-  "never",
-  "cannot",
-  "isn't",
-  "aren't",
-  "nor",
-  "neither",
-  "nobody",
-  "none",
-  "nothing",
-  "which",
-  "if",
-  "suppose",
-  "assume",
-  "pretend",
-  "imagine",
-]);
+const OWNERS = wordSet("answer answers result value solution");
+const DENIALS = wordSet(
+  "not no never cannot isn't aren't nor neither nobody none nothing which if suppose assume pretend imagine",
+);
 
 /** "The probability is 7/8": the words before the verb name it. */
 function said(cursor: Cursor, words: readonly string[], verb: number): Node | undefined {

@@ -3,14 +3,14 @@ import { add, type Rational } from "../numbers/rational.ts";
 import { type Node, symbol } from "../syntax.ts";
 import { accept, type Cursor, fail, isAt, peek, type Token } from "./tokens.ts";
 import { makesAnother } from "./amount-words.ts";
-import { NUMBER_SETS, SYMBOLS, UNIT_LETTERS } from "./names.ts";
+import { NUMBER_SETS, SYMBOLS, UNIT_LETTERS, wordSet } from "./names.ts";
 import { besideUnit, UNITS, unitNamed } from "./unit-names.ts";
 
 // Units behind a value: known ones by any of their names, other words as they stand.
 
 const WORDS_MAX = 5;
 /** Words that take part in a unit without being one. */
-const SMALL = new Set(["of", "per", "the", "in", "a", "each", "total", "square", "cubic", "sq", "cu"]);
+const SMALL = wordSet("of per the in a each total square cubic sq cu");
 
 /** Words of sentences, which no unit has, in the languages of labels: "7 is not the answer", "7 è sbagliato". */
 const NO_UNITS: ReadonlySet<string> = new Set(
@@ -93,26 +93,18 @@ function power(cursor: Cursor): string {
   return `^${isNegative ? "-" : ""}${digit.value.num}`;
 }
 
-/** Words that raise the unit before them: "per second squared". */
-const POWERS: ReadonlyMap<string, string> = new Map([
-  ["squared", "^2"],
-  ["cubed", "^3"],
-]);
+/** Words that raise the unit before them, as in "per second squared". */
+const POWERS: ReadonlyMap<string, string> = new Map(Object.entries({ squared: "^2", cubed: "^3" }));
 
-/** What the next word is raised to. */
-const RAISED: ReadonlyMap<string, string> = new Map([
-  ["square", "^2"],
-  ["sq", "^2"],
-  ["cubic", "^3"],
-  ["cu", "^3"],
-]);
+/** Words that raise the unit behind them. */
+const RAISED: ReadonlyMap<string, string> = new Map(Object.entries({ square: "^2", sq: "^2", cubic: "^3", cu: "^3" }));
 
 /** 平方厘米 is cm^2. */
 const RAISED_IN_ONE = /^(平方|立方)(.+)$/u;
 
 /** "square feet" and "ft^2" are one; plurals of unknown words too. */
 function spelling(parts: readonly string[]): string {
-  if (/^(?:per cent|percentage|por ciento|por cento|pour cent|per cento)$/i.test(parts.join(" "))) return "percent";
+  if (/^(?:per cent|percentage|por ciento|por cento|pour cent|per cento)$/i.test(parts.join(" "))) return "%";
   let raised = "";
   const words: string[] = [];
   for (const [i, part] of parts.entries()) {
@@ -190,11 +182,9 @@ export function joinedUnits(first: Node, second: Node): Node | undefined {
 
 // What is said of a name behind an answer: "for any constant c", "where k is an integer".
 
-const STARTS: ReadonlySet<string> = new Set(["for", "where", "with"]);
-const WORDS: ReadonlySet<string> = new Set(
-  "any all every each some constant constants real reals number numbers integer integers positive negative nonnegative natural whole rational arbitrary is are be being a an".split(
-    " ",
-  ),
+const STARTS = wordSet("for where with");
+const WORDS = wordSet(
+  "any all every each some constant constants real reals number numbers integer integers positive negative nonnegative natural whole rational arbitrary is are be being a an",
 );
 
 export function startsRemark(cursor: Cursor): boolean {
