@@ -3,10 +3,10 @@
  * those of a group of arms, by the difficulties that their pools keep. Rows that are alike are told apart by their hashes.
  */
 import { LRUCache } from "lru-cache";
+import type { Split } from "../../envs/environment.ts";
 import { placesOf, type Pool } from "../../envs/pool.ts";
 import { isWithin } from "../curriculum/policies/ranks.ts";
 import type { Arm, RankRange } from "../curriculum/core/types.ts";
-import type { PoolPart } from "../pools/overlap.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 
 /** Orders of rows that are kept: four bytes a row each. */
@@ -31,8 +31,11 @@ export interface RunRanks {
 }
 
 /** Rows that an arm draws from. */
-interface Part extends PoolPart {
+interface Part {
   readonly name: string;
+  readonly pool: Pool;
+  readonly level: string;
+  readonly split: Split;
 }
 
 /** The rows of some parts together. */

@@ -1,24 +1,28 @@
 /** Runs as they stand, for Prometheus: those that were asked for last, with their arms, up to a bound of each. */
 import type { Registry } from "prom-client";
-import type { MalformedShare } from "../curriculum/core/malformed.ts";
-import type { ArmView, StateView } from "../curriculum/core/view.ts";
 import { gauge, one, registerSamples, type Sample } from "./samples.ts";
 
 /** A run as far as it is shown. */
-export interface RunFigures extends Pick<
-  StateView,
-  "runId" | "cursor" | "batchesDrawn" | "groupsOutstanding" | "samplesRecorded"
-> {
+export interface RunFigures {
+  readonly runId: string;
+  readonly cursor: number;
+  readonly batchesDrawn: number;
+  readonly groupsOutstanding: number;
+  readonly samplesRecorded: number;
   readonly usefulShare: number | undefined;
   /** How many of the newest samples that were judged together are malformed; null: too few have come. */
-  readonly malformed: Omit<MalformedShare, "violation"> | null;
+  readonly malformed: { readonly samples: number; readonly malformed: number } | null;
   readonly arms: readonly ArmFigures[];
 }
 
-export type ArmFigures = Pick<
-  ArmView,
-  "armId" | "probability" | "value" | "issued" | "recentSolvedShare" | "recentRewardMean"
->;
+export interface ArmFigures {
+  readonly armId: string;
+  readonly probability: number;
+  readonly value: number;
+  readonly issued: number;
+  readonly recentSolvedShare: number | undefined;
+  readonly recentRewardMean: number | undefined;
+}
 
 export const RUNS_MAX = 32;
 /** Of all runs together: a run may have 256. */

@@ -1,12 +1,16 @@
 /** What an operator is woken for, for Prometheus: stores and resources that cannot be used, and a certificate's end. */
 import { X509Certificate } from "node:crypto";
 import type { Registry } from "prom-client";
-import type { ResourceLoad } from "../ports/resource-gate.ts";
 import type { Health } from "./health.ts";
 import { gauge, one, registerSamples } from "./samples.ts";
 
 /** What verifications ask outside of the process, e.g. a sandbox; one that was not asked yet is not among them. */
-type ResourceFigures = Omit<ResourceLoad, "heldBytes">;
+interface ResourceFigures {
+  readonly name: string;
+  readonly running: number;
+  readonly waiting: number;
+  readonly down: boolean;
+}
 
 export interface StateOptions {
   readonly health: Pick<Health, "states">;

@@ -22,10 +22,17 @@ import {
   type SampleResult,
   withRemedy,
 } from "./scorer.ts";
-import type { CallContext } from "../transport/rpc.ts";
 
 /** Who asks. */
-export type Caller = Pick<CallContext, "caller" | "peer" | "signal" | "deadlineMs">;
+export interface Caller {
+  /** Its name, where it has a token; its address, with the port. */
+  readonly caller: string;
+  readonly peer: string;
+  /** Aborted when the caller is gone, or its deadline has passed. */
+  readonly signal: AbortSignal;
+  /** Milliseconds since the epoch; undefined: never. */
+  readonly deadlineMs: number | undefined;
+}
 
 /** A sample of a run, and how its result is put down there. */
 export interface RunSample {

@@ -4,7 +4,6 @@ import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { Aside, LaneLoad } from "../aside/aside.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
-import type { OutcomeMeter } from "../runtime/outcomes.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
 import type { Samples } from "../samples/samples.ts";
@@ -27,6 +26,20 @@ export interface RequestLimits extends GroupLimits {
   /** Bytes of a message. */
   readonly messageBytesMax: number;
 }
+
+/** Counts what the samples of a group came to. */
+interface GroupTally {
+  scored(verdict: string, reward: number, solved: boolean): void;
+  /** `resource`: empty where the reason is not one that failed. */
+  noReward(reason: string, resource: string): void;
+}
+
+/** Returns the counts for a kind of task: one of few environments, levels and sources. */
+type OutcomeMeter = (kind: {
+  readonly environment: string;
+  readonly level: string;
+  readonly source: string;
+}) => GroupTally;
 
 /** What a process says of itself; see ServerInfo in the contract. */
 export interface ServerFacts {
