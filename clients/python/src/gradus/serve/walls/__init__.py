@@ -10,6 +10,7 @@ worker, beyond that, makes only the calls of the kernel that are on a list, star
 from __future__ import annotations
 
 import contextlib
+import mimetypes
 import mmap
 import os
 import resource
@@ -29,6 +30,8 @@ OPEN_FILES_MAX = 256
 # Shared libraries, and what the C library reads.
 SYSTEM = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/etc/ld.so.cache"]
 SYSTEM += ["/etc/localtime", "/dev/null", "/dev/urandom"]
+# Python's mimetypes opens each of these that exists, and raises if it may not.
+SYSTEM += mimetypes.knownfiles
 # What finding another machine by its name takes, and certificates.
 RESOLVING = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services"]
 RESOLVING += ["/etc/ssl", "/etc/pki", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/run/systemd"]
