@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 import pytest
 
 from gradus.serve import Environment, Facts, _json
+from gradus.serve._asked import verifier
 from gradus.serve._catalogue import TargetError, load
 from gradus.serve._rows import read_rows
 from gradus.serve._served import MisshapenError, Served, facts_message
 from gradus.serve._trial import reaches_top, try_level
-from gradus.serve._asked import verifier
 from gradus.v1 import outcome_pb2, provider_pb2
 
 FOLDER = Path(__file__).parent / "environments"
