@@ -32,7 +32,9 @@ export function addEnv(program: Command): void {
     .action((file: string, { python }: Flags) => ask(python, ["new", file]));
   env
     .command("check")
-    .description("say what holds of an environment, level by level; exit code 1 if a law is broken or anything is left out")
+    .description(
+      "say what holds of an environment, level by level; exit code 1 if a law is broken or anything is left out",
+    )
     .argument("<target>", "a Python file, or reasoning-gym[:names], verifiers:name, nemo-gym:address, openenv:address")
     .option("--level <name...>", "only these levels")
     .option("--seeds <count>", "how many tasks of each level are made")
