@@ -145,7 +145,7 @@ module.exports = {
     only(
       "transport-knows-no-service",
       "^server/transport/",
-      "^(server/(transport|gen|runtime)/|server/stores/store\\.ts$|envs/lib/)",
+      "^(server/(transport|gen|runtime|sharing)/|server/stores/store\\.ts$|envs/lib/)",
       "Transports carry calls to handlers that they are given.",
     ),
     only("the-page-is-a-client", "^page/", "^(page/|clients/ts/)", "The page knows a server by the contract alone."),

@@ -23,18 +23,10 @@ export interface Ports {
 
 export type PortName = keyof Ports;
 
-/** The caller for whom something is asked: callers share what is asked, and a caller's connections share its part. */
-export interface Party {
-  /** A token, a run, or an address. */
-  readonly caller: string;
-  /** A connection, or a run: who opens many of them takes nothing from other callers. */
-  readonly connection: string;
-}
-
 /** How long asking may take, and until when anybody wants to know. */
 export interface AskContext {
-  /** Left out: the server asks for itself. */
-  readonly party?: Party | undefined;
+  /** Whose part of a shared provider it comes out of. Left out: the server's own. */
+  readonly party?: { readonly caller: string; readonly connection: string } | undefined;
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch. */
   readonly deadlineMs: number;

@@ -12,15 +12,19 @@ class Asleep(Environment):
     verify_seconds = 1
 
     def generate(self, rng):
+        """A number."""
         return rng.randrange(1000)
 
     def prompt(self, instance):
+        """What to say."""
         return f"Say {instance}"
 
     def reference(self, instance):
+        """The number itself."""
         return str(instance)
 
     def verify(self, instance, answer):
+        """Whether the number was said."""
         if answer == "sleep":
             time.sleep(1000)
         return answer == str(instance)

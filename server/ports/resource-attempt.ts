@@ -2,7 +2,8 @@
 import type { Resource, VerifyContext } from "../../envs/environment.ts";
 import type { Failed, Findings } from "../../envs/facts.ts";
 import { escaped } from "../../envs/lib/words.ts";
-import type { Party, Ports } from "../../envs/ports.ts";
+import type { Ports } from "../../envs/ports.ts";
+import type { Party } from "../sharing/fair-turns.ts";
 import type { Clock } from "../curriculum/runs/ports.ts";
 import { bug } from "../scoring/scorer.ts";
 import type { Limits } from "./resource-limit.ts";

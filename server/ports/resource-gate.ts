@@ -160,9 +160,10 @@ function createPlaces({ concurrencyMax, concurrencyEach = 0 }: Resource, { clock
     const startedAtMs = clock.now();
     // What it takes is not known before it has ended, and the caller's next one may come before.
     const expectedMs = room.meanMs();
-    turns.charge(job.party, expectedMs);
+    turns.expect(job.party, expectedMs);
     await begin().finally(() => {
-      turns.charge(job.party, Math.max(0, clock.now() - startedAtMs) - expectedMs);
+      turns.expect(job.party, -expectedMs);
+      turns.charge(job.party, Math.max(0, clock.now() - startedAtMs));
       count(caller, -1);
       dispatch(caller);
     });

@@ -8,8 +8,7 @@ import type { Failed } from "../../envs/facts.ts";
 import { type AsyncScore, beginScore } from "../../envs/score.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/core/feedback.ts";
 import { unlessAborted } from "../curriculum/runs/watch.ts";
-import type { Party } from "../../envs/ports.ts";
-import { partyOf } from "../sharing/fair-turns.ts";
+import { type Party, partyOf } from "../sharing/fair-turns.ts";
 import { runParty } from "../making/make.ts";
 import type { Resources } from "../ports/resources.ts";
 import {

@@ -11,6 +11,8 @@ export interface FairQueue<Item> {
   serve(caller: string, item: Item): void;
   /** What a caller was given, in any unit; less than 0 takes back. */
   charge(caller: string, amount: number): void;
+  /** What a caller will have been given once what it is served now has ended; less than 0: it has. */
+  expect(caller: string, amount: number): void;
   /** Takes an item out, wherever it is. */
   remove(caller: string, item: Item): void;
   /** Takes out all that a test holds for. */
@@ -25,6 +27,8 @@ export interface FairQueue<Item> {
 
 interface Share<Item> {
   given: number;
+  /** Who comes later does not begin behind it, for it may come to less. */
+  expected: number;
   waiting: number;
   items: { readonly item: Item; readonly size: number }[];
 }
@@ -45,8 +49,9 @@ export function fairQueue<Item>(): FairQueue<Item> {
   const shareOf = (caller: string): Share<Item> => {
     const known = shares.get(caller);
     if (known !== undefined) return known;
-    if (shares.size >= CALLERS_MAX) for (const [name, { items }] of shares) if (items.length === 0) shares.delete(name);
-    const share = { given: level, waiting: 0, items: [] };
+    if (shares.size >= CALLERS_MAX)
+      for (const [name, { items, expected }] of shares) if (items.length === 0 && expected === 0) shares.delete(name);
+    const share = { given: level, expected: 0, waiting: 0, items: [] };
     shares.set(caller, share);
     return share;
   };
@@ -58,7 +63,7 @@ export function fairQueue<Item>(): FairQueue<Item> {
       waiting -= size;
     }
   };
-  const nextCaller = (): string | undefined => least(shares, ({ given }) => given);
+  const nextCaller = (): string | undefined => least(shares, ({ given, expected }) => given + expected);
   const serve = (caller: string, item: Item): void => {
     const share = shareOf(caller);
     level = Math.max(level, share.given);
@@ -83,6 +88,9 @@ export function fairQueue<Item>(): FairQueue<Item> {
     serve,
     charge(caller, amount) {
       shareOf(caller).given += amount;
+    },
+    expect(caller, amount) {
+      shareOf(caller).expected += amount;
     },
     remove(caller, item) {
       const share = shares.get(caller);

@@ -1,10 +1,17 @@
 /** Turns that are shared twice: between callers, and what a caller is given between its connections. */
-import type { Party } from "../../envs/ports.ts";
 import { CALLERS_MAX, type FairQueue, fairQueue } from "./fair-queue.ts";
 
 /** Whose budgets a call comes out of: its token's, or its address's if the server asks for no token (""). */
 export function callerName(token: string, peer: string): string {
   return token === "" ? `address ${peer.replace(/:\d+$/, "")}` : `token ${token}`;
+}
+
+/** The caller for whom something is asked. */
+export interface Party {
+  /** A token, a run, or an address: callerName here and runCaller in making/make.ts name it. */
+  readonly caller: string;
+  /** A connection or a run, which share what the caller is given: who opens many takes nothing from other callers. */
+  readonly connection: string;
 }
 
 /** The party of a call that belongs to no run. */
@@ -19,6 +26,8 @@ export interface FairTurns<Item> {
   next(of?: string): Item | undefined;
   /** What a party was given, in any unit; less than 0 takes back. */
   charge(party: Party, amount: number): void;
+  /** What a party will have been given once what it is served now has ended; less than 0: it has. */
+  expect(party: Party, amount: number): void;
   remove(party: Party, item: Item): void;
   /**
    * What has to make room for an item of this size: the newest of who has most waiting. Undefined: that is the party
@@ -54,6 +63,10 @@ export function fairTurns<Item>(): FairTurns<Item> {
     charge({ caller, connection }, amount) {
       callers.charge(caller, amount);
       connections.get(caller)?.charge(connection, amount);
+    },
+    expect({ caller, connection }, amount) {
+      callers.expect(caller, amount);
+      connectionsOf(caller).expect(connection, amount);
     },
     remove({ caller, connection }, item) {
       callers.remove(caller, item);

@@ -2,7 +2,6 @@
  * Streams of HTTP/2 that callers reset, by address. Node bounds the resets of one connection, and each costs 25 µs: a caller
  * that comes again with a new connection each time would begin anew.
  */
-import type { Http2Session, ServerHttp2Stream } from "node:http2";
 import type { Server, Socket } from "node:net";
 
 /** Streams that an address may reset at once, and then each second: twice what one trainer cancels together. */
@@ -25,6 +24,8 @@ const WHOLE: Budget = { credit: RESETS_AT_ONCE, atMs: 0, isSuspect: false };
 export interface ResetBudgets {
   /** Refuses connections of addresses whose budget is spent. To be called when the server listens. */
   watch(server: Server): void;
+  /** Counts a stream that an address reset; false: its budget is spent, and the connection has to be closed. */
+  spend(address: string): boolean;
 }
 
 /** `onSpent` is told of each address whose budget is spent, once until the budget is whole again. */
@@ -52,20 +53,13 @@ export function createResetBudgets(onSpent: (address: string) => void): ResetBud
     return credit >= 0;
   };
   return {
+    spend: (address) => spend(address, 1).credit >= 0,
     watch(server) {
       const listeners = server.listeners("connection");
       server.removeAllListeners("connection");
       server.on("connection", (socket: Socket) => {
         if (mayConnect(socket)) for (const listener of listeners) Reflect.apply(listener, server, [socket]);
         else socket.destroy();
-      });
-      server.on("session", (session: Http2Session) => {
-        const { remoteAddress: address = "" } = session.socket;
-        const count = (stream: ServerHttp2Stream): void => {
-          if (!stream.aborted && stream.rstCode === 0) return;
-          if (spend(address, 1).credit < 0) session.destroy();
-        };
-        session.on("stream", (stream: ServerHttp2Stream) => stream.once("close", () => count(stream)));
       });
     },
   };

@@ -258,7 +258,7 @@ class Local {
   #settleTime({ batch: [first], beganMs, late, quiet }: Hand): void {
     clearTimeout(late);
     clearTimeout(quiet);
-    if (first !== undefined) this.#queue.charge(first, performance.now() - beganMs - lateMs(first));
+    if (first !== undefined) this.#queue.charge(first, lateMs(first), performance.now() - beganMs);
   }
 
   #finish(hand: Hand): void {

@@ -1,5 +1,5 @@
 /** What a provider is to the rest of the server, however it is reached. The messages are the contract's (provider.proto). */
-import type { Party } from "../../../envs/ports.ts";
+import type { Party } from "../../sharing/fair-turns.ts";
 import type {
   DescribeResponse,
   ProvidedFacts,

@@ -1,6 +1,5 @@
 /** Items that wait for a worker: callers take turns, and items of one subject and caller go together in one frame. */
-import type { Party } from "../../../envs/ports.ts";
-import { fairTurns } from "../../sharing/fair-turns.ts";
+import { type Party, fairTurns } from "../../sharing/fair-turns.ts";
 import type { FrameContent } from "./frames.ts";
 import type { AskedEnvironment, Failure } from "./provider.ts";
 
@@ -31,11 +30,11 @@ export interface ItemQueue {
   putBack(items: readonly Item[]): void;
   /**
    * The next items that go together, at most so many; an item that needs a fresh worker goes alone, to one that is. Items
-   * whose signal is aborted are left out. Each turn is charged as `ms`.
+   * whose signal is aborted are left out. Each turn is expected to take `ms`.
    */
   take(max: number, isFresh: boolean, ms: (first: Item) => number): readonly Item[];
-  /** Corrects what the caller of an item was charged. */
-  charge(item: Item, ms: number): void;
+  /** Charges the caller of an item, in place of what was expected. */
+  charge(item: Item, expectedMs: number, ms: number): void;
   /** Whether an item whose turn has come needs a fresh worker. */
   wantsFresh(): boolean;
   /** Whether an item of another caller or connection waits. */
@@ -98,12 +97,15 @@ export function createQueue(): ItemQueue {
         if (taken === undefined) return [];
         const [first] = taken;
         if (first === undefined) continue;
-        if (ready === undefined) turns.charge(first.party ?? SERVER, ms(first));
+        if (ready === undefined) turns.expect(first.party ?? SERVER, ms(first));
         if (!first.fresh || isFresh) return taken;
         fresh.push(first);
       }
     },
-    charge: ({ party = SERVER }, ms) => turns.charge(party, ms),
+    charge({ party = SERVER }, expectedMs, ms) {
+      turns.expect(party, -expectedMs);
+      turns.charge(party, ms);
+    },
     wantsFresh() {
       fresh = fresh.filter(isWanted);
       return fresh.length > 0;

@@ -10,7 +10,7 @@ import { rngFor } from "../../../envs/lib/rng.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { unlessAborted } from "../../curriculum/runs/watch.ts";
 import { type AskModel, createEndpoint, type EndpointOptions } from "../chat-endpoint.ts";
-import type { Party } from "../../../envs/ports.ts";
+import type { Party } from "../../sharing/fair-turns.ts";
 import { countUp, type SampledMetric } from "../../runtime/samples.ts";
 import type { Resources } from "../resources.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";

@@ -6,8 +6,10 @@ import { type Account, nobody } from "../admission.ts";
 import { Call, type Method, recordRefused, type TransportContext } from "../call.ts";
 import { toStatus } from "../errors.ts";
 import { type CodeName, codes, RpcError } from "../rpc.ts";
+import { decompressInTurn } from "../decompressing.ts";
+import type { ResetBudgets } from "../resets.ts";
 import type { Connection } from "../turns.ts";
-import { decompress, Deframer, type Encoding, endedWithin, headerBytes, notOneMessage } from "../wire/frames.ts";
+import { Deframer, type Encoding, endedWithin, headerBytes, notOneMessage } from "../wire/frames.ts";
 import type { IncomingCall, MessageDecoder, StreamListener } from "./internals.ts";
 
 /** Methods by their paths, with the leading slash. */
@@ -30,7 +32,19 @@ export function screened(serve: StreamListener, context: TransportContext, metho
       if (stream.readableEnded) stream.emit("end");
     });
     stream.once("close", leave);
+    countReset(stream, context.resets);
   };
+}
+
+/** Counts a stream that its caller resets, and ends the session once the budget of its address is spent. */
+export function countReset(stream: ServerHttp2Stream, resets: ResetBudgets): void {
+  const { session } = stream;
+  // The socket of a session that was destroyed must not be asked.
+  if (session === undefined || session.destroyed) return;
+  const { remoteAddress = "" } = session.socket;
+  stream.once("close", () => {
+    if ((stream.aborted || stream.rstCode !== 0) && !resets.spend(remoteAddress)) session.destroy();
+  });
 }
 
 /** Health checks come from those who know neither token nor name: a load balancer asks by address. */
@@ -324,7 +338,7 @@ export class GrpcCall extends Call implements MessageDecoder {
     };
     try {
       onPiece(0);
-      const bytes = await decompress(contents, encoding, { party: this.party, maxBytes: maxMessageBytes, onPiece });
+      const bytes = await decompressInTurn(this.party, contents, encoding, { maxBytes: maxMessageBytes, onPiece });
       this.#receivedBytes -= contents.length;
       return bytes;
     } catch (error) {

@@ -6,10 +6,10 @@ import type { Account } from "../admission.ts";
 import { Call, type Method } from "../call.ts";
 import { toConnectError } from "../errors.ts";
 import { type CodeName, RpcError } from "../rpc.ts";
+import { decompressInTurn } from "../decompressing.ts";
 import type { Connection } from "../turns.ts";
 import {
   ByteGatherer,
-  decompress,
   Deframer,
   type Encoding,
   endedWithin,
@@ -181,8 +181,7 @@ export class HttpCall extends Call {
       if (this.#refused !== undefined) throw this.#refused;
       this.#receivedBytes += length;
     };
-    const plain = await decompress(bytes, encoding, {
-      party: this.party,
+    const plain = await decompressInTurn(this.party, bytes, encoding, {
       maxBytes: this.method.maxMessageBytes,
       onPiece,
     });

@@ -27,6 +27,8 @@ import { toConnectError } from "../errors.ts";
 import { handlersOf } from "../gyms/episodes.ts";
 import { type NemoGym, nemoGym } from "../gyms/nemo-gym.ts";
 import { openEnv } from "../gyms/openenv.ts";
+import { countReset } from "../grpc/messages.ts";
+import type { ResetBudgets } from "../resets.ts";
 import { type Registration, RpcError } from "../rpc.ts";
 import { callKey, implementationOf, messageKey } from "./calls.ts";
 import { bodyReader, type ByteRequest, HttpCall } from "./messages.ts";
@@ -82,7 +84,7 @@ export async function startHttp(
 ): Promise<HttpPort> {
   const handlers = handlersOf(services);
   const others = { routes: routesOf(services, context), nemo: nemoGym(context, handlers) };
-  const server = createHttpServer(config, listener(config, others, context, metrics));
+  const server = createHttpServer(config, listener(config, others, context, metrics), context.resets);
   const sessions = openEnv(context, handlers);
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (sessions.upgrade(request, socket, head)) return;
@@ -137,7 +139,11 @@ async function listening(server: NetServer, flag: string, host: string, port: nu
   return { port: bound, close: (graceMs) => close(server, sockets, graceMs) };
 }
 
-function createHttpServer({ tls, requestTimeoutMs }: HttpConfig, onRequest: RequestListener): NetServer {
+function createHttpServer(
+  { tls, requestTimeoutMs }: HttpConfig,
+  onRequest: RequestListener,
+  resets: ResetBudgets,
+): NetServer {
   const times = {
     requestTimeout: requestTimeoutMs,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
@@ -153,6 +159,7 @@ function createHttpServer({ tls, requestTimeoutMs }: HttpConfig, onRequest: Requ
   server.on("request", onRequest as unknown as Parameters<typeof server.on>[1]);
   server.on("session", (session) => {
     session.setTimeout(SESSION_IDLE_MS, () => session.close());
+    session.on("stream", (stream) => countReset(stream, resets));
     const end = (): void => session.close();
     server.once("draining", end);
     session.once("close", () => server.off("draining", end));

@@ -1,7 +1,5 @@
 /** Bytes before they are messages: gathered from pieces, taken out of frames, decompressed; all no further than a limit. */
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import type { Party } from "../../../envs/ports.ts";
-import { fairTurns } from "../../sharing/fair-turns.ts";
 import { RpcError } from "../rpc.ts";
 
 /** A length is only a claim: room for more than this is made as the bytes come. */
@@ -174,8 +172,6 @@ const decompressors = { gzip: createGunzip, deflate: createInflate, br: createBr
 export type Encoding = keyof typeof decompressors;
 
 export interface DecompressOptions {
-  /** Callers take turns, by the bytes that were made for each. */
-  readonly party: Party;
   readonly maxBytes: number;
   /** Is told of each piece of what was decompressed, as it is made; what it throws ends the work. */
   readonly onPiece: (bytes: number) => void;
@@ -183,50 +179,11 @@ export interface DecompressOptions {
 
 const pieceBytes = 64 * 1024;
 
-/** Messages that are decompressed at once: each may become as large as one may be, and the others wait in a few kilobytes. */
-const DECOMPRESSING_MAX = 2;
-
-const turns = fairTurns<() => void>();
-let decompressing = 0;
-
-function beginNext(): void {
-  for (; decompressing < DECOMPRESSING_MAX; decompressing++) {
-    const begin = turns.next();
-    if (begin === undefined) return;
-    begin();
-  }
-}
-
 /** Stops at the limit, not after it: a few kilobytes can become gigabytes. Throws RpcError, and what `onPiece` throws. */
 export async function decompress(
   compressed: Uint8Array,
   encoding: Encoding,
-  options: DecompressOptions,
-): Promise<Buffer> {
-  const { party, maxBytes, onPiece } = options;
-  await new Promise<void>((begin) => {
-    turns.add(party, begin, 1);
-    beginNext();
-  });
-  turns.charge(party, maxBytes);
-  let made = 0;
-  const counted = (bytes: number): void => {
-    made += bytes;
-    onPiece(bytes);
-  };
-  try {
-    return await decompressNow(compressed, encoding, { maxBytes, onPiece: counted });
-  } finally {
-    turns.charge(party, made - maxBytes);
-    decompressing--;
-    beginNext();
-  }
-}
-
-async function decompressNow(
-  compressed: Uint8Array,
-  encoding: Encoding,
-  { maxBytes, onPiece }: Omit<DecompressOptions, "party">,
+  { maxBytes, onPiece }: DecompressOptions,
 ): Promise<Buffer> {
   const stream = decompressors[encoding]({ chunkSize: pieceBytes });
   stream.end(compressed);

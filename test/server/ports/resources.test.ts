@@ -2,9 +2,10 @@
 import { describe, expect, test } from "vitest";
 import type { Resource, VerifyContext } from "../../../envs/environment.ts";
 import type { Failed } from "../../../envs/facts.ts";
-import type { Party } from "../../../envs/ports.ts";
 import { FAILURES_MAX } from "../../../server/ports/resource-health.ts";
+import { runParty } from "../../../server/making/make.ts";
 import { createResources } from "../../../server/ports/resources.ts";
+import { type Party, partyOf } from "../../../server/sharing/fair-turns.ts";
 import { NO_ANSWER } from "../../support/environments/flaky.ts";
 import { type Ask, RIGHT } from "../../support/environments/slow.ts";
 import { fakeClock, settled } from "../curriculum/support.ts";
@@ -351,6 +352,20 @@ describe("who asks shares the resource with others", () => {
     void run({ bytes: 200, party: party("b", "b") });
     expect(await many[2]).toMatchObject({ reason: "overloaded" });
   });
+});
+
+test("a token with 256 runs and connections is one caller: another's program is the next", async () => {
+  const { asked, run } = judge({ waitingMax: 1000 });
+  for (let i = 0; i < 256; i++) {
+    void run({ party: runParty(`run-${i}`, "hostile") });
+    void run({ party: partyOf({ caller: "hostile", peer: `10.0.0.1:${i}` }) });
+  }
+  void run({ party: partyOf({ caller: "other", peer: "10.0.0.1:256" }) });
+  await settled();
+  expect(asked.map(({ context }) => context.party?.caller)).toEqual(["token hostile", "token hostile"]);
+  asked[0]?.answer(RIGHT);
+  await settled();
+  expect(asked[2]?.context.party?.caller).toBe("token other");
 });
 
 test("a resource with turns of its own takes some of each caller, however many another has there", async () => {

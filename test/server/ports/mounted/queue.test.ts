@@ -60,7 +60,7 @@ test("a caller whose item took long is charged with its time", () => {
   const slow = item("slow");
   const { queue, take } = queueOf([slow, item("slow"), item("quick"), item("quick"), item("quick")]);
   expect([take(), take()].flat()).toEqual(["slow", "quick"]);
-  queue.charge(slow, 10 * TURN_MS);
+  queue.charge(slow, TURN_MS, 11 * TURN_MS);
   expect([take(), take(), take(), take()].flat()).toEqual(["quick", "quick", "slow"]);
 });
 
