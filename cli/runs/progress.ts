@@ -20,7 +20,7 @@ export function createDriveProgress(total: number) {
   const bar = createBar({ done: 0, total, format: FORMAT, payload: { unscored: "" } });
   return {
     /** Takes in groups that were answered. */
-    groups(groups: readonly GroupOutcome[]): void {
+    groups: (groups: readonly GroupOutcome[]): void => {
       for (const { outcomes } of groups)
         for (const outcome of outcomes) {
           samples++;

@@ -30,7 +30,7 @@ export function createReadings() {
   const errors: RpcError[] = [];
   return {
     /** Gives what a reader gives, or what stands in for it where the reader refuses the part. */
-    each<T, S>(read: () => T, standIn: S): T | S {
+    each: <T, S>(read: () => T, standIn: S): T | S => {
       try {
         return read();
       } catch (error) {
@@ -40,12 +40,12 @@ export function createReadings() {
       }
     },
     /** Notes what was refused elsewhere, of fields that nothing is known of. */
-    add(more: readonly RpcError[]): void {
+    add: (more: readonly RpcError[]): void => {
       const fields = new Set(errors.flatMap((error) => [error, ...error.others]).map(({ field }) => field));
       errors.push(...more.filter(({ field }) => !fields.has(field)));
     },
     /** Undefined: no part was refused. */
-    problem(): RpcError | undefined {
+    problem: (): RpcError | undefined => {
       const [first, ...rest] = errors;
       return first && several([first, ...rest]);
     },

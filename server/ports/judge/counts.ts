@@ -62,7 +62,7 @@ export function createCounter(prices: Prices | undefined) {
       countUp(comparisons, agree(both) ? "consistent" : "inconsistent");
       for (const { winner } of both) countUp(verdicts, winner);
     },
-    canary(outcome: CanaryOutcome, now: Standing): void {
+    canary: (outcome: CanaryOutcome, now: Standing): void => {
       countUp(canaries, outcome);
       standing = now;
     },

@@ -31,7 +31,7 @@ OPEN_FILES_MAX = 256
 SYSTEM = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/etc/ld.so.cache"]
 SYSTEM += ["/etc/localtime", "/dev/null", "/dev/urandom"]
 # Python's mimetypes opens each of these that exists, and raises if it may not.
-SYSTEM += mimetypes.knownfiles
+SYSTEM += map(str, mimetypes.knownfiles)
 # What finding another machine by its name takes, and certificates.
 RESOLVING = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services"]
 RESOLVING += ["/etc/ssl", "/etc/pki", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/run/systemd"]
