@@ -95,7 +95,7 @@ describe("the command line", () => {
       writeFileSync(path, `export { default } from ${JSON.stringify(fixtureFiles.at(-1))};`);
     }
     const { code, err } = await gradus(here, "envs", "--environment-file", first, "--environment-file", second);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(err).toContain(`${vertexCover.id} version 1 is both in ${first} and in ${second}`);
   });
 
@@ -108,7 +108,7 @@ describe("the command line", () => {
   ])("a module that is none is refused in words: %s", async (name, source, message) => {
     if (source !== undefined) writeFileSync(join(folder.path, name), source);
     const { code, err } = await gradus(here, "envs", "--environment-file", name);
-    expect(code).toBe(source === undefined ? 3 : 1);
+    expect(code).toBe(source === undefined ? 3 : 2);
     expect(err).toContain(`--environment-file ${name}: ${message}`);
   });
 });
