@@ -113,6 +113,9 @@ class Environment(Value, message=environment_pb2.Environment):
         First part of the id, or the id.
     goal
         "satisfy": an answer is right or not; else smaller or larger objectives are better.
+    earlier_versions
+        Versions with the same tasks that gave some answers other verdicts. Their tasks stay valid and are judged by
+        the rules of this version, which `Score.info` says under "judged_by".
 
     """
 
@@ -127,6 +130,7 @@ class Environment(Value, message=environment_pb2.Environment):
     reward_schemes: tuple[RewardSchemeInfo, ...]
     sources: tuple[Source, ...]
     pools: tuple[PoolInfo, ...]
+    earlier_versions: tuple[int, ...]
 
 
 @dataclass(frozen=True)
