@@ -51,7 +51,7 @@ export type FoundEnvironment =
 export interface Registry {
   readonly environments: readonly Environment[];
   /** An environment by its id and version, or the one that judges the tasks of that version; without a version, the newest. */
-  find(id: string, version?: number): FoundEnvironment;
+  readonly find: (id: string, version?: number) => FoundEnvironment;
 }
 
 /** One whose environments may become others while it is used. */

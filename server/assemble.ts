@@ -33,7 +33,7 @@ import { createScorer } from "./scoring/scorer.ts";
 import { spansOf } from "./spans.ts";
 import { createTeacher } from "./ports/teacher/teacher.ts";
 import type { WorkerPool } from "./making/workers.ts";
-import type { TaskSpec } from "./tasks/spec.ts";
+import { haveSameTasks, type TaskSpec } from "./tasks/spec.ts";
 
 export interface Stores {
   readonly store: Store;
@@ -103,7 +103,16 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const ranks = createRunRanks(pools);
   const samples = createSamples({ store: sampleStore, clock: systemClock, log, ...config.keepSamples });
   const rows = createRunRows({ pools, ranks, loadedAtMs: clock.now() });
-  const runs = spans.runs(runsOf(parts, { store, clock, samples, source: createRunSource(maker, ranks), rows }));
+  const runs = spans.runs(
+    runsOf(parts, {
+      store,
+      clock,
+      samples,
+      source: createRunSource(maker, ranks),
+      rows,
+      haveSameTasks: haveSameTasks(registry),
+    }),
+  );
   const scorers = createScorers(parts, { completionBytesMax, resources, runs });
   const { scorer } = scorers;
   const asyncScorer = spans.scorer(scorers.asyncScorer);
@@ -163,7 +172,9 @@ function limitsOf({ config, streamWindow }: Parts): ServiceDeps["limits"] {
 
 function runsOf(
   { log, aheadMax, onStale }: Parts,
-  made: Pick<RunPorts<TaskSpec, TaskKey>, "store" | "clock" | "source" | "rows"> & { samples: Samples },
+  made: Pick<RunPorts<TaskSpec, TaskKey>, "store" | "clock" | "source" | "rows" | "haveSameTasks"> & {
+    samples: Samples;
+  },
 ) {
   const { samples, ...ports } = made;
   return createRuns({

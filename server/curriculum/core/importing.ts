@@ -47,9 +47,14 @@ function differences(exported: Arm, here: Arm): readonly string[] {
 }
 
 /** Why an exported state cannot go into the run here under the control of that run. */
-export function refusedUnderControlOf(here: RunState, state: RunState): Refusal | undefined {
+export function refusedUnderControlOf<Spec, Key extends InstanceKey>(
+  here: RunState<Spec, Key>,
+  state: RunState<Spec, Key>,
+  haveSameTasks: (one: Spec, other: Spec) => boolean = isDeepStrictEqual,
+): Refusal | undefined {
   const found = state.config.arms.flatMap((exported) => {
-    const fields = here.config.arms.flatMap((arm) => (arm.id === exported.id ? differences(exported, arm) : []));
+    const others = here.config.arms.filter(({ id, spec }) => id === exported.id && !haveSameTasks(exported.spec, spec));
+    const fields = others.flatMap((arm) => differences(exported, arm));
     return fields.length === 0 ? [] : [`arm "${exported.id}" has ${fields.join(", ")}`];
   });
   if (found[0] === undefined) return undefined;

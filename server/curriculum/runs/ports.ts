@@ -62,6 +62,8 @@ export interface Ports<Spec, Key extends InstanceKey> {
   readonly rows?: RunRows<Spec, Key>;
   /** Told why this server must not work on a run: its pools are older. */
   readonly onStale?: (message: string) => void;
+  /** Whether two specs stand for the same tasks. Left out: only equal ones do. */
+  readonly haveSameTasks?: (one: Spec, other: Spec) => boolean;
   readonly clock: Clock;
   /** Names an incarnation as no other ever was or will be, on any server: at least 64 random bits. No slashes. */
   readonly newIncarnation: () => string;

@@ -165,7 +165,7 @@ async function importedRun<Spec, Key extends InstanceKey>(
 }
 
 async function inPlace<Spec, Key extends InstanceKey>(
-  { clock, newIncarnation }: Ports<Spec, Key>,
+  { clock, newIncarnation, haveSameTasks }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
   exported: Exported<Spec, Key>,
   { by, restoreControl }: Asked,
@@ -174,7 +174,7 @@ async function inPlace<Spec, Key extends InstanceKey>(
   const outcome = await registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) => {
     const names = { runId, incarnation: newIncarnation(), atMs: clock.now() };
     const committed = await run.commit<{ readonly kind: "imported" } | Refusal>((here) => {
-      const refused = restoreControl ? undefined : refusedUnderControlOf(here, exported.state);
+      const refused = restoreControl ? undefined : refusedUnderControlOf(here, exported.state, haveSameTasks);
       if (refused !== undefined) return { events: [], value: refused };
       const event = importEvent(exported, names, here, restoreControl ? undefined : here);
       return { events: [event], records: placed(exported, here), by, value: { kind: "imported" } };

@@ -20,6 +20,7 @@ import sysconfig
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from gradus.serve.walls import filter, kernel
 from gradus.serve.walls.places import Places, RefusedError
@@ -127,6 +128,7 @@ class Walls:
             kernel.restrict_files(rules)
             os.close(rules)
         kernel.install_filter(self._loader)
+        without_caches()
         # The own folder, for what opens files by names relative to it.
         for folder in (self._asked.own, self._asked.start_folder, "/"):
             with contextlib.suppress(OSError):
@@ -174,6 +176,18 @@ class Walls:
             parts.append("namespaces")
         parts.append("the whole network" if self._asked.network else "no network")
         return f"{', '.join(parts)}; {self._memory_bytes // MiB} MiB for each worker"
+
+
+def without_caches() -> None:
+    """Has matplotlib go on without a folder for its caches: its import fails if it finds none that may be written."""
+    folder = sysconfig.get_paths()["stdlib"]
+    may = os.access
+
+    def access(path: Any, mode: int, **options: Any) -> bool:
+        return (mode == os.W_OK and str(path) == folder) or may(path, mode, **options)
+
+    os.environ["MPLCONFIGDIR"] = folder
+    os.access = access
 
 
 def places_of(asked: Asked) -> Places:
