@@ -79,11 +79,11 @@ describe("with a fair judge", () => {
     expect(scores[2]).toMatchObject({ violation: "the text has fewer than 12 letters" });
     await eventually(async () => {
       const metrics = await metricsOf(server.http);
-      expect(metrics).toContain('gradus_judge_canaries_total{outcome="right"} 6');
+      expect(metrics).toContain('gradus_judge_canaries_total{outcome="right"} 16');
       expect(metrics).toContain('gradus_judge_comparisons_total{orders="consistent"} 2');
-      expect(metrics).toMatch(/gradus_judge_requests_total\{outcome="verdict"\} 16/);
-      expect(metrics).toMatch(/gradus_judge_tokens_total\{direction="in"\} 16000/);
-      expect(metrics).toMatch(/gradus_judge_cost_dollars_total 0\.00896/);
+      expect(metrics).toMatch(/gradus_judge_requests_total\{outcome="verdict"\} 36/);
+      expect(metrics).toMatch(/gradus_judge_tokens_total\{direction="in"\} 36000/);
+      expect(metrics).toMatch(/gradus_judge_cost_dollars_total 0\.02016/);
       expect(metrics).toContain("gradus_judge_canaries_right_share 1");
     });
   });
