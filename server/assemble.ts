@@ -103,16 +103,7 @@ export async function assemble(parts: Parts, problem: (message: string) => Error
   const ranks = createRunRanks(pools);
   const samples = createSamples({ store: sampleStore, clock: systemClock, log, ...config.keepSamples });
   const rows = createRunRows({ pools, ranks, loadedAtMs: clock.now() });
-  const runs = spans.runs(
-    runsOf(parts, {
-      store,
-      clock,
-      samples,
-      source: createRunSource(maker, ranks),
-      rows,
-      haveSameTasks: haveSameTasks(registry),
-    }),
-  );
+  const runs = spans.runs(runsOf(parts, { store, clock, samples, source: createRunSource(maker, ranks), rows }));
   const scorers = createScorers(parts, { completionBytesMax, resources, runs });
   const { scorer } = scorers;
   const asyncScorer = spans.scorer(scorers.asyncScorer);
@@ -171,14 +162,15 @@ function limitsOf({ config, streamWindow }: Parts): ServiceDeps["limits"] {
 }
 
 function runsOf(
-  { log, aheadMax, onStale }: Parts,
-  made: Pick<RunPorts<TaskSpec, TaskKey>, "store" | "clock" | "source" | "rows" | "haveSameTasks"> & {
+  { log, aheadMax, onStale, registry }: Parts,
+  made: Pick<RunPorts<TaskSpec, TaskKey>, "store" | "clock" | "source" | "rows"> & {
     samples: Samples;
   },
 ) {
   const { samples, ...ports } = made;
   return createRuns({
     ...ports,
+    haveSameTasks: haveSameTasks(registry),
     newIncarnation,
     onRemoved: (runId) => {
       samples.remove(runId).catch((err: unknown) => log.warn({ err, run: runId }, "a run's completions are left"));
