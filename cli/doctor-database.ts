@@ -8,7 +8,7 @@ const MAJOR_MIN = 15;
 /** Clocks of machines differ by less. */
 const CLOCK_MS_MAX = 60_000;
 
-/** What one server opens at most. */
+/** Maximum number of connections that one server opens. */
 const CONNECTIONS_MAX = 15;
 
 /** By SQLSTATE, or by what the system says of a connection. */

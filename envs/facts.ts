@@ -13,7 +13,7 @@ export function malformed(reason: string): Malformed {
 /** A model's answer text, read. */
 export type Parsed<Answer> = { readonly kind: "answer"; readonly answer: Answer } | Malformed;
 
-/** What is found about an answer: facts, or that it could not be read. */
+/** A verifier's finding about an answer: facts, or that it could not be read. */
 export type Findings = Facts | Malformed;
 
 /** What a verifier finds: facts only. The reward module prices them. */

@@ -1,4 +1,4 @@
-/** What is done over the HTTP port by the protocols of other gyms. */
+/** Attacks over the HTTP port by the protocols of other gyms. */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";

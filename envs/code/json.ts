@@ -3,7 +3,7 @@ import { isRawNumber, type RawNumber, rawNumber } from "../lib/exact-json.ts";
 import type { PyValue } from "../ports.ts";
 import { pyFloat, pyInt } from "./value.ts";
 
-/** What a text of JSON holds; ints beyond 2^53 are bigints, and whole floats as they are written. Undefined: it is not JSON. */
+/** Returns the value of a JSON text; ints beyond 2^53 are bigints, and whole floats as they are written. Undefined: no JSON. */
 export function exactJson(text: string): unknown {
   try {
     // The third argument is the number as it is written (ECMAScript 2026, JSON.parse source text access).
@@ -21,7 +21,7 @@ const PYTHON_WORDS: Readonly<Record<string, string>> = { True: "true", False: "f
 const PYTHON_TOKEN = /'((?:[^'\\]|\\[^])*)'|"((?:[^"\\]|\\[^])*)"|(?<![\w.])(?:True|False|None)(?!\w)/g;
 const PYTHON_ESCAPE = /\\(?:x([\da-f]{2})|U([\da-f]{8})|([^]))|"/gi;
 
-/** What a text of JSON holds, or a dict or list as Python prints it; undefined: the text is neither. */
+/** Returns the value of a JSON text, or of a dict or list as Python prints it; undefined: the text is neither. */
 export function valueIn(text: string): unknown {
   const json = exactJson(text);
   if (json !== undefined || !/^\s*[[{]/.test(text)) return json;

@@ -12,7 +12,7 @@ export function ints(rng: Rng, names: string, min: number, max: number): Record<
   return Object.fromEntries(names.split(" ").map((name, i) => [name, drawn[i] as number]));
 }
 
-/** The same in ascending order. */
+/** Returns the drawn numbers in ascending order. */
 export function ascending(rng: Rng, names: string, min: number, max: number): Record<string, number> {
   const drawn = ints(rng, names, min, max);
   const sorted = Object.values(drawn).sort((a, b) => a - b);

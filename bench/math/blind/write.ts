@@ -81,7 +81,7 @@ const STYLES: readonly (readonly [RegExp, readonly string[]])[] = [
 /** One pair of brackets in the whole text, without words inside, and not that of a repeating decimal or a base. */
 const BRACKETS = /^(?!.*\d[([])[^()[\]]*(?<!\.)[([](?!\w{2})[^()[\]]*[)\]][^()[\]]*$/;
 
-/** The same text as another hand writes it. */
+/** Returns the text as another hand writes it. */
 function restyled(text: string, rng: Rng): string {
   const isLatex = /\\(?!text)/.test(text) || !/[a-z]{3}/.test(text);
   let styled = text;

@@ -128,7 +128,7 @@ class _First:
         self._start = pb.HostStart()
         # Process ids as they are here, by number.
         self._entered: dict[int, int] = {}
-        # Those that were to be ended before they had entered.
+        # Processes that were to be ended before they had entered.
         self._doomed: set[int] = set()
 
     def serve(self) -> NoReturn:
@@ -164,7 +164,7 @@ class _First:
             write_all(self._forwarding, to_bytes(frame))
             os.set_blocking(self._forwarding, False)
         else:
-            # What the other cannot take now it was asked often enough. A frame of this size is written whole or not.
+            # A full socket loses the frame: the other was asked often enough. A frame is written whole or not.
             with contextlib.suppress(BlockingIOError):
                 os.write(self._forwarding, to_bytes(frame))
 

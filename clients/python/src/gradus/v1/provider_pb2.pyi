@@ -901,7 +901,7 @@ class HostReady(google.protobuf.message.Message):
     locked: builtins.str
     """How workers are locked in, for the operator, e.g. "seccomp, Landlock 3"."""
     walls: builtins.int
-    """Which demands on its walls the host meets; a server refuses a host that meets fewer
+    """Demands on its walls that the host meets; a server refuses a host that meets fewer
     than it needs. 2: HostStart.hidden is hidden, the walls are up before anything of what
     is mounted runs, no process but the first knows HostStart.secret, and all processes
     are in the process group that the first one leads. Unset: an older host, which meets

@@ -37,7 +37,7 @@ SYSTEM += map(str, mimetypes.knownfiles)
 RESOLVING = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services"]
 RESOLVING += ["/etc/ssl", "/etc/pki", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/run/systemd"]
 
-# Of files, shared memory and names of its own.
+# Namespaces of a host: files, shared memory and names of its own.
 OF_HOST = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 

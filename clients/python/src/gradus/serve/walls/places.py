@@ -16,9 +16,9 @@ class Places:
     """What can be read, and folders of which only the names of their files can be told."""
 
     def __init__(self, hidden: Sequence[Path], start_folder: Path | None = None) -> None:
-        # As it is named, and where it leads to.
+        # The path as it is named, and the place that it leads to.
         self._hidden = {Path(os.path.abspath(path)) for path in hidden} | {path.resolve() for path in hidden}
-        # Of this folder what is shown lies deeper.
+        # The parts of this folder that are shown lie deeper.
         start = {start_folder, start_folder.resolve()} if start_folder is not None else set()
         self._left_out = self._hidden | start
         # A hidden file may have a second name.
