@@ -1,9 +1,12 @@
-/** Tasks of environments whose instances something outside makes: their keys, and the way back from these. */
+/**
+ * Makes the keys of tasks whose instances a mounted environment makes, and turns a key back into the place to ask for
+ * them. The task store uses these functions.
+ */
 import type { AskedGenerator, AskedPlace, AskedResult, Environment, Parameters } from "./environment.ts";
 import type { Origin, TaskKey } from "./origin.ts";
 import { instanceHash } from "./splits.ts";
 
-/** An environment whose instances are asked for. */
+/** Environment whose instances come from outside this process. */
 export interface Asking<Instance = unknown> {
   readonly environment: Environment<Instance>;
   readonly asked: AskedGenerator<Instance>;
@@ -16,7 +19,7 @@ export function askingOf<Instance>(environment: Environment<Instance>): Asking<I
 
 type Made<Instance> = Extract<AskedResult<Instance>, { readonly kind: "made" }>;
 
-/** What is kept of a task that was asked for. */
+/** Returns the key of a task that the outside made. */
 export function askedKey<Instance>(
   { environment }: Asking<Instance>,
   { parameters, seed }: { readonly parameters: Parameters; readonly seed: bigint },
@@ -27,7 +30,10 @@ export function askedKey<Instance>(
   return baseline === undefined ? { origin, hash } : { origin, hash, baseline };
 }
 
-/** Where the task of a key is asked for; undefined: it was never asked for, but a row or a teacher's. */
+/**
+ * Returns where to ask for the task of a key. Returns undefined if the task came from a row or from a teacher, so that
+ * nobody asked for it.
+ */
 export function askedPlace({ origin, hash }: Pick<TaskKey, "origin" | "hash">): AskedPlace | undefined {
   if (origin.kind !== "generated") return undefined;
   const { parameters, seed, attempt } = origin;
@@ -35,12 +41,12 @@ export function askedPlace({ origin, hash }: Pick<TaskKey, "origin" | "hash">): 
 }
 
 /**
- * That an environment is not of the digest that tasks or arms of it were made by, in words. One that is asked for nothing has
- * no digest.
+ * Returns an error text that says that an environment no longer has the digest by which its tasks or arms were made. An
+ * environment that makes its instances itself has no digest.
  */
 export function changedSources({ id, asked }: Pick<Environment, "id" | "asked">, before: string | undefined): string {
   const made = before === undefined ? "was the server's own" : `was of digest ${before}`;
   const now =
     asked === undefined ? "is the server's own now" : `is of digest ${asked.digest} now, mounted from ${asked.mount}`;
-  return `${id} ${made} when the task was made, and ${now}: its answers may be worth something else; serve the sources that it was made by, or begin another run`;
+  return `${id} ${made} when the task was made, and ${now}: its answers may be scored differently; serve the sources that made it, or begin another run`;
 }

@@ -1,37 +1,37 @@
-/** Looks for a commit: the first right answer of a completion, wherever it stands (Curriculum RLOO 3.3). */
+/** Finds the commit of a completion: the first correct answer, wherever it stands (Curriculum RLOO 3.3). */
 import { type MarkedAnswer, scanAll } from "./answers/scan-all.ts";
 import { SPANS_MAX } from "./answers/scan.ts";
 import type { AnswerFormat } from "./prompt.ts";
 import { codePointOffsets, skipSpaceBack } from "./lib/text.ts";
 import type { Findings } from "./facts.ts";
 
-/** One answer of a scanned completion; offsets are Unicode code points. */
+/** One answer of a scanned completion. Offsets count Unicode code points. */
 export interface ScannedSpan {
   readonly start: number;
   readonly end: number;
-  /** Past its closing mark. */
+  /** Offset after the answer's closing mark. */
   readonly markedEnd: number;
   readonly findings: Findings;
 }
 
 export interface ScannedCompletion {
-  /** Answers in all of it, also those that were not verified. */
+  /** Number of answers in the whole completion, including the answers that were not verified. */
   readonly answers: number;
-  /** Its length, code points. */
+  /** Length of the completion, in code points. */
   readonly length: number;
-  /** Whether there is a commit, or no answer that could be one is left unverified. */
+  /** True if there is a commit, or if every answer was verified and none is correct. */
   readonly complete: boolean;
-  /** In order: the commit, if there is one, and the last of the others, SPANS_MAX together at most. */
+  /** The commit (if any) and the last of the other answers, in the order of the text. At most SPANS_MAX entries. */
   readonly spans: readonly ScannedSpan[];
-  /** Undefined: none of the answers that were verified is right. */
+  /** Undefined if none of the verified answers is correct. */
   readonly commit:
     | {
-        /** Which of the answers, and which of the spans, from 0. */
+        /** Index of the commit among all answers and among `spans`, from 0. */
         readonly answer: number;
         readonly span: number;
-        /** Past its closing mark, code points. */
+        /** Offset after the commit's closing mark, in code points. */
         readonly end: number;
-        /** Whether more than white space follows it. */
+        /** True if text other than white space follows the commit. */
         readonly goesOn: boolean;
       }
     | undefined;
@@ -39,17 +39,20 @@ export interface ScannedCompletion {
 
 export interface CommitTask {
   readonly format: AnswerFormat;
-  /** Whether generation stopped at its length limit. */
+  /** True if generation stopped at its length limit. */
   readonly wasCut: boolean;
-  /** An answer that counts though its marks are not whole, where it does; it comes last. */
+  /** An answer that counts although its marks are incomplete, if there is one. No other answer follows it. */
   readonly unmarked: MarkedAnswer | undefined;
-  /** Answers that are verified to find the commit, from the first on. */
+  /** Maximum number of answers to verify in search of the commit, counted from the first answer. */
   readonly answersMax: number;
   readonly examine: (text: string) => Findings;
   readonly isRight: (findings: Findings) => boolean;
 }
 
-/** Verifies the answers in order up to the first right one; after it only those that are told of. */
+/**
+ * Verifies the answers in order up to the first correct one. Of the answers after it, verifies only those that `spans`
+ * reports.
+ */
 export function scanCompletion(
   completion: string,
   { format, wasCut, unmarked, answersMax, examine, isRight }: CommitTask,
@@ -65,19 +68,19 @@ export function scanCompletion(
   let first = -1;
   for (let i = 0; i < Math.min(all.length, answersMax) && first < 0; i++) if (isRight(findingsOf(i))) first = i;
   const lastOnes = Math.max(0, all.length - SPANS_MAX);
-  const told =
+  const reported =
     first >= 0 && first < lastOnes ? [first, ...indices(lastOnes + 1, all.length)] : indices(lastOnes, all.length);
   const offsets = codePointOffsets(completion, [
-    ...told.flatMap((i) => [all[i]!.start, all[i]!.end, all[i]!.markedEnd]),
+    ...reported.flatMap((i) => [all[i]!.start, all[i]!.end, all[i]!.markedEnd]),
     completion.length,
   ]);
-  const spans = told.map((i, at) => ({
+  const spans = reported.map((i, at) => ({
     start: offsets[3 * at]!,
     end: offsets[3 * at + 1]!,
     markedEnd: offsets[3 * at + 2]!,
     findings: findingsOf(i),
   }));
-  const span = told.indexOf(first);
+  const span = reported.indexOf(first);
   const past = all[first]?.markedEnd ?? 0;
   const goesOn = skipSpaceBack(completion, past, completion.length) > past;
   const commit = span < 0 ? undefined : { answer: first, span, end: spans[span]!.markedEnd, goesOn };

@@ -1,4 +1,4 @@
-/** Turns what an author writes into an environment. What a definition leaves out gets its default here, and only here. */
+/** Turns an author's definition into an environment. All defaults of a definition are filled in here. */
 import type {
   AsyncDefinition,
   AsyncEnvironment,
@@ -21,12 +21,12 @@ type EnvironmentDefinition<Instance, Answer> = SyncDefinition<Instance, Answer> 
 
 const ANSWER_FORMATS: readonly AnswerFormat[] = ["think_answer", "answer_line", "answer_tag", "boxed"];
 
-/** The level of rows that are not told apart. */
+/** Level of all rows, for environments that do not divide their rows into levels. */
 const ALL_ROWS = { name: "all", description: "every row", parameters: {} } as const satisfies Level;
 
 /**
- * An environment of its definition. Its parameter types are gone from the type, so that environments stand side by side
- * in a registry. Throws where the definition contradicts itself: that is its author's mistake.
+ * Builds an environment from its definition. The result's type omits the parameter types, so that a registry can hold
+ * environments of different parameters. Throws if the definition contradicts itself, which is a mistake of the author.
  */
 export function defineEnvironment<Instance, Answer>(
   definition: SyncDefinition<Instance, Answer>,
@@ -78,7 +78,10 @@ function readerOf<Instance>(id: string, rows: RowDefinition<Instance>, levels: r
   return { levelOf: () => first?.name, ...reader };
 }
 
-/** Graded facts are weighed; right or wrong answers are graded; others are priced by each scheme whose measure the environment can give. */
+/**
+ * Returns the names of the reward schemes that fit the definition. Graded facts have weights, and right-or-wrong
+ * answers have grades. An objective has each scheme whose measure the environment can compute.
+ */
 function rewardSchemesOf<Instance, Answer>(definition: EnvironmentDefinition<Instance, Answer>): readonly string[] {
   if (definition.grading !== undefined) return [WEIGHTED, "graded"];
   if (definition.goal === undefined || definition.goal === "satisfy") return ["graded"];
@@ -94,18 +97,18 @@ function rewardSchemesOf<Instance, Answer>(definition: EnvironmentDefinition<Ins
   return schemes.filter(([, isPossible]) => isPossible).map(([name]) => name);
 }
 
-/** A generator as its author writes it, with its parameters by their names. */
+/** Generator as its author writes it, with typed parameters. */
 export interface GeneratorDefinition<Specs extends ParameterSpecs, Instance> {
-  /** From `defineParameters` (parameters.ts). */
+  /** Parameters, from `defineParameters` (parameters.ts). */
   readonly parameters: Specs;
   readonly levels: readonly Level<NoInfer<LevelParametersOf<Specs>>>[];
-  /** See `Generator` in environment.ts for this and the rest. */
+  /** See `Generator` in environment.ts for this member and for the two below. */
   generate(parameters: ParametersOf<Specs>, rng: Rng): Instance | undefined;
   accepts?(instance: NoInfer<Instance>, parameters: ParametersOf<Specs>, work?: SearchWork): boolean;
   conflict?(parameters: ParametersOf<Specs>): string | undefined;
 }
 
-/** A generator whose levels and functions have the types of its parameters. */
+/** Builds a generator. Its levels and functions are type-checked against its parameters. */
 export function defineGenerator<Specs extends ParameterSpecs, Instance>({
   parameters,
   levels,
@@ -119,7 +122,9 @@ export function defineGenerator<Specs extends ParameterSpecs, Instance>({
   return later.length === 0 ? generator : withLater(generator, Object.fromEntries(later));
 }
 
-/** The generator, told the defaults of parameters declared later, which its levels and its tasks leave out. */
+/**
+ * Returns a generator that fills in the defaults of parameters declared later. Levels and tasks omit these parameters.
+ */
 function withLater<Instance>(generator: Generator<Instance>, defaults: Parameters): Generator<Instance> {
   const whole = (parameters: Parameters): Parameters => ({ ...defaults, ...parameters });
   return {

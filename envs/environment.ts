@@ -1,4 +1,7 @@
-/** What an environment is. Everything here is pure: no I/O, clock, or randomness but the generator handed in. */
+/**
+ * Defines the interface of an environment. All members are pure: no I/O, no clock, and no randomness except the
+ * generator passed in.
+ */
 import type { CutText } from "./answers/instructions.ts";
 import type { Picture } from "./picture.ts";
 import type { Rng } from "./lib/rng.ts";
@@ -8,7 +11,7 @@ import type { AskContext, PortName, Ports } from "./ports.ts";
 
 export type Goal = "satisfy" | "minimize" | "maximize";
 export type Split = "train" | "eval" | "bench";
-/** Generator parameters by name; always complete (defaults filled in, ranges checked) when an environment sees them. */
+/** Generator parameters by name. An environment always gets all of them, with defaults filled in and ranges checked. */
 export type Parameters = Readonly<Record<string, number>>;
 
 export interface ParameterInfo {
@@ -19,8 +22,9 @@ export interface ParameterInfo {
   readonly defaultValue: number;
   readonly integer: boolean;
   /**
-   * Declared after tasks of this version were issued. The chances of a task are a function of all its parameters, so this
-   * one is left out of them where it has its default: the tasks of old stay what they are.
+   * True if the parameter was declared after tasks of this version were issued. The random numbers of a task are a
+   * function of all its parameters. At its default, a later parameter is therefore omitted, so that earlier tasks stay
+   * the same.
    */
   readonly later?: true;
 }
@@ -28,408 +32,474 @@ export interface ParameterInfo {
 export interface Level<Values extends Parameters = Parameters> {
   readonly name: string;
   readonly description: string;
-  /** A value for each of the generator's parameters; none where the level is one of rows only. */
+  /** A value for each of the generator's parameters. Empty for a level of rows only. */
   readonly parameters: Values;
-  /** Refused for the train split. */
+  /** True if the train split refuses the level. */
   readonly evaluationOnly?: boolean;
-  /** Families of arms, exports and the warm-up leave it out unless they name it. */
+  /** True if families of arms, exports and the warm-up omit the level unless they name it. */
   readonly byName?: boolean;
-  /** It has fewer instances than can be divided (SMALL in splits.ts), and all of them lie in every split. */
+  /** True if the level has too few instances to divide (SMALL in splits.ts), so that all of them lie in every split. */
   readonly small?: boolean;
 }
 
-/** The components of an environment whose answers are graded. */
+/** The components of the reward, for an environment whose answers are graded. */
 export interface Grading {
-  /** The component that an answer is judged by; the others help. */
+  /** Name of the component that decides how good an answer is. The other components only help. */
   readonly primary: string;
   readonly components: readonly ComponentInfo[];
 }
 
 export interface ComponentInfo {
-  /** Unique; not "format", "format_strict" or "tags", which are those of the completion (envs/reward/weighted.ts). */
+  /**
+   * Unique name. The names "format", "format_strict" and "tags" are reserved for components of the completion
+   * (envs/reward/weighted.ts).
+   */
   readonly name: string;
   readonly description: string;
-  /** Its weight in the sum unless the reward scheme's parameters say otherwise, in [0, 1]. */
+  /** Weight of the component in the sum, in [0, 1], unless the reward scheme's parameters set another weight. */
   readonly weight: number;
 }
 
-/** What an asynchronous verifier asks, e.g. a judge or a sandbox, and how much it may be asked at once. */
+/** External service that an asynchronous verifier asks, such as a judge or a sandbox, and the limits on its use. */
 export interface Resource {
-  /** E.g. "judge". Environments that share a resource share its limits. */
+  /** Name of the service, such as "judge". Environments that share a resource share its limits. */
   readonly name: string;
-  /** The port that it stands for: a server without it takes no tasks of the environment. Left out: none. */
+  /** Port of the resource. A server without the port takes no tasks of the environment. Defaults to none. */
   readonly port?: PortName;
-  /** Verifications that run at once; the operator may say otherwise. */
+  /** Maximum number of concurrent verifications. The operator can change it. */
   readonly concurrencyMax: number;
-  /** Beyond that each caller may have so many, where what is asked shares its time between callers. Left out: none. */
+  /**
+   * Number of verifications that each caller may run even if `concurrencyMax` is reached, for a service that shares its
+   * time between callers. Defaults to 0.
+   */
   readonly concurrencyEach?: number;
-  /** Verifications that wait beside them; more are refused as overloaded. */
+  /** Maximum number of verifications that wait for a free place. The server refuses any further ones as overloaded. */
   readonly waitingMax: number;
-  /** Bytes of completions that may be held for it. */
+  /** Maximum size, in bytes, of the completions held for the resource. */
   readonly heldBytesMax: number;
-  /** How long one attempt may take, milliseconds, counted from when it begins. */
+  /** Maximum duration of one attempt, in milliseconds, counted from its start. */
   readonly timeLimitMs: number;
-  /** Attempts of the server's at one verification: 1 where the verifier itself tries again. Left out: a few. */
+  /**
+   * Maximum number of the server's attempts at one verification. 1 if the verifier retries by itself. Defaults to a
+   * few.
+   */
   readonly attemptsMax?: number;
-  /** Asks whether it answers again, while it is down; undefined: it does. Left out: the next verification finds out. */
+  /**
+   * Checks whether a resource that is down answers again. Returns undefined if it does. If omitted, the next
+   * verification is the check.
+   */
   readonly probe?: (context: VerifyContext) => Promise<Failed | undefined>;
 }
 
-/** How long asking may take, and what may be asked. */
+/** Deadline for questions to the outside, and the ports that may be asked. */
 export interface PortContext extends AskContext {
   readonly ports: Ports;
 }
 
 /**
- * What an asynchronous verifier may spend, and ask. The signal is aborted at the deadline, and when nobody needs the result
- * any more; the deadline holds for everything that is done here, own retries included.
+ * Limits and ports of one asynchronous verification. The signal is aborted at the deadline, and also when nobody needs
+ * the result any more. The deadline covers all work of the verifier, including its own retries.
  */
 export interface VerifyContext extends PortContext {
-  /** Which attempt of the server's this is, from 1. */
+  /** Number of the server's attempt, from 1. */
   readonly attempt: number;
-  /** After so many the server gives up. */
+  /** Number of attempts after which the server gives up. */
   readonly attemptsMax: number;
 }
 
 export interface Baseline {
-  /** Objective of the best answer known. */
+  /** Objective of the best known answer. */
   readonly value: number;
-  /** Certified: no answer is better. */
+  /** Certified bound: no answer has a better objective. */
   readonly bound: number;
-  /** value is the optimum (value equals bound). */
+  /** True if `value` is the optimum (`value` equals `bound`). */
   readonly proven: boolean;
 }
 
 export interface Solution<Answer> extends Baseline {
   readonly answer: Answer;
-  /** Search nodes used. */
+  /** Number of search nodes used. */
   readonly nodes: number;
 }
 
-/** What a search may still spend: nodes, never time. Changed in place by who spends it. */
+/** Search nodes that remain, counted in nodes and never in time. Each search subtracts the nodes that it visits. */
 export interface SearchWork {
   nodesLeft: number;
 }
 
-/** What can be made, however it is. */
+/** Members that every kind of generator has. */
 interface Makeable {
   readonly parameters: readonly ParameterInfo[];
-  /** Easiest first, and at least one. */
+  /** Levels, easiest first. At least one. */
   readonly levels: readonly Level[];
-  /** What is wrong with parameters that are each in range, but not together; undefined: nothing. */
+  /** Returns an error text if the parameters, each in its range, do not fit together. Returns undefined if they do. */
   conflict?(parameters: Parameters): string | undefined;
 }
 
-/** Makes instances. Written with `defineGenerator` (define.ts), which gives `generate` its parameters by their names. */
+/** Makes instances. Build one with `defineGenerator` (define.ts), which passes typed parameters to `generate`. */
 export interface Generator<Instance> extends Makeable {
   /**
-   * A candidate; undefined: this stream of randomness gives none. It must be cheap, for it is repeated at every step that
-   * restores the instance.
+   * Returns a candidate instance, or undefined if this random stream gives none. Must be cheap: every step that
+   * restores the instance repeats the call.
    */
   generate(parameters: Parameters, rng: Rng): Instance | undefined;
   /**
-   * Whether the candidate is a task of these parameters. May search, for it is asked once; a search takes the nodes that it
-   * visits from `work`, and ends, with any answer, when none is left. Left out: each one is.
+   * Returns whether the candidate is a task of these parameters. May search, because it is called once for each task. A
+   * search subtracts the nodes that it visits from `work`, and returns any result when none remain. If omitted, every
+   * candidate is accepted.
    */
   accepts?(instance: Instance, parameters: Parameters, work?: SearchWork): boolean;
 }
 
-/** Tasks that are asked for: a seed for each. */
+/** A request for tasks, one for each seed. */
 export interface AskedTasks {
-  /** Complete. */
+  /** All parameters, with defaults filled in. */
   readonly parameters: Parameters;
   readonly split: Split;
   readonly seeds: readonly bigint[];
 }
 
-/** Where a task that was asked for comes from, and the hash that its instance has when it is asked for again. */
+/** Origin of a task that the outside made, and the hash that its instance must have when it is made again. */
 export interface AskedPlace {
   readonly parameters: Parameters;
   readonly seed: bigint;
-  /** Which of the seed's attempts. */
+  /** Number of the attempt within the seed. */
   readonly attempt: number;
-  /** 16 hex digits (splits.ts). */
+  /** Hash of the instance, 16 hex digits (splits.ts). */
   readonly hash: string;
 }
 
-/** What asking for a task came to. */
+/** Result of asking for a task. */
 export type AskedResult<Instance = unknown> =
   | {
       readonly kind: "made";
       readonly instance: Instance;
       readonly attempt: number;
-      /** Left out: there is nothing to optimise. */
+      /** Unset if there is nothing to optimise. */
       readonly baseline?: Baseline;
     }
-  /** There is no such instance, and asking again does not help. */
+  /** No such instance exists. Asking again does not help. */
   | { readonly kind: "exhausted"; readonly message: string }
   | Failed;
 
-/** A picture that was asked for. */
+/** Result of asking for a picture. */
 export type AskedDrawing =
   | { readonly kind: "svg"; readonly svg: string }
-  /** There is none, and asking again does not help. */
+  /** There is no picture. Asking again does not help. */
   | { readonly kind: "undrawn"; readonly why: string };
 
 /**
- * Has something outside of this process make instances, e.g. a program in another language. What a seed has is a function
- * of the seed here too, but it takes asking, and there may be no answer.
+ * Generator outside of this process, such as a program in another language. As with `Generator`, the seed determines
+ * the instance. Each call is a request to the outside, and it may fail.
  */
 export interface AskedGenerator<Instance> extends Makeable {
-  /** Of all that decides what it makes and how it is verified, 16 hex digits: tasks of another one are none of its. */
+  /** Digest of the provider's sources and settings, 16 hex digits. A task made under another digest is refused. */
   readonly digest: string;
-  /** What makes it, as the operator named it. */
+  /** Name of the mounted provider, as the operator gave it. */
   readonly mount: string;
-  /** Why a level of these parameters gives no tasks, found out now where it was not; undefined: it does, or there is no telling. */
+  /**
+   * Returns why a level with these parameters gives no tasks, and checks this now if nobody did before. Returns
+   * undefined if the level gives tasks, or if it cannot tell.
+   */
   whyNone(parameters: Parameters): Promise<string | undefined>;
-  /** One result for each seed, in order. */
+  /** Returns one result for each seed, in the order of the seeds. */
   make(tasks: AskedTasks, context: AskContext): Promise<readonly AskedResult<Instance>[]>;
-  /** The instance of a task that it made before, whole, so that it can be rendered. */
+  /** Returns the complete instance of a task that was made before, for rendering it. */
   again(place: AskedPlace): Promise<AskedResult<Instance>>;
-  /** The instance as a few bytes that travel in a task id, so that no step asks for it; undefined: it takes too many. */
+  /**
+   * Encodes the instance as a few bytes that travel in the task id, so that a step need not ask for the instance.
+   * Returns undefined if the instance takes too many bytes.
+   */
   carry(instance: Instance): Uint8Array | undefined;
-  /** What stands for a task's instance where its answers are verified: `carried` came with its id, if anything did. */
+  /**
+   * Returns a stand-in for the instance, which suffices to verify answers. `carried` holds the bytes from the task id,
+   * if it has any.
+   */
   refer(place: AskedPlace, carried: Uint8Array | undefined): Instance;
-  /** An SVG document of an instance, and of an answer to it if there is one. Left out: it draws none. */
+  /** Draws the instance, with an answer if one is given, as an SVG document. If omitted, there are no pictures. */
   draw?(instance: Instance, answer: string | undefined, signal: AbortSignal): Promise<AskedDrawing | Failed>;
 }
 
-/** Finds best answers, or right ones. */
+/** Finds optimal answers, or correct ones for environments without an objective. */
 export interface Solver<Instance, Answer> {
-  /** Budgets count search nodes, never time. */
+  /** Returns the best answer found with at most `nodesMax` search nodes. Budgets count nodes, never time. */
   solve(instance: Instance, nodesMax?: number): Solution<Answer>;
-  /** The answer as a model would write it; parse(format(a)) is a. */
+  /** Returns the answer as a model would write it. `parse(format(a))` is `a`. */
   format(answer: Answer): string;
   /**
-   * A feasible answer by a plain heuristic, such as papers divide by: the same on every machine, in a number of steps that
-   * the instance's size bounds; undefined: it finds none. Reports may set answers against it; no reward does. Left out: there
-   * is none.
+   * Returns a feasible answer of a plain heuristic, such as papers normalize by, or undefined if the heuristic finds
+   * none. The answer is the same on every machine, and the instance's size bounds the number of steps. Reports may
+   * compare answers with it; rewards never do. If omitted, there is no heuristic.
    */
   heuristic?(instance: Instance): Answer | undefined;
 }
 
-/** What a row was read as, and from which columns. */
+/** Result of reading a row: an instance, and the columns that it was read from. */
 export type RowRead<Instance> =
   | Malformed
   | {
       readonly kind: "answer";
       readonly answer: Instance;
-      /** What was taken from which column, and how, e.g. ["answer", "solution, in \\boxed{}"]. */
+      /** The column that each field was taken from, and how, e.g. ["answer", "solution, in \\boxed{}"]. */
       readonly taken?: readonly Taken[];
-      /** Set where it is read right only if another row of the file shows it, e.g. an index of 0. */
+      /** Set if the reading is correct only if another row of the file confirms it, e.g. by an option index of 0. */
       readonly proof?: RowProof;
-      /** Instructions about the form of the answer that the row brings along, of which the prompt has none that can be cut. */
+      /**
+       * Instructions about the form of the answer in the row's text. `cut` lists the instructions removed from the
+       * prompt; `left` lists those that remain.
+       */
       readonly instructions?: () => Pick<CutText, "cut" | "left">;
     };
 
-/** A field of a task, and the column that it was taken from. */
+/** A task's field and the column that it was taken from. */
 export type Taken = readonly [field: string, from: string];
 
-/** What rows of a file have to show together. Where none does, the file is refused. */
+/** A fact that at least one row of the file must show. If no row shows it, the file is refused. */
 export interface RowProof {
-  /** What is to be mended then; it names the proof, too. */
+  /** Text that tells the operator what to mend if no row gives the proof. It also identifies the proof. */
   readonly wanted: string;
-  /** Whether this row gives it. */
+  /** True if this row gives the proof. */
   readonly given: boolean;
 }
 
-/** Rows of a data pool, read into instances. */
+/** Reads rows of a data pool into instances. */
 export interface RowReader<Instance> {
-  /** One row of a pool as parsed JSON. What is wrong with a row names its column. */
+  /** Reads one row, as parsed JSON, into an instance. An error text names the faulty column. */
   read(row: unknown): RowRead<Instance>;
   /**
-   * The columns that `read` looks at, of all schemas that it knows: of a Parquet file no others are read, and of no row
-   * others are kept, so `read` never sees them. A file need not have them all, and may write them in another case. Left
-   * out: all. A number in a row that JavaScript would change is a RawNumber (lib/exact-json.ts).
+   * Columns that `read` uses, in all schemas that it knows. Defaults to all columns. No other column of a Parquet file
+   * is read, and no other column of a row is kept or passed to `read`. A file need not have all of these columns, and
+   * the case of their names does not matter. A number that JavaScript would change is passed as a RawNumber
+   * (lib/exact-json.ts).
    */
   readonly columns?: readonly string[];
-  /** The columns that hold one thing by several names, by what it is called: where one is named by the operator, none of the others is looked at. */
+  /**
+   * Groups of columns that hold one field under several names, by the field's name. If the operator names one column of
+   * a group, the others are ignored.
+   */
   readonly fields?: Readonly<Record<string, readonly string[]>>;
   /**
-   * All that is asked, without what is right: two rows that are asked the same and are not the same task contradict each
-   * other, unless they agree. Left out: rows cannot.
+   * Returns everything that the task asks, without the correct answer. Two different tasks with the same question
+   * contradict each other unless `agrees` returns true. If omitted, contradictions are not looked for.
    */
   asked?(instance: Instance): string;
-  /** Whether two rows that are asked the same have the same right answer, written in two ways. Left out: they have not. */
+  /**
+   * Returns whether two rows with the same question have the same correct answer in two spellings. Defaults to false.
+   */
   agrees?(one: Instance, other: Instance): boolean;
-  /** The same for rows that teach each other's answers, for a run is not evaluated on what it trains on. Left out: the environment's invariant. */
+  /**
+   * Returns a key that is equal for rows whose answers reveal each other. A run is not evaluated on problems that it
+   * trains on. Defaults to the environment's invariant.
+   */
   problem?(instance: Instance): string;
-  /** The name of the level that a row belongs to; undefined: none. May search. */
+  /** Returns the name of the row's level, or undefined if the row has none. May search. */
   levelOf(instance: Instance): string | undefined;
-  /** What rows of a level and a split are ranked by. Left out: a pass rate or a difficulty that the file has, or nothing (pool-ranks.ts). */
+  /**
+   * Measure that ranks the rows within a level and a split. Defaults to the file's pass rate or difficulty, if it has
+   * one (pool-ranks.ts).
+   */
   readonly difficulty?: {
-    /** As runs name it (RankRange.by), e.g. "solutions". */
+    /** Name of the measure in run configurations (RankRange.by), e.g. "solutions". */
     readonly measure: string;
-    /** In words, e.g. "the count of solutions". */
+    /** Description of the measure, e.g. "the count of solutions". */
     readonly source: string;
-    /** Greater for harder ones. May search. */
+    /** Returns the difficulty of an instance, greater for harder ones. May search. */
     of(instance: Instance): number;
   };
   /**
-   * Python of a row that a sandbox has to read before `read` can, such as tests; undefined: none. `told`
-   * is the row with what was found in place of that Python, as JSON of the reader's: it is what is read, and kept.
+   * Python in a row, such as tests, that a sandbox must read before `read` can. `of` returns the Python, or undefined
+   * if there is none. `told` returns the row with the sandbox's findings (JSON in the reader's own form) in place of
+   * the Python. That row is read and kept.
    */
   readonly python?: {
     of(row: unknown): string | undefined;
     told(row: unknown, found: string): unknown;
   };
   /**
-   * Asks the outside whether a task that could be read is right, once, when its pool is loaded: e.g. whether its own
-   * solution passes its tests. Undefined: it is; a string: what is wrong with the row, which is then rejected; Failed:
-   * there is no telling, through a fault of ours. Left out: there is nothing to ask.
+   * Asks the outside once, when the pool is loaded, whether a task is sound, e.g. whether its own solution passes its
+   * tests. Returns undefined for a sound task, or an error text for a row to reject. Returns Failed if a fault of ours
+   * prevents the check. If omitted, there is no such check.
    */
   check?(instance: Instance, context: PortContext): Promise<string | undefined | Failed>;
-  /** What of the row the task leaves out, and why; undefined: nothing. For `gradus pools check --rows`. */
+  /**
+   * Returns what the task omits of the row, and why, or undefined if it omits nothing. `gradus pools check --rows`
+   * shows the text.
+   */
   remark?(instance: Instance): string | undefined;
-  /** The pool that ships with the environment: a JSONL file beside its index.ts. Left out: the operator gives pools. */
+  /**
+   * Pool that ships with the environment, a JSONL file beside its index.ts. If omitted, the operator provides the
+   * pools.
+   */
   readonly defaultPool?: { readonly name: string; readonly file: URL };
 }
 
-/** An instance as a few bytes. */
+/** Encodes an instance as a few bytes. */
 export interface InlineCodec<Instance> {
-  /** Undefined: it takes too many bytes to travel in a task id. */
+  /** Returns undefined if the instance takes too many bytes for a task id. */
   encode(instance: Instance): Uint8Array | undefined;
-  /** The instance that was encoded. The bytes are authenticated: they are ours. */
+  /** Returns the instance that was encoded. The bytes are authenticated, so they come from this server. */
   decode(bytes: Uint8Array): Instance;
 }
 
-/** Asks a teacher model for tasks. What it proposes are rows, which the environment's RowReader judges. */
+/** Asks a teacher model for tasks. The model proposes rows, which the environment's RowReader checks. */
 export interface Teaching {
-  /** Asks for so many tasks of a level; the randomness is for what makes one request differ from the next. */
+  /**
+   * Returns the prompt that asks for `count` tasks of a level. The random generator makes one prompt differ from the
+   * next.
+   */
   prompt(level: Level, count: number, rng: Rng): readonly ChatMessage[];
-  /** The rows that a reply holds. Never throws, never evaluates. */
+  /** Returns the rows that a reply holds. Never throws and never evaluates code. */
   read(text: string): Parsed<readonly unknown[]>;
 }
 
 /**
- * What an answer is made of. The laws of all environments make answers that break it from the solver's, and no verifier
- * may take one of them.
+ * Describes what an answer consists of. The laws of all environments change the solver's answers so that they break
+ * this shape, and no verifier may accept such an answer.
  */
 export type AnswerShape<Instance, Answer> = NumberedShape<Instance> | ItemShape<Instance, Answer>;
 
-/** The numbers of an answer name things numbered from 0 to count − 1. */
+/** Shape of an answer whose numbers name things, numbered from 0 to count − 1. */
 interface NumberedShape<Instance> {
   /**
-   * choice: some of the things, each at most once, in any order;
-   * route: some of them, each at most once, in an order that counts;
-   * arrangement: all of them, each once, in an order or in groups that count;
-   * labels: no things, but a name for each of them, in their order: any number, which may come again.
+   * Kind of numbering.
+   * - "choice": some of the things, each at most once, in any order.
+   * - "route": some of the things, each at most once, in an order that matters.
+   * - "arrangement": all of the things, each once, in an order or in groups that matter.
+   * - "labels": a number for each thing, in the order of the things. Any number may repeat.
    */
   readonly kind: "choice" | "route" | "arrangement" | "labels";
   count(instance: Instance): number;
 }
 
-/** An answer uses up what the instance gives, such as letters: nothing more often than it is given. */
+/**
+ * Shape of an answer that uses up items which the instance provides, such as letters. No item may be used more often
+ * than it is provided.
+ */
 interface ItemShape<Instance, Answer> {
   readonly kind: "items";
   given(instance: Instance): readonly string[];
   used(answer: Answer): readonly string[];
 }
 
-/** What an environment cannot do without, beside `verify`. */
+/** Members that every environment must have, apart from `verify`. */
 interface Core<Instance, Answer> {
-  /** E.g. "np/tsp". */
+  /** Id of the environment, e.g. "np/tsp". */
   readonly id: string;
-  /** A changed golden file needs a new version. */
+  /** Version of the environment. A changed golden file needs a new version. */
   readonly version: number;
   /**
-   * Earlier versions, the first one first, that have the same tasks and gave some answers other verdicts: their tasks are
-   * judged by this version, and their scores say so. Left out: none.
+   * Earlier versions, oldest first, with the same tasks but other verdicts for some answers. This version judges their
+   * tasks, and the scores say so. Defaults to none.
    */
   readonly earlier?: readonly number[];
   readonly description: string;
-  /** The chat prompt, the answer format's instruction included. Holds no answer and no baseline. */
+  /** Returns the chat prompt, including the instruction of the answer format. Contains no answer and no baseline. */
   render(instance: Instance, format: AnswerFormat): readonly ChatMessage[];
-  /** Reads the text of an answer. Never throws, never evaluates, and is bounded in time by the text's length. */
+  /**
+   * Reads the text of an answer. Never throws, never evaluates code, and takes time bounded by the length of the text.
+   */
   parse(text: string, instance: Instance): Parsed<Answer>;
 }
 
-/** An environment that finds its facts at once. */
+/** Verification of an environment that asks nothing outside this process. */
 interface SyncVerification<Instance, Answer> {
   readonly resource?: undefined;
   /** Checks an answer against an instance. Never throws. */
   verify(instance: Instance, answer: Answer): Facts;
 }
 
-/** An environment that must ask the outside, and may get no answer. */
+/** Verification of an environment that must ask the outside, which may fail to answer. */
 interface AsyncVerification<Instance, Answer> {
   readonly resource: Resource;
   /**
-   * Checks an answer against an instance. The outside may also read the answer, and find it malformed. An expected failure
-   * is a Failed; a rejection is a bug.
+   * Checks an answer against an instance. The outside may also find the answer malformed. Returns Failed for an
+   * expected failure; a rejected promise is a bug.
    */
   verify(instance: Instance, answer: Answer, context: VerifyContext): Promise<Findings | Failed>;
 }
 
-/** What some environments can do, and others cannot: whoever uses one of these asks first whether it is there. */
+/** Optional members. Callers check whether a member is present before they use it. */
 interface Capabilities<Instance, Answer> {
   readonly generator?: Generator<Instance>;
-  /** In place of a generator. */
+  /** Generator outside of this process, in place of `generator`. */
   readonly asked?: AskedGenerator<Instance>;
   readonly solver?: Solver<Instance, Answer>;
-  /** An answer that needs no search, as a model would write it, such as a row's own; undefined: the instance has none. */
+  /**
+   * Returns an answer that needs no search, as a model would write it, e.g. the answer in a row. Returns undefined if
+   * the instance has none.
+   */
   reference?(instance: Instance): string | undefined;
-  /** Objective of an answer that takes no thought; without it there are no coarse and normalized rewards. */
+  /** Returns the objective of a trivial answer. Without it there are no coarse and normalized rewards. */
   trivial?(instance: Instance): number;
-  /** For environments whose facts are graded. */
+  /** Components of the reward, for environments whose answers are graded. */
   readonly grading?: Grading;
   /**
-   * Left out: the laws let no number in an answer be negative, huge or fractional, no entry of a list and no letter of a
-   * text come again, and no letter or digit of a text be another one.
+   * Shape of an answer, which tells the laws how an answer can be broken. By default, no verifier may accept an answer
+   * with a negative, huge or fractional number, or with a repeated list entry. Nor may it accept a repeated letter, or
+   * a changed letter or digit.
    */
   readonly shape?: AnswerShape<Instance, Answer>;
-  /** For instances of a few dozen bytes: they travel in the task id, so that no step makes them again. */
+  /** Codec for instances of a few dozen bytes. They travel in the task id, so that no step makes them again. */
   readonly inline?: InlineCodec<Instance>;
   /**
-   * The id of an environment that has the same instances, and the same `rows`, under the same version, and asks something
-   * else about them. An instance has the same hash and split in both, and the pools of that one are the pools of this one.
+   * Id of an environment with the same instances, the same `rows` and the same version, which asks another question
+   * about them. An instance has the same hash and split in both environments. The pools of that environment are also
+   * the pools of this one.
    */
   readonly twinOf?: string;
-  /** Answers are texts that count as they stand, such as programs: what people put around an answer is not stripped. */
+  /** True if answers count exactly as they stand, e.g. programs. Nothing around an answer is stripped. */
   readonly verbatim?: true;
   /**
-   * What it calls its answers, such as "clique": "clique = [0, 3]" and "The largest clique is [0, 3]" are then read as
-   * "Answer: [0, 3]" is. In lower case; none that could name anything else of the task.
+   * Names that a model may use for its answer, in lower case, e.g. "clique". With it, "clique = [0, 3]" and "The
+   * largest clique is [0, 3]" are read like "Answer: [0, 3]". No name may mean anything else in the task.
    */
   readonly answerNames?: readonly string[];
-  /** For environments with rows and `inline`: a teacher's task travels whole, for nothing makes it again. */
+  /**
+   * Asks a teacher for tasks. Needs `rows` and `inline`: the task id carries the teacher's whole task, because nothing
+   * can make it again.
+   */
   readonly teacher?: Teaching;
   /**
-   * The same for two instances that differ only in names or order, such as a graph with its vertices renumbered; its hash
-   * decides the split. Left out: `canonical` is so.
+   * Returns a text that is equal for two instances that differ only in names or order, e.g. in the numbering of a
+   * graph's vertices. Its hash decides the split. Defaults to `canonical`.
    */
   invariant?(instance: Instance): string;
   /**
-   * Whether instances like this one are so few (SMALL in splits.ts) that they lie in every split, for there would be next to
-   * nothing in the smaller ones. Its levels that have no others are `small`. Of generated instances only. Left out: none is.
+   * Returns whether instances like this one are so few (SMALL in splits.ts) that they lie in every split, because the
+   * smaller splits would be nearly empty. Levels with only such instances are `small`. Applies to generated instances
+   * only. Defaults to false.
    */
   inEverySplit?(instance: Instance): boolean;
   /**
-   * A picture of the instance, with an answer if there is one, drawn so that a person sees why that is infeasible or short;
-   * with a best answer to set against it, if there is one. Answers need not be feasible. Never throws; of bounded size.
-   * For environments from elsewhere: those of Gradus are drawn in pictures/, by their ids.
+   * Draws the instance, with an answer and a best answer if given, so that a person sees why the answer is infeasible
+   * or falls short. Answers need not be feasible. Never throws; the picture's size is bounded. Only for environments
+   * from elsewhere: pictures/ draws those of Gradus, by their ids.
    */
   draw?(this: void, instance: Instance, answer?: Answer, best?: Answer): Picture;
 }
 
-/** What every environment has, but need not say: `defineEnvironment` fills in a default (define.ts). */
+/**
+ * Members that every environment has. `defineEnvironment` (define.ts) fills in a default if the definition omits one.
+ */
 interface Defaulted<Instance> {
-  /** What answers are for: to be right ("satisfy", the default), or to have the least or the greatest objective. */
+  /** Goal of an answer: to be correct ("satisfy", the default), or to have the least or the greatest objective. */
   readonly goal: Goal;
-  /** The default first. */
+  /** Answer formats that the environment supports, the default first. */
   readonly answerFormats: readonly AnswerFormat[];
-  /** Names in envs/reward/schemes.ts, the default first. */
+  /** Names of reward schemes (envs/reward/schemes.ts), the default first. */
   readonly rewardSchemes: readonly string[];
-  /** The same for two instances exactly if they are the same task; its hash finds repeats. */
+  /**
+   * Returns a text that is equal for two instances exactly if they are the same task. Its hash finds repeated tasks.
+   */
   canonical(instance: Instance): string;
-  /** Facts for the trainer that give no answer away. */
+  /** Returns facts for the trainer that do not reveal the answer. */
   metadata(instance: Instance): Readonly<Record<string, string>>;
 }
 
-/** What an environment has beside the way it verifies. */
+/** Members of an environment, without its verification. */
 interface EnvironmentParts<Instance, Answer>
   extends Core<Instance, Answer>, Capabilities<Instance, Answer>, Defaulted<Instance> {
-  /** Easiest first: the generator's, or without one those of the rows. */
+  /** Levels, easiest first: those of the generator, or those of the rows if there is no generator. */
   readonly levels: readonly Level[];
   readonly rows?: RowReader<Instance>;
 }
@@ -441,8 +511,8 @@ export interface AsyncEnvironment<Instance = unknown, Answer = unknown>
   extends EnvironmentParts<Instance, Answer>, AsyncVerification<Instance, Answer> {}
 
 /**
- * An environment as the rest of Gradus sees it. `resource` tells the two kinds apart: without looking at it, `verify`
- * cannot be called as if it were synchronous.
+ * Environment as all other code uses it. `resource` distinguishes the two kinds: unless it is checked, the types
+ * prevent a synchronous call of `verify`.
  */
 export type Environment<Instance = unknown, Answer = unknown> =
   SyncEnvironment<Instance, Answer> | AsyncEnvironment<Instance, Answer>;
@@ -452,16 +522,19 @@ interface DefinitionParts<Instance, Answer>
   readonly rows?: RowDefinition<Instance>;
 }
 
-/** An environment as its author writes it. */
+/** Environment as its author writes it. */
 export interface SyncDefinition<Instance, Answer>
   extends DefinitionParts<Instance, Answer>, SyncVerification<Instance, Answer> {}
 
 export interface AsyncDefinition<Instance, Answer>
   extends DefinitionParts<Instance, Answer>, AsyncVerification<Instance, Answer> {}
 
-/** Rows of an environment that has no generator may have levels of their own; without any, all are of level "all". */
+/**
+ * Reader of rows as its author writes it. In an environment without a generator, rows may have levels of their own. If
+ * they have none, every row has the level "all".
+ */
 export interface RowDefinition<Instance>
   extends Omit<RowReader<Instance>, "levelOf">, Partial<Pick<RowReader<Instance>, "levelOf">> {
-  /** Easiest first. */
+  /** Levels of the rows, easiest first. */
   readonly levels?: readonly Omit<Level, "parameters">[];
 }

@@ -1,6 +1,6 @@
-/** What reading and verifying an answer comes to: facts alone, which the reward module prices. */
+/** Defines the results of reading and verifying an answer. They hold facts only; the reward module prices them. */
 
-/** A text that cannot be read, and why. */
+/** Result for a text that cannot be read, and why. */
 export interface Malformed {
   readonly kind: "malformed";
   readonly reason: string;
@@ -10,13 +10,13 @@ export function malformed(reason: string): Malformed {
   return { kind: "malformed", reason };
 }
 
-/** A model's answer text, read. */
+/** Result of reading a model's answer text. */
 export type Parsed<Answer> = { readonly kind: "answer"; readonly answer: Answer } | Malformed;
 
-/** A verifier's finding about an answer: facts, or that it could not be read. */
+/** Result of verification: facts, or the reason why the answer could not be read. */
 export type Findings = Facts | Malformed;
 
-/** What a verifier finds: facts only. The reward module prices them. */
+/** Facts that a verifier finds. The reward module prices them. */
 export type Facts =
   | { readonly kind: "feasible"; readonly objective?: number; readonly info?: Readonly<Record<string, string>> }
   | { readonly kind: "infeasible"; readonly violation: string; readonly info?: Readonly<Record<string, string>> }
@@ -26,49 +26,57 @@ export function infeasible(violation: string): Facts {
   return { kind: "infeasible", violation };
 }
 
-/** What a grader finds: the components that its environment declares, each with a value or without. */
+/**
+ * Facts that a grader finds: a value for each component that the environment declares, or a reason why there is none.
+ */
 export interface GradedFacts {
   readonly kind: "graded";
   readonly components: readonly GradedComponent[];
-  /** Whether the goal is reached. */
+  /** True if the answer reaches the goal. */
   readonly solved: boolean;
-  /** Of an answer that falls short: what is wrong with it, e.g. the first test that fails. */
+  /** Fault of an answer that falls short, e.g. the first test that fails. */
   readonly violation?: string;
   readonly info?: Readonly<Record<string, string>>;
 }
 
-/** One part of what a grader finds. */
+/** One component of a grade. */
 export type GradedComponent =
   | { readonly name: string; readonly value: number }
   | {
       readonly name: string;
       readonly value: undefined;
-      /** Why it has no value: it is left out of the sum. */
+      /** Why the component has no value. The sum omits the component. */
       readonly reason: string;
-      /** Set where it has none because of us, e.g. the judge is down. A primary one then leaves no reward at all. */
+      /**
+       * Set if a fault of ours is the reason, e.g. the judge is down. If it is the primary component, the answer gets
+       * no reward.
+       */
       readonly failure?: Failed;
     };
 
-/** Verification failed, through a fault of ours, which says nothing about the answer. */
+/** Verification failed through a fault of ours. The answer may be correct or not. */
 export type Failed = {
   readonly kind: "failed";
   readonly detail: string;
-  /** Whether trying again may help. Where it cannot, the sample never has a reward, and its group does not wait. */
+  /** True if a retry may help. If false, the sample never gets a reward, and its group does not wait for one. */
   readonly retryable: boolean;
-  /** How long to wait before that, milliseconds; unset: the server chooses. */
+  /** Delay before the retry, in milliseconds. If unset, the server chooses. */
   readonly retryDelayMs?: number;
 } & Reason;
 
-/** Why there is no telling: the contract's NoRewardReason has the same words. */
+/** Reason for the failure. The contract's NoRewardReason uses the same words. */
 type Reason =
   | {
       readonly reason: "resource_unavailable";
-      /** What of the outside failed or is not there, e.g. "judge": an environment names its own. */
+      /** External resource that failed or is missing, e.g. "judge". Environments name their own resources. */
       readonly resource: string;
     }
   | { readonly reason: "timeout" | "overloaded" | "internal"; readonly resource?: undefined };
 
-/** What a verifier finds where the outside that it asks does not answer: again helps, unless `more` says otherwise. */
+/**
+ * Returns the failure of a verifier whose external resource does not answer. A retry helps unless `more` says
+ * otherwise.
+ */
 export function unavailable(
   resource: string,
   detail: string,
@@ -77,7 +85,7 @@ export function unavailable(
   return { kind: "failed", reason: "resource_unavailable", resource, detail, retryable: true, ...more };
 }
 
-/** E.g. "timeout", or "resource_unavailable: judge". */
+/** Returns the reason as text, e.g. "timeout" or "resource_unavailable: judge". */
 export function reasonWords({ reason, resource }: { readonly reason: string; readonly resource?: string | undefined }) {
   return resource === undefined ? reason : `${reason}: ${resource}`;
 }

@@ -1,4 +1,4 @@
-/** Makes tasks from seeds, and instances again from where they came from. */
+/** Makes tasks from seeds, and restores instances from their origins. */
 import type { Environment, ParameterInfo, Parameters, SearchWork, Split } from "./environment.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { keyOf, type Rng, rngForKey } from "./lib/rng.ts";
@@ -9,23 +9,29 @@ import { instanceHash, liesIn, sharesRows } from "./splits.ts";
 export type Restored<Instance = unknown> =
   { readonly kind: "ok"; readonly instance: Instance } | { readonly kind: "invalid"; readonly message: string };
 
-/** Attempts for one seed. An instance lies in the smallest split one time in ten, and a level may refuse many of those. */
+/**
+ * Maximum number of attempts for one seed. One instance in ten lies in the smallest split, and a level may refuse many
+ * of those.
+ */
 export const ATTEMPTS_MAX = 2000;
 
-/** Nodes that a generator's searches for one seed may visit together: about a second. Levels need a few thousand. */
+/**
+ * Maximum number of nodes that the generator's searches for one seed may visit together, about one second. Levels need
+ * a few thousand.
+ */
 export const SEARCH_NODES_MAX = 16_000_000;
 
 export interface GeneratedRequest {
-  /** Complete. */
+  /** All parameters, with defaults filled in. */
   readonly parameters: Parameters;
   readonly seed: bigint;
   readonly split: Split;
 }
 
-/** How far the search for the task of a seed has come. Plain data: another thread may go on with it. */
+/** Progress of the search for the task of a seed. Plain data, so that another thread can continue the search. */
 export interface SearchProgress {
   readonly attempts: number;
-  /** Of the attempts, those that gave an instance; and of these, those of the split. */
+  /** Number of attempts that gave an instance, and how many of these instances lie in the split. */
   readonly instances: number;
   readonly ofSplit: number;
   readonly nodes: number;
@@ -36,19 +42,19 @@ const NOT_BEGUN: SearchProgress = { attempts: 0, instances: 0, ofSplit: 0, nodes
 export type SliceResult<Instance = unknown> =
   MakeResult<Instance> | { readonly kind: "paused"; readonly progress: SearchProgress };
 
-/** The task of a seed: the first attempt that gives an instance of the split which the generator accepts. */
+/** Returns the task of a seed: the first attempt whose instance lies in the split and is accepted by the generator. */
 export function makeGenerated<Instance>(
   environment: Environment<Instance>,
   request: GeneratedRequest,
 ): MakeResult<Instance> {
   const result = searchGenerated(environment, request, () => false);
-  if (result.kind === "paused") throw new Error("bug: a search paused that nobody asked to");
+  if (result.kind === "paused") throw new Error("bug: the search paused although isDue returned false");
   return result;
 }
 
 /**
- * The same in slices: where `isDue` says so between two attempts the search pauses, to be gone on with from its progress.
- * Where it pauses does not change what it finds.
+ * Searches for the task of a seed in slices. If `isDue` returns true between two attempts, the search pauses and
+ * returns its progress, from which a later call continues. The pauses do not change the result.
  */
 export function searchGenerated<Instance>(
   environment: Environment<Instance>,
@@ -68,11 +74,11 @@ export function searchGenerated<Instance>(
     const instance = generator.generate(parameters, rngOf(environment, parameters, seed, attempt));
     if (instance === undefined) continue;
     instances++;
-    // The split is cheap, while accepting may take a search.
+    // Check the split first: it is cheap, while `accepts` may search.
     if (!liesIn(environment, instance, split)) continue;
     ofSplit++;
     if (generator.accepts?.(instance, parameters, work) === false) continue;
-    // A search that ran out of nodes has not told.
+    // A search that ran out of nodes has decided nothing.
     if (generator.accepts !== undefined && work.nodesLeft <= 0) break;
     return madeOf(
       environment,
@@ -85,7 +91,7 @@ export function searchGenerated<Instance>(
   return { kind: "exhausted", message: exhausted(environment, generator.parameters, request, progress) };
 }
 
-/** Names what was asked for, the share that was found of it, and what would help. */
+/** Returns an error text that names the request, the share of attempts that succeeded, and a remedy. */
 function exhausted(
   { id }: Environment,
   infos: readonly ParameterInfo[],
@@ -101,18 +107,20 @@ function exhausted(
   return `${asked}: none of ${attempts} attempts${searched} gave a task: ${found}; ${remedy}`;
 }
 
-/** The randomness of one attempt. Parameters are sorted by name, so that their order does not matter. */
+/** Returns the random generator of one attempt. Parameters are sorted by name, so that their order does not matter. */
 function rngOf(environment: Environment, parameters: Parameters, seed: bigint, attempt: number): Rng {
   return rngForKey(prefixOf(environment, parameters) + keyOf(seed, attempt));
 }
 
-/** The part of a key that all seeds of an environment and its parameters share. */
+/** Part of a random key that all seeds of an environment and its parameters share. */
 interface Prefix {
   readonly environment: Environment;
   readonly key: string;
 }
 
-/** One for each set of parameters, of which levels have few: putting a dozen names in order costs more than a draw. */
+/**
+ * Caches the prefix for each set of parameters. A level has few sets, and sorting a dozen names costs more than a draw.
+ */
 const prefixes = new WeakMap<Parameters, Prefix>();
 
 function prefixOf(environment: Environment, parameters: Parameters): string {
@@ -124,7 +132,7 @@ function prefixOf(environment: Environment, parameters: Parameters): string {
   return key;
 }
 
-/** The instance of an origin, again. Invalid: the origin is not one that this server, with these pools, issues. */
+/** Restores the instance of an origin. Returns invalid if this server, with these pools, does not issue the origin. */
 export function restore<Instance>(
   environment: Environment<Instance>,
   origin: Origin,

@@ -1,46 +1,51 @@
-/** What is kept of a task: where its instance came from, never the instance itself. */
+/**
+ * Defines a task's key: the data that the server keeps of a task. The key holds the instance's origin and not the
+ * instance itself.
+ */
 import type { Baseline, Environment, Parameters } from "./environment.ts";
 
-/** Where an instance comes from: all that it takes to have it again. */
+/** Origin of an instance: all data needed to restore it. */
 export type Origin =
   | {
       readonly kind: "generated";
-      /** Complete. */
+      /** All parameters, with defaults filled in. */
       readonly parameters: Parameters;
       readonly seed: bigint;
-      /** Which of the seed's attempts. */
+      /** Number of the attempt within the seed. */
       readonly attempt: number;
     }
   | {
       readonly kind: "row";
-      /** The pool's name. */
+      /** Name of the pool. */
       readonly pool: string;
       readonly row: number;
-      /** The instance's hash: 16 hex digits. */
+      /** Hash of the instance, 16 hex digits. */
       readonly contentHash: string;
     }
   | { readonly kind: "inline"; readonly instance: Uint8Array };
 
-/** What is kept of a task: plain data, from which it can be had again. */
+/** Plain data from which a task can be restored. */
 export interface TaskKey {
   readonly origin: Origin;
-  /** 16 hex digits; equal for the same task. */
+  /** Hash of the instance, 16 hex digits. Equal for equal tasks. */
   readonly hash: string;
-  /** Unset: the environment has nothing to optimise, or no solver. */
+  /** Unset if the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
-  /** Of a run's row: the share of the rows of its run that is easier, in [0, 1). Left out: not known. */
+  /** For a row of a run: the share of the run's rows that are easier, in [0, 1). Unset if unknown. */
   readonly rank?: number;
-  /** Of a row that a walk through its pool came to: how often it had gone through all. Left out: 0. */
+  /** For a row from a walk through a pool: how often the walk had passed through all rows before. Defaults to 0. */
   readonly epoch?: number;
 }
 
-/** A task that was just made. */
+/** Result of making a task. */
 export type MakeResult<Instance = unknown> =
   | { readonly kind: "made"; readonly key: TaskKey; readonly instance: Instance }
-  /** There is no such instance, and asking again does not help. */
+  /** No such instance exists. Asking again does not help. */
   | { readonly kind: "exhausted"; readonly message: string };
 
-/** The task of an instance, with the baseline that its answers are measured against, where there is something to optimise. */
+/**
+ * Returns the task of an instance. If there is something to optimise, the task includes the baseline for its answers.
+ */
 export function madeOf<Instance>(
   { goal, solver }: Environment<Instance>,
   origin: Origin,

@@ -1,23 +1,26 @@
-/** Named numbers, of generators and of reward schemes: declared as data, filled in, their names and ranges checked. */
+/**
+ * Declares the named numeric parameters of generators and of reward schemes as data, fills in defaults, and checks
+ * names and ranges.
+ */
 import type { Environment, Level, ParameterInfo, Parameters } from "./environment.ts";
 import { didYouMean } from "./lib/text.ts";
 
-/** What a parameter is, declared under its name. */
+/** Declaration of a parameter, without its name. */
 export type ParameterSpec = Omit<ParameterInfo, "name">;
 export type ParameterSpecs = Readonly<Record<string, ParameterSpec>>;
-/** The values of declared parameters, by name: `ParametersOf<typeof parameters>`. */
+/** Values of declared parameters, by name: `ParametersOf<typeof parameters>`. */
 export type ParametersOf<Specs extends ParameterSpecs> = { readonly [Name in keyof Specs]: number };
 
 type LaterName<Specs extends ParameterSpecs> = {
   [Name in keyof Specs]: Specs[Name] extends { readonly later: true } ? Name : never;
 }[keyof Specs];
 
-/** The same as levels write them, where those declared later may be left out. */
+/** Parameter values as levels write them. Parameters declared later may be omitted. */
 export type LevelParametersOf<Specs extends ParameterSpecs> = {
   readonly [Name in Exclude<keyof Specs, LaterName<Specs>>]: number;
 } & { readonly [Name in LaterName<Specs>]?: number };
 
-/** Declares parameters. A default out of its range is a mistake of the environment's author, and throws. */
+/** Declares parameters. Throws if a default is out of its range, which is a mistake of the environment's author. */
 export function defineParameters<const Specs extends ParameterSpecs>(specs: Specs): Specs {
   for (const info of parameterInfos(specs)) {
     const problem = problemOf(info, info.defaultValue);
@@ -26,15 +29,15 @@ export function defineParameters<const Specs extends ParameterSpecs>(specs: Spec
   return specs;
 }
 
-/** The parameters as a list, in the order that they are declared in. */
+/** Returns the parameters as a list, in the order of declaration. */
 export function parameterInfos(specs: ParameterSpecs): readonly ParameterInfo[] {
   return Object.entries(specs).map(([name, spec]) => ({ name, ...spec }));
 }
 
-/** From the first to the second, both included. */
+/** Range of numbers, both ends included. */
 export type Range = readonly [min: number, max: number];
 
-/** Declares a whole number. */
+/** Declares an integer parameter. */
 export function wholeNumber(description: string, defaultValue: number, [min, max]: Range): ParameterSpec {
   return { description, min, max, defaultValue, integer: true };
 }
@@ -45,8 +48,8 @@ export function share(description: string, defaultValue: number): ParameterSpec 
 }
 
 /**
- * Declares a switch, off unless it is given, of a version that was released without it: at 1, what else the parameters
- * say of the instances counts no more, but for their sizes.
+ * Declares a switch that was added after its version was released. Off by default. At 1, the other parameters have no
+ * effect, except those that set sizes.
  */
 export function laterSwitch(description: string): ParameterSpec & { readonly later: true } {
   return { ...wholeNumber(description, 0, [0, 1]), later: true };
@@ -55,8 +58,8 @@ export function laterSwitch(description: string): ParameterSpec & { readonly lat
 type Pair<Name extends string> = { readonly [Key in `${Name}_min` | `${Name}_max`]: ParameterSpec };
 
 /**
- * Declares the two ends of a range, `name_min` and `name_max`. Whoever gives one end alone moves the other's default along
- * with it where the two would cross: cities_min = 30 makes cities_max 30, where that is 20 by default.
+ * Declares the two ends of a range, `name_min` and `name_max`. If a caller gives one end alone and the ends would
+ * cross, the other end's default moves along. For example, cities_min = 30 raises a default of 20 for cities_max to 30.
  */
 export function minMax<Name extends string>(
   name: Name,
@@ -76,7 +79,7 @@ export function minMax<Name extends string>(
       ...limits,
     },
   };
-  // TypeScript does not follow the names of computed keys.
+  // TypeScript does not infer the names of computed keys.
   return ends as Pair<Name>;
 }
 
@@ -84,7 +87,7 @@ type Ends<Ranges> = {
   readonly [Key in keyof Ranges & string as `${Key}_min` | `${Key}_max`]: number;
 };
 
-/** Values of ranges declared with `minMax`: { cities: [10, 20] } is { cities_min: 10, cities_max: 20 }. */
+/** Returns values of ranges declared with `minMax`: { cities: [10, 20] } becomes { cities_min: 10, cities_max: 20 }. */
 export function ranges<const Ranges extends Readonly<Record<string, Range>>>(of: Ranges): Ends<Ranges> {
   const ends = Object.entries(of).flatMap(
     ([name, [min, max]]) =>
@@ -96,10 +99,10 @@ export function ranges<const Ranges extends Readonly<Record<string, Range>>>(of:
   return Object.fromEntries(ends) as Ends<Ranges>;
 }
 
-/** A request that cannot be met: which field of it, and why, in words. */
+/** Refusal of a request: the faulty field, and why. */
 export interface Invalid {
   readonly kind: "invalid";
-  /** E.g. "name", "parameters.cities_min". */
+  /** Path of the field, e.g. "name" or "parameters.cities_min". */
   readonly field: string;
   readonly message: string;
 }
@@ -108,8 +111,8 @@ type Given = Readonly<Record<string, number>>;
 type FilledParameters = { readonly kind: "ok"; readonly parameters: Parameters } | Invalid;
 
 /**
- * The values with defaults where they leave something out, in the order of infos, without those declared later that have
- * their defaults; invalid names what is wrong.
+ * Fills in defaults for missing values, in the order of `infos`. Omits parameters declared later that have their
+ * defaults. The result is invalid, with a reason, if a name is unknown or a value is out of range.
  */
 export function fillParameters(infos: readonly ParameterInfo[], values: Given): FilledParameters {
   const names = infos.map((info) => info.name);
@@ -121,7 +124,7 @@ export function fillParameters(infos: readonly ParameterInfo[], values: Given): 
   const isGiven = ({ name }: ParameterInfo): boolean => Object.hasOwn(values, name);
   const value = (info: ParameterInfo): number =>
     (isGiven(info) ? values[info.name] : undefined) ?? defaultOf(info, values);
-  // What was given is looked at first, so that no message names an end of a range that only followed.
+  // Check the given values first, so that no message names an end of a range that only followed the other.
   for (const info of [...infos.filter(isGiven), ...infos]) {
     const message = problemOf(info, value(info));
     if (message !== undefined) return { kind: "invalid", field: `parameters.${info.name}`, message };
@@ -133,14 +136,20 @@ export function fillParameters(infos: readonly ParameterInfo[], values: Given): 
   return { kind: "ok", parameters: Object.freeze(filled) };
 }
 
-/** The default of a parameter that is not given: an end of a range gives way to the other end, where that is given. */
+/**
+ * Returns the default of a parameter that is not given. If only one end of a range is given, the default of the other
+ * end yields to it.
+ */
 function defaultOf({ name, defaultValue }: ParameterInfo, values: Given): number {
   const other = values[otherEnd(name)];
   if (other === undefined) return defaultValue;
   return name.endsWith("_min") ? Math.min(defaultValue, other) : Math.max(defaultValue, other);
 }
 
-/** "cities_max" for "cities_min", and the other way round; empty for a parameter that is no end of a range. */
+/**
+ * Returns "cities_max" for "cities_min" and vice versa, or an empty string for a parameter that is not an end of a
+ * range.
+ */
 function otherEnd(name: string): string {
   if (name.endsWith("_min")) return name.replace(/_min$/, "_max");
   return name.endsWith("_max") ? name.replace(/_max$/, "_min") : "";
@@ -148,13 +157,13 @@ function otherEnd(name: string): string {
 
 function problemOf(info: ParameterInfo, value: number): string | undefined {
   const { name, min, max } = info;
-  // Written so that NaN is out of range.
+  // Written so that NaN counts as out of range.
   if (!(value >= min && value <= max)) return `${name} must be from ${min} to ${max}, and is ${value}`;
   if (info.integer && !Number.isInteger(value)) return `${name} must be a whole number, and is ${value}`;
   return undefined;
 }
 
-/** What is wrong where a parameter named …_min is above its …_max. */
+/** Returns an error text if a parameter …_min is above its …_max. */
 function minAboveMax(parameters: Parameters): string | undefined {
   for (const [name, min] of Object.entries(parameters)) {
     const other = otherEnd(name);
@@ -164,12 +173,12 @@ function minAboveMax(parameters: Parameters): string | undefined {
   return undefined;
 }
 
-// What to generate: an environment's levels, and parameters in place of one.
+// Levels of an environment, and parameters given in place of a level.
 
 export type FoundLevel =
   { readonly kind: "found"; readonly level: Level } | { readonly kind: "unknown"; readonly message: string };
 
-/** A level by its name. */
+/** Finds a level by its name. */
 export function findLevel(environment: Environment, name: string): FoundLevel {
   const level = environment.levels.find((candidate) => candidate.name === name);
   if (level !== undefined) return { kind: "found", level };
@@ -178,7 +187,10 @@ export function findLevel(environment: Environment, name: string): FoundLevel {
   return { kind: "unknown", message: `${message}; it has: ${names.join(", ")}` };
 }
 
-/** A generator's parameters, complete: defaults filled in, each in its range, and none at odds with another. */
+/**
+ * Completes and checks a generator's parameters: fills in defaults, checks each range, and checks that no parameters
+ * contradict each other.
+ */
 export function resolveParameters({ id, generator: own, asked }: Environment, values: Given): FilledParameters {
   const generator = own ?? asked;
   if (generator === undefined) {

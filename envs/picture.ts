@@ -1,9 +1,9 @@
 /**
- * What a picture is. Gradus draws its own environments beside them (pictures/), so that no verifier loads that; an
- * environment from elsewhere brings its picture as `draw`.
+ * Defines a picture of an instance. The pictures of Gradus's own environments are in pictures/, so that verifiers do
+ * not load them. An environment from elsewhere draws its picture in `draw`.
  */
 
-/** An element of SVG. Numbers are written to a tenth; what is undefined is left out. */
+/** SVG element. Numbers are rounded to a tenth, and undefined attributes are omitted. */
 export interface Shape {
   readonly tag: string;
   readonly attributes: Readonly<Record<string, string | number | undefined>>;
@@ -12,18 +12,18 @@ export interface Shape {
 
 export interface LegendEntry {
   readonly mark: "dot" | "box" | "line" | "hatch";
-  /** A class of the style sheet in pictures/lib/svg.ts. */
+  /** Class in the style sheet of pictures/lib/svg.ts. */
   readonly className: string;
   readonly text: string;
 }
 
 export interface Picture {
-  /** Of the area that the shapes take, from (0, 0), in pixels. */
+  /** Width and height of the drawn area, in pixels. The area starts at (0, 0). */
   readonly width: number;
   readonly height: number;
   readonly shapes: readonly Shape[];
-  /** What the marks that occur mean. */
+  /** Meanings of the marks in the picture. */
   readonly legend: readonly LegendEntry[];
-  /** What cannot be drawn, in words: for example numbers of vertices that do not exist. */
+  /** Remarks about anything that cannot be drawn, e.g. vertex numbers that do not exist. */
   readonly notes: readonly string[];
 }

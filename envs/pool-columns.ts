@@ -1,6 +1,6 @@
 /**
- * Rows of a data pool as columns: typed arrays rather than an object for each row, so that millions of rows take some
- * forty bytes each beside their instance, and go from thread to thread without being copied.
+ * Reads rows of a data pool into columns. The columns are typed arrays rather than one object for each row. A row takes
+ * about 40 bytes in addition to its instance, and columns move between threads without a copy.
  */
 import type { Environment, RowProof, Split, Taken } from "./environment.ts";
 import { parseExact, repeatedKey } from "./lib/exact-json.ts";
@@ -12,90 +12,105 @@ import { instanceFamily, instanceHash, splitOf } from "./splits.ts";
 
 export const POOL_SPLITS: readonly Split[] = ["train", "eval", "bench"];
 
-/** A row as it is in its file. */
+/** Row as the file holds it. */
 export interface RawRow {
-  /** Its place in the unit, from 0. */
+  /** Index of the row in its unit, from 0. */
   readonly row: number;
-  /** Its JSON, if it is to be parsed; else its value. White space alone is passed over. */
+  /**
+   * JSON text of the row, if it still has to be parsed. Otherwise `value` holds the parsed row. Lines of white space
+   * only are skipped.
+   */
   readonly json?: string;
   readonly value?: unknown;
-  /** Why it cannot be read, e.g. that it is not UTF-8. */
+  /** Reason why the row cannot be read, e.g. that it is not UTF-8. */
   readonly problem?: string;
 }
 
-/** A row with Python in it, which has to be read by a sandbox before the row can be. */
+/** Row with Python that a sandbox must read first. */
 export interface PythonRow {
   readonly row: number;
   readonly python: string;
 }
 
-/** What a sandbox found in the Python of rows, by their places in the unit. */
+/** Findings of a sandbox about the Python in rows, by the row's index in its unit. */
 export type FoundPython = ReadonlyMap<number, string>;
 
 const NOTHING_FOUND: FoundPython = new Map();
 
-/** Rows of which a field was taken from one column, in one way. */
+/** Number of rows whose field was taken from one column in one way. */
 export interface TakenRows {
   readonly field: string;
   readonly from: string;
   readonly rows: number;
 }
 
-/** Rows of a unit of a file that hold tasks, in the file's order. Each list has a place for each of them. */
+/**
+ * Rows of one unit of a file that hold tasks, in the order of the file. Each list has one entry for each of these rows,
+ * unless its comment says otherwise.
+ */
 export interface UnitColumns {
-  /** How many rows the unit has, those without a task included. */
+  /** Number of rows in the unit, including the rows without a task. */
   readonly rowsRead: number;
-  /** Places in the unit. */
+  /** Index of each row in its unit. */
   readonly rows: Uint32Array<ArrayBuffer>;
-  /** Two places for each: the upper and the lower half of the hash. */
+  /** Two entries for each row: the upper and the lower half of the hash. */
   readonly hashes: Uint32Array<ArrayBuffer>;
-  /** Indices of the environment's levels. */
+  /** Index of each row's level in the environment's levels. */
   readonly levels: Uint8Array<ArrayBuffer>;
-  /** Indices of POOL_SPLITS. */
+  /** Index of each row's split in POOL_SPLITS. */
   readonly splits: Uint8Array<ArrayBuffer>;
-  /** NaN where nothing says how hard a row is. */
+  /** Difficulty of each row. NaN if nothing tells how hard the row is. */
   readonly difficulties: Float64Array<ArrayBuffer>;
-  /** What says it: see pool-ranks.ts. */
+  /** Source of each difficulty, see pool-ranks.ts. */
   readonly rankSources: Uint8Array<ArrayBuffer>;
-  /** Two places for each, as for hashes: of what is asked, and of the problem. Empty where the environment does not say. */
+  /**
+   * Hashes of the question and of the problem, with two entries for each row as in `hashes`. Empty if the environment
+   * does not define them.
+   */
   readonly asked: Uint32Array<ArrayBuffer>;
   readonly problems: Uint32Array<ArrayBuffer>;
-  /** Proofs that rows want, each with whether one of them gives it. */
+  /** Proofs that rows need, each with whether a row of the unit gives it. */
   readonly proofs: readonly RowProof[];
-  /** What was taken from which column, by how many rows. */
+  /** Columns that fields were taken from, with the number of rows. */
   readonly taken: readonly TakenRows[];
-  /** How many rows had each column that the operator named. */
+  /** Number of rows that have each of the columns named by the operator. */
   readonly named: Uint32Array<ArrayBuffer>;
-  /** Where each instance ends in the bytes. */
+  /** Offset in `bytes` where each instance ends. */
   readonly ends: Uint32Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Rows that are not here yet: what a sandbox finds in their Python was not given. */
+  /** Rows that still wait for a sandbox to read their Python. */
   readonly waiting: readonly PythonRow[];
   readonly rejected: number;
-  /** By kind; the rows are places in the unit. */
+  /** Reasons for rejection by kind. `row` is the index in the unit. */
   readonly rejections: readonly RejectedRows[];
-  /** Instructions about the form of the answer, by kind; the rows are places in the unit. */
+  /** Instructions about the form of the answer by kind. `row` is the index in the unit. */
   readonly instructions: readonly RejectedRows[];
 }
 
-/** The rows of a pool. Each list but the last two has a place for each row, in the file's order. */
+/**
+ * Rows of a pool. Each list except `bytes`, `members` and `starts` has an entry for each row, or two where its comment
+ * says so, in the order of the file.
+ */
 export interface PoolColumns {
-  /** Rows of the file, from 0. */
+  /** Number of each row in the file, from 0. */
   readonly rows: Uint32Array<ArrayBuffer>;
   readonly hashes: Uint32Array<ArrayBuffer>;
-  /** Level and split: index of the level times three, and index of the split. */
+  /** Level and split of each row: three times the index of the level, plus the index of the split. */
   readonly groups: Uint8Array<ArrayBuffer>;
-  /** How many rows of its group are easier; empty where rows have no ranks. */
+  /** Number of easier rows in the row's group. Empty if rows have no ranks. */
   readonly ranks: Uint32Array<ArrayBuffer>;
-  /** What the ranks are by: greater for harder rows; empty where rows have no ranks. */
+  /** Difficulty that decides the rank, greater for harder rows. Empty if rows have no ranks. */
   readonly difficulties: Float64Array<ArrayBuffer>;
-  /** Two places for each row, as for hashes: the same for rows that teach each other's answers. Empty: hashes are. */
+  /**
+   * Hashes of the problems, with two entries for each row as in `hashes`. Equal for rows whose answers reveal each
+   * other. If empty, `hashes` serves instead.
+   */
   readonly problems: Uint32Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Places of the rows of group 0 in the file's order, then of group 1, and so on. */
+  /** Indices of the rows of group 0 in the order of the file, then those of group 1, and so on. */
   readonly members: Uint32Array<ArrayBuffer>;
-  /** Where each group begins in the members; one more place than there are groups. */
+  /** Index in `members` where each group starts. Has one more entry than there are groups. */
   readonly starts: Uint32Array<ArrayBuffer>;
 }
 
@@ -103,21 +118,21 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * Of what is kept of a row, whatever an environment itself allows: it is parsed anew at every step that needs it, a megabyte
- * in some milliseconds.
+ * Maximum size, in bytes, of the stored data of a row, whatever its environment allows. Each step that needs the row
+ * parses it again, which takes some milliseconds for a megabyte.
  */
 const ROW_BYTES_MAX = 4 << 20;
 
-/** What the bytes of an instance begin with. */
+/** First byte of an encoded instance. */
 const INLINE = 0;
 const JSON_ROW = 1;
 
-/** Instances one after the other, in a buffer that grows. */
+/** Instances one after the other, in a growing buffer. */
 class InstanceBytes {
   #bytes = new Uint8Array(1 << 16);
   #at = 0;
 
-  /** The offset past what was added. */
+  /** Appends an instance and returns the offset after it. */
   add(kind: number, bytes: Uint8Array): number {
     const end = this.#at + 1 + bytes.length;
     if (end > this.#bytes.length) {
@@ -135,10 +150,13 @@ class InstanceBytes {
   }
 }
 
-/** Ways to take a field that are told apart. */
+/** Maximum number of different ways to take a field. Further ways are counted together. */
 const TAKEN_MAX = 16;
 
-/** Reads the rows of a unit into columns. A row that is not JSON, not a task or of no level is rejected and counted. */
+/**
+ * Reads the rows of a unit into columns. Rejects and counts rows that are not JSON, hold no task, or belong to no
+ * level.
+ */
 export function readUnit<Instance>(
   environment: Environment<Instance>,
   rows: Iterable<RawRow>,
@@ -206,7 +224,10 @@ export function readUnit<Instance>(
   };
 }
 
-/** Counts what was taken from where. Ways beyond so many are not told apart: a column may be named by the row. */
+/**
+ * Counts which columns the fields were taken from. Ways beyond TAKEN_MAX are counted together, because a row may choose
+ * the column's name.
+ */
 export function createTakenCounter() {
   const fields = new Map<string, Map<string, number>>();
   return {
@@ -221,10 +242,13 @@ export function createTakenCounter() {
   };
 }
 
-/** The upper and the lower half of a hash of 16 hex digits. */
+/** Returns the upper and the lower half of a hash of 16 hex digits. */
 const halvesOf = (hash: string): [number, number] => [parseInt(hash.slice(0, 8), 16), parseInt(hash.slice(8, 16), 16)];
 
-/** Where the environment says nothing, a task is asked once and is its own problem. */
+/**
+ * Adds the hashes of a row's question and problem. If the environment does not define one of them, nothing is added to
+ * its list.
+ */
 function addKeys<Instance>(
   environment: Environment<Instance>,
   instance: Instance,
@@ -244,24 +268,24 @@ interface Viewed {
   readonly rows?: Reader;
 }
 
-/** What an environment sees of rows whose columns were given these names. */
+/** Returns the view through which an environment reads rows, given the operator's names for columns. */
 export function viewOf({ id, rows }: Viewed, names: ColumnNames): View {
   if (rows === undefined) throw new Error(`${id} has no data pools`);
   return createView(rows, names);
 }
 
-/** What a row is, taken by itself. */
+/** Result of examining one row by itself. */
 export type ExaminedRow<Instance> =
   | { readonly kind: "blank" }
   | { readonly kind: "rejected"; readonly reason: string }
-  /** A sandbox has to read this first. */
+  /** A sandbox must read this Python first. */
   | { readonly kind: "waiting"; readonly python: string }
   | {
       readonly kind: "task";
       readonly instance: Instance;
-      /** Its index in the environment's levels. */
+      /** Index in the environment's levels. */
       readonly level: number;
-      /** Whether the bytes are those of the environment's inline codec; else they are the row's JSON. */
+      /** True if the bytes come from the environment's inline codec. Otherwise they are the row's JSON. */
       readonly inline: boolean;
       readonly bytes: Uint8Array;
       readonly difficulty: Difficulty;
@@ -293,7 +317,7 @@ export function examineRow<Instance>(
   const alike = view.alike(whole);
   if (alike !== undefined) return rejected(alike);
   const seen = view.row(whole);
-  // Read as it is kept, so that it is sure to be read again.
+  // Read the row in the form in which it is stored, so that it can be read again later.
   let row = view.kept(seen);
   const python = reader.python?.of(row);
   if (python !== undefined) {
@@ -321,11 +345,11 @@ export function examineRow<Instance>(
   return { kind: "task", instance, level, inline: inline !== undefined, bytes, difficulty, taken, proof, instructions };
 }
 
-// A report says one of these before the words of an instruction.
+// Prefixes that a report puts before an instruction's text.
 const CUT = "cut from the prompt: ";
 const LEFT = "left in the prompt, for the problem may be in it: ";
 
-/** The instance in bytes that readUnit wrote. */
+/** Decodes an instance from bytes that readUnit wrote. */
 export function decodeInstance<Instance>(environment: Environment<Instance>, bytes: Uint8Array): Instance {
   const content = bytes.subarray(1);
   if (bytes[0] === INLINE && environment.inline !== undefined) return environment.inline.decode(content);

@@ -1,4 +1,4 @@
-/** The rows of all units of a pool's file, put together: selected, each task once, and ranked. */
+/** Merges the rows of all units of a pool's file: selects rows, drops repeated tasks, and ranks the rest. */
 import type { Environment, Split } from "./environment.ts";
 import {
   createTakenCounter,
@@ -13,30 +13,30 @@ import { type Ranking, rankingOf } from "./pool-ranks.ts";
 import { createReasonCounter, type RejectedRows } from "./pool-reasons.ts";
 
 export interface PoolSummary {
-  /** Rows that hold no task, or one that came before. */
+  /** Number of rows that hold no task, or a task that an earlier row holds. */
   readonly rejected: number;
-  /** Why, in the order of their first rows. */
+  /** Reasons for rejection, in the order of their first rows. */
   readonly rejections: readonly RejectedRows[];
-  /** Instructions about the form of the answer in rows of the file that hold a task, in the order of their first rows. */
+  /** Instructions about the form of the answer in rows that hold a task, in the order of their first rows. */
   readonly instructions: readonly RejectedRows[];
-  /** Rows that the pool's selection leaves out. */
+  /** Number of rows that the pool's selection leaves out. */
   readonly leftOut: number;
-  /** Rows of the pool that could not be checked, through a fault of ours; see RowReader.check. */
+  /** Number of rows that could not be checked through a fault of ours. See RowReader.check. */
   readonly unchecked: number;
-  /** Whether the file's rows are lines. */
+  /** True if the file's rows are lines. */
   readonly lines: boolean;
-  /** Of the rejected rows those that hold a task that came before. */
+  /** Number of rejected rows that hold a task of an earlier row. */
   readonly repeats: number;
-  /** Rows of the pool that are asked what a row before them is asked, and have another answer. */
+  /** Rows that ask the same question as an earlier row and have another answer. */
   readonly contradictions: Contradictions;
   readonly ranking: Ranking;
-  /** What was taken from which column, by how many rows that hold a task. */
+  /** Columns that fields were taken from, with the number of rows that hold a task. */
   readonly taken: readonly TakenRows[];
 }
 
 export interface Contradictions {
   readonly rows: number;
-  /** The first of them, and the row that it contradicts. */
+  /** First contradicting row, and the earlier row that it contradicts. */
   readonly first?: readonly [row: number, earlier: number];
 }
 
@@ -45,25 +45,25 @@ export interface FinishedPool {
   readonly summary: PoolSummary;
 }
 
-/** Rows [from, to) of the file; with a split they are of it, whatever their hash. */
+/** Rows [from, to) of the file. If `split` is set, these rows belong to it, whatever their hashes. */
 export interface RowRange {
   readonly from: number;
-  /** Infinity: to the end. */
+  /** Infinity means up to the end of the file. */
   readonly to: number;
   readonly split: Split | undefined;
 }
 
-/** What a row is called: lines are counted from 1, as editors do. */
+/** Returns the name of a row for people. Lines are counted from 1, as in editors. */
 export function nameRow(lines: boolean, row: number): string {
   return lines ? `line ${row + 1}` : `row ${row}`;
 }
 
-/** Rejected rows in words, e.g. "line 3 and 7 more: not JSON". */
+/** Returns a text about rejected rows, e.g. "line 3 and 7 more: not JSON". */
 export function rejectionText(lines: boolean, { row, reason, count }: RejectedRows): string {
   return `${nameRow(lines, row)}${count > 1 ? ` and ${count - 1} more` : ""}: ${reason}`;
 }
 
-/** Why a file as a whole is not read, whatever its rows are by themselves; undefined: it is. */
+/** Returns why the file as a whole is refused, whatever its single rows are, or undefined if it is not. */
 export function fileProblem(units: readonly UnitColumns[], names: ColumnNames): string | undefined {
   const absent = names.find((_, i) => units.every(({ named }) => named[i] === 0));
   if (absent !== undefined) return `no row has a column '${absent[1]}', which was to be its ${absent[0]}`;
@@ -74,8 +74,8 @@ export function fileProblem(units: readonly UnitColumns[], names: ColumnNames): 
 }
 
 /**
- * Puts the units of a file together, in their order: rows that the selection leaves out and tasks that came before go,
- * and each row is ranked within its level and split.
+ * Merges the units of a file in their order. Drops rows that the selection leaves out and tasks that an earlier row
+ * holds. Ranks each row within its level and split.
  */
 export function finishPool(
   environment: Environment,
@@ -106,12 +106,15 @@ export function finishPool(
   return { columns, summary: { ...kept.summary, ranking } };
 }
 
-/** Of a pool without repeats no copy is made: the bytes are the most of what it takes. */
+/**
+ * Returns the first `length` bytes. Makes no copy for a pool without repeats, because the bytes take most of its
+ * memory.
+ */
 function firstBytes(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
   return length === bytes.length ? bytes : bytes.slice(0, length);
 }
 
-/** Columns with room for all rows of units. */
+/** Allocates columns with room for all rows of the units. */
 function roomFor(units: readonly UnitColumns[], total: number) {
   const byteCount = units.reduce((sum, { bytes }) => sum + bytes.length, 0);
   if (byteCount >= 2 ** 32)
@@ -129,7 +132,7 @@ function roomFor(units: readonly UnitColumns[], total: number) {
   };
 }
 
-/** Rows that stay, in columns with room for all. */
+/** Copies the rows to keep into columns with room for all rows. */
 function keepRows(
   environment: Environment,
   units: readonly UnitColumns[],
@@ -201,7 +204,10 @@ function copyKeys(unit: UnitColumns, i: number, room: Room, count: number): void
   }
 }
 
-/** Finds rows that are asked what one before was asked, and are another task: they agree, or contradict it. */
+/**
+ * Finds rows that ask the question of an earlier row and are another task. Such rows agree with the earlier row or
+ * contradict it.
+ */
 function contradictionsIn(environment: Environment, { asked, rows, bytes, ends }: Room, total: number) {
   const seen = hashTable(asked, total);
   const { rows: reader } = environment;
@@ -220,21 +226,24 @@ function contradictionsIn(environment: Environment, { asked, rows, bytes, ends }
 
 const ALL: RowRange = { from: 0, to: Infinity, split: undefined };
 
-/** The first range that holds the row; undefined: it is left out. */
+/** Returns the first range that holds the row, or undefined if the selection leaves the row out. */
 function rangeOf(selection: readonly RowRange[], row: number): RowRange | undefined {
   if (selection.length === 0) return ALL;
   return selection.find(({ from, to }) => row >= from && row < to);
 }
 
-/** Finds the place of an equal hash before, or notes this one; −1: there was none. */
+/**
+ * Returns a function that finds the index of an earlier equal hash. If there is none, it stores the current hash and
+ * returns −1.
+ */
 function hashTable(hashes: Uint32Array, total: number): (place: number) => number {
   const find = hashFinder(hashes, total);
   return (place) => find(hashes[2 * place]!, hashes[2 * place + 1]!, place);
 }
 
 /**
- * Finds the place of a hash among those noted, −1: it is none of them. With `noted` a hash that is not found is noted at
- * that place. Open addressing, for a Map takes a hundred bytes a row.
+ * Returns a function that finds the index of a stored hash, or −1. If `noted` is given and the hash is missing, the
+ * function stores it under that index. Uses open addressing, because a Map takes about 100 bytes a row.
  */
 export function hashFinder(hashes: Uint32Array, total: number): (high: number, low: number, noted?: number) => number {
   let size = 16;
@@ -261,7 +270,10 @@ function membersOf(groups: Uint8Array, groupCount: number, count: number) {
   return { members, starts };
 }
 
-/** For each row how many of its group are easier; of equally difficult ones those of a smaller hash. */
+/**
+ * Returns, for each row, how many rows of its group are easier. The smaller hash counts as easier if the difficulties
+ * are equal.
+ */
 function rankRows(
   difficulties: Float64Array,
   hashes: Uint32Array,
@@ -278,15 +290,15 @@ function rankRows(
   return ranks;
 }
 
-/** The two halves of a hash for each place. */
+/** Returns the two halves of the hash of each given row. */
 function pairsOf(hashes: Uint32Array, places: readonly number[]): Uint32Array<ArrayBuffer> {
   if (hashes.length === 0) return new Uint32Array(0);
   return Uint32Array.from({ length: 2 * places.length }, (_, i) => hashes[2 * places[i >> 1]! + (i & 1)]!);
 }
 
 /**
- * The pool without some of its rows, which count as rejected. They are given by their places, each with its reason; those
- * that stay are ranked anew.
+ * Removes rows from a pool and counts them as rejected. The reasons are given by the row's index in the pool. The
+ * remaining rows get new ranks.
  */
 export function removeRows(
   environment: Environment,

@@ -1,27 +1,30 @@
-/** What the rows of a pool are ranked by, from easy to hard: the environment's own measure, or a column of the file. */
+/**
+ * Decides by which measure the rows of a pool are ranked from easy to hard: by the environment's own measure, or by a
+ * column of the file.
+ */
 import { numberText } from "./lib/exact-json.ts";
 
-/** The share of attempts that solved a row, in [0, 1]: the rarer, the harder. */
+/** Columns with the share of attempts that solved a row, in [0, 1]. A lower rate means a harder row. */
 const RATE_COLUMNS = ["pass_rate", "solve_rate", "llama8b_solve_rate", "pass_rate_72b_tir"] as const;
-/** A number that is greater for harder rows. */
+/** Column with a number that is greater for harder rows. */
 const DIFFICULTY = "difficulty";
 
-/** The first that a row has counts. */
+/** Columns that can rank a row. The first one that a row has counts. */
 export const RANK_COLUMNS: readonly string[] = [...RATE_COLUMNS, DIFFICULTY];
 
-/** What ranks a row: a place in RANK_COLUMNS, or one of these. */
+/** Source of a difficulty: an index in RANK_COLUMNS, or one of the two values below. */
 export const UNRANKED = 255;
 export const OWN_MEASURE = 254;
 
 export interface Difficulty {
   readonly source: number;
-  /** Greater for harder ones; NaN where the row is unranked. */
+  /** Difficulty, greater for harder rows. NaN if the row is unranked. */
   readonly value: number;
 }
 
 const NONE: Difficulty = { source: UNRANKED, value: NaN };
 
-/** What a row's columns say of how hard it is. */
+/** Returns the difficulty that a row's columns give. */
 export function difficultyIn(row: unknown): Difficulty {
   if (typeof row !== "object" || row === null) return NONE;
   for (const [source, column] of RANK_COLUMNS.entries()) {
@@ -33,28 +36,31 @@ export function difficultyIn(row: unknown): Difficulty {
   return NONE;
 }
 
-/** Of a table of texts a number is a text. */
+/** Returns the number in a value. In a table of strings, a number may be a string. */
 export function numberIn(value: unknown): number | undefined {
   const text = typeof value === "string" && /^\s*-?\d+(?:\.\d+)?\s*$/.test(value) ? value : numberText(value);
   const number = Number(text);
   return text !== undefined && Number.isFinite(number) ? number : undefined;
 }
 
-/** Whether a measure is a share of attempts that solved a row, of which its difficulty is what is left of 1. */
+/** Returns whether a measure is a share of attempts that solved a row. The difficulty is then 1 minus the share. */
 export function isRate(measure: string | undefined): boolean {
   return RATE_COLUMNS.some((column) => column === measure);
 }
 
 export interface Ranking {
-  /** What rows are ranked by, in words; undefined: they have no ranks. */
+  /** Description of the measure that ranks the rows, or undefined if the rows have no ranks. */
   readonly source: string | undefined;
-  /** The same as runs name it: a column's name, or what the environment calls its own measure. */
+  /** Name of the measure in run configurations: a column's name, or the environment's name for its own measure. */
   readonly measure?: string | undefined;
-  /** Why they have none. */
+  /** Reason why the rows have no ranks. */
   readonly reason?: string;
 }
 
-/** How a pool is ranked whose rows have so many of each source. All must have the same: two measures are no order. */
+/**
+ * Returns the ranking of a pool, given the number of rows with each source. All rows must have the same source, because
+ * two measures give no common order.
+ */
 export function rankingOf(counts: ReadonlyMap<number, number>, own: OwnMeasure | undefined): Ranking {
   const sources = [...counts.keys()];
   const [only, ...others] = sources;
@@ -68,7 +74,7 @@ export function rankingOf(counts: ReadonlyMap<number, number>, own: OwnMeasure |
   return { source: undefined, reason: `${parts.join(", ")} to be ranked by: all must have the same` };
 }
 
-/** What an environment ranks its rows by itself: its name for runs, and in words. */
+/** Measure by which an environment ranks its rows itself: its name in run configurations, and a description. */
 interface OwnMeasure {
   readonly measure: string;
   readonly source: string;

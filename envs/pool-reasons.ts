@@ -1,25 +1,28 @@
-/** Why rows of a pool hold no task: counted by kind, so that a report is short however many rows there are. */
+/** Counts by kind why rows of a pool hold no task, so that a report stays short however many rows there are. */
 
 /** Rows that were rejected for one kind of reason. */
 export interface RejectedRows {
-  /** The first of them. */
+  /** Number of the first such row. */
   readonly row: number;
-  /** What is wrong with that one. */
+  /** Reason of the first such row. */
   readonly reason: string;
   readonly count: number;
 }
 
-/** Kinds that are told apart; the rest are counted together. A reader has few, unless it names the row's values unquoted. */
+/**
+ * Maximum number of kinds; further kinds are counted together. A reader has few kinds, unless its reasons contain
+ * values of the row without quotes.
+ */
 const KINDS_MAX = 32;
 
-/** What a kind is told by, and what is kept of a reason. */
+/** Maximum length, in characters, of a stored reason, and of the part that decides the kind. */
 const REASON_LENGTH_MAX = 400;
 
 const OTHERS = "other reasons";
 
 export interface ReasonCounter {
   add(rows: RejectedRows): void;
-  /** In the order of their first rows. */
+  /** Returns the kinds in the order of their first rows. */
   counted(): readonly RejectedRows[];
 }
 
@@ -37,16 +40,19 @@ export function createReasonCounter(): ReasonCounter {
   };
 }
 
-/** What the row's own values leave of a reason: two that differ only in numbers, quoted text or lists are of one kind. */
+/**
+ * Returns a reason without the row's own values. Two reasons that differ only in numbers, quoted text or lists are of
+ * one kind.
+ */
 function kindOf(reason: string): string {
   return (
     reason
       .slice(0, REASON_LENGTH_MAX)
-      // A value that was cut has no closing quote.
+      // A value that was cut off has no closing quote.
       .replaceAll(/"[^"]*(?:"|$)/g, "…")
-      // Not the apostrophe of a word.
+      // Skip the apostrophe within a word.
       .replaceAll(/(?<!\w)'[^']*'(?!\w)/g, "…")
-      // A list or an object, and what is left of one that was cut.
+      // Replace a list or an object, and the rest of one that was cut off.
       .replace(/[[{].*[\]}]/s, "…")
       .replace(/[[{].*$/s, "…")
       .replaceAll(/-?\d+(?:\.\d+)?/g, "…")

@@ -1,32 +1,32 @@
-/** What of a file's row an environment's reader sees: columns by the names that it knows them by, and no others. */
+/** Shows an environment's reader the columns of a file's row under the names that the reader knows, and no others. */
 import type { RowReader } from "./environment.ts";
 import { RANK_COLUMNS } from "./pool-ranks.ts";
 import { isThere } from "./row-columns.ts";
 
-/** Columns that the operator gave another name: [what the reader calls it, the file's own, which may be dotted]. */
+/** Columns that the operator renamed: [the reader's name, the file's name]. The file's name may be a dotted path. */
 export type ColumnNames = readonly (readonly [name: string, column: string])[];
 
 export interface View {
-  /** The row by the reader's names. */
+  /** Returns the row with the reader's names. */
   row(whole: unknown): unknown;
-  /** What is wrong with a row of which two columns have names that are one to the reader; undefined: nothing. */
+  /** Returns an error text if two columns of the row have the same name for the reader, or undefined. */
   alike(whole: unknown): string | undefined;
-  /** What is kept of that: without what only ranks it. */
+  /** Returns the part of a viewed row that is stored. Omits columns that only rank the row. */
   kept(row: unknown): unknown;
-  /** How many rows had each of the columns that were given another name. */
+  /** Number of rows that had each of the renamed columns. */
   readonly found: Uint32Array<ArrayBuffer>;
 }
 
 type Row = Readonly<Record<string, unknown>>;
-/** What a view is made by. */
+/** Part of a row reader that a view needs. */
 export type Reader = Pick<RowReader<never>, "columns" | "fields">;
 
-/** A reader's columns, and those that any rows are ranked by; undefined: all. */
+/** Returns a reader's columns and the columns that rank any rows, or undefined for all columns. */
 export function columnsOfReader({ columns }: Reader): readonly string[] | undefined {
   return columns && [...new Set([...columns, ...RANK_COLUMNS])];
 }
 
-/** How names are compared that differ in no more than case, blanks and hyphens: "Correct Answer" is correct_answer. */
+/** Returns a key for comparing names regardless of case, blanks and hyphens: "Correct Answer" gives correct_answer. */
 export function nameKey(name: string): string {
   return name
     .trim()
@@ -34,7 +34,7 @@ export function nameKey(name: string): string {
     .replaceAll(/[\s-]+/g, "_");
 }
 
-/** What is wrong with names that were given; undefined: nothing. */
+/** Returns an error text for names that the reader does not know, or undefined. */
 export function namesProblem(id: string, reader: Reader, names: ColumnNames): string | undefined {
   const known = columnsOfReader(reader);
   const unknown = names.find(([name]) => known !== undefined && !known.includes(name))?.[0];
@@ -44,7 +44,7 @@ export function namesProblem(id: string, reader: Reader, names: ColumnNames): st
   return `${id} reads no column '${unknown}'; it reads ${[...new Set(listed)].join(", ")}`;
 }
 
-/** The file's columns that have to be read of it; undefined: all. */
+/** Returns the columns of the file that must be read, or undefined for all columns. */
 export function wantedColumns(
   reader: Reader,
   names: ColumnNames,
@@ -57,22 +57,22 @@ export function wantedColumns(
   return there.filter((column) => keys.has(nameKey(column)) || named.has(column));
 }
 
-/** One view goes with one unit of rows. */
+/** Creates the view of one unit of rows. */
 export function createView(reader: Reader, names: ColumnNames): View {
   const { fields = {} } = reader;
   const columns = columnsOfReader(reader);
   const own = columns && new Set(columns);
   const byKey = new Map(columns?.map((name) => [nameKey(name), name]));
-  /** The reader's name for each of the file's that came up. */
+  /** Reader's name for each column of the file, filled as columns appear. */
   const renamed = new Map<string, string | undefined>();
   const nameOf = (column: string): string | undefined => {
     if (own === undefined || own.has(column)) return column;
     if (!renamed.has(column)) renamed.set(column, byKey.get(nameKey(column)));
     return renamed.get(column);
   };
-  // Who says where a field is means no other column that it could be in.
+  // A field whose column the operator names is taken from no other column.
   const replaced = new Set(names.flatMap(([name]) => groupOf(name, fields)));
-  // A column of the very name goes before one that is like it, and one that is like it counts where something is in it.
+  // An exact name takes precedence over a similar one. A column with a similar name counts only if it has a value.
   const isPassedOver = (row: Row, column: string, name: string): boolean =>
     (name !== column && (Object.hasOwn(row, name) || !isThere(row[column]))) || replaced.has(name);
   const found = new Uint32Array(names.length);
@@ -111,7 +111,10 @@ export function createView(reader: Reader, names: ColumnNames): View {
   };
 }
 
-/** Of two columns that are one to the reader, as "Answer" and "ANSWER" are, nobody knows which is meant. */
+/**
+ * Returns an error text if two columns have one name for the reader, such as "Answer" and "ANSWER", because it is
+ * unclear which one is meant.
+ */
 function alikeIn(row: Row, nameOf: (column: string) => string | undefined): string | undefined {
   const taken = new Map<string, string>();
   for (const column of Object.keys(row)) {
@@ -125,7 +128,7 @@ function alikeIn(row: Row, nameOf: (column: string) => string | undefined): stri
   return undefined;
 }
 
-/** As JSON.parse does it: a column may be called "__proto__". */
+/** Sets a property as JSON.parse does, because a column may be called "__proto__". */
 function define(row: Record<string, unknown>, name: string, value: unknown): void {
   if (name === "__proto__") Object.defineProperty(row, name, { value, enumerable: true, configurable: true });
   else row[name] = value;
@@ -135,7 +138,9 @@ function groupOf(name: string, fields: Readonly<Record<string, readonly string[]
   return Object.values(fields).find((columns) => columns.includes(name)) ?? [name];
 }
 
-/** A column, or what lies in one: "reward_model.ground_truth", "choices.text". */
+/**
+ * Returns the value of a column, or the value at a dotted path within one: "reward_model.ground_truth", "choices.text".
+ */
 export function valueAt(row: Row, column: string): unknown {
   if (Object.hasOwn(row, column)) return row[column];
   let at: unknown = row;

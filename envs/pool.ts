@@ -1,4 +1,4 @@
-/** Data pools: rows read into instances once, and taken by seed or in a permutation. */
+/** Holds data pools: reads rows into instances once, and takes rows by seed or along a permutation. */
 import type { Environment, Split } from "./environment.ts";
 import { deriveSeed, permuted } from "./lib/rng.ts";
 import { madeOf, type MakeResult } from "./origin.ts";
@@ -14,24 +14,24 @@ import {
 import { instanceFamily } from "./splits.ts";
 
 export interface PoolRow<Instance = unknown> {
-  /** The row's number in the file, from 0. */
+  /** Number of the row in the file, from 0. */
   readonly index: number;
   readonly instance: Instance;
   readonly level: string;
   readonly split: Split;
-  /** 16 hex digits. */
+  /** Hash of the instance, 16 hex digits. */
   readonly hash: string;
 }
 
 export interface Pool<Instance = unknown> extends PoolSummary {
   readonly name: string;
-  /** The environment's id; of a twin that of the one whose instances it has. */
+  /** Id of the environment. For a twin: the id of the environment whose instances it shares. */
   readonly environment: string;
   readonly definition: Environment<Instance>;
-  /** How many rows there are. */
+  /** Number of rows. */
   readonly size: number;
   readonly columns: PoolColumns;
-  /** Why rows are rejected, in words, e.g. "line 3 and 7 more: not JSON". */
+  /** Reasons for rejection, as texts such as "line 3 and 7 more: not JSON". */
   readonly reasons: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export function poolOf<Instance>(
   return { name, environment, definition, size: columns.rows.length, columns, ...summary, reasons };
 }
 
-/** Reads a pool's JSONL, here and now: for pools of some thousand rows, none of which has to wait for a sandbox. */
+/** Reads a pool from JSONL, synchronously. For pools of some thousand rows that need no sandbox. */
 export function loadPool<Instance>(
   environment: Environment<Instance>,
   name: string,
@@ -55,7 +55,7 @@ export function loadPool<Instance>(
   return poolOf(environment, name, finishedPool(environment, name, jsonl, selection));
 }
 
-/** What a pool's JSONL comes to, as it may be kept. */
+/** Reads a pool from JSONL and returns it in the form in which it can be stored. */
 export function finishedPool<Instance>(
   environment: Environment<Instance>,
   name: string,
@@ -71,7 +71,7 @@ function* linesOf(jsonl: string): Iterable<RawRow> {
   for (const [row, json] of jsonl.split("\n").entries()) yield { row, json };
 }
 
-/** The row at a place, from 0 to size − 1. */
+/** Returns the row at a place: a position in the pool, from 0 to size − 1. */
 export function rowOf<Instance>(pool: Pool<Instance>, place: number): PoolRow<Instance> {
   const { definition, columns } = pool;
   const group = columns.groups[place];
@@ -91,15 +91,15 @@ function hashAt({ hashes }: PoolColumns, place: number): string {
   return half(2 * place) + half(2 * place + 1);
 }
 
-/** Places by hash, of pools that were asked: 8 to 16 bytes a row. */
+/** Indexes from hash to place, for the pools that were searched. They take 8 to 16 bytes a row. */
 const finders = new WeakMap<Pool, ReturnType<typeof hashFinder>>();
 
-/** The place of the row whose task has a hash of 16 hex digits; −1: the pool has none such. A pool has each task once. */
+/** Returns the place of the row whose task has this hash (16 hex digits), or −1. A pool holds each task once. */
 export function placeOfHash(pool: Pool, hash: string): number {
   return placeOfHalves(pool, parseInt(hash.slice(0, 8), 16), parseInt(hash.slice(8, 16), 16));
 }
 
-/** As placeOfHash; `high` and `low`: the halves of the hash, 32 bits each. */
+/** Returns the place of the row with this hash, or −1. `high` and `low` are the halves of the hash, 32 bits each. */
 export function placeOfHalves(pool: Pool, high: number, low: number): number {
   let find = finders.get(pool);
   if (find === undefined) {
@@ -111,7 +111,7 @@ export function placeOfHalves(pool: Pool, high: number, low: number): number {
   return find(high, low);
 }
 
-/** The place of the row of a number in the file; −1: it is none of the pool's. */
+/** Returns the place of the row with this number in the file, or −1 if the pool does not hold that row. */
 export function rowPlace({ columns: { rows } }: Pool, number: number): number {
   let [from, to] = [0, rows.length];
   while (from < to) {
@@ -122,14 +122,14 @@ export function rowPlace({ columns: { rows } }: Pool, number: number): number {
   return rows[from] === number ? from : -1;
 }
 
-/** The row of a hash. `number`: which it had in the file, and mostly still has. */
+/** Returns the row with a hash. `number` is a hint: the row's number in the file when the task was issued. */
 export function findRow<Instance>(pool: Pool<Instance>, number: number, hash: string): PoolRow<Instance> | undefined {
   const before = rowPlace(pool, number);
   const place = before >= 0 && hashAt(pool.columns, before) === hash ? before : placeOfHash(pool, hash);
   return place < 0 ? undefined : rowOf(pool, place);
 }
 
-/** Where the rows of a level and a split lie in the members, and how many they are. */
+/** Returns where the rows of a level and a split start in `members`, and their count. */
 function groupOf({ definition, columns }: Pool, level: string, split: Split) {
   const levelIndex = definition.levels.findIndex(({ name }) => name === level);
   const group = levelIndex * POOL_SPLITS.length + POOL_SPLITS.indexOf(split);
@@ -137,24 +137,24 @@ function groupOf({ definition, columns }: Pool, level: string, split: Split) {
   return { start, count: levelIndex < 0 ? 0 : (columns.starts[group + 1] as number) - start };
 }
 
-/** The places of the rows of a level and a split. */
+/** Returns the places of the rows of a level and a split. */
 export function placesOf(pool: Pool, level: string, split: Split): Uint32Array {
   const { start, count } = groupOf(pool, level, split);
   return pool.columns.members.subarray(start, start + count);
 }
 
-/** A number that two rows share exactly if they are the same problem, but for one in 2^52. */
+/** Returns a number that two rows share exactly if they are the same problem, except for a collision in 2^52. */
 export function problemAt({ columns: { problems, hashes } }: Pool, place: number): number {
   const keys = problems.length === 0 ? hashes : problems;
   return (keys[2 * place] as number) * 2 ** 20 + ((keys[2 * place + 1] as number) >>> 12);
 }
 
-/** How many rows there are of a level and a split. */
+/** Returns the number of rows of a level and a split. */
 export function rowCount(pool: Pool, level: string, split: Split): number {
   return groupOf(pool, level, split).count;
 }
 
-/** How many rows there are of each level and split that has any. */
+/** Returns the number of rows of each level and split that has any. */
 export function groupCounts(
   pool: Pool,
 ): readonly { readonly level: string; readonly split: Split; readonly rows: number }[] {
@@ -164,22 +164,25 @@ export function groupCounts(
   return groups.filter(({ rows }) => rows > 0);
 }
 
-/** How many rows there are of each level of the environment, whatever the split. */
+/** Returns the number of rows of each level of the environment, over all splits. */
 export function rowCounts(pool: Pool): Readonly<Record<string, number>> {
   const countOf = (level: string): number => POOL_SPLITS.reduce((sum, split) => sum + rowCount(pool, level, split), 0);
   return Object.fromEntries(pool.definition.levels.map(({ name }) => [name, countOf(name)]));
 }
 
-/** Which levels a pool has rows of, for whoever asked for another one: in the split, or else in any. */
+/**
+ * Returns a text that lists the levels with rows in the split, or in any split if this one has none. Errors about a
+ * missing level use it.
+ */
 export function levelsText(pool: Pool, split: Split): string {
   const groups = groupCounts(pool);
   const here = groups.filter((group) => group.split === split);
-  const told = here.length > 0 ? here : groups;
-  const texts = told.map(({ level, split: where, rows }) => `'${level}' in ${where} (${rows} rows)`);
+  const listed = here.length > 0 ? here : groups;
+  const texts = listed.map(({ level, split: where, rows }) => `'${level}' in ${where} (${rows} rows)`);
   return texts.length === 0 ? "it has rows of no level" : `it has ${texts.join(", ")}`;
 }
 
-/** The row of a seed, each as likely. */
+/** Returns the row of a seed. Each row is equally likely. */
 export function pickRow<Instance>(
   pool: Pool<Instance>,
   level: string,
@@ -193,8 +196,9 @@ export function pickRow<Instance>(
 }
 
 /**
- * The ordinal-th row, from 0, of a walk through a seeded permutation of the rows; after the last one, of a new one. How
- * often it has gone through all is the key's epoch. `rankAt` gives the rank of the row at a place of the pool.
+ * Returns the row at position `ordinal`, from 0, of a walk through seeded permutations of the rows. After the last row,
+ * the walk begins a new permutation. The key's epoch is the number of completed permutations. `rankAt` returns the rank
+ * of the row at a place of the pool.
  */
 export function rowAt<Instance>(
   pool: Pool<Instance>,
@@ -211,7 +215,7 @@ export function rowAt<Instance>(
   return makeRow(pool, pool.columns.members[start + permuted(count, ordinal % count, ...key)]!, epoch, rankAt);
 }
 
-/** The row of a hash, of which it is known how often a walk had gone through all rows. */
+/** Returns the row with a hash, for a walk whose epoch is known. */
 export function rowOfHash<Instance>(
   pool: Pool<Instance>,
   { hash, epoch }: { readonly hash: string; readonly epoch: number },

@@ -1,21 +1,21 @@
 /**
- * What asynchronous verifiers ask of the outside. Environments stay pure: the server brings these, and hands them in with
- * the context of each verification. Data alone goes through them.
+ * Defines the ports through which asynchronous verifiers ask the outside. Environments stay pure: the server implements
+ * the ports and passes them in the context of each verification. Only plain data passes through.
  */
 import type { Failed } from "./facts.ts";
 import type { ChatMessage } from "./prompt.ts";
 
 /**
- * Something of the outside. A question never rejects, but for a bug: a Failed says that the outside failed, and not what
- * the question came to.
+ * Connection to an external service. A question rejects only for a bug. The result Failed says that the service failed,
+ * and nothing about the question.
  */
 export interface Port<Question, Answer> {
   ask(question: Question, context: AskContext): Promise<Answer | Failed>;
-  /** Whether it answers; undefined: it does. Left out: the next question finds out. */
+  /** Checks whether the service answers. Returns undefined if it does. If omitted, the next question is the check. */
   probe?(context: AskContext): Promise<Failed | undefined>;
 }
 
-/** The ports of one server; one that it does not have is left out. Who brings another port declares its member here. */
+/** Ports of one server. A port that the server lacks is omitted. Code that adds a port declares its member here. */
 export interface Ports {
   readonly sandbox?: Sandbox;
   readonly judge?: Judge;
@@ -23,21 +23,24 @@ export interface Ports {
 
 export type PortName = keyof Ports;
 
-/** How long asking may take, and until when anybody wants to know. */
+/** Caller, cancellation and deadline of a question. */
 export interface AskContext {
-  /** Whose part of a shared provider it comes out of. Left out: the server's own. */
+  /** Caller and connection whose share of the service the question uses. Defaults to the server's own share. */
   readonly party?: { readonly caller: string; readonly connection: string } | undefined;
   readonly signal: AbortSignal;
-  /** Milliseconds since the epoch. */
+  /** Deadline, in milliseconds since the epoch. */
   readonly deadlineMs: number;
 }
 
 /**
- * A value of Python's builtin types as JSON. What looks alike there is told apart: None is null, a bool a boolean, a str a
- * string, a list an array; an int is {"int": "-12"}, a float {"float": "0.1"} (its repr; also "nan", "inf", "-inf"), and a
- * value of any other type only its type's name. bytes are a string whose characters are the bytes, U+0000 to U+00FF. Sets come
- * in any order, dicts in that of insertion. A collections.defaultdict, OrderedDict or Counter, of exactly that type, is
- * sent as the dict that it equals, for right programs return them.
+ * Value of a builtin Python type as JSON. Types that look alike in JSON stay distinct.
+ * - None is null, a bool is a boolean, a str is a string and a list is an array.
+ * - An int is {"int": "-12"}. A float is {"float": "0.1"} with its repr, which may also be "nan", "inf" or "-inf".
+ * - bytes are a string whose characters are the bytes, U+0000 to U+00FF.
+ * - Sets come in any order, dicts in insertion order.
+ * - A collections.defaultdict, OrderedDict or Counter, of exactly that type, is sent as the equal dict, because correct
+ * programs return them.
+ * - A value of any other type is only the name of its type.
  */
 export type PyValue =
   | null
@@ -53,24 +56,25 @@ export type PyValue =
   | { readonly bytes: string }
   | { readonly other: string };
 
-/** What is done with a program: it is run as a script with an input, or something that it defines is called. */
+/** One use of a program: run it as a script with an input, or call something that it defines. */
 export type SandboxCase =
   | { readonly kind: "script"; readonly stdin: string }
   | {
       readonly kind: "call";
-      /** E.g. "add", or "Solution.add" for a method of an instance that is made without arguments. */
+      /** Name to call, e.g. "add", or "Solution.add" for a method of an instance created without arguments. */
       readonly name: string;
       readonly args: readonly PyValue[];
-      /** Arguments by name, after those. Left out: none. */
+      /** Keyword arguments, passed after `args`. Defaults to none. */
       readonly kwargs?: readonly (readonly [name: string, value: PyValue])[];
-      /** What is made of the result before it is sent, first to last. Left out: nothing. */
+      /** Conversions of the result before it is sent, applied in order. Defaults to none. */
       readonly views?: readonly View[];
     };
 
 /**
- * What tests make of a result, by Python's builtins of these names. Python does it, in the room: a result may be an
- * iterator, a view of a dict, or of a type of its own, and what is sent are values. They say how a result is looked at,
- * and nothing of what is expected. "bases" is the names of the builtin types that the result is an instance of.
+ * Conversion of a result by the Python builtin of this name. Python applies it in the sandbox, because a result may be
+ * an iterator, a dict view or an instance of the program's own type. Only values are sent. A view says how to look at
+ * the result, and nothing about the expected value. "bases" gives the names of the builtin types of which the result is
+ * an instance.
  */
 export type View = (typeof VIEW_NAMES)[number] | "bases" | { readonly round: number };
 
@@ -80,70 +84,76 @@ export const VIEW_NAMES = [
 ] as const;
 
 /**
- * A room for other people's programs. A script runs once for each of its cases, in a process of its own. Calls of one job
- * share a process, in which the program was run as a module before the first of them: what one call leaves behind the next
- * one finds, as in a test file. After a call that exceeded a limit or died, the next one has a new process; after three
- * such cases of a job, or when all together have taken ten times what one may take, the rest is not run and has come to
- * the same.
+ * Job for the sandbox, which runs untrusted programs. A script runs once for each case, in a process of its own. The
+ * calls of one job share a process that has run the program as a module. Later calls see the effects of earlier calls,
+ * as in a test file. After a call that exceeded a limit or died, the next call gets a new process. The sandbox stops
+ * after three such cases, or when all cases together have taken ten times the limit of one. The remaining cases then
+ * get the same result.
  */
 export interface SandboxJob {
-  /** Python source: a model's, which is not to be trusted. */
+  /** Python source of a model, not to be trusted. */
   readonly program: string;
-  /** At least one. What they are expected to give is not known here, so that no program can find it. */
+  /** Cases to run, at least one. The expected results are not included, so that no program can find them. */
   readonly cases: readonly SandboxCase[];
-  /** Processor time that each case may take, milliseconds; of the first call it includes running the program. */
+  /** Maximum processor time of each case, in milliseconds. For the first call this includes running the program. */
   readonly cpuMsMax: number;
 }
 
-/** What a room takes of one case; what comes to more is "exceeded", so that no test may expect it. */
+/** Limits on the output of one case. A larger output is "exceeded", so no test may expect one. */
 export const ROOM = {
   outputBytesMax: 1024 ** 2,
-  /** Of a result: lists and what is in them, each counted; characters of all strings and large ints; nesting. */
+  /**
+   * Limits on a result: the number of lists and their items, the characters of all strings and large ints, and the
+   * nesting depth.
+   */
   partsMax: 250_000,
   charactersMax: 1024 ** 2,
   depthMax: 100,
-  /** Of a result as it is sent. */
+  /** Maximum size, in bytes, of a result as sent. */
   replyBytesMax: 2 * 1024 ** 2,
-  /** Of all results of a job together. */
+  /** Limits on all results of a job together. */
   jobPartsMax: 500_000,
   jobBytesMax: 16 * 1024 ** 2,
 } as const;
 
-/** What a case came to. */
+/** Result of one case. */
 export type SandboxResult =
   | { readonly kind: "printed"; readonly stdout: string }
   | { readonly kind: "returned"; readonly value: PyValue }
   /**
-   * An exception, or a script that ended with another status than 0: its last line. Of a call, with the names of the
-   * exception's class and of those that it inherits from; one that has a builtin's name is that builtin.
+   * The program raised an exception, or the script ended with a status other than 0. `error` is the last line. For a
+   * call, `names` lists the exception's class and its base classes. A class with a builtin's name is that builtin.
    */
   | { readonly kind: "raised"; readonly error: string; readonly names?: readonly string[] }
-  /** There was nothing to call: the program failed as a module, or does not define it. In words, e.g. "raised …". */
+  /**
+   * Nothing could be called: the program failed as a module, or does not define the name. `why` is a text, e.g. "raised
+   * …".
+   */
   | { readonly kind: "unusable"; readonly why: string }
-  /** One of the room's limits: said in words, e.g. "more than 2,000 ms of processor time". */
+  /** The case exceeded a limit of the sandbox. `limit` is a text, e.g. "more than 2,000 ms of processor time". */
   | { readonly kind: "exceeded"; readonly limit: string }
-  /** It was ended by what the room forbids, or by itself. */
+  /** The process died, by a forbidden action or by itself. */
   | { readonly kind: "died"; readonly how: string };
 
 export interface SandboxReply {
   readonly kind: "ran";
-  /** One for each case, in order. */
+  /** One result for each case, in order. */
   readonly results: readonly SandboxResult[];
 }
 
-/** Whatever the program does is in the reply. */
+/** Runs a model's program. All effects of the program are in the reply. */
 export type Sandbox = Port<SandboxJob, SandboxReply>;
 
-/** What a judge model found of two texts, A and B. */
+/** Verdict of a judge model on two texts, A and B. */
 export interface Verdict {
   readonly winner: "A" | "B" | "tie";
-  /** Why, in its words: at most REASON_MAX characters (lib/verdict.ts). */
+  /** Reason in the judge's words, at most REASON_MAX characters (lib/verdict.ts). */
   readonly reason: string;
 }
 
 /**
- * A comparison of two texts, in both orders: what is A in the one prompt is B in the other. Each asks for a verdict as
- * lib/verdict.ts reads it, and holds all that the judge is to know.
+ * Comparison of two texts in both orders: A in one prompt is B in the other. Each prompt asks for a verdict in the form
+ * that lib/verdict.ts reads, and contains everything that the judge needs.
  */
 export type Comparison = readonly [order: readonly ChatMessage[], swapped: readonly ChatMessage[]];
 
@@ -153,7 +163,7 @@ export interface Judged {
 }
 
 /**
- * The verdicts of a judge model on both prompts; the same again for the same prompt, as long as it is remembered. Asks
- * again within the deadline where that helps. A probe asks it something that nothing remembers.
+ * Returns the verdicts of a judge model on both prompts. A cached verdict answers the same prompt again. Retries within
+ * the deadline if that can help. A probe asks something that is not cached.
  */
 export type Judge = Port<Comparison, Judged>;

@@ -1,4 +1,4 @@
-/** How a task is put to a policy. */
+/** Defines the prompt through which a policy gets a task. */
 
 export type AnswerFormat = "think_answer" | "answer_line" | "answer_tag" | "boxed";
 

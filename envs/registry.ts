@@ -1,4 +1,4 @@
-/** The one place where the environments of Gradus are registered. Several versions of one may stand side by side. */
+/** Registers the environments of Gradus, in this one place. Several versions of an environment may be listed. */
 import { code } from "./code/index.ts";
 import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
@@ -47,14 +47,17 @@ export type FoundEnvironment =
   | { readonly kind: "unknown"; readonly message: string }
   | { readonly kind: "unknown_version"; readonly message: string };
 
-/** The environments of one process. Made once, where everything is put together, and handed to whoever needs it. */
+/** The environments of one process. Created once at startup and passed to the code that needs it. */
 export interface Registry {
   readonly environments: readonly Environment[];
-  /** An environment by its id and version, or the one that judges the tasks of that version; without a version, the newest. */
+  /**
+   * Finds an environment by id and version. A version also matches the newer one that judges its tasks. Without a
+   * version, returns the newest.
+   */
   readonly find: (id: string, version?: number) => FoundEnvironment;
 }
 
-/** One whose environments may become others while it is used. */
+/** Registry whose environments can be replaced while it is in use. */
 export interface ChangingRegistry extends Registry {
   replace(environments: readonly Environment[]): void;
 }
@@ -70,9 +73,9 @@ export function createChangingRegistry(first: Registry): ChangingRegistry {
   };
 }
 
-/** No two of the environments may have the same id and version. */
+/** Creates a registry. Throws if two environments have the same id and version. */
 export function createRegistry(environments: readonly Environment[]): Registry {
-  /** The newest version first. */
+  /** Newest version first. */
   const versionsById: ReadonlyMap<string, readonly Environment[]> = new Map(
     [...Map.groupBy(environments, ({ id }) => id)].map(([id, all]) => [id, all.sort((a, b) => b.version - a.version)]),
   );

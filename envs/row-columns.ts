@@ -1,4 +1,4 @@
-/** Columns of public data that mean the same to every environment, and how a value of a row is taken as a text. */
+/** Names the columns of public data sets that mean the same to every environment, and reads a row's values as text. */
 import { isRawNumber, numberText, parseExact } from "./lib/exact-json.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -7,22 +7,22 @@ export function isRow(value: unknown): value is Row {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }
 
-/** Whether a table has something there: an empty text is what a table of texts has for nothing. */
+/** Returns whether a table has a value there. Tables of strings write an empty string for a missing value. */
 export function isThere(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
 }
 
-/** The first column that a row has something in. */
+/** Returns the first of the columns that has a value in the row. */
 export function firstThere(row: Row, columns: readonly string[]): string | undefined {
   return columns.find((column) => isThere(row[column]));
 }
 
-/** A text, or a number in full; undefined: neither. */
+/** Returns a string as it is and a number with all its digits, or undefined for anything else. */
 export function textIn(value: unknown): string | undefined {
   return typeof value === "string" ? value : numberText(value);
 }
 
-/** A list that a table of texts holds as JSON. */
+/** Parses a list that a table of strings holds as JSON. Returns any other value unchanged. */
 export function unpacked(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{]\s*["[{\d\-\]}tfn]/.test(value)) return value;
   try {
@@ -32,7 +32,10 @@ export function unpacked(value: unknown): unknown {
   }
 }
 
-/** What Python prints for a list, as tables that pandas writes have it: where its items end cannot be told for sure. */
+/**
+ * Returns whether a value is a list as Python prints it, e.g. in tables that pandas writes. Where its items end is
+ * ambiguous.
+ */
 export function isPrintedByPython(value: unknown): boolean {
   return typeof value === "string" && /^\s*\[\s*['"]/.test(value);
 }
@@ -41,14 +44,17 @@ export function shown(value: unknown): string {
   return (JSON.stringify(value) ?? "not there").slice(0, 64);
 }
 
-/** Chat messages that a table of texts has as JSON; undefined: as Python writes them, which is no prompt. Else as it is. */
+/**
+ * Parses chat messages that a table of strings holds as JSON. Returns undefined for messages printed by Python, which
+ * are no prompt, and any other value unchanged.
+ */
 export function unpackedMessages(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*\[\s*\{\s*["'](?:role|content)["']\s*:/.test(value)) return value;
   const messages = unpacked(value);
   return Array.isArray(messages) ? messages : undefined;
 }
 
-/** What the last message of chat messages asks, where it is the only one of the user's; a text stands for itself. */
+/** Returns the text of the only user message. A plain string is returned as it is. */
 export function askedIn(given: unknown): string | undefined {
   const value = unpackedMessages(given);
   if (!Array.isArray(value)) return typeof value === "string" ? value : undefined;
@@ -57,7 +63,7 @@ export function askedIn(given: unknown): string | undefined {
   return typeof content === "string" ? content : undefined;
 }
 
-/** Lists of options, in whatever form. */
+/** Columns with a list of options, in any form. */
 export const OPTION_LISTS = [
   "options",
   "choices",
@@ -68,14 +74,16 @@ export const OPTION_LISTS = [
   "answer_options",
 ] as const;
 
-/** Options in a column each: "A" to "J", "option_a", "opa", "choice1", "ending0", "sol1" and the like. */
+/**
+ * Families of columns with one option each: "A" to "J", "option_a", "opa", "choice1", "ending0", "sol1" and the like.
+ */
 export const OPTION_FAMILIES: readonly (readonly string[])[] = [
   ...["", "option_", "option", "op", "choice_", "choice", "answer"].map((prefix) => letters(prefix)),
   ...["option", "option_", "choice", "choice_", "sol"].map((prefix) => numbers(prefix, 1)),
   ...["ending", "answer"].map((prefix) => numbers(prefix, 0)),
 ];
 
-/** Wrong options beside the right one: a list, or a column each. */
+/** Columns with wrong options beside the correct one: a list, or one column for each. */
 export const WRONG_LISTS = ["incorrect_answers", "wrong_answers", "distractors"] as const;
 export const WRONG_FAMILIES: readonly (readonly string[])[] = [
   numbers("distractor", 1),
@@ -93,7 +101,7 @@ function numbers(prefix: string, from: number): readonly string[] {
 
 const PICTURES = ["image", "images", "image_1", "image_path", "image_url", "decoded_image", "img"] as const;
 
-/** What a question is about, where it is not in the question itself. */
+/** Columns with the text that a question refers to. */
 export const CONTEXTS = [
   "passage",
   "article",
@@ -111,7 +119,7 @@ export const CONTEXTS = [
   "table",
 ] as const;
 
-/** What a row must not have for a task that is a text, and what it must not have where there are no options. */
+/** All columns with options or wrong options. Environments of free-text answers read them to refuse such rows. */
 export const OPTION_COLUMNS: readonly string[] = [
   ...OPTION_LISTS,
   ...OPTION_FAMILIES.flat(),
@@ -120,7 +128,10 @@ export const OPTION_COLUMNS: readonly string[] = [
 ];
 export const PICTURE_COLUMNS: readonly string[] = PICTURES;
 
-/** The column that holds options; undefined: the row has none. One of a family alone is something else. */
+/**
+ * Returns the column that holds the options, or undefined if there are none. A single column of a family does not count
+ * as options.
+ */
 export function optionColumn(row: Row): string | undefined {
   const list = firstThere(row, [...OPTION_LISTS, ...WRONG_LISTS]);
   if (list !== undefined) return list;
@@ -132,10 +143,10 @@ export function optionColumn(row: Row): string | undefined {
   return family?.[0];
 }
 
-/** Where a text shows a picture: of several sets "<image>" and "<image 1>", of NuminaMath what Markdown has. */
+/** Matches a picture in a text: "<image>" and "<image 1>" in several data sets, Markdown in NuminaMath. */
 const PICTURE = /<image(?:[ _]?\d{1,2})?>|!\[[^\]\n]{0,99}\]\(https?:/;
 
-/** Why a row with a picture is no task; undefined: it has none. */
+/** Returns why a row with a picture is no task, or undefined if it has none. */
 export function pictureProblem(row: Row, text = ""): string | undefined {
   const column = firstThere(row, PICTURES);
   if (column !== undefined) return `column ${column} holds a picture, and a task here is text alone`;

@@ -1,4 +1,4 @@
-/** Scores a completion of a task: finds the answer, reads it, verifies it and has it priced. */
+/** Scores a completion of a task: locates the answer, reads it, verifies it, and computes the reward. */
 import { type Located, locateAnswers, type LocatedSpan, type Thinking, trusting } from "./answers/locate.ts";
 import { stripAnswer } from "./answers/strip.ts";
 import { scanCompletion, type ScannedCompletion } from "./commit.ts";
@@ -12,40 +12,43 @@ import { improvementOf, isOptimal, qualityRatio, type RewardComponent } from "./
 import type { ResolvedScheme } from "./reward/schemes.ts";
 import { tidinessOf } from "./reward/tidiness.ts";
 
-/** What scoring needs to know of a task. */
+/** Data that scoring needs about a task. */
 interface Scoring<E, Instance> {
   readonly environment: E;
   readonly instance: Instance;
   readonly format: AnswerFormat;
-  /** Unset: required. */
+  /** Defaults to required. */
   readonly thinking?: Thinking;
   readonly scheme: ResolvedScheme;
-  /** The version that the task was given out under; unset: the environment's. */
+  /** Version under which the task was issued. Defaults to the environment's version. */
   readonly version?: number;
-  /** Unset: the environment has nothing to optimise, or no solver. */
+  /** Unset if the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
-  /** Whether the trainer says that the completion was cut: then an answer that no closing mark or line break ends is none. */
+  /**
+   * True if the trainer says that the completion was cut off. An answer without a closing mark or a line break after it
+   * then does not count.
+   */
   readonly wasCut?: boolean;
 }
 
 export type ScoreTask<Instance = unknown> = Scoring<SyncEnvironment<Instance>, Instance>;
 export type AsyncScoreTask<Instance = unknown> = Scoring<AsyncEnvironment<Instance>, Instance>;
-/** Whichever of the two. */
+/** Scoring data for either kind of environment. */
 export type AnyScoreTask<Instance = unknown> = Scoring<Environment<Instance>, Instance>;
 
 export type Verdict = Findings["kind"];
 
-/** One marked answer; offsets are Unicode code points, without the marks. */
+/** One marked answer. Offsets count Unicode code points and exclude the marks. */
 export interface ScoredSpan {
   readonly start: number;
   readonly end: number;
-  /** Past its closing mark; set where the scheme scans for commits. */
+  /** Offset after the closing mark. Set if the scheme scans for commits. */
   readonly markedEnd?: number;
   readonly verdict: Verdict;
   readonly solved: boolean;
 }
 
-/** A completion's worth; the fields mean what those of gradus.v1.Score mean. */
+/** Score of a completion. The fields mean the same as in gradus.v1.Score. */
 export interface Score {
   readonly reward: number;
   readonly components: readonly RewardComponent[];
@@ -53,23 +56,23 @@ export interface Score {
   readonly solved: boolean;
   readonly objective: number | undefined;
   readonly baseline: Baseline | undefined;
-  /** In [0, 1]. */
+  /** Quality ratio, in [0, 1]. */
   readonly ratio: number | undefined;
-  /** How good the answer is, in [0, 1]: its ratio, or the component that it is judged by, or whether it is right. */
+  /** Quality of the answer, in [0, 1]: its ratio, its primary component, or 1 if it is correct and else 0. */
   readonly quality: number;
-  /** What is wrong, at most VIOLATION_BYTES_MAX bytes of UTF-8; empty where nothing is. */
+  /** Fault of the answer, at most VIOLATION_BYTES_MAX bytes of UTF-8. Empty if there is none. */
   readonly violation: string;
   readonly terminated: boolean;
   readonly truncated: boolean;
   readonly spans: readonly ScoredSpan[];
   readonly info: Readonly<Record<string, string>>;
-  /** Set where the scheme scans for commits. */
+  /** Set if the scheme scans for commits. */
   readonly scan?: ScoredScan;
 }
 
-/** What a scheme that scans for commits found in a completion. */
+/** Findings of a scheme that scans for commits. */
 export interface ScoredScan extends Pick<ScannedCompletion, "answers" | "length" | "complete" | "commit"> {
-  /** Contrast pairs that its group gives at most. */
+  /** Maximum number of contrast pairs that the group gives. */
   readonly pairsMax: number;
 }
 
@@ -78,7 +81,7 @@ export const VIOLATION_BYTES_MAX = 512;
 const NO_INFO: Readonly<Record<string, string>> = Object.freeze({});
 const NO_SPANS: readonly ScoredSpan[] = Object.freeze([]);
 
-/** The score of a completion. Never throws for what the completion holds; a throw is a bug of the environment. */
+/** Scores a completion. Throws only for a bug of the environment, never because of the completion's content. */
 export function score<Instance>(task: ScoreTask<Instance>, completion: string): Score {
   try {
     const found = locateAnswers(completion, task.format, task.thinking, task.wasCut);
@@ -86,7 +89,7 @@ export function score<Instance>(task: ScoreTask<Instance>, completion: string): 
     if (task.scheme.scheme.scan !== undefined) return scoreScanned(task, completion, located, found);
     const findings = located.spans.map((span) => examine(task, span.text));
     const counts = located.problem === undefined ? (findings.at(-1) as Findings) : malformed(located.problem);
-    if (failureOf(task, counts) !== undefined) throw new Error("it fails, though it asks nobody");
+    if (failureOf(task, counts) !== undefined) throw new Error("a synchronous verifier returned a failure");
     return scoreOf(task, completion, located, { counts, spans: located.spans, findings });
   } catch (cause) {
     throw named(task.environment, cause);
@@ -97,12 +100,18 @@ function isDoubtRight<Instance>(task: ScoreTask<Instance>, { doubtful }: Located
   return task.wasCut !== true && doubtful !== undefined && removesDoubt(examine(task, doubtful.text));
 }
 
-/** An answer that solves its task, or is feasible, was whole; one that is wrong may have gone on to another. */
+/**
+ * Returns whether the findings show that a doubtful answer was complete. A feasible or solving answer was; a wrong one
+ * may have been cut off before another answer.
+ */
 function removesDoubt(findings: Findings): boolean {
   return findings.kind === "graded" ? findings.solved : findings.kind === "feasible";
 }
 
-/** The answer that counts is the same as without a scan; what is told of is what the scan found. */
+/**
+ * Scores a completion under a scheme that scans for commits. The scan does not change which answer counts. The score's
+ * spans are those of the scan.
+ */
 function scoreScanned<Instance>(
   task: ScoreTask<Instance>,
   completion: string,
@@ -125,20 +134,20 @@ function scoreScanned<Instance>(
   return { ...scored, scan: { answers, length, complete, commit, pairsMax: scheme.scan?.pairsMax(parameters) ?? 0 } };
 }
 
-/** A completion whose answer was read and is to be verified. */
+/** Completion whose answer was read and awaits verification. */
 export interface Verification {
   readonly kind: "verification";
-  /** May be tried several times. */
+  /** Verifies the answer. May be called several times. */
   readonly verify: (context: VerifyContext) => Promise<Findings | Failed>;
-  /** The score that the findings give; Failed where the primary component failed. */
+  /** Returns the score for the findings, or Failed if the primary component failed. */
   finish(findings: Findings): AsyncScore;
 }
 
 export type AsyncScore = { readonly kind: "score"; readonly score: Score } | Failed;
 
 /**
- * The same for an environment that must ask the outside. One that cannot be read is scored at once, for there is nothing
- * to ask; of several answers only the one that counts is verified.
+ * Begins to score a completion for an environment that must ask the outside. A completion without a readable answer is
+ * scored at once. Of several answers, only the one that counts is verified.
  */
 export function beginScore<Instance>(task: AsyncScoreTask<Instance>, completion: string): AsyncScore | Verification {
   const { environment, instance, wasCut } = task;
@@ -171,7 +180,9 @@ function named({ id, version }: Environment, cause: unknown): Error {
   return new Error(`${id} version ${version}: ${cause instanceof Error ? cause.message : "failed"}`, { cause });
 }
 
-/** Reads an answer's text, without what people put around it, unless it counts as it stands. */
+/**
+ * Reads an answer's text. Strips the wrapping that models put around an answer, unless the environment is `verbatim`.
+ */
 export function parseAnswer<Instance>(
   environment: Environment<Instance>,
   text: string,
@@ -185,14 +196,14 @@ function examine<Instance>({ environment, instance }: ScoreTask<Instance>, text:
   return parsed.kind === "malformed" ? parsed : environment.verify(instance, parsed.answer);
 }
 
-/** Without the component that the answer is judged by there is no reward, where that is our fault. */
+/** Returns the failure of the primary component, if a fault of ours caused it. The completion then gets no reward. */
 function failureOf<Instance>({ environment }: AnyScoreTask<Instance>, findings: Findings): Failed | undefined {
   if (findings.kind !== "graded") return undefined;
   const primary = primaryOf(environment, findings);
   return primary?.value === undefined ? primary?.failure : undefined;
 }
 
-/** What was found about each answer that is told of, and about the one that counts. */
+/** Findings about each reported answer, and about the answer that counts. */
 interface Examined {
   readonly counts: Findings;
   readonly spans: readonly LocatedSpan[];
@@ -235,7 +246,7 @@ function infoOf<Instance>(task: AnyScoreTask<Instance>, findings: Findings): Rea
   const judgedBy = `version ${environment.version}: the task is of version ${version}, which gave some answers other verdicts`;
   const info = version === environment.version ? found : { ...found, judged_by: judgedBy };
   if (info === undefined) return NO_INFO;
-  // Most facts are numbers and plain words, and stay as they are.
+  // Most facts are numbers and plain words, which need no escaping.
   if (Object.values(info).every(isPlain)) return info;
   return Object.fromEntries(Object.entries(info).map(([name, value]) => [name, escaped(value)]));
 }
@@ -257,7 +268,7 @@ function price<Instance>(
   return scheme.price({ ...known, trivial, tidiness, commit });
 }
 
-/** Whether the goal is reached: a right answer, or an objective that equals a proven optimum. */
+/** Returns whether the answer reaches the goal: it is correct, or its objective equals a proven optimum. */
 function isSolved<Instance>({ environment, baseline }: AnyScoreTask<Instance>, findings: Findings): boolean {
   if (findings.kind === "graded") return findings.solved;
   if (findings.kind !== "feasible") return false;
@@ -273,7 +284,7 @@ function ratioOf<Instance>(
   return qualityRatio(environment.goal, objective, baseline);
 }
 
-/** The component that graded answers are judged by. */
+/** Returns the component by which graded answers are judged. */
 function primaryOf({ grading }: Pick<Environment, "grading">, { components }: GradedFacts) {
   return components.find(({ name }) => name === grading?.primary);
 }
@@ -283,9 +294,11 @@ function gradeOf<Instance>({ environment }: AnyScoreTask<Instance>, findings: Gr
 }
 
 /**
- * Numbers that a score has beside its reward, by name: `component:` the parts of the reward that have a value, `metadata:`
- * what the environment says of the instance, as far as it is a number, and `improvement` how far the answer is from the
- * trivial one to the optimum, in [0, 1], where both are known: 0 for one that is not feasible.
+ * Returns numbers that a score has beside its reward, by name.
+ * - `component:…` are the parts of the reward that have a value.
+ * - `metadata:…` are the environment's facts about the instance that are numbers.
+ * - `improvement` is the answer's share of the way from the trivial answer to the optimum, in [0, 1], if both are
+ * known. An infeasible answer has 0.
  */
 export function factsOf<Instance>(
   { environment, instance, baseline }: Pick<AnyScoreTask<Instance>, "environment" | "instance" | "baseline">,

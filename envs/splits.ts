@@ -1,29 +1,32 @@
-/** Splits: disjoint sets of instances, told apart by a hash of what an instance is, not of how it came about. */
+/** Assigns instances to disjoint splits by a hash of the instance itself, not of its origin. */
 import type { Environment, Split } from "./environment.ts";
 import { hashKey } from "./lib/rng.ts";
 
-/** The id that an environment's instances are told apart by, and that its pools belong to. */
+/** Returns the id under which an environment's instances are hashed and its pools are kept. */
 export function instanceFamily({ id, twinOf }: Pick<Environment, "id" | "twinOf">): string {
   return twinOf ?? id;
 }
 
-/** Whether the rows that are the one's tasks are the other's, too: it is the same environment, or a twin. */
+/** Returns whether two environments have the same rows: they are the same environment or twins, in the same version. */
 export function sharesRows(one: Environment, other: Environment): boolean {
   return instanceFamily(one) === instanceFamily(other) && one.version === other.version;
 }
 
 /**
- * The first 8 bytes, in hex, of a hash over the environment's id and the canonical instance. The version is left out:
- * the same instance has the same hash when the environment changes.
+ * Returns the first 8 bytes, in hex, of a hash over the environment's id and the canonical instance. The version is
+ * left out, so that an instance keeps its hash when the environment changes.
  */
 export function instanceHash<Instance>(environment: Environment<Instance>, instance: Instance): string {
   return hashKey(instanceFamily(environment), environment.canonical(instance)).slice(0, 16);
 }
 
-/** Of fewer instances than this, a tenth is too few to evaluate by: they lie in every split. */
+/**
+ * Minimum number of instances to divide into splits. With fewer, a tenth is too few for evaluation, and all lie in
+ * every split.
+ */
 export const SMALL = 1000;
 
-/** Whether an instance may be a task of the split. */
+/** Returns whether an instance may be a task of the split. */
 export function liesIn<Instance>(environment: Environment<Instance>, instance: Instance, split: Split): boolean {
   return environment.inEverySplit?.(instance) === true || splitOf(environment, instance) === split;
 }
@@ -31,14 +34,15 @@ export function liesIn<Instance>(environment: Environment<Instance>, instance: I
 const TRAIN_SHARE = 0.8;
 const EVAL_SHARE = 0.1;
 
-/** What the split is decided by: the same for two instances that differ only in names or order. */
+/** Returns the text that decides the split. Equal for two instances that differ only in names or order. */
 export function invariantOf<Instance>(environment: Environment<Instance>, instance: Instance): string {
   return environment.invariant?.(instance) ?? environment.canonical(instance);
 }
 
 /**
- * The split of an instance that does not lie in every one: 80% of those that differ by more than names and order are
- * train, 10% eval, 10% bench. Neither level nor version counts: who trained on an instance has seen its twins of every level.
+ * Returns the split of an instance that does not lie in every split. The shares are 80% train, 10% eval and 10% bench;
+ * instances that differ only in names or order count as one. Level and version do not matter, because training on an
+ * instance reveals its twins at every level.
  */
 export function splitOf<Instance>(environment: Environment<Instance>, instance: Instance): Split {
   const hash = hashKey(instanceFamily(environment), invariantOf(environment, instance));
