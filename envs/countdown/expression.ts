@@ -1,4 +1,7 @@
-/** Arithmetic expressions as trees: building, evaluating exactly, writing. */
+/**
+ * Represents arithmetic expressions as trees: builds, evaluates exactly and formats them. Also splits an answer's text
+ * into tokens for verify.ts.
+ */
 import { assertNever } from "../lib/assert-never.ts";
 import { narrow, skipGap } from "../lib/text.ts";
 import { add, divide, fromInteger, multiply, type Rational, subtract } from "../lib/rational.ts";
@@ -6,7 +9,7 @@ import { add, divide, fromInteger, multiply, type Rational, subtract } from "../
 export type Operator = "+" | "-" | "*" | "/";
 
 export type Expression =
-  /** Below 0 only for the first number written, where a minus stands before it: "-19 + 59". */
+  /** Negative only for the first number written, with a minus before it: "-19 + 59". */
   | { readonly kind: "number"; readonly value: number }
   | {
       readonly kind: "binary";
@@ -15,7 +18,9 @@ export type Expression =
       readonly right: Expression;
     };
 
-/** What a model answers: an expression, and the value that it claims if it wrote an equation ("… = 24", "24 = …"). */
+/**
+ * Answer of a model: an expression. If the model wrote an equation ("… = 24", "24 = …"), also the value that it claims.
+ */
 export interface CountdownAnswer {
   readonly expression: Expression;
   readonly claimed?: number;
@@ -29,7 +34,7 @@ export function binary(operator: Operator, left: Expression, right: Expression):
   return { kind: "binary", operator, left, right };
 }
 
-/** Its numbers, in the order they are written, without a sign. */
+/** Returns the numbers of the expression in written order, without signs. */
 export function operands(expression: Expression): readonly number[] {
   const found: number[] = [];
   collect(expression, found);
@@ -45,7 +50,7 @@ function collect(expression: Expression, found: number[]): void {
   collect(expression.right, found);
 }
 
-/** The exact value; undefined where something is divided by zero. */
+/** Returns the exact value, or undefined for a division by zero. */
 export function evaluate(expression: Expression): Rational | undefined {
   if (expression.kind === "number") return fromInteger(expression.value);
   const left = evaluate(expression.left);
@@ -53,7 +58,7 @@ export function evaluate(expression: Expression): Rational | undefined {
   return combined(expression.operator, left, right);
 }
 
-/** The exact value of an operation; undefined where one of its parts has none, or it divides by zero. */
+/** Returns the exact value of an operation. Returns undefined if an operand has no value, or for a division by zero. */
 export function combined(
   operator: Operator,
   left: Rational | undefined,
@@ -74,7 +79,7 @@ export function combined(
   }
 }
 
-/** The expression with as few parentheses as bring back the same tree when parsed. */
+/** Formats the expression with the fewest parentheses that parse back to the same tree. */
 export function formatExpression(expression: Expression): string {
   if (expression.kind === "number") return `${expression.value}`;
   const { operator, left, right } = expression;
@@ -97,35 +102,38 @@ function precedence(expression: Expression): number {
   return expression.operator === "+" || expression.operator === "-" ? 1 : 2;
 }
 
-// Answer text to tokens, one at a time and without an object for each: this runs for every completion.
+// Tokens are read one at a time, without an object for each, because the lexer runs for every completion.
 
 type Mark = "(" | ")" | "[" | "]" | "{" | "}" | "=";
 
 export type TokenKind = Operator | Mark | "number" | "frac" | "end" | "unreadable";
 
-/** An answer's text with the token that comes next. */
+/** Text of an answer, with its next token. */
 export interface Lexer {
   readonly text: string;
   kind: TokenKind;
-  /** Where it starts, and the offset past it. */
+  /** Offsets of the token's start and end. */
   at: number;
   past: number;
-  /** Of a number. */
+  /** Value of a token of kind "number". */
   value: number;
-  /** Of what is unreadable: what is wrong with it. */
+  /** Problem of a token of kind "unreadable". */
   unreadable: string | undefined;
 }
 
-/** The longest expression allowed, 64 numbers of 9 digits, takes 764 characters as `format` writes it. */
+/**
+ * Maximum length of an answer, in UTF-16 units. The longest expression allowed, 64 numbers of 9 digits, takes 764 as
+ * `format` writes it.
+ */
 export const LENGTH_MAX = 2048;
 const DIGITS_MAX = 9;
 const ZERO = 48;
 
-/** Full-width forms are read as the ASCII characters that they stand for. */
+/** Meanings of characters. Full-width forms are mapped to ASCII before the look-up. */
 const MEANINGS: ReadonlyMap<string, Operator | Mark> = new Map([
   ["+", "+"],
   ["-", "-"],
-  // Hyphens, figure and en dash, minus sign.
+  // Hyphens, figure dash, en dash, minus sign.
   ["\u2010", "-"],
   ["\u2011", "-"],
   ["\u2012", "-"],
@@ -159,9 +167,9 @@ const MEANINGS: ReadonlyMap<string, Operator | Mark> = new Map([
   ["=", "="],
 ] as const);
 
-/** LaTeX that models write inside \boxed{}, and the plain token that each stands for. */
+/** LaTeX commands that models write inside \boxed{}, and the plain token of each. */
 const LATEX = [
-  // As Markdown escapes it.
+  // Markdown escape of an asterisk.
   ["\\*", "*"],
   ["\\times", "*"],
   ["\\cdot", "*"],
@@ -176,7 +184,7 @@ const LATEX = [
   ["\\tfrac", "frac"],
 ] as const;
 
-/** Goes on to the next token; behind the last one that is always "end". */
+/** Moves to the next token. After the last token, the kind is always "end". */
 export function advance(lexer: Lexer): void {
   const { text, past } = lexer;
   const at = isPlain(text.charCodeAt(past)) ? past : skipGap(text, past);
@@ -190,12 +198,12 @@ export function advance(lexer: Lexer): void {
   lexer.past = at;
 }
 
-/** ASCII that is neither white space nor a backslash: no gap starts with it. */
+/** Returns whether a unit is ASCII and neither white space nor a backslash, so that no gap starts with it. */
 function isPlain(unit: number): boolean {
   return unit > 32 && unit < 0x80 && unit !== 92;
 }
 
-/** What is wrong with the first unreadable token from the next one on; undefined: there is none. */
+/** Returns the problem of the first unreadable token, from the current one on, or undefined if there is none. */
 export function firstUnreadable(lexer: Lexer): string | undefined {
   while (lexer.kind !== "end" && lexer.kind !== "unreadable") advance(lexer);
   return lexer.unreadable;
@@ -219,11 +227,11 @@ function readNumber(lexer: Lexer, at: number): void {
 function readMark(lexer: Lexer, at: number): void {
   const { text } = lexer;
   const char = String.fromCharCode(narrow(text.charCodeAt(at)));
-  // "0x10" has no sign for times.
+  // The x of "0x10" is not a multiplication sign.
   const meaning = HEXADECIMAL.test(text.slice(Math.max(0, at - 2), at + 1)) ? undefined : MEANINGS.get(char);
   if (meaning !== undefined) {
     lexer.kind = meaning;
-    // "✖️" is shown as a pictogram.
+    // Skip the variation selector of "✖️".
     lexer.past = text[at + 1] === "\ufe0f" ? at + 2 : at + 1;
     return;
   }
@@ -241,7 +249,10 @@ function refuse(lexer: Lexer, problem: string): void {
   lexer.unreadable = problem;
 }
 
-/** The character there, quoted and escaped as in JSON: control characters and lone surrogates come out as text. */
+/**
+ * Returns the character at an index, quoted and escaped as in JSON, so that control characters and lone surrogates are
+ * visible.
+ */
 export function shown(text: string, at: number): string {
   return JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0));
 }

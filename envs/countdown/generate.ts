@@ -1,4 +1,7 @@
-/** Random expression trees: the numbers are a tree's leaves, the target is its value (ADSC 3.4). */
+/**
+ * Generates countdown tasks from random expression trees: the numbers are a tree's leaves, and the target is its value
+ * (ADSC 3.4). Also reads rows of data pools.
+ */
 import { defineGenerator } from "../define.ts";
 import type { Level, RowReader, SearchWork } from "../environment.ts";
 import { malformed, type Parsed } from "../facts.ts";
@@ -7,13 +10,16 @@ import { defineParameters, minMax, type ParametersOf, ranges, wholeNumber } from
 import { type CountdownInstance, LIMITS } from "./instance.ts";
 import { combine, countSolutions, makeValues, SOLUTIONS_CAP, type Values } from "./solve.ts";
 
-// The parameters of countdown's generator, the tiers made of them (ADSC table 1), and which instance fits which.
-// README.md says in words what each is and why.
+// Parameters of the generator, the tiers made of them (ADSC table 1), and the test whether an instance fits.
+// README.md explains each in words.
 
-/** From this many numbers on, few solutions make an instance sparse; three numbers have few by nature. */
+/** Minimum count of numbers at which few solutions make an instance sparse. Three numbers have few solutions anyway. */
 const SPARSE_NUMBERS_MIN = 4;
 
-/** At most this many ways to the target are few: 8% of generated four-number instances have no more. See README.md. */
+/**
+ * Maximum number of solutions of a sparse instance. 8% of the generated instances with four numbers have no more. See
+ * README.md.
+ */
 const SPARSE_SOLUTIONS = 3;
 
 const { numbersMin, numbersMax, numberMax, targetMax } = LIMITS;
@@ -52,7 +58,7 @@ const parameters = defineParameters({
 
 export type CountdownParameters = ParametersOf<typeof parameters>;
 
-/** What the tiers have in common. */
+/** Parameters that the tiers have in common. */
 const BASE: CountdownParameters = {
   ...ranges({ numbers: [3, 4], number: [1, 99], target: [1, 1000] }),
   fewest_target_min: 1,
@@ -61,7 +67,10 @@ const BASE: CountdownParameters = {
   sparse_kept: 1,
 };
 
-/** Easiest first. The first tier of the paper that fits wins, and so each leaves out what an earlier one holds. */
+/**
+ * Tiers, easiest first. The first tier of the paper that fits an instance counts, so each tier omits what an earlier
+ * one contains.
+ */
 const TIERS: readonly Level<CountdownParameters>[] = [
   { name: "T0", description: "3 numbers, targets to 30", parameters: { ...BASE, numbers_max: 3, target_max: 30 } },
   {
@@ -100,18 +109,21 @@ const TIERS: readonly Level<CountdownParameters>[] = [
   },
 ];
 
-/** Smallest target that a number of numbers can have; some below target_min are sparse, which takes a search to see. */
+/**
+ * Returns the smallest target for this count of numbers. Some targets below target_min are sparse, which only a search
+ * can tell.
+ */
 function lowestTarget(p: CountdownParameters, length: number): number {
   if (sparseSolutionsMax(p, length) > 0 && p.sparse_kept === 1) return 1;
   return plainTargetMin(p, length);
 }
 
-/** Whether count of numbers, target and count of solutions are what the parameters ask for; searches. */
+/** Returns whether the count of numbers, the target and the count of solutions fit the parameters. Searches. */
 export function fits(instance: CountdownInstance, p: CountdownParameters, work?: SearchWork): boolean {
   return fitsCounted(instance, p, (enough) => countSolutions(instance.numbers, instance.target, enough, work));
 }
 
-/** `countUpTo` says how many solutions there are, and need not count beyond so many. */
+/** Returns the same as `fits`, given a function that counts the solutions up to `enough`. */
 function fitsCounted(
   { numbers: { length }, target }: CountdownInstance,
   p: CountdownParameters,
@@ -128,17 +140,20 @@ function fitsCounted(
 }
 
 /**
- * The tier of what the generator does not make: rows and teachers' tasks may have larger targets than random trees that
- * stay within a tier's range. By how many numbers they have (ADSC table 1: T1 is 3-4 numbers, T3 has the larger targets).
+ * Tiers, by the count of numbers, for tasks that the generator does not make (ADSC table 1: T1 has 3-4 numbers, T3 the
+ * larger targets). Rows and tasks of teachers may have larger targets than random trees within a tier's range.
  */
 const TIER_OF_LARGER: Readonly<Record<number, string>> = { 3: "T1", 4: "T3", 5: "OOD" };
 
-/** The tier that the instance fits, whatever the size of its numbers; undefined: it has no solution, or 2 or 6 numbers. */
+/**
+ * Returns the tier that an instance fits, however large its numbers are. Returns undefined if it has no solution, or if
+ * it has 2 or 6 numbers.
+ */
 export function tierOf(instance: CountdownInstance): string | undefined {
   const { numbers, target } = instance;
-  // A search over six numbers takes longest, and is for nothing.
+  // Skip the search over six numbers: it takes longest, and its result is unused.
   if (TIER_OF_LARGER[numbers.length] === undefined) return undefined;
-  // One search for all tiers: none asks for more, and most rows without a tier have no solution.
+  // One search serves all tiers: none needs a higher count, and most rows without a tier have no solution.
   const solutions = countSolutions(numbers, target, SPARSE_SOLUTIONS + 1);
   if (solutions === 0) return undefined;
   const within = TIERS.find((each) => fitsCounted(instance, each.parameters, () => solutions));
@@ -153,10 +168,10 @@ function plainTargetMin(p: CountdownParameters, length: number): number {
   return length === p.numbers_min ? Math.max(p.target_min, p.fewest_target_min) : p.target_min;
 }
 
-/** Trees tried for one instance. A tree of T0 fits one time in 26, so that one time in 160 none does. */
+/** Maximum number of trees tried for one instance. One tree of T0 in 26 fits, so that all 128 fail one time in 160. */
 const TREES_MAX = 128;
 
-/** a+b, a·b, a−b, a/b; which value is a is random, so the steps from b to a are not needed. */
+/** Kinds of step: a+b, a·b, a−b, a/b. The choice of a is random, so the steps from b to a are not needed. */
 const KINDS = [0, 1, 2, 4] as const;
 
 export const generator = defineGenerator({ parameters, levels: TIERS, generate, accepts: fits });
@@ -176,8 +191,9 @@ function generate(p: CountdownParameters, rng: Rng): CountdownInstance | undefin
 }
 
 /**
- * The value of a random tree over the first `length` numbers: two values at random become one until one is left.
- * NaN where it divides by zero. Whole exactly if the value is, for both parts are exact and below 2^53.
+ * Returns the value of a random tree over the first `length` numbers. Two random values become one until one is left.
+ * Returns NaN for a division by zero. The result is an integer exactly if the value is one, because numerator and
+ * denominator are exact and below 2^53.
  */
 function randomValue(numbers: readonly number[], length: number, values: Values, rng: Rng): number {
   const { nums, dens } = values;
@@ -196,7 +212,7 @@ function randomValue(numbers: readonly number[], length: number, values: Values,
   return nums[0]! / dens[0]!;
 }
 
-// Rows of a data pool, with the columns of the public 3-to-4 set: {"nums": [44, 19, 35], "target": 98}.
+// Reader of data pool rows with the columns of the public 3-to-4 set: {"nums": [44, 19, 35], "target": 98}.
 
 export const rows = {
   read,
@@ -206,12 +222,15 @@ export const rows = {
   defaultPool: { name: "countdown", file: new URL("pool.jsonl", import.meta.url) },
 } satisfies RowReader<CountdownInstance>;
 
-/** Fewer ways to the target are harder (Curriculum RLOO 3.2); of as many ways larger targets. */
+/**
+ * Returns the difficulty of an instance. Fewer solutions are harder (Curriculum RLOO 3.2). With equal counts, larger
+ * targets are harder.
+ */
 function difficulty({ numbers, target }: CountdownInstance): number {
   return (SOLUTIONS_CAP - countSolutions(numbers, target)) * TARGETS + target;
 }
 
-/** More than there are targets. */
+/** Larger than every target. */
 const TARGETS = 2 ** 17;
 
 function read(row: unknown): Parsed<CountdownInstance> {
@@ -231,7 +250,7 @@ function read(row: unknown): Parsed<CountdownInstance> {
   return { kind: "answer", answer: { numbers, target } };
 }
 
-/** The start of a value's JSON. */
+/** Returns the start of a value's JSON. */
 function shownValue(value: unknown): string {
   const text =
     typeof value === "bigint"

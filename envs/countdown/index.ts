@@ -1,4 +1,7 @@
-/** Countdown: reach a target from given numbers with + − × ÷ (Curriculum RLOO 3.1, ADSC). README.md opens with an example. */
+/**
+ * Defines the countdown environment: reach a target from given numbers with + − × ÷ (Curriculum RLOO 3.1, ADSC).
+ * README.md begins with an example.
+ */
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
@@ -9,7 +12,7 @@ import { solve } from "./solve.ts";
 import { teacher } from "./teacher.ts";
 import { parse, verify } from "./verify.ts";
 
-// What the policy is asked.
+// The prompt.
 
 interface Example extends CountdownInstance {
   readonly answer: string;
@@ -33,13 +36,13 @@ function render(instance: CountdownInstance, format: AnswerFormat): readonly Cha
   return [{ role: "user", content }];
 }
 
-/** An example that is not the task itself, for that would give its answer away. */
+/** Returns an example other than the task itself, because the prompt would otherwise contain the answer. */
 function exampleFor(instance: CountdownInstance): Example {
   const [first, second] = EXAMPLES;
   return canonical(instance) === canonical(first) ? second : first;
 }
 
-/** "3, 5 and 7" */
+/** Returns a list in words, such as "3, 5 and 7". */
 function listed(numbers: readonly number[]): string {
   return `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
 }

@@ -1,20 +1,20 @@
-/** What a countdown task is, and the limits that keep its arithmetic exact. */
+/** Defines a countdown task, and the limits that keep its arithmetic exact. */
 
 import type { InlineCodec } from "../environment.ts";
 
-/** Reach `target` with + − × ÷ from `numbers`, each used exactly once. */
+/** Task: reach `target` from `numbers` with + − × ÷, using each number exactly once. */
 export interface CountdownInstance {
   readonly numbers: readonly number[];
   readonly target: number;
 }
 
 /**
- * Limits on every instance, whatever its source. Six numbers of at most 200 keep the parts of any unreduced fraction
- * made from them below 2^53 and the exhaustive search below four million nodes (see solve.ts for both).
+ * Limits on every instance, whatever its source. With six numbers of at most 200, the parts of every unreduced fraction
+ * stay below 2^53. The exhaustive search then has fewer than four million nodes. See solve.ts for both.
  */
 export const LIMITS = { numbersMin: 2, numbersMax: 6, numberMax: 200, targetMax: 100_000 } as const;
 
-/** "24:1,2,6,8", the order of the numbers kept. */
+/** Encodes an instance as "24:1,2,6,8". Keeps the order of the numbers. */
 export const inline: InlineCodec<CountdownInstance> = {
   encode: ({ numbers, target }) => Buffer.from(`${target}:${numbers.join(",")}`, "latin1"),
   decode: (bytes) => {
@@ -24,7 +24,7 @@ export const inline: InlineCodec<CountdownInstance> = {
   },
 };
 
-/** The same text for the same task: the order of the numbers does not count. */
+/** Returns a text that is equal for equal tasks. The order of the numbers does not matter. */
 export function canonical(instance: CountdownInstance): string {
   return `${[...instance.numbers].sort((a, b) => a - b).join(" ")} -> ${instance.target}`;
 }

@@ -1,18 +1,20 @@
-/** Exhaustive search: how many ways there are to the target, and one of them. */
+/** Counts the ways to reach the target by exhaustive search, and returns one of them. */
 import type { SearchWork, Solution } from "../environment.ts";
 import { binary, type CountdownAnswer, type Expression, literal } from "./expression.ts";
 import { type CountdownInstance, LIMITS } from "./instance.ts";
 
-// One step of countdown, two values into one, on unreduced fractions in doubles: value i is nums[i] / dens[i].
+// One step of countdown combines two values into one. Values are unreduced fractions in doubles: value i is nums[i] /
+// dens[i].
 //
-// Every double here is a whole number below 2^53 and so exact. Let M bound a value's numerator and denominator; a step
-// from values with M1 and M2 gives at most 2·M1·M2 (a sum), so n numbers of at most m give 2^(n−1)·m^n, which is
-// 2.05e15 < 2^53 at the limits of instance.ts (n = 6, m = 200). So no step needs a gcd, which makes search fast.
+// Every double here is an integer below 2^53 and therefore exact. Let M bound the numerator and denominator of a
+// value. A step from values with M1 and M2 gives at most 2·M1·M2 (a sum). Hence n numbers of at most m give
+// 2^(n−1)·m^n. This is 2.05e15 < 2^53 at the limits of instance.ts (n = 6, m = 200). No step needs a gcd, which makes
+// the search fast.
 
-/** The six ways to combine a and b (docs/decisions/0005-countdown.md): a+b, a·b, a−b, b−a, a/b, b/a. */
+/** Number of ways to combine a and b (docs/decisions/0005-countdown.md): a+b, a·b, a−b, b−a, a/b, b/a. */
 export const STEP_KINDS = 6;
 
-/** Which operator a kind of step writes, and whether b comes first. */
+/** Operator of each kind of step, and whether b comes first. */
 export const STEPS = [
   { operator: "+", swapped: false },
   { operator: "*", swapped: false },
@@ -22,7 +24,7 @@ export const STEPS = [
   { operator: "/", swapped: true },
 ] as const;
 
-/** Values of a search: numerators and denominators, side by side. Denominators may be negative, never zero. */
+/** Values of a search, as numerators and denominators. Denominators may be negative, but never zero. */
 export interface Values {
   readonly nums: Float64Array;
   readonly dens: Float64Array;
@@ -32,7 +34,7 @@ export function makeValues(length: number): Values {
   return { nums: new Float64Array(length), dens: new Float64Array(length) };
 }
 
-/** Writes step `kind` of an/ad and bn/bd at index `at`; false, and nothing written, for a division by zero. */
+/** Writes step `kind` of an/ad and bn/bd at index `at`. For a division by zero, writes nothing and returns false. */
 export function combine(
   values: Values,
   at: number,
@@ -59,8 +61,8 @@ export function combine(
 }
 
 /**
- * How many of the six steps of an/ad and bn/bd give the target. Where target·den is beyond 2^53 its rounded double is
- * too, hence larger than any numerator, so the comparison is exact all the same.
+ * Returns how many of the six steps of an/ad and bn/bd give the target. If target·den exceeds 2^53, so does its rounded
+ * double. It is then larger than any numerator, so the comparison stays exact.
  */
 export function hits(an: number, ad: number, bn: number, bd: number, target: number): number {
   const left = an * bd;
@@ -76,10 +78,10 @@ export function hits(an: number, ad: number, bn: number, bd: number, target: num
   return count;
 }
 
-/** Counts stop here (Curriculum RLOO 3.2). */
+/** Maximum count of solutions (Curriculum RLOO 3.2). */
 export const SOLUTIONS_CAP = 128;
 
-/** Values of the state with k values left lie at k · WIDTH and on. */
+/** Offset between states: the values of the state with k values left start at k · WIDTH. */
 const WIDTH = LIMITS.numbersMax;
 
 interface Search {
@@ -87,7 +89,7 @@ interface Search {
   readonly target: number;
   readonly cap: number;
   readonly nodesMax: number;
-  /** The step being tried in the state with k values left: [first, second, kind] at 3 · k. */
+  /** Step being tried in the state with k values left: [first, second, kind] at 3 · k. */
   readonly path: Uint8Array;
   count: number;
   nodes: number;
@@ -100,7 +102,7 @@ function startSearch(numbers: readonly number[], target: number, cap: number, no
   return { values, target, cap, nodesMax, path: new Uint8Array(3 * (WIDTH + 1)), count: 0, nodes: 0 };
 }
 
-/** Visits all ways to go on from the k ≥ 2 values of this state, until the cap or the budget is reached. */
+/** Visits all continuations from the k ≥ 2 values of this state, up to the cap or the budget. */
 function visit(search: Search, k: number): void {
   const { nums, dens } = search.values;
   const from = k * WIDTH;
@@ -119,7 +121,7 @@ function visit(search: Search, k: number): void {
   }
 }
 
-/** Copies all values of state k but i and j to the front of state k − 1. */
+/** Copies all values of state k except i and j to the front of state k − 1. */
 function keepOthers({ nums, dens }: Values, k: number, i: number, j: number): void {
   let to = (k - 1) * WIDTH;
   for (let from = 0; from < k; from++) {
@@ -130,7 +132,7 @@ function keepOthers({ nums, dens }: Values, k: number, i: number, j: number): vo
   }
 }
 
-/** Tries the six steps of values i and j; the new value is the last of state k − 1. */
+/** Tries the six steps of values i and j. The new value is the last one of state k − 1. */
 function visitPair(search: Search, k: number, i: number, j: number): void {
   const { values, path } = search;
   const a = k * WIDTH + i;
@@ -147,8 +149,9 @@ function visitPair(search: Search, k: number, i: number, j: number): void {
 }
 
 /**
- * Ways to reach the target by combining two of the values, n − 1 times: sequences of steps, each an unordered pair of
- * positions and one of a+b, a·b, a−b, b−a, a/b, b/a. Counts up to `cap`, where it stops, and no further than `work` allows.
+ * Counts the ways to reach the target by combining two values n − 1 times. A way is a sequence of steps. Each step is
+ * an unordered pair of positions and one of a+b, a·b, a−b, b−a, a/b, b/a. Stops at `cap` solutions, or when `work` has
+ * no nodes left.
  */
 export function countSolutions(
   numbers: readonly number[],
@@ -163,9 +166,12 @@ export function countSolutions(
 }
 
 /**
- * The first way found. A task to satisfy has objective 1 if it is solved and 0 if not: value 1 with a solution, 0 and
- * proven if there is none, and 0 with bound 1 if `nodesMax` states (LIMITS allow 3.7 million at most) did not tell. The
- * answer is then the sum of the numbers.
+ * Returns the first solution found. A task to satisfy has objective 1 if it is solved and 0 if not.
+ * - With a solution, value is 1.
+ * - If there is none, value is 0 and proven.
+ * - If `nodesMax` states did not suffice, value is 0 and bound is 1. LIMITS allow at most 3.7 million states.
+ *
+ * Without a solution, the answer is the sum of the numbers.
  */
 export function solve(instance: CountdownInstance, nodesMax = Infinity): Solution<CountdownAnswer> {
   const { numbers, target } = instance;
@@ -180,7 +186,7 @@ export function solve(instance: CountdownInstance, nodesMax = Infinity): Solutio
   return { answer: { expression: sum }, value: 0, bound: proven ? 0 : 1, proven, nodes };
 }
 
-/** The tree of the steps on the search's path, the last of which `visit` counted but did not write down. */
+/** Returns the tree of the steps on the search's path. `visit` counted the last step without storing it. */
 function foundExpression(search: Search, numbers: readonly number[]): Expression {
   let trees = numbers.map(literal);
   for (let k = numbers.length; k > 2; k--) {
@@ -196,7 +202,7 @@ function join(kind: number, a: Expression, b: Expression): Expression {
   return swapped ? binary(operator, b, a) : binary(operator, a, b);
 }
 
-/** The first kind of step that takes the last two values to the target. */
+/** Returns the first kind of step that takes the last two values to the target. */
 function lastKind({ values, target }: Search): number {
   const { nums, dens } = values;
   const a = 2 * WIDTH;

@@ -1,19 +1,25 @@
-/** What a teacher model is asked for, and how its reply is read: its tasks are rows, judged as those of a pool. */
+/**
+ * Builds the prompt that asks a teacher model for tasks, and reads its reply. The tasks are rows and are checked like
+ * those of a pool.
+ */
 import type { Level, Teaching } from "../environment.ts";
 import { malformed, type Parsed } from "../facts.ts";
 import type { ChatMessage } from "../prompt.ts";
 import type { Rng } from "../lib/rng.ts";
 import { LIMITS } from "./instance.ts";
 
-/** A reply of the tasks that it is asked for has some hundred characters. */
+/** Maximum length of a reply, in UTF-16 units. A correct reply has some hundred. */
 const REPLY_LENGTH_MAX = 64 * 1024;
 
-/** The numbers that teachers are asked to use are those of made tasks. */
+/** Maximum of the numbers that teachers are asked to use, as for generated tasks. */
 const NUMBER_MAX = 99;
 
 export const teacher: Teaching = { prompt, read };
 
-/** Each task is asked to have a number that is given, for a model that is asked the same again answers the same again. */
+/**
+ * Returns the prompt. Each task must contain a given random number, because a model answers the same prompt in the same
+ * way again.
+ */
 function prompt({ description }: Level, count: number, rng: Rng): readonly ChatMessage[] {
   const given = Array.from({ length: count }, () => rng.int(1, NUMBER_MAX));
   const content = [
@@ -27,7 +33,9 @@ function prompt({ description }: Level, count: number, rng: Rng): readonly ChatM
   return [{ role: "user", content }];
 }
 
-/** The list in a reply, whatever stands around it: thoughts before it, a code fence, an object that holds it. */
+/**
+ * Returns the list in a reply. Ignores everything around the list: thoughts, a code fence, an object that contains it.
+ */
 function read(text: string): Parsed<readonly unknown[]> {
   if (text.length > REPLY_LENGTH_MAX) {
     return malformed(`it has ${text.length} characters, and the limit is ${REPLY_LENGTH_MAX}`);

@@ -1,4 +1,4 @@
-/** What holds of an answer: facts only, exact. */
+/** Parses and verifies answers to countdown tasks. Returns facts only, computed exactly. */
 import type { Facts, Parsed } from "../facts.ts";
 import {
   advance,
@@ -20,8 +20,14 @@ import { equalsInteger, showRational } from "../lib/rational.ts";
 const TIMES = ["never", "once", "twice", "three times", "four times", "five times", "six times"];
 
 /**
- * Feasible exactly if each number is used exactly once, nothing is divided by zero, the value is the target, and an
- * equation claims no other value. Else the first of these that fails, in words. `info.value` is the exact value.
+ * Verifies an answer. An answer is feasible exactly if all of these conditions hold; otherwise the facts name the first
+ * that fails.
+ * - Each number is used exactly once.
+ * - Nothing is divided by zero.
+ * - The value is the target.
+ * - An equation claims no other value.
+ *
+ * `info.value` is the exact value.
  */
 export function verify(instance: CountdownInstance, answer: CountdownAnswer): Facts {
   const value = evaluate(answer.expression);
@@ -42,7 +48,9 @@ export function verify(instance: CountdownInstance, answer: CountdownAnswer): Fa
   }
 }
 
-/** Whether both hold the same numbers, each as often. Answers that get so far are nearly always right in this. */
+/**
+ * Returns whether both lists contain the same numbers equally often. Almost all answers that reach this check pass it.
+ */
 function sameNumbers(given: readonly number[], used: readonly number[]): boolean {
   if (given.length !== used.length) return false;
   for (let i = 0; i < used.length; i++) {
@@ -52,7 +60,10 @@ function sameNumbers(given: readonly number[], used: readonly number[]): boolean
   return true;
 }
 
-/** The first number used too often or not given, in the order written; else the first used too rarely. */
+/**
+ * Returns an error text about the first number in written order that is used too often or not given. Otherwise reports
+ * the first number that is used too rarely.
+ */
 function wrongNumbers(given: readonly number[], used: readonly number[]): string | undefined {
   if (sameNumbers(given, used)) return undefined;
   for (const number of used) {
@@ -70,7 +81,10 @@ function wrongNumbers(given: readonly number[], used: readonly number[]): string
   return undefined;
 }
 
-/** A loop that counts, as in sameNumbers: they run for every answer, and an iterator costs more than the comparison. */
+/**
+ * Counts with a plain loop, as sameNumbers does. Both run for every answer, and an iterator costs more than the
+ * comparison.
+ */
 function occurrences(numbers: readonly number[], wanted: number): number {
   let count = 0;
   for (let i = 0; i < numbers.length; i++) if (numbers[i] === wanted) count++;
@@ -81,8 +95,9 @@ function times(count: number): string {
   return TIMES[count] ?? "more than six times";
 }
 
-// Answer text to an expression tree, by recursive descent. Nothing is evaluated here, and no text is ever handed to an
-// interpreter. Time is linear in the text's length; nesting and size are capped, so that no text exhausts the stack.
+// Parser from answer text to an expression tree, by recursive descent. Nothing is evaluated here, and no text reaches
+// an interpreter. Parsing takes time linear in the text's length. Nesting and size are limited, so that no text
+// exhausts the stack.
 //
 // answer     = side [ "=" value ] | value "=" side
 // value      = [ "-" ] number [ "." zeros ]
@@ -91,19 +106,19 @@ function times(count: number): string {
 // term       = factor { ( "*" | "/" ) factor }
 // factor     = number | "(" expression ")" | "[" expression "]" | "\frac" "{" expression "}" "{" expression "}"
 //
-// The minus at the start is that of the first number. There is no other sign before a number or a parenthesis, no implicit
-// product, no power and no decimal point: see README.md.
+// A minus at the start belongs to the first number. No other sign may stand before a number or a parenthesis. There
+// is no implicit product, no power and no decimal point. See README.md.
 
 const OPERANDS_MAX = 64;
 const DEPTH_MAX = 64;
 
-/** The text, what comes next in it, and what was read so far. */
+/** Lexer of the answer, with the counts and state of the parser. */
 interface Reader extends Lexer {
   operands: number;
   depth: number;
-  /** Whether the number that comes next has a minus before it. */
+  /** True if a minus stands before the next number. */
   negative: boolean;
-  /** The first thing wrong; once set, every function below returns undefined. */
+  /** First error. Once it is set, every function below returns undefined. */
   problem: string | undefined;
 }
 
@@ -126,11 +141,11 @@ export function parse(answerText: string): Parsed<CountdownAnswer> {
   advance(reader);
   const answer = readAnswer(reader);
   if (answer !== undefined) return { kind: "answer", answer };
-  // What is no part of any expression is told before what is at the wrong place.
+  // Report an unreadable character before a misplaced token.
   return { kind: "malformed", reason: firstUnreadable(reader) ?? reader.problem ?? "not an expression" };
 }
 
-/** A claim may be a decimal, if only zeros follow its point: "… = 24.0". */
+/** Strips a decimal part of zeros from a claimed value: "… = 24.0". */
 function withoutZeros(text: string): string {
   return text.includes(".0") ? text.replace(CLAIMED_FIRST, "$1").replace(CLAIMED_LAST, "$1") : text;
 }
@@ -149,7 +164,7 @@ function readAnswer(reader: Reader): CountdownAnswer | undefined {
   return stop(reader, "expected a whole number on one side of '='");
 }
 
-/** A side of an equation, or the whole answer: only here may a minus come first. */
+/** Reads a side of an equation, or the whole answer. Only here may a minus come first. */
 function readSide(reader: Reader): Expression | undefined {
   if (takes(reader, "-")) {
     if (reader.kind !== "number") return fail(reader, "a number after the first minus");
@@ -166,7 +181,7 @@ function readTerm(reader: Reader): Expression | undefined {
   return readChain(reader, "*", "/", readFactor);
 }
 
-/** Operands joined by either of two operators, from left to right. */
+/** Reads operands joined by either of two operators, from left to right. */
 function readChain(
   reader: Reader,
   one: "+" | "*",

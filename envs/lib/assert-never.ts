@@ -1,4 +1,7 @@
-/** Ends an exhaustive switch: a kind that it forgot does not compile, and one that slipped in from outside is a bug. */
+/**
+ * Ends an exhaustive switch. A missing case does not compile. A value of an unknown kind at run time is a bug, and
+ * throws.
+ */
 export function assertNever(value: never): never {
   throw new Error(`unexpected kind: ${JSON.stringify(value)}`);
 }

@@ -1,52 +1,53 @@
 /**
- * Choosing items of the largest total value within a capacity, or of exactly that weight: dynamic programming from the
- * core outwards (Pisinger, "A minimal algorithm for the 0-1 knapsack problem", 1997). Items by falling value per weight
- * are taken until one does not fit, the break item; then the items on both sides of it, the nearest first, are put in
- * or taken out, or not. A state is a weight and the largest value that reaches it; bounds leave few of them.
+ * Chooses items of the largest total value within a capacity, or of exactly that weight. Uses dynamic programming over
+ * a core (Pisinger, "A minimal algorithm for the 0-1 knapsack problem", 1997). The greedy choice takes items by falling
+ * value per weight until one does not fit: the break item. Then the search decides for the items on both sides of the
+ * break item, nearest first, whether to change the greedy choice. A state is a weight and the largest value that
+ * reaches it. Bounds leave few states. The solvers of knapsack and subset sum use this file.
  */
 
 export interface CoreProblem {
-  /** Whole numbers from 1, in the order of falling value per weight. */
+  /** Positive integers, in the order of falling value per weight. */
   readonly weights: ArrayLike<number>;
   readonly values: ArrayLike<number>;
-  /** A whole number. The product of all weights' sum and any value is below 2^53, so that all bounds are exact. */
+  /** Integer. The product of the sum of all weights and any value is below 2^53, so that all bounds are exact. */
   readonly capacity: number;
-  /** Whether the weight must equal the capacity, rather than stay within it. */
+  /** True if the weight must equal the capacity. Otherwise it must not exceed the capacity. */
   readonly exact: boolean;
 }
 
 export interface CoreResult {
-  /** Positions of the items chosen; undefined: none better than the incumbent was found. */
+  /** Positions of the chosen items, or undefined if nothing better than the incumbent was found. */
   readonly chosen: readonly number[] | undefined;
-  /** Their value; the incumbent's where there are none. */
+  /** Value of the chosen items, or of the incumbent if there are none. */
   readonly value: number;
-  /** No choice is worth more; equal to value unless the states ran out. */
+  /** Upper bound on the value of any choice. Equals `value` unless the search ran out of states. */
   readonly bound: number;
-  /** States looked at. */
+  /** Number of states visited. */
   readonly states: number;
 }
 
 interface Core extends CoreProblem {
   readonly items: number;
-  /** The first item that does not fit, and what those before it weigh and are worth. */
+  /** The first item that does not fit, and the weight and value of the items before it. */
   readonly breakItem: number;
   readonly breakWeight: number;
   readonly breakValue: number;
-  /** The next item to be taken out, going down, and the next to be put in, going up. */
+  /** Next item to remove, going down, and next item to add, going up. */
   left: number;
   right: number;
   best: number;
   bestMark: number;
-  /** By mark: the item that was changed, and the mark of the changes before it. */
+  /** Log of changes, by mark: the item changed, and the mark of the change before it. */
   readonly changed: number[];
   readonly before: number[];
 }
 
-/** States by rising weight, in buffers that grow. */
+/** States by rising weight, in growing buffers. */
 interface States {
   weight: Float64Array;
   value: Float64Array;
-  /** The changes that lead to the state. */
+  /** Mark of the last change that leads to each state. */
   mark: Int32Array;
   count: number;
 }
@@ -54,7 +55,10 @@ interface States {
 const NO_CHANGE = -1;
 const NOT_FOUND = -2;
 
-/** The best choice worth more than an incumbent, or a proof that there is none, looking at no more than so many states. */
+/**
+ * Finds the best choice with a larger value than the incumbent, or proves that there is none. Visits at most
+ * `statesMax` states.
+ */
 export function solveCore(problem: CoreProblem, incumbent: number, statesMax: number): CoreResult {
   const core = openCore(problem, incumbent);
   let [states, spare] = [newStates(64), newStates(64)];
@@ -97,7 +101,7 @@ function moveRight(core: Core): void {
   while (core.right < core.items && isSettled(core, core.right));
 }
 
-/** Takes the item nearest to the break that is still to be decided. */
+/** Takes the undecided item that is nearest to the break item. */
 function takeNext(core: Core): number {
   const { left, right, breakItem, items } = core;
   if (right < items && (left < 0 || right - breakItem < breakItem - left)) {
@@ -109,8 +113,9 @@ function takeNext(core: Core): number {
 }
 
 /**
- * Whether changing this item cannot lead to a better choice, by Dantzig's bound: weight is priced at the break item's
- * value per weight, and so no choice with the change is worth more than the choice before the break with it.
+ * Returns whether changing this item cannot lead to a better choice, by Dantzig's bound. The bound prices weight at the
+ * break item's value per weight. No choice with the change has a larger value than the greedy choice with that change
+ * and with its free weight priced.
  */
 function isSettled(core: Core, item: number): boolean {
   const { weights, values, breakItem } = core;
@@ -121,7 +126,7 @@ function isSettled(core: Core, item: number): boolean {
   return slack * (values[breakItem] as number) < (core.best + 1 - value) * (weights[breakItem] as number);
 }
 
-/** All states, without and with one more item changed, merged by weight. */
+/** Builds the next states: each state with and without the item changed, merged by weight. */
 function change(core: Core, from: States, into: States, item: number): void {
   const sign = item < core.breakItem ? -1 : 1;
   const addedWeight = sign * (core.weights[item] as number);
@@ -143,7 +148,10 @@ function change(core: Core, from: States, into: States, item: number): void {
   }
 }
 
-/** Adds a state after those of less weight, unless another is as good or it leads nowhere better. */
+/**
+ * Appends a state, whose weight is at least that of the states before. Skips a state that another one dominates or that
+ * cannot lead to a better choice.
+ */
 function offer(core: Core, into: States, weight: number, value: number, mark: number, item: number | undefined): void {
   const last = into.count - 1;
   const sameKind = !core.exact || into.weight[last] === weight;
@@ -163,8 +171,9 @@ function offer(core: Core, into: States, weight: number, value: number, mark: nu
 }
 
 /**
- * Whether the items to be decided may make this better than the best: what is free is filled at the next item's value
- * per weight, or what is too much given away at that of the next to be taken out.
+ * Returns whether the undecided items may make this state better than the best. The bound fills free weight at the
+ * value per weight of the next item to add. It removes excess weight at the value per weight of the next item to
+ * remove.
  */
 function leadsFurther(core: Core, weight: number, value: number): boolean {
   const { weights, values, capacity } = core;
@@ -173,7 +182,7 @@ function leadsFurther(core: Core, weight: number, value: number): boolean {
   return (capacity - weight) * (values[next] as number) >= (core.best + 1 - value) * (weights[next] as number);
 }
 
-/** The bound of the best choice that is still open. */
+/** Returns the bound of the best choice that is still open. */
 function openBound({ weights, values, capacity, left, right, best }: Core, { weight, value, count }: States): number {
   let bound = best;
   for (let state = 0; state < count; state++) {
@@ -199,7 +208,7 @@ function newStates(room: number): States {
   return { weight: new Float64Array(room), value: new Float64Array(room), mark: new Int32Array(room), count: 0 };
 }
 
-/** Makes room for so many states; those that were there are lost. */
+/** Makes room for `room` states and discards the contents. */
 function grow(states: States, room: number): void {
   if (states.weight.length < room) Object.assign(states, newStates(2 * room));
 }

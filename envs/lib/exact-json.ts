@@ -1,9 +1,9 @@
 /**
- * JSON of somebody's rows, without losing a digit: a number that JavaScript cannot hold as it is written stays what is
- * written (`JSON.rawJSON`), which is written again unchanged, and which nobody takes for a text.
+ * Parses JSON without losing digits. A number that JavaScript cannot hold exactly is kept as its source text
+ * (`JSON.rawJSON`), is written again unchanged, and is never mistaken for a string. Readers of data rows use this file.
  */
 
-/** A number as it was written. */
+/** Number kept as its source text. */
 export interface RawNumber {
   readonly rawJSON: string;
 }
@@ -14,13 +14,13 @@ interface ExactJson {
   parse(text: string, revive: (key: string, value: unknown, context: { readonly source?: string }) => unknown): unknown;
 }
 
-// ECMAScript 2026, JSON.parse source text access, which TypeScript does not know yet.
+// JSON.parse source text access (ECMAScript 2026), which TypeScript does not declare yet.
 const json = JSON as unknown as ExactJson;
 
-/** A run of digits that a number may lose some of, or an exponent; in a text it may stand for nothing. */
+/** Matches a long run of digits or an exponent, where a number may lose digits. A match inside a string is harmless. */
 const RISKY = /[\d.]{16}|\d[eE][+-]?\d/;
 
-/** What JSON.parse gives, but for numbers that are not exact. Throws as it does. */
+/** Parses JSON like JSON.parse, but keeps inexact numbers as RawNumber. Throws as JSON.parse does. */
 export function parseExact(text: string): unknown {
   if (!RISKY.test(text)) return JSON.parse(text) as unknown;
   return json.parse(text, (_, value, { source }) =>
@@ -30,7 +30,10 @@ export function parseExact(text: string): unknown {
 
 const COLON = /\s*:/y;
 
-/** A key that an object of a JSON text has twice, of which JSON.parse would take the last; undefined: none has. */
+/**
+ * Returns a key that some object in the JSON text has twice, or undefined. JSON.parse would silently use the last
+ * value.
+ */
 export function repeatedKey(text: string): string | undefined {
   const open: Set<string>[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -52,7 +55,7 @@ export function repeatedKey(text: string): string | undefined {
   return undefined;
 }
 
-/** Where a text that begins at a quote has its other one. */
+/** Returns the index of the quote that closes the string opened at `start`. */
 function textEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
@@ -62,13 +65,13 @@ function textEnd(text: string, start: number): number {
   return text.length;
 }
 
-/** A number of its text, in JSON's form: raw where JavaScript would change it. */
+/** Returns a number for its JSON text, or a RawNumber if JavaScript would change it. */
 export function exactNumber(source: string): number | RawNumber {
   const value = Number(source);
   return Number.isFinite(value) && digitsOf(source) === digitsOf(`${value}`) ? value : json.rawJSON(source);
 }
 
-/** A number's sign, digits and exponent, the same for all ways to write it. */
+/** Returns a number's sign, digits and exponent in a form that is equal for all spellings of the number. */
 function digitsOf(text: string): string {
   const [, sign = "", whole = "", part = "", exponent = "0"] =
     /^(-?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
@@ -78,7 +81,10 @@ function digitsOf(text: string): string {
   return `${sign}${short}e${Number(exponent) - part.length + digits.length - short.length}`;
 }
 
-/** A number that stays as it is written, though JavaScript could hold its value: 2.0 is not 2 everywhere. */
+/**
+ * Returns a number as its source text even if JavaScript could hold its value, because some callers distinguish 2.0
+ * from 2.
+ */
 export function rawNumber(source: string): RawNumber {
   return json.rawJSON(source);
 }
@@ -87,10 +93,13 @@ export function isRawNumber(value: unknown): value is RawNumber {
   return json.isRawJSON(value);
 }
 
-/** Zeros that a number in full may have beside its digits. */
+/** Maximum number of zeros that writing out an exponent may add. */
 const ZEROS_MAX = 1000;
 
-/** A number in full, as people write it, "0.0000001" for 1e-7; undefined: it is none, or too long to be written so. */
+/**
+ * Returns a number without an exponent, e.g. "0.0000001" for 1e-7. Returns undefined if the value is not a number or
+ * would be too long.
+ */
 export function numberText(value: unknown): string | undefined {
   const source = isRawNumber(value) ? value.rawJSON : typeof value === "number" ? `${value}` : undefined;
   const [, sign = "", whole = "", part = "", exponent] =
@@ -100,7 +109,7 @@ export function numberText(value: unknown): string | undefined {
   if (Math.abs(shift) > ZEROS_MAX) return undefined;
   const before = Math.max(0, -shift);
   const digits = `${"0".repeat(before)}${whole}${part}${"0".repeat(Math.max(0, shift))}`;
-  // The point moves by the exponent, and there are digits on both sides of it.
+  // Move the point by the exponent. The added zeros leave digits on both sides of it.
   const point = before + whole.length + shift;
   const fraction = digits.slice(point).replace(/0+$/, "");
   return `${sign}${digits.slice(0, point).replace(/^0+(?=\d)/, "") || "0"}${fraction === "" ? "" : `.${fraction}`}`;

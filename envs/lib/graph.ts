@@ -1,28 +1,28 @@
-/** Undirected graphs without loops. */
+/** Builds and queries undirected graphs without loops. */
 import { bitMatrix, type BitMatrix, canonicalBits, countOnes, hasBit, onesOf, rowsText, setBit } from "./bit-matrix.ts";
 import { refine } from "./refinement.ts";
 import { type Rng, sample } from "./rng.ts";
 
-/** Vertices 0 … vertices − 1. */
+/** Graph whose vertices are numbered from 0 to vertices − 1. */
 export interface Graph {
   readonly vertices: number;
-  /** Symmetric, with zeros on its diagonal: row v has ones at the neighbours of v. */
+  /** Symmetric matrix with zeros on the diagonal. Row v has ones at the neighbours of v. */
   readonly adjacency: BitMatrix;
 }
 
-/** A graph without edges, to be given some by `join` before it is handed on. */
+/** Creates a graph without edges. `join` adds edges while the graph is built. */
 export function emptyGraph(vertices: number): Graph {
   return { vertices, adjacency: bitMatrix(vertices, vertices) };
 }
 
-/** The graph of these neighbours, a list for each vertex; an edge may stand in one list or in both. */
+/** Creates a graph from a list of neighbours for each vertex. An edge may be in one of its two lists or in both. */
 export function graphOf(lists: readonly (readonly number[])[]): Graph {
   const graph = emptyGraph(lists.length);
   for (const [a, list] of lists.entries()) for (const b of list) join(graph, a, b);
   return graph;
 }
 
-/** Adds the edge between two different vertices. */
+/** Adds an edge between two different vertices. */
 export function join({ adjacency }: Graph, a: number, b: number): void {
   setBit(adjacency, a, b);
   setBit(adjacency, b, a);
@@ -32,7 +32,7 @@ export function adjacent({ adjacency }: Graph, a: number, b: number): boolean {
   return hasBit(adjacency, a, b);
 }
 
-/** Ascending. */
+/** Returns the neighbours of a vertex, ascending. */
 export function neighbours({ adjacency }: Graph, vertex: number): readonly number[] {
   return onesOf(adjacency, vertex);
 }
@@ -47,34 +47,34 @@ export function edgeCount(graph: Graph): number {
   return ends / 2;
 }
 
-/** The edges that the graph lacks. */
+/** Returns the complement: the graph of exactly the missing edges. */
 export function complement(graph: Graph): Graph {
   const other = emptyGraph(graph.vertices);
   for (const [a, b] of pairs(graph.vertices)) if (!adjacent(graph, a, b)) join(other, a, b);
   return other;
 }
 
-/** Every two vertices a < b, in lexicographic order. */
+/** Yields every pair of vertices a < b, in lexicographic order. */
 export function* pairs(vertices: number): Generator<readonly [number, number]> {
   for (let a = 0; a < vertices; a++) for (let b = a + 1; b < vertices; b++) yield [a, b];
 }
 
-/** Whether two vertices may be joined. */
+/** Returns whether two vertices may be joined. */
 export type Allowed = (a: number, b: number) => boolean;
 
-/** Joins each pair that is allowed with this probability, independently. */
+/** Joins each allowed pair independently with this probability. */
 export function joinRandomly(graph: Graph, probability: number, rng: Rng, allowed: Allowed = always): void {
   for (const [a, b] of pairs(graph.vertices)) {
     if (allowed(a, b) && rng.float() < probability) join(graph, a, b);
   }
 }
 
-/** Makes a clique of these vertices. */
+/** Joins every two of these vertices, which makes them a clique. */
 export function joinAll(graph: Graph, vertices: readonly number[]): void {
   for (const [i, j] of pairs(vertices.length)) join(graph, vertices[i] as number, vertices[j] as number);
 }
 
-/** The vertices that a walk from this one reaches, itself included, in order of their distance. */
+/** Returns the vertices reachable from `start`, itself included, in the order of their distance. */
 export function reachable(graph: Graph, start: number): readonly number[] {
   const seen = new Uint8Array(graph.vertices);
   seen[start] = 1;
@@ -93,7 +93,10 @@ export function isConnected(graph: Graph): boolean {
   return graph.vertices === 0 || reachable(graph, 0).length === graph.vertices;
 }
 
-/** Adds single allowed edges, each a random one of a random vertex, until the graph is connected. */
+/**
+ * Adds allowed edges one at a time until the graph is connected. Each edge joins a random unreached vertex to a random
+ * reached one.
+ */
 export function connect(graph: Graph, rng: Rng, allowed: Allowed = always): void {
   for (;;) {
     const inside = reachable(graph, 0);
@@ -106,24 +109,26 @@ export function connect(graph: Graph, rng: Rng, allowed: Allowed = always): void
   }
 }
 
-/** The same for two graphs exactly if they have the same vertices and edges: numbers matter, drawings do not. */
+/**
+ * Returns a text that is equal for two graphs exactly if they have the same vertices and edges. The numbering matters.
+ */
 export function canonicalGraph({ adjacency }: Graph): string {
   return canonicalBits(adjacency);
 }
 
-/** The same for two graphs that differ only in how their vertices are numbered. */
+/** Returns a text that is equal for two graphs that differ only in the numbering of their vertices. */
 export function graphInvariant({ vertices, adjacency }: Graph): string {
   const edges: number[] = [];
   for (let a = 0; a < vertices; a++) for (const b of onesOf(adjacency, a)) if (a < b) edges.push(a, b, 1);
   return `${vertices} ${refine({ colours: new Array<number>(vertices).fill(0), edges })}`;
 }
 
-/** A line for each vertex: its number and, after a colon, its neighbours: "0: 1 3", or "2: none". */
+/** Returns a line for each vertex with its number and its neighbours, such as "0: 1 3" or "2: none". */
 export function adjacencyText({ adjacency }: Graph): string {
   return rowsText(adjacency);
 }
 
-/** An environment's metadata of a graph: its number of vertices. */
+/** Returns the metadata of an environment's graph: the number of vertices. */
 export function graphMetadata({ vertices }: Graph): Readonly<Record<string, string>> {
   return { vertices: `${vertices}` };
 }

@@ -1,7 +1,7 @@
-/** Large cliques without search: vertices are taken one by one, and swapped as long as that makes room for more. */
+/** Finds large cliques without search. Adds vertices one by one, and swaps vertices while that makes room for more. */
 import { adjacent, type Graph } from "./graph.ts";
 
-/** Ascending; the largest that is found from any vertex. Empty where there are no vertices. */
+/** Returns the largest clique found from any start vertex, ascending. Empty for a graph without vertices. */
 export function greedyClique(graph: Graph): readonly number[] {
   let best: readonly number[] = [];
   for (let v = 0; v < graph.vertices; v++) {
@@ -11,13 +11,13 @@ export function greedyClique(graph: Graph): readonly number[] {
   return best.toSorted((a, b) => a - b);
 }
 
-/** The vertices joined to all of these. */
+/** Returns the vertices outside the clique that are joined to all of its vertices. */
 function candidatesOf(graph: Graph, clique: readonly number[]): readonly number[] {
   const all = Array.from({ length: graph.vertices }, (_, v) => v);
   return all.filter((v) => !clique.includes(v) && clique.every((u) => adjacent(graph, u, v)));
 }
 
-/** Takes the vertex that leaves the most candidates, as long as there is one. */
+/** Adds the candidate that leaves the most candidates, until there are none. */
 function grown(graph: Graph, start: readonly number[]): readonly number[] {
   const clique = [...start];
   let candidates = candidatesOf(graph, clique);
@@ -33,7 +33,7 @@ function grown(graph: Graph, start: readonly number[]): readonly number[] {
   return clique;
 }
 
-/** Takes a vertex in for another one as long as more find room then: each time the clique is larger. */
+/** Swaps one vertex for another if the clique can then grow, and repeats while it does. */
 function swapped(graph: Graph, clique: readonly number[]): readonly number[] {
   for (const out of clique) {
     const rest = clique.filter((v) => v !== out);

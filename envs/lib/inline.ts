@@ -1,12 +1,18 @@
-/** Matrices of bits and graphs as bytes, for instances that travel in task ids: at most 255 rows and columns. */
+/**
+ * Encodes bit matrices, graphs and lists of numbers as bytes that travel in task ids. A matrix has at most 255 rows and
+ * columns.
+ */
 import type { InlineCodec } from "../environment.ts";
 import { bitMatrix, type BitMatrix, hasBit, setBit } from "./bit-matrix.ts";
 import { adjacent, emptyGraph, type Graph, join } from "./graph.ts";
 
-/** Larger instances are made again at each step: then that is little beside reading the answer. */
+/**
+ * Maximum size, in bytes, of an encoded instance. Steps make larger instances again, which costs little compared with
+ * reading their answers.
+ */
 const INLINE_BYTES_MAX = 256;
 
-/** The number of vertices, then a bit for each pair of them. */
+/** Codec for graphs: the number of vertices, then a bit for each pair of vertices. */
 export const inlineGraph: InlineCodec<Graph> = {
   encode(graph) {
     const { vertices } = graph;
@@ -29,7 +35,7 @@ export const inlineGraph: InlineCodec<Graph> = {
   },
 };
 
-/** The numbers of rows and columns, then the rows. */
+/** Codec for bit matrices: the numbers of rows and columns, then the rows. */
 export const inlineBits: InlineCodec<BitMatrix> = {
   encode(matrix) {
     const { rows, columns } = matrix;
@@ -52,7 +58,7 @@ export const inlineBits: InlineCodec<BitMatrix> = {
   },
 };
 
-/** Room for a head and so many bits; undefined: too large. */
+/** Allocates bytes for a head and the bits, or returns undefined if they exceed the maximum. */
 function bytesFor(head: number, bits: number): Uint8Array | undefined {
   const length = head + Math.ceil(bits / 8);
   return length > INLINE_BYTES_MAX ? undefined : new Uint8Array(length);
@@ -66,11 +72,14 @@ function isOne(bytes: Uint8Array, at: number): boolean {
   return (((bytes[at >>> 3] as number) >>> (at & 7)) & 1) === 1;
 }
 
-// Whole numbers from 0 to 2^31 − 1 as bytes, for instances that travel in task ids.
+// Flag of a byte that more bytes of the same number follow.
 
 const MORE = 128;
 
-/** Seven bits a byte, the lowest first, with the eighth where more follow; undefined: too many bytes. */
+/**
+ * Encodes integers from 0 to 2^31 − 1 with seven bits a byte, lowest bits first. The eighth bit says that more bytes
+ * follow. Returns undefined if the bytes exceed the maximum.
+ */
 export function encodeNumbers(numbers: Iterable<number>): Uint8Array | undefined {
   const bytes: number[] = [];
   for (const number of numbers) {
@@ -82,7 +91,7 @@ export function encodeNumbers(numbers: Iterable<number>): Uint8Array | undefined
   return Uint8Array.from(bytes);
 }
 
-/** The numbers that were encoded. */
+/** Decodes the output of `encodeNumbers`. */
 export function decodeNumbers(bytes: Uint8Array): readonly number[] {
   const numbers: number[] = [];
   let number = 0;

@@ -1,13 +1,13 @@
 /**
- * Reads lists of whole numbers, such as [0, 3, 1], as people and models write them: by hand, in one pass, with caps. What
- * surrounds an answer is gone before (envs/answers/strip.ts).
+ * Reads lists of integers, such as [0, 3, 1], in the spellings of people and models. The parser is hand-written, makes
+ * one pass, and limits all sizes. envs/answers/strip.ts removes the wrapping of an answer first.
  */
 import type { Parsed } from "../facts.ts";
 import { narrow, skipGap } from "./text.ts";
 
-/** Longer lists are no answer to any task that asks for one. */
+/** Maximum length of a list. No task asks for a longer one. */
 const COUNT_MAX = 1000;
-/** Numbers of more digits are refused: nine always fit 32 bits. */
+/** Maximum number of digits of a number. Nine digits always fit into 32 bits. */
 export const DIGITS_MAX = 9;
 
 const MINUS = 45;
@@ -18,26 +18,32 @@ const OPENING = "[({";
 const CLOSING = "])}";
 
 /**
- * Numbers with commas between them, in brackets, parentheses or braces, also those of LaTeX (\left[, \{), and white space
- * or LaTeX's spaces anywhere but within a number. A comma may follow the last number; a single number in parentheses
- * needs one, or it is a number and no list. Several numbers need no brackets, and each may be in quotes. Digits are ASCII
- * or full-width; a minus may stand before them, and zeros lead, but there are no points, exponents or other signs.
- * Anything before or after the list is refused. Time is linear in the text's length.
+ * Parses a list of integers. Refuses anything before or after the list. Takes time linear in the length of the text.
+ * - The list has brackets, parentheses or braces around it, or those of LaTeX (\left[, \{). Several numbers need no
+ * brackets.
+ * - Commas separate the numbers, and a comma may follow the last one. A single number in parentheses needs that comma:
+ * without it the text is a number and not a list.
+ * - White space and LaTeX spaces may stand anywhere except within a number. Each number may be in quotes.
+ * - Digits are ASCII or full-width. A minus sign and leading zeros are allowed; points, exponents and other signs are
+ * not.
  */
 export function parseIntList(text: string): Parsed<readonly number[]> {
   return parseList(text, takeNumber);
 }
 
-/** Reads the number at a cursor: see takeNumber. */
+/** Reads the number at a cursor, see takeNumber. */
 export type NumberReader = (text: string, cursor: Cursor) => number;
 
-/** The same, with numbers read in another way, or other signs than commas between them, if the first one is another. */
+/**
+ * Parses a list whose numbers `takeItem` reads. If the first separator matches `others`, this sign separates all
+ * numbers instead of commas.
+ */
 export function parseList(text: string, takeItem: NumberReader, others?: RegExp): Parsed<readonly number[]> {
   const cursor = { at: skipGap(text, 0) };
   const start = cursor.at;
   const bracket = takeOpening(text, cursor);
   const list = takeItems(text, cursor, bracket, { takeItem, others });
-  // One number alone may be what a list comes to, and no list.
+  // A single number without brackets may be a sum instead of a list, and is refused.
   if (bracket === undefined && (typeof list === "string" || list.length < 2))
     return malformed(foundInstead(text, start, "'['"));
   if (typeof list === "string") return malformed(list);
@@ -45,7 +51,10 @@ export function parseList(text: string, takeItem: NumberReader, others?: RegExp)
   return { kind: "answer", answer: list };
 }
 
-/** Reads the list at a cursor, which is at no space, and moves that behind it and the spaces there. Words: no list is there. */
+/**
+ * Reads the list at a cursor, which must not be at a space, and moves the cursor after the list and its trailing
+ * spaces. Returns an error text if there is no list.
+ */
 export function takeList(
   text: string,
   cursor: Cursor,
@@ -58,11 +67,11 @@ export function takeList(
 
 interface ItemReaders {
   readonly takeItem: NumberReader;
-  /** Signs that may stand for commas; sticky. */
+  /** Sticky expression for separators that may replace commas. */
   readonly others?: RegExp | undefined;
 }
 
-/** The rest of a list whose bracket was taken; undefined: it has none, and goes on to the end of the text. */
+/** Reads the rest of a list after its opening bracket. Without a bracket, the list extends to the end of the text. */
 function takeItems(
   text: string,
   cursor: Cursor,
@@ -104,7 +113,7 @@ function takeSign(text: string, cursor: Cursor, sign: string): boolean {
 
 const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", "“": "”", "‘": "’" };
 
-/** What a reader takes, also in quotes; NaN where they are not closed. */
+/** Reads an item with or without quotes. Returns NaN if the quotes are not closed. */
 export function takeQuoted(text: string, cursor: Cursor, takeItem: NumberReader): number {
   const first = text.charAt(cursor.at);
   const close = Object.hasOwn(QUOTES, first) ? QUOTES[first] : undefined;
@@ -122,7 +131,10 @@ function noNumber(text: string, at: number, found: number, bracket: string | und
   return foundInstead(text, at, bracket === undefined ? "a whole number" : `a whole number or '${bracket}'`);
 }
 
-/** Passes over the bracket that opens a list and the spaces after it, and gives the one that closes it. */
+/**
+ * Skips an opening bracket and the spaces after it, and returns the matching closing bracket. Returns undefined if
+ * there is none.
+ */
 export function takeOpening(text: string, cursor: Cursor): string | undefined {
   const at = bracketAt(text, cursor.at, "\\left");
   const bracket = CLOSING[OPENING.indexOf(plain(text, at))];
@@ -130,7 +142,7 @@ export function takeOpening(text: string, cursor: Cursor): string | undefined {
   return bracket;
 }
 
-/** Passes over a closing bracket and the spaces after it, if that is what comes next. */
+/** Skips a closing bracket and the spaces after it, if it comes next. Returns whether it did. */
 export function takeClosing(text: string, cursor: Cursor, bracket: string): boolean {
   const at = bracketAt(text, cursor.at, "\\right");
   if (plain(text, at) !== bracket) return false;
@@ -138,14 +150,16 @@ export function takeClosing(text: string, cursor: Cursor, bracket: string): bool
   return true;
 }
 
-/** Passes over a comma and the spaces after it, if that is what comes next. */
+/** Skips a comma and the spaces after it, if it comes next. Returns whether it did. */
 export function takeComma(text: string, cursor: Cursor): boolean {
   if (narrow(text.charCodeAt(cursor.at)) !== COMMA && text[cursor.at] !== "、") return false;
   cursor.at = skipGap(text, cursor.at + 1);
   return true;
 }
 
-/** Past LaTeX's word for a bracket that grows with its content, and the backslash of "\{", if they are there. */
+/**
+ * Returns the index of a bracket, after LaTeX's \left or \right and after the backslash of "\{", if these are present.
+ */
 function bracketAt(text: string, from: number, word: string): number {
   if (text.charCodeAt(from) !== BACKSLASH) return from;
   const at = text.startsWith(word, from) ? skipGap(text, from + word.length) : from;
@@ -153,24 +167,24 @@ function bracketAt(text: string, from: number, word: string): number {
   return isEscaped ? at + 1 : at;
 }
 
-/** The character there, a full-width one as the ASCII one that it stands for; none at the end. */
+/** Returns the character at an index, with full-width characters mapped to ASCII, or "none" at the end of the text. */
 function plain(text: string, at: number): string {
   return at < text.length ? String.fromCharCode(narrow(text.charCodeAt(at))) : "none";
 }
 
-/** "[0, 3, 1]", which reads back as it was. */
+/** Formats a list as "[0, 3, 1]", which parses back to the same list. */
 export function formatIntList(list: readonly number[]): string {
   return `[${list.join(", ")}]`;
 }
 
-/** A place in a text. */
+/** Position in a text. */
 export interface Cursor {
   at: number;
 }
 
 /**
- * Reads the number at a cursor and moves that behind it. NaN: no number is there; Infinity: one of more than DIGITS_MAX
- * digits. Then the cursor stays.
+ * Reads the integer at a cursor and moves the cursor after it. Returns NaN if there is no number, and Infinity if it
+ * has more than DIGITS_MAX digits. The cursor then stays.
  */
 export function takeNumber(text: string, cursor: Cursor): number {
   const negative = narrow(text.charCodeAt(cursor.at)) === MINUS;
@@ -185,11 +199,11 @@ export function takeNumber(text: string, cursor: Cursor): number {
   if (at === start) return NaN;
   if (at > start + DIGITS_MAX) return Infinity;
   cursor.at = at;
-  // Not −0, which is 0 in every list but not equal to it everywhere.
+  // Return 0 instead of −0, which not every comparison treats as 0.
   return negative && value !== 0 ? -value : value;
 }
 
-/** "expected ',', found '.' at character 3" */
+/** Returns an error text such as "expected ',', found '.' at character 3". */
 export function foundInstead(text: string, at: number, wanted: string): string {
   const point = text.codePointAt(at);
   const found = point === undefined ? "the end" : `'${String.fromCodePoint(point)}' at character ${at + 1}`;
@@ -200,14 +214,14 @@ function malformed(reason: string): Parsed<never> {
   return { kind: "malformed", reason: `not a list of whole numbers: ${reason}` };
 }
 
-// Answers that choose some of a numbered lot, such as [0, 3, 1]: each number at most once, in any order.
+// Answers that choose some of several numbered things, such as [0, 3, 1]: each number at most once, in any order.
 
-/** Read as it stands: whether its numbers are in range and different is for `indexProblem`. */
+/** List of indices as read. `indexProblem` checks that they are in range and distinct. */
 export type IndexList = readonly number[];
 
 /**
- * What is wrong with the first number that is out of range or comes a second time; undefined: nothing. The numbers
- * range from 0 to count − 1; one thing is called `one`, several are called `many`: "vertex", "vertices".
+ * Returns an error text about the first index that is out of range or repeated, or undefined. Valid indices are 0 to
+ * count − 1. `one` and `many` are the names of one thing and of several, e.g. "vertex" and "vertices".
  */
 export function indexProblem(list: IndexList, count: number, one: string, many: string): string | undefined {
   const seen = new Uint8Array(count);
@@ -219,23 +233,25 @@ export function indexProblem(list: IndexList, count: number, one: string, many: 
   return undefined;
 }
 
-/** What the amounts at some indices sum up to. */
+/** Returns the sum of the amounts at the indices. */
 export function sumAt(amounts: Int32Array, indices: IndexList): number {
   let sum = 0;
   for (const index of indices) sum += amounts[index] as number;
   return sum;
 }
 
-// Answers that go round in a circle, such as [0, 1, 3, 2, 0].
+// Answers that are closed tours, such as [0, 1, 3, 2, 0].
 
-/** The stops in the order they are visited, without the return to the first. */
+/** Stops in the order of the visit, without the return to the first. */
 export type CycleList = readonly number[];
 
-/** What may stand between stops: "0 -> 3 -> 5". Where it is a dash, no stop is taken for a negative number. */
+/**
+ * Separators allowed between stops, as in "0 -> 3 -> 5". A dash used as a separator never makes the next stop negative.
+ */
 const ARROWS =
   /-{1,3}>|={1,2}>|[→⟶⟹➔➜➝➞⇒⇨↦—–]|➡\ufe0f?|\$?\\(?:to|(?:long)?rightarrow|(?:Long)?Rightarrow)(?![A-Za-z])\$?|-(?=\d)(?<!\s-)|-(?=\s)(?<=\s-)/y;
 
-/** Reads a list of stops, with commas or arrows between them. The return to the first may be written or left out. */
+/** Parses a list of stops, separated by commas or arrows. The return to the first stop is optional. */
 export function parseCycleList(text: string): Parsed<CycleList> {
   const parsed = parseList(text, takeNumber, ARROWS);
   if (parsed.kind === "malformed") return parsed;
@@ -244,7 +260,7 @@ export function parseCycleList(text: string): Parsed<CycleList> {
   return closed ? { kind: "answer", answer: list.slice(0, -1) } : parsed;
 }
 
-/** "[0, 1, 3, 2, 0]" */
+/** Formats a tour with its return to the first stop, such as "[0, 1, 3, 2, 0]". */
 export function formatCycleList(list: CycleList): string {
   return formatIntList([...list, ...list.slice(0, 1)]);
 }

@@ -1,35 +1,36 @@
 /**
- * Maximum cliques: branch and bound over bitsets, with colourings as bounds (San Segundo, Rodríguez-Losada and Jiménez,
- * "An exact bit-parallel algorithm for the maximum clique problem", 2011).
+ * Finds maximum cliques by branch and bound over bitsets, with colourings as bounds (San Segundo, Rodríguez-Losada and
+ * Jiménez, "An exact bit-parallel algorithm for the maximum clique problem", 2011).
  */
 import { lowestBit } from "./bit-matrix.ts";
 import { adjacent, degree, type Graph, neighbours } from "./graph.ts";
 
-// The state of a search; vertices are places in its order. Arrays by depth hold a slice for each clique size.
+// State of a search. Vertices are numbered by their position in the search order. Arrays "by depth" hold a slice for
+// each number of chosen vertices.
 
 interface Search {
   readonly vertices: number;
-  /** 32-bit words in a set of vertices. */
+  /** Number of 32-bit words in a set of vertices. */
   readonly words: number;
-  /** The neighbours of each vertex. */
+  /** Set of the neighbours of each vertex. */
   readonly rows: Int32Array;
-  /** By depth: the vertices adjacent to all that are chosen, less those already branched on. */
+  /** By depth: the vertices adjacent to all chosen ones, without those that were already branched on. */
   readonly candidates: Int32Array;
-  /** By depth: the candidates to branch on, the last first, and their colours, which ascend. */
+  /** By depth: the candidates to branch on, from last to first, and their colours, which ascend. */
   readonly branches: Int32Array;
   readonly colours: Int32Array;
-  /** Scratch of `colour`: the classes by colour, and two sets. */
+  /** Scratch memory of `colour`: the colour classes and two sets. */
   readonly classes: Int32Array;
   readonly uncoloured: Int32Array;
   readonly available: Int32Array;
   readonly chosen: Int32Array;
-  /** The largest clique found: the first `size` of these. */
+  /** Largest clique found, in the first `size` entries. */
   readonly best: Int32Array;
   size: number;
   nodes: number;
-  /** Nodes are left open from this count on. */
+  /** Maximum number of nodes. The search leaves further nodes open. */
   readonly nodesMax: number;
-  /** The greatest bound of the nodes left open; 0 when the search was complete. */
+  /** Greatest bound of the nodes left open. 0 if the search was complete. */
   openBound: number;
 }
 
@@ -50,7 +51,7 @@ function searchOf(graph: Graph, order: Int32Array, nodesMax: number): Search {
   return { ...state, ...lists, ...scratch, chosen: new Int32Array(n), best: new Int32Array(n) };
 }
 
-/** The candidates one deeper: those adjacent to v. False if there are none. */
+/** Computes the candidates of the next depth: those adjacent to v. Returns false if there are none. */
 function narrow({ candidates, rows, words }: Search, depth: number, v: number): boolean {
   let any = 0;
   for (let w = 0, from = depth * words, row = v * words; w < words; w++) {
@@ -59,20 +60,20 @@ function narrow({ candidates, rows, words }: Search, depth: number, v: number): 
   return any !== 0;
 }
 
-/** Keeps the first vertices chosen as the largest clique. */
+/** Stores the first `size` chosen vertices as the largest clique. */
 function record(s: Search, size: number): void {
   s.best.set(s.chosen.subarray(0, size));
   s.size = size;
 }
 
-/** The first candidate at a depth that has any. */
+/** Returns the first candidate of a depth that has any. */
 function firstCandidate({ candidates, words }: Search, depth: number): number {
   let w = 0;
   while (candidates[depth * words + w] === 0) w++;
   return w * 32 + lowestBit(candidates[depth * words + w]!);
 }
 
-// A first clique: from each vertex, the first candidate as long as there is one; the largest is kept.
+// Finds a first clique: from each vertex, repeatedly adds the first candidate, and stores the largest result.
 
 function cliqueGreedily(s: Search): void {
   for (let v = 0; v < s.vertices; v++) {
@@ -87,8 +88,8 @@ function cliqueGreedily(s: Search): void {
   }
 }
 
-// The vertices with a vertex of least degree last, before it one of least degree among the rest, and so on. Colourings
-// made in this order use few colours, and the search branches first on the vertices with few candidates.
+// Orders the vertices so that a vertex of least degree is last, one of least degree among the rest is before it, and
+// so on. Colourings in this order use few colours. The search branches first on vertices with few candidates.
 
 function coreFirst(graph: Graph): Int32Array {
   const { vertices } = graph;
@@ -107,12 +108,12 @@ function coreFirst(graph: Graph): Int32Array {
   return order;
 }
 
-// Colours the candidates at a depth, class by class, and lists those whose colour leaves room for a larger clique, by
-// ascending colour: only they need branches. Returns how many there are.
+// Colours the candidates of a depth, class by class. Lists, by ascending colour, those whose colour leaves room for a
+// larger clique, because only they need branches. Returns their number.
 
 function colour(s: Search, depth: number): number {
   const { words, classes, uncoloured, available, branches, colours } = s;
-  // A clique within the classes up to this one, with what is chosen, is no larger than the largest found.
+  // Number of colour classes from which, with the chosen vertices, no clique larger than the best can come.
   const free = s.size - depth;
   const start = depth * s.vertices;
   for (let w = 0; w < words; w++) uncoloured[w] = s.candidates[depth * words + w]!;
@@ -134,7 +135,10 @@ function colour(s: Search, depth: number): number {
   return count;
 }
 
-/** Takes the first available vertex out of the uncoloured, and its neighbours out of the available; −1: there is none. */
+/**
+ * Removes the first available vertex from the uncoloured ones, and its neighbours from the available ones. Returns −1
+ * if no vertex is available.
+ */
 function takeFirst({ words, rows, uncoloured, available }: Search): number {
   for (let w = 0; w < words; w++) {
     const word = available[w]!;
@@ -150,8 +154,9 @@ function takeFirst({ words, rows, uncoloured, available }: Search): number {
 }
 
 /**
- * Finds v a place in the classes up to `free`: in one where its only neighbour can go to another (Tomita et al., "A
- * simple and faster branch-and-bound algorithm for finding a maximum clique", 2010, section 3.2: Re-NUMBER).
+ * Puts v into a class up to `free`, and returns whether that was possible. May first move v's only neighbour in a class
+ * to another class (Re-NUMBER). See Tomita et al., "A simple and faster branch-and-bound algorithm for finding a
+ * maximum clique", 2010, section 3.2.
  */
 function recolour(s: Search, v: number, free: number): boolean {
   for (let k = 1; k <= free; k++) {
@@ -167,7 +172,7 @@ function recolour(s: Search, v: number, free: number): boolean {
 const NONE = -1;
 const SEVERAL = -2;
 
-/** The one neighbour of v in a class, or NONE, or SEVERAL. */
+/** Returns the only neighbour of v in a class, or NONE, or SEVERAL. */
 function onlyNeighbour({ words, rows, classes }: Search, v: number, k: number): number {
   let found = NONE;
   for (let w = 0; w < words; w++) {
@@ -179,7 +184,10 @@ function onlyNeighbour({ words, rows, classes }: Search, v: number, k: number): 
   return found;
 }
 
-/** Moves v from its class to another, up to `free`, that holds none of its neighbours. */
+/**
+ * Moves v from its class to another class up to `free` that holds no neighbour of v. Returns whether there is such a
+ * class.
+ */
 function moveAway(s: Search, v: number, from: number, free: number): boolean {
   for (let k = 1; k <= free; k++) {
     if (k === from || onlyNeighbour(s, v, k) !== NONE) continue;
@@ -195,7 +203,7 @@ function isEmpty(set: Int32Array): boolean {
   return true;
 }
 
-// Explores the node of the `depth` vertices chosen; no clique that contains them is larger than `bound`.
+// Explores the node with `depth` chosen vertices. No clique that contains these vertices is larger than `bound`.
 
 function explore(s: Search, depth: number, bound: number): void {
   if (s.nodes >= s.nodesMax) {
@@ -205,7 +213,7 @@ function explore(s: Search, depth: number, bound: number): void {
   s.nodes++;
   const start = depth * s.vertices;
   for (let at = start + colour(s, depth) - 1; at >= start; at--) {
-    // All candidates up to this one are coloured with so many colours, and a clique takes one of each.
+    // The candidates up to this one have so many colours, and a clique has at most one vertex of each colour.
     const reach = depth + s.colours[at]!;
     if (reach <= s.size) return;
     const v = s.branches[at]!;
@@ -219,17 +227,20 @@ function explore(s: Search, depth: number, bound: number): void {
 export interface CliqueSolution {
   /** Pairwise adjacent vertices, ascending. */
   readonly clique: readonly number[];
-  /** Certified: no clique is larger. Equal to the clique's size when proven. */
+  /** Certified upper bound on the size of any clique. Equals the clique's size if `proven`. */
   readonly bound: number;
   readonly proven: boolean;
-  /** Branch-and-bound nodes searched. */
+  /** Number of branch-and-bound nodes searched. */
   readonly nodes: number;
 }
 
-/** About a second at 128 vertices, and never reached at 50. */
+/** Default budget of nodes: about one second at 128 vertices, and never used up at 50. */
 export const CLIQUE_NODES_MAX = 150_000;
 
-/** A maximum clique of a graph with at least one vertex; the largest found with a bound where the nodes run out. */
+/**
+ * Finds a maximum clique of a graph with at least one vertex. If the nodes run out, returns the largest clique found,
+ * with a bound.
+ */
 export function maxClique(graph: Graph, nodesMax: number): CliqueSolution {
   const order = coreFirst(graph);
   const search = searchOf(graph, order, nodesMax);

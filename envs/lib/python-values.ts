@@ -1,25 +1,25 @@
 /**
- * Values as a process in the sandbox wrote them (python/runner.py). The process belongs to the program, which may write
- * anything: all is checked, and what is not a value is refused whole.
+ * Reads values that a process in the sandbox wrote (python/runner.py). The untrusted program controls the process,
+ * which may write anything. Everything is checked, and an invalid value is refused as a whole.
  */
 import { type PyValue, ROOM } from "../ports.ts";
 
-/** What may still be read, of all values of a job. Changed in place by who reads. */
+/** Budget for all values of a job. Each read reduces it. */
 export interface ValueBudget {
   partsLeft: number;
 }
 
-/** Lists of lists are memory here too. */
+/** Maximum number of list items and other parts, because nested lists take memory here too. */
 export const PARTS_MAX = ROOM.jobPartsMax;
-/** More is a forgery. */
+/** Maximum nesting depth. The runner never writes a deeper value. */
 const DEPTH_MAX = ROOM.depthMax + 1;
 const NAME_LENGTH_MAX = 100;
-/** 332,193 bits, which are 100,000 decimal digits. */
+/** 332,193 bits, which suffice for 100,000 decimal digits. */
 const HEX_INT = /^-?0x[0-9a-f]{1,83049}$/;
 const FLOAT = /^(?:nan|-?inf|-?\d{1,25}(?:\.\d{1,25})?(?:e[+-]\d{1,3})?)$/;
 const BYTES = /^[\u0000-\u00ff]*$/;
 
-/** The value that was written as JSON; undefined: it is none, or too large. */
+/** Reads a value from its JSON form. Returns undefined if it is invalid or too large. */
 export function readValue(json: unknown, budget: ValueBudget, depth = 0): PyValue | undefined {
   if (--budget.partsLeft < 0 || depth > DEPTH_MAX) return undefined;
   if (json === null || typeof json === "boolean" || typeof json === "string") return json;

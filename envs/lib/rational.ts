@@ -1,10 +1,10 @@
-/** Exact fractions of any size: doubles while they are exact, bigints beyond. */
+/** Computes with exact fractions of any size: doubles as long as they are exact, bigints beyond. */
 
 type Integer = number | bigint;
 
 /**
- * num / den in lowest terms, den > 0. A part is a number exactly if it is a safe integer (below 2^53 in magnitude), so
- * equal fractions have equal parts.
+ * Fraction num / den in lowest terms, with den > 0. A part is a number exactly if it is a safe integer (magnitude below
+ * 2^53), so that equal fractions have equal parts.
  */
 export interface Rational {
   readonly num: Integer;
@@ -13,7 +13,7 @@ export interface Rational {
 
 const ZERO: Rational = { num: 0, den: 1 };
 
-/** The fraction of a safe integer. */
+/** Returns a safe integer as a fraction. */
 export function fromInteger(value: number): Rational {
   return value === 0 ? ZERO : { num: value, den: 1 };
 }
@@ -30,7 +30,7 @@ export function multiply(a: Rational, b: Rational): Rational {
   return reduce(times(a.num, b.num), times(a.den, b.den));
 }
 
-/** Undefined for a division by zero. */
+/** Divides two fractions. Returns undefined for a division by zero. */
 export function divide(a: Rational, b: Rational): Rational | undefined {
   return b.num === 0 ? undefined : reduce(times(a.num, b.den), times(a.den, b.num));
 }
@@ -39,13 +39,16 @@ export function equalsInteger(a: Rational, value: number): boolean {
   return a.den === 1 && a.num === value;
 }
 
-/** "23" or "47/2", shortened beyond 40 characters, for a model may write numbers of hundreds of digits. */
+/**
+ * Returns a text such as "23" or "47/2". Shortens texts of more than 40 characters, because a model may write numbers
+ * of hundreds of digits.
+ */
 export function showRational(a: Rational): string {
   const text = a.den === 1 ? `${a.num}` : `${a.num}/${a.den}`;
   return text.length <= 40 ? text : `${text.slice(0, 20)}… (${text.length} characters)`;
 }
 
-/** A product or sum of safe integers whose double is a safe integer is that integer: rounding never crosses 2^53. */
+/** If the double of a product or sum of safe integers is a safe integer, it is exact: rounding never crosses 2^53. */
 function times(a: Integer, b: Integer): Integer {
   if (typeof a === "number" && typeof b === "number") {
     const product = a * b;

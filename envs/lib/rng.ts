@@ -1,54 +1,57 @@
-/** The one place where random streams are made and their keys are built. */
+/** Creates random streams and builds their keys. No other code does. */
 import { hash } from "node:crypto";
 import seedrandom from "seedrandom";
 
-/** A stream of randomness. */
+/** Random stream. */
 export interface Rng {
-  /** A whole number in [min, max], both included; max − min < 2^32. */
+  /** Returns an integer in [min, max], both included. max − min must be below 2^32. */
   int(min: number, max: number): number;
-  /** A number in [0, 1), a multiple of 2^-32. */
+  /** Returns a number in [0, 1), a multiple of 2^-32. */
   float(): number;
-  /** One item, evenly; items must not be empty. */
+  /** Returns one of the items, each equally likely. The list must not be empty. */
   pick<T>(items: readonly T[]): T;
-  /** A shuffled copy. */
+  /** Returns a shuffled copy. */
   shuffle<T>(items: readonly T[]): T[];
 }
 
-/** Parts with their lengths, injective in the parts. The key of a list is the keys of its pieces, one after the other. */
+/**
+ * Joins parts with their lengths into a key, so that different parts give different keys. The key of a concatenated
+ * list is the concatenation of the keys.
+ */
 export function keyOf(...parts: readonly (string | number | bigint)[]): string {
   let key = "";
   for (const part of parts) {
     const text = `${typeof part}:${part}`;
-    // Numbers are written in ASCII.
+    // Numbers are ASCII text, so that their length in bytes is their length.
     key += `${typeof part === "string" ? Buffer.byteLength(text) : text.length}:${text};`;
   }
   return key;
 }
 
 /**
- * SHA-256 over the key of parts, in hex. seedrandom gives equal streams to keys such as "1" and "11", so no key reaches
- * it but through this: of fixed width, and injective in the parts.
+ * Returns the SHA-256 of the key of the parts, in hex. seedrandom gives equal streams for keys such as "1" and "11", so
+ * every stream is seeded through this hash of fixed width.
  */
 export function hashKey(...parts: readonly (string | number | bigint)[]): string {
   return hashOf(keyOf(...parts));
 }
 
-/** In one piece: an update for each part costs more than all the hashing. */
+/** Hashes in one call, because an update for each part costs more than all the hashing. */
 function hashOf(key: string): string {
   return hash("sha256", key, "hex");
 }
 
-/** A seed (fixed64) made of parts: the first 8 bytes of their hash. */
+/** Returns a seed (fixed64) derived from parts: the first 8 bytes of their hash. */
 export function deriveSeed(...parts: readonly (string | number | bigint)[]): bigint {
   return BigInt(`0x${hashKey(...parts).slice(0, 16)}`);
 }
 
-/** The stream that belongs to these parts, e.g. ("np/tsp", 1, seed, attempt). */
+/** Returns the stream that belongs to these parts, e.g. ("np/tsp", 1, seed, attempt). */
 export function rngFor(...parts: readonly (string | number | bigint)[]): Rng {
   return rngForKey(keyOf(...parts));
 }
 
-/** The same for parts whose key is known. */
+/** Returns the stream of a key that `keyOf` built. */
 export function rngForKey(key: string): Rng {
   const next = seedrandom.alea(hashOf(key));
   const int = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1));
@@ -64,21 +67,23 @@ export function rngForKey(key: string): Rng {
   return { int, float: next, pick, shuffle };
 }
 
-// Some of the numbers 0 … size − 1, each once, in random order; every selection is as likely as any other.
+// Returns `count` of the numbers 0 to size − 1, each at most once, in random order. All selections are equally
+// likely.
 
 export function sample(size: number, count: number, rng: Rng): readonly number[] {
   return rng.shuffle(Array.from({ length: size }, (_, i) => i)).slice(0, count);
 }
 
-// Seeded permutations that are never written out: one place of one costs the same whatever the size.
+// Number of rounds of the Feistel network, which computes seeded permutations without storing them. Looking up one
+// position costs the same at any size.
 
 const ROUNDS = 8;
 const UINT32 = 2 ** 32;
 
 /**
- * Where a permutation of 0 … size − 1, fixed by the key, takes a position; size is at most 2^32. A Feistel network over
- * the next even power of two permutes that; a value past the size is permuted again, which leaves a permutation of the
- * rest (cycle walking: Black and Rogaway, "Ciphers with arbitrary finite domains", 2002).
+ * Maps a position by a permutation of 0 to size − 1 that the key fixes. size is at most 2^32. A Feistel network
+ * permutes the range up to the next even power of two. A value of size or more is permuted again (cycle walking: Black
+ * and Rogaway, "Ciphers with arbitrary finite domains", 2002).
  */
 export function permuted(size: number, position: number, ...key: readonly (string | number | bigint)[]): number {
   const rng = rngFor("permutation", size, ...key);
@@ -97,7 +102,10 @@ function feistel(value: number, half: number, roundKeys: readonly number[]): num
   return left * half + right;
 }
 
-/** MurmurHash3's finaliser: each bit of the input moves about half of the output's. */
+/**
+ * Mixes the bits of a 32-bit integer (the finaliser of MurmurHash3): each input bit changes about half of the output
+ * bits.
+ */
 export function mix(value: number): number {
   let h = value >>> 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);

@@ -1,14 +1,14 @@
-/** How tasks are put to the policy: what is asked, a worked example of another instance, and the instance. */
+/** Builds the prompt of a task: the question, a worked example of another instance, and the instance. */
 import { formatInstruction } from "../answers/wording.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 
 export interface TaskText {
   readonly question: string;
-  /** How the answer is to be written. */
+  /** How to write the answer. */
   readonly answer: string;
-  /** How instances are written. */
+  /** How the prompt writes instances. */
   readonly notation: string;
-  /** "Example with 4 vertices" */
+  /** Title of the example, e.g. "Example with 4 vertices". */
   readonly exampleTitle: string;
   readonly example: string;
   readonly exampleAnswer: string;
@@ -17,7 +17,7 @@ export interface TaskText {
 
 export function taskPrompt(text: TaskText, answerFormat: AnswerFormat): readonly ChatMessage[] {
   const task = [text.question, text.answer, "", text.notation];
-  // A task that is the example itself goes without: its answer would stand in its prompt.
+  // Omit the example if it equals the task, because the prompt would then contain the answer.
   const example = text.example === text.instance ? [] : exampleOf(text);
   const content = [...task, "", ...example, "Your task:", text.instance, "", formatInstruction(answerFormat)];
   return [{ role: "user", content: content.join("\n") }];

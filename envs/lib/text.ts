@@ -1,14 +1,17 @@
-/** Offsets in Unicode code points, as Python counts them; JavaScript counts UTF-16 units. */
+/**
+ * Converts text offsets, skips white space and LaTeX spaces, and suggests names for misspelt ones. Offsets on the wire
+ * count Unicode code points, as in Python; JavaScript counts UTF-16 units.
+ */
 import { closest, distance } from "fastest-levenshtein";
 
 const HIGH_SURROGATE = /[\uD800-\uDBFF]/;
 
 /**
- * UTF-16 offsets into a text as offsets in code points, in one pass over the text. Offsets must ascend. A surrogate
- * without its partner counts as one code point.
+ * Converts ascending UTF-16 offsets into code point offsets, in one pass over the text. A surrogate without its partner
+ * counts as one code point.
  */
 export function codePointOffsets(text: string, offsets: readonly number[]): readonly number[] {
-  // V8 answers this without reading the text when the text is Latin-1, as most completions are.
+  // V8 answers this without reading the text if the text is Latin-1, as most completions are.
   const first = text.search(HIGH_SURROGATE);
   if (first < 0 || offsets.length === 0 || (offsets.at(-1) as number) <= first) return offsets;
   const converted: number[] = [];
@@ -21,38 +24,38 @@ export function codePointOffsets(text: string, offsets: readonly number[]): read
   return converted;
 }
 
-/** Whether the unit at i is the first of two that make one code point. */
+/** Returns whether the units at i and i + 1 form one code point. */
 function isPair(text: string, i: number): boolean {
   return (text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;
 }
 
 const encoder = new TextEncoder();
 
-/** The longest start of a text that takes at most so many bytes of UTF-8, in whole code points. */
+/** Returns the longest prefix of whole code points that takes at most `bytesMax` bytes of UTF-8. */
 export function clipUtf8(text: string, bytesMax: number): string {
   // A UTF-16 unit takes at most three bytes.
   if (text.length * 3 <= bytesMax) return text;
   return text.slice(0, encoder.encodeInto(text, new Uint8Array(bytesMax)).read);
 }
 
-// White space in models' texts: what separates words whatever the language setting, and what LaTeX writes for a space.
+// White space in models' texts: everything that separates words in any language, and the spaces of LaTeX.
 
 /**
- * Units that are looked at one by one, as most runs of white space are shorter; the rest of a run is left to an
- * expression, which reads a completion of spaces ten times as fast and needs a microsecond to start.
+ * Number of units checked one by one before an expression takes over. Most runs of white space are shorter. The
+ * expression reads long runs ten times as fast and takes a microsecond to start.
  */
 const LOOKED_AT = 32;
 
 const SPACES = "\\s\\u0085\\u200b-\\u200d\\u2060";
 const RUN = new RegExp(`[${SPACES}]*`, "y");
-/** Read backwards from where it stands. */
+/** Matches backwards from its position. */
 const RUN_BACK = new RegExp(`(?<=([${SPACES}]*))`, "y");
-/** With LaTeX's spaces: a backslash before one of ",;:!" or a space, "\quad" and "\qquad". */
+/** Includes LaTeX's spaces: a backslash before one of ",;:!" or a space, "\quad" and "\qquad". */
 const GAP_RUN = new RegExp(`(?:[${SPACES}]|\\\\(?:[,;:! ]|q?quad))*`, "y");
-/** The same, but for the quads; of "\ " the space may be gone. */
+/** Matches backwards, without the quads. The space of "\ " may already be stripped. */
 const GAP_RUN_BACK = new RegExp(`(?<=((?:[${SPACES}]|\\\\[,;:!]?)*))`, "y");
 
-/** Moves an offset over the white space that follows it, no further than end. */
+/** Returns the offset after the white space that starts at `start`, at most `end`. */
 export function skipSpace(text: string, start: number, end = text.length): number {
   const near = Math.min(end, start + LOOKED_AT);
   let at = start;
@@ -60,15 +63,15 @@ export function skipSpace(text: string, start: number, end = text.length): numbe
   return at < near || at === end ? at : at + runLength(RUN, text, at, end);
 }
 
-/** How many units an expression takes from an offset on. */
+/** Returns the number of units that a sticky expression matches from an offset on. */
 function runLength(run: RegExp, text: string, start: number, end: number): number {
   run.lastIndex = 0;
-  // A part of a text is no copy of it.
+  // V8 does not copy the text for a slice.
   run.test(text.slice(start, end));
   return run.lastIndex;
 }
 
-/** Moves an offset back over the white space before it, no further than start. */
+/** Returns the offset before the white space that ends at `end`, at least `start`. */
 export function skipSpaceBack(text: string, start: number, end: number): number {
   const near = Math.max(start, end - LOOKED_AT);
   let at = end;
@@ -83,8 +86,8 @@ function runLengthBack(run: RegExp, text: string, start: number, end: number): n
 }
 
 /**
- * Space, tab, line and page breaks of any kind, the no-break, thin and ideographic spaces, and the marks of no width:
- * zero-width space, joiners and the byte order mark. Marks that change the order of what is shown are none.
+ * Returns whether a unit is white space. This includes line and page breaks, wide and narrow spaces, zero-width spaces
+ * and joiners, and the byte order mark. Marks that change the text direction do not count.
  */
 export function isSpace(unit: number): boolean {
   return unit === 32 || (unit <= 13 && unit >= 9) || (unit > 0x7f && isWideSpace(unit));
@@ -100,31 +103,34 @@ const WIDE_SPACES: readonly number[] = [0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x20
 
 const BACKSLASH = 92;
 
-/** Moves an offset over the white space and the LaTeX spaces that follow it, no further than end. */
+/** Returns the offset after the white space and LaTeX spaces that start at `start`, at most `end`. */
 export function skipGap(text: string, start: number, end = text.length): number {
   const at = skipSpace(text, start, end);
   return at < end && text.charCodeAt(at) === BACKSLASH ? at + runLength(GAP_RUN, text, at, end) : at;
 }
 
-/** Moves an offset back over white space, "\," and its like, and "\ ", of which the space may be gone. */
+/**
+ * Returns the offset before white space and short LaTeX spaces such as "\," that end at `end`. The space of "\ " may
+ * already be stripped.
+ */
 export function skipGapBack(text: string, start: number, end: number): number {
   const at = skipSpaceBack(text, start, end);
   if (at === start || !ENDS_GAP.includes(text.charAt(at - 1))) return at;
   return at - runLengthBack(GAP_RUN_BACK, text, start, at);
 }
 
-/** What a LaTeX space ends with, its white space gone. */
+/** Last characters of a LaTeX space without its white space. */
 const ENDS_GAP = "\\,;:!";
 
 /**
- * The ASCII character that a full-width form, such as "（" or "７", is the wide spelling of (Unicode's compatibility
- * mapping of the block that starts at U+FF01); any other unit as it is.
+ * Maps a full-width form, such as "（" or "７", to its ASCII character, and returns any other unit unchanged. The mapping
+ * is Unicode's compatibility mapping of the block from U+FF01.
  */
 export function narrow(unit: number): number {
   return unit >= 0xff01 && unit <= 0xff5e ? unit - 0xfee0 : unit;
 }
 
-// "; did you mean 'np/tsp'?", or nothing where no name is near. For the end of an error message.
+// Returns "; did you mean 'np/tsp'?" for the end of an error message, or an empty string if no name is similar.
 
 export function didYouMean(name: string, names: readonly string[]): string {
   if (names.length === 0 || name === "") return "";

@@ -1,9 +1,9 @@
-/** Thoughts that a server gives apart from the text that follows them. */
+/** Joins thoughts that an inference server returns apart from the text with that text. */
 
-/** A whole completion of thoughts and a text that a server gave apart; thoughts undefined: there are none. */
+/** Returns a whole completion from thoughts and text. `thoughts` is undefined if the server returned none. */
 export function withThoughts(thoughts: string | undefined, text: string, isCut: boolean): string {
   if (thoughts === undefined || text.includes("</think>")) return text;
-  // The thought itself was cut off: it has no end.
+  // The thought itself was cut off, so it gets no closing tag.
   if (isCut && text.trim() === "") return `<think>\n${thoughts}`;
   return `<think>\n${thoughts}\n</think>\n${text}`;
 }

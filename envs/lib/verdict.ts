@@ -1,32 +1,35 @@
 /**
- * Reads the verdict that a judge model ends its reply with: {"reason": "…", "winner": "A"}, or a last line that names the
- * winner and nothing else. Strict, for a reward hangs on it: nothing may follow the verdict, thoughts hold none, and a reply
- * that contradicts itself has none.
+ * Reads the verdict at the end of a judge model's reply: {"reason": "…", "winner": "A"}, or a last line that names only
+ * the winner. The reader is strict, because a reward depends on it. Nothing may follow the verdict, thoughts contain no
+ * verdict, and a reply that contradicts itself has none.
  */
 import { malformed, type Parsed } from "../facts.ts";
 import type { Verdict } from "../ports.ts";
 import { onOneLine } from "./words.ts";
 
-/** UTF-16 units of a verdict's reason that are kept. */
+/** Maximum length of a stored reason, in UTF-16 units. */
 export const REASON_MAX = 300;
 
-/** UTF-16 units of a reply's end that are read: what is before them is reasoning. */
+/** Number of UTF-16 units read at the end of a reply. Anything earlier is reasoning. */
 const READ_MAX = 65_536;
 const VERDICT_MAX = 4096;
-/** Places where the last object may begin: its reason may hold braces. */
+/** Maximum number of positions tried as the start of the last object, because its reason may contain braces. */
 const STARTS_MAX = 16;
 
-/** A tag that opens or closes thoughts, as models and chat templates write them; the group tells that it closes them. */
+/**
+ * Matches a tag that opens or closes thoughts, in the spellings of models and chat templates. A group is set for a
+ * closing tag.
+ */
 const THOUGHTS =
   /<[\s|]{0,8}(\/)?\s{0,8}(?:seed:)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|reflection|scratchpad)(?:[\s|][^<>]{0,128})?>|\[(\/)?THINK\]|◁(\/)?think▷|<\|(?:begin|(end))_of_thought\|>|<\|channel\|>(?:analysis|commentary|(final))/gi;
-/** What models put around what they were asked to end with. */
+/** Characters that models put around their last line. */
 const AROUND = " \t\r\n`*";
 const CLAIM = /"winner"\s*:\s*("[^"]*"|)/g;
-/** A winner's name in any case, in quotes, bold or not, with a label before it and a period behind it or not. */
+/** Matches a winner's name in any case, with optional quotes, bold marks, label and final period. */
 const WINNER =
   /^[\s*_"'`]{0,8}(?:(?:final )?(?:answer|verdict|winner|decision)[*_]{0,3}\s?[:：][\s*_"'`]{0,8})?(?:text |it is |it's )?(?:(a)|(b)|(?:a )?tie)[\s*_"'`.]{0,8}$/i;
 
-/** Never throws, never evaluates, and is bounded in time by the reply's length. */
+/** Reads the verdict of a reply. Never throws, never evaluates code, and takes time bounded by the reply's length. */
 export function readVerdict(reply: string): Parsed<Verdict> {
   const said = withoutThoughts(reply);
   if (said === undefined) return malformed("the judge's thoughts are never closed, and a verdict within them is none");
@@ -44,7 +47,7 @@ export function readVerdict(reply: string): Parsed<Verdict> {
   return { kind: "answer", answer: { winner, reason: inBrief(why) } };
 }
 
-/** What a judge says that thinks aloud in its reply; undefined: its thoughts go on to the end. */
+/** Returns the reply after the judge's thoughts, or undefined if the thoughts are never closed. */
 function withoutThoughts(reply: string): string | undefined {
   const last = [...reply.matchAll(THOUGHTS)].at(-1);
   if (last === undefined) return reply;
@@ -58,7 +61,7 @@ function winnerOf(named: unknown): Verdict["winner"] | undefined {
   return found[1] !== undefined ? "A" : found[2] !== undefined ? "B" : "tie";
 }
 
-/** The last line, if it names a winner and no line before it names another. */
+/** Returns the last line if it names a winner and no earlier line names another. */
 function lastLine(text: string): Found | undefined {
   const start = text.lastIndexOf("\n") + 1;
   const winner = winnerOf(text.slice(start));
@@ -72,7 +75,7 @@ interface Found {
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-/** The object that the text ends with, if it has a winner, whichever. */
+/** Returns the object at the end of the text, if it has a key "winner". */
 function lastObject(text: string): Found | undefined {
   if (!text.endsWith("}")) return undefined;
   for (let start = text.length, tries = 0; start > 0 && tries < STARTS_MAX; tries++) {
@@ -92,7 +95,7 @@ function objectOf(json: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** On one line; of a long text the end, where it comes to the point. */
+/** Returns the text on one line. Of a long text, keeps the end, which holds the conclusion. */
 function inBrief(text: string): string {
   const line = onOneLine(text.slice(-VERDICT_MAX));
   return line.length <= REASON_MAX ? line : `…${line.slice(1 - REASON_MAX).toWellFormed()}`;

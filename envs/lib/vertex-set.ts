@@ -1,4 +1,7 @@
-/** Largest sets of vertices, of which every two are joined or no two are: what cliques and independent sets have in common. */
+/**
+ * Defines an environment that asks for a largest set of vertices, in which every two or no two are joined. The
+ * environments for cliques and independent sets share it.
+ */
 import { defineEnvironment } from "../define.ts";
 import type { Generator, Solution, SyncEnvironment } from "../environment.ts";
 import { type Facts, infeasible } from "../facts.ts";
@@ -23,9 +26,9 @@ export interface VertexSetProblem {
   readonly version: number;
   readonly earlier: readonly number[];
   readonly generator: Generator<Graph>;
-  /** Whether every two vertices of a set must be joined; else no two may be. */
+  /** True if every two vertices of a set must be joined, false if no two may be. */
   readonly joined: boolean;
-  /** What a set is called, e.g. "independent set", with its article, and in a word. */
+  /** Name of such a set, e.g. "independent set", its article, and a single word for it. */
   readonly name: string;
   readonly article: "a" | "an";
   readonly word: string;
@@ -50,10 +53,10 @@ export function vertexSetEnvironment(problem: VertexSetProblem): SyncEnvironment
         return { answer: clique, value: clique.length, ...rest };
       },
       format,
-      // Much as the papers' public code finds a large one.
+      // A greedy algorithm close to the one in the papers' public code.
       heuristic: (graph) => greedyClique(searched(graph)),
     },
-    // Any one vertex.
+    // A single vertex is always feasible.
     trivial: () => 1,
     inline: inlineGraph,
     canonical: canonicalGraph,
@@ -84,7 +87,10 @@ function render(
   return taskPrompt(text, answerFormat);
 }
 
-/** Feasible if there is a vertex, none is listed twice, and every two, or no two, are joined. Else the first thing wrong. */
+/**
+ * Verifies a set: it must not be empty or list a vertex twice, and every two vertices must satisfy the condition.
+ * Otherwise the facts name the first fault.
+ */
 function verify(problem: VertexSetProblem, graph: Graph, set: IndexList): Facts {
   const violation = indexProblem(set, graph.vertices, "vertex", "vertices") ?? problemOf(problem, graph, set);
   return violation === undefined ? { kind: "feasible", objective: set.length } : infeasible(violation);

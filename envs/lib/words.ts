@@ -1,45 +1,48 @@
-/** Words of others (a program's, a model's, an endpoint's), made fit to be shown: in a message, in a log, on a terminal. */
+/** Escapes text from programs, models and endpoints so that messages, logs and terminals can show it safely. */
 
 /**
- * What a terminal obeys, what turns the direction of the text around it, and what cannot be seen or sent: control
- * characters, ends of lines and paragraphs, halves of surrogate pairs, marks of direction, and tags, in which text hides.
+ * Characters that control a terminal, change the direction of text, or are invisible or invalid. These are control
+ * characters, line and paragraph separators, lone surrogates, direction marks, and tag characters, which can hide text.
  */
 const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u{feff}\u{fff9}-\u{fffb}\u{e0000}-\u{e007f}]/gu;
 
 const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** Most words are plain, and to see that is faster than to look for what is not. */
+/** Matches printable ASCII. Most texts match, and this check is faster than the search for unsafe characters. */
 const PLAIN = /^[ -~]*$/;
 
-/** Whether words are fit to be shown as they are, for certain. */
+/** Returns whether a text is certainly safe to show unchanged. */
 export function isPlain(words: string): boolean {
   return PLAIN.test(words);
 }
 
-/** The same words, with such characters written out: "\n", "\u{202e}". What was escaped before stays as it is. */
+/** Escapes unsafe characters, e.g. as "\n" or "\u{202e}". Existing escapes stay unchanged. */
 export function escaped(words: string): string {
   if (isPlain(words)) return words;
   return words.replace(UNFIT, (found) => SHORT[found] ?? `\\u{${found.codePointAt(0)?.toString(16) ?? ""}}`);
 }
 
-/** The same for words of several lines: line feeds and tabs stay. */
+/** Escapes unsafe characters in a text of several lines. Line feeds and tabs stay. */
 export function escapedLines(words: string): string {
   return words.replaceAll(/[^\n\t]+/g, escaped);
 }
 
-/** JSON with such characters in its texts as escapes of JSON, so that it stays what it was. */
+/** Escapes unsafe characters in JSON by JSON escapes, so that the JSON keeps its value. */
 export function escapedJson(json: string): string {
   const units = (found: string): string =>
     Array.from({ length: found.length }, (_, i) => `\\u${found.charCodeAt(i).toString(16).padStart(4, "0")}`).join("");
   return json.replaceAll(/[^\n]+/g, (line) => (isPlain(line) ? line : line.replace(UNFIT, units)));
 }
 
-/** An escape of JSON as a whole, or one of such characters. */
+/** Matches a whole JSON escape, or an unsafe character. */
 const IN_JSON = new RegExp(String.raw`\\u[0-9a-f]{4}|\\.|${UNFIT.source}`, "gu");
 const MAY_HOLD_SOME = /[^ -~\n]|\\[ubfr]/;
 const KEPT: ReadonlySet<string> = new Set(["\n", "\t"]);
 
-/** A line of JSON whose texts, once they are read, hold such characters written out; line feeds and tabs stay. */
+/**
+ * Escapes unsafe characters in a line of JSON so that its parsed strings contain visible escapes. Line feeds and tabs
+ * stay.
+ */
 export function escapedInJson(line: string): string {
   if (!MAY_HOLD_SOME.test(line)) return line;
   return line.replace(IN_JSON, (found) => {
@@ -50,7 +53,7 @@ export function escapedInJson(line: string): string {
   });
 }
 
-/** The same on one line, with one blank for all white space. */
+/** Escapes a text and joins it to one line, with a single space for each run of white space. */
 export function onOneLine(words: string): string {
   return escaped(words.replaceAll(/\s+/g, " ").trim());
 }

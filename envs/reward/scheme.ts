@@ -1,60 +1,66 @@
-/** What a reward scheme is. */
+/** Defines the interface of a reward scheme. */
 import type { Baseline, Goal, ParameterInfo, Parameters } from "../environment.ts";
 import type { Findings } from "../facts.ts";
 
-/** Whether an answer is right, of environments whose answers are right or wrong. */
+/** Returns whether an answer is correct, for environments whose answers are right or wrong. */
 export function isRight(findings: Findings): boolean {
   return findings.kind === "graded" ? findings.solved : findings.kind === "feasible";
 }
 
-/** How well a completion keeps to its format, whatever its answer (Omni-Thinker A.1). */
+/** How well a completion keeps to its format, regardless of its answer (Omni-Thinker A.1). */
 export interface Tidiness {
-  /** Whether its marks are all there and nested as they should be. */
+  /** True if all marks are present and correctly nested. */
   readonly formatValid: boolean;
-  /** The same, with each of the format's tags there once, and one answer. */
+  /** True if `formatValid` is, each tag of the format occurs once, and there is one answer. */
   readonly formatStrict: boolean;
-  /** The share of the tags of thinking and answer that are there. */
+  /** Share of the tags for thinking and answer that are present. */
   readonly tags: number;
 }
 
-/** What is to be priced. */
+/** Input of a reward scheme. */
 export interface ToPrice {
   readonly goal: Goal;
   readonly findings: Findings;
-  /** Whether the completion keeps to its answer format: an answer without its closing mark may count, and breaks it. */
+  /**
+   * True if the completion keeps to its answer format. An answer without its closing mark may count, but breaks the
+   * format.
+   */
   readonly formatValid: boolean;
   readonly baseline: Baseline | undefined;
-  /** Objective of the answer that takes no thought, where the scheme uses it. */
+  /** Objective of the trivial answer, if the scheme uses it. */
   readonly trivial: number | undefined;
-  /** Where the scheme uses it. */
+  /** Set if the scheme uses it. */
   readonly tidiness: Tidiness | undefined;
-  /** Where the scheme scans for commits: the share of the completion up to the end of its first right answer, if it has one. */
+  /**
+   * If the scheme scans for commits: share of the completion up to the end of its first correct answer. Undefined if
+   * there is none.
+   */
   readonly commit?: number | undefined;
-  /** The scheme's, complete. */
+  /** The scheme's parameters, with defaults filled in. */
   readonly parameters: Parameters;
 }
 
-/** One part of a reward. */
+/** One component of a reward. */
 export interface RewardComponent {
   readonly name: string;
-  /** Undefined: this part has no value here, and is left out of the sum. */
+  /** Undefined if the component has no value for this completion. The sum omits it. */
   readonly value: number | undefined;
   readonly weight: number;
-  /** Why it has no value, in words. */
+  /** Reason why there is no value. */
   readonly reason?: string;
 }
 
 export interface Price {
-  /** The weighted sum of the defined components. */
+  /** Weighted sum of the components that have a value. */
   readonly reward: number;
   readonly components: readonly RewardComponent[];
 }
 
-/** What a scheme that scans for commits asks for. */
+/** Limits of a scheme that scans for commits. */
 export interface CommitScan {
-  /** Answers that are verified, from the first on. */
+  /** Maximum number of answers to verify, counted from the first. */
   answersMax(parameters: Parameters): number;
-  /** Contrast pairs that a group gives at most. */
+  /** Maximum number of contrast pairs of a group. */
   pairsMax(parameters: Parameters): number;
 }
 
@@ -62,30 +68,30 @@ export interface RewardScheme {
   readonly name: string;
   readonly description: string;
   readonly parameters: readonly ParameterInfo[];
-  /** Whether price needs the trivial answer's objective. */
+  /** True if `price` needs the objective of the trivial answer. */
   readonly usesTrivial: boolean;
-  /** Whether price needs the completion's tidiness. */
+  /** True if `price` needs the completion's tidiness. */
   readonly usesTidiness?: boolean;
-  /** Set: every answer of a completion is looked at, and the first right one is a commit (Curriculum RLOO 3.3). */
+  /** If set, every answer of a completion is examined, and the first correct one is a commit (Curriculum RLOO 3.3). */
   readonly scan?: CommitScan;
-  /** The smallest and the largest reward it can give. */
+  /** Smallest and largest reward that the scheme can give. */
   range(parameters: Parameters): { readonly min: number; readonly max: number };
   price(toPrice: ToPrice): Price;
 }
 
-// How good an answer is, measured against a baseline (FORGE 3.1).
+// Quality of an answer relative to a baseline (FORGE 3.1).
 
 /**
- * Quality of a feasible answer, in [0, 1]: objective/baseline to maximise, baseline/objective to minimise. 0/0 is 1. Of
- * negative numbers the larger is the one of the smaller magnitude, so that the quotient is the other way round; where one
- * is negative and the other not, no quotient says how far apart they are, and the quality is 0. An answer better than the
- * best known counts as 1, but one beyond the certified bound cannot be: the verifier or the solver is wrong, so that throws.
+ * Returns the quality of a feasible answer, in [0, 1]: objective/baseline to maximise, baseline/objective to minimise.
+ * 0/0 is 1. Of two negative numbers, the larger one has the smaller magnitude, so the quotient is inverted. If only one
+ * of them is negative, no quotient expresses the distance, and the quality is 0. An answer better than the best known
+ * counts as 1. Throws for an answer beyond the certified bound, because then the verifier or the solver is wrong.
  */
 export function qualityRatio(goal: Exclude<Goal, "satisfy">, objective: number, baseline: Baseline): number {
   if (goal === "maximize" ? objective > baseline.bound : objective < baseline.bound) {
     throw new Error(`objective ${objective} to ${goal} beats the certified bound ${baseline.bound}`);
   }
-  // To minimise is to maximise the negative.
+  // Minimising equals maximising the negative.
   const sign = goal === "maximize" ? 1 : -1;
   const [own, best] = [sign * objective, sign * baseline.value];
   if (own >= best) return 1;
@@ -94,8 +100,9 @@ export function qualityRatio(goal: Exclude<Goal, "satisfy">, objective: number, 
 }
 
 /**
- * How far an objective is from the trivial answer's (0) to the best known (1). Where nothing better than the trivial answer
- * is known, one at least as good as that has 1 (0/0), and any other 0. Undefined: one of the three is not known.
+ * Returns how far an objective lies between the trivial answer's (0) and the best known (1). If the best known is not
+ * better than the trivial one, an objective at least as good gets 1 (0/0), any other 0. Returns undefined if one of the
+ * three is unknown.
  */
 export function improvementOf(
   { goal, baseline, trivial }: Pick<ToPrice, "goal" | "baseline" | "trivial">,
@@ -108,7 +115,7 @@ export function improvementOf(
   return Math.min(1, Math.max(0, own / best));
 }
 
-/** Whether no answer can be better than one of this objective: it reaches the certified bound. */
+/** Returns whether the objective reaches the certified bound, so that no answer is better. */
 export function isOptimal(objective: number, baseline: Baseline): boolean {
   return objective === baseline.bound;
 }

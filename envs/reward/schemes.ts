@@ -1,4 +1,7 @@
-/** The one module that prices facts: verifiers find them, reward schemes say what they are worth. */
+/**
+ * Registers the reward schemes that turn facts into rewards. Only the modules of this folder compute rewards; verifiers
+ * find facts.
+ */
 import type { Environment, Parameters } from "../environment.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { didYouMean } from "../lib/text.ts";
@@ -20,7 +23,9 @@ function gradedPrice(value: number): Price {
   return { reward: value, components: [{ name: "correctness", value, weight: 1 }] };
 }
 
-/** Exact or not, with a little for an answer that can at least be read (Curriculum RLOO 3.1, ADSC section 4). */
+/**
+ * Rewards a correct answer, and gives a little to one that can at least be read (Curriculum RLOO 3.1, ADSC section 4).
+ */
 const graded: RewardScheme = {
   name: "graded",
   description: "1 for a right answer, format_score for one that can be read but is wrong, 0 for one that cannot.",
@@ -42,14 +47,14 @@ const graded: RewardScheme = {
   },
 };
 
-// R = R_format + R_feasibility (FORGE 3.1). R_format is 1 if the answer could be read and is marked as its format asks,
-// else −1: a feasible answer without its closing mark has −1. R_feasibility is −1.5 unless the answer is feasible; then it
-// is the answer's share, in [0, 1], by which alone the schemes differ. An answer that could not be read cannot be
-// verified: −1 − 1.5 = −2.5.
+// R = R_format + R_feasibility (FORGE 3.1). R_format is 1 if the answer could be read and is marked as its format
+// asks, else −1. A feasible answer without its closing mark has −1. R_feasibility is −1.5 for an infeasible answer.
+// For a feasible one it is the answer's share, in [0, 1], in which alone the schemes differ. An unreadable answer
+// cannot be verified: −1 − 1.5 = −2.5.
 
 const INFEASIBLE = -1.5;
 
-/** A feasible answer's share of the reward; undefined: this scheme cannot say. */
+/** Returns a feasible answer's share of the reward, or undefined if the scheme cannot compute it. */
 type Share = (toPrice: ToPrice, objective: number | undefined) => number | undefined;
 
 function priceOf(format: 1 | -1, feasibility: number, quality: RewardComponent): Price {
@@ -111,9 +116,9 @@ const optimalOnly: Share = ({ baseline }, objective) =>
   baseline === undefined || objective === undefined ? undefined : Number(isOptimal(objective, baseline));
 
 /**
- * An answer as good as the trivial one has a half, but 1 where both are 0: 0/0 is 1 here as in the quality ratio. Negative
- * numbers count by their magnitudes, of which the smaller is then the larger number; of a negative and a positive one the
- * better has all.
+ * Returns v/(v + t) to maximise or t/(v + t) to minimise, so that an answer as good as the trivial one has ½. If both
+ * are 0 the share is 1, as 0/0 is in the quality ratio. Negative numbers count by their magnitudes, so that the smaller
+ * magnitude is the larger number. If one is negative and one positive, the better has 1 and the other 0.
  */
 const coarse: Share = ({ goal, trivial }, objective) => {
   if (trivial === undefined || objective === undefined) return undefined;
@@ -141,24 +146,27 @@ const optimizationSchemes: readonly RewardScheme[] = [
   ),
 ];
 
-/** A scheme with its parameters filled in. */
+/** Reward scheme with complete parameters. */
 export interface ResolvedScheme {
   readonly name: string;
   readonly parameters: Parameters;
   readonly scheme: RewardScheme;
 }
 
-/** Those that are the same for every environment. */
+/** Schemes that are the same for every environment. */
 export const rewardSchemes: Readonly<Record<string, RewardScheme>> = Object.freeze(
   Object.fromEntries([...optimizationSchemes, graded, vcc].map((scheme) => [scheme.name, scheme])),
 );
 
-/** A scheme by a name that an environment lists; undefined: there is none of that name for it. */
+/** Returns the scheme of a name that the environment lists, or undefined if there is none. */
 export function schemeNamed({ grading }: Environment, name: string): RewardScheme | undefined {
   return name === WEIGHTED ? grading && weighted(grading) : rewardSchemes[name];
 }
 
-/** A scheme of an environment by its name; "" is the environment's default. Invalid fields are "name", "parameters.…". */
+/**
+ * Resolves a scheme of an environment by its name. "" is the environment's default. The field of an invalid result is
+ * "name" or "parameters.…".
+ */
 export function resolveScheme(
   environment: Environment,
   name: string,

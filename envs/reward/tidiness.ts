@@ -1,4 +1,6 @@
-/** How well a completion keeps to its format, whatever its answer (Omni-Thinker A.1, "auxiliary rewards"). */
+/**
+ * Measures how well a completion keeps to its format, regardless of its answer (Omni-Thinker A.1, "auxiliary rewards").
+ */
 import type { Located, Thinking } from "../answers/locate.ts";
 import type { AnswerFormat } from "../prompt.ts";
 import type { Tidiness } from "./scheme.ts";
@@ -6,7 +8,7 @@ import type { Tidiness } from "./scheme.ts";
 const THOUGHTS = ["<think>", "</think>"] as const;
 const ANSWER = ["<answer>", "</answer>"] as const;
 
-/** The paper's four tags, but for those that the chat template puts into the prompt or takes away. */
+/** The paper's four tags, without those that the chat template adds to the prompt or removes. */
 const COUNTED: Readonly<Record<Thinking, readonly string[]>> = {
   required: [...THOUGHTS, ...ANSWER],
   prefilled: ["</think>", ...ANSWER],
@@ -27,7 +29,7 @@ export function tidinessOf(
   };
 }
 
-/** The tags that a completion of the format has to hold, in their order. */
+/** Returns the tags that a completion in the format must contain, in order. */
 function tagsOf(format: AnswerFormat, thinking: Thinking): readonly string[] {
   switch (format) {
     case "think_answer":
@@ -40,7 +42,7 @@ function tagsOf(format: AnswerFormat, thinking: Thinking): readonly string[] {
   }
 }
 
-/** Whether each of the tags is there exactly once, the first one first. */
+/** Returns whether each tag occurs exactly once, in the given order. */
 function inOrder(completion: string, tags: readonly string[]): boolean {
   let last = -1;
   for (const tag of tags) {

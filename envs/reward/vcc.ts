@@ -1,4 +1,7 @@
-/** Verification commit contrast (Curriculum RLOO 3.3): prices the last answer, and how soon the first right one came. */
+/**
+ * Verification commit contrast (Curriculum RLOO 3.3): rewards the last answer, and how early the first correct one
+ * came.
+ */
 import type { ParameterInfo, Parameters } from "../environment.ts";
 import type { Findings } from "../facts.ts";
 import { isRight, type Price, type RewardScheme } from "./scheme.ts";
@@ -7,16 +10,22 @@ function weight(name: string, description: string, defaultValue: number): Parame
   return { name, description: `Weight: ${description}`, min: 0, max: 1, defaultValue, integer: false };
 }
 
-/** What a completion costs to verify is bounded by its answers: 1,024 long ones take 33 ms. */
+/** Maximum number of answers to verify, which bounds the cost of a completion: 1,024 long answers take 33 ms. */
 const ANSWERS_MAX = 1024;
 
-/** The paper's completions, of 1,024 tokens, hold half as many at most, and about four on average. */
+/**
+ * Default number of answers to verify. The paper's completions of 1,024 tokens hold at most half as many, and about
+ * four on average.
+ */
 const ANSWERS_DEFAULT = 256;
 
-/** Pairs that GroupOutcome.contrast_pairs holds at most. */
+/** Maximum size of GroupOutcome.contrast_pairs. */
 const PAIRS_MAX = 64;
 
-/** The paper caps them and gives no number: as many as its groups have completions. */
+/**
+ * Default number of pairs. The paper limits them without giving a number; this is the number of completions in its
+ * groups.
+ */
 const PAIRS_DEFAULT = 4;
 
 const parameters: readonly ParameterInfo[] = [
@@ -52,7 +61,7 @@ function price(findings: Findings, commit: number | undefined, of: Parameters): 
   const formatScore = of["format_score"] as number;
   const wrong = findings.kind === "malformed" ? 0 : formatScore;
   const correctness = isRight(findings) ? 1 : wrong;
-  // 1 − (L − e)/L is e/L. A completion without a right answer among those verified has what a wrong one has.
+  // 1 − (L − e)/L is e/L. Without a correct answer among those verified, a completion gets the value of a wrong one.
   const committed = commit === undefined ? wrong : Math.max(commit, formatScore);
   const [correctnessWeight, commitWeight] = [of["correctness"] as number, of["commit"] as number];
   return {
@@ -64,7 +73,7 @@ function price(findings: Findings, commit: number | undefined, of: Parameters): 
   };
 }
 
-/** With its default weights the paper's best: the reward is that of `graded`, and the contrast pairs come with it. */
+/** With its default weights, the paper's best variant: the reward is that of `graded`, and contrast pairs are added. */
 export const vcc: RewardScheme = {
   name: "vcc",
   description:

@@ -1,11 +1,11 @@
-/** Prices graded facts: the weighted sum of the components that have a value (Omni-Thinker A.1). */
+/** Computes the reward of graded facts: the weighted sum of the components that have a value (Omni-Thinker A.1). */
 import type { ComponentInfo, Grading, ParameterInfo } from "../environment.ts";
 import type { Findings, GradedComponent } from "../facts.ts";
 import type { Price, RewardComponent, RewardScheme, Tidiness } from "./scheme.ts";
 
 export const WEIGHTED = "weighted";
 
-/** The components of the completion itself: they have a value whatever the answer. Off unless asked for. */
+/** Components of the completion itself, which have a value for every answer. Their default weight is 0. */
 const TIDY: readonly ComponentInfo[] = [
   { name: "format", description: "1 if the completion keeps to its answer format, else 0.", weight: 0 },
   {
@@ -25,7 +25,7 @@ function weightInfo({ name, description, weight }: ComponentInfo): ParameterInfo
   return { name, description: `Weight: ${description}`, min: 0, max: 1, defaultValue: weight, integer: false };
 }
 
-/** What is wrong with the names of the components that an environment declares; undefined: nothing. */
+/** Returns an error text about the component names that an environment declares, or undefined. */
 export function gradingProblem({ primary, components }: Grading): string | undefined {
   const names = [...components, ...TIDY].map(({ name }) => name);
   const twice = names.find((name, i) => names.indexOf(name) < i);
@@ -33,12 +33,14 @@ export function gradingProblem({ primary, components }: Grading): string | undef
   return components.some(({ name }) => name === primary) ? undefined : `there is no component '${primary}'`;
 }
 
-/** Made once for each environment. */
-const made = new WeakMap<Grading, RewardScheme>();
+/** Cache of the scheme of each environment. */
+const schemes = new WeakMap<Grading, RewardScheme>();
 
-/** The scheme of an environment whose facts are graded. Its parameters are the components' weights, by their names. */
+/**
+ * Returns the scheme of an environment with graded facts. Its parameters are the weights of the components, by name.
+ */
 export function weighted(grading: Grading): RewardScheme {
-  const known = made.get(grading);
+  const known = schemes.get(grading);
   if (known !== undefined) return known;
   const { components } = grading;
   const all = [...components, ...TIDY];
@@ -55,7 +57,7 @@ export function weighted(grading: Grading): RewardScheme {
       return sumOf([...graded, ...tidy(tidiness as Tidiness, weightOf)]);
     },
   };
-  made.set(grading, scheme);
+  schemes.set(grading, scheme);
   return scheme;
 }
 
@@ -70,7 +72,7 @@ function tidy(
   ];
 }
 
-/** An answer that cannot be read leaves out what is graded, and only that. */
+/** For an unreadable answer, the graded components have no value. The other components keep theirs. */
 function priced(name: string, weight: number, findings: Findings): RewardComponent {
   switch (findings.kind) {
     case "malformed":

@@ -1,4 +1,4 @@
-/** Sequences of digits, each as probable as any other of its length. */
+/** Generates sequences of digits. All sequences of a length are equally likely. */
 import { defineGenerator } from "../define.ts";
 import type { Level } from "../environment.ts";
 import type { Rng } from "../lib/rng.ts";
@@ -7,7 +7,7 @@ import { SMALL } from "../splits.ts";
 import type { Digits } from "./rules.ts";
 
 export interface SequenceInstance {
-  /** Its digits are from 0 to symbols − 1. */
+  /** Number of different digits. The digits of the sequence are from 0 to symbols − 1. */
   readonly symbols: number;
   readonly sequence: Digits;
 }
@@ -25,7 +25,7 @@ const parameters = defineParameters({
 
 type SequenceParameters = ParametersOf<typeof parameters>;
 
-/** Whether there are too few sequences of this length and these symbols to divide them among splits. */
+/** Returns whether there are too few sequences of this length and number of symbols to divide them into splits. */
 export function isSmall({ symbols, sequence }: SequenceInstance): boolean {
   return symbols ** sequence.length < SMALL;
 }

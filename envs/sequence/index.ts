@@ -1,4 +1,4 @@
-/** Sequences of digits turned into others by a rule that the prompt states: an environment for each rule. */
+/** Defines one environment for each rule that transforms a sequence of digits. The prompt states the rule. */
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
 import type { SyncEnvironment } from "../environment.ts";

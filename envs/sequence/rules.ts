@@ -1,19 +1,25 @@
-/** The rules that a sequence is turned by, as the prompt says them and as they are worked out. README.md has an example of each. */
+/**
+ * Defines the rules that transform a sequence: their wording in the prompt, and their implementation. README.md has an
+ * example of each.
+ */
 
 export type Digits = readonly number[];
 
 export interface Rule {
-  /** The second part of the environment's id. */
+  /** Second part of the environment's id. */
   readonly name: string;
-  /** What is done, in a few words. */
+  /** Short description of the transformation. */
   readonly description: string;
-  /** As the policy is told it, for digits from 0 to symbols − 1. */
+  /** Returns the wording in the prompt, for digits from 0 to symbols − 1. */
   statement(symbols: number): string;
-  /** What the sequence is turned into: as long as it is itself. */
+  /** Returns the transformed sequence, which has the same length. */
   apply(sequence: Digits, symbols: number): Digits;
 }
 
-/** By how many symbols there are, what each digit becomes, in the order of the digits: never itself, and no two the same. */
+/**
+ * Image of each digit under the rule `map`, by the number of symbols. No digit maps to itself, and no two map to the
+ * same digit.
+ */
 const TABLES: Readonly<Record<number, string>> = {
   2: "10",
   3: "120",
@@ -26,7 +32,7 @@ const TABLES: Readonly<Record<number, string>> = {
   10: "7391860425",
 };
 
-/** What each digit becomes under the rule `map`. */
+/** Returns the table of the rule `map`: the image of each digit. */
 export function tableOf(symbols: number): Digits {
   const table = TABLES[symbols];
   if (table === undefined) throw new Error(`bug: there is no table of ${symbols} symbols`);

@@ -1,15 +1,15 @@
-/** Reads a sequence of digits, and compares it with what the rule makes of the given one. */
+/** Parses a sequence of digits and compares it with the result of the rule. */
 import type { Facts, Parsed } from "../facts.ts";
 import { parseIntList } from "../lib/lists.ts";
 import type { SequenceInstance } from "./generate.ts";
 import type { Digits } from "./rules.ts";
 
-/** Digits alone, with or without spaces between them: as each is a symbol, they need no commas. */
+/** Matches digits alone, with or without spaces between them. Each digit is a symbol, so no commas are needed. */
 const PLAIN = /^[0-9](?: ?[0-9])*$/;
-/** Longer ones are no answer to any task. */
+/** Maximum length of such a text. No task has a longer answer. */
 const PLAIN_MAX = 1000;
 
-/** A list of numbers, or the digits alone: [2, 0, 1], 2 0 1 or 201. */
+/** Parses a list of numbers or plain digits: [2, 0, 1], 2 0 1 or 201. */
 export function parse(text: string): Parsed<Digits> {
   const trimmed = text.trim();
   if (trimmed.length <= PLAIN_MAX && PLAIN.test(trimmed))
@@ -17,7 +17,9 @@ export function parse(text: string): Parsed<Digits> {
   return parseIntList(text);
 }
 
-/** The first of these that is wrong: how many there are, whether each is one of the symbols, and each in turn. */
+/**
+ * Verifies an answer. Reports the first fault: a wrong length, a digit outside the symbols, or the first wrong digit.
+ */
 export function verify({ symbols, sequence }: SequenceInstance, right: Digits, answer: Digits): Facts {
   const violation = violationOf(symbols, right, answer);
   if (violation === undefined) return { kind: "feasible" };
