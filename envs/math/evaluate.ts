@@ -1,4 +1,4 @@
-/** The value of an expression, with numbers for its variables. */
+/** Evaluates an expression after its variables are replaced by numbers. The comparisons of two answers use it. */
 import { piBall, type Precision } from "./numbers/ball.ts";
 import { spend } from "./numbers/budget.ts";
 import {
@@ -18,20 +18,23 @@ import {
 import { call } from "./numbers/functions.ts";
 import type { Node, Piece, Relation, Term } from "./syntax.ts";
 
-/** Where an expression is evaluated. */
+/** The variables' values and the conventions under which an expression is evaluated. */
 export interface Place extends Precision {
   readonly variables: ReadonlyMap<string, Num>;
-  /** Only real numbers are values. */
+  /** Whether only real numbers count as values. */
   readonly real: boolean;
-  /** What "log" without a base means. */
+  /** The base of "log" when none is written. */
   readonly logarithm: "e" | "10";
-  /** What ± stands for. */
+  /** The sign that ± stands for. ∓ stands for the other one. */
   readonly sign: 1 | -1;
 }
 
 const SERIES_MAX = 20_000n;
 
-/** Undefined: it has no value there, or it takes more steps, digits or magnitude than there are. */
+/**
+ * Returns the value of an expression. Undefined means: no value exists, or it exceeds the budget of steps, the digits
+ * or the magnitude.
+ */
 export function evaluate(node: Node, place: Place): Maybe<Num> {
   if (!spend(place.budget, 1)) return undefined;
   switch (node.kind) {
@@ -90,7 +93,7 @@ function fold<T>(items: readonly T[], start: Num, step: (value: Num, item: T) =>
 }
 
 function constant(name: string, place: Place): Maybe<Num> {
-  // The index of a sum may be called i.
+  // A sum may call its index "i", so the given variables come before the constants.
   const value = place.variables.get(name);
   if (value !== undefined) return value;
   if (name === "π") return ball(piBall(place));
@@ -107,7 +110,9 @@ function raised({ base, exponent }: Extract<Node, { kind: "power" }>, place: Pla
   return from && power(from, to, place.real, place);
 }
 
-/** Percent and degrees are numbers; of other units the number alone is no value. */
+/**
+ * Returns the value of a number with a unit. Percent and degrees have a plain number as value; any other unit has none.
+ */
 function measured({ node, unit }: Extract<Node, { kind: "unit" }>, place: Place): Maybe<Num> {
   const value = evaluate(node, place);
   if (value === undefined) return undefined;
@@ -123,7 +128,7 @@ function series(node: Extract<Node, { kind: "series" }>, place: Place): Maybe<Nu
   const first = from && asWhole(from);
   const last = to && asWhole(to);
   if (first === undefined || last === undefined || last - first > SERIES_MAX) return undefined;
-  // Of no terms it is 0 or 1; of less than none it is nothing.
+  // An empty sum is 0 and an empty product 1. A series that ends earlier than one before its start has no value.
   if (last < first - 1n) return undefined;
   const combine = node.name === "sum" ? add : multiply;
   let value: Maybe<Num> = wholeNum(node.name === "sum" ? 0n : 1n);
@@ -136,7 +141,7 @@ function series(node: Extract<Node, { kind: "series" }>, place: Place): Maybe<Nu
   return value;
 }
 
-// Cases.
+// Piecewise functions.
 
 function caseOf(pieces: readonly Piece[], place: Place): Maybe<Num> {
   for (const { value, condition } of pieces) {
@@ -146,7 +151,7 @@ function caseOf(pieces: readonly Piece[], place: Place): Maybe<Num> {
   return undefined;
 }
 
-/** Whether a condition holds there; undefined: it cannot be told. */
+/** Returns whether a condition holds for the given variables. Undefined means: undecided. */
 function holds(node: Node, place: Place): Maybe<boolean> {
   if (node.kind === "list") {
     const found = node.items.map((item) => holds(item, place));
@@ -186,7 +191,10 @@ function related(left: Node, operator: Relation, right: Node, place: Place): May
   }
 }
 
-/** In an interval with ends, or in a set of a few. */
+/**
+ * Returns whether a value is in an interval with two ends, or in a set with listed elements. Undefined means:
+ * undecided.
+ */
 function isWithin(node: Node, set: Node, place: Place): Maybe<boolean> {
   if (set.kind === "set") {
     const items = set.items.map((item): Node => ({ kind: "relation", parts: [node, item], operators: ["="] }));
@@ -209,7 +217,7 @@ function isInfinite(node: Node): boolean {
 
 const ROWS_MAX = 4;
 
-/** By its first row. */
+/** Computes a determinant by expansion along the first row. */
 function determinant(rows: readonly (readonly Node[])[], place: Place): Maybe<Num> {
   if (rows.length > ROWS_MAX || rows.some((row) => row.length !== rows.length)) return undefined;
   const [first = [], ...rest] = rows;

@@ -1,4 +1,7 @@
-/** The expected answer of a row: bare, or at the end of a worked solution, in the forms that public data have. */
+/**
+ * Finds the expected answer of a row. The column holds it alone, or at the end of a worked solution, in the forms of
+ * public data sets.
+ */
 import { scanBoxes } from "../answers/scan.ts";
 import { malformed, type Parsed } from "../facts.ts";
 import { numberText } from "../lib/exact-json.ts";
@@ -7,12 +10,12 @@ import { readMath } from "./value.ts";
 
 export const ANSWER_LENGTH_MAX = 2_000;
 
-/** The first that a row has counts. */
+/** Columns that may hold the expected answer. The first one present in a row counts. */
 export const ANSWERS = [
   ...["answer", "final_answer", "expected_answer", "ground_truth", "gold_answer", "reward_model", "target"],
   ...["solution", "response"],
 ] as const;
-/** Of these, those that hold a worked solution, or the answer alone. */
+/** Columns that may hold a whole worked solution. */
 const WORKED: readonly string[] = ["solution", "response"];
 
 export interface Gold {
@@ -37,7 +40,7 @@ export function goldOf(row: Row): Parsed<Gold> {
   return worked.kind === "malformed" ? worked : checked(worked.answer, name);
 }
 
-/** Whether a text is a closed interval such as "[-2,2]", which would be a list of two answers, too. */
+/** Returns whether a text is a closed interval such as "[-2,2]". JSON would read it as a list of two answers. */
 function isInterval(given: unknown): boolean {
   const [, low, high] = typeof given === "string" ? (INTERVAL.exec(given) ?? []) : [];
   return low !== undefined && Number(low) < Number(high);
@@ -45,10 +48,10 @@ function isInterval(given: unknown): boolean {
 
 const INTERVAL = /^\s*\[\s*(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)\s*\]\s*$/;
 
-/** What GSM8K writes before an answer, on a line of its own. */
+/** Matches the #### line that GSM8K writes before an answer. */
 const MARK = /(?:^|\n)[ \t]*#{4}[ \t]*([^\n]*)/g;
 
-/** The answer in a text, where a mark says which part of it is the answer. */
+/** Takes the answer out of a text that marks it by ####, \boxed{} or "The answer is". */
 function workedOut(text: string, name: string, isWorked: boolean): Parsed<Gold> {
   const marked = [...text.matchAll(MARK)].map(([, answer = ""]) => answer.trim());
   if (marked.length > 0) {
@@ -56,7 +59,7 @@ function workedOut(text: string, name: string, isWorked: boolean): Parsed<Gold> 
     if (others.length > 0) return malformed(`column ${name} has ${others.length + 1} different answers after ####`);
     return gold(answer, `${name}, after ####`);
   }
-  // Of what is not a solution several boxes are several values.
+  // A short text with several boxes is one answer with several values. A worked solution must have one box.
   const boxes = isWorked || isProse(text) ? boxesIn(text) : [];
   if (boxes.length > 1) return malformed(`column ${name} has ${boxes.length} different boxes: which is the answer?`);
   const [box] = boxes;
@@ -70,14 +73,14 @@ function workedOut(text: string, name: string, isWorked: boolean): Parsed<Gold> 
   return gold(text, name);
 }
 
-/** At the end, as MetaMathQA has it. */
+/** Matches "The answer is …" at the end of a text, as MetaMathQA writes it. */
 const SAID = /(?:^|[\s.])[Tt]he (?:final )?answer is:? *([^\n]*?)\.?\s*$/;
 
-/** Words of people's language that an answer has at most, outside of what LaTeX sets as a text. */
+/** Maximum number of plain words in an answer, outside \text{} and similar commands. */
 const WORDS_MAX = 6;
 const WORD = /(?<![\\a-zA-Z])[a-zA-Z]{2,}/g;
 
-/** Whether a text says more than an answer: in many words, over lines of words, or in sentences. */
+/** Returns whether a text is more than an answer: many words, several lines of words, or sentences. */
 function isProse(text: string): boolean {
   const bare = text.trim().replaceAll(/\\(?:text|textbf|mathrm|mbox|textit)\s*\{[^{}]*\}/g, " 0 ");
   const lines = bare.split("\n").filter((line) => /(?<![\\a-zA-Z])[a-zA-Z]{3,}/.test(line));
@@ -85,7 +88,7 @@ function isProse(text: string): boolean {
   return lines.length > 1 || words.length > WORDS_MAX || /[a-z]{2}[.!?]\s+[A-Z][a-z]+\s[a-z]/.test(bare);
 }
 
-/** What stands in boxes, each text once. */
+/** Returns the contents of the boxes in a text, without duplicates. */
 function boxesIn(text: string): readonly string[] {
   const boxed = text.replaceAll("\\fbox", "\\boxed");
   const { offsets } = scanBoxes(boxed, 0, boxed.length);
@@ -97,7 +100,7 @@ function boxesIn(text: string): readonly string[] {
   return [...found.values()];
 }
 
-/** What stands where an answer was to be, and is none. */
+/** Matches a placeholder in place of an answer, such as "see solution" or "N/A". */
 const NO_ANSWER =
   /^[\s$*.("]*(?:\\(?:text|textbf|mathrm|boxed)\s?\{\s?)?(?:proof|see (?:the )?(?:proof|solution|above)|q\.?\s?e\.?\s?d|not ?(?:provided|available|found)|n\/a|nan|null|none|unknown|\[?invalid\]?|\?+|-+|证明)[\s$*.)"}]*$/i;
 

@@ -1,4 +1,7 @@
-/** Math problems with a gold answer, judged by equivalence (Omni-Thinker 4.1). README.md opens with an example. */
+/**
+ * Registers the environment `math`: problems with an expected answer, graded by equivalence (Omni-Thinker 4.1).
+ * README.md opens with an example.
+ */
 import { cutInstructions } from "../answers/instructions.ts";
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
@@ -9,7 +12,7 @@ import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import { type MathInstance, rows } from "./instance.ts";
 import { compareMath, type MathAnswer, readMath, showMath } from "./value.ts";
 
-/** The same for the generators beside it (envs/math): answers are judged in one way. */
+/** Reward components. The generated environments in this folder (math/arithmetic and math/linear) use them too. */
 export const grading: Grading = {
   primary: "correctness",
   components: [
@@ -17,7 +20,7 @@ export const grading: Grading = {
   ],
 };
 
-/** The facts of an answer to a problem against the text of the expected one. The expected one is not shown. */
+/** Grades an answer against the expected one. The returned facts never show the expected answer. */
 function gradeMath({ problem, answer: gold }: MathInstance, answer: MathAnswer): Facts {
   const expected = readMath(gold);
   if (expected.kind === "malformed") throw new Error("bug: a gold answer that was read once cannot be read again");
@@ -36,7 +39,7 @@ function gradeMath({ problem, answer: gold }: MathInstance, answer: MathAnswer):
         violation: `${info.read_as} is not equal to the expected answer`,
         info,
       };
-    // Nobody is paid for what we cannot tell; that it is so is said apart, and counted in reports.
+    // An answer that cannot be compared gets 0. The info field says so, and reports count such answers.
     case "undecided":
     case "unread": {
       const violation = `it cannot be told whether ${info.read_as} is the expected answer: ${compared.reason}`;
@@ -58,12 +61,12 @@ export const math = defineEnvironment<MathInstance, MathAnswer>({
   description: "Solve a math problem whose answer is an expression.",
   grading,
   rows,
-  // What a row says of its source is no part of its task.
+  // A row's metadata, such as its source, does not enter the task's hash.
   canonical: ({ problem, answer }) => JSON.stringify([problem, answer]),
   metadata: ({ facts }) => facts,
   reference: ({ answer }) => answer,
   render,
-  // What surrounds an answer is taken away here, box by box.
+  // readMath strips the wrapping of an answer by its own rules, box by box.
   verbatim: true,
   parse: readMath,
   verify: gradeMath,

@@ -1,4 +1,4 @@
-/** What a math task is, and how rows of the public schemas are read into it. */
+/** Defines a math task and reads rows of the public data sets into one. */
 import { cutInstructions } from "../answers/instructions.ts";
 import type { RowDefinition, RowRead } from "../environment.ts";
 import { malformed, type Parsed } from "../facts.ts";
@@ -19,17 +19,17 @@ import { compareMath, readMath } from "./value.ts";
 
 export interface MathInstance {
   readonly problem: string;
-  /** The answer that is expected, as its author wrote it. */
+  /** The expected answer as its author wrote it. */
   readonly answer: string;
-  /** "1" to "5", or "all" where the row names no level. */
+  /** "1" to "5", or "all" if the row names no level. */
   readonly level: string;
-  /** What the row says of its problem, e.g. its source and type. */
+  /** Metadata of the row, such as the problem's source and type. */
   readonly facts: Readonly<Record<string, string>>;
 }
 
 const LIMITS = { problemLengthMax: 20_000, factLengthMax: 100 } as const;
 
-/** Columns by what they hold: the first that a row has counts. */
+/** Accepted column names for each field. The first one present in a row counts. */
 const COLUMNS = {
   problem: ["problem", "question", "query", "prompt"],
   answer: ANSWERS,
@@ -37,10 +37,10 @@ const COLUMNS = {
   facts: ["problem_type", "question_type", "source", "data_source", "subject", "type"],
 } as const;
 
-/** NuminaMath-1.5 says of each problem whether it is whole. */
+/** NuminaMath-1.5 uses this column to say whether a problem is complete. */
 const VALID = "problem_is_valid";
 
-/** "5" or "Level 5" (MATH). */
+/** Matches "5" and "Level 5" (MATH). */
 const LEVEL = /^(?:level\s*)?([1-5])$/i;
 
 export const LEVELS = [
@@ -100,8 +100,9 @@ function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: str
 }
 
 /**
- * The instruction that DAPO-Math-17k puts around each problem, and verl and others behind it. It is no part of a row's
- * identity; others are, for task ids were given out with them, and are cut when the row is shown (instructions.ts).
+ * Matches the fixed instructions that DAPO-Math-17k puts around a problem, and those that verl and others append. They
+ * are cut before the row gets its identity. Other instructions stay in the identity, because task ids exist that
+ * include them; they are cut only when the row is shown (instructions.ts).
  */
 const BEFORE =
   /^\s*Solve the following math problem step by step\.\s*The last line of your response should be of the form Answer: \$?\\?\$?Answer\$? \(without quotes\) where \$?\\?\$?Answer\$? is the answer to the problem\.\s*/;
@@ -115,19 +116,22 @@ export function withoutInstruction(text: string): string {
 // Proofs.
 
 const PROOF = /(?<![a-z])(?:prove|show|verify|demonstrate) (?:also )?that(?![a-z])|(?:求证|证明)[:：]?/i;
-/** What asks for a value beside it. */
+/** Matches words that ask for a value, so that a problem with a proof still has an answer to compare. */
 const ASKED =
   /(?<![a-z])(?:find|determine|compute|calculate|evaluate|what|which|how (?:many|much)|solve|express|give|write down)(?![a-z])|求(?!证)|多少|等于|[?？]|_{2}|\\underline/i;
 
-/** Whether a row is said to be a proof, or its problem asks for nothing else. */
+/** Returns whether the row is labelled as a proof, or the problem asks for nothing but a proof. */
 function asksForProof(row: Row, problem: string): boolean {
   const isSaid = ["question_type", "problem_type"].some((column) => row[column] === "proof");
   return isSaid || (PROOF.test(problem) && !ASKED.test(problem));
 }
 
-// What else a row says.
+// Level and metadata.
 
-/** MATH's, of five; a number that is called difficulty counts on a scale of its own. */
+/**
+ * Returns MATH's level from 1 to 5 and its column. A number in the column "difficulty" has another scale and is
+ * ignored.
+ */
 function levelOf(row: Row): readonly [level: string, from: string | undefined] {
   for (const column of COLUMNS.level) {
     const value = row[column];
@@ -147,12 +151,12 @@ function factsOf(row: Row): Readonly<Record<string, string>> {
   return Object.fromEntries(facts);
 }
 
-/** Problems that differ in no more than case and white space are one. */
+/** Returns a key that is equal for problems that differ only in case and white space. */
 function asked({ problem }: MathInstance): string {
   return cutInstructions(problem, "math").text.normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ");
 }
 
-/** Undecided is no contradiction. */
+/** Returns whether two rows' answers may agree. An undecided comparison counts as agreement. */
 function agrees({ answer: one, problem }: MathInstance, { answer: other }: MathInstance): boolean {
   const [first, second] = [readMath(one), readMath(other)];
   if (first.kind !== "answer" || second.kind !== "answer") return false;

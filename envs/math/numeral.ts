@@ -1,6 +1,6 @@
 /**
- * Answers of generated tasks, which are values: read as any answer of `math` is, and then a value, and no calculation that
- * is still to be done. An expression equal to the value would be no answer, for the task itself is such an expression.
+ * Reads and grades the answers of generated tasks. An answer is read as in `math`, but must be a finished value. An
+ * unevaluated expression is refused, because the task itself is one.
  */
 import type { Facts } from "../facts.ts";
 import { equalsInteger, type Rational } from "../lib/rational.ts";
@@ -8,12 +8,15 @@ import { isName } from "./compare/shape.ts";
 import { type Rational as Fraction, reduced } from "./numbers/rational.ts";
 import { type Node, show } from "./syntax.ts";
 
-/** A whole number or a fraction, with the sign before it. */
+/** Writes a whole number or a fraction, with its sign. */
 export function numeralOf({ num, den }: Rational | Fraction): string {
   return den === 1n || equalsInteger({ num: den, den: 1 }, 1) ? `${num}` : `${num}/${den}`;
 }
 
-/** The value of a whole number, a decimal, a fraction or a mixed number, in lowest terms; undefined: it is none. */
+/**
+ * Returns the value of a whole number, a decimal, a fraction or a mixed number, in lowest terms. Undefined means: the
+ * node is none of these.
+ */
 export function valueOfNumeral(node: Node): Fraction | undefined {
   if (node.kind === "number") return node.goesOn === true ? undefined : node.value;
   if (node.kind === "add") {
@@ -29,7 +32,7 @@ export function valueOfNumeral(node: Node): Fraction | undefined {
   return top === undefined || bottom === undefined || bottom === 0n ? undefined : reduced(top, bottom);
 }
 
-/** A whole number, with its sign. */
+/** Returns the value of a signed whole number. Undefined means: the node is none. */
 function wholeOf(node: Node): bigint | undefined {
   if (node.kind === "number") return node.digits === undefined ? undefined : node.value.num;
   const [term, ...more] = node.kind === "add" ? node.terms : [];
@@ -38,13 +41,13 @@ function wholeOf(node: Node): bigint | undefined {
   return term.sign === "-" ? -value : term.sign === "+" ? value : undefined;
 }
 
-/** What an answer gives a value to, and the value; the name is undefined where the value stands alone. */
+/** A value and the name it is assigned to. The name is undefined if the value stands alone. */
 export interface NamedValue {
   readonly name: Node | undefined;
   readonly value: Fraction;
 }
 
-/** "31", "p = 31", "31 = p", "p = 62/2 = 31"; undefined: it is something else, or names two values. */
+/** Reads "31", "p = 31", "31 = p" and "p = 62/2 = 31". Undefined means: something else, or two different values. */
 export function namedValue(node: Node): NamedValue | undefined {
   if (node.kind !== "relation") {
     const value = valueOfNumeral(node);
@@ -55,25 +58,25 @@ export function namedValue(node: Node): NamedValue | undefined {
   const others = node.parts.filter((_, i) => values[i] === undefined);
   const [first, ...more] = values.filter((value) => value !== undefined);
   const [name, ...names] = others;
-  // What is named stands at one of the ends.
+  // The name must be the first part, or the second of two.
   const isAtEnd = name === node.parts[0] || (name === node.parts[1] && node.parts.length === 2);
   if (first === undefined || name === undefined || names.length > 0 || !isAtEnd) return undefined;
   return more.every(({ num, den }) => num === first.num && den === first.den) ? { name, value: first } : undefined;
 }
 
-/** Whether a name is this letter, or words, which say nothing of it. */
+/** Returns whether a name fits the unknown: no name, a phrase, or this letter. */
 export function isNamed(name: Node | undefined, letter: string): boolean {
   return name === undefined || name.kind === "text" || (name.kind === "symbol" && name.name === letter);
 }
 
-/** Whether a name may stand for the value of an expression: any letter or words, or the expression as it was given. */
+/** Returns whether a name fits an expression's value: no name, any letter or phrase, or the expression as given. */
 export function mayName(name: Node | undefined, expression: Node | undefined): boolean {
   return name === undefined || isName(name) || (expression !== undefined && show(name) === show(expression));
 }
 
 /**
- * The facts of values against those expected, both in lowest terms. The expected ones are not shown; `wrong` says what is
- * wrong with a value.
+ * Grades values against the expected ones, both in lowest terms. The facts never show the expected values. `wrong`
+ * words the violation for a wrong value.
  */
 export function gradeValues(
   expected: readonly Rational[],

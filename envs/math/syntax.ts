@@ -1,4 +1,4 @@
-/** What an answer is made of, once read. */
+/** Defines the syntax tree of a parsed answer, with helpers to build, show and search trees. */
 import { assertNever } from "../lib/assert-never.ts";
 import { type Rational, showRational } from "./numbers/rational.ts";
 import { isConstant } from "./read/names.ts";
@@ -17,28 +17,28 @@ export interface Factor {
 
 export type Relation = "=" | "≠" | "<" | ">" | "≤" | "≥" | "≈" | "∈" | "≡" | "∝";
 
-/** What joins the items of a list without brackets. */
+/** The separator of a list without brackets. */
 export type Joiner = "," | "and" | "or";
 
 export type Node =
   | {
       readonly kind: "number";
       readonly value: Rational;
-      /** Digits after the point, where it was written with one. */
+      /** Number of digits after the decimal point. Unset if none was written. */
       readonly decimals?: number;
-      /** Whether digits follow that are not written: 3.141… */
+      /** Set if the decimal continues without end, as in 3.141… */
       readonly goesOn?: true;
-      /** The base that it was written in, and its digits. */
+      /** The base that a subscript names, and the digits as written. */
       readonly base?: number;
       readonly digits?: string;
     }
-  /** A variable, a constant, ∞ or a set such as ℝ; `run`: the letters that it was written among. */
+  /** A variable, a constant, ∞ or a set such as ℝ. `run` is the run of letters that the symbol was part of. */
   | { readonly kind: "symbol"; readonly name: string; readonly run?: string }
   | { readonly kind: "add"; readonly terms: readonly Term[] }
   | { readonly kind: "multiply"; readonly factors: readonly Factor[] }
   | { readonly kind: "power"; readonly base: Node; readonly exponent: Node }
   | { readonly kind: "call"; readonly name: string; readonly args: readonly Node[] }
-  /** \sum or \prod over a whole number. */
+  /** \sum or \prod over a range of whole numbers. */
   | {
       readonly kind: "series";
       readonly name: "sum" | "product";
@@ -47,30 +47,30 @@ export type Node =
       readonly to: Node;
       readonly body: Node;
     }
-  /** A number with its unit, e.g. "cm^2", "%", "°". */
+  /** A number with a unit, such as "cm^2", "%" or "°". */
   | { readonly kind: "unit"; readonly node: Node; readonly unit: string }
   | { readonly kind: "ratio"; readonly parts: readonly Node[] }
-  /** Brackets around several things. "(1,2)" may be an open interval, "[1,2]" a closed one. */
+  /** Brackets around several items. "(1,2)" may be an open interval or a point; "[1,2]" may be a closed interval. */
   | { readonly kind: "bracket"; readonly open: "(" | "["; readonly close: ")" | "]"; readonly items: readonly Node[] }
   | { readonly kind: "set"; readonly items: readonly Node[] }
-  /** {x | x > 3} */
+  /** A set such as {x | x > 3}. */
   | { readonly kind: "builder"; readonly element: Node; readonly condition: Node }
   | { readonly kind: "sets"; readonly operator: "∪" | "∩" | "∖"; readonly left: Node; readonly right: Node }
   | { readonly kind: "list"; readonly joiner: Joiner; readonly items: readonly Node[] }
   | { readonly kind: "relation"; readonly parts: readonly Node[]; readonly operators: readonly Relation[] }
   | { readonly kind: "matrix"; readonly rows: readonly (readonly Node[])[] }
-  /** What holds up to multiples of a modulus: "2 (mod 5)", "x ≡ 1, 4 (mod 5)". */
+  /** A congruence class, such as "2 (mod 5)" or "x ≡ 1, 4 (mod 5)". */
   | { readonly kind: "residue"; readonly node: Node; readonly modulus: Node }
-  /** What a function is in each of several cases; the first that applies counts. */
+  /** A function defined by cases. The first case that applies counts. */
   | { readonly kind: "cases"; readonly pieces: readonly Piece[] }
-  /** A time of day in minutes and parts of them; `half`: it does not say which half of the day it is in. */
+  /** A time of day in minutes, possibly with a fraction. `half` is true if a.m. or p.m. is not said. */
   | { readonly kind: "clock"; readonly minutes: number; readonly half: boolean }
-  /** Words. */
+  /** Words that are no formula. */
   | { readonly kind: "text"; readonly text: string };
 
 export interface Piece {
   readonly value: Node;
-  /** Undefined: in all other cases. */
+  /** Undefined in the case "otherwise". */
   readonly condition: Node | undefined;
 }
 
@@ -106,7 +106,7 @@ export function equationOf(left: Node, right: Node): Extract<Node, { kind: "rela
   return { kind: "relation", parts: [left, right], operators: ["="] };
 }
 
-/** One text for equal trees. Only written for trees of a bounded size. */
+/** Writes a tree as text. Equal trees, and only they, get equal texts. Call it only on trees of bounded size. */
 export function show(node: Node): string {
   switch (node.kind) {
     case "number":
@@ -161,7 +161,7 @@ export function show(node: Node): string {
   }
 }
 
-/** So that no two trees have the same text: what is no single thing is put in brackets. */
+/** Puts a compound node in brackets, so that no two trees get the same text. */
 function wrapped(node: Node): string {
   const isSingle =
     node.kind === "number"
@@ -170,7 +170,7 @@ function wrapped(node: Node): string {
   return isSingle ? show(node) : `(${show(node)})`;
 }
 
-/** The parts of a node that are nodes, in the order they are written. */
+/** Returns the child nodes in the order in which they are written. */
 export function children(node: Node): readonly Node[] {
   const found: Node[] = [];
   withChildren(node, (child) => {
@@ -180,7 +180,7 @@ export function children(node: Node): readonly Node[] {
   return found;
 }
 
-/** The node with each of the parts that are nodes replaced, in the order they are written. */
+/** Returns the node with each child replaced, in the order in which they are written. */
 export function withChildren(node: Node, each: (child: Node) => Node): Node {
   switch (node.kind) {
     case "number":
@@ -228,7 +228,7 @@ export function withChildren(node: Node, each: (child: Node) => Node): Node {
   }
 }
 
-/** Whether a node or one of its parts is so. */
+/** Returns whether the node or a node below it satisfies a condition. */
 export function some(node: Node, isSo: (node: Node) => boolean): boolean {
   return isSo(node) || children(node).some((child) => some(child, isSo));
 }
@@ -239,13 +239,13 @@ export function hasDoubleSign(node: Node): boolean {
   return some(node, (part) => part.kind === "add" && part.terms.some(({ sign }) => isDouble(sign)));
 }
 
-/** The node with what it holds of a name replaced. */
+/** Returns the node with each occurrence of a symbol replaced. */
 export function replaced(node: Node, name: string, by: Node): Node {
   if (node.kind === "symbol") return node.name === name ? by : node;
   return withChildren(node, (child) => replaced(child, name, by));
 }
 
-/** The 2 and the 5 of "2 mod 5", which may have a sign, and of "2 [5]", as in France. */
+/** Splits "2 mod 5", with or without a sign, and "2 [5]" (the French notation) into residue and modulus. */
 export function splitModulus(node: Node): readonly [Node, Node?] {
   if (node.kind === "call" && node.name === "mod") return node.args as readonly [Node, Node];
   const last = node.kind === "multiply" ? node.factors.at(-1)?.node : undefined;
@@ -257,12 +257,12 @@ export function splitModulus(node: Node): readonly [Node, Node?] {
   return modulus === undefined ? [node] : [{ kind: "add", terms: [{ ...term, node: rest }] }, modulus];
 }
 
-// Which letters of an expression are variables.
+// Variables of an expression.
 
-/** A tree is asked for them again and again while it is compared. */
+/** Caches the variables of each tree, because comparisons ask for them repeatedly. */
 const known = new WeakMap<Node, ReadonlySet<string>>();
 
-/** The variables of an expression. */
+/** Returns the variables of an expression. Bound indices of series are not included. */
 export function variablesOf(node: Node): ReadonlySet<string> {
   let found = known.get(node);
   if (found === undefined) known.set(node, (found = variablesIn(node, new Set())));

@@ -1,23 +1,25 @@
-/** Words that are not known: runs of letters that are a product of no variables that the expected answer has. */
+/** Finds unknown words in an answer: runs of letters that are no product of the expected answer's variables. */
 import { isAskedFor } from "./compare/shape.ts";
 import { children, type Node } from "./syntax.ts";
 
-/** Letters that need no variable: constants, and the d of dx. */
+/** Letters that count without being a variable: constants, and the d of dx. */
 const KNOWN: readonly string[] = ["e", "i", "π", "d"];
 
-/** Letters that a constant goes by: who writes one may write another. */
+/** Letters that commonly name a free constant. If the expected answer uses one, the answer may use any. */
 const CONSTANTS: readonly string[] = ["A", "B", "C", "D", "K", "c", "k"];
 
-/** Letters of choices and of figures. */
+/** Matches letters of options or of geometric points. */
 const CHOICES = /^[A-H]{2,}$/;
 
-/** A run of letters of the answer that is no product; undefined: there is none. What names a value says nothing of it. */
+/**
+ * Returns the first unknown run of letters in the answer, or undefined. The name to which a value is assigned is not
+ * checked.
+ */
 export function unknownWord(answer: Node, gold: Node): string | undefined {
   const known = new Set(KNOWN);
   collect(gold, (name) => known.add(name));
-  // A constant goes by any of these letters.
   if (CONSTANTS.some((name) => known.has(name))) for (const name of CONSTANTS) known.add(name);
-  // A letter that stands alone somewhere is a variable of the answer's own, as the n of f(n) = an.
+  // A letter that stands alone somewhere in the answer is a variable too, as is the n in f(n) = an.
   collect(answer, (name, run) => run === undefined && known.add(name));
   return wordIn(answer, known);
 }
@@ -27,7 +29,7 @@ function collect(node: Node, add: (name: string, run: string | undefined) => voi
   for (const child of children(node)) collect(child, add);
 }
 
-/** The x of x_1 and x'. */
+/** Strips subscript and primes: x for x_1 and x'. */
 function letterOf(name: string): string {
   return name.replace(/[_'].*$/, "");
 }

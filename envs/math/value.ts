@@ -1,4 +1,4 @@
-/** Reads what an answer says, and compares two of them: the interface of everything in this folder. */
+/** Reads answers and compares two of them. Other modules use this folder only through this file. */
 import type { Parsed } from "../facts.ts";
 import { compareNodes } from "./compare/compare.ts";
 import { isHedged, isRounded } from "./compare/rounding.ts";
@@ -16,23 +16,23 @@ import { GRAMMAR, readStatement } from "./read/structure.ts";
 import { type Node, show, some } from "./syntax.ts";
 import { unknownWord } from "./unknown.ts";
 
-/** One way to read an answer. */
+/** One way to parse an answer. */
 interface Reading {
   readonly node: Node;
   readonly comma: Style["comma"];
 }
 
-/** An answer, read: in more than one way where it may mean more than one thing. */
+/** A parsed answer. It has several readings if the text is ambiguous. */
 export interface MathAnswer {
-  /** As it was written, what surrounds it taken away. */
+  /** The answer's text without its wrapping. */
   readonly text: string;
-  /** At least one; the likeliest first. */
+  /** At least one reading; the most likely one first. */
   readonly readings: readonly Reading[];
-  /** Of a choice: what its letter stands before, as in "(B) 12"; empty where it stands alone. */
+  /** Set if the answer is an option: the text behind the letter, as in "(B) 12". Empty if the letter stands alone. */
   readonly choice?: readonly Reading[];
 }
 
-/** Reads the text of an answer. Never throws; bounded in steps, digits and depth whatever the text. */
+/** Reads the text of an answer. Never throws. Steps, digits and depth are bounded for any text. */
 export function readMath(text: string): Parsed<MathAnswer> {
   const extracted = extract(text);
   if (extracted.kind === "malformed") return extracted;
@@ -40,12 +40,12 @@ export function readMath(text: string): Parsed<MathAnswer> {
   return extracted.answer.length === 1 && only !== undefined ? readOne(only) : readSeveral(extracted.answer);
 }
 
-/** A dollar before a number that no other closes is one of money, and no formula's. */
+/** Escapes a lone dollar sign before a number, so that it is read as currency and not as the start of a formula. */
 function withMoney(text: string): string {
   return [...text.matchAll(/(?<!\\)\$/g)].length === 1 ? text.replace(/(?<!\\)\$(?=\s?\d)/, "\\$") : text;
 }
 
-/** Several boxes are a list. */
+/** Reads several boxes as one list. */
 function readSeveral(texts: readonly string[]): Parsed<MathAnswer> {
   const items: Node[] = [];
   for (const text of texts) {
@@ -57,7 +57,7 @@ function readSeveral(texts: readonly string[]): Parsed<MathAnswer> {
   return { kind: "answer", answer: { text: texts.join(", "), readings: [{ node, comma: "separator" }] } };
 }
 
-/** A system of equations, as it is written without \begin{cases}. */
+/** Matches a system of equations that is written without \begin{cases}. */
 const SYSTEM =
   /\\left\s?\\\{\s?\\begin\s?\{(array|aligned|matrix)\}(?:\s?\{[lcr| ]{0,9}\})?((?:(?!\\begin)[^])*?)\\end\s?\{\1\}\s?\\right\s?(?:\.|$)/g;
 
@@ -67,7 +67,8 @@ function readOne(written: string): Parsed<MathAnswer> {
   const name = bracketed ?? marked ?? named;
   const inside = content === "" ? undefined : readings(content);
   const whole = readings(text);
-  // What can be read as a whole is no choice, e.g. "A: 5"; but "(D) 12" is no product.
+  // A bare letter whose text can be read as a whole is no option, e.g. "A: 5". A bracketed letter is one: "(D) 12" is
+  // no product.
   const isChoice = name !== undefined && (whole.kind === "malformed" || content === "" || bracketed !== undefined);
   if (isChoice && inside?.kind !== "malformed") {
     const letter: Reading = { node: { kind: "symbol", name: name.toUpperCase() }, comma: "separator" };
@@ -78,11 +79,11 @@ function readOne(written: string): Parsed<MathAnswer> {
   return whole.kind === "malformed" ? whole : { kind: "answer", answer: { text, readings: whole.answer } };
 }
 
-/** "(B)", "B)", "\\textbf{(B)}", "Option B", alone or with what the choice says behind it. */
+/** Matches an option, such as "(B)", "B)", "\\textbf{(B)}" or "Option B", alone or followed by its text. */
 const CHOICE =
   /^\s*(?:[Oo]ption\s+|[Cc]hoice\s+)?(?:\\(?:text|textup|textbf|mathrm|mathbf|textrm|boldsymbol)\s*\{\s*)?(?:\(\s*([A-Ja-j])\s*\)|([A-J])\s*[).:]|([A-J])(?<=[Oo]ption\s+.|[Cc]hoice\s+.)(?=\s*$))\s*\}?(?:$|(?:\\?\s|~)+(.*)$)/s;
 
-/** The ways to read a text; malformed as the first one is. */
+/** Returns the ways to parse a text. If there is none, the first style's error is returned. */
 function readings(text: string): Parsed<readonly Reading[]> {
   const found: Reading[] = [];
   let problem: string | undefined;
@@ -98,19 +99,19 @@ function readings(text: string): Parsed<readonly Reading[]> {
 
 const THOUSANDS = /(?<![\d,.])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])/;
 const COMMA = /\d,\d/;
-/** Two numbers in brackets of their own: a pair, an interval, a set. */
+/** Matches two numbers in brackets: a pair, an interval or a set. */
 const PAIR = /[([{]\s*[-+−]?\d+,\d+\s*\\?[)\]}]/;
-/** (1,234), which is no way to write a number. */
+/** Matches a bracketed "(1,234)", which is a pair and no number. */
 const BRACKETED = /^\s*(?:[([]|\\\{)\s*[-+−]?\d{1,3}(?:,\d{3})+\s*(?:[)\]]|\\\})\s*$/;
-/** 1,0,1 */
+/** Matches a list such as 1,0,1. */
 const LISTED = /\d,\d+,\d/;
-/** 1,000 and 3,05: no item of a list begins with a 0 and goes on. */
+/** Matches a group with a leading 0, as in 1,000 and 3,05. List items do not begin with a 0 followed by digits. */
 const ZERO_LED = /(?<=\d),0\d+(?![\d.])/;
 const EXPONENT = /\de[+-]\d/;
-/** Longer texts with commas are lists. */
+/** Maximum length of a text in which a comma may be a decimal comma. Longer texts are lists. */
 const DECIMAL_LENGTH_MAX = 400;
 
-/** 1,234 is a number, and perhaps a list; 3,14 is a list, and perhaps a number. */
+/** Returns the styles to try. "1,234" is first a number, then a list; "3,14" is first a list, then a decimal. */
 function stylesOf(text: string): readonly Style[] {
   const holdsBases = mayHoldBases(text);
   const plain: Style = { comma: "separator", exponent: false, bases: false };
@@ -129,7 +130,7 @@ function stylesOf(text: string): readonly Style[] {
   return styles;
 }
 
-/** What the text is, or what is wrong with it. */
+/** Returns the parsed node, or a message that says what is wrong. */
 function parse(text: string, style: Style): Node | string {
   const time = clockOf(text) ?? dateOf(text) ?? remainderOf(text);
   if (time !== undefined) return time;
@@ -142,13 +143,18 @@ function parse(text: string, style: Style): Node | string {
   return cursor.problem ?? node;
 }
 
-/** A comma of the gold's is a decimal point only where it can hardly be a list: "0,5", "3,14". */
+/**
+ * Matches a comma that is hardly a list separator: "0,5", "3,14". Only then may an expected answer have a decimal
+ * comma.
+ */
 const SURELY_DECIMAL = /(?<!\d)0,\d|\d,\d\d/;
 
-/** What a comparison finds, or that only beside the expected answer it is seen that the answer was not read. */
+/** The result of a comparison. "unread": only the comparison showed that the answer cannot be read. */
 export type Verdict = Comparison | { readonly kind: "unread"; readonly reason: string };
 
-/** Whether an answer says what the gold answer to a problem says. Never throws, and spends its budget of steps at most. */
+/**
+ * Returns whether an answer is equivalent to the expected one. Never throws, and spends at most its budget of steps.
+ */
 export function compareMath(
   gold: MathAnswer,
   answer: MathAnswer,
@@ -172,11 +178,11 @@ export function compareMath(
   return isHedge && !mayBe ? { kind: "unread", reason: "it only says about what the value is" } : found;
 }
 
-/** Longer texts hold more than a recurrence. */
+/** Maximum length of a text that is searched for a recurrence. */
 const SEQUENCE_LENGTH_MAX = 400;
 const ARGUMENT = /(?<![A-Za-z\\_])([A-Za-hlo-z])\s?\(\s?([nmkij](?:\s?[+-]\s?\d{1,4})?|\d{1,4})\s?\)/g;
 
-/** An answer with a(n) as a_{n}, where the letter has subscripts in the other text alone. */
+/** Rewrites a(n) as a_{n}, for a letter that has subscripts in the other text but none in this one. */
 function subscripted(answer: MathAnswer, other: string): MathAnswer {
   if (answer.text.length > SEQUENCE_LENGTH_MAX || !other.includes("_")) return answer;
   const has = (text: string, letter: string): boolean => new RegExp(`(?<![A-Za-z\\\\^])${letter}_`).test(text);
@@ -187,7 +193,10 @@ function subscripted(answer: MathAnswer, other: string): MathAnswer {
   return read?.kind === "answer" ? read.answer : answer;
 }
 
-/** Without a base "log" is natural to some and decadic to others, in all of an answer alike; beside "ln" it is decadic. */
+/**
+ * Returns the possible bases of a "log" without a base: natural or decimal, the same throughout an answer. Beside "ln"
+ * it is decimal.
+ */
 function meaningsOfLog(...answers: readonly MathAnswer[]): readonly State["logarithm"][] {
   const has = ({ readings }: MathAnswer, name: string): boolean =>
     readings.some(({ node }) => some(node, (part) => part.kind === "call" && part.name === name));
@@ -201,32 +210,35 @@ function compareMeant(gold: MathAnswer, answer: MathAnswer, state: State): Verdi
   const [left, right] = [gold.choice, answer.choice];
   if (left === undefined || right === undefined)
     return compareTimes(meant, answer.readings, state) ?? compareReadings(meant, answer.readings, state);
-  // Of two choices both letters and what they say count; who leaves one of them out says nothing else.
+  // If both are options, both the letters and the texts must be equal. A missing text is not compared.
   const letters = compareReadings(meant.slice(0, 1), answer.readings.slice(0, 1), state);
   const isSaidTwice = letters.kind === "equal" && left.length > 0 && right.length > 0;
   return isSaidTwice ? compareReadings(left, right, state) : letters;
 }
 
-/** Characters that are read in the time of a step. */
+/** Characters of text whose reading counts as one step. */
 const READ_IN_A_STEP = 3;
 
-/** What long texts took to read is not there to compare them. */
+/** Returns the budget of steps. Reading long texts reduces it. */
 function budgetOf(gold: MathAnswer, answer: MathAnswer): Budget {
   return { left: STEPS_MAX - (gold.text.length + answer.text.length) / READ_IN_A_STEP };
 }
 
-/** The 2A of 2A_{16}, whose base is left out. */
+/** Returns whether the text is the expected number in its base without the subscript: 2A for 2A_{16}. */
 function isWrittenSo(gold: Node, text: string): boolean {
   return gold.kind === "number" && (gold.base ?? 0) > 10 && gold.digits?.toLowerCase() === text.trim().toLowerCase();
 }
 
-/** "tea" and "eat", and BACD and ABCD, which are orders. */
+/** Returns whether two texts are words or orders of the same letters: "tea" and "eat", BACD and ABCD. */
 function isAnagram(gold: string, answer: string): boolean {
   const [left, right] = [ordered(gold), ordered(answer)];
   return left !== right && sorted(left) === sorted(right);
 }
 
-/** A word, or capitals of which the order may be what is asked for: of options, as ACD, some are left out. */
+/**
+ * Returns the letters of a word, or of capitals whose order may be the answer. Returns "" for sets of options, such as
+ * ACD.
+ */
 function ordered(text: string): string {
   const capitals = text.replace(/\s/g, "");
   const areCapitals = /^[A-Z]{3,8}$/.test(capitals);
@@ -241,11 +253,11 @@ function compareReadings(meant: readonly Reading[], answers: readonly Reading[],
   const found = meant.flatMap((left) => answers.map((right) => () => compareReading(left.node, right.node, state)));
   const [first, ...others] = found;
   const likeliest = first?.() ?? undecided("it cannot be read as the expected answer is");
-  // What is less likely meant may make it equal, and nothing else.
+  // Less likely readings can only turn the result into "equal".
   return likeliest.kind !== "equal" && others.some((compare) => compare().kind === "equal") ? EQUAL : likeliest;
 }
 
-/** A word that is not known is no product of its letters, whatever its value would be. */
+/** Compares two readings. An answer with an unknown word is "unread", whatever the product of its letters would be. */
 function compareReading(gold: Node, answer: Node, state: State): Verdict {
   const word = unknownWord(answer, gold);
   return word === undefined
@@ -256,22 +268,23 @@ function compareReading(gold: Node, answer: Node, state: State): Verdict {
       };
 }
 
-/** Whether a ratio is written as it is in the other: the 7:32 of "S_1:S_2 = 7:32". */
+/** Returns whether two ratios are written alike: the 7:32 of "S_1:S_2 = 7:32". */
 function isWrittenIn(gold: Node, answer: Node): boolean {
   const ratioIn = (node: Node): string =>
     node.kind === "relation" ? digitsIn(node.parts.at(-1) as Node) : digitsIn(node);
   return ratioIn(gold) === ratioIn(answer);
 }
 
-/** "1:03" is not written as "1:3" is. */
+/** Returns the digits of a ratio as written, so that "1:03" and "1:3" differ. */
 function digitsIn(node: Node): string {
   const parts = node.kind === "ratio" ? node.parts : [node];
   return parts.map((part) => (part.kind === "number" && part.digits) || show(part)).join(":");
 }
 
 /**
- * "10:30" is a time or a ratio: beside a time it is a time, and beside a ratio of the same value it is what the problem asks
- * for. Where the problem does not say it, a ratio in lowest terms, such as 7:12, is one beside what cannot be a time.
+ * Compares answers such as "10:30", which are a time or a ratio. Beside a time they are a time. Beside a ratio of the
+ * same value the problem decides. If the problem does not say, a ratio in lowest terms such as 7:12 is accepted only
+ * where the other side has no reading as a time.
  */
 function compareTimes(golds: readonly Reading[], answers: readonly Reading[], state: State): Verdict | undefined {
   const isTime = ({ node }: Reading): boolean => node.kind === "clock";
@@ -289,7 +302,7 @@ function compareTimes(golds: readonly Reading[], answers: readonly Reading[], st
   return isSame || isTold ? EQUAL : undecided("it is a time or a ratio");
 }
 
-/** Whether a ratio is of whole numbers without a common divisor, and none begins with a 0. */
+/** Returns whether a ratio has only whole numbers without a leading 0 and without a common divisor. */
 function isLowest({ node }: Reading): boolean {
   const parts = node.kind === "ratio" ? node.parts : [];
   const numbers = parts.flatMap((part) =>
@@ -298,10 +311,13 @@ function isLowest({ node }: Reading): boolean {
   return numbers.length > 1 && numbers.length === parts.length && numbers.reduce(gcd) === 1n;
 }
 
-/** Behind a new line or another formula's dollar something else begins. */
+/** Matches a break between two things: a new line, or the end of a formula and the start of another. */
 const ENDS_THING = /\n|\$\s*\$/;
 
-/** The text without what is never seen; what stands apart does so still: "2 1/2" is not "21/2", nor "$2$ $-1$" 2 − 1. */
+/**
+ * Returns the text without invisible markup. Separate tokens stay separate: "2 1/2" is not "21/2", and "$2$ $-1$" is
+ * not 2 − 1.
+ */
 function bare(text: string): string {
   const spaced = text.replace(/(?:\\(?:left|right|displaystyle)(?![A-Za-z])|\\[,;:! ]|[\s$])+/g, (run) =>
     ENDS_THING.test(run) ? "\n" : " ",
@@ -311,7 +327,7 @@ function bare(text: string): string {
 
 const SHOWN_MAX = 120;
 
-/** What an answer was read as, in one line. */
+/** Returns a one-line text of how the answer was read. */
 export function showMath(answer: MathAnswer): string {
   const text = show((answer.readings[0] as Reading).node).replace(/#-?[0-9a-f]+/g, "a number of hundreds of digits");
   return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;

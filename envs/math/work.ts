@@ -1,7 +1,7 @@
 /**
- * How much work a calculation by hand is, in steps on single digits: the measure by which the levels of generated tasks are
- * told apart. A product takes as many steps as the digits of its factors multiplied (schoolbook multiplication), a sum as
- * many as its longer number has digits; of fractions each part is worked out, and the result reduced.
+ * Measures how much work a calculation by hand is, in steps on single digits. The levels of generated tasks differ by
+ * this measure. A product costs the product of its factors' digit counts (schoolbook multiplication). A sum costs the
+ * digits of its longer number. Fractions add the work on each part and the reduction.
  */
 import type { Rational } from "../lib/rational.ts";
 
@@ -9,7 +9,7 @@ export function digitsOf(integer: number | bigint): number {
   return `${integer}`.replace("-", "").length;
 }
 
-/** Of a product; of a quotient, if the second is turned over. */
+/** Work of a product. For a quotient, pass the reciprocal of the divisor. */
 export function productWork(a: Rational, b: Rational): number {
   const above = digitsOf(a.num) * digitsOf(b.num);
   if (a.den === 1 && b.den === 1) return above;
@@ -18,7 +18,7 @@ export function productWork(a: Rational, b: Rational): number {
   return above + below + reducing;
 }
 
-/** Of a sum or a difference. */
+/** Work of a sum or a difference. */
 export function sumWork(a: Rational, b: Rational): number {
   const longest = Math.max(digitsOf(a.num), digitsOf(b.num));
   if (a.den === 1 && b.den === 1) return longest;

@@ -1,28 +1,28 @@
-/** What a task of arithmetic is: an expression, as a tree; how it is written for the policy, and for pictures. */
+/** Defines the expression tree of an arithmetic task, and writes expressions for prompts and pictures. */
 import { assertNever } from "../../lib/assert-never.ts";
 
 export type Expression =
   | { readonly kind: "integer"; readonly value: number }
-  /** Positive, in lowest terms, with a denominator over 1. */
+  /** A positive fraction in lowest terms, with a denominator above 1. */
   | { readonly kind: "fraction"; readonly num: number; readonly den: number }
-  /** units / 10^places, its last digit not 0. */
+  /** The value units / 10^places. The last digit is not 0. */
   | { readonly kind: "decimal"; readonly units: number; readonly places: number }
   | { readonly kind: Binary; readonly left: Expression; readonly right: Expression }
   | { readonly kind: "power"; readonly base: Expression; readonly exponent: number }
   | { readonly kind: "percentage"; readonly percent: number; readonly of: Expression }
   | { readonly kind: "remainder"; readonly of: Expression; readonly modulus: number };
 
-/** The greatest common divisor and the least common multiple take whole numbers, and so does the remainder. */
+/** Operations on two expressions. gcd and lcm take whole numbers, and so does the remainder. */
 export type Binary = "sum" | "difference" | "product" | "quotient" | "gcd" | "lcm";
 
-/** What is directly below, from left to right. */
+/** Returns the direct parts, from left to right. */
 export function partsOf(expression: Expression): readonly Expression[] {
   if ("left" in expression) return [expression.left, expression.right];
   if (expression.kind === "power") return [expression.base];
   return "of" in expression ? [expression.of] : [];
 }
 
-/** Every number written in it, as it is written. */
+/** Returns every number written in the expression, as it is written. */
 export function literalsOf(expression: Expression): readonly string[] {
   const below = partsOf(expression).flatMap(literalsOf);
   switch (expression.kind) {
@@ -48,13 +48,13 @@ function leafText(leaf: Leaf): string {
   return leaf.kind === "fraction" ? `${leaf.num}/${leaf.den}` : decimalText(leaf.units, leaf.places);
 }
 
-/** 275 with two places is 2.75. */
+/** Writes a decimal: 275 with two places is 2.75. */
 function decimalText(units: number, places: number): string {
   const digits = `${units}`.padStart(places + 1, "0");
   return `${digits.slice(0, -places)}.${digits.slice(-places)}`;
 }
 
-// How tightly what is written holds together: what stands in something tighter is put in parentheses.
+// Binding strengths. A part that binds less tightly than its surroundings is put in parentheses.
 
 const SUM = 1;
 const PRODUCT = 2;
@@ -66,7 +66,7 @@ interface Written {
   readonly tightness: number;
 }
 
-/** How the parts of a notation are written; what stands in them is in parentheses already, where it needs them. */
+/** A way to write expressions. Its functions get parts that already have the parentheses they need. */
 interface Notation {
   readonly open: string;
   readonly close: string;
@@ -106,12 +106,12 @@ const TEX: Notation = {
   divisor: (kind, left, right) => `\\operatorname{${kind}}\\left(${left},\\ ${right}\\right)`,
 };
 
-/** As the prompt has it: "(3/4 + 2.5) * 6 - (17^5 mod 9)". */
+/** Writes an expression as in the prompt: "(3/4 + 2.5) * 6 - (17^5 mod 9)". */
 export function textOf(expression: Expression): string {
   return written(expression, PLAIN).text;
 }
 
-/** The same for pictures. */
+/** Writes an expression in TeX, for pictures. */
 export function texOf(expression: Expression): string {
   return written(expression, TEX).text;
 }
@@ -125,7 +125,7 @@ function written(expression: Expression, notation: Notation): Written {
   const atom = (text: string): Written => ({ text, tightness: ATOM });
   switch (expression.kind) {
     case "integer":
-      // A negative number stands alone only where nothing is before it, which is nowhere known here.
+      // A negative number always gets parentheses, because the text before it is unknown here.
       return atom(expression.value < 0 ? `(${expression.value})` : `${expression.value}`);
     case "fraction":
       return notation.fraction(expression.num, expression.den);
@@ -155,7 +155,7 @@ function written(expression: Expression, notation: Notation): Written {
   }
 }
 
-/** The same for expressions that differ only in the order of what is added or multiplied, and the like. */
+/** Returns a key that is equal for expressions that differ only in the order of commutative operands. */
 export function invariantOf(expression: Expression): string {
   switch (expression.kind) {
     case "integer":
@@ -181,7 +181,7 @@ export function invariantOf(expression: Expression): string {
   }
 }
 
-/** Of 2 + (3 + 4) all three. */
+/** Returns the operands of a nested operation: all three of 2 + (3 + 4). */
 function operandsOf(expression: Expression, kind: Expression["kind"]): readonly Expression[] {
   if (expression.kind !== kind || !("left" in expression)) return [expression];
   return [...operandsOf(expression.left, kind), ...operandsOf(expression.right, kind)];

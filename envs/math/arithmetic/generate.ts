@@ -1,4 +1,4 @@
-/** Random expressions, of as much work as the level asks for. */
+/** Generates random expressions with the amount of work that the level asks for. */
 import { defineGenerator } from "../../define.ts";
 import { equalsInteger, type Rational } from "../../lib/rational.ts";
 import type { Rng } from "../../lib/rng.ts";
@@ -87,7 +87,7 @@ export const generator = defineGenerator({
   },
 });
 
-/** Expressions tried for one instance. */
+/** Maximum number of expressions tried for one instance. */
 const TRIES = 40;
 
 function generate(p: ArithmeticParameters, rng: Rng): ArithmeticInstance | undefined {
@@ -100,7 +100,7 @@ function generate(p: ArithmeticParameters, rng: Rng): ArithmeticInstance | undef
   return undefined;
 }
 
-/** Whether the value is among the numbers given, or is so small a whole number that it is soon guessed. */
+/** Returns whether the value is easy to guess: it is one of the given numbers, or a small whole number. */
 function isGivenAway(expression: Expression, { num, den }: Rational): boolean {
   const text = den === 1 ? `${num}` : `${num}/${den}`;
   return literalsOf(expression).includes(text) || SMALL.some((small) => equalsInteger({ num, den }, small));
@@ -109,10 +109,10 @@ function isGivenAway(expression: Expression, { num, den }: Rational): boolean {
 const SMALL = [-2, -1, 0, 1, 2] as const;
 
 const PLAIN: readonly Binary[] = ["sum", "difference", "product", "quotient"];
-/** Of whole numbers they give whole numbers. */
+/** Operations that give whole numbers when applied to whole numbers. */
 const WHOLE: readonly Binary[] = ["sum", "difference", "product"];
 
-/** So many operations; whole: of a whole value. */
+/** Returns an expression with `count` operations. If `whole` is true, its value is a whole number. */
 function operation(p: ArithmeticParameters, count: number, rng: Rng, whole: boolean): Expression {
   if (count === 0) return whole ? integer(p, rng) : number(p, rng);
   const at = rng.float();
@@ -148,7 +148,10 @@ function divisorOf(p: ArithmeticParameters, count: number, rng: Rng): Expression
   return shared(kind === "lcm" ? "lcm" : "gcd", p, count, rng);
 }
 
-/** Of two numbers given they are multiples of a number, for two at random have seldom much in common. */
+/**
+ * Returns the gcd or lcm of two expressions. Two given numbers are multiples of a common one, because random numbers
+ * seldom share much.
+ */
 function shared(kind: "gcd" | "lcm", p: ArithmeticParameters, count: number, rng: Rng): Expression {
   if (count > 1) return binary(p, kind, count, rng, true);
   const most = 10 ** p.digits - 1;
@@ -171,7 +174,7 @@ function integer(p: ArithmeticParameters, rng: Rng): Expression {
   return { kind: "integer", value: rng.float() < p.negatives ? -value : value };
 }
 
-/** Between 0 and 3, in lowest terms. */
+/** Returns a fraction between 0 and 3, in lowest terms. */
 function fraction(denominatorMax: number, rng: Rng): Expression {
   const den = rng.int(2, denominatorMax);
   const num = rng.int(1, 3 * den - 1);
@@ -184,13 +187,13 @@ function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b);
 }
 
-/** One or two places, up to 20, the last digit not 0. */
+/** Returns a decimal of one or two places, at most 20, whose last digit is not 0. */
 function decimal(rng: Rng): Expression {
   const places = rng.int(1, 2);
   return { kind: "decimal", units: 10 * rng.int(0, 2 * 10 ** places - 1) + rng.int(1, 9), places };
 }
 
-/** 5, 10, … 95, or any other. */
+/** Returns a percentage: half of them are one of 5, 10, … 95, the others any number from 2 to 150. */
 function percent(rng: Rng): number {
   return rng.int(0, 1) === 0 ? 5 * rng.int(1, 19) : rng.int(2, 150);
 }

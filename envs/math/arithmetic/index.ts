@@ -1,4 +1,7 @@
-/** Arithmetic with exact values, as much as a curriculum asks for. README.md opens with an example. */
+/**
+ * Registers `math/arithmetic`: arithmetic with exact values at an adjustable amount of work. README.md opens with an
+ * example.
+ */
 import { formatInstruction } from "../../answers/wording.ts";
 import { defineEnvironment } from "../../define.ts";
 import type { Solution } from "../../environment.ts";
@@ -10,9 +13,9 @@ import { type ArithmeticInstance, generator } from "./generate.ts";
 import { valueOf, workOut } from "./solve.ts";
 import { type ArithmeticAnswer, parse, verify } from "./verify.ts";
 
-// What the policy is asked.
+// The prompt.
 
-/** What is explained only where it occurs. */
+/** Explanations that the prompt gives only if the operation occurs. */
 const EXPLAINED: readonly (readonly [kind: Expression["kind"], words: string])[] = [
   ["remainder", "(a mod m) is the remainder of a divided by m: the one from 0 to m - 1, also where a is negative."],
   ["gcd", "gcd is the greatest common divisor, which is positive."],
@@ -64,7 +67,7 @@ export const arithmetic = defineEnvironment<ArithmeticInstance, ArithmeticAnswer
     operations: `${countOf(expression)}`,
     work: `${workOut(expression, Infinity)?.work}`,
   }),
-  // What surrounds an answer is taken away as in math.
+  // The parser strips the wrapping of an answer, as in math.
   verbatim: true,
   parse,
   verify,

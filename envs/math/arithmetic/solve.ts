@@ -1,4 +1,4 @@
-/** The exact value of an expression, and how much work it is to find it by hand. */
+/** Computes the exact value of an expression, and the work of finding it by hand. */
 import { add, divide, equalsInteger, fromInteger, multiply, type Rational, subtract } from "../../lib/rational.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import { digitsOf, productWork, sumWork } from "../work.ts";
@@ -6,13 +6,13 @@ import type { Binary, Expression } from "./expression.ts";
 
 export interface Worked {
   readonly value: Rational;
-  /** See envs/math/work.ts. */
+  /** Steps on single digits (envs/math/work.ts). */
   readonly work: number;
 }
 
 /**
- * The value with its work. Undefined: a part has no value, is a number of more digits than allowed, or takes no thought:
- * it is 0, or is multiplied by 1, or divides what is not whole.
+ * Returns the value and the work. Undefined means: a part has no value, has too many digits, or is trivial. A part is
+ * trivial if it is 0, an operation with ±1, or a gcd or lcm where one number divides the other.
  */
 export function workOut(expression: Expression, digitsMax: number): Worked | undefined {
   const worked = step(expression, digitsMax);
@@ -84,7 +84,10 @@ function raised(base: Worked | undefined, exponent: number, digitsMax: number): 
   return { value, work };
 }
 
-/** The least remainder that is not negative. Of a power it is found by squaring, so that the power may be large. */
+/**
+ * Returns the least non-negative remainder. For a power, repeated squaring is used, so that the power itself may be
+ * huge.
+ */
 function remainder(of: Expression, modulus: number, digitsMax: number): Worked | undefined {
   const isPower = of.kind === "power";
   const worked = workOut(isPower ? of.base : of, digitsMax);
@@ -108,7 +111,7 @@ function powerModulo(base: bigint, exponent: number, modulus: bigint): bigint {
   return result;
 }
 
-/** Euclid's algorithm; two numbers of which one divides the other take no thought. */
+/** Computes a gcd or lcm by Euclid's algorithm. Undefined if one number divides the other, which would be trivial. */
 function divisor(kind: "gcd" | "lcm", a: Rational, b: Rational, before: number): Worked | undefined {
   if (a.den !== 1 || b.den !== 1) return undefined;
   const [first, second] = [magnitude(a.num), magnitude(b.num)];
@@ -130,7 +133,7 @@ function magnitude(integer: number | bigint): bigint {
   return whole < 0n ? -whole : whole;
 }
 
-/** The value of an instance's expression, which has one. */
+/** Returns the value of a task's expression. Throws if it has none, which is a bug. */
 export function valueOf(expression: Expression): Rational {
   const worked = workOut(expression, Infinity);
   if (worked === undefined) throw new Error("bug: the expression of a task has no value");

@@ -1,4 +1,4 @@
-/** Reads the value that an answer gives, and compares it with that of the expression. */
+/** Parses and grades the answer to an arithmetic task. */
 import { type Facts, malformed, type Parsed } from "../../facts.ts";
 import { gradeValues, mayName, namedValue, numeralOf } from "../numeral.ts";
 import type { Node } from "../syntax.ts";
@@ -8,13 +8,13 @@ import type { ArithmeticInstance } from "./generate.ts";
 import { valueOf } from "./solve.ts";
 
 export interface ArithmeticAnswer {
-  /** One, in lowest terms. */
+  /** Exactly one value, in lowest terms. */
   readonly values: readonly [string];
 }
 
 const LENGTH_MAX = 2000;
 
-/** A value alone, or with a name, or after an equals sign, before which the expression may stand as it was given. */
+/** Reads a value alone, with a name, or after an equals sign. Before the sign the given expression may be repeated. */
 export function parse(text: string, { expression }: ArithmeticInstance): Parsed<ArithmeticAnswer> {
   if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
   const read = readMath(withoutExpression(text, expression));
@@ -32,7 +32,7 @@ export function verify({ expression }: ArithmeticInstance, { values }: Arithmeti
   return gradeValues([valueOf(expression)], values, (value) => `the value is not ${value}`);
 }
 
-/** The expression as it was given, read as an answer would be; undefined where it holds words such as "15% of". */
+/** Parses the given expression like an answer. Undefined if it holds words, such as "15% of". */
 function readExpression(expression: Expression): Node | undefined {
   const read = readMath(textOf(expression));
   return read.kind === "answer" ? read.answer.readings[0]?.node : undefined;
@@ -40,7 +40,7 @@ function readExpression(expression: Expression): Node | undefined {
 
 const SPECIAL = /[\\^$.*+?()[\]{}|/]/g;
 
-/** The answer without the expression that it repeats before its equals sign, however it is spaced. */
+/** Removes a repetition of the given expression before the equals sign, however it is spaced. */
 function withoutExpression(text: string, expression: Expression): string {
   const characters = [...textOf(expression).replace(/\s/g, "")];
   const spaced = characters.map((character) => character.replace(SPECIAL, "\\$&")).join("\\s{0,3}");

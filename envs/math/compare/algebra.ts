@@ -1,6 +1,6 @@
 /**
- * Two expressions in one ring: whether they are equal by algebra, where they turn or break off, and at which points and
- * on which sides of these places they must be seen to agree.
+ * Brings two expressions into one polynomial ring. The ring decides equality by algebra where possible. Otherwise it
+ * says where the expressions turn or break off, and at which points on which sides they must agree.
  */
 import { fractionOf } from "../exact/normal.ts";
 import { constantOf, degreeIn, plus, type Polynomial, ZERO } from "../exact/polynomial.ts";
@@ -16,19 +16,22 @@ import { BITS, pointPlace } from "./places.ts";
 import { evaluate } from "../evaluate.ts";
 import { isFeasible } from "../exact/feasible.ts";
 
-// Two expressions in one ring: whether they are equal by algebra, and where they turn or break off.
+// The difference of two expressions, and the zeros of what makes them turn or break off.
 
 export interface Algebra {
   readonly ring: Ring;
-  /** Their difference without its denominator, 0 where they are equal; undefined: it cannot be worked out. */
+  /** Numerator of the difference: 0 if the expressions are equal. Undefined if the difference cannot be computed. */
   readonly gap: Polynomial | undefined;
-  /** Zero where something turns, jumps, breaks off or has no value. */
+  /** Polynomials that are zero where an expression turns, jumps, breaks off or has no value. */
   readonly turns: readonly Polynomial[];
-  /** Zero where an amount or a case turns: on each side of it the expressions are others. */
+  /**
+   * Polynomials that are zero where an absolute value or a case changes. The expressions have another form on each
+   * side.
+   */
   readonly switches: readonly Polynomial[];
 }
 
-/** Of the steps that are left, what an expression's algebra may take. */
+/** Maximum share of the remaining steps that the algebra may spend. */
 const SHARE = 0.4;
 
 export function algebraOf(gold: Node, answer: Node, real: boolean, state: State): Algebra {
@@ -47,12 +50,12 @@ export function algebraOf(gold: Node, answer: Node, real: boolean, state: State)
   return { ring: { ...ring, budget: state.budget }, gap: found, turns, switches };
 }
 
-/** Whether there are variables alone: what is not 0 by algebra is not 0. */
+/** Returns whether the ring has only variables. Then a difference that is not 0 by algebra is not 0. */
 export function isPlain({ ring }: Algebra): boolean {
   return ring.atoms.every(({ kind }) => kind === "variable");
 }
 
-/** Where an atom turns or breaks off. */
+/** Returns the polynomials that are zero where an atom turns or breaks off. */
 export function turnsIn({ atoms }: Ring): readonly Polynomial[] {
   return atoms.flatMap((atom): readonly Polynomial[] => {
     if (atom.kind === "root") return atom.degree % 2 === 0 ? [atom.of] : [];
@@ -60,10 +63,10 @@ export function turnsIn({ atoms }: Ring): readonly Polynomial[] {
   });
 }
 
-// Points on lines on which one variable goes from −∞ to ∞: in each stretch between two places where something turns or
-// breaks off, at these places, and far beyond the last ones.
+// Test points on lines along which one variable goes from −∞ to ∞. They lie between each two turns, on the turns, and
+// far beyond the last ones.
 
-/** Where something turns, in units of 2^-bits, and the number itself where it is a fraction. */
+/** A zero of a turning polynomial, in units of 2^-bits. `value` is the exact number if it is a fraction. */
 interface Turn {
   readonly at: bigint;
   readonly value: Num | undefined;
@@ -74,11 +77,11 @@ const TURNS_MAX = 24;
 
 export interface Line {
   readonly points: readonly ReadonlyMap<string, Num>[];
-  /** Whether every place where something turns is known. */
+  /** Whether every turn is known. */
   readonly isComplete: boolean;
 }
 
-/** Along one variable, with whole numbers for the others. */
+/** Returns the test points along one variable. The other variables have fixed whole numbers. */
 export function lineAlong(
   name: string,
   others: ReadonlyMap<string, bigint>,
@@ -128,7 +131,7 @@ function turnsOfOne(
       rest = substituted(rest, at, constantOf(value), ring);
   }
   const univariate = rest && univariateIn(rest, index);
-  // A polynomial that is 0 all along has no zeros of its own.
+  // A polynomial that is 0 along the whole line has no isolated zeros.
   if (univariate === undefined || rest?.size === 0) return rest?.size === 0 ? [] : undefined;
   const [zeros, simple] = [zerosOf(univariate, ring.budget), simplified(univariate, ring.budget)];
   if (zeros === undefined || simple === undefined) return undefined;
@@ -144,11 +147,11 @@ function turnsOfOne(
 
 const multiplied = ({ num, den }: Rational, by: bigint): Rational => ({ num: num * by, den });
 
-/** Coefficients that are worked through for a digit, for each step. */
+/** Coefficients that one step may process for each digit. */
 const NARROWING_A_STEP = 3;
 
 const UNIT = 1n << BigInt(BITS_OF_TURN);
-/** Far beyond the last turn; and not so far. */
+/** Distances beyond the outermost turns, near and far. */
 const BEYOND = [1n, 40n, 1_000_000n];
 
 function between(turns: readonly bigint[], rng: Rng): readonly bigint[] {
@@ -169,11 +172,11 @@ function numberAt(value: bigint): Num {
   return { kind: "ball", ball: { re: value << BigInt(BITS.point - BITS_OF_TURN), im: 0n, error: 0 } };
 }
 
-// Whether expressions that agreed at all points are equal on every side of what turns in them: each amount is put in
-// with either sign, and what does not come out equal by algebra must lie where there is nothing, or where it was seen
-// to agree.
+// Decides equality on every side of the switches for expressions that agreed at all points. Each absolute value is
+// replaced by either sign of its argument. A side is settled if the difference is then 0, if no point lies there, or if
+// the two were seen to agree there.
 
-/** On which side of each switch a point lies: "+-"; undefined: on one of them, or nothing is known. */
+/** Returns the side of each switch on which a point lies, such as "+-". Undefined means: on a switch, or unknown. */
 export function sideOf(switches: readonly Node[], point: ReadonlyMap<string, Num>, state: State): string | undefined {
   let side = "";
   for (const node of switches) {
@@ -191,7 +194,9 @@ export function switchNodes({ ring, switches }: Algebra): readonly Node[] {
 
 const SWITCHES_MAX = 10;
 
-/** `seen`: the sides on which the two were seen to agree. */
+/**
+ * Returns whether the expressions are equal on every side. `seen` holds the sides on which they agreed at some point.
+ */
 export function areSettled({ ring, gap, switches }: Algebra, seen: ReadonlySet<string>): boolean {
   if (switches.length > SWITCHES_MAX) return false;
   const amounts = switches.map((each) => ring.atoms.findIndex((atom) => atom.kind === "amount" && atom.of === each));
@@ -199,9 +204,9 @@ export function areSettled({ ring, gap, switches }: Algebra, seen: ReadonlySet<s
 }
 
 interface Side {
-  /** With the amounts behind `at` put in; undefined: it is not known. */
+  /** The difference after replacing the absolute values behind index `at`. Undefined means: unknown. */
   readonly gap: Polynomial | undefined;
-  /** Those behind `at` are above 0 on this side. */
+  /** The switches behind index `at` are positive on this side. */
   readonly switches: readonly Polynomial[];
   readonly amounts: readonly number[];
   readonly at: number;
@@ -211,7 +216,7 @@ interface Side {
 function settled({ gap, switches, amounts, at, side }: Side, ring: Ring, seen: ReadonlySet<string>): boolean {
   if (gap?.size === 0) return true;
   if (ring.budget.left < 0) return false;
-  // What is 0 all over this side bounds nothing there.
+  // A switch that is 0 all over this side does not bound it.
   const decided = switches.slice(at + 1).filter(({ size }) => size > 0);
   if (isFeasible(decided.filter(isLinear), ring.budget) === false) return true;
   if (at < 0) return seen.has(side);

@@ -1,4 +1,4 @@
-/** "x = 5" and "4π ≈ 12.57": values with names, or said in several ways. */
+/** Compares values with names, as in "x = 5", and values given in several forms, as in "4π ≈ 12.57". */
 import { type Node, show, variablesOf } from "../syntax.ts";
 import { areRoundings } from "./rounding.ts";
 import { all, any, type Comparison, different, type State, undecided } from "./outcome.ts";
@@ -6,12 +6,12 @@ import { headOf } from "./renaming.ts";
 import { compareRelations } from "./relations.ts";
 import { type Assignment, assignmentOf, chainOf, isAskedFor } from "./shape.ts";
 
-/** What is known of a gold on the way down. */
+/** Facts about the expected answer that the enclosing comparison passes down. */
 export interface Context {
   readonly isApproximate: boolean;
 }
 
-/** Compares parts: the gold's first. */
+/** Compares two parts. The expected one comes first. */
 export type Compare = (gold: Node, answer: Node, context?: Context) => Comparison;
 
 export function compareAssignments(
@@ -46,14 +46,18 @@ export function compareAssignments(
   return asked === undefined || !isValue ? undefined : compareValues([gold], asked, state, context, compare);
 }
 
-/** Whether it says that several things are the same, as x = y = z does, and not one thing in several ways. */
+/**
+ * Returns whether a chain equates different things, as x = y = z does, instead of giving one value in several forms.
+ */
 function isOfSeveral({ values }: Assignment, compare: Compare): boolean {
   const [first, ...others] = values;
   const mayBe = first !== undefined && others.length > 0 && values.some((value) => variablesOf(value).size > 0);
   return mayBe && others.some((value) => compare(first, value).kind === "different");
 }
 
-/** Each of the values that the answer says it is must be one of the gold's, and its roundings theirs. */
+/**
+ * Compares each value of the answer with the expected ones. Each must equal one of them, and its roundings must fit.
+ */
 function compareValues(
   golds: readonly Node[],
   { values, roundings }: Pick<Assignment, "values" | "roundings">,
@@ -81,7 +85,7 @@ function compareNamed(
   const mayBeSame = compareNames(left.name, right.name, isSame) && !isLetterForFunction(left, right);
   const found = mayBeSame ? values() : undefined;
   if (found?.kind === "equal") return found;
-  // "y = 2x" and "x = y/2" are the same equation.
+  // "y = 2x" and "x = y/2" are the same equation, so equations with different names are compared as equations.
   const areEquations =
     gold.kind === "relation" && answer.kind === "relation" && gold.parts.length === 2 && answer.parts.length === 2;
   const hasVariables =
@@ -92,26 +96,26 @@ function compareNamed(
   return found ?? different("it gives the value of something else");
 }
 
-/** A letter, or several side by side. */
+/** Returns whether a name is a letter or a product of letters. */
 function isProduct(name: Node): boolean {
   return name.kind === "symbol" || name.kind === "multiply";
 }
 
-/** Of p(x) and P(x) the case does not count; of letters alone it does. */
+/** Returns a name's text. For p(x) and P(x) case does not count; for single letters it does. */
 function nameText(name: Node): string {
   return name.kind === "symbol" ? name.name : show(name).toLowerCase();
 }
 
-/** dy/dx */
+/** Returns whether a name is a derivative such as dy/dx. */
 const isQuotient = (name: Node): boolean => name.kind === "call" && /^[d∂]\//.test(name.name);
 
-/** The order of the derivative that dy/dx, y' and f''(x) name; 0 for other names. */
+/** Returns the order of the derivative that dy/dx, y' or f''(x) names, and 0 for other names. */
 function orderOf(name: Node): number {
   const text = show(name);
   return isQuotient(name) ? Number(/\^(\d)/.exec(text)?.[1] ?? 1) : (text.match(/'/g) ?? []).length;
 }
 
-/** Whether a letter is what a name is of: the x of f(x), but not the P of P(A). */
+/** Returns whether a letter is the argument in a name: the x of f(x), but not the P of P(A). */
 function isArgument(letter: Node, name: Node): boolean {
   const inside = name.kind === "call" ? name.args : name.kind === "multiply" ? name.factors.slice(1).map(nodeOf) : [];
   return letter.kind === "symbol" && inside.some((node) => variablesOf(node).has(letter.name));
@@ -119,7 +123,7 @@ function isArgument(letter: Node, name: Node): boolean {
 
 const nodeOf = ({ node }: { readonly node: Node }): Node => node;
 
-/** F(y, x), whose arguments stand in another order, and a_{n+1}, which is another term than a_n. */
+/** Returns whether a name has its arguments in another order, as F(y, x), or names a shifted term, as a_{n+1}. */
 function isMoved(name: Node): boolean {
   const [, names] = headOf(name);
   return (
@@ -128,13 +132,16 @@ function isMoved(name: Node): boolean {
   );
 }
 
-/** Whether one defines a function, f(x) = 2x, and the other gives a letter a value, k = 2x; y = 2x is the function's graph. */
+/**
+ * Returns whether one side defines a function, f(x) = 2x, and the other assigns to a letter, k = 2x. y = 2x is the
+ * function's graph and does not count.
+ */
 function isLetterForFunction(left: Assignment, right: Assignment): boolean {
   const [letter, other] = left.name.kind === "symbol" ? [left, right] : [right, left];
   if (letter.name.kind !== "symbol" || other.name.kind === "symbol") return false;
   const [head, names] = isQuotient(other.name) ? ["", []] : headOf(other.name);
   const [first = ""] = names;
-  // Of h(x) = 5 and PA = 5 the argument tells which one is a function.
+  // The argument tells a function from a product: h(x) = 5 defines a function, PA = 5 does not.
   const isDefinition =
     other.name.kind === "call" ||
     /^[nstxyz]$/.test(first) ||
@@ -142,19 +149,19 @@ function isLetterForFunction(left: Assignment, right: Assignment): boolean {
   return first !== "" && isDefinition && ![head, names.length > 1 ? "z" : "y"].includes(letter.name.name);
 }
 
-/** Whether two names may name the same: a letter and f(x), words and anything. */
+/** Returns whether two names may mean the same: e.g. a letter and f(x), or a phrase and anything. */
 function compareNames(left: Node, right: Node, isSame: boolean): boolean {
   if (isSame || left.kind === "text" || right.kind === "text") return true;
   const isDerivative = [left, right].filter(isQuotient).length === 1 && orderOf(left) > 0;
   if (isDerivative && orderOf(left) === orderOf(right)) return true;
-  // "sin x" is something, and no other name for it.
+  // An expression such as "sin x" is no other name for a thing.
   if (
     [left, right].some(
       (name) => name.kind === "ratio" || (name.kind === "call" && !/^\p{L}(?:['_⁻]|$)/u.test(name.name)),
     )
   )
     return false;
-  // x = 5 says nothing of f(x).
+  // x = 5 is no statement about f(x).
   if (isArgument(left, right) || isArgument(right, left)) return false;
   return (
     (left.kind === "symbol") !== (right.kind === "symbol") ||

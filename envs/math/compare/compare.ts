@@ -1,4 +1,4 @@
-/** Compares two answers by what they are: the gold first, the answer second. */
+/** Compares two syntax trees according to their kinds. The expected answer comes first, the given answer second. */
 import { spend } from "../numbers/budget.ts";
 import { hasDoubleSign, type Node, show } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
@@ -33,7 +33,10 @@ import { asTuples, isUnworked, isVectorOrNumber } from "./vectors.ts";
 
 const PLAIN: Context = { isApproximate: false };
 
-/** Where a pair may be a point or an interval, the answer must be equal to both. */
+/**
+ * Compares two answers. If an expected pair may be a point or an interval, the answer must be equal under both
+ * meanings.
+ */
 export function compareNodes(gold: Node, answer: Node, state: State): Comparison {
   const own = pairIn(gold, state);
   const pair =
@@ -66,13 +69,13 @@ function compareStatements(gold: Node, answer: Node, state: State): Comparison {
   const [left, right] = withOneName(given, said);
   const compare = (one: Node, other: Node): Comparison => compareParts(one, other, state, PLAIN);
   const areFamilies = given.isFamily || said.isFamily;
-  // Whole numbers that go both ways may be counted from anywhere.
+  // Families over all whole numbers may be counted from any start.
   const areMovable = areFamilies && [given, said].every(({ domain }) => domain === undefined || domain === "ℤ");
   const found = areMovable ? compareFamilies(left, right, state, compare) : compare(left, right);
   return found.kind === "equal" ? compareConditions(given, said, areFamilies, state) : found;
 }
 
-/** Of answers that are equal otherwise. */
+/** Compares the conditions of two answers that are equal otherwise. */
 function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: boolean, state: State): Comparison {
   const isOther = gold.domain !== undefined && answer.domain !== undefined && gold.domain !== answer.domain;
   if (areFamilies && isOther) return undecided("its whole number is of another set");
@@ -86,7 +89,7 @@ function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: 
   return compareParts(listed(gold), listed(answer), state, PLAIN);
 }
 
-/** What it takes to see what two parts are. */
+/** Steps charged for classifying two parts. */
 const PART_STEPS = 4;
 
 function compareParts(goldNode: Node, answerNode: Node, state: State, context: Context): Comparison {
@@ -129,7 +132,7 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   return compareSingle(gold, answer, state, context);
 }
 
-/** "x ∈ {1, 2}" and "y ∈ {1, 2}" */
+/** Returns whether the answers are memberships of different letters, such as "x ∈ {1, 2}" and "y ∈ {1, 2}". */
 function areMembersOfOthers(gold: Node, answer: Node): boolean {
   const [left, right] = [gold, answer].map((node) => {
     const [letter] = node.kind === "relation" && node.operators[0] === "∈" ? node.parts : [];
@@ -138,7 +141,7 @@ function areMembersOfOthers(gold: Node, answer: Node): boolean {
   return left !== undefined && right !== undefined && left !== right;
 }
 
-/** Parts of a list are compared with each other again and again, and written once. */
+/** Caches the texts of parts, because list items are compared with each other repeatedly. */
 const writtenParts = new WeakMap<Node, string>();
 
 function written(node: Node): string {
@@ -147,11 +150,11 @@ function written(node: Node): string {
   return text;
 }
 
-// Sets of reals.
+// Sets of real numbers.
 
 function compareSets(gold: Node, answer: Node, state: State): Comparison | undefined {
   if (!isSetLike(gold) && !isSetLike(answer)) return undefined;
-  // Two pairs in the same brackets are compared part by part.
+  // Two brackets of the same form are compared item by item.
   if (gold.kind === "bracket" && answer.kind === "bracket" && gold.open === answer.open && gold.close === answer.close)
     return undefined;
   const [left, right] = [realsOf(gold, state), realsOf(answer, state)];
@@ -161,13 +164,13 @@ function compareSets(gold: Node, answer: Node, state: State): Comparison | undef
   return areBrackets ? different("its brackets are others") : undefined;
 }
 
-/** {0, 1} beside "{0}, {1}" and {{0}, {1}} */
+/** Returns whether one is a set and the other several sets: {0, 1} beside "{0}, {1}" or {{0}, {1}}. */
 function isSetAgainstSets(one: Node, other: Node): boolean {
   const isPlain = one.kind === "set" && !one.items.some(({ kind }) => kind === "set");
   return isPlain && (other.kind === "list" || other.kind === "set") && other.items.every(({ kind }) => kind === "set");
 }
 
-// Several things.
+// Lists, sets, tuples and matrices.
 
 function compareSeveral(gold: Node, answer: Node, state: State, context: Context): Comparison {
   const strange = compareKinds(gold, answer);
@@ -192,13 +195,13 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
   const found = sameMembers(left, right, compare);
   const [set, list] = gold.kind === "set" ? [left, answer] : [right, gold];
   if (found.kind !== "equal" || list.kind !== "list" || list.joiner === "or") return found;
-  // A list may say twice what a set says once: 1, 1, 2 may be three lengths.
+  // A list may repeat a value that a set has once: 1, 1, 2 may be three lengths.
   const isOnce = list.items.length === new Set(set.map(written)).size;
   if (isOnce || inAnyOrder(left, right, compare, state).kind === "equal") return found;
   return undecided("one of both says a value more than once");
 }
 
-/** Of a set what comes twice counts once: each of either side is one of the other's. */
+/** Compares two sets. Duplicates count once; each item of either side must equal an item of the other. */
 function sameMembers(
   left: readonly Node[],
   right: readonly Node[],
@@ -214,7 +217,7 @@ function sameMembers(
   return isFound.kind === "equal" ? isMember : isFound;
 }
 
-/** What is written the same on both sides is the same, and need not be looked for among all others. */
+/** Compares items in any order. Items with equal texts are paired first, so that only the others need a search. */
 function inAnyOrder(
   left: readonly Node[],
   right: readonly Node[],
@@ -233,7 +236,7 @@ function inAnyOrder(
   return unordered(others.length, rest.length, (i, j) => compare(others[i] as number, rest[j] as number), state);
 }
 
-/** Whether two nodes are numbers that nothing needs to be known of but their values. */
+/** Returns whether both nodes are exact numbers without a base, so that comparing their values is enough. */
 function areExact(gold: Node, answer: Node): boolean {
   return [gold, answer].every(
     (node) =>
@@ -241,7 +244,7 @@ function areExact(gold: Node, answer: Node): boolean {
   );
 }
 
-/** Values with the same names, in any order. */
+/** Compares values that are assigned to the same names, in any order. Undefined means: these are not such values. */
 function compareRecords(gold: Node, answer: Node, state: State, context: Context): Comparison | undefined {
   const [left, right] = [recordOf(tupleRecord(gold)), recordOf(tupleRecord(answer))];
   if (left === undefined || right === undefined || left.size < 2) return undefined;

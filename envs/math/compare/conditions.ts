@@ -1,4 +1,7 @@
-/** What is said beside an answer: "x = 2πk, k ∈ ℤ", where the name is free to choose, and "y = x + 1 (x > 0)". */
+/**
+ * Separates an answer from its conditions: "x = 2πk, k ∈ ℤ", where the letter k is free to choose, and "y = x + 1 (x >
+ * 0)".
+ */
 import { isNumberSet } from "../read/names.ts";
 import { type Node, replaced, show, symbol, variablesOf } from "../syntax.ts";
 import { WHOLE } from "./places.ts";
@@ -6,14 +9,14 @@ import { assignmentOf } from "./shape.ts";
 
 export interface Conditioned {
   readonly node: Node;
-  /** Names of whole numbers, and the first one's set. */
+  /** Letters of whole numbers, and the set of the first letter. */
   readonly names: readonly string[];
   readonly domain: string | undefined;
-  /** Whether they count, as in 2^k, and do not only number, as in a_k. */
+  /** Whether the letters are parameters, as in 2^k, and not only indices, as in a_k. */
   readonly isFamily: boolean;
-  /** Whether what it counts by is any real number, and no whole one. */
+  /** Whether the parameter is any real number instead of a whole one. */
   readonly isOfReals: boolean;
-  /** What else must hold. */
+  /** The remaining conditions. */
   readonly others: readonly Node[];
 }
 
@@ -41,7 +44,7 @@ export function withoutCondition(given: Node): Conditioned {
   return { node: main, names, domain: wholes[0]?.domain, isFamily, isOfReals, others: said };
 }
 
-/** {x | x = kπ, k ∈ ℤ} and {kπ | k ∈ ℤ} as "kπ, k ∈ ℤ". */
+/** Rewrites {x | x = kπ, k ∈ ℤ} and {kπ | k ∈ ℤ} as "kπ, k ∈ ℤ". */
 function ofBuilder(node: Node): Node {
   const [name, set] = node.kind === "relation" && node.operators[0] === "∈" ? node.parts : [];
   // "x ∈ {kπ | k ∈ ℤ}"
@@ -58,13 +61,13 @@ function ofBuilder(node: Node): Node {
   return { kind: "list", joiner: "and", items: isName ? conditions : [element, ...conditions] };
 }
 
-/** "(k ∈ ℤ, k > 1)" */
+/** Returns the conditions inside a bracket such as "(k ∈ ℤ, k > 1)". */
 function unbracketed(item: Node): readonly Node[] {
   const isConditions = item.kind === "bracket" && item.items.every(({ kind }) => kind === "relation");
   return isConditions && item.open === "(" ? item.items : [item];
 }
 
-/** The k and the ℤ of "k ∈ ℤ". */
+/** Returns the k and the ℤ of "k ∈ ℤ". */
 function membership(item: Node): { readonly name: string; readonly domain: string } | undefined {
   if (item.kind !== "relation" || item.operators.at(-1) !== "∈" || item.parts.length !== 2) return undefined;
   const [name, set] = item.parts as [Node, Node];
@@ -72,7 +75,7 @@ function membership(item: Node): { readonly name: string; readonly domain: strin
   return isWhole ? { name: name.name, domain: set.name } : undefined;
 }
 
-/** "k = 0, ±1, ±2, …" as k ∈ ℤ. */
+/** Rewrites "k = 0, ±1, ±2, …" as k ∈ ℤ. */
 function withoutSeries(items: readonly Node[]): readonly Node[] {
   const last = items.at(-1);
   if (last?.kind !== "symbol" || last.name !== "…") return items;
@@ -85,7 +88,7 @@ function withoutSeries(items: readonly Node[]): readonly Node[] {
   return [...items.slice(0, at), { kind: "relation", parts, operators: ["∈"] }];
 }
 
-/** Whether an item limits another one's variable, and is no answer of its own. */
+/** Returns whether an item is a condition on another item's variable, and not an answer itself. */
 function isLimit(item: Node, items: readonly Node[]): boolean {
   if (item.kind !== "relation" || item.operators.some((operator) => "=≈≡".includes(operator))) return false;
   const [set] = item.operators[0] === "∈" ? item.parts.slice(1) : [];
@@ -99,20 +102,20 @@ function isLimit(item: Node, items: readonly Node[]): boolean {
   });
 }
 
-/** "n ≥ 1" says from where a sequence is counted. */
+/** Returns whether a condition such as "n ≥ 1" only says where an index starts. */
 export function isIndex(item: Node): boolean {
   const names = [...variablesOf(item)];
   const isOneSided = item.kind === "relation" && item.parts.length === 2;
   return names.length === 1 && ["n", "k", "m"].includes(names[0] as string) && isOneSided;
 }
 
-/** "x ∈ ℝ" says nothing. */
+/** Returns whether a condition is "x ∈ ℝ", which excludes nothing. */
 function isAnyReal(item: Node): item is RelationNode {
   const [name, set] = item.kind === "relation" && item.operators[0] === "∈" ? item.parts : [];
   return name?.kind === "symbol" && set?.kind === "symbol" && set.name === "ℝ";
 }
 
-/** Both with the same name for their whole numbers, if each is about one. */
+/** Gives both answers the same letter for their whole number, if each has at most one. */
 export function withOneName(left: Conditioned, right: Conditioned): readonly [Node, Node] {
   if (left.names.length + right.names.length === 0 && !hasClass(left.node) && !hasClass(right.node))
     return [left.node, right.node];
@@ -128,7 +131,7 @@ function renamed({ node, names }: Conditioned, other: Conditioned): Node {
   return intervalOf(name === undefined ? node : replaced(node, name, symbol(WHOLE)));
 }
 
-/** "kπ < x < kπ + π/2" as (kπ, kπ + π/2). */
+/** Rewrites "kπ < x < kπ + π/2" as (kπ, kπ + π/2). */
 function intervalOf(node: Node): Node {
   if (node.kind !== "relation") return node;
   const [low, middle, high] = node.parts;
@@ -139,7 +142,10 @@ function intervalOf(node: Node): Node {
   return { kind: "bracket", open, close, items: [low as Node, high as Node] };
 }
 
-/** Of a side that leaves its condition out: the other's name for its whole number, or the one that it alone has. */
+/**
+ * Returns the parameter of an answer without a condition: the other answer's letter, or the letter that only this one
+ * has.
+ */
 function freeName(node: Node, other: Conditioned): string | undefined {
   const variables = variablesOf(node);
   const [theirs] = other.names;
@@ -150,7 +156,7 @@ function freeName(node: Node, other: Conditioned): string | undefined {
   return [...variables].find((each) => !others.has(each) && each !== own);
 }
 
-/** Whether it is a function of a whole number: a_n, f(n). */
+/** Returns whether an answer defines a function of a whole number, such as a_n or f(n). */
 function isNumberedBy(node: Node, name: string): boolean {
   const assigned = assignmentOf(node)?.name;
   return assigned !== undefined && (variablesOf(assigned).has(name) || isSubscript(assigned, name));

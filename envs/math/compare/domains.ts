@@ -1,4 +1,7 @@
-/** Sets of whole numbers, of fractions and of reals: which of them a set takes its numbers from counts as its ends do. */
+/**
+ * Compares sets of whole numbers, fractions or real numbers, such as "0 < x < 3, x ∈ ℤ". Both the domain and the bounds
+ * must be equal.
+ */
 import { asWhole, exact, type Maybe, negate, type Num } from "../numbers/arithmetic.ts";
 import { call } from "../numbers/functions.ts";
 import { hasDoubleSign, type Node, replaced, variablesOf } from "../syntax.ts";
@@ -13,18 +16,18 @@ type Domain = "ℤ" | "ℚ" | "ℝ";
 
 interface NumberSet {
   readonly domain: Domain;
-  /** Those of the domain that lie in these are its numbers. */
+  /** The bounds. The set contains the numbers of the domain that lie within them. */
   readonly reals: Reals;
-  /** Whether it says what its numbers are taken from. */
+  /** Whether the answer names the domain. */
   readonly isSaid: boolean;
-  /** The letter that a condition is of. */
+  /** The letter that the condition is about. */
   readonly letter?: string;
 }
 
-/** Where ℕ begins is a matter of taste. */
+/** The least natural number. Conventions differ, so both are tried. */
 type Naturals = 0n | 1n;
 
-/** Of sets of which one at least says what its numbers are taken from; undefined: they are compared in other ways. */
+/** Compares two sets if at least one names its domain. Undefined means: other comparisons apply. */
 export function compareDomains(gold: Node, answer: Node, state: State): Comparison | undefined {
   const from = (least: Naturals): Comparison | undefined => {
     const [left, right] = [numbersOf(gold, least, state), numbersOf(answer, least, state)];
@@ -35,7 +38,7 @@ export function compareDomains(gold: Node, answer: Node, state: State): Comparis
     return compareNumbers(left, right, state);
   };
   const found = from(0n);
-  // From 1 it may begin where that is told by the numbers themselves.
+  // ℕ may also begin with 1 if one side lists its numbers, which then decide.
   const isListed = [gold, answer].some((node) => node.kind === "set" || isListOfNumbers(node));
   return found !== undefined && found.kind !== "equal" && isListed && from(1n)?.kind === "equal" ? EQUAL : found;
 }
@@ -48,7 +51,7 @@ const ORDER: readonly Domain[] = ["ℤ", "ℚ", "ℝ"];
 const narrower = (a: Domain, b: Domain): Domain => (ORDER.indexOf(a) < ORDER.indexOf(b) ? a : b);
 
 function numbersOf(given: Node, least: Naturals, state: State): NumberSet | undefined {
-  // Of "y ∈ ℝ" the letter counts: beside x = 0 it is no condition.
+  // The letter of "y ∈ ℝ" counts: beside x = 0 it is no condition.
   const node = given.kind === "relation" ? given : plain(given);
   if (node.kind !== "set" && hasDoubleSign(node)) return undefined;
   switch (node.kind) {
@@ -86,7 +89,7 @@ function numbersOf(given: Node, least: Naturals, state: State): NumberSet | unde
   }
 }
 
-/** {2n | n ∈ ℤ, 1 ≤ n ≤ 4} */
+/** Returns the values of an expression over a finite set, as in {2n | n ∈ ℤ, 1 ≤ n ≤ 4}. */
 function valuesAt(element: Node, counts: NumberSet | undefined, state: State): NumberSet | undefined {
   const { letter } = counts ?? {};
   if (counts === undefined || letter === undefined || [...variablesOf(element)].some((name) => name !== letter))
@@ -132,7 +135,7 @@ function named(name: string, least: Naturals): NumberSet | undefined {
   return domain && reals && { domain, reals, isSaid };
 }
 
-/** What lies in each of them, of one letter alone. */
+/** Returns the intersection of conditions. Undefined if they are about different letters, or one cannot be read. */
 function metAll(nodes: readonly Node[], least: Naturals, state: State): NumberSet | undefined {
   if (nodes.length > PARTS_MAX || nodes.some(({ kind }) => kind !== "relation")) return undefined;
   const sets = nodes.map((node) => numbersOf(node, least, state));
@@ -157,7 +160,7 @@ function combined(node: Extract<Node, { kind: "sets" }>, least: Naturals, state:
     const reals = isOfOne ? joined([left.reals, right.reals], state) : undefined;
     return reals && { ...left, reals, isSaid: a.isSaid || b.isSaid };
   }
-  // What is taken away is of the same numbers, or of more.
+  // The result can be described only if the removed set has the same domain or a larger one.
   if (narrower(left.domain, right.domain) !== left.domain) return undefined;
   const reals = met([left.reals, complement(right.reals)], state);
   return reals && { ...left, reals, isSaid: a.isSaid || b.isSaid };
@@ -167,7 +170,7 @@ function combined(node: Extract<Node, { kind: "sets" }>, least: Naturals, state:
 
 const LISTED_MAX = 200;
 
-/** A few whole numbers one by one, which are the same as reals; undefined: they are no whole numbers, or too many. */
+/** Lists up to 200 whole numbers as points. Undefined if the set has another domain or more numbers. */
 function listed({ domain, reals, ...rest }: NumberSet, state: State): NumberSet | undefined {
   const runs = domain === "ℤ" ? runsOf(reals, state) : undefined;
   const points: bigint[] = [];
@@ -188,7 +191,10 @@ interface Run {
   readonly high: bigint | undefined;
 }
 
-/** The whole numbers in them, as runs that do not touch; undefined: an end cannot be told from a whole number. */
+/**
+ * Returns the whole numbers within bounds as runs that do not touch. Undefined if an end cannot be told from a whole
+ * number.
+ */
 function runsOf(reals: Reals, state: State): readonly Run[] | undefined {
   const runs: Run[] = [];
   for (const { low, high } of reals) {
@@ -207,7 +213,7 @@ function runsOf(reals: Reals, state: State): readonly Run[] | undefined {
   return runs;
 }
 
-/** The largest whole number that is at most this, or less than it. */
+/** Returns the largest whole number that is at most the value, or below it if the end is open. */
 function wholeFrom(value: Num, closed: boolean, state: State): Maybe<bigint> {
   const place = placeOf(state, 256, true);
   const found = call("floor", [value], place);
@@ -231,14 +237,17 @@ function compareNumbers(gold: NumberSet, answer: NumberSet, state: State): Compa
   return isSame ? EQUAL : different("it is another set of numbers");
 }
 
-/** By custom n, m, k and N are whole: of a side that does not say so, what the other one says holds. */
+/**
+ * Gives a set without a named domain the other one's domain if its letter is n, m, k or N. By convention these are
+ * whole.
+ */
 function sharing(a: NumberSet, b: NumberSet): readonly [NumberSet, NumberSet] {
   const unsaid = ({ isSaid, letter }: NumberSet): boolean => !isSaid && letter !== undefined && /^[nmkN]$/.test(letter);
   if (unsaid(a)) return [{ ...a, domain: b.domain }, b];
   return unsaid(b) ? [a, { ...b, domain: a.domain }] : [a, b];
 }
 
-/** Whether it is a single number. */
+/** Returns whether a segment is a single number. */
 function isPoint({ low, high }: Reals[number]): boolean {
   return low.value !== undefined && low.value === high.value;
 }

@@ -1,4 +1,7 @@
-/** Answers with ±: spelled out, or multiplied out where the other is a curve. */
+/**
+ * Compares answers with ±. Each ± is expanded into both signs, or an equation is squared if the other answer is a
+ * curve.
+ */
 import type { Rational } from "../numbers/rational.ts";
 import {
   differenceOf,
@@ -19,7 +22,7 @@ import { assignmentOf } from "./shape.ts";
 
 const COMBINATIONS_MAX = 16;
 
-/** Both values of a node with ±; `apart`: each ± has signs of its own, unless a ∓ says that they go together. */
+/** Returns the values of a node with ±. If `apart` is true, each ± varies on its own, unless a ∓ ties them together. */
 export function doubled(node: Node, apart: boolean): readonly Node[] {
   let count = 0;
   let isTied = !apart;
@@ -40,10 +43,10 @@ export function doubled(node: Node, apart: boolean): readonly Node[] {
   });
 }
 
-/** What passes on the signs of its parts; lists and sets are looked at item by item. */
+/** Kinds whose parts' signs count. Lists and sets are expanded item by item instead. */
 const SIGNED: ReadonlySet<Node["kind"]> = new Set(["multiply", "power", "call", "unit", "bracket", "relation"]);
 
-/** The node with each ± replaced, in the order they are written. */
+/** Returns the node with each ± and ∓ replaced, in the order in which they are written. */
 function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node {
   const each = (child: Node): Node => (hasDoubleSign(child) ? withSigns(child, choose) : child);
   if (node.kind !== "add") return SIGNED.has(node.kind) ? withChildren(node, each) : node;
@@ -57,9 +60,9 @@ function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node 
 }
 
 /**
- * Each ± with signs of its own. Some mean that all of them have the same: what is equal only then cannot be told, or
- * "(±1, ±2)" would be right beside two pairs and beside four. Beside an equation of several variables as one equation
- * too, where it can be multiplied out: y = ±√(1 − x²) is the circle.
+ * Compares answers with ±. Each ± varies on its own. Some authors mean the same sign everywhere. Equality under that
+ * meaning alone is undecided, or "(±1, ±2)" would equal both two pairs and four. Equations of several variables are
+ * also compared without ±: y = ±√(1 − x²) is the circle.
  */
 export function compareDoubled(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
   const [name, other] = [gold, answer].map(nameOfOne);
@@ -67,7 +70,7 @@ export function compareDoubled(gold: Node, answer: Node, state: State, compare: 
     return different("it gives the value of something else");
   const [left, right] = [multipliedOut(gold), multipliedOut(answer)];
   if (left && right && compareRelations(left, right, state).kind === "equal") return EQUAL;
-  // An equation that names nothing is compared with equations.
+  // An equation that names no value is compared with whole equations.
   const named = [gold, answer].some((node) => partsOf(node).some(isEquation));
   const spelled = (node: Node, apart: boolean): Node => (hasDoubleSign(node) ? listOf(node, apart, named) : node);
   const compared = (apart: boolean): Comparison => {
@@ -82,7 +85,7 @@ export function compareDoubled(gold: Node, answer: Node, state: State, compare: 
   return any([() => compared(true), together]);
 }
 
-/** The x of "x = ±1", but not of "x = ±y". */
+/** Returns the x of "x = ±1", but nothing for "x = ±y". */
 function nameOfOne(node: Node): string | undefined {
   const name = variablesOf(node).size === 1 ? assignmentOf(node)?.name : undefined;
   return name?.kind === "symbol" ? name.name : undefined;
@@ -105,20 +108,23 @@ function listOf(node: Node, apart: boolean, named: boolean): Node {
   if (!hasDoubleSign(node)) return node;
   const assigned = named ? undefined : assignmentOf(node);
   const only = assigned?.values.length === 1 ? assigned.values[0] : undefined;
-  // x ≠ ±1 is neither of them.
+  // x ≠ ±1 excludes both values.
   const joiner = node.kind === "relation" && node.operators.includes("≠") ? "and" : "or";
   return { kind: "list", joiner, items: doubled(only ?? node, apart) };
 }
 
-/** x < ±3 says nothing. */
+/** Returns whether a node is an inequality with ±, such as x < ±3, which has no clear meaning. */
 const isUnclear = (node: Node): boolean =>
   node.kind === "relation" && hasDoubleSign(node) && node.operators.some((operator) => "<>≤≥".includes(operator));
 
-// Equations with ± as one without it.
+// Equations with ±, rewritten without ±.
 
 type RelationNode = Extract<Node, { kind: "relation" }>;
 
-/** An equation between several variables without ±, itself or as (L − P)² = Q² where it is L = P ± Q; undefined: none. */
+/**
+ * Returns an equation of several variables without ±. L = P ± Q becomes (L − P)² = Q². Undefined if there is no such
+ * form.
+ */
 function multipliedOut(node: Node): RelationNode | undefined {
   if (node.kind !== "relation" || node.operators.join() !== "=" || variablesOf(node).size < 2) return undefined;
   if (!hasDoubleSign(node)) return node;
@@ -131,7 +137,7 @@ function multipliedOut(node: Node): RelationNode | undefined {
   return { ...node, parts: [{ kind: "power", base: rest, exponent: numberNode(2n) }, squared] };
 }
 
-/** What stands before the only ± and behind it, both multiplied with what a bracket around them is. */
+/** Splits a sum at its only ±. A factor around the sum is multiplied into both parts. */
 function halvesOf(node: Node): { readonly before: readonly Term[]; readonly after: Node } | undefined {
   if (node.kind === "multiply") {
     const at = node.factors.findIndex(({ node: factor }) => hasDoubleSign(factor));
@@ -156,7 +162,10 @@ function halvesOf(node: Node): { readonly before: readonly Term[]; readonly afte
 
 const isNonZero = (node: Node): boolean => node.kind === "number" && node.value.num !== 0n;
 
-/** Of a polynomial, or of a root of one times a number: there both are defined at the same places. */
+/**
+ * Returns the square of a polynomial, or of a number times the root of a polynomial. Only these are defined at the same
+ * places as their squares.
+ */
 function squareOf(node: Node): Node | undefined {
   const factors = node.kind === "multiply" ? node.factors : [{ inverse: false, node }];
   const roots = factors.filter(({ node: factor }) => radicandOf(factor) !== undefined);

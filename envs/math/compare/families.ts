@@ -1,6 +1,7 @@
 /**
- * A value for each whole number: π/2 + kπ, ±1 (mod 5). Each is a progression or several, and two of these are the same
- * numbers if they are so up to their common period, however they are counted.
+ * Compares families with a value for each whole number, such as π/2 + kπ or ±1 (mod 5). Each is one or more
+ * progressions. Two families are equal if they contain the same numbers within their common period, however they are
+ * counted.
  */
 import { gcd, reduced } from "../numbers/rational.ts";
 import { evaluate } from "../evaluate.ts";
@@ -25,7 +26,7 @@ import { assignmentOf } from "./shape.ts";
 
 interface Progression {
   readonly offset: Num;
-  /** Above 0. */
+  /** Positive. */
   readonly period: Num;
 }
 
@@ -37,7 +38,7 @@ export function compareFamilies(gold: Node, answer: Node, state: State, compare:
     return compareProgressions(left, right, state);
   const straight = compare(gold, answer);
   if (straight.kind !== "different" || ![gold, answer].every((node) => variablesOf(node).has(WHOLE))) return straight;
-  // Of several things that go with one whole number each part must be the same numbers, and the count be moved alike.
+  // Tuples over one parameter: each component must have the same numbers, and one shift must fit all components.
   if (gold.kind === "bracket" && answer.kind === "bracket" && gold.items.length === answer.items.length) {
     const isOther = gold.items.some((item, i) => {
       const parts = [progressionsOf(item, state), progressionsOf(answer.items[i] as Node, state)] as const;
@@ -49,7 +50,7 @@ export function compareFamilies(gold: Node, answer: Node, state: State, compare:
   return isMoved ? EQUAL : undecided("another count of its whole number may make it the expected one");
 }
 
-/** Whether all values are those of one name, where they have any: x_1 and x_2 are one's values. */
+/** Returns whether all named values belong to one name. x_1 and x_2 count as one name. */
 function areOfOneName(gold: Node, answer: Node): boolean {
   const [left, right] = [namesOf(gold), namesOf(answer)];
   const areAlone = left.length === 1 && right.length === 1;
@@ -57,20 +58,20 @@ function areOfOneName(gold: Node, answer: Node): boolean {
   return new Set([...left, ...right].map((name) => name.replace(/_.*$/, ""))).size <= 1;
 }
 
-/** The x and the y of "x = kπ, y = 2kπ", and the x of "x ≡ 1 (mod 3)". */
+/** Returns the x and the y of "x = kπ, y = 2kπ", and the x of "x ≡ 1 (mod 3)". */
 function namesOf(node: Node): readonly string[] {
   const items = node.kind === "list" ? node.items : [node];
   const names = items.map(asClass).map((item) => assignmentOf(item.kind === "residue" ? item.node : item)?.name);
   return [...new Set(names.flatMap((name) => (name?.kind === "symbol" ? [name.name] : [])))];
 }
 
-/** k + 1, k − 1, … and −k. */
+/** Shifts to try: k + 1, k − 1, k + 2, k − 2 and −k. */
 const MOVED: readonly Node[] = [
   ...[1n, 2n].flatMap((num) => [sumOf(symbol(WHOLE), numberNode(num)), differenceOf(symbol(WHOLE), numberNode(num))]),
   negated(symbol(WHOLE)),
 ];
 
-/** "x = 6 mod 8", "x mod 8 = 6" and "6 mod 8" as the class that they say; any other node as it is. */
+/** Rewrites "x = 6 mod 8", "x mod 8 = 6" and "6 mod 8" as a congruence class. Returns other nodes unchanged. */
 export function asClass(node: Node): Node {
   if (node.kind !== "relation") {
     const [rest, modulus] = splitModulus(node);
@@ -82,7 +83,7 @@ export function asClass(node: Node): Node {
   return { kind: "residue", node: { ...node, parts: [left[0], right[0]] }, modulus };
 }
 
-/** Undefined: it is none, or not seen to be one. */
+/** Returns the progressions of a node. Undefined if it has none, or none was recognized. */
 function progressionsOf(given: Node, state: State): readonly Progression[] | undefined {
   const node = asClass(given);
   switch (node.kind) {
@@ -105,7 +106,7 @@ function progressionsOf(given: Node, state: State): readonly Progression[] | und
   }
 }
 
-/** "x ≡ 1 (mod 2), x ≡ 2 (mod 3)" says both at once. */
+/** Returns whether a list has several moduli: "x ≡ 1 (mod 2), x ≡ 2 (mod 3)" must hold at once. */
 function areOfSeveralModuli(items: readonly Node[]): boolean {
   return new Set(items.flatMap((item) => (item.kind === "residue" ? [show(item.modulus)] : []))).size > 1;
 }
@@ -118,7 +119,7 @@ function joined(
   return found.includes(undefined) ? undefined : (found as readonly (readonly Progression[])[]).flat();
 }
 
-/** The 1 and the −1 of "x ≡ ±1". */
+/** Returns the 1 and the −1 of "x ≡ ±1". */
 export function residuesOf(node: Node): readonly Node[] {
   const values = assignmentOf(node)?.values ?? [node];
   const items = values.flatMap((value) => (value.kind === "list" || value.kind === "set" ? value.items : [value]));
@@ -135,7 +136,7 @@ function positive(value: Maybe<Num>): Maybe<Num> {
   return sign === 1 ? value : sign === -1 ? negate(value as Num) : undefined;
 }
 
-/** Of a k + b one progression, of (−1)^k a + k b two. */
+/** Recognizes k a + b as one progression, and (−1)^k a + k b as two. */
 function linear(node: Node, state: State): readonly Progression[] | undefined {
   for (const step of [1n, 2n]) {
     const found = Array.from({ length: Number(step) }, (_, rest) => progression(node, step, BigInt(rest), state));
@@ -144,7 +145,7 @@ function linear(node: Node, state: State): readonly Progression[] | undefined {
   return undefined;
 }
 
-/** Near and far: what is no progression must not look like one. */
+/** Whole numbers at which linearity is tested, near and far. */
 const PROBES = [2n, 3n, -2n, 7n, -5n, 58n, -143n, 1_009n, -99_991n, 1_000_003n];
 
 function progression(node: Node, step: bigint, rest: bigint, state: State): Progression | undefined {
@@ -168,7 +169,7 @@ function isSame(a: Num, b: Num, state: State): boolean {
   return found === "equal" || found === "near";
 }
 
-// Whether they are the same numbers.
+// Equality of progressions.
 
 const DENOMINATOR_MAX = 60;
 const OFFSETS_MAX = 120;
@@ -182,7 +183,7 @@ function compareProgressions(left: readonly Progression[], right: readonly Progr
       : undecided("its periods have no common multiple that can be found");
   const known = shares as readonly (readonly [number, number])[];
   const den = known.reduce((product, [, each]) => lcm(product, each), 1);
-  // In parts of the first period: each period, and the one that all have in common.
+  // The unit is the first period divided by `den`. All periods and their common multiple are whole in this unit.
   const periods = known.map(([num, each]) => (num * den) / each);
   const common = periods.reduce(lcm, 1);
   const count = periods.reduce((sum, period) => sum + common / period, 0);
@@ -214,11 +215,11 @@ function compareProgressions(left: readonly Progression[], right: readonly Progr
 
 interface Offset {
   readonly value: Num;
-  /** Roughly, to see most differences at once. */
+  /** Approximate value, to reject most pairs quickly. */
   readonly size: number;
 }
 
-/** Whether two numbers differ by a multiple of a whole one. */
+/** Returns whether two numbers differ by a multiple of the period. */
 function isWholeApart(a: Offset, b: Offset, period: number, state: State): boolean {
   const times = Math.round((a.size - b.size) / period);
   if (!Number.isSafeInteger(times * period) || Math.abs(a.size - b.size - times * period) > 1e-6) return false;
@@ -226,7 +227,7 @@ function isWholeApart(a: Offset, b: Offset, period: number, state: State): boole
   return moved !== undefined && isSame(a.value, moved, state);
 }
 
-/** A period as a fraction of another one; undefined: it is none with a small denominator. */
+/** Returns a period as a fraction of another one. Undefined if no small denominator fits. */
 function shareOf(period: Num, unit: Num, state: State): readonly [number, number] | undefined {
   const share = divide(period, unit, placeOf(state, BITS.constant, true));
   if (share === undefined) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Compares expressions with variables. Equal is what is so by algebra. Else a point where they differ refutes it, and
- * where nothing turns or breaks off, agreement at random points is taken for equality; where something does, they must
- * agree on each side of it. Points where one has no value tell nothing.
+ * Compares expressions with variables. Algebra decides equality if it can. Otherwise a point where the values differ
+ * refutes equality. Without turns or breaks, agreement at random points counts as equality. With them, the expressions
+ * must agree on each side. A point where one has no value tells nothing.
  */
 import { evaluate, type Place } from "../evaluate.ts";
 import { newRing, nodeOf } from "../exact/ring.ts";
@@ -27,14 +27,16 @@ import { type Comparison, different, EQUAL, type State, undecided } from "./outc
 import { fractionOf } from "../exact/normal.ts";
 import { signOfAll } from "../exact/roots-and-amounts.ts";
 
-/** Of those at a point, how many a constant may take before it is lost beside the others. */
+/**
+ * Maximum depth, in bits, of a constant that is compared at points. Larger or smaller constants drown the other terms.
+ */
 const POINT_DEPTH_MAX = 64;
 const AGREED_MIN = 5;
-/** So many points tell that an expression is defined for more than whole numbers. */
+/** Number of agreeing points above which whole-number points are not needed. */
 const AGREED_ENOUGH = 8;
-/** What a point of whole numbers may cost: a factorial of a large one tells nothing if it takes more. */
+/** Maximum steps for a point of whole numbers. Factorials of large numbers are skipped. */
 const WHOLE_STEPS_MAX = 300;
-/** What one may cost that is named: C(n, 100) is 0 up to there. */
+/** Maximum steps for a point of whole numbers that the answers name: C(n, 100) is 0 below 100. */
 const NAMED_STEPS_MAX = 1_000;
 const WHOLE_FUNCTIONS: ReadonlySet<string> = new Set([
   ...["factorial", "factorial2", "binom", "arrangements", "gamma", "mod", "gcd", "lcm"],
@@ -42,7 +44,7 @@ const WHOLE_FUNCTIONS: ReadonlySet<string> = new Set([
 const isOfWholes = (part: Node): boolean =>
   part.kind === "series" || (part.kind === "call" && WHOLE_FUNCTIONS.has(part.name));
 
-/** A series whose terms turn or jump: where it does so is not followed. */
+/** Returns whether a node is a series whose terms turn or jump. Such turns are not located. */
 const turnsInside = (part: Node): boolean => part.kind === "series" && some(part.body, turnsOrJumps);
 const turnsOrJumps = (part: Node): boolean =>
   part.kind === "cases" || jumps(part) || (part.kind === "call" && ["abs", "max", "min", "sgn"].includes(part.name));
@@ -52,14 +54,14 @@ type Look = (point: ReadonlyMap<string, Num>, seen: Seen, stepsMax: number) => C
 const hasI = (node: Node): boolean => some(node, (part) => part.kind === "symbol" && part.name === "i");
 const isCase = (node: Node): boolean => node.kind === "cases";
 
-/** What is found out point by point. */
+/** Observations over all points. */
 interface Seen {
   agreed: number;
-  /** Where they differ with a variable below 0, and have roots or logarithms. */
+  /** Points where the values differ, a variable is negative and the expressions have roots or logarithms. */
   differing: number;
-  /** Points at which one of them alone has a value. */
+  /** Points at which only one of the two has a value. */
   alone: number;
-  /** The sides of what turns on which they agreed. */
+  /** Sides of the switches on which the two agreed. */
   readonly sides: Set<string>;
 }
 
@@ -97,7 +99,7 @@ export function compareFunctions(gold: Node, answer: Node, variables: readonly s
     : undecided("it agrees where it was looked at, and may differ on another side of what turns in it");
 }
 
-/** What was seen at all points, cheap refutation first; a comparison where no more is to be seen. */
+/** Compares at all points, the cheapest first. Returns a comparison as soon as one is certain. */
 function lookAll(
   look: Look,
   algebra: Algebra,
@@ -133,7 +135,7 @@ function lookAll(
   return refuted ?? { seen, isComplete };
 }
 
-/** Looks at one point: what refutes it, if anything does. */
+/** Returns a function that compares at one point. Its result is a refutation or undefined. */
 function lookingAt(gold: Node, answer: Node, algebra: Algebra, real: boolean, state: State): Look {
   const haveRoots = hasRoots(gold) || hasRoots(answer);
   const switches = switchNodes(algebra);
@@ -144,7 +146,7 @@ function lookingAt(gold: Node, answer: Node, algebra: Algebra, real: boolean, st
     const place = { ...pointPlace(state, real, point), budget };
     const left = evaluate(gold, place);
     const right = evaluate(answer, place);
-    // What is refused for its price is not worked out.
+    // A point over its own step limit is charged at most that limit, because refused work is not done.
     state.budget.left -= before === stepsMax ? before - Math.max(0, budget.left) : before - budget.left;
     if (budget.left < 0) return undefined;
     if (left === undefined || right === undefined) {
@@ -153,9 +155,9 @@ function lookingAt(gold: Node, answer: Node, algebra: Algebra, real: boolean, st
       return isCase(gold) && isCase(answer) ? different("it is defined elsewhere") : undefined;
     }
     const found = order(left, right, place);
-    // Of what is 0 as far as can be seen nothing is known.
+    // Two values that are 0 within precision tell nothing.
     if (found === "unclear" || (found === "near" && isTiny(left, right, place))) return undefined;
-    // A difference that is small beside both is not so without what it is multiplied by.
+    // Values may look near although their difference, without its common factor, is clearly not 0.
     const isGap = gap !== undefined && seen.agreed < GAP_POINTS && found === "near" && isFar(gap, place);
     if ((found === "equal" || found === "near") && !isGap) {
       seen.agreed++;
@@ -180,11 +182,14 @@ function isFar(gap: Node, place: Place): boolean {
 
 interface Lines {
   readonly points: readonly ReadonlyMap<string, Num>[];
-  /** Whether they are all that there is to see: a single variable, and every place where something turns. */
+  /** Whether the points cover everything: one variable, and every turn is known. */
   readonly isComplete: boolean;
 }
 
-/** Along each variable in turn, with everyday numbers and with any for the others. */
+/**
+ * Returns test points along each variable in turn. The other variables get small numbers in one pass and large ones in
+ * another.
+ */
 function linesOf(algebra: Algebra, variables: readonly string[], wholes: ReadonlySet<string>, state: State): Lines {
   const rng = rngFor("math-lines", state.seed, ...variables);
   const lines = (variables.length === 1 ? [1] : LINE_SIZES).flatMap((size) =>
@@ -201,7 +206,7 @@ function linesOf(algebra: Algebra, variables: readonly string[], wholes: Readonl
 
 const LINE_SIZES = [9, 2_000];
 
-/** Roots and logarithms, which are simplified as if all variables were positive. */
+/** Returns whether a node has roots or logarithms. Authors simplify these as if all variables were positive. */
 function hasRoots(node: Node): boolean {
   return some(node, (part) => {
     if (part.kind === "call") return ["sqrt", "root", "ln", "log", "log10", "logbase"].includes(part.name);
@@ -209,12 +214,15 @@ function hasRoots(node: Node): boolean {
   });
 }
 
-// Algebra takes sgn u for |u|/u, which has no value where sgn u is 0: what it finds equal is so but there, and is
-// looked at where each u vanishes, alone and together.
+// Algebra takes sgn u for |u|/u, which has no value at u = 0. An equality that it finds may fail there. The expressions
+// are therefore compared where each u vanishes, alone and together.
 
 type Point = ReadonlyMap<string, Num>;
 
-/** Of expressions that are equal wherever nothing that a sign is taken of vanishes. `look`: what refutes them at a point. */
+/**
+ * Compares expressions that algebra found equal where no argument of sgn vanishes. `look` returns a refutation at a
+ * point, if any.
+ */
 function compareAtSigns(
   gold: Node,
   answer: Node,
@@ -242,7 +250,7 @@ function signedIn(node: Node): readonly Node[] {
   return of === undefined ? inside : [of, ...inside];
 }
 
-/** With signs of which nothing is known. */
+/** Replaces sgn by an unknown function. */
 function opaque(node: Node): Node {
   const inside = withChildren(node, opaque);
   return inside.kind === "call" && inside.name === "sgn" ? { ...inside, name: "the sign of" } : inside;

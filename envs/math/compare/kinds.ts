@@ -1,4 +1,4 @@
-/** Kinds of answers, and the table of those that may be equal although they are of different kinds. */
+/** Classifies answers of several parts, and holds the table of different kinds that may still be equal. */
 import { type Node, show, some, variablesOf } from "../syntax.ts";
 import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { BITS, placeOf, realValue } from "./places.ts";
@@ -6,16 +6,22 @@ import { order } from "../numbers/arithmetic.ts";
 import { areNumbered, isSetLike, itemsOf, namedPoints, namedTuple, recordOf, tupleRecord } from "./several.ts";
 import { assignmentOf } from "./shape.ts";
 
-/** A list without brackets, "2, 3", may be a point or a set; "reals" are sets of reals that are told by a relation. */
+/**
+ * Kinds of answers. A "list" has no brackets, as in "2, 3", and may mean a point or a set. "reals" is a set of real
+ * numbers that a relation describes.
+ */
 type Kind = "point" | "interval" | "set" | "list" | "system" | "numbered values" | "reals";
 
 /**
- * How two kinds are compared: by their parts as they stand, or the values of one by its names and the other's places.
- * "tuple": values without brackets are a point only if the problem has several unknowns.
+ * How two kinds are compared. "parts": part by part. "names": named values with the values at the matching positions.
+ * "tuple": like "names", but values without brackets are a point only if the problem has several unknowns.
  */
 type Rule = "parts" | "names" | "tuple";
 
-/** A pair of kinds that is missing is different; what is of no kind here is compared by what it is. */
+/**
+ * Pairs of kinds that may be equal; the first key is the expected kind. A missing pair is different. Nodes without a
+ * kind are compared by other rules.
+ */
 const RULES: Readonly<Record<Kind, Readonly<Partial<Record<Kind, Rule>>>>> = {
   point: { point: "parts", list: "parts", system: "names", "numbered values": "names" },
   interval: { interval: "parts", reals: "parts" },
@@ -28,12 +34,15 @@ const RULES: Readonly<Record<Kind, Readonly<Partial<Record<Kind, Rule>>>>> = {
 
 type Bracket = Extract<Node, { kind: "bracket" }>;
 
-/** (4, 7), which is a point or an open interval. */
+/** Returns whether a node is a pair such as (4, 7), which is a point or an open interval. */
 function isOpenPair(node: Node): boolean {
   return node.kind === "bracket" && node.open === "(" && node.close === ")" && node.items.length === 2;
 }
 
-/** The kind of the pairs in an expected answer, if their ends tell it; undefined: they may be points or intervals. */
+/**
+ * Returns the meaning of the pairs in an expected answer, if their ends decide it. "none": it has no pairs. Undefined
+ * means: points or intervals.
+ */
 export function pairIn(gold: Node, state: State): "point" | "interval" | "none" | undefined {
   if (gold.kind === "sets") return "interval";
   const pairs = (gold.kind === "list" || gold.kind === "set" ? gold.items : [gold]).filter(isOpenPair);
@@ -43,14 +52,14 @@ export function pairIn(gold: Node, state: State): "point" | "interval" | "none" 
   return pairs.some((pair) => !isRising(pair as Bracket, state)) ? "point" : undefined;
 }
 
-/** Whether the first may be less than the second. */
+/** Returns whether the first item may be less than the second. */
 function isRising({ items }: Bracket, state: State): boolean {
   const [low, high] = items.map((item) => realValue(item, state));
   const found = low && high && order(low, high, placeOf(state, BITS.constant, true));
   return found === undefined || found === "less" || found === "unclear";
 }
 
-/** Undefined: it is of none of the kinds that are told apart here. */
+/** Returns the kind of a node. Undefined means: none of the kinds in the table. */
 function kindOf(node: Node, pair: State["pair"]): Kind | undefined {
   if (namedTuple(node) !== undefined) return "system";
   if (node.kind === "list" || node.kind === "set" || node.kind === "bracket") {
@@ -78,12 +87,15 @@ function kindOf(node: Node, pair: State["pair"]): Kind | undefined {
   }
 }
 
-/** Values with names: of one name they are a set, of several a system; undefined: an item names no value. */
+/**
+ * Returns the kind of named values: a set if they share one name, else a system or numbered values. Undefined means: an
+ * item names no value.
+ */
 function kindOfNamed(node: Extract<Node, { kind: "list" | "set" | "bracket" }>): Kind | undefined {
   const assigned = node.items.map((item) => assignmentOf(item));
   const names = new Set(assigned.flatMap((each) => (each === undefined ? [] : [show(each.name)])));
   const areValues = assigned.every((each) => each?.values.every((value) => !namesOneOf(value, names)));
-  // A = (1, 2), B = (3, 4) are points.
+  // Named points, such as A = (1, 2), B = (3, 4), are no system.
   if (assigned.every((each) => each?.values.at(-1)?.kind === "bracket")) return undefined;
   const isOrBare = (item: Node, i: number): boolean => assigned[i] !== undefined || item.kind !== "relation";
   if (names.size === 1 && node.kind === "list" && node.items.every(isOrBare) && node.items.length > 1) return "set";
@@ -97,7 +109,7 @@ function kindOfNamed(node: Extract<Node, { kind: "list" | "set" | "bracket" }>):
 const namesOneOf = (value: Node, names: ReadonlySet<string>): boolean =>
   [...variablesOf(value)].some((name) => names.has(name));
 
-/** Whether an answer says by its names that it is of points. */
+/** Returns whether the names in an answer show that it means points: A(1, 2) or "x = 1, y = 2". */
 export function isSystem(answer: Node): boolean {
   if (namedPoints(answer) !== answer) return true;
   const isCase = (item: Node): boolean => item.kind === "list" || namedTuple(item) !== undefined;
@@ -105,7 +117,7 @@ export function isSystem(answer: Node): boolean {
   return cases.every((each) => ["system", "numbered values"].includes(kindOf(each, undefined) ?? ""));
 }
 
-/** Undefined: the kinds say nothing, and what they are is compared. */
+/** Compares two answers by their kinds. Undefined means: the kinds do not decide, and other rules apply. */
 export function compareKindsOf(
   gold: Node,
   answer: Node,
@@ -124,7 +136,7 @@ export function compareKindsOf(
   return undecided("the expected values may be a point or a set");
 }
 
-/** A point, or values without brackets, beside another one or a system. */
+/** Compares a point, or values without brackets, with another one or with named values. */
 function compareInOrder(
   gold: Node,
   answer: Node,
@@ -146,7 +158,10 @@ function compareInOrder(
   return all(golds.length, (i) => compare(golds[i] as Node, answers[i] as Node));
 }
 
-/** Values with names beside values in the order that the problem gives the names, else in that of the alphabet. */
+/**
+ * Compares named values with values in order. The order is that of the unknowns in the problem, else the alphabetical
+ * one.
+ */
 function compareByNames(
   record: ReadonlyMap<string, Node>,
   items: readonly Node[],
@@ -165,9 +180,9 @@ function compareByNames(
   if (found.kind === "undecided") return found;
   const areOthers = asked.unknowns.some(({ length }) => length === names.length) && !names.every(asked.names);
   if (found.kind === "equal") return areOthers ? undecided("the problem has other unknowns") : EQUAL;
-  // The order in which they are written may be the problem's.
+  // The names may be written in the problem's order. If the values fit in that order, the result is undecided.
   return inOrder(names).kind === "different" ? found : undecided("the order of its names is not known");
 }
 
-/** x_2 comes before x_10. */
+/** Returns a sort key with padded numbers, so that x_2 comes before x_10. */
 const placeInAlphabet = (name: string): string => name.replace(/\d+/g, (digits) => digits.padStart(4, "0"));

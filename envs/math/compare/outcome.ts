@@ -1,22 +1,22 @@
-/** What a comparison may find, and what it may spend. */
+/** Defines the result of a comparison, and the state that its parts share. */
 import type { Budget } from "../numbers/budget.ts";
 import type { Asked } from "../read/asked.ts";
 
-/** Whether two answers say the same. Undecided: it cannot be told, which is nobody's mistake. */
+/** The result of comparing two answers. "undecided": the comparison cannot tell, and the answer may be right. */
 export type Comparison =
   | { readonly kind: "equal" }
   | { readonly kind: "different"; readonly reason: string }
   | { readonly kind: "undecided"; readonly reason: string };
 
-/** What all parts of one comparison share. */
+/** State that all parts of one comparison share. */
 export interface State {
   readonly budget: Budget;
-  /** Randomness comes from these. */
+  /** Seed of the random test points. */
   readonly seed: string;
-  /** What "log" without a base is. */
+  /** Base of "log" if none is written. */
   readonly logarithm: "e" | "10";
   readonly asked: Asked;
-  /** What the pair (4, 7) of the expected answer is; undefined where it has none. */
+  /** Meaning of a pair such as (4, 7) in the expected answer. Undefined if it has no such pair. */
   readonly pair?: "point" | "interval";
 }
 
@@ -30,7 +30,7 @@ export function undecided(reason: string): Comparison {
   return { kind: "undecided", reason };
 }
 
-/** Of parts that must all be equal: the first that is different, else the first that is undecided. */
+/** Compares parts that must all be equal. Returns the first difference, else an undecided result if there is one. */
 export function all(count: number, compare: (i: number) => Comparison): Comparison {
   let found: Comparison = EQUAL;
   for (let i = 0; i < count; i++) {
@@ -41,7 +41,10 @@ export function all(count: number, compare: (i: number) => Comparison): Comparis
   return found;
 }
 
-/** Of readings of which one suffices: equal, else undecided, else different as the first says. */
+/**
+ * Compares readings of which one suffices. Returns "equal" if one is, else the first undecided result, else the first
+ * difference.
+ */
 export function any(readings: readonly (() => Comparison)[]): Comparison {
   let found: Comparison | undefined;
   for (const reading of readings) {
@@ -52,7 +55,7 @@ export function any(readings: readonly (() => Comparison)[]): Comparison {
   return found ?? undecided("there is nothing to compare");
 }
 
-/** Things in any order, each once: whether each finds its partner. */
+/** Compares items in any order. Each item needs a partner of its own on the other side. */
 export function unordered(
   count: number,
   otherCount: number,

@@ -1,4 +1,7 @@
-/** Where expressions are evaluated: without variables to many digits, with them at points that both texts seed. */
+/**
+ * Chooses where expressions are evaluated. Constants get many digits. Expressions with variables get test points that
+ * both texts seed.
+ */
 import { type Rng, rngFor } from "../../lib/rng.ts";
 import { evaluate, type Place } from "../evaluate.ts";
 import { add, divide, exact, type Num, order, type Order, toBall, wholeNum } from "../numbers/arithmetic.ts";
@@ -8,10 +11,13 @@ import type { State } from "./outcome.ts";
 import { magnitude } from "../numbers/ball.ts";
 import { bitLength } from "../numbers/budget.ts";
 
-/** Binary digits after the point: of constants, of constants too near to tell, of expressions at a point. */
+/**
+ * Binary digits after the point: for constants, for constants too close to tell apart, the maximum, and for expressions
+ * at a point.
+ */
 export const BITS = { constant: 256, close: 640, most: 960, point: 160 } as const;
 
-/** The name that is given to what a condition says is a whole number: "k ∈ ℤ". */
+/** Variable name that replaces a letter declared as a whole number, as in "k ∈ ℤ". */
 export const WHOLE = "whole";
 
 export function placeOf(state: State, bits: number, real: boolean): Place {
@@ -19,7 +25,7 @@ export function placeOf(state: State, bits: number, real: boolean): Place {
   return { bits, budget, variables: new Map(), real, logarithm, sign: 1 };
 }
 
-/** The value of a constant that is real; undefined: it has none. */
+/** Returns the value of a real constant. Undefined if it has none. */
 export function realValue(node: Node, state: State): Num | undefined {
   return evaluate(node, placeOf(state, BITS.constant, true));
 }
@@ -32,28 +38,28 @@ export function pointPlace(state: State, real: boolean, variables: ReadonlyMap<s
   return { ...placeOf(state, BITS.point, real), variables };
 }
 
-/** With so many variables every combination of their signs is tried; with more some. */
+/** Maximum number of variables for which every combination of signs is tried. With more, only some are. */
 const SIGNED_MAX = 4;
-/** Points of each stage at least, and tiny ones. */
+/** Minimum number of points of each stage, and the number of tiny points. */
 const STAGE_MIN = 8;
 const TINY = 4;
-/** Whole numbers, for what is defined for these alone: small ones, and those beside what the expressions name, or large. */
+/** Number of small whole-number points, and of those that are large or near a number in the expressions. */
 const SMALL_WHOLES = 20;
 const LARGE_WHOLES = 12;
 
 type Point = ReadonlyMap<string, Num>;
 
-/** Points in the order in which they are looked at, the same for the same texts. */
+/** Test points in stages, from cheap to expensive. The same texts always get the same points. */
 export interface Points {
-  /** Each coordinate of a size of its own, with every combination of signs: of everyday size. */
+  /** Coordinates of everyday size, each of a random size class, with every combination of signs. */
   readonly everyday: () => Iterable<Point>;
-  /** Tiny ones, where what is flat or steep is told from what is not. */
+  /** Coordinates near 0, which tell flat expressions from steep ones. */
   readonly tiny: () => Iterable<Point>;
-  /** Of any size. */
+  /** Coordinates of any size. */
   readonly wide: () => Iterable<Point>;
-  /** Whole numbers above 0. */
+  /** Positive whole numbers. */
   readonly whole: () => Iterable<Point>;
-  /** Those whole numbers that the expressions name, and the next ones. */
+  /** The whole numbers that the expressions name, and their successors. */
   readonly named: () => Iterable<Point>;
 }
 
@@ -82,7 +88,7 @@ export function pointsOf(variables: readonly string[], state: State, nodes: read
     *wide() {
       yield* signed([...EVERYDAY, ...FAR], stage("wide"));
       yield* signed(["far"], stage("far"));
-      // What is flat but near a number that it names is seen beside that number alone.
+      // A term may be flat except near a number that it names. It shows only beside that number.
       const rng = stage("beside");
       for (const threshold of thresholds().filter((each) => each > NEAR_MAX))
         for (const sign of [1n, -1n]) yield at(rng, () => beside(sign * threshold, rng));
@@ -104,7 +110,7 @@ export function pointsOf(variables: readonly string[], state: State, nodes: read
   };
 }
 
-/** All of them. */
+/** Yields the points of all stages but "named". */
 export function* points(variables: readonly string[], state: State, nodes: readonly Node[] = []): Iterable<Point> {
   const { everyday, tiny, wide, whole } = pointsOf(variables, state, nodes);
   yield* everyday();
@@ -113,7 +119,7 @@ export function* points(variables: readonly string[], state: State, nodes: reado
   yield* whole();
 }
 
-/** Every combination of signs, in any order, as often as a stage has points. */
+/** Returns combinations of signs in random order: every combination, repeated until the stage has enough points. */
 function signsOf(count: number, rng: Rng): readonly (readonly boolean[])[] {
   const known = Math.min(count, SIGNED_MAX);
   const combinations = Array.from({ length: Math.max(STAGE_MIN, 2 ** known) }, (_, bits) =>
@@ -126,7 +132,10 @@ type Size = "part" | "few" | "whole" | "tens" | "far" | "tiny";
 const EVERYDAY: readonly Size[] = ["part", "few", "whole"];
 const FAR: readonly Size[] = ["tens", "far"];
 
-/** In (0, 1), (1, 5), a whole number up to 15, up to 100, from 100 to 10^6, or down to 10^-9. */
+/**
+ * Returns a random coordinate of a size class: 0 to 1, 1 to 5, a whole number up to 15, 10 to 100, 100 to 10^6, or
+ * below 10^-4.
+ */
 function coordinate(size: Size, isNegative: boolean, rng: Rng): Num {
   if (size === "whole") return wholeNum(BigInt(isNegative ? -rng.int(1, 15) : rng.int(1, 15)));
   const part = BigInt(rng.int(1, 2 ** 24 - 1));
@@ -142,15 +151,15 @@ function coordinate(size: Size, isNegative: boolean, rng: Rng): Num {
   return { kind: "ball", ball: { re: isNegative ? -re : re, im: 0n, error: 0 } };
 }
 
-/** What everyday points reach. */
+/** Numbers up to this one need no points of their own, because everyday points are near them. */
 const NEAR_MAX = 5n;
 
-/** Less than 1 away from a whole number. */
+/** Returns a number less than 1 away from a whole number. */
 function beside(whole: bigint, rng: Rng): Num {
   return exact({ num: 2_048n * whole + BigInt(2 * rng.int(-1_000, 1_000) + 1), den: 2_048n });
 }
 
-/** A small number, one beside what the expressions name, or a large one. */
+/** Returns a small whole number, one near a number in the expressions, or a large one. */
 function anyWhole(thresholds: readonly bigint[], rng: Rng): bigint {
   const kind = rng.int(0, 2);
   if (kind === 0) return BigInt(rng.int(1, 60));
@@ -158,17 +167,17 @@ function anyWhole(thresholds: readonly bigint[], rng: Rng): bigint {
   return BigInt(Math.floor(10 ** (1.5 + 2 * rng.float())));
 }
 
-// Expressions that jump, whose points must not all lie between two jumps.
+// Expressions with jumps. Their points must not all lie between the same two jumps.
 
 const JUMPS: ReadonlySet<string> = new Set(["floor", "ceil", "mod", "gcd", "lcm"]);
-/** Of one part: whether it jumps at each of many places. */
+/** Returns whether a node itself jumps at many places. */
 export const jumps = (part: Node): boolean => part.kind === "call" && JUMPS.has(part.name);
 
 export function hasJumps(node: Node): boolean {
   return some(node, (part) => part.kind === "cases" || jumps(part));
 }
 
-/** Letters that are whole numbers by custom, where whole parts or remainders are taken. */
+/** Letters that are whole numbers by convention, if an expression takes whole parts or remainders. */
 const WHOLE_LETTERS: ReadonlySet<string> = new Set(["n", "m", "k", "N"]);
 
 export function wholesOf(nodes: readonly Node[]): ReadonlySet<string> {
@@ -179,7 +188,7 @@ const CONSTANTS_MAX = 12;
 const CONSTANTS_SEEN_MAX = 60;
 const CONSTANT_MAX = 10n ** 15n;
 
-/** Points at, between and beside the jumps of expressions of one variable. */
+/** Yields points at, between and beside the jumps of expressions of one variable. */
 export function* jumpPoints(name: string, nodes: readonly Node[], state: State): Generator<ReadonlyMap<string, Num>> {
   const at = (value: Num): ReadonlyMap<string, Num> => new Map([[name, value]]);
   if (name === WHOLE || wholesOf(nodes).has(name)) {
@@ -201,7 +210,9 @@ export function* jumpPoints(name: string, nodes: readonly Node[], state: State):
   }
 }
 
-/** The largest numbers that the expressions name, or work out of numbers, cut to whole ones: 100, and 10^4. */
+/**
+ * Returns the largest constants in the expressions, written or computed, rounded down to whole numbers: 100, and 10^4.
+ */
 function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[] {
   const found = new Set<bigint>();
   for (const node of nodes)
@@ -215,7 +226,7 @@ function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[]
   return [...found].sort((a, b) => (a < b ? 1 : -1)).slice(0, CONSTANTS_MAX);
 }
 
-/** What the conditions of cases compare their variable with, and 0: with the digits of the points that they become. */
+/** Returns 0 and the constants in the expressions, such as the bounds of cases, at the precision of a point. */
 function endsOf(nodes: readonly Node[], place: Place): readonly Num[] {
   const ends: Num[] = [wholeNum(0n)];
   for (const node of nodes)
@@ -227,9 +238,9 @@ function endsOf(nodes: readonly Node[], place: Place): readonly Num[] {
   return ends.toSorted((a, b) => (order(a, b, place) === "less" ? -1 : 1));
 }
 
-// How far from 1 the numbers lie of which an expression is made: what is lost beside them at a precision.
+// Magnitudes of the numbers in an expression, which decide whether a precision suffices.
 
-/** Whether both are so near to 0 that nothing is known of them. */
+/** Returns whether both values are so close to 0 that the precision says nothing about them. */
 export function isTiny(a: Num, b: Num, place: Place): boolean {
   const limit = 2 ** (place.bits * 0.6);
   return [a, b].every((each) => {
@@ -239,8 +250,8 @@ export function isTiny(a: Num, b: Num, place: Place): boolean {
 }
 
 /**
- * How many binary digits its powers and decimals may lie above or below 1 together: 2^-2024 is 0 to whoever looks at 256 of
- * them, and so is 1 − 2^-2024 the same as 1.
+ * Returns by how many bits the powers and decimals of an expression may lie above or below 1 together. At a precision
+ * of 256 bits, 2^-2024 looks like 0, and 1 − 2^-2024 like 1.
  */
 export function depthOf(node: Node, place: Place): number {
   let depth = 0;
@@ -255,7 +266,7 @@ export function depthOf(node: Node, place: Place): number {
   return depth;
 }
 
-/** What numbers of everyday size take is no depth. */
+/** Maximum size, in bits, of an everyday number. Such numbers add no depth. */
 const EVERYDAY_BITS = 40;
 
 function digitsOf(value: Num): number {
@@ -263,7 +274,10 @@ function digitsOf(value: Num): number {
   return bits > EVERYDAY_BITS ? bits : 0;
 }
 
-/** 6.28… of fifty digits is 2π to whoever looks at as many. */
+/**
+ * Maximum size, in bits, of a denominator that adds no depth. A decimal 6.28… of fifty digits looks like 2π at that
+ * precision.
+ */
 const FINE_BITS = 100;
 
 function finenessOf({ den }: Rational): number {
@@ -271,7 +285,7 @@ function finenessOf({ den }: Rational): number {
   return bits > FINE_BITS ? bits : 0;
 }
 
-/** Of factors that are small together. */
+/** Returns the depth of a product of constants, which may be small together. */
 function valueDepth(node: Node, place: Place): number {
   const value = evaluate(node, place);
   return value === undefined ? 0 : digitsOf(value);
@@ -282,19 +296,22 @@ function powerDepth({ base, exponent }: Extract<Node, { kind: "power" }>, place:
   return value === undefined ? 0 : exponentOf(exponent, place) * Math.abs(log2Of(value));
 }
 
-/** tanh(100) is 1 to 288 digits. */
+/** Returns the depth of a call. tanh(100) looks like 1 to 288 bits. */
 function callDepth({ name, args }: Extract<Node, { kind: "call" }>, place: Place): number {
   if (name === "exp") return exponentOf(args[0], place) * Math.LOG2E;
   return ["sinh", "cosh", "tanh"].includes(name) ? 2 * exponentOf(args[0], place) * Math.LOG2E : 0;
 }
 
-/** Of an exponent that is a constant; else 0. */
+/** Returns the size of a constant exponent, and 0 for other exponents. */
 function exponentOf(node: Node | undefined, place: Place): number {
   const value = node && evaluate(node, place);
   return value === undefined ? 0 : 2 ** log2Of(value);
 }
 
-/** Roughly; of what cannot be told from 0, as if it were 2 to the precision. */
+/**
+ * Returns the binary logarithm of a value, roughly. A value that looks like 0 counts as the smallest one of the
+ * precision.
+ */
 function log2Of(value: Num): number {
   if (value.kind === "exact") {
     const { num, den } = value.value;

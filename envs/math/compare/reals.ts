@@ -1,4 +1,4 @@
-/** Sets of real numbers: intervals, unions, and relations that say which numbers are meant. */
+/** Represents sets of real numbers as segments: intervals, unions, and the solutions of relations. */
 import { type Num, wholeNum } from "../numbers/arithmetic.ts";
 import { type Node, type Relation, variablesOf } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State } from "./outcome.ts";
@@ -18,10 +18,10 @@ const NAMED: Readonly<Record<string, Reals>> = {
     { low: ZERO, high: OPEN },
   ],
 };
-/** Of a union or of conditions. */
+/** Maximum number of parts of a union, or of a list of conditions. */
 export const PARTS_MAX = 60;
 
-/** Undefined: it is no set of reals, or one that cannot be worked out. */
+/** Returns the set of reals that a node describes. Undefined means: no such set, or one that cannot be computed. */
 export function realsOf(node: Node, state: State): Reals | undefined {
   switch (node.kind) {
     case "symbol":
@@ -43,18 +43,18 @@ export function realsOf(node: Node, state: State): Reals | undefined {
     case "builder": {
       const { element, condition } = node;
       if (element.kind === "symbol") return realsOf(condition, state);
-      // "x ∈ (0, 1)" limits it, too.
+      // In {x ∈ (0, 1) | …} the membership is a condition too.
       return element.kind === "relation" ? met([realsOf(element, state), realsOf(condition, state)], state) : undefined;
     }
     case "relation":
       return ofRelation(node.parts, node.operators, state);
     case "list": {
-      // Before any of them is worked out.
+      // The size check comes before any part is computed, to bound the work.
       if (node.items.length > PARTS_MAX || lettersOf(node).size > 1) return undefined;
       const parts = node.items.map((item) => realsOf(item, state));
       const isUnion = node.joiner === "or" || node.items.every(({ kind }) => kind === "bracket" || kind === "sets");
       const found = isUnion ? joined(parts, state) : met(parts, state);
-      // "x < -1, x > 1" says either, for nothing is both.
+      // "x < -1, x > 1" means either, because no number satisfies both.
       const isEither = node.joiner === "," && found?.length === 0 && parts.every((part) => part?.length !== 0);
       return isEither ? joined(parts, state) : found;
     }
@@ -63,13 +63,16 @@ export function realsOf(node: Node, state: State): Reals | undefined {
   }
 }
 
-/** What conditions are about: x in "1 < x < 2"; nothing where the letter is free to choose, as in {x | 1 < x < 2}. */
+/**
+ * Returns the letters that conditions are about: x in "1 < x < 2". A builder such as {x | 1 < x < 2} has none, because
+ * its letter is free.
+ */
 function lettersOf(node: Node): ReadonlySet<string> {
   if (node.kind === "list") return new Set(node.items.flatMap((item) => [...lettersOf(item)]));
   return node.kind === "relation" ? variablesOf(node) : new Set();
 }
 
-/** "x > 2" and "y > 2" */
+/** Returns whether the answers are about different letters, such as "x > 2" and "y > 2". */
 export function areOfOthers(gold: Node, answer: Node): boolean {
   const [letters, others] = [lettersOf(gold), lettersOf(answer)];
   return letters.size > 0 && others.size > 0 && letters.isDisjointFrom(others);
@@ -78,7 +81,7 @@ export function areOfOthers(gold: Node, answer: Node): boolean {
 function interval({ open, close, items }: Extract<Node, { kind: "bracket" }>, state: State): Reals | undefined {
   const [low, high] = items.map((item) => endOf(item, state));
   if (low === undefined || high === undefined || low === "∞" || high === "-∞") return undefined;
-  // No interval reaches infinity.
+  // An interval cannot include infinity.
   if ((low === "-∞" && open === "[") || (high === "∞" && close === "]")) return undefined;
   return segment(
     low === "-∞" ? OPEN : { value: low, closed: open === "[" },
@@ -87,7 +90,10 @@ function interval({ open, close, items }: Extract<Node, { kind: "bracket" }>, st
   );
 }
 
-/** None where nothing lies between the ends: (1, 0) and (2, 2) are pairs, and no way to write the empty set. */
+/**
+ * Returns the segment between two ends. Undefined if no number lies between: (1, 0) and (2, 2) are pairs, not the empty
+ * set.
+ */
 function segment(low: End, high: End, state: State): Reals | undefined {
   if (low.value === undefined || high.value === undefined) return [{ low, high }];
   const found = compareValues(low.value, high.value, state);
@@ -108,7 +114,7 @@ function pointOf(node: Node, state: State): Reals | undefined {
   return value && [{ low: { value, closed: true }, high: { value, closed: true } }];
 }
 
-// Unions, and what is built of them.
+// Unions, complements and intersections.
 
 export function joined(parts: readonly (Reals | undefined)[], state: State): Reals | undefined {
   if (parts.length > PARTS_MAX || parts.some((part) => part === undefined)) return undefined;
@@ -155,7 +161,7 @@ function compareHighs(a: End, b: End, state: State): number | undefined {
   return found === 0 ? Number(a.closed) - Number(b.closed) : found;
 }
 
-/** Whether nothing lies between a segment's end and the start of another that does not start before it. */
+/** Returns whether no gap lies between the end of a segment and the start of the next one. */
 function meets(high: End, low: End, state: State): boolean | undefined {
   if (high.value === undefined || low.value === undefined) return true;
   const found = compareEnds(high.value, low.value, state);
@@ -169,7 +175,7 @@ export function complement(reals: Reals): Reals {
   const gaps: Segment[] = [];
   for (let i = 0; i < bounds.length; i += 2) {
     const [low, high] = [bounds[i] as End, bounds[i + 1] as End];
-    // Before a segment that goes down for ever there is nothing, nor behind one that goes up.
+    // There is no gap before a segment without a lower end, and none after a segment without an upper end.
     if (reals.length > 0 && i === 0 && high.value === undefined) continue;
     if (reals.length > 0 && i === bounds.length - 2 && low.value === undefined) continue;
     gaps.push({ low, high });

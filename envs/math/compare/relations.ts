@@ -1,6 +1,6 @@
 /**
- * Equations and inequalities that name no value: of polynomials, by their zeros and signs; others by their sides'
- * proportion.
+ * Compares equations and inequalities that name no value. Polynomial ones are compared by their zeros and signs. Others
+ * are compared by whether they are multiples of each other.
  */
 import { fractionOf } from "../exact/normal.ts";
 import { signOfAll } from "../exact/roots-and-amounts.ts";
@@ -29,7 +29,7 @@ type RelationNode = Extract<Node, { kind: "relation" }>;
 
 const GREATER: Readonly<Partial<Record<Relation, Relation>>> = { "<": ">", "≤": "≥" };
 
-/** Two relations between the same variables. */
+/** Compares two relations between the same variables. */
 export function compareRelations(gold: RelationNode, answer: RelationNode, state: State): Comparison {
   if (gold.parts.length !== answer.parts.length)
     return undecided("chains of relations of different lengths are not compared");
@@ -47,7 +47,7 @@ export function compareRelations(gold: RelationNode, answer: RelationNode, state
   return found ?? compareProportions(left.gap, right.gap, isEquation, state);
 }
 
-/** As "something > 0" or "something = 0". */
+/** Rewrites a relation as "something > 0" or "something = 0". */
 function directed({ parts, operators }: RelationNode): { readonly operator: Relation; readonly gap: Node } {
   const [operator, left, right] = [operators[0] as Relation, parts[0] as Node, parts[1] as Node];
   const turned = GREATER[operator];
@@ -68,7 +68,7 @@ function compareChains(gold: RelationNode, answer: RelationNode, state: State): 
     : all(count, (i) => compareRelations(pair(gold, i), pair(answer, count - 1 - i), state));
 }
 
-/** What is 0 or above it as a fraction, with what is known of roots put in. */
+/** Returns the difference of the sides as a fraction with reduced roots. Undefined if it has no such form. */
 function partsOf(gap: Node, ring: Ring): Fraction | undefined {
   const fraction = fractionOf(gap, ring);
   const [num, den] = [fraction && reduced(fraction.num, ring), fraction && reduced(fraction.den, ring)];
@@ -77,7 +77,7 @@ function partsOf(gap: Node, ring: Ring): Fraction | undefined {
 
 const arePlain = ({ atoms }: Ring): boolean => atoms.every(({ kind }) => kind === "variable");
 
-/** Of equations: by what is 0. Undefined: it cannot be told by algebra. */
+/** Compares equations by their zeros. Undefined means: algebra cannot decide. */
 function compareZeros(gold: Fraction, answer: Fraction, ring: Ring, state: State): Comparison | undefined {
   const [left, right] = [primitive(gold.num).part, primitive(answer.num).part];
   if (left.size > 0 && areSame(left, right)) return EQUAL;
@@ -95,7 +95,7 @@ function compareZeros(gold: Fraction, answer: Fraction, ring: Ring, state: State
 
 const REPEATS_MAX = 6;
 
-/** Whether a factor has no zeros but those that the equation has anyway, or where a denominator is 0. */
+/** Returns whether a factor adds no zeros: all its zeros are zeros of the equation or of a denominator. */
 function isHarmless(factor: Polynomial, equation: Polynomial, dens: Polynomial, ring: Ring): boolean {
   let rest = factor;
   const part = primitive(dens).part;
@@ -115,7 +115,7 @@ function isHarmless(factor: Polynomial, equation: Polynomial, dens: Polynomial, 
   return isInDens || signOfAll(rest, ring) !== undefined;
 }
 
-/** Of "≥": x/y ≥ 0 leaves out where y is 0, and xy ≥ 0 does not. */
+/** Compares relations with ≥. x/y ≥ 0 excludes y = 0, and xy ≥ 0 does not. */
 function compareBounds(gold: Fraction, answer: Fraction, ring: Ring, state: State): Comparison | undefined {
   const found = compareSigns(gold, answer, ring, state);
   const [den, other] = [gold, answer].map((each) => primitive(each.den).part) as [Polynomial, Polynomial];
@@ -124,7 +124,7 @@ function compareBounds(gold: Fraction, answer: Fraction, ring: Ring, state: Stat
   return haveZeros ? undecided("they may differ where a denominator is 0") : found;
 }
 
-/** Of inequalities: by what is above 0. */
+/** Compares inequalities by their signs. Undefined means: algebra cannot decide. */
 function compareSigns(gold: Fraction, answer: Fraction, ring: Ring, state: State): Comparison | undefined {
   const [left, right] = [gold, answer].map(({ num, den }) => times(num, den, ring.budget));
   if (left === undefined || right === undefined || left.size === 0 || right.size === 0) return undefined;
@@ -139,12 +139,15 @@ function compareSigns(gold: Fraction, answer: Fraction, ring: Ring, state: State
     : undecided("the relations are no multiples of each other");
 }
 
-// Points at which two polynomials are found to be unlike: exact ones, on lines along each variable.
+// Exact points, on lines along each variable, at which two polynomials are found to differ.
 
-/** How far from 0 the other variables lie. */
+/** Largest distances of the other variables from 0. */
 const SIZES = [0, 5, 30, 2_000];
 
-/** Both polynomials along each variable in turn, with random whole numbers for the others. */
+/**
+ * Yields both polynomials as functions of one variable, for each variable in turn. The other variables get random whole
+ * numbers.
+ */
 function* lines(
   left: Polynomial,
   right: Polynomial,
@@ -165,18 +168,18 @@ function* lines(
     }
 }
 
-/** Whether there is a point where one of them is 0 and the other is not. */
+/** Returns whether a point was found that is a zero of only one polynomial. */
 function haveOtherZeros(left: Polynomial, right: Polynomial, ring: Ring, state: State): boolean {
   for (const [one, other] of lines(left, right, ring, state))
     if (haveSameZeros(one, other, ring.budget) === false) return true;
   return false;
 }
 
-/** Thousandths. */
+/** Largest distances of the tested points from 0, in units of 2^-10. */
 const DISTANCES = [1, 30, 1_000, 10_000, 100_000, 10_000_000];
 const SHIFT = 10;
 
-/** Whether there is a point where one of them is above 0 and the other is below. */
+/** Returns whether a point was found at which the polynomials have different signs. */
 function haveOtherSigns(left: Polynomial, right: Polynomial, ring: Ring, state: State): boolean {
   for (const [one, other, rng] of lines(left, right, ring, state))
     for (const distance of DISTANCES) {
@@ -188,8 +191,8 @@ function haveOtherSigns(left: Polynomial, right: Polynomial, ring: Ring, state: 
   return false;
 }
 
-// Relations that are no polynomials': equal where one side is a multiple of the other, or both say what one variable
-// is.
+// Relations that are not polynomial. They are equal if one is a multiple of the other, or if both define one variable
+// alike.
 
 const UNLIKE = undecided("the relations are no multiples of each other");
 
@@ -206,12 +209,12 @@ function compareProportions(gold: Node, answer: Node, isEquation: boolean, state
   return compareGraphs(gold, answer, variables, state);
 }
 
-/** With whole numbers for its variables. */
+/** Returns the node with whole numbers in place of its variables. */
 function placed(node: Node, point: ReadonlyMap<string, bigint>): Node {
   return [...point].reduce((rest, [name, num]) => replaced(rest, name, numberNode(num)), node);
 }
 
-/** A point of whole numbers where neither side is 0. */
+/** Returns a point of whole numbers where neither expression is 0, and whether their signs agree there. */
 function sharedPoint(
   gold: Node,
   answer: Node,
@@ -234,7 +237,7 @@ function signThere(node: Node, place: Place): ReturnType<typeof signOf> | undefi
   return value && signOf(value);
 }
 
-/** Whether their signs differ at one of the points. */
+/** Returns whether the signs of two expressions differ at one of the test points. */
 function areSeenToDiffer(gold: Node, answer: Node, variables: readonly string[], state: State): boolean {
   for (const point of points(variables, state)) {
     const place = pointPlace(state, true, point);
@@ -244,18 +247,21 @@ function areSeenToDiffer(gold: Node, answer: Node, variables: readonly string[],
   return false;
 }
 
-// Equations that say what one variable is.
+// Equations that define one variable.
 
 const AGREED_MIN = 8;
 
-/** Whether each holds wherever the other does: both are graphs, so that all that solves one is a value of it. */
+/** Compares two equations that each define a variable. They are equal if each holds wherever the other does. */
 function compareGraphs(gold: Node, answer: Node, variables: readonly string[], state: State): Comparison {
   const [forth, back] = [holdsOn(gold, answer, variables, state), holdsOn(answer, gold, variables, state)];
   if (forth === false || back === false) return different("it is another equation");
   return forth === true && back === true ? EQUAL : UNLIKE;
 }
 
-/** Whether `other` is 0 on the graph that `equation` is; undefined: it is none that is seen, or too few points tell. */
+/**
+ * Returns whether `other` is 0 on the graph of `equation`. Undefined means: no graph was found, or too few points
+ * decide.
+ */
 function holdsOn(equation: Node, other: Node, variables: readonly string[], state: State): boolean | undefined {
   const graph = variables.flatMap((name) => graphOver(equation, name, state) ?? [])[0];
   if (graph === undefined) return undefined;
@@ -277,7 +283,7 @@ interface Graph {
   readonly at: (point: ReadonlyMap<string, Num>) => Maybe<Num>;
 }
 
-/** Of an equation c·y + rest = 0 with a number c: what y is. */
+/** Solves an equation c·y + rest = 0 for y, where c is a number. Undefined if the equation has another form. */
 function graphOver(equation: Node, name: string, state: State): Graph | undefined {
   const ring = newRing(state.budget, true);
   const fraction = fractionOf(equation, ring);

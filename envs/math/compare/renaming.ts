@@ -1,17 +1,20 @@
-/** Names that are free to choose: the n of f(n) = n + 1, the c of f(x) = cx, and the C of x² + C. */
+/** Renames letters that an author chooses freely: the n of f(n) = n + 1, the c of f(x) = cx, and the C of x² + C. */
 import { differenceOf, type Node, numberNode, replaced, show, some, symbol, variablesOf } from "../syntax.ts";
 import { assignmentOf } from "./shape.ts";
 
-/** Letters that a constant goes by that may be any. */
+/** Common letters of arbitrary constants. */
 const CONSTANTS: ReadonlySet<string> = new Set(["C", "c", "K", "k", "C_0", "C_1", "c_1"]);
 
-/** The answer with the gold's names for what a function is of, and for its constant; the same node where there are none, or others. */
+/**
+ * Gives the answer the expected answer's names for function arguments and for a constant. Returns the same node if
+ * there is nothing to rename.
+ */
 export function withNamesOf(gold: Node, answer: Node): Node {
   const [one, other] = [boundOf(gold), boundOf(answer)];
   if (one === undefined || other === undefined || one.head !== other.head) return answer;
   const [left, right] = withConstants(one, other);
   if (left.names.length !== right.names.length || left.names.every((name, i) => name === right.names[i])) return answer;
-  // All at once, so that f(x, y) and f(y, x) are told apart, and a name that is taken gives way.
+  // All names change at once, so that f(x, y) and f(y, x) stay different and new names do not collide with old ones.
   const places = right.names.map((_, i) => `${i} of ${left.head}`);
   const away = right.names.reduce((node, name, i) => replaced(node, name, symbol(places[i] as string)), right.value);
   const apart = left.names.reduce((node, name) => replaced(node, name, symbol(`${name} of the answer`)), away);
@@ -20,8 +23,8 @@ export function withNamesOf(gold: Node, answer: Node): Node {
 }
 
 /**
- * (s, 2s) with the t of (t, 2t), and π/4 + kπ with the n of π/4 + nπ; `isFree`: both say "t ∈ ℝ", or it counts turns, and
- * so it may be any letter. Undefined: there is no such letter.
+ * Gives the answer the expected parameter: (s, 2s) beside (t, 2t), or π/4 + kπ beside π/4 + nπ. `isFree` is true if
+ * both declare the letter alike ("t ∈ ℝ"), or if the letter counts turns. Undefined if there is no parameter.
  */
 export function withParameterOf(
   gold: Node,
@@ -41,10 +44,10 @@ export function withParameterOf(
   return { answer: replaced(answer, other, symbol(name)), isFree };
 }
 
-/** Letters that count whole turns where nothing says so. */
+/** Letters that count whole turns even without a declaration. */
 const COUNTS: readonly string[] = ["k", "n", "m"];
 
-/** The k of "x = π/4 + kπ". */
+/** Returns the k of "x = π/4 + kπ". */
 function countOf(node: Node): string | undefined {
   const [only, ...more] = COUNTS.filter((name) => variablesOf(node).has(name));
   const isTurns = (part: Node): boolean =>
@@ -53,7 +56,7 @@ function countOf(node: Node): string | undefined {
   return only !== undefined && more.length === 0 && some(node, isTurns) ? only : undefined;
 }
 
-/** The ℝ of "t ∈ ℝ". */
+/** Returns the ℝ of "t ∈ ℝ". */
 function setOf(node: Node, name: string): string | undefined {
   const sets = (node.kind === "list" ? node.items : []).flatMap((item) => {
     const [letter, set] = item.kind === "relation" && item.operators[0] === "∈" ? item.parts : [];
@@ -82,7 +85,7 @@ function boundOf(node: Node): Bound | undefined {
   return areBound ? { name, head, names, value } : undefined;
 }
 
-/** Where each has one constant, it is a name like what they are of. */
+/** Treats the constant like an argument, if each side has exactly one. */
 function withConstants(left: Bound, right: Bound): readonly [Bound, Bound] {
   const [one, other] = [loneConstant(left), loneConstant(right)];
   if (one === undefined || other === undefined) return [left, right];
@@ -97,7 +100,7 @@ function loneConstant({ names, value }: Bound): string | undefined {
   return more.length === 0 ? only : undefined;
 }
 
-/** The f and the n of f(n), the P and the x of P(x), the a and the n of a_n. */
+/** Splits a name: f and n of f(n), P and x of P(x), a and n of a_n. */
 export function headOf(name: Node): readonly [head: string, names: readonly string[]] {
   const areSymbols = (nodes: readonly Node[]): boolean => nodes.every(({ kind }) => kind === "symbol");
   if (name.kind === "call" && areSymbols(name.args)) return [name.name, name.args.map(show)];
@@ -110,15 +113,15 @@ export function headOf(name: Node): readonly [head: string, names: readonly stri
   return [head, index === "" ? [] : [index]];
 }
 
-// Constants that may be any number.
+// Arbitrary constants.
 
-/** What is written for a constant of integration, and nothing that a problem gives. */
+/** Matches the names of a constant of integration, which no problem gives. */
 const INTEGRATION = /^[Cc](?:_\d)?$/;
-/** What else stands for one beside these. */
+/** Matches names that may be arbitrary constants if a constant of integration is present. */
 const ARBITRARY = /^(?:[ABCK]|[Cc](?:_\d)?)$/;
 const PERMUTED_MAX = 3;
 
-/** The answer with the gold's names for constants that may be any number, each way round: Ae^x as Ce^x. */
+/** Returns the answer with its arbitrary constants renamed to the expected ones, in every order: Ae^x as Ce^x. */
 export function withOtherConstants(gold: Node, answer: Node): readonly Node[] {
   const [left, right] = [variablesOf(gold), variablesOf(answer)];
   if (!INTEGRATED.some((name) => left.has(name) && right.has(name))) return [];
@@ -126,7 +129,7 @@ export function withOtherConstants(gold: Node, answer: Node): readonly Node[] {
     ARBITRARY.test(name) && (INTEGRATION.test(name) || !(left.has(name) && right.has(name)));
   const [names, others] = [[...left].filter(isFree).sort(), [...right].filter(isFree).sort()];
   if (names.length !== others.length || names.length === 0 || names.length > PERMUTED_MAX) return [];
-  // A and B alone may be given by the problem.
+  // Without a constant of integration, A and B may be given by the problem.
   if (![names, others].some((each) => each.every((name) => INTEGRATION.test(name)))) return [];
   const apart = others.reduce((node, name) => replaced(node, name, symbol(`${name} of the answer`)), answer);
   return permutations(names).map((order) =>
@@ -141,16 +144,16 @@ function permutations(items: readonly string[]): readonly (readonly string[])[] 
 
 // Constants of integration.
 
-/** Letters that are integrated over; "a + c" is a sum like any. */
+/** Variables of integration. A sum without one, such as "a + c", has no constant of integration. */
 const INTEGRATED: readonly string[] = ["x", "t", "u", "y", "z", "s", "v", "r", "θ"];
 
-/** What stands beside "+ C" in a sum, and whether that is a constant of integration, which is anyone's, and no k. */
+/** The rest of a sum with "+ C". `isIntegration` is true for C and c, which are arbitrary, and false for k. */
 interface BesideConstant {
   readonly rest: Node;
   readonly isIntegration: boolean;
 }
 
-/** Undefined: there is none. */
+/** Splits the constant off a sum. Undefined if there is none. */
 export function besideConstant(node: Node): BesideConstant | undefined {
   if (node.kind !== "add") return undefined;
   const lone = node.terms.filter(({ node: term }) => term.kind === "symbol" && CONSTANTS.has(term.name));
@@ -165,7 +168,10 @@ export function besideConstant(node: Node): BesideConstant | undefined {
 
 const ZEROS: readonly bigint[] = [1n, 2n, 7n, -3n];
 
-/** Expressions of one variable, moved so that they vanish at a point: equal where they differ by a constant. */
+/**
+ * Returns an expression of one variable, shifted to vanish at each of several points. Expressions that differ by a
+ * constant become equal.
+ */
 export function vanishing(node: Node, name: string): readonly Node[] {
   return ZEROS.map((num) => differenceOf(node, replaced(node, name, numberNode(num, 5n))));
 }

@@ -1,4 +1,4 @@
-/** When a number may stand for another that it is the rounding of: README.md has the rule. */
+/** Decides when a number may stand for another that it rounds. README.md has the rule. */
 import type { Place } from "../evaluate.ts";
 import { add, divide, exact, negate, type Num, order, signOf } from "../numbers/arithmetic.ts";
 import { absolute, type Rational } from "../numbers/rational.ts";
@@ -7,14 +7,14 @@ import { BITS, placeOf, realValue } from "./places.ts";
 import type { State } from "./outcome.ts";
 import { assignmentOf } from "./shape.ts";
 
-// When a number may be equal to a rounded one: README.md has the rule.
+// Rounded expected answers.
 
-/** Fewer digits are no rounded value but a number. */
+/** Minimum number of digits of a rounded value. A shorter decimal is exact. */
 const DIGITS_MIN = 3;
 
 type Decimal = Extract<Node, { kind: "number" }>;
 
-/** The number that an expression is, its sign apart; undefined: it is more than a number. */
+/** Returns the number that a node is, without its sign. Undefined if the node is more than a number. */
 function numberIn(node: Node): Decimal | undefined {
   if (node.kind === "number") return node;
   if (node.kind === "unit") return numberIn(node.node);
@@ -23,8 +23,9 @@ function numberIn(node: Node): Decimal | undefined {
 }
 
 /**
- * Whether the gold is a decimal of three digits or more, and the answer an exact expression for a number without end that
- * it is the rounding of. Two decimals are equal or not. Where the gold says ≈, decimals may be more exact, too.
+ * Returns whether the expected answer is the answer, rounded. The expected decimal needs three digits or more, and the
+ * answer must be an exact expression for a number without a finite decimal. Two decimals must be equal, unless the
+ * expected answer says ≈; then the answer may have more digits.
  */
 export function roundsTo(
   gold: Node,
@@ -52,19 +53,22 @@ export function roundsTo(
   );
 }
 
-/** Whether a fraction is a decimal with an end. */
+/** Returns whether a fraction has a finite decimal. */
 function ends({ den }: Rational): boolean {
   let rest = den;
   for (const prime of [2n, 5n]) for (let i = 0; i < 2_000 && rest % prime === 0n; i++) rest /= prime;
   return rest === 1n;
 }
 
-// "4π ≈ 12.57": whether what a value is said to be rounded to is so.
+// Roundings that a text itself gives, as in "4π ≈ 12.57".
 
-/** Of a rounding that is no number with digits, such as 1.27 · 10^30. */
+/** Maximum relative error of a rounding that has no digits of its own, such as 1.27 · 10^30. */
 const HUNDREDTH: Num = exact({ num: 1n, den: 100n });
 
-/** Whether each is the value, rounded to its last place or cut behind it. What has no value refutes nothing. */
+/**
+ * Returns whether each rounding is the value, rounded or cut at its last digit. An expression without a value refutes
+ * nothing.
+ */
 export function areRoundings(node: Node, roundings: readonly Node[], state: State): boolean {
   const value = roundings.length > 0 ? realValue(node, state) : undefined;
   return value === undefined || roundings.every((rounding) => isRounding(value, rounding, state));
@@ -81,7 +85,8 @@ function isRounding(value: Num, node: Node, state: State): boolean {
   if (decimals !== undefined) {
     const unit = 10n ** BigInt(decimals);
     if (isWithin(gap, exact({ num: 1n, den: 2n * unit }))) return true;
-    // Cut: nearer to 0 than the value, by less than a unit. A whole number that is another is neither.
+    // A cut number is nearer to 0 than the value, by less than a unit of its last digit. A neighbouring whole number is
+    // no cut one.
     const isNearer = signOf(gap) === signOf(value);
     const limit = exact({ num: 1n, den: unit });
     return (
@@ -95,14 +100,14 @@ function isRounding(value: Num, node: Node, state: State): boolean {
   return share === undefined || isWithin(share, HUNDREDTH);
 }
 
-// Hedges.
+// Hedged answers.
 
-/** Whether an answer gives a value only about: ≈ 5, about 5, x ≈ 5. */
+/** Returns whether an answer gives only an approximate value: ≈ 5, about 5, x ≈ 5. */
 export function isHedged(node: Node): boolean {
   return node.kind === "list" ? node.items.some(isHedged) : assignmentOf(node)?.isApproximate === true;
 }
 
-/** Whether an expected answer may itself be rounded: it has decimals, or says ≈. */
+/** Returns whether an expected answer may itself be rounded, because it has decimals or ≈. */
 export function isRounded(node: Node): boolean {
   return some(node, (part) => (part.kind === "number" && (part.decimals ?? 0) > 0) || isHedged(part));
 }

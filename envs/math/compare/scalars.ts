@@ -1,4 +1,4 @@
-/** Compares expressions: constants by their exact values or by some seventy digits, others by functions.ts. */
+/** Compares expressions: constants by exact values or by about seventy digits, others by functions.ts. */
 import { evaluate } from "../evaluate.ts";
 import { order } from "../numbers/arithmetic.ts";
 import { type Node, some, variablesOf } from "../syntax.ts";
@@ -17,14 +17,15 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
       : compareFunctions(gold, answer, variables, state);
   if (found.kind === "equal") return found;
   if (found.kind === "different" && [gold, answer].some(hasIntegral)) return undecided("integrals are not worked out");
-  // z and what is written z with a bar or an arrow are no strangers.
+  // A letter with a bar or an arrow may be related to the same letter without it, so the answers are not called
+  // different.
   const isMarked = variables.some((name) => name.startsWith("⃗") && variables.includes(name.slice(1)));
   return isMarked ? undecided("it has a letter with a mark and without one") : found;
 }
 
 // Constants.
 
-/** How many binary digits what is everyday may take. */
+/** Maximum depth, in bits, of a constant that the usual precision can hold. */
 const DEPTH_MAX = 40;
 
 function compareConstants(gold: Node, answer: Node, state: State, isApproximate: boolean): Comparison {
@@ -47,7 +48,7 @@ function noValue({ budget }: State, isAnswers: boolean): Comparison {
   return undecided(`${isAnswers ? "it" : "the expected answer"} has no value that can be worked out`);
 }
 
-/** The same with more digits, and as many as its powers take. */
+/** Compares again with more binary digits, as many as the powers in the expressions need. */
 function compareClose(gold: Node, answer: Node, depth: number, state: State): Comparison {
   const wanted = BITS.constant + 64 + depth;
   const place = placeOf(state, Math.ceil(Math.min(BITS.most, Math.max(BITS.close, wanted))), false);

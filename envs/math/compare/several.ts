@@ -1,4 +1,4 @@
-/** What an answer of several things is: a list, a set, a tuple, values by their names. */
+/** Reads answers that have several parts: lists, sets, tuples and named values. */
 import { differenceOf, equationOf, type Factor, type Node, numberNode, show, symbol, variablesOf } from "../syntax.ts";
 import { type Comparison, different, undecided } from "./outcome.ts";
 import { assignmentOf, isName } from "./shape.ts";
@@ -16,7 +16,10 @@ export function isOrdered(node: Node): boolean {
 const isSymbol = (node: Node, name: string): boolean => node.kind === "symbol" && node.name === name;
 const goesOn = (node: Node): boolean => isSeveral(node) && itemsOf(node).some((item) => isSymbol(item, "…"));
 
-/** What is told before any parts are compared: nothing, and what has parts; "and" and "or"; what goes on and what does not. */
+/**
+ * Decides cases that need no comparison of parts: the empty set beside parts, a list with "…" beside one without, "and"
+ * beside "or". Undefined means: the parts decide.
+ */
 export function compareKinds(gold: Node, answer: Node): Comparison | undefined {
   if (isSymbol(gold, "∅") || isSymbol(answer, "∅")) return different("the empty set has no parts");
   if (goesOn(gold) !== goesOn(answer)) return undecided("how it goes on is not worked out");
@@ -24,43 +27,48 @@ export function compareKinds(gold: Node, answer: Node): Comparison | undefined {
   return compareJoiners(gold, answer) ?? compareJoiners(answer, gold);
 }
 
-/** x² = 4, beside what has parts. */
+/** Returns whether a node is an unsolved equation of one variable, such as x² = 4. */
 function isEquationOfOne(node: Node): boolean {
   const isEquation = node.kind === "relation" && node.operators.every((operator) => operator === "=");
   return isEquation && assignmentOf(node) === undefined && variablesOf(node).size === 1;
 }
 
-/** "A and C" and "A or C"; of numbers, 1 and 2 are 1 or 2, and so are a name's values. */
+/**
+ * Compares "A or C" with "A and C". For numbers, and for values of one name, "and" means "or". Undefined means: the
+ * parts decide.
+ */
 function compareJoiners(one: Node, other: Node): Comparison | undefined {
   if (one.kind !== "list" || one.joiner !== "or" || one.items.some(isSeveral)) return undefined;
   if (other.kind === "bracket" || namedTuple(other) !== undefined) return different("its parts hold together");
   if (other.kind !== "list" || other.joiner === "or" || other.items.length !== one.items.length) return undefined;
-  // y = ±x, and a curve's parts one by one
+  // y = ±x, beside a list of the curve's parts
   if (other.joiner === "," && areValuesOfOne(one.items)) return undefined;
   const areNames = [...one.items, ...other.items].every(isName) && other.joiner === "and";
   return areNames || holdsTogether(other) ? undecided("one says and, the other one or") : undefined;
 }
 
-/** What is said of several letters: "a > 0, b > 0" and "x = 1, y = 2". */
+/** Returns whether a list makes statements about several letters: "a > 0, b > 0" or "x = 1, y = 2". */
 function holdsTogether({ items }: Extract<Node, { kind: "list" }>): boolean {
   return items.every(({ kind }) => kind === "relation" || kind === "residue") && !areValuesOfOne(items);
 }
 
-/** "y = x, y = -x" and "x_1 = 1, x_2 = 2" */
+/** Returns whether all items are values of one name: "y = x, y = -x" or "x_1 = 1, x_2 = 2". */
 function areValuesOfOne(items: readonly Node[]): boolean {
   const names = items.map((item) => assignmentOf(item)?.name);
   return !names.includes(undefined) && new Set(names.map((name) => baseOf(show(name as Node)))).size === 1;
 }
 
-/** x_1 without its number. */
+/** Strips the subscript of x_1. */
 const baseOf = (name: string): string => name.replace(/_.*$/, "");
 
-/** Rows and columns; undefined: it has none. A row and a column alone are tuples, too. */
+/** Returns the rows and columns of a matrix. Undefined for other nodes. */
 function shapeOf(node: Node): string | undefined {
   return node.kind === "matrix" ? `${node.rows.length} × ${node.rows[0]?.length}` : undefined;
 }
 
-/** A matrix is no list of its cells, unless it is a single row or column. */
+/**
+ * Returns whether the shapes allow a comparison. A matrix is no list of its cells, unless it is a single row or column.
+ */
 export function haveSameShape(gold: Node, answer: Node): boolean {
   const [left, right] = [shapeOf(gold), shapeOf(answer)];
   if (left !== undefined && right !== undefined) return left === right;
@@ -69,7 +77,10 @@ export function haveSameShape(gold: Node, answer: Node): boolean {
   );
 }
 
-/** A value without a name, of items that are all names' values, or as they are: of "x = 1, y = ±2" the names count. */
+/**
+ * Returns the items of an answer. Items that are values of one name lose it. If there are several names, as in "x = 1,
+ * y = ±2", they stay.
+ */
 export function itemsOf(node: Node): readonly Node[] {
   if (node.kind === "matrix") return node.rows.flat();
   const items = isSeveral(node) ? node.items : [node];
@@ -79,7 +90,7 @@ export function itemsOf(node: Node): readonly Node[] {
   return items.map((item) => assignmentOf(item)?.values.at(-1) ?? item);
 }
 
-/** Items of two lists as equations, where only one of them gives a name's value: "y = 2x" and "2x - y = 0". */
+/** Returns two items as equations if only one of them gives a named value: "y = 2x" and "2x - y = 0". */
 export function equationsOf(gold: Node, i: number, answer: Node, j: number): readonly [Node, Node] | undefined {
   const [left, right] = [gold, answer].map((node, k) =>
     node.kind === "list" ? node.items[k === 0 ? i : j] : undefined,
@@ -88,10 +99,13 @@ export function equationsOf(gold: Node, i: number, answer: Node, j: number): rea
   return (assignmentOf(left) === undefined) === (assignmentOf(right) === undefined) ? undefined : [left, right];
 }
 
-/** "p = 3, q = 2" and "(p, q) = (3, 2)": values by their names. */
+/**
+ * Returns the values of an answer by their names, as in "p = 3, q = 2". Undefined if an item has no name, or names
+ * repeat.
+ */
 export function recordOf(node: Node): ReadonlyMap<string, Node> | undefined {
   const items = node.kind === "list" || node.kind === "bracket" || node.kind === "set" ? node.items : [node];
-  // "cos π = -1, sin π = 0" says of what each is the value.
+  // In "cos π = -1, sin π = 0" the calls act as names.
   const names = (part: Node): boolean => isName(part) || (part.kind === "call" && variablesOf(part).size === 0);
   const pairs = items.flatMap((item) => {
     const assigned = assignmentOf(item, names);
@@ -106,7 +120,7 @@ export function areNumbered(record: ReadonlyMap<string, Node>): boolean {
   return new Set([...record.keys()].map(baseOf)).size === 1;
 }
 
-/** Of (p, q) = (3, 2): its names and its values, as many of each. */
+/** Returns the names and values of (p, q) = (3, 2). Undefined if there are not as many of each. */
 export function namedTuple(node: Node): { readonly names: readonly Node[]; readonly values: Several } | undefined {
   if (node.kind !== "relation" || node.operators.length !== 1 || node.operators[0] !== "=") return undefined;
   const [names, values] = node.parts;
@@ -115,7 +129,7 @@ export function namedTuple(node: Node): { readonly names: readonly Node[]; reado
   return isWhole ? { names: names.items, values } : undefined;
 }
 
-/** (p, q) = (3, 2) as "p = 3, q = 2". */
+/** Rewrites (p, q) = (3, 2) as "p = 3, q = 2". */
 export function tupleRecord(node: Node): Node {
   const tuple = namedTuple(node);
   if (tuple === undefined) return node;
@@ -124,7 +138,7 @@ export function tupleRecord(node: Node): Node {
   return { kind: "list", joiner: "and", items };
 }
 
-/** Whether it says which reals, and not a list of values. */
+/** Returns whether a node describes a set of reals and does not list values. */
 export function isSetLike(node: Node): boolean {
   if (node.kind === "sets" || node.kind === "builder") return true;
   if (node.kind === "symbol") return /^[ℝ∅]/u.test(node.name);
@@ -136,14 +150,17 @@ export function isSetLike(node: Node): boolean {
 
 type RelationNode = Extract<Node, { kind: "relation" }>;
 
-/** "y = x, y = -x" and "x² = y²", each as one equation; undefined: they are others. */
+/** Returns "y = x, y = -x" and "x² = y²" as one equation each. Undefined if the answers have other forms. */
 export function asOneCurve(gold: Node, answer: Node): readonly [RelationNode, RelationNode] | undefined {
   if ((gold.kind === "list") === (answer.kind === "list")) return undefined;
   const [left, right] = [product(gold), product(answer)];
   return left && right && [left, right];
 }
 
-/** Equations of two variables or more as one whose sides' difference is a product. */
+/**
+ * Joins equations of two or more variables into one: the product of their differences is 0. Undefined if they have
+ * another form.
+ */
 function product(node: Node): RelationNode | undefined {
   const items = node.kind === "list" ? node.items : [node];
   const isCurve = node.kind === "list" && node.joiner === "," && items.every((item) => variablesOf(item).size > 1);
@@ -159,7 +176,7 @@ function product(node: Node): RelationNode | undefined {
   return equationOf({ kind: "multiply", factors }, numberNode(0n));
 }
 
-/** Options that are written side by side, as "ACD" and "①③", one by one; undefined: they are a product. */
+/** Splits options written side by side, such as "ACD" or "①③". Undefined if the node is a product. */
 export function optionsOf(node: Node): Node | undefined {
   const names =
     node.kind === "multiply" ? node.factors.map(({ node: each, inverse }) => (inverse ? each : nameOf(each))) : [];
@@ -170,7 +187,7 @@ export function optionsOf(node: Node): Node | undefined {
 
 const nameOf = (node: Node): string | undefined => (node.kind === "symbol" ? node.name : undefined);
 
-/** A(1, 2) as A = (1, 2), alone and in lists. */
+/** Rewrites A(1, 2) as A = (1, 2), alone and in lists. */
 export function namedPoints(node: Node): Node {
   if (node.kind === "list" || node.kind === "set") {
     const items = node.items.map(namedPoint);
@@ -187,7 +204,7 @@ function namedPoint(node: Node): Node {
   return equationOf(name, place);
 }
 
-/** C(10, 3), beside what is no point. */
+/** Rewrites C(10, 3) as a binomial coefficient. Used if the other side is no point. */
 export function chosenFrom(node: Node): Node | undefined {
   const point = namedPoint(node);
   const [name, place] = point === node || point.kind !== "relation" ? [] : point.parts;

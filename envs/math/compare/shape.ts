@@ -1,4 +1,4 @@
-/** Brings what was read into the shapes that are compared: names left out, conditions put aside. */
+/** Brings parsed answers into comparable forms: phrases become values, and names are told from values. */
 import { isConstant, isNumberSet, isOperator } from "../read/names.ts";
 import { numberOfWords } from "../read/letters.ts";
 import {
@@ -14,7 +14,7 @@ import {
 } from "../syntax.ts";
 import { matrixOf } from "./vectors.ts";
 
-/** A text that stands for something that has a sign of its own. */
+/** Phrases that mean a symbol, such as "empty set" or "all integers". */
 const MEANINGS: ReadonlyMap<string, Node> = new Map(
   [
     ["∅", "empty set,the empty set,none,空集,无解,无实数解"],
@@ -28,7 +28,9 @@ const MEANINGS: ReadonlyMap<string, Node> = new Map(
 const NOTHING =
   /^(?:there (?:is|are|exists?) )?no (?:(?:real|integer|positive|prime|ordered|such) )*(?:(?:solutions?|roots?|values?|numbers?|integers?|pairs?|triples?|functions?|polynomials?|sequences?|primes?)(?: [a-z])?|such [a-z])(?: exists?)?$/;
 
-/** Words that are a number, a set or a letter, as that. */
+/**
+ * Replaces phrases that mean a number, a set or a letter. Also simplifies memberships, single brackets and matrices.
+ */
 export function plain(node: Node): Node {
   if (node.kind === "set" && node.items.length === 0) return symbol("∅");
   if (node.kind === "bracket" && node.items.length === 1 && node.open === "(" && node.items[0] !== undefined)
@@ -50,7 +52,10 @@ export function plain(node: Node): Node {
   return /^[A-Za-z]$/.test(node.text.trim()) ? symbol(node.text.trim()) : node;
 }
 
-/** "x ∈ {1, 2}" is {1, 2}, and "n ∈ ℕ" is ℕ; "(x, y) ∈ {(1, 2), (3, 4)}" is (x, y) = (1, 2) or (x, y) = (3, 4). */
+/**
+ * Reduces memberships: "x ∈ {1, 2}" to {1, 2}, "n ∈ ℕ" to ℕ, and "(x, y) ∈ {(1, 2), (3, 4)}" to (x, y) = (1, 2) or (x,
+ * y) = (3, 4).
+ */
 function memberOf(node: Extract<Node, { kind: "relation" }>): Node {
   const [element, set] = node.parts;
   if (node.operators.length !== 1 || node.operators[0] !== "∈") return node;
@@ -63,7 +68,7 @@ function memberOf(node: Extract<Node, { kind: "relation" }>): Node {
   return isMember && isWhole ? set : node;
 }
 
-/** Words as they are compared: case, dots and gaps do not count. */
+/** Normalizes words: case, dots and gaps do not count. */
 export function textOf(text: string): string {
   return text
     .toLowerCase()
@@ -74,7 +79,10 @@ export function textOf(text: string): string {
 
 // Names.
 
-/** f(x), dy/dx, Δx, a limit, the cosine of an angle, the length of AB; but not |x|, of which an equation may be. */
+/**
+ * Returns whether a call only names a quantity: f(x), dy/dx, Δx, a limit, the cosine of an angle, the length of AB. |x|
+ * does not, because equations are about it.
+ */
 function isNamedCall({ name, args }: Extract<Node, { kind: "call" }>): boolean {
   if (name === "lim") return true;
   if (isOperator(name)) return name.startsWith("d/") || args.every(isName);
@@ -83,7 +91,7 @@ function isNamedCall({ name, args }: Extract<Node, { kind: "call" }>): boolean {
   return /^(?:\p{L}(?:['_⁻]|$)|det$)/u.test(name) && args.every((argument) => argument.kind !== "relation");
 }
 
-/** Whether a node only names something: x, f(x), P(x), "Area", AB. */
+/** Returns whether a node only names a quantity: x, f(x), P(x), "Area", AB. */
 export function isName(node: Node): boolean {
   if (node.kind === "symbol") return !isConstant(node.name);
   if (node.kind === "text") return true;
@@ -92,7 +100,7 @@ export function isName(node: Node): boolean {
   if (node.kind === "unit") return isName(node.node);
   if (node.kind !== "multiply") return false;
   if (/^d\*[a-zθφρ]$/.test(show(node))) return true;
-  // A(t) and S(n), which look like products, and segments such as AB.
+  // A(t) and S(n) look like products, and so do segments such as AB.
   const [first] = node.factors;
   return (
     first?.node.kind === "symbol" &&
@@ -101,14 +109,14 @@ export function isName(node: Node): boolean {
   );
 }
 
-/** What is asked of figures and sets, and is no curve: PA/PB, A ∩ B. */
+/** Returns whether a node is a quantity of a figure or of sets, and no curve: PA/PB, A ∩ B. */
 function isFigure(node: Node): boolean {
   if (node.kind === "symbol") return /^[A-Z∁]/u.test(node.name) && !isConstant(node.name);
   if (node.kind === "sets") return isFigure(node.left) && isFigure(node.right);
   return node.kind === "multiply" && node.factors.every((factor) => isFigure(factor.node));
 }
 
-/** Whether it is a term without a number, of which a problem may ask the value: x + y, abc, x^2 + y^2. */
+/** Returns whether a node is an expression whose value a problem may ask for: x + y, abc, x^2 + y^2. */
 export function isAskedFor(node: Node): boolean {
   if (isName(node)) return true;
   if (variablesOf(node).size === 0)
@@ -132,15 +140,15 @@ export function isAskedFor(node: Node): boolean {
 export interface Assignment {
   readonly name: Node;
   readonly values: readonly Node[];
-  /** Whether the only values are said to be rounded. */
+  /** Whether the answer says that all its values are rounded. */
   readonly isApproximate: boolean;
-  /** What the values are said to be rounded to. */
+  /** The numbers to which the answer says the values are rounded. */
   readonly roundings: readonly Node[];
 }
 
 const EQUALITIES: readonly Relation[] = ["=", "≈", "≡"];
 
-/** "x = 5", "5 = x", "x = 1/2 = 0.5", "A \approx 3.14"; undefined: it names nothing. */
+/** Reads "x = 5", "5 = x", "x = 1/2 = 0.5" or "A \approx 3.14". Undefined if the node names no value. */
 export function assignmentOf(node: Node, isNameHere: (node: Node) => boolean = isName): Assignment | undefined {
   if (node.kind !== "relation" || !node.operators.every((operator) => EQUALITIES.includes(operator))) return undefined;
   const [first] = node.parts;
@@ -153,12 +161,12 @@ export function assignmentOf(node: Node, isNameHere: (node: Node) => boolean = i
   return undefined;
 }
 
-/** "4π ≈ 12.57" and "1/3 = 0.333…": values alone; undefined: it is no chain of them. */
+/** Reads a chain of values without a name: "4π ≈ 12.57" or "1/3 = 0.333…". Undefined if the node is no such chain. */
 export function chainOf(node: Node): Omit<Assignment, "name"> | undefined {
   if (node.kind !== "relation" || !node.operators.every((operator) => EQUALITIES.includes(operator))) return undefined;
   const isValue = (part: Node): boolean => !isName(part) && variablesOf(part).size === 0;
   if (!node.parts.every(isValue)) return undefined;
-  // Of "12.57 ≈ 4π" the decimal is the rounding, though it comes first.
+  // In "12.57 ≈ 4π" the decimal is the rounding although it comes first.
   const [first, second] = node.parts as [Node, Node];
   const isTurned =
     node.operators[0] === "≈" && decimalsOf(first) > 0 && decimalsOf(second) === 0 && second.kind !== "number";
@@ -169,7 +177,10 @@ function valued(name: Node, values: readonly Node[], operators: readonly Relatio
   return { name, ...sorted(values, operators) };
 }
 
-/** Values behind ≈, and those whose digits go on, are roundings of the others, and count only where there are no others. */
+/**
+ * Splits values into exact ones and roundings. Values behind ≈, and decimals that go on, are roundings. If there are no
+ * exact values, the roundings are the values.
+ */
 function sorted(values: readonly Node[], operators: readonly Relation[]): Omit<Assignment, "name"> {
   const isRounded = (value: Node, i: number): boolean =>
     operators.slice(0, i + 1).includes("≈") || (value.kind === "number" && value.goesOn === true);
@@ -179,7 +190,7 @@ function sorted(values: readonly Node[], operators: readonly Relation[]): Omit<A
   return { values, isApproximate: operators.includes("≈"), roundings: [] };
 }
 
-/** The digits behind the point of a number that was written with some. */
+/** Returns the number of digits after the decimal point, as written. */
 function decimalsOf(node: Node): number {
   if (node.kind === "unit") return decimalsOf(node.node);
   if (node.kind === "add" && node.terms.length === 1) return decimalsOf((node.terms[0] as Term).node);

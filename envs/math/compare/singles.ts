@@ -1,4 +1,4 @@
-/** Compares single things: words, classes of whole numbers, times, ratios, values. */
+/** Compares single things: words, congruence classes, times, ratios and values. */
 import { isNumberSet } from "../read/names.ts";
 import { children, type Node, variablesOf } from "../syntax.ts";
 import type { Compare, Context } from "./assignments.ts";
@@ -9,9 +9,12 @@ import { compareScalars } from "./scalars.ts";
 import { compareMeasured, measuredOf } from "./units.ts";
 import { textOf } from "./shape.ts";
 
-// Compares single things: classes of whole numbers, times, ratios, values.
+// Congruence classes, times, ratios and values.
 
-/** "2 (mod 5)" is 2 if the remainder is asked for, and "7" is none; "n ≡ 2 (mod 5)" is a congruence, and no number. */
+/**
+ * Compares a congruence class. "2 (mod 5)" equals its least remainder 2, but not 7. "n ≡ 2 (mod 5)" is a congruence and
+ * no number.
+ */
 export function compareResidues(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
   if (gold.kind === "residue" && answer.kind === "residue")
     return compareFamilies(gold, answer, state, () => undecided("its modulus is no number"));
@@ -47,7 +50,10 @@ export function compareRatios(gold: Node, answer: Node, state: State): Compariso
   return compareScalars(gold, answer, state);
 }
 
-/** Words behind a letter that are no unit, which one side may leave out, but say which numbers are meant. */
+/**
+ * Words behind a letter that say which numbers are meant. If only one side has such a word, the comparison is
+ * undecided.
+ */
 const KINDS: ReadonlySet<string> = new Set(
   "even odd prime composite positive negative nonnegative nonzero integer natural rational irrational real".split(" "),
 );
@@ -75,7 +81,7 @@ export function compareSingle(gold: Node, answer: Node, state: State, context: C
   return compareBases(left, right, state) ?? compareMeasured(gold, answer, state, context.isApproximate);
 }
 
-/** Up to a constant. */
+/** Compares two antiderivatives up to a constant. */
 function compareAntiderivatives(gold: Node, answer: Node, state: State): Comparison {
   const straight = compareScalars(gold, answer, state);
   const [name, ...others] = new Set([...variablesOf(gold), ...variablesOf(answer)]);
@@ -85,7 +91,7 @@ function compareAntiderivatives(gold: Node, answer: Node, state: State): Compari
   return isSame ? EQUAL : straight;
 }
 
-/** Whether there is a matrix that is not worked out as a determinant. */
+/** Returns whether a node holds a matrix outside a determinant. */
 function hasMatrix(node: Node): boolean {
   if (node.kind === "call" && node.name === "det") return false;
   return node.kind === "matrix" || children(node).some(hasMatrix);
@@ -94,13 +100,16 @@ function hasMatrix(node: Node): boolean {
 const isSetSymbol = (node: Node): boolean =>
   node.kind === "symbol" && (isNumberSet(node.name) || "∅∞".includes(node.name));
 
-/** Letters: choices, whose case does not count, or variables. */
+/** Compares two letters. The case of an option's letter does not count. */
 function compareSymbols(gold: string, answer: string): Comparison {
   if (gold === answer || (/^[A-J]$/.test(gold) && gold === answer.toUpperCase())) return EQUAL;
   return different("it is another letter");
 }
 
-/** 1011_2 is 11, and 1011 if the answer leaves out the base, or the expected answer does and the problem names it. */
+/**
+ * Compares numerals of which one names its base. The digits suffice if the answer omits the base, or if the expected
+ * answer does and the problem names it: 1011_2 and 1011. Undefined means: the values decide.
+ */
 function compareBases(gold: Node, answer: Node, { asked }: State): Comparison | undefined {
   if (gold.kind !== "number" || answer.kind !== "number" || (gold.base === undefined) === (answer.base === undefined))
     return undefined;
@@ -108,9 +117,12 @@ function compareBases(gold: Node, answer: Node, { asked }: State): Comparison | 
   return gold.digits !== undefined && gold.digits === answer.digits ? EQUAL : undefined;
 }
 
-// Compares words with words.
+// Words.
 
-/** The words that are said of what was asked for: "The function is odd", "It is odd"; but not "Ann is odd". */
+/**
+ * Returns the words that an answer says about the thing asked for: "The function is odd", "It is odd". "Ann is odd"
+ * stays as it is.
+ */
 function saidOf(answer: Node): Node {
   const [name, words, ...others] = answer.kind === "relation" && answer.operators[0] === "=" ? answer.parts : [];
   const isSaid = name?.kind === "text" && /^(?:the|it|this|that|they|its)(?: |$)/i.test(name.text);
@@ -119,14 +131,14 @@ function saidOf(answer: Node): Node {
 
 const LIMITING = /\b(?:yes|no|true|false|maybe|but|unless|if|only|however|except|not)\b/i;
 
-/** "Yes, it converges" says yes. */
+/** Reduces "Yes, it converges" to "Yes". */
 function answeredBy(answer: Node): Node {
   const [first, ...rest] = answer.kind === "list" ? answer.items : [];
   const isRemark = rest.every((item) => item.kind === "text" && !LIMITING.test(item.text));
   return first?.kind === "text" && /^(?:yes|no)$/i.test(first.text) && isRemark ? first : answer;
 }
 
-/** "all even integers" are even integers. */
+/** Strips leading articles and quantifiers: "all even integers" becomes "even integers". */
 function bareText(text: string): string {
   return textOf(text).replace(/^(?:(?:all|the|an?|only|on|its|their|any) )+(?=.)/, "");
 }

@@ -1,6 +1,6 @@
 /**
- * The numbers for which a relation of one variable holds: found between and at the places where its sides may meet,
- * turn or break off, which are zeros of polynomials.
+ * Finds the real numbers for which a relation of one variable holds. The sides may meet, turn or break off only at
+ * zeros of certain polynomials. The relation is tested at these places and between them.
  */
 import { add, divide, exact, type Maybe, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
 import { evaluate } from "../evaluate.ts";
@@ -14,9 +14,9 @@ import { turnsIn } from "./algebra.ts";
 import type { State } from "./outcome.ts";
 import { BITS, compareValues, placeOf } from "./places.ts";
 
-// Stretches of real numbers, of which sets are made.
+// Segments of real numbers, from which sets are built.
 
-/** An end of a segment; undefined: it has none on this side. */
+/** An end of a segment. Without a value, the segment is unbounded on this side. */
 export interface End {
   readonly value: Num | undefined;
   readonly closed: boolean;
@@ -27,7 +27,7 @@ export interface Segment {
   readonly high: End;
 }
 
-/** Apart from each other, in order. */
+/** Disjoint segments in ascending order. */
 export type Reals = readonly Segment[];
 
 export const OPEN: End = { value: undefined, closed: false };
@@ -35,7 +35,7 @@ export const ALL: Reals = [{ low: OPEN, high: OPEN }];
 
 const PLACES_MAX = 40;
 
-/** Undefined: they cannot be found. */
+/** Returns the solutions of a relation. Undefined means: they cannot be found. */
 export function solutionsOf(left: Node, operator: Relation, right: Node, name: string, state: State): Maybe<Reals> {
   const difference = differenceOf(left, right);
   const places = placesOf(difference, name, state);
@@ -47,7 +47,7 @@ export function solutionsOf(left: Node, operator: Relation, right: Node, name: s
   return stretches(places, inside as readonly boolean[], at as readonly boolean[]);
 }
 
-/** Stretches between the places and single places, joined where nothing lies between. */
+/** Joins the stretches and single places at which the relation holds into segments. */
 function stretches(places: readonly Num[], inside: readonly boolean[], at: readonly boolean[]): Reals {
   const found: Segment[] = [];
   let low: End | undefined = inside[0] === true ? OPEN : undefined;
@@ -61,7 +61,7 @@ function stretches(places: readonly Num[], inside: readonly boolean[], at: reado
   return low === undefined ? found : [...found, { low, high: OPEN }];
 }
 
-/** Where the sides meet, turn or break off, in order, and perhaps some more. */
+/** Returns the places where the sides meet, turn or break off, in ascending order. Some others may be among them. */
 function placesOf(difference: Node, name: string, state: State): Maybe<readonly Num[]> {
   const ring = newRing(state.budget, true);
   const fraction = fractionOf(difference, ring);
@@ -104,7 +104,7 @@ function zerosOfOne(univariate: Univariate, ring: Ring): Maybe<readonly Num[]> {
   return found.includes(undefined) ? undefined : (found as readonly Num[]);
 }
 
-/** Of πx + √2: with numbers that are no fractions. */
+/** Returns the zero of a linear polynomial with irrational coefficients, such as πx + √2. */
 function zeroOfLinear(polynomial: Polynomial, index: number, ring: Ring, state: State): Maybe<readonly Num[]> {
   const [rest, factor, ...others] = coefficientsIn(polynomial, index);
   const isNumber = (a: Polynomial): boolean =>
@@ -123,7 +123,7 @@ function zeroOfLinear(polynomial: Polynomial, index: number, ring: Ring, state: 
   return value && [value];
 }
 
-/** A number below all, one between each two, and one above all. */
+/** Returns a number below all places, one between each two, and one above all. */
 function between(places: readonly Num[], state: State): readonly Num[] {
   const [first, last] = [places[0], places.at(-1)];
   if (first === undefined || last === undefined) return [exact({ num: 22n, den: 7n })];
@@ -136,7 +136,9 @@ function between(places: readonly Num[], state: State): readonly Num[] {
   return [beyond(first, -22n), ...middles, beyond(last, 22n)];
 }
 
-/** Whether the relation to 0 holds there; false where there is no value, undefined where it cannot be told. */
+/**
+ * Returns whether the relation to 0 holds at x. False if the expression has no value there. Undefined means: undecided.
+ */
 function holds(node: Node, operator: Relation, name: string, x: Num, state: State): boolean | undefined {
   const place = { ...placeOf(state, BITS.constant, true), variables: new Map([[name, x]]) };
   const value = evaluate(node, place);
@@ -147,7 +149,7 @@ function holds(node: Node, operator: Relation, name: string, x: Num, state: Stat
   return sign === undefined ? undefined : SIGNS[operator]?.includes(sign);
 }
 
-/** The signs that a difference may have. */
+/** Signs of the difference for which each relation holds. */
 const SIGNS: Readonly<Partial<Record<Relation, readonly number[]>>> = {
   "<": [-1],
   "≤": [-1, 0],

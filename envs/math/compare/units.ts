@@ -1,4 +1,4 @@
-/** Numbers with their units: README.md has the rules for those left out, for percent and for degrees. */
+/** Compares numbers with units. README.md has the rules for missing units, percent and degrees. */
 import { UNIT_LETTERS } from "../read/names.ts";
 import { besideUnit, type UnitInfo, UNITS } from "../read/unit-names.ts";
 import { type Node, numberNode, productOf, variablesOf } from "../syntax.ts";
@@ -12,10 +12,10 @@ interface Measured {
   readonly unit: string | undefined;
 }
 
-/** The number and its unit. */
+/** Splits a node into its number and its unit. */
 export function measuredOf(node: Node): Measured {
   if (node.kind === "unit") return { node: node.node, unit: node.unit === "" ? undefined : node.unit };
-  // "-5 cm" and "2\pi cm" have their units inside.
+  // In "-5 cm" and "2\pi cm" the unit is inside the sum or the product.
   if (node.kind === "add" && node.terms.length === 1) {
     const [term] = node.terms;
     const inner = term === undefined ? undefined : measuredOf(term.node);
@@ -41,15 +41,15 @@ export function compareMeasured(gold: Node, answer: Node, state: State, isApprox
   if (left.unit === right.unit) return asIs();
   if (isTurn(left.unit) || isTurn(right.unit)) return compareAngles(left, right, asIs, plain);
   if (isPercent(left.unit) || isPercent(right.unit)) return comparePercent(left, right, state, asIs, plain);
-  // A unit that one of them leaves out.
+  // One side leaves out its unit.
   if (left.unit === undefined || right.unit === undefined) return asIs();
   return compareUnits(left.node, right.node, left.unit, right.unit, plain);
 }
 
 /**
- * Both with letters as units: those of an answer where the expected answer has no variables, and those of an expected answer
- * where the answer has a unit. Beside a bare number the letters of an expected answer stay what they are, or whoever leaves
- * a variable out would be right.
+ * Reads letters as units where that fits both sides. The answer's letters are units if the expected answer has no
+ * variables. The expected answer's letters are units if the answer has a unit. Beside a bare number they stay
+ * variables; otherwise an answer that drops a variable would be right.
  */
 function withUnits(gold: Node, answer: Node): readonly [Node, Node] {
   const [unit, other] = [measuredOf(gold).unit, measuredOf(answer).unit];
@@ -66,18 +66,24 @@ function withUnits(gold: Node, answer: Node): readonly [Node, Node] {
 
 type Unit = Extract<Node, { kind: "unit" }>;
 
-/** "12 m" and "9.8 m/s^2" with their letters as a unit beside another one, or beside none; undefined: they are no unit. */
+/**
+ * Reads the letters of "12 m" or "9.8 m/s^2" as a unit. Undefined if they are none. `beside` is the unit of the other
+ * side.
+ */
 function lettersAsUnit(node: Node, beside: string | undefined): Unit | undefined {
   if (node.kind !== "multiply") return undefined;
   const at = node.factors.findIndex(({ node: factor }) => variablesOf(factor).size > 0);
   const letters = node.factors.slice(at).map(({ node: factor, inverse }) => letterIn(factor, inverse));
-  // 5K may be 5000, and 5/m what an m that is not known goes into.
+  // 5K may mean 5000, and the m of 5/m may be an unknown.
   const isThousands = letters[0] === "K" && beside === undefined;
   if (at < 1 || letters.includes("") || isThousands || node.factors[at]?.inverse === true) return undefined;
   return { kind: "unit", node: { kind: "multiply", factors: node.factors.slice(0, at) }, unit: letters.join(" ") };
 }
 
-/** The "m", the "/ s^2" and the "s^-2"; empty: it is none. Of "20 (m/s)" the fraction is one factor. */
+/**
+ * Returns the unit that a factor spells: "m", "/ s^2" or "s^-2". Empty if it spells none. The fraction of "20 (m/s)" is
+ * one factor.
+ */
 function letterIn(node: Node, inverse: boolean): string {
   if (node.kind === "multiply" && !inverse)
     return node.factors.every((factor) => letterIn(factor.node, factor.inverse) !== "")
@@ -89,7 +95,7 @@ function letterIn(node: Node, inverse: boolean): string {
   return `${inverse ? "/ " : ""}${base.name}${exponent === 1n ? "" : `^${exponent}`}`;
 }
 
-/** A whole number with its sign. */
+/** Returns a whole number with its sign. Undefined if the node is none. */
 function wholeOf(node: Node): bigint | undefined {
   if (node.kind === "number") return node.value.den === 1n ? node.value.num : undefined;
   const [term, ...others] = node.kind === "add" ? node.terms : [];
@@ -105,7 +111,7 @@ type Plain = (a: Node, b: Node) => Comparison;
 
 const withUnit = ({ node }: Measured, unit: string): Node => ({ kind: "unit", node, unit });
 
-/** 90°, 90 and π/2. */
+/** Compares angles: 90° equals 90 and π/2. */
 function compareAngles(left: Measured, right: Measured, asIs: () => Comparison, plain: Plain): Comparison {
   const [other, isLeft] = isTurn(left.unit) ? [right.unit, true] : [left.unit, false];
   const radians = (): Comparison =>
@@ -114,7 +120,10 @@ function compareAngles(left: Measured, right: Measured, asIs: () => Comparison, 
   return any([asIs, radians]);
 }
 
-/** 50% is 0.5, and it is 50 where "percent" is left out; but a number of at most 1 is no percentage that lost its sign. */
+/**
+ * Compares percentages. 50% equals 0.5, and also 50 without the sign. A bare number of at most 1 is never a percentage
+ * that lost its sign.
+ */
 function comparePercent(
   left: Measured,
   right: Measured,
@@ -150,7 +159,7 @@ function scaled(node: Node, { num, den }: Omit<UnitInfo, "name">): Node {
   return productOf(node, numberNode(num, den));
 }
 
-/** Of units such as "cm^2" and "km / h", by their parts; undefined: one of them is not known. */
+/** Returns dimension and scale of a unit such as "cm^2" or "km / h". Undefined if a part of it is unknown. */
 function unitOf(unit: string): Omit<UnitInfo, "name"> | undefined {
   const powers = new Map<string, bigint>();
   let [num, den, sign] = [1n, 1n, 1n];

@@ -1,4 +1,4 @@
-/** Sums and products of matrices and vectors worked out cell by cell, and 3i − 2j as the vector (3, −2). */
+/** Computes sums and products of matrices and vectors cell by cell, and reads 3i − 2j as the vector (3, −2). */
 import {
   type Factor,
   hasDoubleSign,
@@ -13,23 +13,23 @@ import {
 type Rows = readonly (readonly Node[])[];
 type Bracket = Extract<Node, { kind: "bracket" }>;
 
-/** Parts that the cells of what is worked out may have together: a product of many would double them with each. */
+/** Maximum number of nodes in all cells of a result. Each factor of a long product would double them. */
 const PARTS_MAX = 4_000;
-/** The same of all that is worked out on the way. */
+/** Maximum number of nodes in all intermediate results together. */
 const PARTS_IN_ALL_MAX = 4 * PARTS_MAX;
 const POWER_MAX = 6;
 
-/** An expression of matrices as one matrix; undefined: it is none, or not of the sizes that go together. */
+/** Computes an expression of matrices or vectors. Undefined if the node is none, or its sizes do not fit. */
 export function matrixOf(node: Node): Node | undefined {
   if (node.kind !== "add" && node.kind !== "multiply" && node.kind !== "power") return undefined;
   const isTuple = (node.kind === "add" || isMultiple(node)) && !some(node, ({ kind }) => kind === "matrix");
   const rows = rowsOf(node, { isTuple, partsLeft: PARTS_IN_ALL_MAX });
-  // ±(3, 4) is two vectors, and (±3, ±4) may be four: its signs are spelled out before.
+  // ±(3, 4) is two vectors, and (±3, ±4) may be four. Their signs are expanded before.
   if (rows === undefined || hasDoubleSign(node)) return undefined;
   return isTuple ? { kind: "bracket", open: "(", close: ")", items: rows.flat() } : { kind: "matrix", rows };
 }
 
-/** (1/3)(1, 2, 2), but not A(1, 2) or f(1, 2). */
+/** Returns whether a product scales a vector, as (1/3)(1, 2, 2) does. A(1, 2) and f(1, 2) do not. */
 function isMultiple(node: Node): boolean {
   return node.kind === "multiply" && node.factors.every((factor) => isVector(factor.node) || isNumber(factor.node));
 }
@@ -37,7 +37,7 @@ function isMultiple(node: Node): boolean {
 const isNumber = (node: Node): boolean => node.kind !== "bracket" && variablesOf(node).size === 0;
 
 interface Work {
-  /** Of brackets, as in (1, 2) + t(3, 4). */
+  /** Whether the operands are bracketed vectors, as in (1, 2) + t(3, 4), and no matrices. */
   readonly isTuple: boolean;
   partsLeft: number;
 }
@@ -95,7 +95,7 @@ function areAlike(left: Rows, right: Rows): boolean {
   return left.length === right.length && left[0]?.length === right[0]?.length;
 }
 
-/** Numbers before, between or behind; matrices in their order. */
+/** Computes a product. Numbers may stand anywhere; matrices are multiplied in their order. */
 function product(factors: readonly Factor[], work: Work): Rows | undefined {
   let rows: Rows | undefined;
   const scalars: Factor[] = [];
@@ -127,7 +127,7 @@ function times(left: Rows, right: Rows): Rows | undefined {
   );
 }
 
-/** A power of small matrices, and the transpose A^T. */
+/** Computes a power of a small matrix, or the transpose A^T. */
 function power({ base, exponent }: Extract<Node, { kind: "power" }>, work: Work): Rows | undefined {
   const rows = work.isTuple ? undefined : rowsOf(base, work);
   if (rows === undefined) return undefined;
@@ -143,7 +143,7 @@ function power({ base, exponent }: Extract<Node, { kind: "power" }>, work: Work)
   return result;
 }
 
-/** Whether it holds a sum or a product of matrices that was not worked out. */
+/** Returns whether a node holds a sum or product of matrices that was not computed. */
 export function isUnworked(node: Node): boolean {
   const isWork = node.kind === "add" || node.kind === "multiply" || node.kind === "power";
   return isWork && some(node, ({ kind }) => kind === "matrix") && !some(node, isDeterminant);
@@ -151,18 +151,18 @@ export function isUnworked(node: Node): boolean {
 
 const isDeterminant = (node: Node): boolean => node.kind === "call" && node.name === "det";
 
-// 3i − 2j
+// Sums of unit vectors, such as 3i − 2j.
 
-/** Nobody writes a vector of more terms. */
+/** Maximum number of terms of a sum of unit vectors. */
 const UNITS_MAX = 60;
 
 type Axis = 0 | 1 | 2;
-/** How much of each unit vector there is: terms of a sum. */
+/** The coefficient of each of the three unit vectors, as terms of a sum. */
 type Amounts = readonly (readonly Term[])[];
 
 const AXES: Readonly<Record<string, Axis>> = { "⃗i": 0, "⃗j": 1, "⃗k": 2, i: 0, j: 1, k: 2 };
 
-/** Two answers of which one is a sum of unit vectors, as tuples; undefined: none is, or what stands beside it is no vector. */
+/** Returns both answers as tuples if one is a sum of unit vectors. Undefined if none is, or the other is no vector. */
 export function asTuples(gold: Node, answer: Node): readonly [Node, Node] | undefined {
   const [left, right] = [unitSum(gold), unitSum(answer)];
   if (left === undefined && right === undefined) return undefined;
@@ -171,14 +171,17 @@ export function asTuples(gold: Node, answer: Node): readonly [Node, Node] | unde
   return one && other && [one, other];
 }
 
-/** Whether both may mean a vector, and one of them may mean a complex number: 3i beside 3 i-hat. */
+/** Returns whether both may be vectors while one may be a complex number: 3i beside 3 i-hat. */
 export function isVectorOrNumber(gold: Node, answer: Node): boolean {
   const [left, right] = [unitSum(gold), unitSum(answer)];
   const other = left === undefined ? gold : right === undefined ? answer : undefined;
   return (left ?? right) !== undefined && other !== undefined && amountsOf(other) !== undefined;
 }
 
-/** Undefined: it is no sum of unit vectors. The i alone is a number, and the k alone a variable. */
+/**
+ * Returns the coefficients of a sum of unit vectors. Undefined if the node is none. A lone i is a number, and a lone k
+ * a variable.
+ */
 function unitSum(node: Node): Amounts | undefined {
   const isMarked = (part: Node): boolean => part.kind === "symbol" && /^⃗[ijk]$/u.test(part.name);
   const amounts = amountsOf(node);
@@ -225,7 +228,7 @@ function sizeOf(part: Node | Amounts): number {
   return (part[2] ?? []).length > 0 ? 3 : 2;
 }
 
-/** As (a, b) or (a, b, c), with 0 for what there is nothing of; undefined: it is no vector of this size. */
+/** Returns (a, b) or (a, b, c), with 0 for missing unit vectors. Undefined if the part is no vector of this size. */
 function tupleOf(part: Node | Amounts, size: number): Node | undefined {
   if (size > 3) return undefined;
   if ("kind" in part) {

@@ -1,9 +1,9 @@
-/** Whether linear conditions can hold together, by Fourier's elimination: each variable is squeezed out in turn. */
+/** Decides whether linear inequalities can hold together, by Fourier's elimination of one variable after another. */
 import { gcd } from "../numbers/rational.ts";
 import { type Budget, spend } from "../numbers/budget.ts";
 import { exponentIn, type Polynomial } from "./polynomial.ts";
 
-/** Coefficients by the index of their atom, and the number behind them: Σ c·x + constant > 0. */
+/** The inequality Σ c·x + constant > 0. Coefficients are keyed by the index of their atom. */
 interface Half {
   readonly coefficients: ReadonlyMap<number, bigint>;
   readonly constant: bigint;
@@ -11,7 +11,10 @@ interface Half {
 
 const HALVES_MAX = 200;
 
-/** Whether there is a point where each is above 0; undefined: one is not linear, or there are too many. */
+/**
+ * Returns whether some point makes every polynomial positive. Undefined if one is not linear, or there are too many
+ * inequalities.
+ */
 export function isFeasible(polynomials: readonly Polynomial[], budget: Budget): boolean | undefined {
   let halves: Half[] = [];
   for (const polynomial of polynomials) {
@@ -52,7 +55,7 @@ function halfOf(polynomial: Polynomial): Half | undefined {
   return { coefficients, constant: polynomial.get("") ?? 0n };
 }
 
-/** a · times + b · others, in small numbers; both factors are above 0. */
+/** Returns a · times + b · others, divided by the common factor. Both multipliers are positive. */
 function combined(a: Half, times: bigint, b: Half, others: bigint): Half {
   const constant = a.constant * times + b.constant * others;
   const sums = new Map<number, bigint>();

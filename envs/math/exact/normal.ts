@@ -1,6 +1,6 @@
 /**
- * Expressions as fractions of polynomials. What comes out equal is equal wherever both are defined; what comes out
- * otherwise is different only where there are no atoms but variables.
+ * Writes expressions as fractions of polynomials. Equal fractions mean equal expressions wherever both are defined.
+ * Unequal fractions mean different expressions only if all atoms are variables.
  */
 import type { Rational } from "../numbers/rational.ts";
 import { type Factor, type Node, numberNode, quotientOf, show, some, type Term, variablesOf } from "../syntax.ts";
@@ -25,7 +25,7 @@ import { COEFFICIENT_BITS_MAX, constantOf, type Polynomial } from "./polynomial.
 
 type Maybe<T> = T | undefined;
 
-/** Undefined: it cannot be written so, or it is too large. */
+/** Returns an expression as a fraction of polynomials. Undefined if it has no such form, or is too large. */
 export function fractionOf(node: Node, ring: Ring): Maybe<Fraction> {
   if (--ring.budget.left < 0) return undefined;
   switch (node.kind) {
@@ -79,7 +79,7 @@ function folded<T>(items: readonly T[], start: Fraction, step: (total: Fraction,
   return total;
 }
 
-/** Undefined: it has too many digits. */
+/** Returns a number as a fraction. Undefined if it has too many digits. */
 function numberIn({ num, den }: Rational): Maybe<Fraction> {
   const isSmall = [num, den].every((part) => BigInt.asIntN(COEFFICIENT_BITS_MAX, part) === part);
   return isSmall ? { num: constantOf(num), den: constantOf(den) } : undefined;
@@ -116,10 +116,10 @@ function powerIn(base: Node, exponent: Node, ring: Ring): Maybe<Fraction> {
   return rooted && whole(rooted, Number(num), ring);
 }
 
-/** As it was written. */
+/** Base and exponent as they were written. */
 type Power = Pick<Extract<Node, { kind: "power" }>, "base" | "exponent">;
 
-/** a^(2u + v + 1) as (a^u)² · a^v · a, for terms u and v. */
+/** Expands a power whose exponent has variables: a^(2u + v + 1) becomes (a^u)² · a^v · a, for terms u and v. */
 function exponential(from: Fraction, to: Fraction, power: Power, ring: Ring): Maybe<Fraction> {
   const den = to.den.size === 1 ? to.den.get("") : undefined;
   if (den === undefined || den === 0n) return opaque(from, to, power, ring);
@@ -141,15 +141,15 @@ function opaque(from: Fraction, to: Fraction, power: Power, ring: Ring): Maybe<F
   return other(key, node, [from.num, from.den], ring, names);
 }
 
-/** Functions that are defined on one side of a zero of what they are of. */
+/** Functions that are defined only on one side of a zero of their argument. */
 const BROKEN: ReadonlySet<string> = new Set(["ln", "log", "log10", "logbase"]);
-/** Functions that end at 1 and −1, or jump there for the first time; a remainder does so at what it is taken by. */
+/** Functions that end at 1 and −1, or have their first jumps there. `mod` has its first jumps at its modulus. */
 const STEPPED: ReadonlyMap<string, Fraction | undefined> = new Map([
   ...["arcsin", "arccos", "floor", "ceil"].map((name) => [name, wholeFraction(1n)] as const),
   ["mod", undefined],
 ]);
 
-/** a + end and a − end */
+/** Returns a + end and a − end. */
 function ends(a: Fraction, end: Fraction | undefined, ring: Ring): readonly Fraction[] {
   return ([1n, -1n] as const).flatMap((sign) => (end && sum(a, end, sign, ring)) ?? []);
 }
@@ -178,13 +178,13 @@ function callIn(name: string, args: readonly Node[], ring: Ring): Maybe<Fraction
   return other(key, { kind: "call", name, args }, turns, ring);
 }
 
-/** What stands within an atom is brought into one form. */
+/** Returns the normal form of a part that is enclosed in an atom. */
 function tidyOf(node: Node, ring: Ring): Maybe<Fraction> {
   const value = fractionOf(node, ring);
   return value && tidied(value, ring);
 }
 
-/** Of a product factor by factor, before it is multiplied out. */
+/** Returns the absolute value of a node. A product is treated factor by factor, before it is expanded. */
 function amountIn(node: Node, ring: Ring): Maybe<Fraction> {
   if (node.kind === "multiply")
     return folded(node.factors, wholeFraction(1n), (total, factor: Factor) => {
@@ -202,7 +202,7 @@ function amountIn(node: Node, ring: Ring): Maybe<Fraction> {
   return value && amountOf(value, ring);
 }
 
-/** (a + b ± |a − b|) / 2 */
+/** Computes the maximum or minimum as (a + b ± |a − b|) / 2. */
 function extreme(a: Fraction, b: Fraction, name: "max" | "min", ring: Ring): Maybe<Fraction> {
   const [both, apart] = [sum(a, b, 1n, ring), sum(a, b, -1n, ring)];
   const tidy = apart && tidied(apart, ring);
@@ -211,15 +211,18 @@ function extreme(a: Fraction, b: Fraction, name: "max" | "min", ring: Ring): May
   return doubled && product(doubled, { num: constantOf(1n), den: constantOf(2n) }, ring);
 }
 
-/** "n is even" comes again and again, and is seen at any few whole numbers; "x = 7" at one place alone. */
+/**
+ * Returns whether a condition is about remainders. "n is even" recurs, so that any few whole numbers show it. "x = 7"
+ * shows at one place only.
+ */
 function isOfRemainders(relation: Node): boolean {
   return some(relation, (part) => part.kind === "call" && part.name === "mod");
 }
 
-/** Where the conditions of cases turn. */
+/** Returns polynomials that are zero where the conditions of the cases change. */
 function endsOf({ pieces }: Extract<Node, { kind: "cases" }>, ring: Ring): readonly Polynomial[] {
   return pieces.flatMap(({ value, condition }) => {
-    // What turns within a case turns in all of it.
+    // Reading the value records its own turns in the ring.
     fractionOf(value, ring);
     const relations = condition?.kind === "list" ? condition.items : condition ? [condition] : [];
     return relations.flatMap((relation) => {

@@ -1,21 +1,22 @@
 /**
- * Polynomials with whole coefficients in any number of atoms. A monomial is a string whose i-th code unit is the exponent of
- * the i-th atom, zeros at the end left out: the order of strings is then the lexicographic order of monomials.
+ * Polynomials with whole coefficients in any number of atoms. A monomial is a string whose i-th code unit is the
+ * exponent of the i-th atom, without zeros at the end. The order of strings is then the lexicographic order of
+ * monomials.
  */
 import { gcd } from "../numbers/rational.ts";
 import { bitLength, type Budget, spend } from "../numbers/budget.ts";
 
-/** No coefficient is 0. */
+/** Coefficients by monomial. No coefficient is 0. */
 export type Polynomial = ReadonlyMap<string, bigint>;
 
-/** Undefined: the steps are spent, or it has too many terms. */
+/** Undefined means: the steps are spent, or the result has too many terms. */
 type Maybe<T> = T | undefined;
 
 const TERMS_MAX = 1_200;
 const EXPONENT_MAX = 512;
-/** Of a coefficient, and of a number that is read into one. */
+/** Maximum size, in bits, of a coefficient and of a number that becomes one. */
 export const COEFFICIENT_BITS_MAX = 4_000;
-/** Products of terms that a step pays for. */
+/** Products of two terms that one step pays for. */
 const PRODUCTS_A_STEP = 1;
 
 export const ZERO: Polynomial = new Map();
@@ -24,7 +25,7 @@ export function constantOf(value: bigint): Polynomial {
   return value === 0n ? ZERO : new Map([["", value]]);
 }
 
-/** The atom at an index, to a power. */
+/** Returns an atom raised to a power. */
 export function atomOf(index: number, exponent = 1): Polynomial {
   return new Map([["\0".repeat(index) + String.fromCharCode(exponent), 1n]]);
 }
@@ -33,7 +34,7 @@ export function exponentIn(monomial: string, index: number): number {
   return index < monomial.length ? monomial.charCodeAt(index) : 0;
 }
 
-/** A monomial with another exponent of one atom. */
+/** Returns a monomial with the exponent of one atom replaced. */
 export function withExponent(monomial: string, index: number, exponent: number): string {
   const padded = monomial.padEnd(index + 1, "\0");
   return trimmed(padded.slice(0, index) + String.fromCharCode(exponent) + padded.slice(index + 1));
@@ -52,7 +53,7 @@ function timesMonomial(a: string, b: string): string {
   return text + long.slice(short.length);
 }
 
-/** Undefined: b does not divide a. */
+/** Divides one monomial by another. Undefined if b does not divide a. */
 function overMonomial(a: string, b: string): Maybe<string> {
   if (b.length > a.length) return undefined;
   let text = "";
@@ -74,7 +75,7 @@ export function areSame(a: Polynomial, b: Polynomial): boolean {
   return a.size === b.size && [...a].every(([monomial, coefficient]) => b.get(monomial) === coefficient);
 }
 
-/** a + scale · b */
+/** Returns a + scale · b. */
 export function plus(a: Polynomial, b: Polynomial, scale = 1n): Polynomial {
   const terms = new Map(a);
   for (const [monomial, coefficient] of b) put(terms, monomial, scale * coefficient);
@@ -117,13 +118,13 @@ export function toPower(a: Polynomial, exponent: number, budget: Budget): Maybe<
   return result;
 }
 
-/** The value of a polynomial that is a number. */
+/** Returns the value of a constant polynomial. Undefined if it has atoms. */
 export function asConstant(a: Polynomial): Maybe<bigint> {
   if (a.size === 0) return 0n;
   return a.size === 1 ? a.get("") : undefined;
 }
 
-/** The indices of the atoms in it. */
+/** Returns the indices of the atoms that occur. */
 export function atomsIn(a: Polynomial): ReadonlySet<number> {
   const found = new Set<number>();
   for (const monomial of a.keys())
@@ -137,7 +138,10 @@ function leading(a: Polynomial): string {
   return first;
 }
 
-/** As a number times a polynomial whose coefficients have no common factor and whose first one is above 0. */
+/**
+ * Returns a number and a polynomial whose product is `a`. The polynomial's coefficients have no common factor, and its
+ * leading one is positive.
+ */
 export function primitive(a: Polynomial): { readonly content: bigint; readonly part: Polynomial } {
   if (a.size === 0) return { content: 0n, part: ZERO };
   let common = 0n;
@@ -146,12 +150,15 @@ export function primitive(a: Polynomial): { readonly content: bigint; readonly p
   return { content, part: content === 1n ? a : over(a, content) };
 }
 
-/** By a number that divides each coefficient. */
+/** Divides a polynomial by a number that divides each coefficient. */
 export function over(a: Polynomial, divisor: bigint): Polynomial {
   return new Map([...a].map(([monomial, coefficient]) => [monomial, coefficient / divisor]));
 }
 
-/** a / b for a b without a common factor in its coefficients; undefined: it is no divisor, or the steps are spent. */
+/**
+ * Returns a / b, where the coefficients of b have no common factor. Undefined if b does not divide a, or the steps are
+ * spent.
+ */
 export function quotient(a: Polynomial, b: Polynomial, budget: Budget): Maybe<Polynomial> {
   const head = leading(b);
   const first = b.get(head);
@@ -172,7 +179,7 @@ export function quotient(a: Polynomial, b: Polynomial, budget: Budget): Maybe<Po
   return result;
 }
 
-/** The root of a whole number; undefined: it is no square. */
+/** Returns the square root of a whole number. Undefined if the number is no square. */
 export function wholeRoot(value: bigint): Maybe<bigint> {
   if (value < 0n) return undefined;
   if (value < 2n) return value;
@@ -184,7 +191,10 @@ export function wholeRoot(value: bigint): Maybe<bigint> {
   }
 }
 
-/** The polynomial whose square it is, its first coefficient above 0; undefined: it has none, or the steps are spent. */
+/**
+ * Returns the square root of a polynomial, with a positive leading coefficient. Undefined if there is none, or the
+ * steps are spent.
+ */
 export function squareRoot(a: Polynomial, budget: Budget): Maybe<Polynomial> {
   if (a.size === 0) return ZERO;
   const head = leading(a);
@@ -192,7 +202,7 @@ export function squareRoot(a: Polynomial, budget: Budget): Maybe<Polynomial> {
   const half = halved(head);
   if (coefficient === undefined || half === undefined) return undefined;
   const root = new Map([[half, coefficient]]);
-  // Each round finds the next term, by what is left of the first of all.
+  // Each round finds the next term from the leading term of the rest.
   let rest = plus(a, new Map([[head, coefficient * coefficient]]), -1n);
   while (rest.size > 0) {
     if (root.size > TERMS_MAX / 8 || !spend(budget, Math.ceil((rest.size + root.size) / PRODUCTS_A_STEP)))
@@ -222,7 +232,7 @@ function halved(monomial: string): Maybe<string> {
   return text;
 }
 
-/** The polynomial as one in an atom: its coefficients, by the atom's exponent. */
+/** Returns the coefficients of a polynomial in one atom, indexed by the atom's exponent. */
 export function coefficientsIn(a: Polynomial, index: number): readonly Polynomial[] {
   const found = Array.from({ length: degreeIn(a, index) + 1 }, () => new Map<string, bigint>());
   for (const [monomial, coefficient] of a)

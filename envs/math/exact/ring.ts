@@ -1,6 +1,7 @@
 /**
- * What polynomials are written in: atoms. A variable is one, and so is what is no sum, product or whole power of
- * others: a root, an amount, sin(x). What is known of roots and amounts is put in at the end, newest atom first.
+ * The ring in which polynomials are written. Its atoms are variables and everything that is no sum, product or whole
+ * power: a root, an absolute value, sin(x). Identities of roots and absolute values are applied at the end, newest atom
+ * first.
  */
 import { type Budget, spend } from "../numbers/budget.ts";
 import { type Node, numberNode, type Term } from "../syntax.ts";
@@ -22,7 +23,7 @@ import {
 
 type Maybe<T> = T | undefined;
 
-/** num / den */
+/** The quotient num / den. */
 export interface Fraction {
   readonly num: Polynomial;
   readonly den: Polynomial;
@@ -30,11 +31,11 @@ export interface Fraction {
 
 export type Atom =
   | { readonly kind: "variable"; readonly name: string }
-  /** What gives `of` when it is raised to its degree. */
+  /** The number whose power of this degree is `of`. */
   | { readonly kind: "root"; readonly degree: number; readonly of: Polynomial }
-  /** |of| */
+  /** The absolute value |of|. */
   | { readonly kind: "amount"; readonly of: Polynomial }
-  /** A number or a function of which nothing is put in, and where it may break off or turn: at the zeros of these. */
+  /** A constant or a function without identities. It may break off or turn only at zeros of `turns`. */
   | {
       readonly kind: "other";
       readonly node: Node;
@@ -42,14 +43,17 @@ export type Atom =
       readonly names: ReadonlySet<string>;
     };
 
-/** Grows with what is written in it. An atom is written in older ones alone. */
+/** A ring grows while expressions are written in it. Each atom refers to older atoms only. */
 export interface Ring {
   readonly atoms: Atom[];
   readonly indices: Map<string, number>;
   readonly budget: Budget;
   /** Whether all values are real numbers. */
   readonly real: boolean;
-  /** Amounts that are written, or come of a square: that of √(x/y) = √(xy)/|y| has both on one side. */
+  /**
+   * Indices of absolute values that were written, or come from a square. Others, such as the |y| of √(x/y) = √(xy)/|y|,
+   * occur on one side only.
+   */
   readonly turning: Set<number>;
 }
 
@@ -59,17 +63,17 @@ export function newRing(budget: Budget, real: boolean): Ring {
 
 const ATOMS_MAX = 40;
 
-/** Whether a variable is within an atom, and not that atom itself. */
+/** Returns whether a variable occurs inside an atom that is not the variable itself. */
 export function isWithin(name: string, index: number, ring: Ring): boolean {
   const found = ring.atoms.map((atom) => atom.kind === "other" && atom.names.has(name));
-  // An atom is written in older ones.
+  // Each atom refers to older atoms only, so one pass suffices.
   for (const [i, atom] of ring.atoms.entries())
     if (atom.kind === "root" || atom.kind === "amount")
       found[i] = [...atomsIn(atom.of)].some((each) => found[each] === true || each === index);
   return found.includes(true);
 }
 
-/** The atom of this key as a polynomial; undefined: there are too many. */
+/** Returns the atom with this key as a polynomial, and adds it if it is new. Undefined if there are too many atoms. */
 export function written(ring: Ring, key: string, make: () => Atom): Maybe<Polynomial> {
   let index = ring.indices.get(key);
   if (index === undefined) {
@@ -80,7 +84,7 @@ export function written(ring: Ring, key: string, make: () => Atom): Maybe<Polyno
   return atomOf(index);
 }
 
-/** One text for equal polynomials of a ring. */
+/** Returns a text that is equal for equal polynomials of a ring. */
 export function keyOf(a: Polynomial): string {
   const terms = [...a].sort(([left], [right]) => (left < right ? -1 : 1));
   return terms.map(([monomial, coefficient]) => `${coefficient}[${[...monomial].map(codeOf).join(",")}]`).join("+");
@@ -112,7 +116,7 @@ export function ofPolynomial(num: Maybe<Polynomial>): Maybe<Fraction> {
   return num && { num, den: constantOf(1n) };
 }
 
-/** a + sign · b */
+/** Returns a + sign · b. */
 export function sum(a: Fraction, b: Fraction, sign: 1n | -1n, { budget }: Ring): Maybe<Fraction> {
   if (!spend(budget, (a.num.size + b.num.size) / 8)) return undefined;
   if (areSame(a.den, b.den)) return { num: plus(a.num, b.num, sign), den: a.den };
@@ -126,7 +130,7 @@ export function product(a: Fraction, b: Fraction, { budget }: Ring): Maybe<Fract
   return num && den && { num, den };
 }
 
-/** 1 / a; undefined where a is 0. */
+/** Returns 1 / a. Undefined if a is 0. */
 export function inverse({ num, den }: Fraction): Maybe<Fraction> {
   return num.size === 0 ? undefined : { num: den, den: num };
 }
@@ -141,7 +145,7 @@ export function whole(a: Fraction, exponent: number, { budget }: Ring): Maybe<Fr
   return exponent < 0 ? inverse({ num, den }) : { num, den };
 }
 
-/** The number that a fraction is; undefined: it is none. */
+/** Returns the value of a constant fraction. Undefined if it has atoms. */
 export function numberOf({ num, den }: Fraction): Maybe<{ readonly num: bigint; readonly den: bigint }> {
   const [a, b] = [asConstant(num), asConstant(den)];
   if (a === undefined || b === undefined || b === 0n) return undefined;
@@ -149,9 +153,9 @@ export function numberOf({ num, den }: Fraction): Maybe<{ readonly num: bigint; 
   return { num: a / common, den: b / common };
 }
 
-// What is known of roots and amounts.
+// Identities of roots and absolute values.
 
-/** With r^degree = of put in for each root, and |u|² = u². */
+/** Applies r^degree = of to each root, and |u|² = u² to each absolute value. Undefined if the result is too large. */
 export function reduced(a: Polynomial, ring: Ring): Maybe<Polynomial> {
   let result: Maybe<Polynomial> = a;
   for (let index = ring.atoms.length - 1; index >= 0 && result !== undefined; index--)
@@ -159,7 +163,7 @@ export function reduced(a: Polynomial, ring: Ring): Maybe<Polynomial> {
   return result;
 }
 
-/** A fraction of which each part is reduced; undefined: it is too large, or its denominator is 0. */
+/** Applies the identities to numerator and denominator. Undefined if one is too large, or the denominator is 0. */
 export function tidied({ num, den }: Fraction, ring: Ring): Maybe<Fraction> {
   const [top, bottom] = [reduced(num, ring), reduced(den, ring)];
   return top === undefined || bottom === undefined || bottom.size === 0 ? undefined : { num: top, den: bottom };
@@ -184,10 +188,10 @@ function reducedIn(a: Polynomial, index: number, { atoms, budget }: Ring): Maybe
   return result;
 }
 
-/** Terms that are sorted by an atom's exponent in the time of a step. */
+/** Number of terms that one step sorts by an atom's exponent. */
 const TERMS_A_STEP = 8;
 
-/** With an atom replaced by a polynomial. */
+/** Returns the polynomial with an atom replaced by another polynomial. Undefined if the steps are spent. */
 export function substituted(a: Polynomial, index: number, by: Polynomial, { budget }: Ring): Maybe<Polynomial> {
   if (!spend(budget, a.size / TERMS_A_STEP)) return undefined;
   let result: Polynomial = ZERO;
@@ -199,16 +203,16 @@ export function substituted(a: Polynomial, index: number, by: Polynomial, { budg
   return result;
 }
 
-/** a − b over a common denominator, without it: 0 where they are equal. Undefined: too large, or a denominator is 0. */
+/** Returns the numerator of a − b, which is 0 if they are equal. Undefined if too large, or if a denominator is 0. */
 export function gap(a: Fraction, b: Fraction, ring: Ring): Maybe<Polynomial> {
   const found = sum(a, b, -1n, ring);
   const [num, den] = [found && reduced(found.num, ring), found && reduced(found.den, ring)];
   return den === undefined || den.size === 0 ? undefined : num;
 }
 
-// Polynomials as expressions again, to work out their values.
+// Converts polynomials back into expressions, to evaluate them.
 
-/** Each atom is written once, however often it comes: it is worked out by steps that are counted. */
+/** Returns a polynomial as an expression. Each atom becomes one shared node, because evaluation counts steps. */
 export function nodeOf(a: Polynomial, ring: Ring, known = new Map<number, Node>()): Node {
   const terms = [...a].map(([monomial, coefficient]): Term => {
     const powers = [...monomial].flatMap((character, index) =>

@@ -1,4 +1,4 @@
-/** What is surely positive or has one sign everywhere, and what may therefore be taken out of √u and |u|. */
+/** Simplifies √u and |u| by what is known to be positive or to have one sign everywhere. */
 import { type Node, some, variablesOf } from "../syntax.ts";
 import {
   asConstant,
@@ -30,7 +30,7 @@ import {
 } from "./ring.ts";
 import { univariateIn, zerosOf } from "./zeros.ts";
 
-// √u and |u| with what is a square, a number or surely positive taken out.
+// √u and |u| after squares, numbers and positive factors are taken out.
 
 type Maybe<T> = T | undefined;
 
@@ -40,7 +40,7 @@ export function amountOf({ num, den }: Fraction, ring: Ring, isTurning = true): 
   return top && under && product(top, under, ring);
 }
 
-/** |2x²y(x + 1)| as 2x²·|y|·|x + 1| */
+/** Returns an absolute value by factors: |2x²y(x + 1)| as 2x²·|y|·|x + 1|. */
 function amount(a: Polynomial, ring: Ring, isTurning: boolean): Maybe<Fraction> {
   if (a.size === 0) return wholeFraction(0n);
   const { content, part } = primitive(a);
@@ -66,7 +66,7 @@ function amountOfOne(a: Polynomial, ring: Ring, isTurning: boolean): Maybe<Fract
   return found;
 }
 
-/** The greatest monomial that divides each term. */
+/** Returns the greatest monomial that divides each term. */
 function commonMonomial(a: Polynomial): string {
   let common: number[] | undefined;
   for (const monomial of a.keys()) {
@@ -76,7 +76,7 @@ function commonMonomial(a: Polynomial): string {
   return String.fromCharCode(...(common ?? [])).replace(/\0+$/, "");
 }
 
-/** Whether each term is a number above 0 times what is never negative: x² + |y| + 1. */
+/** Returns whether each term is a positive number times something never negative: x² + |y| + 1. */
 export function isNeverNegative(a: Polynomial, { atoms }: Ring): boolean {
   for (const [monomial, coefficient] of a) {
     if (coefficient < 0n) return false;
@@ -92,18 +92,18 @@ export function isNeverNegative(a: Polynomial, { atoms }: Ring): boolean {
   return true;
 }
 
-/** π, e, and powers of them. */
+/** Returns whether a node is π, e, or a power of one of them. */
 export function isPositive(node: Node): boolean {
   return node.kind === "symbol"
     ? node.name === "π" || node.name === "e"
     : node.kind === "power" && isPositive(node.base);
 }
 
-/** The root of a degree. Of what is real, (u²v)^(1/2) is |u|·v^(1/2). */
+/** Returns the root of a fraction. In real rings, (u²v)^(1/2) becomes |u|·v^(1/2). Undefined if it has no such form. */
 export function rootOf(a: Fraction, degree: number, ring: Ring): Maybe<Fraction> {
   const constant = numberOf(a);
   if (!ring.real && (constant === undefined || constant.num < 0n)) return undefined;
-  // Of p/q it is the root of p·q^(degree − 1), over |q|, or q where the degree is odd.
+  // The root of p/q is the root of p·q^(degree − 1), divided by |q|, or by q if the degree is odd.
   const raised = whole({ num: a.den, den: constantOf(1n) }, degree - 1, ring);
   const radicand = raised && times(a.num, raised.num, ring.budget);
   const below = degree % 2 === 0 ? amountOf(ofPolynomial(a.den) as Fraction, ring, false) : ofPolynomial(a.den);
@@ -134,7 +134,10 @@ function atom(a: Polynomial, degree: number, ring: Ring): Maybe<Fraction> {
 
 const PRIMES = [2n, 3n, 5n, 7n, 11n, 13n, 17n, 19n, 23n, 29n, 31n, 37n];
 
-/** As square² · rest: of its number, of its common monomial, and of what is left where that is a square. */
+/**
+ * Splits a polynomial into square² · rest. Squares are taken out of its number, its common monomial, and the remainder
+ * if that is a square.
+ */
 function squareTaken(a: Polynomial, ring: Ring): { readonly square: Polynomial; readonly rest: Polynomial } {
   const { content, part } = primitive(a);
   let [outside, inside] = [1n, content];
@@ -157,9 +160,9 @@ function squareTaken(a: Polynomial, ring: Ring): { readonly square: Polynomial; 
   return { square, rest: new Map([...rest].map(([monomial, coefficient]) => [monomial, coefficient * inside])) };
 }
 
-// Polynomials that have one sign wherever their variables are real, and a value there.
+// Polynomials that have a value, with one sign, for all real values of their variables.
 
-/** The sign that a polynomial has everywhere; undefined: it has none, or it is not seen. */
+/** Returns the sign that a polynomial has everywhere. Undefined if it has none, or none is recognized. */
 export function signOfAll(a: Polynomial, ring: Ring): 1 | -1 | undefined {
   if (![...atomsIn(a)].every((index) => isEverywhere(ring.atoms[index] as Atom, ring))) return undefined;
   for (const sign of [1, -1] as const) {
@@ -172,7 +175,7 @@ export function signOfAll(a: Polynomial, ring: Ring): 1 | -1 | undefined {
   return (univariate[0] as bigint) > 0n ? 1 : -1;
 }
 
-/** A number, or a power of e times one. */
+/** Returns whether a term is a number, or a number times a positive constant such as a power of e. */
 function hasPositiveTerm(a: Polynomial, { atoms }: Ring): boolean {
   return [...a.keys()].some((monomial) =>
     [...monomial].every((exponent, index) => {
@@ -182,7 +185,7 @@ function hasPositiveTerm(a: Polynomial, { atoms }: Ring): boolean {
   );
 }
 
-/** Whether it has a value wherever its variables are real: √x has none below 0. */
+/** Returns whether an atom has a value for all real values of its variables. √x has none below 0. */
 function isEverywhere(atom: Atom, ring: Ring): boolean {
   if (atom.kind === "variable") return true;
   if (atom.kind === "other") return !some(atom.node, mayHaveNone);
@@ -190,7 +193,7 @@ function isEverywhere(atom: Atom, ring: Ring): boolean {
   return areInside && (atom.kind === "amount" || atom.degree % 2 === 1 || isNeverNegative(atom.of, ring));
 }
 
-/** What divides by a variable, and functions but a few. */
+/** Returns whether a node may lack a value: quotients by variables, broken powers, and all but a few functions. */
 function mayHaveNone(node: Node): boolean {
   if (node.kind === "multiply") return node.factors.some((each) => each.inverse && variablesOf(each.node).size > 0);
   if (node.kind === "power")

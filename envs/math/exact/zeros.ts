@@ -1,18 +1,21 @@
 /**
- * The real zeros of a polynomial in one variable, by Sturm's theorem: how often the signs of a chain of remainders
- * change at two points tells how many zeros lie between them.
+ * Finds the real zeros of a polynomial in one variable by Sturm's theorem. The sign changes in a chain of remainders at
+ * two points tell how many zeros lie between them.
  */
 import { bitLength, type Budget, spend } from "../numbers/budget.ts";
 import { gcd, type Rational } from "../numbers/rational.ts";
 import { asConstant, atomsIn, coefficientsIn, degreeIn, plus, type Polynomial, times, ZERO } from "./polynomial.ts";
 import { reduced, type Ring, substituted } from "./ring.ts";
 
-/** Its coefficients: that of x^i at i, the last one not 0. */
+/** Coefficients of a polynomial: index i holds that of x^i. The last one is not 0. */
 export type Univariate = readonly bigint[];
 
 type Maybe<T> = T | undefined;
 
-/** A zero lies in (low, high], and no other does; both are num / 2^k. A zero that is a fraction has `exact`. */
+/**
+ * The interval (low, high] with exactly one zero. Both ends have the form num / 2^shift. `exact` is set if the zero is
+ * a fraction.
+ */
 export interface Zero {
   readonly low: Dyadic;
   readonly high: Dyadic;
@@ -39,7 +42,7 @@ function primitive(a: Univariate): Univariate {
   return common <= 1n ? a : a.map((each) => each / common);
 }
 
-/** The remainder of a by b times a number above 0, and its quotient's sign kept; undefined: the steps are spent. */
+/** Returns the remainder of a divided by b, times a positive number. Undefined if the steps are spent. */
 function remainder(a: Univariate, b: Univariate, budget: Budget): Maybe<Univariate> {
   let rest = [...a];
   const head = b.at(-1) as bigint;
@@ -59,7 +62,7 @@ function derivative(a: Univariate): Univariate {
   return trimmed(a.slice(1).map((each, i) => each * BigInt(i + 1)));
 }
 
-/** a, b, and each remainder of two of them with the other sign: for b the derivative of a, Sturm's chain. */
+/** Returns a, b and the negated remainders that follow. If b is the derivative of a, this is Sturm's chain. */
 function chainOf(a: Univariate, b: Univariate, budget: Budget): Maybe<readonly Univariate[]> {
   const chain = [primitive(a), primitive(b)];
   for (;;) {
@@ -71,12 +74,12 @@ function chainOf(a: Univariate, b: Univariate, budget: Budget): Maybe<readonly U
   }
 }
 
-/** The same zeros, each once. */
+/** Returns a polynomial with the same zeros, all of them simple. */
 function squareFree(a: Univariate, budget: Budget): Maybe<Univariate> {
   const divisor = chainOf(a, derivative(a), budget)?.at(-1);
   if (divisor === undefined) return undefined;
   if (divisor.length <= 1) return primitive(a);
-  // Divided by long division, after a factor that keeps each step whole.
+  // Long division. A factor keeps each step in whole numbers.
   let rest = [...a];
   const head = divisor.at(-1) as bigint;
   const result: bigint[] = [];
@@ -95,7 +98,7 @@ function squareFree(a: Univariate, budget: Budget): Maybe<Univariate> {
   return primitive(trimmed(Array.from(result, (each) => each ?? 0n)));
 }
 
-/** The sign of a polynomial at num / 2^shift. */
+/** Returns the sign of a polynomial at num / 2^shift. */
 export function signAt(a: Univariate, { num, shift }: Dyadic): -1 | 0 | 1 {
   let value = 0n;
   for (let i = a.length - 1; i >= 0; i--)
@@ -122,7 +125,7 @@ export function aligned({ num, shift }: Dyadic, to: number): bigint {
 
 const ROUNDS_MAX = 400;
 
-/** All real zeros, in order; undefined: the degree is too high, or the steps are spent. */
+/** Returns all real zeros in ascending order. Undefined if the degree is too high, or the steps are spent. */
 export function zerosOf(given: Univariate, budget: Budget): Maybe<readonly Zero[]> {
   const polynomial = trimmed(given);
   if (polynomial.length === 0 || polynomial.length > DEGREE_MAX + 1) return undefined;
@@ -130,7 +133,7 @@ export function zerosOf(given: Univariate, budget: Budget): Maybe<readonly Zero[
   const a = squareFree(polynomial, budget);
   const chain = a && chainOf(a, derivative(a), budget);
   if (a === undefined || chain === undefined) return undefined;
-  // Cauchy: no zero is larger than 1 plus the largest coefficient over the first.
+  // Cauchy's bound: no zero is larger than 1 plus the ratio of the largest coefficient to the leading one.
   const bits = Math.max(...a.map((each) => bitLength(each))) - bitLength(a.at(-1) as bigint) + 6;
   const bound = 1n << BigInt(Math.max(1, bits));
   const found: Zero[] = [];
@@ -149,13 +152,13 @@ export function zerosOf(given: Univariate, budget: Budget): Maybe<readonly Zero[
 
 const HEAD_BITS_MAX = 200;
 
-/** A zero that is a fraction has a denominator that divides the first coefficient. */
+/** Sets `exact` if the zero is a fraction. Its denominator must divide the leading coefficient. */
 function fractional(a: Univariate, zero: Zero): Zero {
   const head = a.at(-1) as bigint;
   if (bitLength(head) > HEAD_BITS_MAX) return zero;
   const near = narrowed(a, zero, bitLength(head) + 2);
   const shift = near.high.shift;
-  // The one whole number of such parts that may lie in between.
+  // At most one multiple of 1/head can lie between the ends.
   const parts = (near.high.num * head) >> BigInt(shift);
   for (const num of [parts, parts + 1n, parts - 1n]) {
     if (evaluated(a, num, head) !== 0n) continue;
@@ -168,14 +171,14 @@ function fractional(a: Univariate, zero: Zero): Zero {
   return near;
 }
 
-/** den^n times the value at num / den. */
+/** Returns the value at num / den, times den^n. */
 function evaluated(a: Univariate, num: bigint, den: bigint): bigint {
   let [value, power] = [0n, 1n];
   for (let i = a.length - 1; i >= 0; i--, power *= den) value = value * num + (a[i] as bigint) * power;
   return value;
 }
 
-/** A zero of a polynomial without double ones, between ends that are less than 2^-bits apart. */
+/** Narrows a zero to less than 2^-bits. The polynomial must have simple zeros only. */
 export function narrowed(a: Univariate, { low, high, ...rest }: Zero, bits: number): Zero {
   let [from, to] = [low, high];
   const last = signAt(a, to);
@@ -189,7 +192,7 @@ export function narrowed(a: Univariate, { low, high, ...rest }: Zero, bits: numb
   return { ...rest, low: from, high: to };
 }
 
-/** Around a zero that was met. */
+/** Returns an interval that ends at a zero found exactly. */
 function justBelow(at: Dyadic, bits: number): Zero {
   const shift = Math.max(bits + 1, at.shift);
   const num = aligned(at, shift);
@@ -202,12 +205,12 @@ function isWider(low: Dyadic, high: Dyadic, bits: number): boolean {
   return width << BigInt(bits) > 1n << BigInt(shift);
 }
 
-/** Without double zeros, for `narrowed`. */
+/** Returns the polynomial without multiple zeros, as `narrowed` needs it. */
 export function simplified(a: Univariate, budget: Budget): Maybe<Univariate> {
   return squareFree(trimmed(a), budget);
 }
 
-/** Whether two polynomials have the same real zeros. */
+/** Returns whether two polynomials have the same real zeros. */
 export function haveSameZeros(a: Univariate, b: Univariate, budget: Budget): Maybe<boolean> {
   const [left, right] = [trimmed(a), trimmed(b)];
   if (left.length === 0 || right.length === 0) return left.length === right.length ? true : undefined;
@@ -216,14 +219,14 @@ export function haveSameZeros(a: Univariate, b: Univariate, budget: Budget): May
   return counts.includes(undefined) ? undefined : counts.every((count) => count === counts[2]);
 }
 
-// Polynomials of one variable out of those in atoms: without roots and amounts, at the price of zeros that they have
-// not.
+// Replaces roots and absolute values, to get polynomials in one variable. The results may have additional zeros.
 
 const BRANCHES_MAX = 32;
 
 /**
- * Polynomials in variables alone, of which one is 0 wherever this one is: with either sign of each amount, and for a + b√u
- * a² − b²u. What is 0 all along a branch is left out: that ends where an amount turns. Undefined: it has other atoms.
+ * Returns polynomials in variables alone, one of which is 0 wherever `a` is 0. An absolute value is replaced by both
+ * signs, and a + b√u by a² − b²u. A branch that is 0 everywhere is dropped; it ends where an absolute value turns.
+ * Undefined if there are other atoms.
  */
 export function withoutRoots(a: Polynomial, ring: Ring): Maybe<readonly Polynomial[]> {
   let branches: readonly Polynomial[] = [a];
@@ -254,11 +257,11 @@ function without(a: Polynomial, index: number, ring: Ring): Maybe<readonly Polyn
   const [left, right] = [times(rest, rest, ring.budget), times(factor, factor, ring.budget)];
   const other = right && times(right, atom.of, ring.budget);
   const norm = left && other && plus(left, other, -1n);
-  // Where that is 0 all along nothing is known of the zeros.
+  // If the product is 0 everywhere, it says nothing about the zeros.
   return norm === undefined || norm.size === 0 ? undefined : [norm];
 }
 
-/** Its coefficients where it has no atom but this one. */
+/** Returns the coefficients of a polynomial in one atom. Undefined if it has other atoms. */
 export function univariateIn(a: Polynomial, index: number): Maybe<Univariate> {
   if ([...atomsIn(a)].some((each) => each !== index)) return undefined;
   return coefficientsIn(a, index).map((coefficient) => asConstant(coefficient) ?? 0n);

@@ -1,4 +1,4 @@
-/** Random equations and inequalities, of as much work as the level asks for. */
+/** Generates random linear equations and inequalities with the amount of work that the level asks for. */
 import { divide, equalsInteger, fromInteger, type Rational } from "../../lib/rational.ts";
 import { defineGenerator } from "../../define.ts";
 import type { Rng } from "../../lib/rng.ts";
@@ -92,7 +92,7 @@ export const generator = defineGenerator({
   generate,
 });
 
-/** Instances tried for one task. */
+/** Maximum number of instances tried for one task. */
 const TRIES = 40;
 
 function generate(p: LinearParameters, rng: Rng): LinearInstance | undefined {
@@ -108,7 +108,7 @@ function generate(p: LinearParameters, rng: Rng): LinearInstance | undefined {
   return undefined;
 }
 
-/** Without e and i, which are numbers, and l and o, which look like some. */
+/** Names of unknowns. e and i are numbers, and l and o look like digits, so none of them is used. */
 const NAMES: readonly (readonly string[])[] = [
   ["x", "y", "z", "w"],
   ["a", "b", "c", "d"],
@@ -116,7 +116,7 @@ const NAMES: readonly (readonly string[])[] = [
   ["u", "v", "w", "t"],
 ];
 
-/** Neither so small a whole number that it is soon guessed, nor of more digits than asked for. */
+/** Returns whether a solution is hard enough to guess, and has at most the given number of digits. */
 function isFitting(value: Rational, digitsMax: number): boolean {
   if ([-2, -1, 0, 1, 2].some((small) => equalsInteger(value, small))) return false;
   return digitsOf(value.num) <= digitsMax && digitsOf(value.den) <= digitsMax;
@@ -132,7 +132,7 @@ function oneUnknown(p: LinearParameters, rng: Rng): Statement {
   return { left, relation, right: side(p, rng.int(1, 2), rng) };
 }
 
-/** The unknown or a group first, so that none is without. */
+/** Returns one side. Its first term always has the unknown, and then the terms are shuffled. */
 function side(p: LinearParameters, count: number, rng: Rng): readonly Term[] {
   const terms = Array.from({ length: count }, (_, i) =>
     i === 0 || rng.int(0, 2) === 0 ? withUnknown(p, rng) : constant(p, rng),
@@ -163,7 +163,7 @@ function signed(magnitude: number, rng: Rng): Rational {
   return fromInteger(rng.int(0, 1) === 0 ? magnitude : -magnitude);
 }
 
-// Several unknowns: the solution is drawn first, and all its parts have one denominator.
+// Several unknowns. The solution is drawn first, and all its parts share one denominator.
 
 function system(p: LinearParameters, unknowns: number, rng: Rng): readonly Statement[] | undefined {
   const den = rng.int(1, p.denominator_max);
@@ -173,10 +173,13 @@ function system(p: LinearParameters, unknowns: number, rng: Rng): readonly State
   return rows.every((row) => row !== undefined) ? rows : undefined;
 }
 
-/** The share of the coefficients that are 0. */
+/** Share of the coefficients that are 0. */
 const ABSENT = 0.2;
 
-/** With at least two unknowns, and a whole constant: the last coefficient is moved until there is one. */
+/**
+ * Returns an equation with at least two unknowns and a whole constant. One coefficient is raised until the constant is
+ * whole. Undefined if that fails.
+ */
 function equation(p: LinearParameters, nums: readonly number[], den: number, rng: Rng): Statement | undefined {
   const coefficients = nums.map(() => (rng.float() < ABSENT ? 0 : rng.int(-p.coefficient_max, p.coefficient_max)));
   const at = rng.int(0, nums.length - 1);

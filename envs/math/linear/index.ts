@@ -1,4 +1,4 @@
-/** Linear equations and inequalities with exact solutions, as many as a curriculum asks for. README.md opens with an example. */
+/** Registers `math/linear`: linear equations and inequalities with exact solutions. README.md opens with an example. */
 import { formatInstruction } from "../../answers/wording.ts";
 import { defineEnvironment } from "../../define.ts";
 import type { Solution } from "../../environment.ts";
@@ -10,7 +10,7 @@ import { type Solved, solveLinear } from "./solve.ts";
 import { invariantOf, isInequality, type LinearInstance, textsOf } from "./statement.ts";
 import { format, type LinearAnswer, parse, verify } from "./verify.ts";
 
-// What the policy is asked.
+// The prompt.
 
 function render(instance: LinearInstance, format: AnswerFormat): readonly ChatMessage[] {
   const content = [
@@ -69,7 +69,7 @@ export const linear = defineEnvironment<LinearInstance, LinearAnswer>({
     relation: isInequality(instance) ? "inequality" : "equations",
     work: `${solvedOf(instance).work}`,
   }),
-  // What surrounds an answer is taken away as in math.
+  // The parser strips the wrapping of an answer, as in math.
   verbatim: true,
   parse,
   verify,

@@ -1,26 +1,26 @@
-/** The exact solution of linear equations, and how much work it is to find it by hand. */
+/** Solves linear equations exactly, and computes the work of solving them by hand. */
 import { add, divide, equalsInteger, fromInteger, multiply, type Rational, subtract } from "../../lib/rational.ts";
 import { digitsOf, productWork, sumWork } from "../work.ts";
 import { flipped, type LinearInstance, type Relation, type Statement, type Term } from "./statement.ts";
 
 export interface Solved {
-  /** Of each unknown, in their order. Of an inequality: where it begins or ends. */
+  /** The values of the unknowns, in their order. For an inequality, its bound. */
   readonly values: readonly Rational[];
-  /** What holds between the unknown and its value: "=", but for an inequality. */
+  /** The relation between unknown and value: "=", or that of the inequality. */
   readonly relation: Relation;
-  /** See envs/math/work.ts. */
+  /** Steps on single digits (envs/math/work.ts). */
   readonly work: number;
 }
 
-/** Coefficients of the unknowns, then the constant: all on the left side, so that their sum is compared with 0. */
+/** Coefficients of the unknowns, then the constant. All terms are on the left side, and the right side is 0. */
 type Row = readonly Rational[];
 
-/** Adds up what it does. */
+/** Adds up the work of the operations. */
 interface Calculation {
   work: number;
 }
 
-/** Undefined: there is none, or more than one. */
+/** Returns the solution. Undefined if there is none, or more than one. */
 export function solveLinear({ names, statements }: LinearInstance): Solved | undefined {
   const calculation: Calculation = { work: 0 };
   const rows = statements.map((statement) => rowOf(statement, names.length, calculation));
@@ -57,7 +57,7 @@ function over(a: Rational, b: Rational, calculation: Calculation): Rational {
   return times(a, divide(fromInteger(1), b) ?? ZERO, calculation);
 }
 
-/** Everything multiplied out, collected, and brought to the left. */
+/** Expands the terms, collects them, and moves everything to the left side. */
 function rowOf({ left, right }: Statement, unknowns: number, calculation: Calculation): Row {
   const row: Rational[] = Array.from({ length: unknowns + 1 }, () => ZERO);
   const put = (term: Term, factor: Rational): void => {
@@ -75,7 +75,10 @@ function rowOf({ left, right }: Statement, unknowns: number, calculation: Calcul
   return row;
 }
 
-/** Gauss and Jordan's elimination; of the rows that could be next the one with the shortest coefficient is. */
+/**
+ * Solves by Gauss–Jordan elimination. The pivot is the candidate with the fewest digits. Undefined if there is no
+ * unique solution.
+ */
 function eliminate(given: readonly Row[], unknowns: number, calculation: Calculation): Row | undefined {
   if (given.length !== unknowns) return undefined;
   const rows = [...given];

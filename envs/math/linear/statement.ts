@@ -1,4 +1,4 @@
-/** What a task of linear algebra is: equations or an inequality; how they are written for the policy, and for pictures. */
+/** Defines a task of linear algebra, and writes it for prompts and pictures. */
 import type { Rational } from "../../lib/rational.ts";
 
 export type Relation = "=" | "<" | ">" | "<=" | ">=";
@@ -6,19 +6,19 @@ export type Relation = "=" | "<" | ">" | "<=" | ">=";
 export type Term =
   | { readonly kind: "constant"; readonly value: Rational }
   | { readonly kind: "unknown"; readonly coefficient: Rational; readonly index: number }
-  /** The factor times the sum of the terms, which are no groups. */
+  /** A factor times a sum of terms. The terms are no groups. */
   | { readonly kind: "group"; readonly factor: Rational; readonly terms: readonly Term[] };
 
-/** One side and the other: sums of terms. */
+/** Two sides, each a sum of terms, and their relation. */
 export interface Statement {
   readonly left: readonly Term[];
   readonly relation: Relation;
   readonly right: readonly Term[];
 }
 
-/** As many equations as unknowns, or one inequality. */
+/** A system of as many equations as unknowns, or one inequality in one unknown. */
 export interface LinearInstance {
-  /** Of the unknowns, in the order that they are asked for. */
+  /** Names of the unknowns, in the order in which they are asked for. */
   readonly names: readonly string[];
   readonly statements: readonly Statement[];
 }
@@ -29,17 +29,17 @@ export function isInequality({ statements }: LinearInstance): boolean {
 
 const FLIPPED: Readonly<Record<Relation, Relation>> = { "=": "=", "<": ">", ">": "<", "<=": ">=", ">=": "<=" };
 
-/** What holds with the sides exchanged, or both multiplied by a negative number. */
+/** Returns the relation after the sides are swapped, or both are multiplied by a negative number. */
 export function flipped(relation: Relation): Relation {
   return FLIPPED[relation];
 }
 
-// As it is written.
+// Notations.
 
 interface Notation {
   readonly relations: Readonly<Record<Relation, string>>;
   fraction(num: string, den: string): string;
-  /** A fraction before an unknown or a group. */
+  /** Writes a fraction before an unknown or a group. */
   factor(num: string, den: string): string;
 }
 
@@ -55,12 +55,12 @@ const TEX: Notation = {
   factor: (num, den) => `\\frac{${num}}{${den}}`,
 };
 
-/** Of each statement: "(3/4)x - 2(x + 5) = 7". */
+/** Writes each statement as text: "(3/4)x - 2(x + 5) = 7". */
 export function textsOf(instance: LinearInstance): readonly string[] {
   return instance.statements.map((statement) => written(statement, instance.names, PLAIN));
 }
 
-/** The same for pictures. */
+/** Writes each statement in TeX, for pictures. */
 export function texsOf(instance: LinearInstance): readonly string[] {
   return instance.statements.map((statement) => written(statement, instance.names, TEX));
 }
@@ -94,9 +94,12 @@ function unsigned(term: Term, names: readonly string[], notation: Notation): str
   return `${factor}(${sum(term.terms, names, notation)})`;
 }
 
-// What only another order or other names tell apart.
+// A form that ignores order and names.
 
-/** The same for statements with their terms, sides, equations, unknowns or names exchanged. */
+/**
+ * Returns a key that is equal for statements that differ only in the order of terms, sides, equations or unknowns, or
+ * in names.
+ */
 export function invariantOf({ names, statements }: LinearInstance): string {
   const forms = orders(names.length).map((order) =>
     statements
@@ -121,7 +124,7 @@ function sumForm(terms: readonly Term[], order: readonly number[]): string {
   return forms.sort().join("+");
 }
 
-/** Every order of 0 … size − 1; there are at most four unknowns. */
+/** Returns every order of the numbers 0 to size − 1. `size` is at most 4. */
 function orders(size: number): readonly (readonly number[])[] {
   if (size === 0) return [[]];
   return orders(size - 1).flatMap((order) => Array.from({ length: size }, (_, at) => order.toSpliced(at, 0, size - 1)));

@@ -1,4 +1,4 @@
-/** Reads the values that an answer gives the unknowns, and compares them with the solution. */
+/** Parses and grades the answer to a linear task. */
 import { type Facts, malformed, type Parsed } from "../../facts.ts";
 import { gradeValues, isNamed, namedValue, numeralOf, valueOfNumeral, wrongFacts } from "../numeral.ts";
 import type { Rational } from "../numbers/rational.ts";
@@ -10,11 +10,11 @@ import { flipped, isInequality, type LinearInstance, type Relation } from "./sta
 export interface LinearAnswer {
   readonly names: readonly string[];
   readonly relation: Relation;
-  /** In lowest terms, in the order of the unknowns. */
+  /** The values in lowest terms, in the order of the unknowns. */
   readonly values: readonly string[];
 }
 
-/** As a model would write it. */
+/** Writes an answer as a model would. */
 export function format({ names, relation, values }: LinearAnswer): string {
   return values.map((value, i) => `${names[i]} ${relation} ${value}`).join(", ");
 }
@@ -22,8 +22,8 @@ export function format({ names, relation, values }: LinearAnswer): string {
 const LENGTH_MAX = 2000;
 
 /**
- * "x = 3, y = -1" in any order, "(x, y) = (3, -1)", "(3, -1)" in the order asked for, and of one unknown the value alone;
- * of an inequality "x > 3/2", "3/2 < x" or an interval.
+ * Reads an answer. Equations allow "x = 3, y = -1" in any order, "(x, y) = (3, -1)", "(3, -1)" in the order asked for,
+ * and a bare value for one unknown. An inequality allows "x > 3/2", "3/2 < x" or an interval.
  */
 export function parse(text: string, instance: LinearInstance): Parsed<LinearAnswer> {
   if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
@@ -54,7 +54,7 @@ export function verify(instance: LinearInstance, { relation, values }: LinearAns
 
 type Given = Pick<LinearAnswer, "relation" | "values">;
 
-/** "The solution is x = 3" without its words. */
+/** Strips the words of "The solution is x = 3". */
 function said(node: Node): Node {
   const [words, statement, ...more] = node.kind === "relation" && node.operators[0] === "=" ? node.parts : [];
   return words?.kind === "text" && statement !== undefined && more.length === 0 && statement.kind !== "number"
@@ -70,13 +70,13 @@ function equations(node: Node, names: readonly string[]): Given | undefined {
   return values && { relation: "=", values };
 }
 
-/** "x = 3" and "3". */
+/** Reads "x = 3" and "3". */
 function ofOne(node: Node, name: string): readonly string[] | undefined {
   const found = namedValue(said(node));
   return found !== undefined && isNamed(found.name, name) ? [numeralOf(found.value)] : undefined;
 }
 
-/** "x = 3, y = -1" in any order. */
+/** Reads "x = 3, y = -1" in any order. */
 function byName(node: Node, names: readonly string[]): readonly string[] | undefined {
   const isRow = (node.kind === "list" && node.joiner !== "or") || (node.kind === "bracket" && node.open === "(");
   const items = isRow ? node.items : [];
@@ -90,7 +90,7 @@ function byName(node: Node, names: readonly string[]): readonly string[] | undef
   return values.length === names.length ? values : undefined;
 }
 
-/** "(x,y) = (3,-1)" and "(3,-1)". */
+/** Reads "(x,y) = (3,-1)" and "(3,-1)". */
 function inOrder(given: Node, names: readonly string[]): readonly string[] | undefined {
   const node = said(given);
   const [left, right, ...more] = node.kind === "relation" && node.operators[0] === "=" ? node.parts : [];
@@ -102,7 +102,7 @@ function inOrder(given: Node, names: readonly string[]): readonly string[] | und
     : undefined;
 }
 
-/** Those of a tuple or of a column. */
+/** Returns the items of a tuple, a row or a column. */
 function itemsOf(node: Node): readonly Node[] {
   if (node.kind === "matrix") return node.rows.length === 1 || node.rows[0]?.length === 1 ? node.rows.flat() : [];
   return node.kind === "bracket" && node.open === "(" && node.close === ")" ? node.items : [];
@@ -136,7 +136,7 @@ function isLetter(node: Node, name: string): boolean {
   return node.kind === "symbol" && node.name === name;
 }
 
-/** "(3/2, ∞)" */
+/** Reads an unbounded interval such as "(3/2, ∞)". */
 function interval({ open, close, items }: Extract<Node, { kind: "bracket" }>): Given | undefined {
   const [low, high, ...more] = items;
   if (low === undefined || high === undefined || more.length > 0) return undefined;

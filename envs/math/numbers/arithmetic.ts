@@ -1,4 +1,4 @@
-/** Numbers of either kind: exact fractions as long as they are small enough, enclosures from there on. */
+/** Arithmetic on numbers of two kinds: exact fractions while they are small enough, and enclosures (balls) beyond. */
 import {
   addBalls,
   type Ball,
@@ -21,7 +21,7 @@ import type { Rational } from "./rational.ts";
 
 export type Num = { readonly kind: "exact"; readonly value: Rational } | { readonly kind: "ball"; readonly ball: Ball };
 
-/** Undefined: it has no value here, is out of range, or the steps are spent. */
+/** Undefined means: no value exists here, it is out of range, or the steps are spent. */
 export type Maybe<T> = T | undefined;
 
 export function exact(value: Rational): Num {
@@ -65,7 +65,7 @@ export function multiply(a: Num, b: Num, precision: Precision): Maybe<Num> {
   return both(a, b, precision, (left, right) => multiplyBalls(left, right, precision));
 }
 
-/** Undefined where b is or may be 0. */
+/** Divides two numbers. Undefined if b is 0, or may be. */
 export function divide(a: Num, b: Num, precision: Precision): Maybe<Num> {
   if (b.kind === "exact" && b.value.num === 0n) return undefined;
   if (a.kind === "exact" && b.kind === "exact") {
@@ -75,22 +75,25 @@ export function divide(a: Num, b: Num, precision: Precision): Maybe<Num> {
   return both(a, b, precision, (left, right) => divideBalls(left, right, precision));
 }
 
-/** A whole number that is not large; undefined: it is none. */
+/** Returns the value of an exact whole number. Undefined for other numbers. */
 export function asWhole(a: Num): Maybe<bigint> {
   return a.kind === "exact" && a.value.den === 1n ? a.value.num : undefined;
 }
 
-/** −1, 0 or 1; undefined: it is not real, or cannot be told. */
+/** Returns −1, 0 or 1. Undefined if the number is not real, or its sign is uncertain. */
 export function signOf(a: Num): Maybe<-1 | 0 | 1> {
   if (a.kind === "exact") return a.value.num === 0n ? 0 : a.value.num < 0n ? -1 : 1;
   if (!isReal(a.ball) || mayBeZero(a.ball)) return undefined;
   return a.ball.re < 0n ? -1 : 1;
 }
 
-/** How two numbers lie to each other. "near": no difference can be seen, as closely as the digits allow. */
+/**
+ * The order of two numbers. "near": no difference shows, as far as the digits reach. "apart": different, and not both
+ * real. "unclear": the error is too large.
+ */
 export type Order = "equal" | "near" | "less" | "greater" | "apart" | "unclear";
 
-/** Digits of the precision that a number's error may take, for its value to be known at all. */
+/** Maximum error of a known value, as a share of the precision's digits. */
 const KNOWN_SHARE = 0.6;
 
 export function order(a: Num, b: Num, precision: Precision): Order {
@@ -105,14 +108,14 @@ export function order(a: Num, b: Num, precision: Precision): Order {
     if (!isReal(left) || !isReal(right)) return "apart";
     return left.re < right.re ? "less" : "greater";
   }
-  // Equal to most of the digits, or both as near to 0 as can be told.
+  // The numbers agree in most digits, or both are too close to 0 to tell.
   const largest = Math.max(magnitude(left), magnitude(right), 2 ** (precision.bits * 0.8));
   return error <= largest * 2 ** (-precision.bits * KNOWN_SHARE) ? "near" : "unclear";
 }
 
 // Powers.
 
-/** `real`: only powers that are real numbers. */
+/** Raises a number to a power. If `real` is set, only real results count. */
 export function power(base: Num, exponent: Num, real: boolean, precision: Precision): Maybe<Num> {
   if (exponent.kind === "exact") return rationalPower(base, exponent.value, real, precision);
   const sign = signOf(base);
@@ -148,7 +151,10 @@ function wholePower(base: Num, exponent: bigint, precision: Precision): Maybe<Nu
   return exponent >= 0n || power === undefined ? power : divide(wholeNum(1n), power, precision);
 }
 
-/** The root of a degree: of negative numbers the real one where the degree is odd, else the principal one. */
+/**
+ * Returns a root. For negative numbers it is the real root if the degree is odd, else the principal root. Undefined if
+ * `real` is set and the result is not real.
+ */
 export function root(a: Num, degree: bigint, real: boolean, precision: Precision): Maybe<Num> {
   if (degree < 1n || degree > 10_000n) return undefined;
   if (degree === 1n) return a;

@@ -1,6 +1,6 @@
 /**
- * Complex numbers with a bound on their error: two bigints over 2^precision, and how many units of the last place the true
- * value is away from them at most. What leaves the range or loses its error bound is undefined.
+ * Complex numbers with an error bound. Each part is a bigint over 2^precision. The bound says how many units of the
+ * last place the true value may differ. Results out of range, or without a finite bound, are undefined.
  */
 import type { Budget } from "./budget.ts";
 import { spend } from "./budget.ts";
@@ -10,18 +10,18 @@ import type { Rational } from "./rational.ts";
 export interface Ball {
   readonly re: bigint;
   readonly im: bigint;
-  /** In units of the last place, for each part. */
+  /** Error bound of each part, in units of the last place. */
   readonly error: number;
 }
 
-/** What arithmetic needs to know. */
+/** Precision and budget of an operation. */
 export interface Precision {
   /** Binary digits after the point. */
   readonly bits: number;
   readonly budget: Budget;
 }
 
-/** No number has more binary digits than this, those after the point included: its magnitude is then a finite double. */
+/** Maximum number of binary digits, including those after the point. Magnitudes are then finite doubles. */
 const RANGE_BITS = 940;
 const RANGE = 1n << BigInt(RANGE_BITS);
 
@@ -35,7 +35,7 @@ export function ofRational({ num, den }: Rational, { bits }: Precision): Ball | 
   return checked((num << BigInt(bits)) / den, 0n, 1);
 }
 
-/** In units of the last place. */
+/** Returns the magnitude in units of the last place. */
 export function magnitude({ re, im }: Ball): number {
   return Math.abs(Number(re)) + Math.abs(Number(im));
 }
@@ -44,7 +44,7 @@ export function isReal({ im }: Ball): boolean {
   return im === 0n;
 }
 
-/** Whether the true value may be 0. */
+/** Returns whether the true value may be 0. */
 export function mayBeZero(a: Ball): boolean {
   return magnitude(a) <= 2 * a.error;
 }
@@ -65,7 +65,7 @@ export function multiplyBalls(a: Ball, b: Ball, { bits }: Precision): Ball | und
   return checked((a.re * b.re - a.im * b.im) >> shift, (a.re * b.im + a.im * b.re) >> shift, error);
 }
 
-/** Undefined: b may be 0. */
+/** Divides two balls. Undefined if b may be 0. */
 export function divideBalls(a: Ball, b: Ball, precision: Precision): Ball | undefined {
   if (mayBeZero(b)) return undefined;
   const { bits } = precision;
@@ -84,7 +84,7 @@ export function divideBalls(a: Ball, b: Ball, precision: Precision): Ball | unde
   );
 }
 
-// Functions. Each costs as many steps as it takes microseconds.
+// Functions. Each costs about as many steps as it takes microseconds.
 
 const COST = { sqrt: 4, exp: 20, ln: 40, angle: 40, sin: 25 } as const;
 
@@ -92,7 +92,7 @@ function cost(steps: number, { bits, budget }: Precision): boolean {
   return spend(budget, bits > 300 ? 6 * steps : steps);
 }
 
-/** The principal root. */
+/** Returns the principal square root. */
 export function sqrtBall(a: Ball, precision: Precision): Ball | undefined {
   if (!cost(COST.sqrt, precision)) return undefined;
   const shift = BigInt(precision.bits);
@@ -121,7 +121,7 @@ function rootError(size: number, error: number, { bits }: Precision): number {
 
 export function expBall(a: Ball, precision: Precision): Ball | undefined {
   const { bits } = precision;
-  // Results stay in range.
+  // The limit keeps the result in range.
   const limit = BigInt(Math.floor((RANGE_BITS - bits) * 0.69)) << BigInt(bits);
   if (a.re > limit || a.re < -(1n << BigInt(bits + 12)) || !cost(COST.exp, precision)) return undefined;
   const size = expFixed(a.re, bits);
@@ -137,7 +137,7 @@ export function expBall(a: Ball, precision: Precision): Ball | undefined {
   );
 }
 
-/** Sine and cosine; undefined: the angle is past any that is written. */
+/** Returns sine and cosine. Undefined if the angle is larger than any that people write. */
 function turn(angle: bigint, precision: Precision): readonly [bigint, bigint] | undefined {
   if (angle >> BigInt(precision.bits + 80) !== 0n && angle >> BigInt(precision.bits + 80) !== -1n) return undefined;
   return cost(COST.sin, precision) ? sinCos(angle, precision.bits) : undefined;
@@ -154,7 +154,7 @@ export function sinCosBall(a: Ball, precision: Precision): readonly [sin: Ball, 
   ];
 }
 
-/** The principal logarithm. */
+/** Returns the principal logarithm. */
 export function lnBall(a: Ball, precision: Precision): Ball | undefined {
   if (mayBeZero(a) || !cost(COST.ln, precision)) return undefined;
   const { bits } = precision;
@@ -168,7 +168,7 @@ export function lnBall(a: Ball, precision: Precision): Ball | undefined {
   return angle === undefined ? undefined : checked(lnFixed(size, bits), angle.re, error + angle.error + sizeError);
 }
 
-/** The argument, in (−π, π]. */
+/** Returns the argument of a complex number, in (−π, π]. */
 export function angleOf(a: Ball, precision: Precision): Ball | undefined {
   if (mayBeZero(a) || !cost(COST.angle, precision)) return undefined;
   const { bits } = precision;
@@ -181,7 +181,7 @@ export function piBall({ bits }: Precision): Ball {
   return { re: pi(bits), im: 0n, error: 1 };
 }
 
-/** The distance of two numbers in units of the last place, and how much of it may be error. */
+/** Returns the distance of two numbers and its possible error, both in units of the last place. */
 export function distance(a: Ball, b: Ball): { readonly size: number; readonly error: number } {
   const size = Math.max(Math.abs(Number(a.re - b.re)), Math.abs(Number(a.im - b.im)));
   return { size, error: a.error + b.error };

@@ -1,9 +1,9 @@
-/** Factorials, subsets, arrangements, and what goes on from them: Γ and ζ. */
+/** Computes factorials, binomial coefficients, arrangements, Γ and ζ. */
 import { add, asWhole, ball, divide, type Maybe, multiply, type Num, root, wholeNum } from "./arithmetic.ts";
 import { piBall, type Precision } from "./ball.ts";
 import { spend } from "./budget.ts";
 
-/** What functions need to know of where they are evaluated. */
+/** Conventions under which functions are evaluated. */
 export interface Setting extends Precision {
   readonly real: boolean;
   readonly logarithm: "e" | "10";
@@ -59,7 +59,7 @@ export const arrangements: Fn = ([a, b], setting) => {
   return k > n ? wholeNum(0n) : product(n - k + 1n, n, 1n, setting);
 };
 
-/** Of whole numbers and of halves of odd ones, which have √π in them. */
+/** Computes Γ of whole numbers and of halves of odd numbers, whose values have √π as a factor. */
 export const gamma: Fn = ([a], setting) => {
   if (a?.kind !== "exact" || a.value.num <= 0n) return undefined;
   const { num, den } = a.value;
@@ -73,7 +73,7 @@ export const gamma: Fn = ([a], setting) => {
 
 const ZETA_MAX = 64n;
 
-/** Σ 1/n^s for whole s, by the alternating series with weights that Chebyshev's polynomials give (Borwein, 1991). */
+/** Computes Σ 1/n^s for whole s, by the alternating series with Chebyshev weights (Borwein, 1991). */
 export const zeta: Fn = ([a], setting) => {
   const s = a && asWhole(a);
   if (s === undefined || s < 2n || s > ZETA_MAX) return undefined;

@@ -1,12 +1,12 @@
 /**
- * Elementary functions of reals in fixed point: a bigint stands for itself over 2^precision. Each result is within one
- * unit of the last place, for they are worked out with GUARD more bits. Series stop when their terms vanish, so that
- * steps depend on the precision only.
+ * Elementary functions of real numbers in fixed point: a bigint stands for itself over 2^precision. They compute with
+ * GUARD more bits, so that each result is within one unit of the last place. Series stop when their terms vanish, so
+ * that the number of steps depends on the precision only.
  */
 
 const GUARD = 48;
 
-/** Constants by precision: each is worked out once. */
+/** Caches of constants by precision. */
 const piAt = new Map<number, bigint>();
 const ln2At = new Map<number, bigint>();
 
@@ -16,12 +16,12 @@ function memo(known: Map<number, bigint>, precision: number, make: () => bigint)
   return value;
 }
 
-/** Rounded to the nearest. */
+/** Rounds to the nearest number after a shift. */
 function rounded(value: bigint, shift: number): bigint {
   return (value + (1n << BigInt(shift - 1))) >> BigInt(shift);
 }
 
-/** Machin: π = 16 atan(1/5) − 4 atan(1/239). */
+/** Returns π by Machin's formula: 16 atan(1/5) − 4 atan(1/239). */
 export function pi(precision: number): bigint {
   return memo(piAt, precision, () => {
     const p = precision + GUARD;
@@ -39,7 +39,7 @@ function atanInverse(x: bigint, precision: number): bigint {
   return sum;
 }
 
-/** ln 2 = 2 atanh(1/3). */
+/** Returns ln 2 = 2 atanh(1/3). */
 function ln2(precision: number): bigint {
   return memo(ln2At, precision, () => {
     const p = precision + GUARD;
@@ -55,7 +55,7 @@ function ln2(precision: number): bigint {
 
 const HALVINGS = 12;
 
-/** e^x. The caller sees to it that x is not large. */
+/** Returns e^x. The caller makes sure that x is not large. */
 export function exp(x: bigint, precision: number): bigint {
   const p = precision + GUARD;
   const bits = BigInt(p);
@@ -74,10 +74,10 @@ export function exp(x: bigint, precision: number): bigint {
   return shift >= 0 ? sum << BigInt(shift) : rounded(sum, -shift);
 }
 
-/** ln x of x > 0: Halley's steps treble the digits of a double's logarithm. */
+/** Returns ln x for x > 0. Each of Halley's steps triples the digits, beginning with a double's logarithm. */
 export function ln(x: bigint, precision: number): bigint {
   const p = precision + GUARD;
-  // x = mantissa · 2^exponent with the mantissa near 1.
+  // x = mantissa · 2^exponent, with the mantissa near 1
   const length = x.toString(2).length;
   const exponent = length - 1 - precision;
   const mantissa = length - 1 > p ? x >> BigInt(length - 1 - p) : x << BigInt(p - length + 1);
@@ -89,11 +89,11 @@ export function ln(x: bigint, precision: number): bigint {
   return rounded(y + BigInt(exponent) * ln2(p), GUARD);
 }
 
-/** sin x and cos x, of any x. */
+/** Returns sin x and cos x for any x. */
 export function sinCos(x: bigint, precision: number): readonly [sin: bigint, cos: bigint] {
   const p = precision + GUARD;
   const bits = BigInt(p);
-  // Of a large x the multiple of 2π needs as many more digits.
+  // A large x needs as many additional digits of 2π.
   const extra = Math.max(0, x.toString(16).length * 4 - precision) + 8;
   const turn = 2n * pi(p + (extra > 32 ? Math.ceil(extra / 64) * 64 : 32));
   const wide = extra > 32 ? Math.ceil(extra / 64) * 64 : 32;
@@ -111,7 +111,7 @@ export function sinCos(x: bigint, precision: number): readonly [sin: bigint, cos
   return [rounded(im, GUARD), rounded(re, GUARD)];
 }
 
-/** atan x: a double's, and the rest of the angle by its series, which is short. */
+/** Returns atan x: that of a double, plus a short series for the rest of the angle. */
 export function atan(x: bigint, precision: number): bigint {
   const p = precision + GUARD;
   const bits = BigInt(p);
@@ -129,7 +129,7 @@ export function atan(x: bigint, precision: number): bigint {
   return rounded(guess + sum, GUARD);
 }
 
-/** The angle of (x, y), in (−π, π]; not of (0, 0). */
+/** Returns the angle of (x, y), in (−π, π]. The point must not be (0, 0). */
 export function atan2(y: bigint, x: bigint, precision: number): bigint {
   const unit = BigInt(precision);
   const half = pi(precision) / 2n;
@@ -139,13 +139,13 @@ export function atan2(y: bigint, x: bigint, precision: number): bigint {
   return y >= 0n ? upper : -upper;
 }
 
-/** The whole part of the square root of n ≥ 0. */
+/** Returns the whole part of the square root of n ≥ 0. */
 export function sqrtWhole(n: bigint): bigint {
   if (n < 1n) return 0n;
   const bits = n.toString(16).length * 4;
   const shift = Math.max(0, bits - 100);
   const even = BigInt(shift + (shift % 2));
-  // A little too large, and Newton's steps come down from there.
+  // The first guess is a little too large, so that Newton's steps only go down.
   let guess = (BigInt(Math.ceil(Math.sqrt(Number(n >> even)) * (1 + 2 ** -50))) + 1n) << (even / 2n);
   for (;;) {
     const next = (guess + n / guess) >> 1n;

@@ -1,4 +1,4 @@
-/** Functions by their names. What is exact stays so; the rest are enclosures. */
+/** Evaluates functions by their names. Exact results stay exact; the others are enclosures. */
 import { rngFor } from "../../lib/rng.ts";
 import {
   add,
@@ -23,14 +23,14 @@ import { arrangements, binom, factorial, factorial2, type Fn, gamma, type Settin
 import { isOperator } from "../read/names.ts";
 import { absolute, floor, gcd } from "./rational.ts";
 
-/** The value of a function; undefined: it has none there. */
+/** Returns the value of a function. Undefined if it has none there. */
 export function call(name: string, args: readonly Num[], setting: Setting): Maybe<Num> {
-  // f, g, f' and f_1 are anyone's.
+  // f, g, f' and f_1 may be any function.
   const fn = FUNCTIONS[name] ?? (/^[fg](?:['_⁻]|$)/u.test(name) || isOperator(name) ? unknown(name) : undefined);
   return args.length === 0 ? undefined : fn?.(args, setting);
 }
 
-/** A function of one argument that is worked out as an enclosure. */
+/** Makes a function of one argument from one that computes an enclosure. */
 function ofBall(fn: (a: Ball, setting: Setting) => Maybe<Ball>): Fn {
   return ([a], setting) => {
     const value = a && toBall(a, setting);
@@ -65,7 +65,7 @@ function logarithm([a, base]: readonly Num[], setting: Setting): Maybe<Num> {
   return top && bottom && divide(top, bottom, setting);
 }
 
-/** The angle of (x, y) for numbers that are real. */
+/** Returns the angle of the point (x, y), whose coordinates must be real. */
 function angle(y: Maybe<Num>, x: Maybe<Num>, setting: Setting): Maybe<Num> {
   const [up, right] = [y && toBall(y, setting), x && toBall(x, setting)];
   if (up === undefined || right === undefined || !isReal(up) || !isReal(right)) return undefined;
@@ -73,14 +73,14 @@ function angle(y: Maybe<Num>, x: Maybe<Num>, setting: Setting): Maybe<Num> {
   return ball(angleOf({ re: right.re, im: up.re, error: up.error + right.error }, setting));
 }
 
-/** √(1 − a²), for a from −1 to 1. */
+/** Returns √(1 − a²) for a from −1 to 1. */
 function cathetus(a: Num, setting: Setting): Maybe<Num> {
   const square = multiply(a, a, setting);
   const rest = square && add(ONE, negate(square), setting);
   return rest && signOf(rest) !== -1 ? root(rest, 2n, true, setting) : undefined;
 }
 
-/** (e^a ± e^−a) / 2 */
+/** Returns the function (e^a ± e^−a) / 2. */
 function hyperbolic(sign: 1 | -1): Fn {
   return ([a], setting) => {
     const [up, down] = [a && exp([a], setting), a && exp([negate(a)], setting)];
@@ -108,7 +108,7 @@ const abs: Fn = ([a], setting) => {
   return value && ball(sqrtBall(value, setting));
 };
 
-/** The whole number below; undefined where the error reaches across one. */
+/** Returns the largest whole number below. Undefined if the error spans one. */
 function wholeBelow(a: Maybe<Num>, setting: Setting): Maybe<bigint> {
   if (a === undefined) return undefined;
   if (a.kind === "exact") return floor(a.value);
@@ -123,7 +123,7 @@ function wholeOf(value: Maybe<bigint>): Maybe<Num> {
   return value === undefined ? undefined : wholeNum(value);
 }
 
-/** Of whole numbers alone. */
+/** Makes a function that folds whole numbers. Undefined for other arguments. */
 function folded(combine: (a: bigint, b: bigint) => bigint): Fn {
   return (args, setting) => {
     const numbers = args.map(asWhole);
@@ -145,7 +145,7 @@ function extreme(wanted: "less" | "greater"): Fn {
   };
 }
 
-/** A function of which nothing is known but that equal arguments have equal values. */
+/** Stands for an unknown function. Equal arguments give equal values; different ones give random values. */
 function unknown(name: string): Fn {
   return (args, { bits, budget }) => {
     if (!spend(budget, 10)) return undefined;
@@ -162,14 +162,14 @@ function unknown(name: string): Fn {
   };
 }
 
-/** √(a² ± 1) */
+/** Returns √(a² ± 1). */
 function squarePlus(a: Num, one: bigint, setting: Setting): Maybe<Num> {
   const square = multiply(a, a, setting);
   const sum = square && add(square, wholeNum(one), setting);
   return sum && root(sum, 2n, setting.real, setting);
 }
 
-/** ln(a + side) */
+/** Returns ln(a + side). */
 function area(a: Num, side: Maybe<Num>, setting: Setting): Maybe<Num> {
   const sum = side && add(a, side, setting);
   return sum && ln([sum], setting);

@@ -1,20 +1,21 @@
 /**
- * Exact fractions of bounded size, paid out of a budget. What would grow past the bounds is undefined: the caller goes on
- * with enclosures. Those of ../../lib/rational.ts have any size, and cost next to nothing while they are small.
+ * Exact fractions of bounded size, charged to a budget. A result beyond the bounds is undefined, and the caller
+ * continues with enclosures. The fractions of ../../lib/rational.ts have any size, and cost almost nothing while they
+ * are small.
  */
 import { bitLength, type Budget, spend } from "./budget.ts";
 
-/** num / den in lowest terms, den > 0. */
+/** The fraction num / den in lowest terms, with den > 0. */
 export interface Rational {
   readonly num: bigint;
   readonly den: bigint;
 }
 
-/** Whole numbers may have so many bits: 2^100000 and 10^30000 are exact. */
+/** Maximum number of bits of a whole number: 2^100000 and 10^30000 are exact. */
 const WHOLE_BITS_MAX = 110_000;
-/** Numerators and denominators of fractions, for each is reduced by Euclid's algorithm. */
+/** Maximum number of bits of a numerator or a denominator, because Euclid's algorithm reduces each fraction. */
 const PART_BITS_MAX = 4096;
-/** Of the longer one of the two. */
+/** Maximum number of bits of the longer one of the two. */
 const LONG_PART_BITS_MAX = 16_000;
 
 export const ZERO: Rational = { num: 0n, den: 1n };
@@ -24,27 +25,27 @@ export function whole(num: bigint): Rational {
   return { num, den: 1n };
 }
 
-/** Of any size: for numbers that are known to be short. */
+/** Returns the greatest common divisor. The numbers should be short, because no budget bounds the work. */
 export function gcd(a: bigint, b: bigint): bigint {
   let [x, y] = [a < 0n ? -a : a, b < 0n ? -b : b];
   while (y !== 0n) [x, y] = [y, x % y];
   return x;
 }
 
-/** A fraction of short numbers in lowest terms. The denominator is not 0. */
+/** Returns a fraction of short numbers in lowest terms. The denominator must not be 0. */
 export function reduced(num: bigint, den: bigint): Rational {
   const divisor = den < 0n ? -gcd(num, den) : gcd(num, den);
   return { num: num / divisor, den: den / divisor };
 }
 
-/** In lowest terms; undefined: the denominator is 0, or it is too large. */
+/** Returns a fraction in lowest terms. Undefined if the denominator is 0, or a part is too large. */
 export function fraction(num: bigint, den: bigint, budget: Budget): Rational | undefined {
   if (den === 0n) return undefined;
   if (den === 1n) return fits(num, WHOLE_BITS_MAX, budget) ? { num, den } : undefined;
-  // Euclid's algorithm takes as many rounds as the smaller one has bits.
+  // Euclid's algorithm takes at most about as many rounds as the smaller number has bits.
   const isShort = BigInt.asIntN(PART_BITS_MAX, num) === num || BigInt.asIntN(PART_BITS_MAX, den) === den;
   if (!isShort || !fits(num, LONG_PART_BITS_MAX, budget) || !fits(den, LONG_PART_BITS_MAX, budget)) {
-    // A quotient of large whole numbers may be whole.
+    // A quotient of large whole numbers may itself be whole.
     return fits(num, WHOLE_BITS_MAX, budget) && spend(budget, bitLength(num) / 64) && num % den === 0n
       ? { num: num / den, den: 1n }
       : undefined;
@@ -56,7 +57,7 @@ export function fraction(num: bigint, den: bigint, budget: Budget): Rational | u
     [a, b] = [b, a % b];
     rounds++;
   }
-  // A round takes as long as the numbers are.
+  // A round takes time proportional to the length of the numbers.
   if (!spend(budget, (rounds / 4) * Math.max(1, bitLength(den) / 1024))) return undefined;
   const factor = den < 0n ? -a : a;
   return { num: num / factor, den: den / factor };
@@ -100,7 +101,7 @@ export function floor({ num, den }: Rational): bigint {
   return num < 0n && quotient * den !== num ? quotient - 1n : quotient;
 }
 
-/** A whole power; undefined: 0 to a negative power, or too large. */
+/** Returns a whole power. Undefined for 0 to a negative power, or if the result is too large. */
 export function power(base: Rational, exponent: bigint, budget: Budget): Rational | undefined {
   const { num, den } = base;
   if (den === 1n && (num === 1n || num === 0n))
@@ -114,7 +115,7 @@ export function power(base: Rational, exponent: bigint, budget: Budget): Rationa
   return exponent >= 0n ? raised : fraction(raised.den, raised.num, budget);
 }
 
-/** The exact root of a degree, where there is one. The degree is at least 2, and odd for negative numbers. */
+/** Returns the exact root of a degree, if there is one. The degree is at least 2, and odd for negative numbers. */
 export function root({ num, den }: Rational, degree: number, budget: Budget): Rational | undefined {
   const top = wholeRoot(num < 0n ? -num : num, degree, budget);
   const bottom = top === undefined ? undefined : wholeRoot(den, degree, budget);
@@ -126,7 +127,7 @@ function wholeRoot(value: bigint, degree: number, budget: Budget): bigint | unde
   if (value < 2n) return value;
   const bits = bitLength(value);
   if (bits > 8_192 || degree > bits || !spend(budget, 4 + (bits * bits) / 20_000)) return undefined;
-  // Newton's method from above comes down to the root's whole part.
+  // Newton's method, begun above the root, comes down to its whole part.
   const n = BigInt(degree);
   let guess = 1n << BigInt(Math.ceil(bits / degree) + 1);
   for (;;) {
@@ -137,7 +138,10 @@ function wholeRoot(value: bigint, degree: number, budget: Budget): bigint | unde
   return guess ** n === value ? guess : undefined;
 }
 
-/** "5", "-3/4"; what has hundreds of digits in base 16, for that takes no longer than they are. No two have the same text. */
+/**
+ * Returns a text such as "5" or "-3/4", different for different fractions. Parts of hundreds of digits are in base 16,
+ * which takes linear time.
+ */
 export function showRational({ num, den }: Rational): string {
   const [top, bottom] = [num, den].map((part) => (bitLength(part) > 400 ? `#${part.toString(16)}` : `${part}`));
   return den === 1n ? `${top}` : `${top}/${bottom}`;

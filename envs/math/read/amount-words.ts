@@ -1,12 +1,12 @@
 /**
- * Words behind a number that make another number of it: million, twelfths, au carré, 以上. What they make of it is read
- * where that is plain (SCALES); elsewhere the number is not read, for a unit that one side leaves out does
- * not count, and these are none. The languages are those of the labels of answers (envs/answers/label-words.ts);
- * scale-words.ts has the most usual words of others.
+ * Words behind a number that change its value: million, twelfths, au carré, 以上. Plain scales (SCALES) are applied.
+ * Behind any other such word the number is refused, because a unit may be left out and these words may not. The
+ * languages are those of the answer labels (envs/answers/label-words.ts). scale-words.ts has the most usual words of
+ * other languages.
  */
 import { SCALES_ABROAD } from "./scale-words.ts";
 
-/** What a word behind a number multiplies it with. */
+/** Factors of scale words. */
 export const SCALES: Readonly<Record<string, bigint>> = {
   trillion: 10n ** 12n,
   ...byName(12n, "dozen"),
@@ -24,7 +24,7 @@ function byName(scale: bigint, names: string): Readonly<Record<string, bigint>> 
 
 const split = (words: string): readonly string[] => words.split(" ");
 
-/** Scales, halves and parts, powers, bounds and signs. */
+/** Words for scales, halves and parts, powers, bounds and signs. */
 const WORDS: ReadonlySet<string> = new Set([
   // English.
   ...split(
@@ -68,7 +68,9 @@ const WORDS: ReadonlySet<string> = new Set([
   ...split("кубе степени факториал больше более меньше менее минимум максимум свыше минус плюс или"),
 ]);
 
-/** Parts by an ordinal, and scales beyond all that are read: twelfths, sixteenths, twentieths, millionths, zillion. */
+/**
+ * Matches ordinals that name parts, and scales beyond those that are read: twelfths, twentieths, millionths, zillion.
+ */
 const FORMED = new RegExp(
   `^(?:${[
     "thirds?",
@@ -77,18 +79,18 @@ const FORMED = new RegExp(
     "(?:hundred|thousand|[a-z]{1,10}illion)ths?",
     "[a-z]{1,10}illions?",
     "[a-z]{2,10}fold",
-    // Of a dozen and more parts, in Russian.
+    // Russian parts by a dozen or more.
     "[а-я]{2,12}дцатых",
   ].join("|")})$`,
   "u",
 );
 
-/** 千米 is a kilometre, and 百分点 a point of percent. */
+/** Matches Chinese scales. 千米 is a kilometre, and 百分点 is a percentage point, so neither is a scale. */
 const PREFIXES = "[十百千万萬亿億兆](?!米|克|瓦|卡|伏|帕|赫|升|焦|牛|字节|分点|分率|分比)";
-/** What a square or a cube may be of. */
+/** Excludes lengths, whose square or cube is a unit. */
 const OF_LENGTH = "(?![千厘分毫公英]?[米尺里分寸]|メートル|センチ|キロ|ミリ|単位|单位|單位)";
 
-/** Of Chinese and Japanese, where words are not apart. */
+/** Matches Chinese and Japanese words, which have no spaces between them. */
 const HAN = new RegExp(
   [
     ...[
@@ -105,11 +107,11 @@ const HAN = new RegExp(
   ].join("|"),
   "u",
 );
-/** Of Korean, where they are apart in part. */
+/** Matches Korean words, which partly have spaces between them. */
 const HANGUL =
   /^[십백천만억](?![분점])|^조(?![각사])|^반$|(?:시간|년|개월)반$|제곱(?!미터|센티|킬로|밀리|피트|인치)|(?:이상|이하|미만|초과|남짓)$/u;
 
-/** Whether a word behind a number makes another number of it. */
+/** Returns whether a word behind a number changes the number's value. */
 export function makesAnother(word: string): boolean {
   const lower = word.toLowerCase();
   const isTold = Object.hasOwn(SCALES, lower) || WORDS.has(lower) || SCALES_ABROAD.has(lower.normalize("NFC"));
@@ -118,7 +120,7 @@ export function makesAnother(word: string): boolean {
 
 const SCALED = new RegExp(`^${PREFIXES}`, "u");
 
-/** Whether it is a scale or a part, whatever stands between it and the number. */
+/** Returns whether a word is a scale or a part, even with something between it and the number. */
 export function isScale(word: string): boolean {
   const lower = word.toLowerCase();
   return Object.hasOwn(SCALES, lower) || FORMED.test(lower) || SCALED.test(word);

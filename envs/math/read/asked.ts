@@ -1,20 +1,23 @@
-/** Reads a problem's text for what a bare answer leaves out: the unknowns and their order, and the kind of a pair. */
+/**
+ * Reads from a problem what a bare answer leaves out: the unknowns and their order, and whether a pair is a point or an
+ * interval.
+ */
 import { narrow } from "../../lib/text.ts";
 import { numberOfWords } from "./letters.ts";
 import { SYMBOLS } from "./names.ts";
 
 export interface Asked {
-  /** The unknowns in their order, by each place that lists them; the likeliest first. */
+  /** The unknowns in order, once for each place that lists them. The most likely list comes first. */
   readonly unknowns: readonly (readonly string[])[];
-  /** The kind of the pair (4, 7); undefined: the problem does not say it. */
+  /** The meaning of a pair such as (4, 7). Undefined if the problem does not say. */
   readonly pair: "point" | "interval" | undefined;
   /** Whether the problem asks for an approximation. */
   readonly isApproximate: boolean;
-  /** What the 7:12 of an answer is; undefined: the problem does not say it. */
+  /** The meaning of an answer such as 7:12. Undefined if the problem does not say. */
   readonly colon: "time" | "ratio" | undefined;
   /** The bases of numerals that the problem names. */
   readonly bases: ReadonlySet<number>;
-  /** Whether a letter stands by itself in the problem. */
+  /** Returns whether a letter stands by itself in the problem. */
   readonly names: (name: string) => boolean;
 }
 
@@ -25,18 +28,20 @@ const TUPLE = new RegExp(
   r`(?:\\left\s?)?(?:\(|\\langle(?![a-z]))(${SPACE}${NAME}(?:${SPACE}[,;]${SPACE}${NAME}){1,5})${SPACE}(?:\\right\s?)?(?:\)|\\rangle)`,
   "g",
 );
-/** How far before a tuple the words stand that ask for it. */
+/** Maximum distance, in characters, between a tuple and the words that ask for it. */
 const BEFORE_MAX = 40;
-/** Tuples and lists that are read; a problem has a few. */
+/** Maximum number of tuples and of lists that are read. A problem has a few. */
 const PLACES_MAX = 30;
-/** "Let x and y be …", "Find a, b and c": names that an introduction lists. */
+/** Matches names that an introduction lists: "Let x and y be …", "Find a, b and c". */
 const LISTED = new RegExp(
   r`(?<![a-z])(?:let|find|determine|compute|solve for|solve|numbers?|integers?|reals|primes?|unknowns?|variables?|values? of)${SPACE}(?<names>${NAME}(?:${SPACE}(?:,|and|,${SPACE}and|&)${SPACE}${NAME}){1,5})(?![A-Za-z(=^])`,
   "gi",
 );
-/** Words before a tuple that is asked for. */
+/** Matches words before a tuple that is asked for. */
 const ASKS = /pair|tripl|tupl|quadrupl|point|coordinate|solution|form|find|determine|solve|数对|坐标|解/i;
-/** A function or a product stands before the brackets, and no point P(x, y). */
+/**
+ * Matches a function or a factor before the brackets, so that they are no tuple. P(x, y) as a point is matched below.
+ */
 const IS_CALL = /[A-Za-z}\d]\s?$/;
 const IS_POINT = /(?:points?\s\$?[A-Z]|pairs?|triples?|tuples?|form)\s?$/;
 
@@ -63,7 +68,7 @@ function tuplesIn(text: string): readonly Tuple[] {
   });
 }
 
-/** Tuples that are asked for come first, then others, then lists. */
+/** Returns the lists of unknowns: first the tuples asked for, then other tuples, then lists. */
 function unknownsIn(text: string, tuples: readonly Tuple[]): readonly (readonly string[])[] {
   const listed = [...text.matchAll(LISTED).take(PLACES_MAX)].map(({ groups }) => namesIn(groups?.["names"] ?? ""));
   const inOrder = [true, false].flatMap((first) => tuples.filter(({ isAsked }) => isAsked === first));
@@ -78,7 +83,9 @@ const ASKING =
   /(?:find|determine|what|which|solve|express|write|state|give|compute|convert|calculate|求|则)[^.?!。？\n]{0,400}/gi;
 const IS_INEQUALITY = /[<>≤≥]|\\(?:lt|gt|leq?|geq?|leqslant|geqslant)(?![a-z])/;
 
-/** By the words of the clauses that ask; where they tell nothing, by the whole text and its signs. */
+/**
+ * Decides between point and interval. The clauses that ask decide first, then the whole text, then tuples and signs.
+ */
 function pairOf(text: string, tuples: readonly Tuple[]): Asked["pair"] {
   const asking = (text.match(ASKING) ?? []).join("\n");
   for (const part of [asking, text]) {
@@ -108,7 +115,7 @@ function basesIn(text: string): ReadonlySet<number> {
   return new Set(found);
 }
 
-/** Time is linear in the problem's length. */
+/** Reads a problem. The time is linear in its length. */
 export function askedIn(problem: string): Asked {
   const text = problem.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(narrow(wide.charCodeAt(0))));
   const letters = new Set(namesIn(text.replaceAll(/(?<!\\)[A-Za-z]{3,}/g, " ")));

@@ -1,4 +1,4 @@
-/** Derivatives: dP/dt is no quotient of letters, and d/dx x³ is worked out. */
+/** Reads derivatives: dP/dt is no quotient of letters, and d/dx x³ is computed. */
 import {
   type Factor,
   negated,
@@ -16,11 +16,11 @@ import { type Cursor, isAt, peek } from "./tokens.ts";
 
 interface Differential {
   readonly sign: "d" | "∂";
-  /** What stands behind the sign. */
+  /** The expression behind the sign. Undefined if there is none. */
   readonly of: Node | undefined;
 }
 
-/** dy, d^2 y, ∂f, or the sign alone. */
+/** Reads dy, d^2 y, ∂f or the sign alone. Undefined if the node is none of them. */
 function differentialOf(node: Node): Differential | undefined {
   if (node.kind === "symbol")
     return node.name === "d" || node.name === "∂" ? { sign: node.name, of: undefined } : undefined;
@@ -31,7 +31,10 @@ function differentialOf(node: Node): Differential | undefined {
   return sign && { sign, of: rest.length === 1 ? (rest[0] as Factor).node : { kind: "multiply", factors: rest } };
 }
 
-/** Larger expressions are not worked out, and a result counts as so many values that are read: it grows with the square. */
+/**
+ * Maximum number of nodes of an expression that is differentiated, and of its derivative, which may grow with the
+ * square. A derivative counts as RESULT_MAX reads.
+ */
 const PARTS_MAX = 40;
 const RESULT_MAX = 400;
 
@@ -40,7 +43,10 @@ function isLargerThan(max: number, node: Node): boolean {
   return some(node, () => ++parts > max);
 }
 
-/** The derivative that a quotient is, applied to what follows if it is d/dx alone; undefined: it is a quotient. */
+/**
+ * Returns the derivative that a quotient stands for. d/dx alone applies to what follows it. Undefined if it is a plain
+ * quotient.
+ */
 export function derivativeOf(cursor: Cursor, top: Node, bottom: Node): Node | undefined {
   const [over, under] = [differentialOf(top), differentialOf(bottom)];
   if (over === undefined || under?.of === undefined || over.sign !== under.sign) return undefined;
@@ -49,7 +55,7 @@ export function derivativeOf(cursor: Cursor, top: Node, bottom: Node): Node | un
   const body = isApplied ? cursor.grammar.product(cursor) : over.of;
   const full = under.of.kind === "power" ? `${name}^${show(under.of.exponent)}` : name;
   if (body === undefined) return symbol(full);
-  // "d/dx x³ = 3x²" names what is worked out.
+  // In "d/dx x³ = 3x²" the left side is a name and is not computed.
   const isLarge = cursor.problem !== undefined || isAt(cursor, "=") || isLargerThan(PARTS_MAX, body);
   const worked = isLarge ? undefined : workedOut(body, under.of, over.sign);
   if (worked !== undefined && !isLargerThan(RESULT_MAX, worked)) {
@@ -59,7 +65,9 @@ export function derivativeOf(cursor: Cursor, top: Node, bottom: Node): Node | un
   return { kind: "call", name: full, args: [body] };
 }
 
-/** The first derivative by a letter, where no other letter may depend on it; undefined: it is not worked out. */
+/**
+ * Returns the first derivative. Undefined if it is not computed, e.g. because other letters may depend on the variable.
+ */
 function workedOut(body: Node, by: Node, sign: "d" | "∂"): Node | undefined {
   const names = variablesOf(body);
   const isOfOne = by.kind === "symbol" && names.has(by.name) && (sign === "∂" || names.size === 1);

@@ -1,4 +1,4 @@
-/** Sums, products, powers and what they are made of, numbers of two parts among them. */
+/** Parses sums, products, powers and their parts, including mixed numbers. */
 import { derivativeOf } from "./derivatives.ts";
 import type { Factor, Node, Sign, Term } from "../syntax.ts";
 import { readBars, readBraces, readBrackets, readCases, readMatrix, readPair } from "./groups.ts";
@@ -11,11 +11,10 @@ import { ORDINALS } from "./letters.ts";
 import { isConstant } from "./names.ts";
 import { type Rational, reduced } from "../numbers/rational.ts";
 
-// Sums, products, powers and what they are made of.
+// Sums, products, powers and their parts.
 
 const TERMS_MAX = 1_500;
 
-/** A sum. */
 export function readSum(cursor: Cursor): Node {
   const terms: Term[] = [];
   let sign: Sign | undefined = readSigns(cursor, true);
@@ -29,7 +28,7 @@ export function readSum(cursor: Cursor): Node {
   return terms.length === 1 && first.sign === "+" ? first.node : { kind: "add", terms };
 }
 
-/** Signs before a term; of the first there may be none. */
+/** Reads the signs before a term. The first term may have none. */
 function readSigns(cursor: Cursor, first: true): Sign;
 function readSigns(cursor: Cursor, first: false): Sign | undefined;
 function readSigns(cursor: Cursor, first: boolean): Sign | undefined {
@@ -49,7 +48,7 @@ function readSigns(cursor: Cursor, first: boolean): Sign | undefined {
 
 const NEGATED: Readonly<Record<Sign, Sign>> = { "+": "-", "-": "+", "±": "∓", "∓": "±" };
 
-/** A product: with signs for it, or none. */
+/** Reads a product, with or without signs of multiplication. */
 export function readProduct(cursor: Cursor): Node {
   const factors: Factor[] = [{ inverse: false, node: readSigned(cursor) }];
   while (cursor.problem === undefined) {
@@ -60,7 +59,7 @@ export function readProduct(cursor: Cursor): Node {
     else if (peek(cursor)?.gap !== true && startsFactor(cursor)) {
       const isGroup = isAt(cursor, "{") || isAt(cursor, "}", -1);
       const node = readPower(cursor);
-      // "3{1}" looks like 31, and is neither it nor a product.
+      // "3{1}" looks like 31 and is neither 31 nor a product, so it is refused.
       if (isGroup && node.kind === "number" && factors.at(-1)?.node.kind === "number")
         return fail(cursor, "braces stand between its digits");
       factors.push({ inverse: false, node });
@@ -70,10 +69,10 @@ export function readProduct(cursor: Cursor): Node {
   return productOf(factors);
 }
 
-/** Factors of "dy" at most, so that a long quotient is read in linear time. */
+/** Maximum number of factors before a "/" that are searched for "dy", so that a long quotient takes linear time. */
 const DERIVED_MAX = 16;
 
-/** A divisor; with the "dy" before it the "dx" of "dy/dx" is a derivative. */
+/** Reads a divisor. A "dx" behind a "dy" makes a derivative. */
 function readDivisor(cursor: Cursor, factors: Factor[]): void {
   const near = factors.slice(-DERIVED_MAX);
   const place = near.findLastIndex(({ node }) => isDifferential(node.kind === "power" ? node.base : node));
@@ -86,7 +85,7 @@ function readDivisor(cursor: Cursor, factors: Factor[]): void {
 
 const isDifferential = (node: Node): boolean => node.kind === "symbol" && (node.name === "d" || node.name === "∂");
 
-/** The dx of "dy/dx", which is one thing. */
+/** Reads the dx of "dy/dx" as one factor. */
 function readDifferential(cursor: Cursor, isBehindOne: boolean): Node | undefined {
   const [token, next] = [peek(cursor), peek(cursor, 1)];
   if (token?.kind !== "name" || next?.kind !== "name" || !"d∂".includes(token.text)) return undefined;
@@ -99,7 +98,7 @@ function productOf(factors: readonly Factor[]): Node {
   return factors.length === 1 ? (factors[0] as Factor).node : { kind: "multiply", factors };
 }
 
-/** A factor that may have signs of its own, as in "2 * -3". */
+/** Reads a factor that may have its own signs, as in "2 * -3". */
 function readSigned(cursor: Cursor): Node {
   if (!["-", "+", "±", "∓"].some((sign) => isAt(cursor, sign))) return readPower(cursor);
   const sign = readSigns(cursor, true);
@@ -113,7 +112,7 @@ const FACTOR_COMMANDS: ReadonlySet<string> = new Set(
   ].flatMap((commands) => commands.split(" ")),
 );
 
-/** Whether a factor starts here without a sign of multiplication. Two numbers side by side are no product. */
+/** Returns whether a factor starts here without a sign of multiplication. Two numbers side by side are no product. */
 export function startsFactor(cursor: Cursor): boolean {
   const token = peek(cursor);
   if (token === undefined || token.kind === "word") return false;
@@ -132,14 +131,14 @@ export function startsFactor(cursor: Cursor): boolean {
 
 const CONDITIONS = "∈≠<>≤≥=";
 
-/** Whether brackets open around what a value holds for: "(k ∈ ℤ)". */
+/** Returns whether a bracketed condition starts here, such as "(k ∈ ℤ)". */
 export function startsCondition(cursor: Cursor): boolean {
   const [name, sign] = [peek(cursor, 1), peek(cursor, 2)];
   if (!isAt(cursor, "(") || name?.kind !== "name") return false;
   return sign?.kind === "op" && CONDITIONS.includes(sign.text);
 }
 
-/** Whether the bar here opens an absolute value: another one follows before the list goes on. */
+/** Returns whether the bar here opens an absolute value, i.e. another bar follows soon. */
 function barsClose(cursor: Cursor): boolean {
   for (let ahead = 1; ahead < 60; ahead++) if (isAt(cursor, "|", ahead)) return true;
   return false;
@@ -147,7 +146,7 @@ function barsClose(cursor: Cursor): boolean {
 
 const POSTFIXES_MAX = 16;
 
-/** A thing with what follows it: powers, factorials, degrees, percents. */
+/** Reads a primary with its postfixes: powers, factorials, degrees, percent signs. */
 export function readPower(cursor: Cursor): Node {
   return nested(cursor, (inner) => {
     const start = peek(inner);
@@ -187,25 +186,25 @@ function raised(cursor: Cursor, base: Node): Node {
     return isDegree ? inDegrees(cursor, base) : base;
   }
   if (base.kind !== "symbol" || isConstant(base.name)) return { kind: "power", base, exponent: readExponent(cursor) };
-  // TeX takes "x^n_1" for x_1^n.
+  // TeX reads "x^n_1" as x_1^n.
   const exponent = isAt(cursor, "_", 1) ? readBound(cursor) : readExponent(cursor);
   return isAt(cursor, "_") ? readLowered(cursor, base, exponent) : { kind: "power", base, exponent };
 }
 
-/** After "^": braces, or one thing with its sign. */
+/** Reads what follows "^": braces, or one primary with its sign. */
 export function readExponent(cursor: Cursor): Node {
   const sign = isAt(cursor, "-") || isAt(cursor, "+") ? readSigns(cursor, true) : "+";
   const node = isAt(cursor, "{") ? readBraces(cursor, readSum) : nested(cursor, readExponentPrimary);
   return sign === "+" ? node : { kind: "add", terms: [{ sign, node }] };
 }
 
-/** "2^3^4" is 2^(3^4). */
+/** Reads "2^3^4" as 2^(3^4). */
 function readExponentPrimary(cursor: Cursor): Node {
   const node = readPrimary(cursor);
   return isAt(cursor, "^") ? raised(cursor, node) : node;
 }
 
-/** A number, a name, a function of something, or something in brackets. */
+/** Reads a number, a name, a function with its argument, or a bracketed expression. */
 export function readPrimary(cursor: Cursor): Node {
   const token = peek(cursor);
   if (token === undefined) return fail(cursor, "it ends where something is missing");
@@ -227,7 +226,7 @@ export function readPrimary(cursor: Cursor): Node {
   }
 }
 
-/** What starts with an operator. */
+/** Reads a primary that starts with an operator. */
 function readOpened(cursor: Cursor, text: string): Node {
   if (text === "^" || text === "_" || (text === "{" && isAt(cursor, "}", 1))) return nested(cursor, readScripted);
   if (text === "(" || text === "[" || text === "⟨" || text === "]") return nested(cursor, readBrackets);
@@ -239,9 +238,9 @@ function readOpened(cursor: Cursor, text: string): Node {
   return fail(cursor, `expected a value${found(cursor)}`);
 }
 
-// Numbers of two parts: a whole number and a proper fraction, or a number and a word such as million.
+// Mixed numbers, and numbers with a word such as million.
 
-/** 1\frac{1}{2}, 1 1/2 and 1½. */
+/** Reads 1\frac{1}{2}, 1 1/2 and 1½. */
 function mixedNumber(cursor: Cursor, node: Node, digits: string | undefined): Node {
   if (node.kind !== "number" || digits === undefined) return node;
   const isCommand = ["\\frac", "\\dfrac", "\\tfrac"].some((command) => isAt(cursor, command));
@@ -250,7 +249,7 @@ function mixedNumber(cursor: Cursor, node: Node, digits: string | undefined): No
   return { kind: "number", value: { num: node.value.num * part.den + part.num, den: part.den } };
 }
 
-/** " 1/2" after a whole number, or "½". */
+/** Reads " 1/2" or "½" after a whole number. */
 function slashFraction(cursor: Cursor): Rational | undefined {
   const top = peek(cursor);
   if (top?.kind !== "number") return undefined;
@@ -265,7 +264,7 @@ function slashFraction(cursor: Cursor): Rational | undefined {
   return reduced(top.value.num, bottom.value.num);
 }
 
-/** \frac{1}{2} of two whole numbers after a whole number. Only a proper fraction makes a mixed number. */
+/** Reads a \frac{1}{2} of whole numbers after a whole number. Only a proper fraction makes a mixed number. */
 function commandFraction(cursor: Cursor): Rational | undefined {
   const start = cursor.at++;
   const isShort = !isAt(cursor, "{");
@@ -278,7 +277,7 @@ function commandFraction(cursor: Cursor): Rational | undefined {
   return undefined;
 }
 
-/** 3 million, 2.5 hundred thousand */
+/** Applies scale words: 3 million, 2.5 hundred thousand. */
 function scaledByWords(cursor: Cursor, node: Node): Node {
   let scaled = node;
   for (let next = peek(cursor); next?.kind === "word" && scaled.kind === "number"; next = peek(cursor)) {

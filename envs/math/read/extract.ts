@@ -1,36 +1,36 @@
-/** Where in an answer block the answer stands: its boxes, else what follows "Answer:", else all of it. */
+/** Finds the answer within an answer block: its boxes, else the text behind "Answer:", else everything. */
 import { stripAnswer, textOfObject } from "../../answers/strip.ts";
 import { introduces } from "../../answers/leading.ts";
 import { isDenied, isTakenBack } from "../../answers/taken-back.ts";
 import { malformed, type Parsed } from "../../facts.ts";
 import { isScale } from "./amount-words.ts";
 
-/** Longer answers say more than a value. */
+/** Maximum length of an answer, in characters. A longer one is no value. */
 export const LENGTH_MAX = 8_192;
 const BOXES_MAX = 32;
 
 const r = String.raw;
 const BOX = /\\f?boxed\s*\{/g;
-/** The place after "Answer:" or "the answer is". */
+/** Matches "Answer:" or "the answer is". */
 const GAP = "(?:[\\s\\u200b-\\u200d\\u2060]|\\\\(?:[,;:! ]|q?quad)){0,4}";
 const LABEL = new RegExp(
   `(?<![a-z])(?:final${GAP})?answers?[*_]{0,3}${GAP}(?:(?:is|are)(?![a-z])${GAP}[:：]?|[:：]|(?<=[*_]{2}\\s{0,4})\\n)`,
   "gi",
 );
 
-/** The texts that are the answer: one, or several boxes. */
+/** Returns the texts of the answer: one, or one for each of several boxes. */
 export function extract(given: string): Parsed<readonly string[]> {
   const text = textOfObject(given) ?? given;
   const boxes = boxesOf(text);
   if (typeof boxes === "string") return malformed(boxes);
   if (boxes.length > 0) return fitting(boxes);
-  // Only an answer of a sane length is searched for labels.
+  // The length is checked before the search for labels.
   if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
   const labelled = afterLabel(stripped(text), [...text.matchAll(LABEL)].length);
   return labelled.kind === "malformed" ? labelled : fitting([labelled.answer]);
 }
 
-/** What follows a label in a text with so many, or all of it. */
+/** Returns the text behind a label, or the whole text. `given` is the number of labels before stripping. */
 function afterLabel(whole: string, given: number): Parsed<string> {
   const labels = [...whole.matchAll(LABEL)];
   const [label] = labels;
@@ -42,18 +42,20 @@ function afterLabel(whole: string, given: number): Parsed<string> {
   return { kind: "answer", answer: stripped(whole.slice(label.index + label[0].length)) };
 }
 
-/** A value in bold in a sentence, as Markdown has it: "The total is **42** apples"; "\quad" is no word. */
+/** Matches a bold Markdown value in a sentence: "The total is **42** apples". "\quad" is no word. */
 const BOLD_IN_WORDS = /(?<=(?<!\\[A-Za-z]{0,16})[A-Za-z]{2}[,:]? )\*\*(?! )([^*\n]{1,200})(?<! )\*\*(?=$|[\s.,;:])/g;
 
-/** Commands that surround an answer or only its first words, as commands that nothing takes away. */
+/**
+ * Commands that may surround the answer or only its first words. They are renamed where stripping would break braces.
+ */
 const TEXT = /\\(?:text|textbf|textit|textrm|texttt|mbox)(?=\s*\{)/g;
 const UPRIGHT = /\\(?:mathrm|mathit|mathsf|mathtt)(?=\s*\{)/g;
 const BOLD = /\\mathbf(?=\s*\{)/g;
 
-/** Without what surrounds it; "\text{Area} = \frac{1}{2}" only looks surrounded. */
+/** Strips the wrapping of an answer. "\text{Area} = \frac{1}{2}" only looks wrapped. */
 function stripped(written: string): string {
   const text = written.replace(BOLD_IN_WORDS, "$1");
-  // No value starts or ends with a star, but for "ℕ^*": what is left of one is of bold.
+  // No value starts or ends with a star, except "ℕ^*". Other stars are left over from bold text.
   const usual = stripAnswer(text).replace(/^[\s*]{1,64}|(?<![*^_]|(?:∈|\\in)\s?[NZRℕℤℝ])[\s*]{1,64}$/g, "");
   if (isBalanced(usual)) return usual;
   return stripAnswer(text.replace(TEXT, "\\textup").replace(UPRIGHT, "\\operatorname").replace(BOLD, "\\boldsymbol"));
@@ -76,7 +78,10 @@ function fitting(texts: readonly string[]): Parsed<readonly string[]> {
   return texts.some((text) => text.trim() === "") ? malformed("it is empty") : { kind: "answer", answer: texts };
 }
 
-/** What stands in boxes, each text once; or what is wrong with them. In time linear in the text's length. */
+/**
+ * Returns the contents of the boxes without duplicates, or a message that says what is wrong. The time is linear in the
+ * text's length.
+ */
 function boxesOf(text: string): readonly string[] | string {
   if (!text.includes("boxed")) return [];
   const found: Box[] = [];
@@ -102,9 +107,9 @@ function boxesOf(text: string): readonly string[] | string {
   return [...new Set(found.map((box) => named(box, found.length > 1)))];
 }
 
-/** A minus that is no dash and no item's sign: "= - \boxed{5}", "is - \boxed{5}". */
+/** Matches a minus sign before a box that is no dash and no bullet: "= - \boxed{5}", "is - \boxed{5}". */
 const MINUS = r`(?:[=(<>≤≥≈,]\s?[-−]|−|\$[-−]|(?<!\p{L})(?:is|are|equals|ist|es|est|é|è)\s[-−])(?:\s|\\[,;:! ]){0,3}`;
-/** What says that the value is not the one that follows; "no more than" and "at least" do not. */
+/** Matches words that exclude the following value. "no more than" and "at least" do not. */
 const BEYOND = r`(?<!(?:no|not|n['’]t|never|without|nicht|nie|no es|nunca|não|pas|jamais|non|mai|не)\s(?:be\s)?)(?:${[
   r`(?:more|less|greater|fewer|higher|lower|larger|smaller|bigger)\sthan|exceed(?:s|ing)?`,
   ...[
@@ -120,8 +125,8 @@ const BEYOND = r`(?<!(?:no|not|n['’]t|never|without|nicht|nie|no es|nunca|não
   ...["maggiore di", "minore di", "больше", "более", "меньше", "менее"],
 ].join("|")})`;
 /**
- * Of "-\boxed{5}", "2\boxed{5}", "10^{\boxed{3}}", "half of \boxed{4}" and "more than \boxed{5}" the box holds no value
- * that was meant.
+ * Matches a text before a box that makes the box only a part of the value: "-\boxed{5}", "2\boxed{5}",
+ * "10^{\boxed{3}}", "half of \boxed{4}" or "more than \boxed{5}".
  */
 const PART_BEFORE = new RegExp(
   `(?:${[
@@ -135,7 +140,10 @@ const PART_BEFORE = new RegExp(
   ].join("|")})$`,
   "iu",
 );
-/** The same of "\boxed{1}/2", "\boxed{3}x", "\boxed{5} million" and "\boxed{5} squared". */
+/**
+ * Matches a text behind a box that makes the box only a part of the value: "\boxed{1}/2", "\boxed{3}x", "\boxed{5}
+ * million" or "\boxed{5} squared".
+ */
 const PART_BEHIND = new RegExp(
   `^(?:${[
     ...[r`[\d^xyz]|_[\d{]`, r`\s*[+*/]\s*[\d\\]`, r`\s*\\(?:pi|sqrt|cdot|times|[dt]?frac|div)(?![A-Za-z])`],
@@ -147,7 +155,7 @@ const PART_BEHIND = new RegExp(
   ].join("|")})`,
   "u",
 );
-/** The word behind a box. */
+/** Matches the word behind a box. */
 const WORD_BEHIND = /^[\s$}]{0,4}(?:\\(?:text|textbf|textrm|mathrm)\s?\{\s?)?(\p{L}{1,24})/u;
 
 function isPart(before: string, behind: string): boolean {
@@ -159,7 +167,7 @@ function isPart(before: string, behind: string): boolean {
 
 interface Box {
   readonly inner: string;
-  /** What stands before it, as far as a name may reach. */
+  /** The text before the box, as far as a name may reach. */
   readonly before: string;
 }
 
@@ -168,14 +176,17 @@ const NAME =
   /(?<!<\/?[A-Za-z]{0,9})([A-Za-z](?:_(?:\w|\{\w{1,3}\}))?)\s?(=|[<>≤≥]=?|\\(?:lt|gt|leq?|geq?|leqslant|geqslant|ne|neq|in)(?![a-z]))[\s$]{0,3}$/;
 const HAS_RELATION = /[=<>≤≥∈]|\\(?:lt|gt|leq?|geq?|leqslant|geqslant|ne|neq|in)(?![a-z])/;
 
-/** "x > \boxed{3}" says x > 3, and of several boxes each may have its name: "y = \boxed{3}, x = \boxed{-1}". */
+/**
+ * Adds the name before a box: "x > \boxed{3}" says x > 3. Several boxes may each have a name: "y = \boxed{3}, x =
+ * \boxed{-1}".
+ */
 function named({ inner, before }: Box, isOfSeveral: boolean): string {
   const [, name = "", sign = ""] = NAME.exec(before) ?? [];
   const counts = name !== "" && (isOfSeveral || sign !== "=") && !HAS_RELATION.test(inner);
   return counts ? `${name} ${sign} ${inner}` : inner;
 }
 
-/** The place of the brace that closes what was opened before `start`, or −1. */
+/** Returns the index of the brace that closes a group opened before `start`, or −1. */
 function closing(text: string, start: number): number {
   let depth = 1;
   for (let i = start; i < text.length; i++) {

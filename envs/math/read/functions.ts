@@ -1,4 +1,4 @@
-/** Functions of something, and the commands that take arguments. */
+/** Parses functions with their arguments, and LaTeX commands that take arguments. */
 import {
   type Factor,
   negated,
@@ -20,7 +20,7 @@ const readPower: Read = (cursor) => cursor.grammar.power(cursor);
 const readPrimary: Read = (cursor) => cursor.grammar.primary(cursor);
 const readExponent: Read = (cursor) => cursor.grammar.exponent(cursor);
 
-/** The function that starts here; `text` is its name or command. */
+/** Reads the function that starts here. `text` is its name or command. */
 export function readFunction(cursor: Cursor, text: string): Node {
   return nested(cursor, (inner) => functionAt(inner, text));
 }
@@ -69,13 +69,16 @@ function functionAt(cursor: Cursor, text: string): Node {
   }
 }
 
-/** Of what goes where nothing is worked out; but two limits are only equal where it is the same. */
+/**
+ * Reads a limit, which is not computed. The text below "lim" becomes an argument, so that limits at different places
+ * differ.
+ */
 function readLimit(cursor: Cursor): Node {
   const place = accept(cursor, "_") ? scriptText(cursor) : "";
   return { kind: "call", name: "lim", args: [cursor.grammar.product(cursor), { kind: "text", text: place }] };
 }
 
-/** \sqrt[3]{x}, \sqrt x, sqrt(x) */
+/** Reads \sqrt[3]{x}, \sqrt x and sqrt(x). */
 function readRoot(cursor: Cursor): Node {
   if (!accept(cursor, "[")) return { kind: "call", name: "sqrt", args: [rootArgument(cursor)] };
   const degree = readSum(cursor);
@@ -88,7 +91,7 @@ function rootArgument(cursor: Cursor): Node {
   return readPrimary(cursor);
 }
 
-/** \log_2 8, \log_{10} x; of no base it is "log", whose base is anyone's guess. */
+/** Reads \log_2 8 and \log_{10} x. Without a base the call is "log", whose base is open. */
 function readLogarithm(cursor: Cursor): Node {
   // "\log^2_3 x"
   const isRaised = isAt(cursor, "^") && isAt(cursor, "_", isAt(cursor, "{", 1) ? 4 : 2);
@@ -105,7 +108,7 @@ function withBase(call: Node, base: Node): Node {
   return call.kind === "call" ? { ...call, args: [...call.args, base] } : call;
 }
 
-/** cis x is cos x + i sin x. */
+/** Rewrites cis x as cos x + i sin x. */
 function cis(call: Node): Node {
   if (call.kind === "power") return { ...call, base: cis(call.base) };
   if (call.kind !== "call") return call;
@@ -113,7 +116,7 @@ function cis(call: Node): Node {
   return sumOf(of("cos"), productOf(symbol("i"), of("sin")));
 }
 
-/** A function's argument: in brackets, or the factors that follow up to a sign or another function. */
+/** Reads a function's argument: in brackets, or the factors up to a sign or another function. */
 function readCall(cursor: Cursor, name: string): Node {
   if (!accept(cursor, "^")) return callOf(cursor, name);
   const exponent = readExponent(cursor);
@@ -150,7 +153,7 @@ function callOf(cursor: Cursor, name: string): Node {
 
 const OF_SEVERAL: ReadonlySet<string> = new Set(["max", "min", "gcd", "lcm"]);
 
-/** The unit vector of "\cos t \mathbf{i}" is what the cosine is multiplied with. */
+/** Returns whether a unit vector follows: in "\cos t \mathbf{i}" it is a factor and not part of the argument. */
 function isMarked(cursor: Cursor): boolean {
   const token = peek(cursor);
   return token?.kind === "name" && /^⃗[ijk]$/u.test(token.text);
@@ -173,7 +176,7 @@ function bareArgument(cursor: Cursor): Node {
   return isNegative ? negated(node) : node;
 }
 
-/** \int_a^b f(x) dx: a function of which nothing is known but that it is the same of the same. */
+/** Reads \int_a^b f(x) dx as an unknown function of its body and limits. */
 function readIntegral(cursor: Cursor): Node {
   const { from, to } = readBounds(cursor, readSum);
   const limits = [from, to].filter((limit) => limit !== undefined);
@@ -181,12 +184,12 @@ function readIntegral(cursor: Cursor): Node {
   const names = differentials(body);
   const [name] = names;
   if (name === undefined || names.length > 1) return fail(cursor, "its integral does not end in dx");
-  // What is integrated over has no name outside, unless the integral has no limits.
+  // A definite integral hides the name of its variable. One without limits does not.
   const bound = limits.length === 0 ? body : replaced(body, name, symbol("∫"));
   return { kind: "call", name: "integral", args: [bound, ...limits] };
 }
 
-/** Reads the bounds of a sum or an integral, whichever comes first. */
+/** Reads the bounds of a sum or an integral in either order. */
 function readBounds(cursor: Cursor, read: Read): { readonly from?: Node; readonly to?: Node } {
   let bounds: { readonly from?: Node; readonly to?: Node } = {};
   for (let i = 0; i < 2; i++) {
@@ -197,7 +200,7 @@ function readBounds(cursor: Cursor, read: Read): { readonly from?: Node; readonl
   return bounds;
 }
 
-/** The x of each "dx" that is a factor. */
+/** Returns the x of each factor "dx". */
 function differentials(node: Node): readonly string[] {
   if (node.kind !== "multiply") {
     return node.kind === "add" ? [...new Set(node.terms.flatMap((term) => differentials(term.node)))] : [];
@@ -209,7 +212,7 @@ function differentials(node: Node): readonly string[] {
   });
 }
 
-/** \sum_{k=1}^{n} of a product. */
+/** Reads \sum_{k=1}^{n} and the product behind it. */
 function readSeries(cursor: Cursor, name: "sum" | "product"): Node {
   const { from: start, to } = readBounds(cursor, cursor.grammar.relation);
   if (to === undefined) return fail(cursor, "its sum has no upper bound");

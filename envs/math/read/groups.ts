@@ -1,12 +1,12 @@
-/** What stands in brackets, braces and bars, matrices, and systems or cases of \begin{cases}. */
+/** Parses brackets, braces, bars, matrices, and the systems or piecewise functions of \begin{cases}. */
 import { type Node, numberNode, type Piece, quotientOf, symbol } from "../syntax.ts";
 import { accept, type Cursor, expect, fail, found, isAt, nested, NOTHING, peek, type Read } from "./tokens.ts";
 
-// What stands in brackets, braces and bars, and matrices.
+// Brackets, braces, bars and matrices.
 
 const readSum: Read = (cursor) => cursor.grammar.sum(cursor);
 
-/** "( … )" or "[ … ]": one thing, several, or an interval. */
+/** Reads "( … )" or "[ … ]": one expression, a tuple or an interval. */
 export function readBrackets(cursor: Cursor): Node {
   const first = peek(cursor);
   const opening = first?.kind === "op" ? first.text : "(";
@@ -23,7 +23,7 @@ export function readBrackets(cursor: Cursor): Node {
     return fail(cursor, `a bracket is not closed${found(cursor)}`);
   cursor.at++;
   if (opening === "⟨" || closing.text === "⟩") return { kind: "bracket", open: "(", close: ")", items };
-  // French intervals open with "]" what they leave out.
+  // French intervals exclude an end by a bracket turned outwards, as in "]1,2[".
   const open = opening === "]" ? "(" : (opening as "(" | "[");
   const close = closing.text === "[" ? ")" : (closing.text as ")" | "]");
   const [only] = items;
@@ -34,7 +34,7 @@ export function readBrackets(cursor: Cursor): Node {
   return { kind: "bracket", open, close, items };
 }
 
-/** [[1,2],[3,4]] */
+/** Reads [[1,2],[3,4]] as a matrix. Undefined if the items are no rows. */
 function matrixOf(items: readonly Node[]): Node | undefined {
   const rows = items.flatMap((item) =>
     item.kind === "bracket" && item.open === "[" && item.close === "]" ? [item.items] : [],
@@ -44,7 +44,7 @@ function matrixOf(items: readonly Node[]): Node | undefined {
   return isMatrix ? { kind: "matrix", rows } : undefined;
 }
 
-/** "{ … }", which LaTeX groups with, and "\{ … \}". `mayBeSet`: where a value is expected, not an argument. */
+/** Reads "{ … }", which groups in LaTeX, or "\{ … \}". If `mayBeSet` is true, plain braces may also be a set. */
 export function readBraces(cursor: Cursor, read: Read, mayBeSet = false): Node {
   const isSet = isAt(cursor, "\\{");
   cursor.at++;
@@ -74,7 +74,7 @@ function setOf(cursor: Cursor, isSet: boolean): Node {
   return { kind: "set", items };
 }
 
-/** {a \over b} and {n \choose k} */
+/** Reads the rest of {a \over b} or {n \choose k}. */
 function stacked(cursor: Cursor, top: Node): Node {
   const isFraction = isAt(cursor, "over");
   cursor.at++;
@@ -84,7 +84,7 @@ function stacked(cursor: Cursor, top: Node): Node {
   return quotientOf(top, bottom);
 }
 
-/** The two arguments of \frac and \binom. `isShort`: of "12" each takes a digit. */
+/** Reads the two arguments of \frac and \binom. If `isShort` is true, digits such as "12" are split between them. */
 export function readPair(cursor: Cursor, read: Read, isShort: boolean): readonly [Node, Node] {
   const first = argument(cursor, read, isShort);
   return [first, argument(cursor, read, isShort)];
@@ -109,13 +109,13 @@ function splitDigits(cursor: Cursor): void {
   );
 }
 
-/** What closes them, and what they mean. */
+/** Closing bars and function names by opening bar. */
 const BARS: ReadonlyMap<string, readonly [closing: string, name: string]> = new Map([
   ["⌊", ["⌋", "floor"]],
   ["⌈", ["⌉", "ceil"]],
 ]);
 
-/** |x|, ⌊x⌋ and ⌈x⌉ */
+/** Reads |x|, ⌊x⌋ and ⌈x⌉. */
 export function readBars(cursor: Cursor): Node {
   const token = peek(cursor);
   const opening = token?.kind === "op" ? token.text : "|";
@@ -131,7 +131,7 @@ export function readBars(cursor: Cursor): Node {
 
 const CELLS_MAX = 400;
 
-/** \begin{pmatrix} … \end{pmatrix} and its like. */
+/** Reads \begin{pmatrix} … \end{pmatrix} and similar environments. */
 export function readMatrix(cursor: Cursor): Node {
   const token = peek(cursor);
   const name = token?.kind === "op" ? token.text.slice("\\begin:".length) : "";
@@ -148,7 +148,7 @@ export function readMatrix(cursor: Cursor): Node {
     }
     rows.at(-1)?.push(cursor.grammar.relation(cursor));
     if (++cells > CELLS_MAX) return fail(cursor, "its matrix is too large");
-    // A cell that is empty, or that nothing parts from the next, would move all behind it.
+    // An empty or unseparated cell would shift all later ones, so it is refused.
     if (!accept(cursor, "&") && !isAt(cursor, "\\\\") && !isAt(cursor, `\\end:${name}`))
       return fail(cursor, `a cell of its matrix does not end${found(cursor)}`);
   }
@@ -162,14 +162,14 @@ export function readMatrix(cursor: Cursor): Node {
 
 const MATRICES: readonly string[] = ["pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "smallmatrix", "array"];
 
-// \begin{cases}: a system of equations, or what a function is in each of several cases.
+// \begin{cases}: a system of equations, or a function defined by cases.
 
 const END = "\\end:cases";
 const ROWS_MAX = 20;
 
 interface Row {
   readonly parts: readonly Node[];
-  /** Whether it says "otherwise". */
+  /** Whether the row says "otherwise". */
   readonly isRest: boolean;
 }
 
@@ -185,7 +185,7 @@ export function readCases(cursor: Cursor): Node {
   expect(cursor, END);
   if (cursor.problem !== undefined) return NOTHING;
   if (rows.length === 0) return fail(cursor, "it has no cases");
-  // Equations alone are a system; of a function the values come first.
+  // Rows of equations alone are a system. In a function, each row starts with a value.
   if (rows.every(({ parts, isRest }) => !isRest && parts.every(({ kind }) => kind === "relation")))
     return { kind: "list", joiner: "and", items: rows.flatMap(({ parts }) => parts) };
   const pieces = rows.map(({ parts }): Piece => ({
@@ -199,7 +199,7 @@ export function readCases(cursor: Cursor): Node {
 const INTRODUCTIONS: ReadonlySet<string> = new Set(["if", "for", "when", "where", "whenever", "若", "当"]);
 const RESTS: ReadonlySet<string> = new Set(["otherwise", "else", "elsewhere", "其他"]);
 
-/** A value and what it holds for, up to the end of the line. */
+/** Reads a value and its condition, up to the end of the row. */
 function readRow(cursor: Cursor): Row {
   const parts: Node[] = [];
   let isRest = false;
@@ -217,7 +217,7 @@ function readRow(cursor: Cursor): Row {
 
 const PARITIES: Readonly<Record<string, bigint>> = { even: 0n, odd: 1n, 偶数: 0n, 奇数: 1n };
 
-/** "n is even" as n mod 2 = 0. */
+/** Reads "n is even" as n mod 2 = 0. */
 function parity(cursor: Cursor): Node | undefined {
   const name = peek(cursor);
   if (name?.kind !== "name" && name?.kind !== "word") return undefined;

@@ -1,4 +1,4 @@
-/** Tells words, functions and products of variables apart in runs of letters. */
+/** Splits runs of letters into words, functions and products of variables. */
 import {
   DECORATIONS,
   FUNCTIONS,
@@ -15,7 +15,7 @@ import { SCALES } from "./amount-words.ts";
 import { readNumber, TOO_LONG } from "./numeral.ts";
 import { push, put, type Sink, type Style } from "./tokens.ts";
 
-// Plain words that answers hold.
+// Plain words that occur in answers.
 
 /** Words of two and three letters that are no product of variables. */
 const SHORT_WORDS: ReadonlySet<string> = new Set([
@@ -32,20 +32,23 @@ const SHORT_WORDS: ReadonlySet<string> = new Set([
   ...wordSet("jun jul aug sep oct nov dec dne DNE por"),
 ]);
 
-/** The "st" of "21st", but not of "2st", which is a product; by the digits before it. */
+/**
+ * Returns whether a run is an ordinal's ending: the "st" of "21st". In "2st" it is a product. `last` and `before` are
+ * the character codes before the run.
+ */
 export function isOrdinalOf(run: string, last: number, before: number): boolean {
   if (!ORDINALS.has(run) || last < 48 || last > 57) return false;
   const isTeen = before === 49;
   return run === (isTeen ? "th" : (["th", "st", "nd", "rd"][last - 48] ?? "th"));
 }
 
-/** Behind a number they say nothing of its worth: 10th. */
+/** Endings of ordinals. They do not change a number's value: 10th. */
 export const ORDINALS: ReadonlySet<string> = new Set(["st", "nd", "rd", "th"]);
 
-/** Words that may be a product of two letters, too. */
+/** Words that may also be a product of two letters. */
 export const PRODUCT_WORDS: ReadonlySet<string> = wordSet("as at by is it no of on so to we");
 
-/** Words that are no product of letters when they are all capitals, either. */
+/** Words that are no product of letters even in capitals. */
 const CAPITAL_WORDS = wordSet(
   "YES NO TRUE FALSE NONE ODD EVEN NEITHER BOTH ALWAYS NEVER EQUAL ZERO ONE TWO USD EUR GBP RMB CNY INR",
 );
@@ -58,7 +61,10 @@ const SMALL: readonly string[] =
   );
 const TENS: readonly string[] = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
 
-/** "twenty-one", "three hundred and five thousand", in small letters; undefined: they are no number. */
+/**
+ * Returns the value of a number in lower-case words: "twenty-one", "three hundred and five thousand". Undefined if the
+ * text is no number.
+ */
 export function numberOfWords(text: string): bigint | undefined {
   const words = text.split(/[\s-]+/).filter((word) => word !== "and");
   let [total, part] = [0n, 0n];
@@ -86,12 +92,12 @@ const COUNTED =
   /^(?:twen|thir|for|fif|six|seven|eigh|nine)ty-(?:one|two|three|four|five|six|seven|eight|nine)(?!\p{L})/iu;
 const COUNTED_MAX = 16;
 
-/** "twenty-five" is one word. */
+/** Returns "twenty-five" as one word, if one starts here. */
 export function countedWord(text: string, at: number): string | undefined {
   return COUNTED.exec(text.slice(at, at + COUNTED_MAX))?.[0];
 }
 
-/** Longer runs are words, unless they are made of functions and variables. */
+/** Maximum number of variables in a run. A longer run is a word. */
 const PRODUCT_LETTERS_MAX = 3;
 
 export function letterTokens(run: string, sink: Sink): void {
@@ -117,7 +123,7 @@ export function letterTokens(run: string, sink: Sink): void {
   }
 }
 
-/** Single letters and functions; undefined: it is a word. */
+/** Splits a run into single letters and functions. Undefined if it is a word. */
 function split(run: string): readonly string[] | undefined {
   const parts: string[] = [];
   let letters = 0;
@@ -130,16 +136,16 @@ function split(run: string): readonly string[] | undefined {
   return letters <= PRODUCT_LETTERS_MAX || /^[A-Z]{4,6}$/.test(run) ? parts : undefined;
 }
 
-/** A run of Chinese: what joins, or a word. */
+/** Adds a run of Chinese as a word or as a joiner. */
 function hanTokens(run: string, sink: Sink): void {
   const joiner = /^或者?$/.test(run) ? "or" : /^(?:并?且|和|与)$/.test(run) ? "and" : undefined;
   put(sink, joiner === undefined ? "word" : "op", joiner ?? run);
 }
 
-/** Of "x=3或x=-2": no word of Chinese goes on in letters of a formula. */
+/** Matches Chinese before Latin letters, as in "x=3或x=-2": such letters belong to a formula. */
 const HAN_BEFORE_LETTERS = /^\p{Script=Han}+(?=[A-Za-z])/u;
 
-/** Letters of other alphabets: a word. */
+/** Adds a word in another alphabet. Returns the index behind it. */
 export function foreignWord(text: string, at: number, sink: Sink): number {
   let end = at;
   while (end < text.length && /\p{L}/u.test(text.charAt(end))) end++;
@@ -151,7 +157,7 @@ export function foreignWord(text: string, at: number, sink: Sink): number {
 
 const PIECE = /[A-Za-z\u00c0-\u024f]+(?:['’-][A-Za-z]+)*|\d|[\p{Script=Han}]+|[^\s]/uy;
 
-/** The inside of \text{}: words, numbers and signs. */
+/** Splits the inside of \text{} into words, numbers and signs. */
 export function textTokens(inner: string, style: Style, sink: Sink): void {
   sink.space = true;
   for (let at = 0; at < inner.length;) {
@@ -185,26 +191,32 @@ export function textTokens(inner: string, style: Style, sink: Sink): void {
   sink.space = true;
 }
 
-/** Decorations that are not another way to write a vector, a segment or a mean: a hat says length 1, or an estimate. */
+/**
+ * Marks that change a name's meaning: a hat, e.g., says length 1 or an estimate. Arrows and bars are only ways to write
+ * a vector, a segment or a mean.
+ */
 const MARKS: ReadonlyMap<string, string> = new Map(
   ["ˆ hat widehat", "˜ tilde widetilde", "˙ dot", "¨ ddot", "↔ overleftrightarrow", "⌢ wideparen overparen overarc"]
     .map((row) => row.split(" "))
     .flatMap(([mark = "", ...commands]) => commands.map((command) => [command, mark] as const)),
 );
 
-/** The unit vectors of the plane are written without their dots. */
+/** Matches the dotless i and j of unit vectors. */
 const DOTLESS = /\\([ij])math(?![A-Za-z])/g;
 
-/** The name that something decorated is: \vec{v}, \overline{\alpha+\beta}. */
+/** Returns the name for a decorated text: \vec{v}, \overline{\alpha+\beta}. */
 export function decoratedName(command: string, inner: string): string {
   const written = inner.replace(DOTLESS, "$1");
   const letters = written.replace(/\\([A-Za-z]+)|[\s{}]/g, (_, of?: string) => (of === undefined ? "" : meantBy(of)));
-  // Unit vectors along the axes are written as other vectors are, too.
+  // Unit vectors along the axes have the same name with a hat as with an arrow.
   const mark = /^[ijk]$/.test(letters) ? undefined : MARKS.get(command);
   return `${mark ?? "⃗"}${letters === "" ? inner.trim() : letters}`;
 }
 
-/** The meaning of a command: none if it says how something looks, and a mark of its own if it decorates once more. */
+/**
+ * Returns what a command within a name stands for. A command for looks stands for nothing, and a second decoration for
+ * its mark.
+ */
 function meantBy(command: string): string {
   const isLook = [SKIPPED, UPRIGHTS, TEXTS, PLAIN_LOOKS].some((names) => names.has(command));
   if (DECORATIONS.has(command) && !isLook) return MARKS.get(command) ?? "⃗";

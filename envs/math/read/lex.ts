@@ -1,4 +1,7 @@
-/** Cuts the text of an answer into tokens: LaTeX, Unicode and plain text alike. Time is linear in the text's length. */
+/**
+ * Cuts the text of an answer into tokens. LaTeX, Unicode and plain text may be mixed. The time is linear in the text's
+ * length.
+ */
 import type { Malformed } from "../../facts.ts";
 import { isSpace, narrow } from "../../lib/text.ts";
 import {
@@ -30,7 +33,7 @@ export type Lexed = { readonly kind: "tokens"; readonly tokens: readonly Token[]
 
 const TOKENS_MAX = 3_000;
 const DOUBLE_SIGNS_MAX = 12;
-/** Each may stand for four hundred digits. */
+/** Maximum number of exponents. Each may add four hundred digits. */
 const EXPONENTS_MAX = 64;
 
 export function lex(text: string, style: Style): Lexed {
@@ -49,7 +52,7 @@ export function lex(text: string, style: Style): Lexed {
 
 const LETTERS = /[A-Za-z]+/y;
 const ACCENTED = /[\u00c0-\u024f]/;
-/** Two characters, and the sign that they stand for. */
+/** Pairs of characters, and the sign that each pair stands for. */
 const TWO_SIGNS: ReadonlyMap<string, string> = new Map(
   "<=≤ >=≥ !=≠ === **^ +-± -+∓ =<≤ :==".split(" ").map((row) => [row.slice(0, 2), row.slice(2)]),
 );
@@ -70,7 +73,7 @@ function lexInto(text: string, style: Style, sink: Sink): void {
     else if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)) {
       LETTERS.lastIndex = at;
       const run = LETTERS.exec(text)?.[0] ?? character;
-      // "más" is one word, and no m.
+      // "más" is one word and does not begin with an m.
       if (ACCENTED.test(text.charAt(at + run.length))) {
         at = foreignWord(text, at, sink);
         continue;
@@ -85,7 +88,7 @@ function lexInto(text: string, style: Style, sink: Sink): void {
   }
 }
 
-/** What is between tokens, and what ends a thing: a new line, and the dollars of another formula. */
+/** Records what lies between tokens. A new line, or the dollar signs around another formula, end an expression. */
 function separate(character: string, sink: Sink): void {
   sink.space = true;
   if (character.startsWith("$")) sink.dollars += character.length;
@@ -143,7 +146,7 @@ function isFactorial(before: Token | undefined, isApart: boolean): boolean {
   return !isApart && (before?.kind === "number" || (before?.kind === "op" && ")!".includes(before.text)));
 }
 
-/** A product's sign, which says more between vectors. */
+/** Adds a product sign. Between vectors, "×" is a cross product. */
 function cross(sink: Sink, end: number): number {
   push(sink, { kind: "op", text: "*", run: "×" });
   return end;
@@ -154,7 +157,7 @@ function op(sink: Sink, text: string, end: number): number {
   return end;
 }
 
-/** A run of small raised or lowered characters; how many there were. */
+/** Reads a run of superscript or subscript characters. Returns the length of the run. */
 function script(text: string, at: number, from: string, to: string, mark: "^" | "_", sink: Sink): number {
   let plain = "";
   while (at + plain.length < text.length) {
@@ -186,7 +189,7 @@ function command(text: string, at: number, style: Style, sink: Sink): number {
   if (name === "&") return op(sink, "and", end);
   if (SKIPPED.has(name)) {
     if (name.includes("quad")) separate("$$", sink);
-    // "\left." and "\right." are delimiters that are not there.
+    // "\left." and "\right." are invisible delimiters.
     return (name === "left" || name === "right") && text[end] === "." ? end + 1 : end;
   }
   if (!/^[A-Za-z]/.test(name)) {
@@ -209,7 +212,7 @@ function command(text: string, at: number, style: Style, sink: Sink): number {
 
 const NOT_PAIRED = "what it begins and what it ends are not the same environments";
 
-/** Equations stand below each other as lines do; other environments are read by what they are. */
+/** Reads the edge of an environment. Equations below each other count as lines. Other environments become tokens. */
 function environment(edge: "begin" | "end", of: string, sink: Sink): void {
   if (!EQUATIONS.has(of)) return put(sink, "op", `\\${edge}:${of}`);
   if (edge === "begin") sink.environments.push(of);
@@ -229,7 +232,7 @@ function named(name: string, sink: Sink): boolean {
   return true;
 }
 
-/** The text of the braces that follow, or of the one character. */
+/** Returns the text of the braces that follow, or the one character that does. */
 function groupOf(text: string, from: number): { readonly inner: string; readonly end: number } {
   let at = from;
   while (at < text.length && isSpace(text.charCodeAt(at))) at++;
@@ -243,7 +246,7 @@ function groupOf(text: string, from: number): { readonly inner: string; readonly
   return { inner: text.slice(at + 1), end: text.length + 1 };
 }
 
-/** Each level is looked through for its end again. */
+/** Maximum depth of groups, because each level is searched for its end again. */
 const GROUPS_MAX = 40;
 
 function inGroup(text: string, from: number, sink: Sink, read: (inner: string) => void): number {
@@ -255,7 +258,7 @@ function inGroup(text: string, from: number, sink: Sink, read: (inner: string) =
 }
 
 const SPACES = /~|\\[,;!: ]/g;
-/** Behind a number upright letters are a unit, and no variable: 12 \mathrm{~m}, 5 \mathrm{~m/s}. */
+/** Matches upright letters that are a unit behind a number: 12 \mathrm{~m}, 5 \mathrm{~m/s}. */
 const UNIT_LETTER = new RegExp(`^(?:~|\\\\[,;!: ]|\\s)*[${UNIT_LETTERS}](?:\\s*\\/\\s*[A-Za-z]+)?$`);
 
 function upright(inner: string, style: Style, sink: Sink): void {
@@ -266,12 +269,12 @@ function upright(inner: string, style: Style, sink: Sink): void {
   else lexInto(inner, style, sink);
 }
 
-/** "\vec{v}" and "\overline{AB}" are names, whatever they look like; what is bold and no name counts as it stands. */
+/** Reads a decorated text. "\vec{v}" and "\overline{AB}" are names. Bold text that is no name is read as it stands. */
 function decorated(command: string, inner: string, style: Style, sink: Sink): void {
   if (PLAIN_LOOKS.has(command) && /[^A-Za-z\s{}\\]/.test(inner)) return lexInto(inner, style, sink);
   const once = command === "overline" && inner.trim().startsWith("\\overline") ? inner.trim().slice(9) : "";
   const group = groupOf(once, 0);
-  // The conjugate of a conjugate, and the complement of a complement, is what it was.
+  // A double conjugate or a double complement is the thing itself.
   if (once !== "" && group.end === once.length) {
     put(sink, "op", "(");
     lexInto(group.inner, style, sink);
@@ -284,7 +287,7 @@ function decorated(command: string, inner: string, style: Style, sink: Sink): vo
   put(sink, "name", decoratedName(command, inner));
 }
 
-/** Up to the end of "\\\\[2pt]", which says how far apart lines are. */
+/** Returns the end of a line break such as "\\\\[2pt]", whose length has no meaning. */
 function lineEnd(text: string, at: number): number {
   const [space = ""] = /^\[-?[\d.]{1,8}\s?[a-z]{2}\]/.exec(text.slice(at, at + 16)) ?? [];
   return at + space.length;

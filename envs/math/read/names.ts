@@ -1,8 +1,6 @@
-/**
- * The names that answers are written with: LaTeX's commands, Unicode's signs and plain words, and what each stands for.
- */
+/** Names in answers and their meanings: LaTeX commands, Unicode signs and plain words. */
 
-/** What is spelled in several ways, by each of its spellings. */
+/** Returns the meaning of each spelling. */
 function bySpelling(spellings: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   const pairs = Object.entries(spellings).map(([meant, all]) => all.split(" ").map((each) => [each, meant] as const));
   return new Map(pairs.flat());
@@ -34,10 +32,10 @@ export const FUNCTIONS = new Map([
   }),
 ]);
 
-/** Functions that may stand within a run of letters, as in "xsinx". */
+/** Functions that may stand inside a run of letters, as in "xsinx". */
 export const INFIXES = "arcsin arccos arctan sqrt sin cos tan cot log ln exp pi".split(" ");
 
-/** Signs that stand for a symbol of their own. */
+/** Names of symbols. */
 export const SYMBOLS = bySpelling({
   ...letters(
     "alpha beta gamma delta zeta eta kappa lambda mu nu xi pi sigma tau upsilon chi psi omega",
@@ -53,31 +51,31 @@ export const SYMBOLS = bySpelling({
   "∅": "emptyset varnothing",
 });
 
-/** Each letter by its name. */
+/** Returns the name of each letter. */
 function letters(names: string, signs: string): Readonly<Record<string, string>> {
   const all = names.split(" ");
   return Object.fromEntries([...signs].map((sign, i) => [sign, all[i] ?? ""]));
 }
 
-/** Sets of numbers by their letter in \mathbb. */
+/** Number sets by their letter in \mathbb. */
 export const NUMBER_SETS: Readonly<Record<string, string>> = { R: "ℝ", Z: "ℤ", N: "ℕ", Q: "ℚ", C: "ℂ" };
 
-/** What a letter stands for everywhere, and is no variable. */
+/** Returns whether a name is a constant everywhere, and never a variable. */
 export function isConstant(name: string): boolean {
   return ["π", "e", "i", "∞", "∅", "…"].includes(name) || isNumberSet(name);
 }
 
-/** ℝ, and ℝ^+ too, as it is read. */
+/** Returns whether a name is a number set, such as ℝ or ℝ^+. */
 export function isNumberSet(name: string): boolean {
   return /^[ℝℤℕℚℂ]/u.test(name);
 }
 
-/** d/dx, ∂/∂x, Δ, ∇ and ∇·, which apply to what follows them. */
+/** Returns whether a name is an operator that applies to what follows: d/dx, ∂/∂x, Δ, ∇ or ∇·. */
 export function isOperator(name: string): boolean {
   return /^[d∂]\/|^[∂Δ∇]/u.test(name);
 }
 
-/** Operators by each of their spellings; commands without the backslash. */
+/** Operators by each of their spellings. LaTeX commands have no backslash here. */
 export const OPERATORS = bySpelling({
   "*": "cdot times ast bullet",
   "/": "div",
@@ -127,7 +125,7 @@ export const OPERATORS = bySpelling({
   choose: "choose",
 });
 
-/** One character for another, where that is all the difference. */
+/** Characters that mean the same as another one. */
 export const CHARACTERS = bySpelling({
   "-": "− – — ‐ ‑ ⁻",
   "*": "× ⋅ · ∗ ∙ •",
@@ -154,7 +152,7 @@ export const CHARACTERS = bySpelling({
   or: "∨",
 });
 
-/** What is a unit behind a number where nothing speaks for a variable. */
+/** Letters that are units behind a number, unless something shows that they are variables. */
 export const UNIT_LETTERS = "msghLNJWVAK";
 
 export const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱˣ";
@@ -162,7 +160,7 @@ export const SUPERSCRIPTS_PLAIN = "0123456789+-()nix";
 export const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉₊₋ₙₐₓᵢ";
 export const SUBSCRIPTS_PLAIN = "0123456789+-naxi";
 
-/** Fractions that have a sign of their own. */
+/** Fractions that are one character. */
 export const VULGAR: Readonly<Record<string, readonly [number, number]>> = Object.fromEntries(
   [..."½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"].map((sign) => {
     const [num, den] = sign.normalize("NFKC").split("⁄");
@@ -170,9 +168,9 @@ export const VULGAR: Readonly<Record<string, readonly [number, number]>> = Objec
   }),
 );
 
-// LaTeX commands that say how something looks, or what its argument is.
+// LaTeX commands for looks, and commands that tell the kind of their argument.
 
-/** Commands that say how something looks, and take no argument. */
+/** Commands for looks that take no argument. */
 export const SKIPPED: ReadonlySet<string> = new Set([
   ...["displaystyle", "textstyle", "scriptstyle", "limits", "nolimits", "quad", "qquad", "left", "right", "middle"],
   ...["big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "bigm"],
@@ -193,26 +191,26 @@ export const SKIPPED: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Commands whose argument says how something looks. */
+/** Commands that are skipped with their argument. */
 export const SKIPPED_WITH_ARGUMENT = wordSet("hspace vspace phantom hphantom vphantom color textcolor tag label");
 
 /** Commands whose argument is words. */
 export const TEXTS = wordSet("text textbf textit textrm texttt textsf mbox textnormal hbox emph textup textsc");
 
-/** Commands whose argument is letters that count as they stand. */
+/** Commands whose argument is upright letters. */
 export const UPRIGHTS = wordSet("mathrm operatorname mathit mathsf mathtt operatorname* mathnormal rm");
 
-/** Those of them that only say how a formula looks. */
+/** Decorations that only change how a formula looks. */
 export const PLAIN_LOOKS = wordSet("underline mathbf boldsymbol bm");
 
-/** Commands that make a name of their argument, e.g. of a vector or a line segment. */
+/** Commands that make a name of their argument, e.g. a vector or a line segment. */
 export const DECORATIONS: ReadonlySet<string> = new Set([
   ...PLAIN_LOOKS,
   ...wordSet("vec overrightarrow hat widehat tilde widetilde bar overline overleftrightarrow dot ddot"),
   ...wordSet("wideparen overparen overarc"),
 ]);
 
-/** Environments that only say how equations stand below each other. */
+/** Environments that only align equations. */
 export const EQUATIONS = wordSet(
   "aligned align align* gathered gather gather* split equation equation* displaymath math",
 );

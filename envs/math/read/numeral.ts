@@ -1,43 +1,42 @@
 /**
- * Numbers as they are written: with separators, decimal commas, repeating digits and exponents, or with letters for
- * digits.
+ * Reads numbers as written: with separators, decimal commas, repeating digits or exponents, or with letters as digits.
  */
 import { type Rational, reduced } from "../numbers/rational.ts";
 import type { Style } from "./tokens.ts";
 
-// Numbers as they are written: with separators, decimal commas, repeating digits and exponents.
+// Decimal numbers.
 
 export interface ReadNumber {
   readonly value: Rational;
-  /** Digits after the point; left out: it has none, or they go on. */
+  /** Number of digits after the point. Unset if there is no point, or the digits go on. */
   readonly decimals?: number;
   readonly digits?: string;
-  /** Whether digits follow that are not written. */
+  /** Set if more digits follow that are not written. */
   readonly goesOn?: true;
   readonly end: number;
 }
 
 export const TOO_LONG = "it has a number of more digits than can be read";
 
-/** More digits than this are no answer. */
+/** Maximum number of digits, in total and after the point. */
 const DIGITS_MAX = 4_000;
 const DECIMALS_MAX = 400;
 const EXPONENT_MAX = 400;
 
-/** What LaTeX and typographers put between groups of three digits. */
+/** Separators that LaTeX and typographers put between groups of three digits. */
 const THIN = "~|\\{,\\}|,\\\\!\\s?|\\\\,|\\\\ |\\\\;|\\\\!|[\\u00a0\\u2009\\u202f']| ";
-/** "0{,}123" is a decimal, and no number starts with a group of zeros. */
+/** Matches grouped digits. "0{,}123" is a decimal, so the first group does not begin with 0. */
 const GROUPED = new RegExp(`[1-9]\\d{0,2}(?:(?:${THIN})\\d{3})+(?![\\d/])(\\.\\d+)?`, "y");
 const THOUSANDS = /\d{1,3}(?:,\d{3})+(?!\d)(\.\d+)?/y;
-/** 1.234.567 has no other meaning; 1.234 has. */
+/** Matches 1.234.567, which has no other meaning. 1.234 has one. */
 const POINTED = /[1-9]\d{0,2}(?:\.\d{3}){2,}(?![\d.])/y;
 const BRACED_COMMA = /(\d+)\{,\}(\d+)/y;
 const DECIMAL_COMMA = /(\d+),(\d+)/y;
 const REPEATING =
   /(\d*)(?:\.|(?:,|\{,\})(?=\d*\\))(\d*)(?:\\(?:overline|bar|dot)\s*(?:\{\s*(\d+)\s*\}|(\d)(?!\d))|\((\d+)\))(?:\.\.\.|…|\\[lc]?dots)?/y;
-/** 0.\dot{1}4285\dot{7}: what repeats lies between the dots. */
+/** Matches 0.\dot{1}4285\dot{7}, where the digits between the dots repeat. */
 const DOTTED = /(\d*)\.(\d*)\\dot\s?(?:\{(\d)\}|(\d))(\d*)\\dot\s?(?:\{(\d)\}|(\d)(?!\d))/y;
-/** 0.333… */
+/** Matches 0.333… */
 const GOING_ON = /(\d*)\.(\d+)(?:\.\.\.|…|\\[lc]?dots)/y;
 const DOTS = /\s{0,2}(?:\.\.\.|…|\\[lc]?dots(?![A-Za-z]))/y;
 const PLAIN = /(\d*)(?:\.(\d+))?/y;
@@ -48,7 +47,7 @@ function match(pattern: RegExp, text: string, at: number): RegExpExecArray | nul
   return pattern.exec(text);
 }
 
-/** Whether a number starts with a point there: .5 and .\overline{27}. */
+/** Returns whether a number starts with a point here: .5 or .\overline{27}. */
 export function startsWithPoint(text: string, at: number): boolean {
   return (
     text[at] === "." &&
@@ -56,7 +55,7 @@ export function startsWithPoint(text: string, at: number): boolean {
   );
 }
 
-/** The number that starts there; undefined: it has too many digits. */
+/** Reads the number that starts here. Undefined if it has too many digits. */
 export function readNumber(text: string, at: number, style: Style): ReadNumber | undefined {
   const repeating = repeatingNumber(text, at);
   if (repeating !== undefined) return repeating;
@@ -83,7 +82,7 @@ function decimal(whole: string, after: string, end: number): ReadNumber | undefi
   return after === "" ? { value, digits: whole, end } : { value, decimals: after.length, end };
 }
 
-/** digits · 10^exponent, in lowest terms. */
+/** Returns digits · 10^exponent in lowest terms. */
 function scaled(digits: bigint, exponent: number): Rational {
   if (exponent >= 0) return { num: digits * 10n ** BigInt(exponent), den: 1n };
   if (digits === 0n) return { num: 0n, den: 1n };
@@ -101,7 +100,7 @@ function withExponent(read: ReadNumber, text: string, style: Style): ReadNumber 
   return { value: raised, end: read.end + found[0].length };
 }
 
-/** 0.1\overline{6}, 0.1(6), 0.166… */
+/** Reads 0.1\overline{6}, 0.1(6) or 0.166… */
 function repeatingNumber(text: string, at: number): ReadNumber | undefined {
   const dotted = match(DOTTED, text, at);
   const found = dotted ?? match(REPEATING, text, at);
@@ -119,10 +118,10 @@ function repeatingNumber(text: string, at: number): ReadNumber | undefined {
   return found === null ? { value, goesOn: true, end } : { value, end };
 }
 
-/** The digits of e = 2.718281828…, in which 1828 comes twice and does not repeat. */
+/** Decimals of e = 2.718281828…, where 1828 occurs twice and does not repeat. */
 const EULER = "718281828";
 
-/** Of 0.333… all digits repeat, of 0.1666… the last one, and of 0.2727… the last two; of 0.123… none does. */
+/** Splits off the repeating digits: all of 0.333…, the last one of 0.1666…, the last two of 0.2727…, none of 0.123… */
 function goingOn(digits: string): readonly [fixed: string, cycle: string] {
   for (let size = 1; 2 * size <= digits.length && digits !== EULER; size++) {
     const cycle = digits.slice(-size);
@@ -134,7 +133,7 @@ function goingOn(digits: string): readonly [fixed: string, cycle: string] {
   return [digits, ""];
 }
 
-// Numbers whose digits are letters, too: 2A_{16}, (FF)_{16}, \text{2A}_{16}, 0x2A.
+// Numbers with letters as digits: 2A_{16}, (FF)_{16}, \text{2A}_{16}, 0x2A.
 
 export interface BasedNumber {
   readonly value: Rational;
@@ -143,22 +142,22 @@ export interface BasedNumber {
   readonly end: number;
 }
 
-/** More digits than this are no answer. */
+/** Matches 2 to 64 digits. A longer number is no answer. */
 const DIGITS = "([0-9A-Za-z]{2,64})";
 const WRITTEN = `(?:${DIGITS}|\\(\\s?${DIGITS}\\s?\\)|\\\\(?:text|textrm|textup|texttt|mathrm|mathtt|operatorname)\\s?\\{\\s?${DIGITS}\\s?\\})`;
 const BASED = new RegExp(`${WRITTEN}\\s?_\\s?(?:([123]\\d)(?!\\d)|\\{\\s?\\(?\\s?([123]\\d)\\s?\\)?\\s?\\})`, "y");
 const PREFIXED = /0[xX]([0-9A-Fa-f]{1,64})(?![0-9A-Za-z])/y;
-/** Letters of one case: capitals are digits, small ones may be a variable, as in 2a_{16}. */
+/** Matches letters of one case. Capitals are digits; small letters may be a variable, as in 2a_{16}. */
 const ONE_CASE = /^[0-9]*(?:[A-Z][0-9A-Z]*|[a-z][0-9a-z]*)$/;
 
-/** Whether a text may hold a number of such digits; "likely": they are capitals. */
+/** Returns whether a text may hold a number with letters as digits. "likely" means that the letters are capitals. */
 export function mayHoldBases(text: string): "no" | "maybe" | "likely" {
   if (/0[xX][0-9A-Fa-f]/.test(text)) return "likely";
   if (!/_\s?\{?\s?\(?[123]\d/.test(text)) return "no";
   return /[A-Z]/.test(text) ? "likely" : "maybe";
 }
 
-/** The number that starts there; undefined: none does. */
+/** Reads the number that starts here. Undefined if none does. */
 export function basedNumber(text: string, at: number): BasedNumber | undefined {
   PREFIXED.lastIndex = at;
   const prefixed = PREFIXED.exec(text);
@@ -171,7 +170,7 @@ export function basedNumber(text: string, at: number): BasedNumber | undefined {
   return base > 10 && base <= 36 && ONE_CASE.test(digits) ? inBase(digits, base, at + found[0].length) : undefined;
 }
 
-/** Undefined: one of them is no digit of this base. */
+/** Returns the value of digits in a base. Undefined if one of them is no digit of this base. */
 export function valueInBase(digits: string, base: bigint): bigint | undefined {
   let value = 0n;
   for (const character of digits) {

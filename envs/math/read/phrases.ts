@@ -1,21 +1,21 @@
-/** Words where a value is expected: an answer of words, a name and its verb, or what says nothing. */
+/** Reads words where a value is expected: an answer in words, a name and its verb, or words without meaning. */
 import type { Node } from "../syntax.ts";
 import { accept, type Cursor, fail, peek, textOf, type Token } from "./tokens.ts";
 import { wordSet } from "./names.ts";
 import { UNITS } from "./unit-names.ts";
 
-/** Words that say nothing of a value's worth, before it. */
+/** Words before a value that do not change it. */
 const FILLERS = wordSet(
   "exactly either both only a an the total of for all any every real numbers number integers integer values value",
 );
 const WORDS_MAX = 12;
 
-/** Words that say a value is near the one that follows. */
+/** Words that mark the following value as approximate. */
 const HEDGES = wordSet("approximately approx about roughly around nearly almost circa maybe perhaps probably possibly");
 
 const HEDGES_MAX = 3;
 
-/** "≈ 5" and "about 5": whether the value that follows is hedged. */
+/** Accepts "≈" or words such as "about". Returns whether the value that follows is hedged. */
 export function acceptHedge(cursor: Cursor): boolean {
   if (accept(cursor, "≈")) return true;
   const isWord = (word: (text: string) => boolean): boolean => {
@@ -28,20 +28,20 @@ export function acceptHedge(cursor: Cursor): boolean {
     accept(cursor, ".");
     if (isWord((text) => text === "equal")) cursor.at += 2;
   }
-  // "about the same" are words.
+  // "about the same" is an answer in words.
   if (cursor.at > start && isWord(() => true)) cursor.at = start;
   return cursor.at > start;
 }
 
 const BEING = wordSet("is are equals equal");
 const HAVING = wordSet("has have takes take needs need costs cost gets get");
-/** What has something, and is something else. */
+/** Words for an answer. An answer that "has" something is another thing. */
 const OWNERS = wordSet("answer answers result value solution");
 const DENIALS = wordSet(
   "not no never cannot isn't aren't nor neither nobody none nothing which if suppose assume pretend imagine",
 );
 
-/** "The probability is 7/8": the words before the verb name it. */
+/** Reads "The probability is 7/8": the words before the verb name the value. */
 function said(cursor: Cursor, words: readonly string[], verb: number): Node | undefined {
   if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
   cursor.at += verb + 1;
@@ -53,7 +53,7 @@ function said(cursor: Cursor, words: readonly string[], verb: number): Node | un
   return { kind: "relation", parts: [name, item], operators: [isHedged ? "≈" : "="] };
 }
 
-/** An item of words alone; words before a value that say nothing are passed over. */
+/** Reads an item of words alone. Skips words before a value that do not change it. */
 export function readWords(cursor: Cursor): Node | undefined {
   skipArticle(cursor);
   let end = cursor.at;
@@ -89,14 +89,14 @@ export function readWords(cursor: Cursor): Node | undefined {
   return undefined;
 }
 
-/** Where the verb stands behind which the value is; −1: nowhere. */
+/** Returns the index of the verb before the value, or −1. */
 function verbOf(words: readonly string[]): number {
   const lower = words.map((word) => word.toLowerCase());
   const verb = lower.findIndex((word) => BEING.has(word) || HAVING.has(word));
   return HAVING.has(lower[verb] ?? "") && OWNERS.has(lower[verb - 1] ?? "") ? -1 : verb;
 }
 
-/** The "a" of "a circle" is no variable, where words follow that are no unit and say nothing of it. */
+/** Skips an article: the "a" of "a circle" is no variable if the words behind it are no unit. */
 function skipArticle(cursor: Cursor): void {
   const [first, second] = [peek(cursor), peek(cursor, 1)];
   if (first?.kind !== "name" || first.text !== "a") return;
@@ -113,7 +113,7 @@ function isNoun(token: Token | undefined): boolean {
   return word.length > 2 && !UNITS.has(word) && ![BEING, DENIALS, FILLERS].some((words) => words.has(lower));
 }
 
-/** "all real numbers except 2" */
+/** Reads the rest of "all real numbers except 2". */
 function allBut(cursor: Cursor, text: string): Node {
   const right: Node = { kind: "set", items: cursor.grammar.items(cursor) };
   return { kind: "sets", operator: "∖", left: { kind: "text", text }, right };

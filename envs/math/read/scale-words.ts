@@ -1,7 +1,7 @@
 /**
- * What makes another number of the one before it, in languages that answers have no labels in: hundreds to billions,
- * dozens, halves, thirds and quarters, squares, and what begins a bound. A number with one of them is not read: it would be taken for a
- * unit, which may be left out.
+ * Words that change the value of the number before them, in languages without answer labels: hundreds to billions,
+ * dozens, halves, thirds and quarters, squares, and words that begin a bound. A number before one of them is refused,
+ * because such a word is no unit and may not be left out.
  */
 
 const split = (words: string): readonly string[] => words.split(" ");

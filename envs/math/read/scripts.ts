@@ -1,4 +1,4 @@
-/** What is written small beside a name or a number: subscripts, primes, bases, C_n^k, ℕ^*. */
+/** Parses small signs beside a name or a number: subscripts, primes, bases, C_n^k, ℕ^*. */
 import { whole } from "../numbers/rational.ts";
 import { type Node, symbol } from "../syntax.ts";
 import { valueInBase } from "./numeral.ts";
@@ -10,7 +10,7 @@ import { numberOfWords } from "./letters.ts";
 const readSum: Read = (cursor) => cursor.grammar.sum(cursor);
 const readSmall: Read = (cursor) => (isAt(cursor, "{") ? readBraces(cursor, readSum) : cursor.grammar.primary(cursor));
 
-/** A name with its subscript and primes. */
+/** Reads a name with its subscript and primes. */
 export function readName(cursor: Cursor, letters: string, run?: string): Node {
   const set = isNumberSet(letters) ? numberSet(cursor, letters) : undefined;
   if (set !== undefined) return symbol(set);
@@ -35,10 +35,13 @@ export function readName(cursor: Cursor, letters: string, run?: string): Node {
   return run === undefined ? symbol(name) : { kind: "symbol", name, run };
 }
 
-/** Letters that number: a(n) = 2n is a_n = 2n. */
+/** Letters of indices: a(n) = 2n is a_n = 2n. */
 const INDICES = "nmkij";
 
-/** The F(x, y) of "F(x, y) = x + y" and the a(n) of "a(n) = 2n", at the start of an item; undefined: it is none. */
+/**
+ * Reads the left side of "F(x, y) = x + y" or "a(n) = 2n" at the start of an item. Undefined if the item is no
+ * definition.
+ */
 export function readDefined(cursor: Cursor): Node | undefined {
   const [head, bracket] = [peek(cursor), peek(cursor, 1)];
   if (head?.kind !== "name" || head.run !== undefined || !isAt(cursor, "(", 1) || bracket?.space === true)
@@ -52,13 +55,13 @@ export function readDefined(cursor: Cursor): Node | undefined {
   const [only, ...others] = args;
   if (only?.kind !== "symbol" || !isAt(cursor, ")", ahead) || !isAt(cursor, "=", ahead + 1)) return undefined;
   const isSequence = others.length === 0 && INDICES.includes(only.name) && !/[fg]/.test(head.text);
-  // P(x) and P(A) are read as products, which name what they are of, too.
+  // P(x) and P(A) are read as products, which later count as names.
   if (others.length === 0 && !isSequence && /[A-Zuvyhpqrwzfg]/.test(head.text)) return undefined;
   cursor.at += ahead + 1;
   return isSequence ? symbol(`${head.text}_${only.name}`) : { kind: "call", name: head.text, args };
 }
 
-/** Δx, ∇f, ∇·F, ∇²f and ∂_x f: a sign that applies to what follows, and is no factor; undefined: it is a name. */
+/** Reads Δx, ∇f, ∇·F, ∇²f or ∂_x f: an operator with its operand. Undefined if the sign is a name. */
 function appliedTo(cursor: Cursor, sign: string): Node | undefined {
   const start = cursor.at;
   let name = sign;
@@ -72,14 +75,14 @@ function appliedTo(cursor: Cursor, sign: string): Node | undefined {
   for (const mark of sign === "∂" ? "_" : "_^") if (accept(cursor, mark)) name += `${mark}${scriptText(cursor)}`;
   const product = peek(cursor);
   if (sign === "∇" && accept(cursor, "*")) name += product?.kind === "op" ? (product.run ?? "·") : "";
-  // Of ∂ alone a quotient is made: ∂f/∂x.
+  // A bare ∂ begins a quotient: ∂f/∂x.
   if (name !== "∂" && peek(cursor)?.gap !== true && cursor.grammar.startsFactor(cursor))
     return { kind: "call", name, args: [nested(cursor, cursor.grammar.power)] };
   cursor.at = start;
   return undefined;
 }
 
-/** f^{-1}(x) */
+/** Returns whether ^{-1}( follows, as in f^{-1}(x). */
 function isInverse(cursor: Cursor): boolean {
   const one = peek(cursor, 3);
   const isOne = one?.kind === "number" && one.digits === "1";
@@ -87,10 +90,10 @@ function isInverse(cursor: Cursor): boolean {
   return isMinus && isOne && isAt(cursor, "}", 4) && isAt(cursor, "(", 5);
 }
 
-/** Letters that are functions where brackets follow. */
+/** Letters that are functions before brackets. */
 const SPECIAL: Readonly<Record<string, string>> = { Γ: "gamma", ζ: "zeta" };
 
-/** f', f^{\prime} and f^{\prime\prime} */
+/** Reads the primes of f', f^{\prime} and f^{\prime\prime}. */
 function primes(cursor: Cursor): string {
   let marks = "";
   for (;;) {
@@ -105,7 +108,7 @@ function primes(cursor: Cursor): string {
   }
 }
 
-/** The text of what is in a script. */
+/** Returns the text of a script. */
 export function scriptText(cursor: Cursor): string {
   const text = (at: number): string => {
     const token = cursor.tokens[at];
@@ -120,12 +123,15 @@ export function scriptText(cursor: Cursor): string {
   return name;
 }
 
-/** x_{n^2} is no square of x_n. */
+/** Brackets a compound script, so that x_{n^2} is no square of x_n. */
 const apart = (script: string): string => (/[\^*/]/.test(script) ? `(${script})` : script);
 
 // ℕ^*, \mathbb{Z}_{>0}, ℝ^+
 
-/** The names of a set, the first of which is ours. Of ℕ alone it is a matter of taste whether 0 belongs to it. */
+/**
+ * Spellings of each set; the first one is used. ℕ alone is missing, because conventions differ on whether it contains
+ * 0.
+ */
 const SIGNED_SETS: ReadonlyMap<string, string> = new Map(
   "ℕ* ℕ+ ℕ>0 ℕ≥1 ℤ+ ℤ>0 ℤ≥1,ℕ0 ℕ≥0 ℤ≥0,ℤ* ℤ≠0,ℤ- ℤ<0,ℝ+ ℝ>0,ℝ- ℝ<0,ℝ* ℝ≠0,ℝ≥0,ℂ*,ℚ+ ℚ>0,ℚ- ℚ<0,ℚ* ℚ≠0,ℚ≥0"
     .split(",")
@@ -133,7 +139,7 @@ const SIGNED_SETS: ReadonlyMap<string, string> = new Map(
     .flatMap(([own = "", ...others]) => [own, ...others].map((name) => [name, own] as const)),
 );
 
-/** The set of numbers with its mark; undefined: what follows is no mark, as in ℝ^2. */
+/** Returns a number set with its mark. Undefined if what follows is no mark, as in ℝ^2. */
 function numberSet(cursor: Cursor, letter: string): string | undefined {
   const start = cursor.at;
   let marks = "";
@@ -156,7 +162,7 @@ function isLast(cursor: Cursor, ahead: number): boolean {
   return token === undefined || (token.kind === "op" && ")],;}\\}".includes(token.text));
 }
 
-/** The set that is named behind "∈", where N is ℕ. */
+/** Reads the set behind "∈", where N means ℕ. */
 export function readSetBehind(cursor: Cursor): Node | undefined {
   const token = peek(cursor);
   const letter = token?.kind === "name" ? NUMBER_SETS[token.text.replace("⃗", "")] : undefined;
@@ -168,14 +174,14 @@ export function readSetBehind(cursor: Cursor): Node | undefined {
 
 // C_n^k
 
-/** Subsets and arrangements, as schools write them. */
+/** Letters of binomial coefficients and arrangements in school notation. */
 const CHOICES: Readonly<Record<string, "binom" | "arrangements">> = {
   C: "binom",
   A: "arrangements",
   P: "arrangements",
 };
 
-/** C_10^3; undefined: it is a name, as in C_1^2. */
+/** Reads C_10^3. Undefined if it is a name with a power, as C_1^2. */
 function chosenOf(cursor: Cursor, letter: string): Node | undefined {
   const start = cursor.at;
   if (!accept(cursor, "_")) return undefined;
@@ -196,7 +202,7 @@ function choiceOf(cursor: Cursor, letter: string, from: Node, taken: Node): Node
   return { kind: "call", name, args: [from, taken] };
 }
 
-/** Reads the 1 of "x^2_1" and the 10 of "C^3_10", whose raised script comes first. */
+/** Reads the 1 of "x^2_1" and the 10 of "C^3_10", behind the raised script. */
 export function readLowered(cursor: Cursor, { name }: Extract<Node, { kind: "symbol" }>, exponent: Node): Node {
   const start = ++cursor.at;
   const choice = CHOICES[name] && choiceOf(cursor, name, readSmall(cursor), exponent);
@@ -205,7 +211,7 @@ export function readLowered(cursor: Cursor, { name }: Extract<Node, { kind: "sym
   return { kind: "power", base: symbol(`${name}_${apart(scriptText(cursor))}`), exponent };
 }
 
-/** Reads a bound such as the n of "\sum^n_{k=1}": a letter without braces takes no script of its own. */
+/** Reads a bound such as the n of "\sum^n_{k=1}". A bare letter takes no script of its own. */
 export function readBound(cursor: Cursor): Node {
   const token = peek(cursor);
   if (token?.kind !== "name") return cursor.grammar.exponent(cursor);
@@ -213,12 +219,12 @@ export function readBound(cursor: Cursor): Node {
   return symbol(token.text);
 }
 
-/** Of n, n + 1 and 2n, C is no name. */
+/** Returns whether a node counts things, as n, n + 1 and 2n do. Then C is no name. */
 function isCount(from: Node): boolean {
   return from.kind === "add" || from.kind === "multiply" || (from.kind === "symbol" && "nmNM".includes(from.name));
 }
 
-/** ^{10}C_3 and {}_{10}C_3, from the script that comes first. */
+/** Reads ^{10}C_3 and {}_{10}C_3, beginning with the first script. */
 export function readScripted(cursor: Cursor): Node {
   if (accept(cursor, "{")) cursor.at++;
   if (!accept(cursor, "^") && !accept(cursor, "_")) return fail(cursor, `expected a value${found(cursor)}`);
@@ -244,7 +250,7 @@ export function inBase(cursor: Cursor, node: Extract<Node, { kind: "number" }>):
   return { kind: "number", value: whole(value), base: Number(base), digits };
 }
 
-/** "2", "{2}", "{(2)}" or "five". */
+/** Reads the base "2", "{2}", "{(2)}" or "five". Undefined if there is none. */
 function baseOf(cursor: Cursor): bigint | undefined {
   const word = peek(cursor, isAt(cursor, "{") ? 1 : 0);
   if (word?.kind === "word") {

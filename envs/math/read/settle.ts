@@ -1,4 +1,6 @@
-/** What tokens are by those beside them: min as a unit, "at + b" as a product, vectors with a cross between them. */
+/**
+ * Corrects tokens by their neighbours: min as a unit, "at + b" as a product, a cross product of vectors as one name.
+ */
 import { joinedParts } from "./measures.ts";
 import { PRODUCT_WORDS } from "./letters.ts";
 import type { Token } from "./tokens.ts";
@@ -9,7 +11,7 @@ export function settledAll(tokens: readonly Token[]): readonly Token[] {
 
 const CONGRUENT: readonly string[] = ["is", "congruent", "to"];
 
-/** "x is congruent to 6" as x ≡ 6. */
+/** Rewrites "x is congruent to 6" as x ≡ 6. */
 function congruent(token: Token, at: number, tokens: readonly Token[]): readonly Token[] {
   const place = token.kind === "word" ? CONGRUENT.indexOf(token.text) : -1;
   const said = tokens[at + 1 - place];
@@ -19,10 +21,12 @@ function congruent(token: Token, at: number, tokens: readonly Token[]): readonly
 
 const CALLED: ReadonlySet<string> = new Set(["min", "max", "gcd", "lcm", "cis"]);
 
-/** What may follow a unit, and no name of a function. */
+/** Signs and words that may follow a unit but not the name of a function. */
 const BEHIND_UNITS: ReadonlySet<string> = new Set([...",;.)]}=≈/", "\\}", "\\\\", "and", "or"]);
 
-/** "min" and "sec" are units where nothing follows them to be a function of, and "lcm" in a text is no word before brackets. */
+/**
+ * Corrects one token. "min" and "sec" are units without an argument. "lcm" from a text is a function before brackets.
+ */
 function settled(token: Token, at: number, tokens: readonly Token[]): Token {
   const [before, next] = [tokens[at - 1], tokens[at + 1]];
   const sign = next?.kind === "op" ? next.text : "";
@@ -42,7 +46,7 @@ function settled(token: Token, at: number, tokens: readonly Token[]): Token {
 
 const SUMS = "+-*/^";
 
-/** "at + b" is a product where signs stand close to it, and no word. */
+/** Splits a word such as the "at" of "at + b" into a product, if a sign stands close to it. */
 function unglued(token: Token, at: number, tokens: readonly Token[]): readonly Token[] {
   if (token.kind !== "word" || !PRODUCT_WORDS.has(token.text)) return [token];
   const [before, next] = [tokens[at - 1], tokens[at + 1]];
@@ -55,7 +59,7 @@ function unglued(token: Token, at: number, tokens: readonly Token[]): readonly T
 
 const isVector = (token: Token | undefined): boolean => token?.kind === "name" && token.text.startsWith("⃗");
 
-/** Vectors with a cross between them are no product that could be turned round: one name. */
+/** Joins a cross product of vectors into one name, because its factors must not be exchanged. */
 function crossed(tokens: readonly Token[]): readonly Token[] {
   const found: Token[] = [];
   for (let at = 0; at < tokens.length; at++) {

@@ -1,4 +1,4 @@
-/** Lists, relations, unions, ratios and units: what an answer is as a whole. */
+/** Parses an answer as a whole: lists, relations, unions, ratios and units. */
 import { type Joiner, negated, type Node, type Relation, splitModulus } from "../syntax.ts";
 import { accept, type Cursor, expect, fail, found, type Grammar, isAt, NOTHING, peek, type Token } from "./tokens.ts";
 import {
@@ -16,16 +16,16 @@ import { acceptHedge, readWords } from "./phrases.ts";
 import { joinedUnits, readRemark, readUnit, startsRemark, startsTo } from "./unit.ts";
 import { readDefined, readSetBehind } from "./scripts.ts";
 
-/** Of a list; things in any order are compared with each other. */
+/** Maximum number of items of a list. Unordered items are all compared with each other. */
 const ITEMS_MAX = 100;
-/** Of a union: each is put in its place among the others. */
+/** Maximum number of sets of a union. Each is sorted in among the others. */
 const SETS_MAX = 30;
 
-/** All of an answer. */
+/** Parses a whole answer. */
 export function readStatement(cursor: Cursor): Node {
   skipConnective(cursor);
   const first = peek(cursor);
-  // "\le 5" leaves out what it is about.
+  // "\le 5" leaves out its left side.
   if (first?.kind === "op" && "<>≤≥≠".includes(first.text))
     cursor.tokens.unshift({ kind: "name", text: "x", space: false });
   const isApproximate = acceptHedge(cursor);
@@ -42,7 +42,7 @@ const WE: ReadonlySet<string> = new Set(["we"]);
 const FINDING: ReadonlySet<string> = new Set(["get", "find", "have", "obtain", "see", "conclude"]);
 const THAT: ReadonlySet<string> = new Set(["that"]);
 
-/** "Therefore, x = 6", "After simplifying, we get x = 6" */
+/** Skips the beginning of "Therefore, x = 6" or "After simplifying, we get x = 6". */
 function skipConnective(cursor: Cursor): void {
   const isWord = (words: ReadonlySet<string>, ahead = 0): boolean => {
     const token = peek(cursor, ahead);
@@ -80,12 +80,12 @@ function readListed(cursor: Cursor): Node {
   return { kind: "list", joiner, items };
 }
 
-/** What joins items as it is written. */
+/** A separator as written. */
 type Joined = Joiner | ";";
 
 /**
- * "x = 2, y = 3 or x = 3, y = 2", and the same in lines or brackets: commas bind closer where each of the parts that "or",
- * ";" or "and" joins gives values to the same names.
+ * Splits "x = 2, y = 3 or x = 3, y = 2" into cases. Lines and brackets work like "or". Commas bind closer if each part
+ * between "or", ";" or "and" gives values to the same names. Undefined if there are no cases.
  */
 function casesOf(items: readonly Node[], joiners: readonly Joined[]): readonly Node[] | undefined {
   const outer = (["or", ";", "and"] as const).find((each) => joiners.includes(each));
@@ -101,13 +101,13 @@ function casesOf(items: readonly Node[], joiners: readonly Joined[]): readonly N
   return areAlike ? cases.map((each): Node => ({ kind: "list", joiner: "and", items: each })) : undefined;
 }
 
-/** The letter to which an equation gives a value. */
+/** Returns the letter to which an equation gives a value, or "". */
 function namedBy(node: Node): string {
   const [name] = node.kind === "relation" && node.operators.every((operator) => operator === "=") ? node.parts : [];
   return name?.kind === "symbol" ? name.name : "";
 }
 
-/** "x ≡ 1, 4 (mod 5)": a modulus behind the last is that of all. */
+/** Gives all items the modulus of the last: "x ≡ 1, 4 (mod 5)". */
 function shareModulus(items: Node[]): void {
   const last = items.at(-1);
   if (last?.kind !== "residue") return;
@@ -116,7 +116,7 @@ function shareModulus(items: Node[]): void {
       items[i] = { ...last, node: item };
 }
 
-/** Items up to a closing bracket or the end. */
+/** Reads items up to a closing bracket or the end. */
 export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiners: Joined[] = []): Node[] {
   const items = [read(cursor)];
   for (
@@ -132,14 +132,14 @@ export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiner
   return items;
 }
 
-/** Whether something else begins here, behind a new line, \quad or another formula's dollars. */
+/** Returns whether a new item begins here, behind a new line, \quad or the dollar signs of another formula. */
 function startsAfresh(cursor: Cursor): boolean {
   const token = peek(cursor);
   if (token?.gap !== true || token.kind === "word") return false;
   return token.kind !== "op" || cursor.grammar.startsFactor(cursor) || "+-±∓".includes(token.text);
 }
 
-/** A comma and an "and" after it are one. */
+/** Accepts a separator. A comma with an "and" after it is one separator. */
 function acceptJoiner(cursor: Cursor): Joined | undefined {
   let joiner: Joined | undefined;
   if (accept(cursor, ",")) joiner = startsAfresh(cursor) ? ";" : ",";
@@ -153,12 +153,12 @@ function acceptJoiner(cursor: Cursor): Joined | undefined {
 const RELATIONS_MAX = 16;
 const RELATIONS = "=≠<>≤≥≈∈≡∝";
 
-/** An item, which may be words. */
+/** Reads an item, which may be words. */
 export function readItem(cursor: Cursor): Node {
   return readWords(cursor) ?? withModulus(cursor, readRelation(cursor));
 }
 
-/** x ≡ 2 (mod 5), 2 \pmod 5, x ≡ 2 mod 5 */
+/** Adds a modulus: x ≡ 2 (mod 5), 2 \pmod 5, x ≡ 2 mod 5. */
 function withModulus(cursor: Cursor, node: Node): Node {
   if (isAt(cursor, ",") && isAt(cursor, "(", 1) && isAt(cursor, "mod", 2)) cursor.at++;
   const isBracketed = (isAt(cursor, "(") || isAt(cursor, "[")) && isAt(cursor, "mod", 1);
@@ -178,12 +178,12 @@ function readModulus(cursor: Cursor): Node {
   return isAt(cursor, "{") ? readBraces(cursor, readSum) : readPrimary(cursor);
 }
 
-/** Things with relations between them. */
+/** Reads a chain of expressions with relations between them. */
 export function readRelation(cursor: Cursor): Node {
   const parts = [readDefined(cursor) ?? readSets(cursor)];
   const operators: Relation[] = [];
   for (;;) {
-    // "x &= 5", where equations stand below each other.
+    // "x &= 5" in aligned equations
     if (isAt(cursor, "&") && isAt(cursor, "=", 1)) cursor.at++;
     const token = peek(cursor);
     if (token?.kind !== "op" || !RELATIONS.includes(token.text) || cursor.problem !== undefined) break;
@@ -195,7 +195,7 @@ export function readRelation(cursor: Cursor): Node {
   return operators.length === 0 ? (parts[0] as Node) : { kind: "relation", parts, operators };
 }
 
-/** Unions, intersections and differences of sets. */
+/** Reads unions, intersections and differences of sets. */
 function readSets(cursor: Cursor): Node {
   let left: Node = asDifference(readRatio(cursor));
   for (let count = 0; ; count++) {
@@ -207,7 +207,7 @@ function readSets(cursor: Cursor): Node {
   }
 }
 
-/** "ℝ − {2}" is ℝ without 2. */
+/** Rewrites "ℝ − {2}" as a difference of sets. */
 function asDifference(node: Node): Node {
   const [first, second, ...others] = node.kind === "add" ? node.terms : [];
   const isOfSets = first?.node.kind === "symbol" && isNumberSet(first.node.name) && second?.node.kind === "set";
@@ -230,7 +230,7 @@ function isMoney(token: Token | undefined): token is Exclude<Token, { kind: "num
   return token?.kind === "op" && "$€£¥₹".includes(token.text);
 }
 
-/** A sum with its unit. */
+/** Reads a sum with its unit. */
 function readMeasure(cursor: Cursor): Node {
   // "-$5"
   const isNegative = isAt(cursor, "-") && isMoney(peek(cursor, 1));

@@ -1,8 +1,8 @@
-/** Tokens of an answer, and where a parser stands in them. */
+/** Defines tokens, and the cursor of the parser with its basic operations. */
 import type { Rational } from "../numbers/rational.ts";
 import type { Node } from "../syntax.ts";
 
-// Tokens of an answer, and what is between digits.
+// Tokens.
 
 export type Token =
   | {
@@ -10,9 +10,9 @@ export type Token =
       readonly value: Rational;
       readonly decimals?: number;
       readonly goesOn?: true;
-      /** As it was written, where it is digits alone. */
+      /** The digits as written, if the number is digits alone. */
       readonly digits?: string;
-      /** The base that a subscript says, as in 2A_{16}. */
+      /** The base of a number such as 2A_{16}. */
       readonly base?: number;
       readonly space: boolean;
       readonly gap?: true;
@@ -20,14 +20,16 @@ export type Token =
   | {
       readonly kind: "name" | "function" | "word" | "op";
       readonly text: string;
-      /** Of a letter: the letters that it stands among, which may be a word that is not known. */
+      /** For a letter, the run of letters around it, which may be an unknown word. */
       readonly run?: string;
       readonly space: boolean;
-      /** Whether so much stands before it that it goes on nothing: a new line, \quad, or another formula's dollars. */
+      /**
+       * Set if a gap stands before the token, so that it begins something new: a new line, \quad, or another formula.
+       */
       readonly gap?: true;
     };
 
-/** What a comma and an "e" between digits mean. */
+/** The meaning of a comma and of an "e" between digits. */
 export interface Style {
   readonly comma: "separator" | "thousands" | "decimal";
   /** Whether "2e-3" is 0.002. */
@@ -36,25 +38,25 @@ export interface Style {
   readonly bases: boolean;
 }
 
-/** Tokens as they are made. */
+/** The state of the lexer. */
 export interface Sink {
   readonly tokens: Token[];
-  /** Whether white space came before the next one. */
+  /** Whether white space came before the next token. */
   space: boolean;
-  /** What ends a thing: a new line, behind which a sum may go on with its sign, or the end of a formula. */
+  /** The gap before the next token. Behind "line" a sum may continue with its sign; behind "formula" it may not. */
   gap: "none" | "line" | "formula";
-  /** How many groups of commands are open. */
+  /** Number of open groups of commands. */
   depth: number;
-  /** Environments of equations that are open, the innermost last. */
+  /** Open environments of equations, the innermost last. */
   readonly environments: string[];
-  /** Dollars since the last token: the second one opens another formula. */
+  /** Dollar signs since the last token. The second one opens another formula. */
   dollars: number;
   problem: string | undefined;
 }
 
 type Bare<T> = T extends Token ? Omit<T, "space" | "gap"> : never;
 
-/** Adds a token with what came before it. */
+/** Adds a token with the space and the gap before it. */
 export function push(sink: Sink, token: Bare<Token>): void {
   const goesOn = sink.gap === "line" && token.kind === "op" && "+-±∓".includes(token.text);
   const isApart = sink.gap !== "none" && sink.tokens.length > 0 && !goesOn;
@@ -68,11 +70,11 @@ export function put(sink: Sink, kind: "name" | "function" | "word" | "op", text:
   push(sink, { kind, text });
 }
 
-// Where a parser stands in its tokens, and what went wrong first.
+// The cursor of the parser.
 
 export type Read = (cursor: Cursor) => Node;
 
-/** The parts of the grammar that contain each other, so that no file of it imports one that imports it. */
+/** The mutually recursive rules of the grammar. Passing them in the cursor avoids circular imports. */
 export interface Grammar {
   readonly sum: Read;
   readonly product: Read;
@@ -82,32 +84,34 @@ export interface Grammar {
   readonly relation: Read;
   readonly items: (cursor: Cursor) => readonly Node[];
   readonly item: Read;
-  /** With unions and differences. */
+  /** Reads expressions with unions and differences of sets. */
   readonly sets: Read;
-  /** Items with what joins them, or the only one. */
+  /** Reads a list with its separators, or a single item. */
   readonly listed: Read;
   readonly startsFactor: (cursor: Cursor) => boolean;
 }
 
-/** Changed in place by the functions of the parser. A problem moves it to the end, so that every loop ends. */
+/** The position of the parser, changed in place. A problem moves it to the end, so that every loop ends. */
 export interface Cursor {
   readonly grammar: Grammar;
   readonly tokens: Token[];
   at: number;
   depth: number;
-  /** Values read so far: some are read twice, where the first way to read them is none. */
+  /** Number of values read so far. Some are read twice, if the first way to read them fails. */
   reads: number;
-  /** Open bars of absolute values. */
+  /** Number of open bars of absolute values. */
   bars: number;
   /** Whether a bracket is open that "[" closes, as in "]1,2[". */
   turned: boolean;
-  /** Whether a colon says "such that". */
+  /** Whether a colon means "such that". */
   inSet: boolean;
   problem: string | undefined;
 }
 
 const DEPTH_MAX = 160;
-/** More than an answer of this length needs, unless reading twice goes through many levels. */
+/**
+ * Maximum number of values read. Answers of the allowed length need more only if they are read twice on many levels.
+ */
 const READS_MAX = 10_000;
 
 export const NOTHING: Node = { kind: "text", text: "" };
@@ -116,7 +120,7 @@ export function peek(cursor: Cursor, ahead = 0): Token | undefined {
   return cursor.tokens[cursor.at + ahead];
 }
 
-/** Whether the next token is this operator. */
+/** Returns whether the next token is this operator. */
 export function isAt(cursor: Cursor, text: string, ahead = 0): boolean {
   const token = peek(cursor, ahead);
   return token?.kind === "op" && token.text === text;
@@ -143,14 +147,14 @@ export function textOf(token: Token): string {
     : token.text.slice(0, 40);
 }
 
-/** Keeps the first problem, and goes to the end. */
+/** Records a problem, unless there is one already, and moves to the end. */
 export function fail(cursor: Cursor, problem: string): Node {
   cursor.problem ??= problem;
   cursor.at = cursor.tokens.length;
   return NOTHING;
 }
 
-/** Reads something nested, unless it is nested too deep. */
+/** Reads something nested. Fails if it is nested too deep, or takes too many steps. */
 export function nested(cursor: Cursor, read: Read): Node {
   if (++cursor.depth > DEPTH_MAX) return fail(cursor, "it is nested too deep");
   if (++cursor.reads > READS_MAX) return fail(cursor, "it takes too many steps to read");

@@ -1,10 +1,10 @@
-/** Units by their names, and which of them measure the same. */
+/** Units by their names, with the quantity that each measures. */
 
-/** What a unit measures, and how many of the smallest unit of that it is, as a fraction of two whole numbers. */
+/** A unit's quantity and size. The size is a fraction num / den of the quantity's base unit. */
 export interface UnitInfo {
-  /** Its spelling of our own. */
+  /** The canonical spelling. */
   readonly name: string;
-  /** Such as "length" or, of a newton, "length mass time^-2". */
+  /** The quantity, such as "length" or, for a newton, "length mass time^-2". */
   readonly dimension: string;
   readonly num: bigint;
   readonly den: bigint;
@@ -67,7 +67,7 @@ export const UNITS: ReadonlyMap<string, UnitInfo> = new Map(
   }),
 );
 
-/** Units that are written in one word. */
+/** Units of several parts that are written as one word. */
 const IN_ONE: Readonly<Record<string, string>> = {
   mph: "mi / h",
   mpg: "mi / gal",
@@ -76,14 +76,16 @@ const IN_ONE: Readonly<Record<string, string>> = {
   kmph: "km / h",
 };
 
-/** Signs of units are told by their case: Mg is no mg, MW no mW, and H, S and T are no hours, seconds and tons. */
+/**
+ * Matches symbols of units, whose case counts: Mg is no mg, MW no mW, and H, S and T are no hours, seconds and tons.
+ */
 const IS_SIGN = /^(?:..?|.[A-Z].|..[A-Z])$/;
-/** Signs that stand for nothing else in any case. */
+/** Symbols of units that are clear in any case. */
 const IN_ANY_CASE: ReadonlySet<string> = new Set(
   "cm dm km kg ft in yd hr hrs sec min usd eur gbp rmb cny inr deg rad pct".split(" "),
 );
 
-/** A unit by any of its names, or a word as it stands, without its plural. */
+/** Returns the canonical spelling of a unit. An unknown word is returned in lower case without its plural. */
 export function unitNamed(word: string): string {
   const lower = word.toLowerCase();
   if (IN_ONE[lower] !== undefined) return IN_ONE[lower];
@@ -92,7 +94,7 @@ export function unitNamed(word: string): string {
   return unit?.name ?? (isSign ? word : lower.replace(/(?<=..)s$/, ""));
 }
 
-/** The unit of both, where a unit has a second meaning: pounds beside ounces are no money. */
+/** Returns the meaning of a unit beside another one: pounds beside ounces are no money. */
 export function besideUnit(unit: string, other: string): string {
   return /\b(?:oz|lb)\b/.test(other) ? unit.replace(/\bpound\b/, "lb") : unit;
 }

@@ -1,4 +1,4 @@
-/** What stands behind a value: its unit, known or not, or what is said of a name in it. */
+/** Parses what stands behind a value: its unit, known or unknown, or a remark about a variable. */
 import { add, type Rational } from "../numbers/rational.ts";
 import { type Node, symbol } from "../syntax.ts";
 import { accept, type Cursor, fail, isAt, peek, type Token } from "./tokens.ts";
@@ -6,13 +6,13 @@ import { makesAnother } from "./amount-words.ts";
 import { NUMBER_SETS, SYMBOLS, UNIT_LETTERS, wordSet } from "./names.ts";
 import { besideUnit, UNITS, unitNamed } from "./unit-names.ts";
 
-// Units behind a value: known ones by any of their names, other words as they stand.
+// Units behind a value. Known ones get their canonical name; other words stay as they are.
 
 const WORDS_MAX = 5;
-/** Words that take part in a unit without being one. */
+/** Words that may stand in a unit without being one. */
 const SMALL = wordSet("of per the in a each total square cubic sq cu");
 
-/** Words of sentences, which no unit has, in the languages of labels: "7 is not the answer", "7 è sbagliato". */
+/** Words of sentences that occur in no unit, in the languages of labels: "7 is not the answer", "7 è sbagliato". */
 const NO_UNITS: ReadonlySet<string> = new Set(
   [
     "approximately approx roughly about around nearly almost probably perhaps possibly ish",
@@ -24,10 +24,10 @@ const NO_UNITS: ReadonlySet<string> = new Set(
     "non né mai tranne sbagliato sbagliata errato errata scorretto не нет ни никогда кроме niet değil bukan không",
   ].flatMap((words) => words.split(" ")),
 );
-/** The same where words are not apart: "may be", "but not". */
+/** Matches words such as "may be" and "but not" in languages without spaces. */
 const DOUBTING = /左右|かもしれ|でしょう|だろう|빼고|말고|제외/;
 
-/** The unit that stands here, up to a separator, in a spelling of our own; undefined: none. */
+/** Reads the unit that stands here, up to a separator, in canonical spelling. Undefined if there is none. */
 export function readUnit(cursor: Cursor): string | undefined {
   const token = peek(cursor);
   const isUnit = token?.kind === "word" || (isAt(cursor, "/") && peek(cursor, 1)?.kind === "word");
@@ -53,7 +53,7 @@ export function readUnit(cursor: Cursor): string | undefined {
     else if (isAt(cursor, ".")) cursor.at++;
     else break;
   }
-  // "5 square" is 25, or lacks what it is a square of.
+  // "5 square" may be 25, or lack its length.
   if (RAISED.has(parts.at(-1)?.toLowerCase() ?? "")) {
     fail(cursor, "its unit ends where a length is missing");
     return undefined;
@@ -61,25 +61,25 @@ export function readUnit(cursor: Cursor): string | undefined {
   return spelling(parts);
 }
 
-/** Whether a token is a word, or a letter that is a unit: the h of "km·h". */
+/** Returns whether a token is a word, or a letter that is a unit: the h of "km·h". */
 export function isUnitToken(token: Token | undefined): boolean {
   return token?.kind === "word" || (token?.kind === "name" && UNITS.has(token.text));
 }
 
-/** The θ of "5 \text{θ}" and the x of "5 cm x". */
+/** Returns whether a token is a variable: the θ of "5 \text{θ}" or the x of "5 cm x". */
 function isVariable({ kind, text }: { readonly kind: string; readonly text: string }): boolean {
-  // 个 and 개 are what is counted.
+  // 个 and 개 count things and are no variables.
   const isLetter = kind === "name" || /^[A-Za-zα-ω]$/.test(text) || SYMBOLS.has(text);
   return isLetter && !UNITS.has(text) && !UNIT_LETTERS.includes(text);
 }
 
-/** "3 to 4" is a ratio. */
+/** Returns whether "to" and a number follow, as in the ratio "3 to 4". */
 export function startsTo(cursor: Cursor): boolean {
   const [word, next] = [peek(cursor), peek(cursor, 1)];
   return word?.kind === "word" && word.text === "to" && next?.kind === "number";
 }
 
-/** "^2" or "^{2}" behind a unit. */
+/** Reads "^2" or "^{2}" behind a unit. */
 function power(cursor: Cursor): string {
   const isBraced = isAt(cursor, "{", 1);
   const isNegative = isAt(cursor, "-", isBraced ? 2 : 1);
@@ -99,17 +99,17 @@ const POWERS: ReadonlyMap<string, string> = new Map(Object.entries({ squared: "^
 /** Words that raise the unit behind them. */
 const RAISED: ReadonlyMap<string, string> = new Map(Object.entries({ square: "^2", sq: "^2", cubic: "^3", cu: "^3" }));
 
-/** 平方厘米 is cm^2. */
+/** Matches 平方厘米, which is cm^2. */
 const RAISED_IN_ONE = /^(平方|立方)(.+)$/u;
 
-/** "square feet" and "ft^2" are one; plurals of unknown words too. */
+/** Returns the canonical spelling of a unit: "square feet" and "ft^2" are one, and unknown words lose their plural. */
 function spelling(parts: readonly string[]): string {
   if (/^(?:per cent|percentage|por ciento|por cento|pour cent|per cento)$/i.test(parts.join(" "))) return "%";
   let raised = "";
   const words: string[] = [];
   for (const [i, part] of parts.entries()) {
     const lower = part.toLowerCase();
-    // The "in" of "16 in^2" and "16 sq in" is an inch, and that of "16 boxes in total" none.
+    // The "in" of "16 in^2" and "16 sq in" is an inch. In "16 boxes in total" it is not.
     const isInch = lower === "in" && (parts.length === 1 || raised !== "" || parts[i + 1]?.startsWith("^"));
     if (RAISED.has(lower)) raised = RAISED.get(lower) as string;
     else if (lower === "per") words.push("/");
@@ -121,19 +121,19 @@ function spelling(parts: readonly string[]): string {
       raised = "";
     }
   }
-  // "square units" is no unit at all.
+  // "square units" is no unit.
   return words.join(" ");
 }
 
 // Several units for one value.
 
-/** Parts of a degree. */
+/** Signs of the parts of a degree. */
 const MARKS: readonly (readonly [mark: string, den: bigint])[] = [
   ["'", 60n],
   ['"', 3600n],
 ];
 
-/** 22° 30' 36'', where a number of degrees was read. */
+/** Reads the rest of 22° 30' 36'', behind the number of degrees. */
 export function inDegrees(cursor: Cursor, degrees: Node): Node {
   let node = degrees;
   for (let next = peek(cursor); next?.kind === "number" && node.kind === "number"; next = peek(cursor)) {
@@ -151,7 +151,7 @@ export function inDegrees(cursor: Cursor, degrees: Node): Node {
   return { kind: "unit", node, unit: `°${scaleOfDegrees(cursor)}` };
 }
 
-/** The C of 25 °C, at the end. */
+/** Reads the C of 25 °C at the end. */
 function scaleOfDegrees(cursor: Cursor): string {
   const [letter, next] = [peek(cursor), peek(cursor, 1)];
   const isScale = letter !== undefined && letter.kind !== "number" && /^[CF]$/.test(letter.text) && next === undefined;
@@ -159,7 +159,7 @@ function scaleOfDegrees(cursor: Cursor): string {
   return isScale ? letter.text : "";
 }
 
-/** Seconds may be written with two marks of minutes. */
+/** Returns whether a mark follows. Seconds may be written with two marks of minutes. */
 function isMark(cursor: Cursor, mark: string): boolean {
   return isAt(cursor, mark) || (mark === '"' && isAt(cursor, "'") && isAt(cursor, "'", 1));
 }
@@ -168,7 +168,7 @@ function plus(a: Rational, b: Rational): Rational {
   return add(a, b, { left: Infinity }) ?? a;
 }
 
-/** "1 hour 30 minutes" as 90 minutes; undefined: what follows is no smaller unit of the same kind. */
+/** Joins "1 hour 30 minutes" to 90 minutes. Undefined if the second unit is not a smaller one of the same quantity. */
 export function joinedUnits(first: Node, second: Node): Node | undefined {
   if (first.kind !== "unit" || second.kind !== "unit") return undefined;
   const [large, small] = [UNITS.get(besideUnit(first.unit, second.unit)), UNITS.get(second.unit)];
@@ -180,7 +180,7 @@ export function joinedUnits(first: Node, second: Node): Node | undefined {
   return { kind: "unit", node: { kind: "number", value: plus(second.node.value, carried) }, unit: second.unit };
 }
 
-// What is said of a name behind an answer: "for any constant c", "where k is an integer".
+// Remarks about a variable behind an answer: "for any constant c", "where k is an integer".
 
 const STARTS = wordSet("for where with");
 const WORDS = wordSet(
@@ -191,7 +191,7 @@ export function startsRemark(cursor: Cursor): boolean {
   return remarkAt(cursor) !== undefined;
 }
 
-/** As a condition: that a name is a whole number, or, of a constant, any real one. */
+/** Reads a remark as a condition: the variable is a whole number, or any real one. */
 export function readRemark(cursor: Cursor): Node | undefined {
   const remark = remarkAt(cursor);
   if (remark === undefined) return undefined;
@@ -206,15 +206,15 @@ export function readRemark(cursor: Cursor): Node | undefined {
 interface Remark {
   readonly name: string;
   readonly words: readonly string[];
-  /** Where it says "x ∈ ℝ". */
+  /** The set, if the remark says "x ∈ ℝ". */
   readonly set: string | undefined;
   readonly end: number;
 }
 
-/** The two letters of "an". */
+/** Returns whether a token is a letter of the word "an". */
 const isArticle = (token: Token | undefined): boolean => token?.kind === "name" && token.run === "an";
 
-/** Only of one name and words that are known, up to the end. */
+/** Reads a remark ahead. A remark has one name, known words only, and nothing behind it. */
 function remarkAt(cursor: Cursor): Remark | undefined {
   const first = peek(cursor);
   const isBracketed = first?.kind === "op" && first.text === "(";

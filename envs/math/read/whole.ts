@@ -1,11 +1,13 @@
-/** Answers that are told by their whole text, before it is cut into tokens: times of day, days of the year, remainders. */
+/**
+ * Reads answers that are recognized by their whole text, before it is cut into tokens: times of day, dates, remainders.
+ */
 import type { Node } from "../syntax.ts";
 
-/** Longer texts say more than a time or a day, and than a remainder. */
+/** Maximum length of a time or date, and of a remainder, in characters. */
 const LENGTH_MAX = 64;
 const REMAINDER_LENGTH_MAX = 120;
 
-/** The text without what only sets it. */
+/** Returns the text without commands for looks. */
 function bare(text: string): string {
   const apart = text.replace(/\\(?:text|mathrm|textrm|mbox)(?=\s*\{)|\\(?=[,;:! ])|[{}~]/g, " ");
   return apart.replace(/\s+/g, " ");
@@ -18,7 +20,7 @@ const MARKED =
 const UNMARKED = /^\s*(\d{1,2}):([0-5]\d)(?::([0-5]\d))?\s*$/;
 const WORDS = /^\s*(?:12(?::00)?\s+)?(?:\\text\s*\{\s*)?(noon|midnight)\s*\}?\s*$/i;
 
-/** A time that is nothing else. */
+/** Reads a time that cannot be anything else. */
 export function clockOf(text: string): Node | undefined {
   if (text.length > LENGTH_MAX) return undefined;
   const word = WORDS.exec(text)?.[1]?.toLowerCase();
@@ -29,7 +31,7 @@ export function clockOf(text: string): Node | undefined {
   return { kind: "clock", minutes: 60 * ((Number(hour) % 12) + after) + Number(minute), half: false };
 }
 
-/** "16:30" and "16:30:15", which are ratios, too. Up to twelve it may be in either half of the day. */
+/** Reads "16:30" or "16:30:15", which may also be a ratio. Up to twelve o'clock the half of the day is open. */
 export function clockLike(text: string): Node | undefined {
   const [, hour = "", minute = "", second = "0"] = text.length > LENGTH_MAX ? [] : (UNMARKED.exec(text) ?? []);
   if (hour === "" || Number(hour) > 23) return undefined;
@@ -37,7 +39,7 @@ export function clockLike(text: string): Node | undefined {
   return { kind: "clock", minutes: 60 * Number(hour) + Number(minute) + Number(second) / 60, half };
 }
 
-// Days of the year: May 3, 3rd of May 2024, 5月3日. Each month may be cut to three letters, September to four.
+// Dates: May 3, 3rd of May 2024, 5月3日. Months may be abbreviated to three letters, September to four.
 
 const MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec";
 const MONTH = `(?<month>${MONTHS})(?:(?<=jan)uary|(?<=feb)ruary|(?<=mar)ch|(?<=apr)il|(?<=jun)e|(?<=jul)y|(?<=aug)ust|(?<=sep)t(?:ember)?|(?<=oct)ober|(?<=nov|dec)ember)?\\.?`;
@@ -49,10 +51,13 @@ const DATES = [
   /^(?:(?<year>\d{4})年)?(?<number>\d{1,2})月(?<day>\d{1,2})[日号]$/,
   /^(?<year>\d{4})-(?<number>0[1-9]|1[0-2])-(?<day>\d{2})$/,
 ];
-/** 5/3/2024, of which nobody knows whether the day comes first: no fraction, and another one in another order. */
+/**
+ * Matches 5/3/2024. Its order of day and month is open, so it equals only a date with the same digits. It is no
+ * fraction.
+ */
 const NUMBERED = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
 
-/** A day of a month; as words, for it has no value. */
+/** Reads a date. The result is words, because a date has no value. */
 export function dateOf(text: string): Node | undefined {
   if (text.length > LENGTH_MAX) return undefined;
   const written = bare(text).replaceAll(" ,", ",").trim();
@@ -69,12 +74,12 @@ export function dateOf(text: string): Node | undefined {
   return { kind: "text", text: `day ${day} of ${month} ${found["year"] ?? ""}`.trim() };
 }
 
-// What a division leaves: 5 R 2, 5 remainder 2, 5……2.
+// Results of a division with a remainder: 5 R 2, 5 remainder 2, 5……2.
 
 const SIGN = "[Rr]|remainder|rem\\.?|with (?:a )?remainder(?: of)?|余|(?:…|\\.{3}|\\\\[lc]?dots ?){2}";
 const REMAINDER = new RegExp(`^(\\d{1,30}) ?(?:${SIGN}) ?(\\d{1,30})$`);
 
-/** As words: that "5 R 2" is no product, and has no value that is another's. */
+/** Reads "5 R 2" as words, because it is no product and equals no other value. */
 export function remainderOf(text: string): Node | undefined {
   if (text.length > REMAINDER_LENGTH_MAX) return undefined;
   const [, quotient, rest] = REMAINDER.exec(bare(text).trim()) ?? [];
