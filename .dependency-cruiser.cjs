@@ -4,7 +4,7 @@ const only = (name, from, allowed, comment) => ({
   comment,
   severity: "error",
   from: { path: from },
-  to: { path: "^(envs|pictures|server|cli|clients|page|test|bench)/", pathNot: allowed },
+  to: { path: "^(envs|pictures|proto|server|cli|clients|page|test|bench)/", pathNot: allowed },
 });
 
 module.exports = {
@@ -20,7 +20,7 @@ module.exports = {
       name: "no-orphans",
       comment: "Delete what is no longer used.",
       severity: "error",
-      from: { orphan: true, path: "^(envs|pictures|server|cli|page)/", pathNot: "\\.d\\.ts$|^server/gen/|^page/dist/" },
+      from: { orphan: true, path: "^(envs|pictures|server|cli|page)/", pathNot: "\\.d\\.ts$|^page/dist/" },
       to: {},
     },
     only("envs-are-pure", "^envs/", "^envs/", "Tasks know nothing of the server."),
@@ -41,7 +41,7 @@ module.exports = {
     only(
       "run-files-are-text",
       "^server/run-files/",
-      "^(server/(run-files|gen)/|envs/lib/)",
+      "^(server/run-files/|proto/gen/|envs/lib/)",
       "A run file's text, read.",
     ),
     only(
@@ -60,7 +60,7 @@ module.exports = {
     only(
       "curriculum-is-a-core",
       "^server/curriculum/(core|runs)/",
-      "^(server/curriculum/|server/stores/store\\.ts$|server/gen/gradus/internal/|envs/)",
+      "^(server/curriculum/|server/stores/store\\.ts$|proto/gen/gradus/internal/|envs/)",
       "Runs know no contract and no transport; the form that they are stored in is internal.",
     ),
     only(
@@ -85,7 +85,7 @@ module.exports = {
     only(
       "tasks-are-told-by-their-ids",
       "^server/tasks/",
-      "^(server/(tasks|gen/gradus/internal)/|server/curriculum/core/types\\.ts$|server/(stores/folder|runtime/files|scoring/scorer)\\.ts$|envs/)",
+      "^(server/tasks/|proto/gen/gradus/internal/|server/curriculum/core/types\\.ts$|server/(stores/folder|runtime/files|scoring/scorer)\\.ts$|envs/)",
       "What a task is, and the id that stands for it.",
     ),
     only(
@@ -97,7 +97,7 @@ module.exports = {
     only(
       "ports-know-no-run",
       "^server/ports/",
-      "^(server/(ports|sharing|tasks|making|scoring|gen)/|server/runtime/(files|secrets|samples|send|values)\\.ts$|server/curriculum/runs/|envs/)",
+      "^(server/(ports|sharing|tasks|making|scoring)/|proto/gen/|server/runtime/(files|secrets|samples|send|values)\\.ts$|server/curriculum/runs/|envs/)",
       "What is asked of the outside.",
     ),
     only(
@@ -127,7 +127,7 @@ module.exports = {
     only(
       "services-know-no-transport",
       "^server/services/",
-      "^(server/(services|aside|run-files|samples|curriculum|evaluation|tasks|making|scoring|pools|ports|sharing|gen)/|server/transport/rpc\\.ts$|envs/)",
+      "^(server/(services|aside|run-files|samples|curriculum|evaluation|tasks|making|scoring|pools|ports|sharing)/|proto/gen/|server/transport/rpc\\.ts$|envs/)",
       "Handlers are transport-free: of the transports they know what a handler is.",
     ),
     only(
@@ -139,17 +139,27 @@ module.exports = {
     only(
       "wire-is-a-leaf",
       "^server/transport/wire/",
-      "^server/(transport/(wire/|rpc\\.ts$)|gen/)",
+      "^(server/transport/(wire/|rpc\\.ts$)|proto/gen/)",
       "Bytes and messages, whatever they mean.",
     ),
     only(
       "transport-knows-no-service",
       "^server/transport/",
-      "^(server/(transport|gen|runtime|sharing)/|server/stores/store\\.ts$|envs/lib/)",
+      "^(server/(transport|runtime|sharing)/|proto/gen/|server/stores/store\\.ts$|envs/lib/)",
       "Transports carry calls to handlers that they are given.",
     ),
-    only("the-page-is-a-client", "^page/", "^(page/|clients/ts/)", "The page knows a server by the contract alone."),
-    only("clients-know-the-contract", "^clients/ts/", "^clients/ts/", "A client is published without the server."),
+    only(
+      "the-page-is-a-client",
+      "^page/",
+      "^(page/|clients/ts/|proto/gen/gradus/v1/)",
+      "The page knows a server by the contract alone.",
+    ),
+    only(
+      "clients-know-the-contract",
+      "^clients/ts/",
+      "^(clients/ts/|proto/gen/gradus/v1/)",
+      "A client is published without the server and its internal messages.",
+    ),
   ],
   options: {
     doNotFollow: { path: "node_modules|/gen/" },

@@ -47,8 +47,8 @@ $(TRAINERS)/.installed: clients/python/pyproject.toml clients/python/requirement
 	$(TRAINERS)/bin/python $(PIP_INSTALL) --no-deps -e clients/python
 	@touch $@
 
-# The page is built from its own source and the client's.
-PAGE_SOURCES := $(shell find page clients/ts/src -type f -not -path 'page/dist/*')
+# The page is built from its own source, the client's and the contract's.
+PAGE_SOURCES := $(shell find page clients/ts/src proto/gen -type f -not -path 'page/dist/*')
 
 page/dist/index.html: node_modules/.package-lock.json $(PAGE_SOURCES)
 	$(NODE) node_modules/vite/bin/vite.js build page --logLevel warn

@@ -12,9 +12,7 @@ fi
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 buf generate --output "$made"
-for folder in server/gen clients/ts/src/gen; do
-  diff -r "$folder" "$made/$folder" || differs=yes
-done
+diff -r proto/gen "$made/proto/gen" || differs=yes
 sh scripts/gen-python.sh --check || differs=yes
 if [[ -n ${differs-} ]]; then
   echo "generated code is not what the contract generates: run 'make generate' and commit the result"

@@ -14,8 +14,8 @@ import { parseArgs } from "node:util";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { format } from "prettier";
-import { CurriculumService } from "../server/gen/gradus/v1/curriculum_pb.js";
-import { EnvironmentService } from "../server/gen/gradus/v1/environment_pb.js";
+import { CurriculumService } from "../proto/gen/gradus/v1/curriculum_pb.js";
+import { EnvironmentService } from "../proto/gen/gradus/v1/environment_pb.js";
 import { openServer } from "../test/support/in-process.ts";
 
 const root = join(import.meta.dirname, "..");

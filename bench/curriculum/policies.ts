@@ -4,7 +4,7 @@
  */
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import type { Policy } from "../../server/curriculum/core/types.ts";
-import { PolicySchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
+import { PolicySchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { policyFromWire } from "../../server/services/wire-policy.ts";
 import type { Shape } from "../../server/curriculum/simulation/simulated-run.ts";
 import type { Place } from "../../server/curriculum/simulation/student.ts";

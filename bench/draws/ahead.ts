@@ -19,7 +19,7 @@ import { parseArgs } from "node:util";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { createClient } from "../../clients/ts/src/index.ts";
 import { environments } from "../../envs/registry.ts";
-import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { createProgress } from "../progress.ts";
 import { spreadOf } from "../transport/measure.ts";
 import { startOurs } from "../transport/processes.ts";

@@ -8,8 +8,8 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
 import { deriveSeed } from "../../envs/lib/rng.ts";
-import { CurriculumService, NextBatchResponseSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
-import type { NextBatchRequest, NextBatchResponse } from "../../server/gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService, NextBatchResponseSchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
+import type { NextBatchRequest, NextBatchResponse } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { setHttp2Options, watchConnections } from "../../server/transport/grpc/internals.ts";
 import { createResetBudgets } from "../../server/transport/resets.ts";
 import { type Made, makerOf } from "./make.ts";

@@ -10,7 +10,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { EnvironmentService } from "../../server/gen/gradus/v1/environment_pb.js";
+import { EnvironmentService } from "../../proto/gen/gradus/v1/environment_pb.js";
 import { requestsOf, resetTasks, shapes } from "../transport/data.ts";
 import type { Scenario } from "../transport/data.ts";
 import { startOurs } from "../transport/processes.ts";

@@ -15,7 +15,7 @@ import { readEvent } from "../../server/curriculum/core/saved.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "../../server/curriculum/runs/system.ts";
 import type { IssuedTask } from "../../server/curriculum/core/batches.ts";
-import { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
+import { RunConfigSchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { runConfigFromWire } from "../../server/services/run-config.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
 import { createMaker } from "../../server/making/make.ts";

@@ -1,6 +1,6 @@
 /** Makes a store with many runs quickly: one long run and one short are trained, and the others are copies of them. */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { RunEventSchema, SavedRunSchema } from "../../server/gen/gradus/internal/v1/run_pb.js";
+import { RunEventSchema, SavedRunSchema } from "../../proto/gen/gradus/internal/v1/run_pb.js";
 import { create } from "@bufbuild/protobuf";
 import type { TaskKey } from "../../envs/origin.ts";
 import { hashKey } from "../../envs/lib/rng.ts";
@@ -8,7 +8,7 @@ import { createRegistry, environments } from "../../envs/registry.ts";
 import type { TaskSource } from "../../server/curriculum/runs/ports.ts";
 import { createRuns, type Runs } from "../../server/curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "../../server/curriculum/runs/system.ts";
-import { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
+import { RunConfigSchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { runConfigFromWire } from "../../server/services/run-config.ts";
 import { sqliteStore } from "../../server/stores/sqlite.ts";
 import type { Store } from "../../server/stores/store.ts";

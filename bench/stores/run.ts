@@ -14,7 +14,7 @@ import { parseArgs } from "node:util";
 import { type Client, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import nodeFlags from "../../cli/node-flags.json" with { type: "json" };
-import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { machineText } from "../transport/report.ts";
 import { makeStore } from "./make.ts";
 import type { LoopDelays } from "./server.ts";

@@ -8,8 +8,8 @@ import {
   EnvironmentService,
   StepRequestSchema,
   StreamStepsRequestSchema,
-} from "../../server/gen/gradus/v1/environment_pb.js";
-import { AnswerFormat, type Task } from "../../server/gen/gradus/v1/task_pb.js";
+} from "../../proto/gen/gradus/v1/environment_pb.js";
+import { AnswerFormat, type Task } from "../../proto/gen/gradus/v1/task_pb.js";
 
 export const scenarios = ["batch", "unary", "stream"] as const;
 export type Scenario = (typeof scenarios)[number];

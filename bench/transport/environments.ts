@@ -16,7 +16,7 @@ import { createClient } from "../../clients/ts/src/index.ts";
 import type { Environment } from "../../envs/environment.ts";
 import { makeGenerated } from "../../envs/instances.ts";
 import { environments } from "../../envs/registry.ts";
-import { BatchStepRequestSchema } from "../../server/gen/gradus/v1/environment_pb.js";
+import { BatchStepRequestSchema } from "../../proto/gen/gradus/v1/environment_pb.js";
 import { completionBytes, shapes } from "./data.ts";
 import { measurePairs, warmUpMs } from "./measure.ts";
 import { startLoadClient, startMinimal, startOurs } from "./processes.ts";

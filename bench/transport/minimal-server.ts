@@ -11,7 +11,7 @@ import {
   EnvironmentService,
   StepResponseSchema,
   StreamStepsResponseSchema,
-} from "../../server/gen/gradus/v1/environment_pb.js";
+} from "../../proto/gen/gradus/v1/environment_pb.js";
 import type {
   BatchStepRequest,
   BatchStepResponse,
@@ -20,8 +20,8 @@ import type {
   StepResponse,
   StreamStepsRequest,
   StreamStepsResponse,
-} from "../../server/gen/gradus/v1/environment_pb.js";
-import { GroupOutcomeSchema, OutcomeSchema, Verdict } from "../../server/gen/gradus/v1/outcome_pb.js";
+} from "../../proto/gen/gradus/v1/environment_pb.js";
+import { GroupOutcomeSchema, OutcomeSchema, Verdict } from "../../proto/gen/gradus/v1/outcome_pb.js";
 import { setHttp2Options, watchConnections } from "../../server/transport/grpc/internals.ts";
 import { createResetBudgets } from "../../server/transport/resets.ts";
 

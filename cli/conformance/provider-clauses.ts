@@ -1,6 +1,6 @@
 /** What any provider of environments does (proto/gradus/v1/provider.proto), as clauses. */
-import { Verdict } from "../../server/gen/gradus/v1/outcome_pb.js";
-import type { ProvidedEnvironment, ProvidedInstance } from "../../server/gen/gradus/v1/provider_pb.js";
+import { Verdict } from "../../proto/gen/gradus/v1/outcome_pb.js";
+import type { ProvidedEnvironment, ProvidedInstance } from "../../proto/gen/gradus/v1/provider_pb.js";
 import {
   ITEM_LIMITS,
   type AskedEnvironment,

@@ -1,7 +1,8 @@
-// Compiles src to dist. The generated code is JavaScript already, which tsc does not copy.
+// Compiles src to dist, and copies the generated code of the public contract to dist/gen: it is JavaScript already, which
+// tsc does not copy. The internal messages beside it stay in the repository.
 // npm calls this as `prepack` before it packs, and as `prepare` where a project installs this folder.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -25,13 +26,23 @@ function compiler() {
   }
 }
 
+/** Makes the compiled modules import the copy of the generated code that is published with them. */
+function importOwnCopy(folder) {
+  for (const file of readdirSync(folder, { recursive: true }).filter((name) => /\.(js|d\.ts)$/.test(name))) {
+    const text = readFileSync(join(folder, file), "utf8");
+    // The sources lie three folders below the root of the repository: clients/ts/src.
+    writeFileSync(join(folder, file), text.replaceAll(/"(?:\.\.\/){3}((?:\.\.\/)*)proto\/gen\//g, '"./$1gen/'));
+  }
+}
+
 function build() {
   const tsc = compiler();
   // Made beside dist and put in its place, so that who reads it meanwhile finds it whole.
   const made = mkdtempSync(here("dist-"));
   try {
     execFileSync(process.execPath, [tsc, "-p", here("tsconfig.json"), "--outDir", made], { stdio: "inherit" });
-    cpSync(here("src/gen"), join(made, "gen"), { recursive: true });
+    importOwnCopy(made);
+    cpSync(here("../../proto/gen/gradus/v1"), join(made, "gen/gradus/v1"), { recursive: true });
     rmSync(here("dist"), { recursive: true, force: true });
     renameSync(made, here("dist"));
   } catch (error) {

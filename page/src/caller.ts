@@ -1,7 +1,7 @@
 /** What the server says of itself and of who asks, once for a token. */
 import { computed, effect, signal } from "@preact/signals";
-import { EnvironmentService } from "../../clients/ts/src/gen/gradus/v1/environment_pb.js";
-import type { ServerInfo } from "../../clients/ts/src/gen/gradus/v1/environment_pb.js";
+import { EnvironmentService } from "../../proto/gen/gradus/v1/environment_pb.js";
+import type { ServerInfo } from "../../proto/gen/gradus/v1/environment_pb.js";
 import { gradus, noteFailure, returns } from "./session.ts";
 
 interface Known {

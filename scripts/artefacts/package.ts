@@ -42,18 +42,6 @@ function threadModules(): readonly string[] {
   );
 }
 
-/** The client's copy of the generated code is the server's, which is made only once: it takes a sixth of a command's time. */
-const oneCopy: Plugin = {
-  name: "one copy of the generated code",
-  setup(build) {
-    build.onResolve({ filter: /\/gen\/gradus\/.*_pb\.js$/ }, ({ path, resolveDir }) => {
-      const found = join(resolveDir, path);
-      const [, generated] = /\/clients\/ts\/src\/(gen\/.*)$/.exec(found) ?? [];
-      return generated === undefined ? undefined : { path: join(repository, "server", generated) };
-    });
-  },
-};
-
 /** A source that asks where it is gets told where it would be beside the bundle, as what it reads is. */
 const whereFilesAre: Plugin = {
   name: "where files are",
@@ -182,7 +170,7 @@ async function lay(folder: string): Promise<void> {
     platform: "node",
     target: "node24",
     external: EXTERNAL,
-    plugins: [whereFilesAre, oneCopy],
+    plugins: [whereFilesAre],
     define: { GRADUS_BUILD: JSON.stringify(build) },
     // For libraries that are CommonJS.
     banner: {

@@ -2,8 +2,8 @@
 import { create } from "@bufbuild/protobuf";
 import type { Environment, Level } from "../../envs/environment.ts";
 import type { Registry } from "../../envs/registry.ts";
-import { ArmSchema, type Arm } from "../gen/gradus/v1/curriculum_pb.js";
-import { Source, Split, TaskSpecSchema, type TaskSpec } from "../gen/gradus/v1/task_pb.js";
+import { ArmSchema, type Arm } from "../../proto/gen/gradus/v1/curriculum_pb.js";
+import { Source, Split, TaskSpecSchema, type TaskSpec } from "../../proto/gen/gradus/v1/task_pb.js";
 import { RpcError } from "../transport/rpc.ts";
 import { checkBytes, checkCount, invalid } from "./check.ts";
 import { ENVIRONMENT_ID_BYTES_MAX, NAME_BYTES_MAX } from "./task-spec.ts";

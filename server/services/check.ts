@@ -1,6 +1,6 @@
 /** Requests are checked here, at the edge: what is wrong names its field, the limit and what came. */
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
-import type { Completion, CompletionGroup } from "../gen/gradus/v1/environment_pb.js";
+import type { Completion, CompletionGroup } from "../../proto/gen/gradus/v1/environment_pb.js";
 import { RpcError } from "../transport/rpc.ts";
 
 export function invalid(field: string, problem: string): RpcError {

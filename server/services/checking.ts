@@ -4,7 +4,7 @@ import { didYouMean } from "../../envs/lib/text.ts";
 import type { Lived, Simulated } from "../aside/simulate.ts";
 import type { RunConfig } from "../curriculum/core/types.ts";
 import { students } from "../curriculum/simulation/students.ts";
-import * as wire from "../gen/gradus/v1/curriculum_pb.js";
+import * as wire from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { Wanting } from "../making/ask.ts";
 import { runFields } from "../run-files/contract.ts";
 import { fieldIn, lineIn, type RunText } from "../run-files/read.ts";

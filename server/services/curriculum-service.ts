@@ -7,7 +7,7 @@ import { ARMS_MAX } from "../curriculum/core/config.ts";
 import type { FeedbackStatus } from "../curriculum/core/feedback.ts";
 import type { Wanted } from "../curriculum/core/groups.ts";
 import type { AppliesFrom } from "../curriculum/runs/runs.ts";
-import * as wire from "../gen/gradus/v1/curriculum_pb.js";
+import * as wire from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { open, seal } from "../tasks/keyring.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { inStretches } from "../sharing/stretches.ts";

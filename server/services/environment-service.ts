@@ -17,9 +17,9 @@ import {
   type StreamStepsRequest,
   type StreamStepsResponse,
   StreamStepsResponseSchema,
-} from "../gen/gradus/v1/environment_pb.js";
-import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
-import type { Task } from "../gen/gradus/v1/task_pb.js";
+} from "../../proto/gen/gradus/v1/environment_pb.js";
+import type { GroupOutcome } from "../../proto/gen/gradus/v1/outcome_pb.js";
+import type { Task } from "../../proto/gen/gradus/v1/task_pb.js";
 import type { Caller } from "../scoring/async-scorer.ts";
 import { presentTask } from "./present.ts";
 import { isLarge, type ScoredGroup, scoreGroup, scoreGroupAsync, scoreLargeGroup } from "../scoring/score-group.ts";

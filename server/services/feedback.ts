@@ -1,7 +1,7 @@
 /** Tells runs what was scored. Scoring always answers: what a run or its store cannot take is said in the feedback. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/core/feedback.ts";
-import type { Feedback } from "../gen/gradus/v1/outcome_pb.js";
+import type { Feedback } from "../../proto/gen/gradus/v1/outcome_pb.js";
 import type { RunFeedback } from "../scoring/score-group.ts";
 import { feedbackToWire } from "./wire-outcome.ts";
 import type { ServiceDeps } from "./deps.ts";

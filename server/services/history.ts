@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import type { HistoryEntry } from "../curriculum/core/history.ts";
 import type { HistoryPart } from "../curriculum/runs/history.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
-import { GetHistoryResponseSchema, type HistoryRecord } from "../gen/gradus/v1/curriculum_pb.js";
+import { GetHistoryResponseSchema, type HistoryRecord } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { pageToken } from "./check.ts";
 import { joining, type Merging, mergingOf } from "./merging.ts";
 import { okOrThrow } from "./refusal.ts";

@@ -10,8 +10,8 @@ import {
   ListRunSamplesResponseSchema,
   type RunSample as WireSample,
   RunSampleSchema,
-} from "../gen/gradus/v1/curriculum_pb.js";
-import { type Feedback, FeedbackStatus } from "../gen/gradus/v1/outcome_pb.js";
+} from "../../proto/gen/gradus/v1/curriculum_pb.js";
+import { type Feedback, FeedbackStatus } from "../../proto/gen/gradus/v1/outcome_pb.js";
 import { isMeant } from "../samples/filter.ts";
 import type { KeptSample } from "../samples/samples.ts";
 import type { CompletionGroup, ScoredGroup } from "../scoring/score-group.ts";

@@ -2,7 +2,7 @@
 import { stopStrings } from "../../envs/answers/wording.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { schemeNamed } from "../../envs/reward/schemes.ts";
-import type { Task } from "../gen/gradus/v1/task_pb.js";
+import type { Task } from "../../proto/gen/gradus/v1/task_pb.js";
 import type { Keyring } from "../tasks/keyring.ts";
 import type { Scorer } from "../scoring/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";

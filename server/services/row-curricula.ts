@@ -6,7 +6,7 @@ import type { RowReport } from "../curriculum/core/row-report.ts";
 import { hashAt, listOf, placesIn, type RowList } from "../curriculum/core/row-lists.ts";
 import { type Ratings, ratedEvent, type RowsRated } from "../curriculum/core/row-arms.ts";
 import type { Arm, RowRule } from "../curriculum/core/types.ts";
-import * as wire from "../gen/gradus/v1/curriculum_pb.js";
+import * as wire from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { poolDigest } from "../pools/digest.ts";
 import { RpcError, type ServiceHandlers } from "../transport/rpc.ts";

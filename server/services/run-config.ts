@@ -13,8 +13,8 @@ import {
   type PromptTemplate,
   type RunConfig,
 } from "../curriculum/core/types.ts";
-import * as wire from "../gen/gradus/v1/curriculum_pb.js";
-import { Split, type TaskSpec as WireSpec } from "../gen/gradus/v1/task_pb.js";
+import * as wire from "../../proto/gen/gradus/v1/curriculum_pb.js";
+import { Split, type TaskSpec as WireSpec } from "../../proto/gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { teacherResource } from "../ports/teacher/teacher.ts";
 import {

@@ -3,7 +3,7 @@ import type { TaskKey } from "../../envs/origin.ts";
 import type { EvaluationBatch } from "../curriculum/runs/evaluating.ts";
 import type { IssuedTask } from "../curriculum/core/batches.ts";
 import { PROMPT_MARK, type PromptTemplate, type RunConfig } from "../curriculum/core/types.ts";
-import type { Task } from "../gen/gradus/v1/task_pb.js";
+import type { Task } from "../../proto/gen/gradus/v1/task_pb.js";
 import { type ArmPlace, presentTask } from "./present.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MadeTask } from "../tasks/task.ts";

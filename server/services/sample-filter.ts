@@ -1,5 +1,5 @@
 /** SampleFilter: contract to domain. */
-import type { SampleFilter as WireFilter } from "../gen/gradus/v1/outcome_pb.js";
+import type { SampleFilter as WireFilter } from "../../proto/gen/gradus/v1/outcome_pb.js";
 import type { SampleFilter } from "../samples/filter.ts";
 import { checkBytes, checkCount, invalid, required } from "./check.ts";
 import { verdicts } from "./wire-enums.ts";

@@ -6,7 +6,7 @@ import {
   file_gradus_v1_environment,
   type GetServerInfoResponse,
   GetServerInfoResponseSchema,
-} from "../gen/gradus/v1/environment_pb.js";
+} from "../../proto/gen/gradus/v1/environment_pb.js";
 import { portKinds } from "../ports/list.ts";
 import type { CallContext } from "../transport/rpc.ts";
 import type { ServiceDeps } from "./deps.ts";

@@ -11,7 +11,7 @@ import {
   SolveTaskResponseSchema,
   type TryAnswerRequest,
   TryAnswerResponseSchema,
-} from "../gen/gradus/v1/environment_pb.js";
+} from "../../proto/gen/gradus/v1/environment_pb.js";
 import { callerName } from "../sharing/fair-turns.ts";
 import { scoreAlone } from "../scoring/score-alone.ts";
 import { asCut, type OpenTask } from "../scoring/scorer.ts";

@@ -8,7 +8,13 @@ import { levelsText, type Pool, rowCount } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { sharesRows } from "../../envs/splits.ts";
-import { type RewardScheme, Source, Split, type TaskSpec as WireSpec, Thinking } from "../gen/gradus/v1/task_pb.js";
+import {
+  type RewardScheme,
+  Source,
+  Split,
+  type TaskSpec as WireSpec,
+  Thinking,
+} from "../../proto/gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { teacher as teacherKind } from "../ports/teacher/kind.ts";
 import { takesTeachers } from "../ports/teacher/examine.ts";

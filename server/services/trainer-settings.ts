@@ -1,6 +1,10 @@
 /** The settings of a trainer, which a run keeps for it: each must lie in its range. */
 import { create } from "@bufbuild/protobuf";
-import { type RunConfig, type TrainerSettings, TrainerSettingsSchema } from "../gen/gradus/v1/curriculum_pb.js";
+import {
+  type RunConfig,
+  type TrainerSettings,
+  TrainerSettingsSchema,
+} from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { RpcError } from "../transport/rpc.ts";
 import { checkBytes, checkRange, invalid } from "./check.ts";
 

@@ -1,7 +1,7 @@
 /** The contract's numbers and the domain's words, both ways. */
-import * as environment from "../gen/gradus/v1/environment_pb.js";
-import * as outcome from "../gen/gradus/v1/outcome_pb.js";
-import * as task from "../gen/gradus/v1/task_pb.js";
+import * as environment from "../../proto/gen/gradus/v1/environment_pb.js";
+import * as outcome from "../../proto/gen/gradus/v1/outcome_pb.js";
+import * as task from "../../proto/gen/gradus/v1/task_pb.js";
 import { enumerated } from "../tasks/words.ts";
 
 export const splits = enumerated(task.Split);

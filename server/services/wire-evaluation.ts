@@ -7,7 +7,7 @@ import type { Evaluation, EvaluationChoice, ListedEvaluation, Sample } from "../
 import type { EvaluationReport } from "../evaluation/evaluations.ts";
 import type { ReportRow } from "../evaluation/report.ts";
 import type { OpenPart, Suite } from "../evaluation/suite.ts";
-import * as wire from "../gen/gradus/v1/evaluation_pb.js";
+import * as wire from "../../proto/gen/gradus/v1/evaluation_pb.js";
 import { answerFormats, splits, thinkings } from "./wire-enums.ts";
 import { outcomeToWire } from "./wire-outcome.ts";
 import type { ServiceDeps } from "./deps.ts";

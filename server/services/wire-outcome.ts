@@ -20,7 +20,7 @@ import {
   Proof,
   type RewardComponent as WireComponent,
   type Score as WireScore,
-} from "../gen/gradus/v1/outcome_pb.js";
+} from "../../proto/gen/gradus/v1/outcome_pb.js";
 import type { ScoredGroup } from "../scoring/score-group.ts";
 import type { NoReward, NoRewardReason, SampleResult } from "../scoring/scorer.ts";
 import { verdicts } from "./wire-enums.ts";

@@ -3,7 +3,7 @@ import { fromJson, type JsonObject, toJson } from "@bufbuild/protobuf";
 import type { Json } from "../curriculum/core/json.ts";
 import { isInvalid, type Policy } from "../curriculum/core/types.ts";
 import { ownKinds, readPolicy, writePolicy } from "../curriculum/policies/registry.ts";
-import { type Policy as Message, PolicySchema } from "../gen/gradus/v1/curriculum_pb.js";
+import { type Policy as Message, PolicySchema } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { invalid, required } from "./check.ts";
 import { withoutPatterns } from "./weight-patterns.ts";
 

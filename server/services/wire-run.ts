@@ -11,7 +11,7 @@ import type { HistoryEntry } from "../curriculum/core/history.ts";
 import { formatWarning } from "../curriculum/core/malformed.ts";
 import { warningToWire } from "./wire-outcome.ts";
 import type { EvaluationView, RunShape, StateView } from "../curriculum/core/view.ts";
-import type { Task } from "../gen/gradus/v1/task_pb.js";
+import type { Task } from "../../proto/gen/gradus/v1/task_pb.js";
 import {
   type ArmState,
   ArmStateSchema,
@@ -29,7 +29,7 @@ import {
   RunShapeSchema,
   type RunState,
   RunStateSchema,
-} from "../gen/gradus/v1/curriculum_pb.js";
+} from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { pairsOf } from "../scoring/contrast.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { runGroupId } from "../tasks/task-id.ts";

@@ -9,7 +9,7 @@ import {
   type RunPlace as WirePlace,
   type TaskToken as WireToken,
   TaskTokenSchema,
-} from "../gen/gradus/internal/v1/task_key_pb.js";
+} from "../../proto/gen/gradus/internal/v1/task_key_pb.js";
 import { type Keyring, open, seal } from "./keyring.ts";
 import type { TaskSpec } from "./spec.ts";
 import { formatNumbers, splitNumbers, thinkingNumbers } from "./words.ts";

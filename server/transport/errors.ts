@@ -3,8 +3,8 @@ import { create, type DescMessage, type MessageShape, toBinary } from "@bufbuild
 import { anyPack, durationFromMs } from "@bufbuild/protobuf/wkt";
 import { type Code, ConnectError } from "@connectrpc/connect";
 import { Metadata, type StatusObject } from "@grpc/grpc-js";
-import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../gen/google/rpc/error_details_pb.js";
-import { StatusSchema } from "../gen/google/rpc/status_pb.js";
+import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.js";
+import { StatusSchema } from "../../proto/gen/google/rpc/status_pb.js";
 import { codes, type RpcError, withoutStack } from "./rpc.ts";
 
 interface Detail {

@@ -3,9 +3,9 @@
  * Health checks are open to all, and reflection is a viewer's.
  */
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
-import type { CurriculumService } from "../gen/gradus/v1/curriculum_pb.js";
-import type { EnvironmentService } from "../gen/gradus/v1/environment_pb.js";
-import type { EvaluationService } from "../gen/gradus/v1/evaluation_pb.js";
+import type { CurriculumService } from "../../proto/gen/gradus/v1/curriculum_pb.js";
+import type { EnvironmentService } from "../../proto/gen/gradus/v1/environment_pb.js";
+import type { EvaluationService } from "../../proto/gen/gradus/v1/evaluation_pb.js";
 import type { Role } from "../runtime/tokens.ts";
 
 type RolesOf<Service extends DescService> = { readonly [Method in keyof Service["method"]]: Role };

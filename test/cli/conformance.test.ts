@@ -9,8 +9,8 @@ import {
   DescribeResponseSchema,
   ProvidedFactsSchema,
   ProvidedInstanceSchema,
-} from "../../server/gen/gradus/v1/provider_pb.js";
-import { Verdict } from "../../server/gen/gradus/v1/outcome_pb.js";
+} from "../../proto/gen/gradus/v1/provider_pb.js";
+import { Verdict } from "../../proto/gen/gradus/v1/outcome_pb.js";
 import type { Generated, Provider } from "../../server/ports/mounted/provider.ts";
 import { openServer, type TestServer } from "../support/in-process.ts";
 

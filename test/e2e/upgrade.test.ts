@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { formatAnswer } from "../../envs/countdown/expression.ts";
 import { solve } from "../../envs/countdown/solve.ts";
-import { ErrorInfoSchema } from "../../server/gen/google/rpc/error_details_pb.js";
-import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
+import { ErrorInfoSchema } from "../../proto/gen/google/rpc/error_details_pb.js";
+import { CurriculumService } from "../../proto/gen/gradus/v1/curriculum_pb.js";
 import { openServer, type TestServer } from "../support/in-process.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 

@@ -7,7 +7,7 @@ import {
   RunEventSchema,
   type SavedRun,
   SavedRunSchema,
-} from "../../server/gen/gradus/internal/v1/run_pb.js";
+} from "../../proto/gen/gradus/internal/v1/run_pb.js";
 import { hashKey } from "../../envs/lib/rng.ts";
 import { FORMAT } from "../../server/curriculum/core/saved.ts";
 import type { Runs, Task } from "../server/curriculum/support.ts";

@@ -1,5 +1,5 @@
 /** Draws, as the independent reader has them (reader.ts): what they fold in, and what no sound draw has. */
-import type { Drawn } from "../../server/gen/gradus/internal/v1/run_pb.js";
+import type { Drawn } from "../../proto/gen/gradus/internal/v1/run_pb.js";
 import {
   type Data,
   UNSAID,

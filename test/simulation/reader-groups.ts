@@ -1,5 +1,5 @@
 /** Groups, as the independent reader has them (reader.ts): what closes them, lets more out, and opens them again. */
-import type { Feedback, Reported } from "../../server/gen/gradus/internal/v1/run_pb.js";
+import type { Feedback, Reported } from "../../proto/gen/gradus/internal/v1/run_pb.js";
 import {
   type ReadOutcome,
   type ReadGroup,

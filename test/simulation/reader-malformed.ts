@@ -1,5 +1,5 @@
 /** Malformed samples, as the independent reader counts them (reader.ts). */
-import type { MalformedRecord, Sample } from "../../server/gen/gradus/internal/v1/run_pb.js";
+import type { MalformedRecord, Sample } from "../../proto/gen/gradus/internal/v1/run_pb.js";
 
 /** Samples with a reward that make a window, and violations that a run tells apart. */
 const [WINDOW, KINDS_MAX] = [200, 32];

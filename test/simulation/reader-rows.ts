@@ -1,5 +1,5 @@
 /** Lists of the rows of pools, as the independent reader has them (reader.ts): how they change, and what is drawn of them. */
-import type { Range, RowList, RowsSeen } from "../../server/gen/gradus/internal/v1/run_pb.js";
+import type { Range, RowList, RowsSeen } from "../../proto/gen/gradus/internal/v1/run_pb.js";
 import type { Config, Data, ReadRun, ReadTask } from "./reader-state.ts";
 import { armsOf, type Reader } from "./reading.ts";
 

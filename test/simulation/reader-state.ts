@@ -15,7 +15,7 @@ import {
   type Sample,
   SavedRunSchema,
   type StateHead,
-} from "../../server/gen/gradus/internal/v1/run_pb.js";
+} from "../../proto/gen/gradus/internal/v1/run_pb.js";
 import { readMalformed, type ReadMalformed } from "./reader-malformed.ts";
 import { readList, type ReadList } from "./reader-rows.ts";
 

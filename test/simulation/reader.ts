@@ -9,7 +9,7 @@ import {
   type Imported,
   type RunEvent,
   RunEventSchema,
-} from "../../server/gen/gradus/internal/v1/run_pb.js";
+} from "../../proto/gen/gradus/internal/v1/run_pb.js";
 import { drawn } from "./reader-draws.ts";
 import { noneMalformed } from "./reader-malformed.ts";
 import { rowsSeen } from "./reader-rows.ts";

@@ -1,6 +1,6 @@
 /** gradus run rows and rate-rows: what a run knows of the rows of an arm, and pass rates that it is told. */
 import type { Command } from "commander";
-import { RowStateSchema } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import { RowStateSchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { ArmRows } from "../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { rateHistogram, ratesIn } from "../../pools/rates.ts";

@@ -9,10 +9,10 @@ import {
   FeedbackSource,
   RunConfigSchema,
   type TrainerSettingsSchema,
-} from "./gen/gradus/v1/curriculum_pb.js";
-import type { Arm, EvaluationArm, Policy, RunConfig } from "./gen/gradus/v1/curriculum_pb.js";
-import { CompletionGroupSchema, FinishReason } from "./gen/gradus/v1/environment_pb.js";
-import type { CompletionGroup } from "./gen/gradus/v1/environment_pb.js";
+} from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import type { Arm, EvaluationArm, Policy, RunConfig } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { CompletionGroupSchema, FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import type { CompletionGroup } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import {
   AnswerFormat,
   ParametersSchema,
@@ -21,8 +21,8 @@ import {
   Split,
   TaskSpecSchema,
   Thinking,
-} from "./gen/gradus/v1/task_pb.js";
-import type { RewardScheme, TaskSpec } from "./gen/gradus/v1/task_pb.js";
+} from "../../../proto/gen/gradus/v1/task_pb.js";
+import type { RewardScheme, TaskSpec } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { type RowChoice, rowsOf } from "./rows.ts";
 import { policyOf, type PolicyChoice } from "./policies.ts";
 import { sendable } from "./surrogates.ts";

@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { answerFormatOf, finishReasonOf, thinkingOf } from "./choices.ts";
 import type { AnswerFormatName, FinishReasonName, ThinkingName } from "./choices.ts";
 import { GradusError } from "./errors.ts";
-import { EvaluationService, HoldEvaluationRequestSchema } from "./gen/gradus/v1/evaluation_pb.js";
+import { EvaluationService, HoldEvaluationRequestSchema } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import type {
   Evaluation,
   PendingTask,
@@ -12,8 +12,8 @@ import type {
   Sample as SampleMessage,
   SubmitCompletionsResponse,
   SubmitFailure,
-} from "./gen/gradus/v1/evaluation_pb.js";
-import type { Task } from "./gen/gradus/v1/task_pb.js";
+} from "../../../proto/gen/gradus/v1/evaluation_pb.js";
+import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { feedbackOf, outcomeOf } from "./outcomes.ts";
 import type { Feedback, Outcome } from "./outcomes.ts";
 import { eachOfPages, present } from "./reply.ts";

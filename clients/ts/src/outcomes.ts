@@ -1,5 +1,5 @@
 /** Outcomes as unions on `kind`, with names where the contract's messages have numbers. */
-import { NoRewardReason, Proof, Verdict, FeedbackStatus } from "./gen/gradus/v1/outcome_pb.js";
+import { NoRewardReason, Proof, Verdict, FeedbackStatus } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type {
   ContrastPair,
   Feedback as FeedbackMessage,
@@ -7,7 +7,7 @@ import type {
   GroupStatistics,
   Outcome as OutcomeMessage,
   Score,
-} from "./gen/gradus/v1/outcome_pb.js";
+} from "../../../proto/gen/gradus/v1/outcome_pb.js";
 
 const verdicts = {
   [Verdict.MALFORMED]: "malformed",

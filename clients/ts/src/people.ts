@@ -3,10 +3,10 @@ import type { CallOptions, Caller } from "./caller.ts";
 import { runConfigOf } from "./choices.ts";
 import type { RunChoice, Seed } from "./choices.ts";
 import { seedOf } from "./choices.ts";
-import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
-import type { CheckRunResponse, RunConfig, SimulateRunResponse } from "./gen/gradus/v1/curriculum_pb.js";
-import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
-import type { SolveTaskResponse } from "./gen/gradus/v1/environment_pb.js";
+import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import type { CheckRunResponse, RunConfig, SimulateRunResponse } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import type { SolveTaskResponse } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { type Outcome, outcomeOf } from "./outcomes.ts";
 import { present } from "./reply.ts";
 

@@ -22,8 +22,8 @@ import {
   StageSchema,
   SuccessMeasure,
   TaskFilterSchema,
-} from "./gen/gradus/v1/curriculum_pb.js";
-import type { Policy, Stage } from "./gen/gradus/v1/curriculum_pb.js";
+} from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import type { Policy, Stage } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
 /** Each rule's place in the message, and its numbers: what the contract calls them, by what they are called here. */
 const rules = {

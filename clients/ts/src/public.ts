@@ -78,8 +78,8 @@ export type {
 export type { RunSamplesChoice, RunSample as KeptSample, SampleFilterChoice } from "./samples.ts";
 export type { StepResult, StreamOptions } from "./stream-steps.ts";
 export type { Items } from "./windowed.ts";
-export * from "./gen/gradus/v1/curriculum_pb.js";
-export * from "./gen/gradus/v1/environment_pb.js";
-export * from "./gen/gradus/v1/evaluation_pb.js";
-export * from "./gen/gradus/v1/outcome_pb.js";
-export * from "./gen/gradus/v1/task_pb.js";
+export * from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+export * from "../../../proto/gen/gradus/v1/environment_pb.js";
+export * from "../../../proto/gen/gradus/v1/evaluation_pb.js";
+export * from "../../../proto/gen/gradus/v1/outcome_pb.js";
+export * from "../../../proto/gen/gradus/v1/task_pb.js";

@@ -1,6 +1,6 @@
 /** The policy to begin with. */
 import { policyOf } from "./policies.ts";
-import type { Policy } from "./gen/gradus/v1/curriculum_pb.js";
+import type { Policy } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
 /**
  * A frontier as it is: it needs to be told nothing of the arms. Chosen by simulated students (bench/curriculum), of which

@@ -5,7 +5,7 @@ import {
   type RowCurriculum,
   RowCurriculumSchema,
   type RowState,
-} from "./gen/gradus/v1/curriculum_pb.js";
+} from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
 /** How an arm chooses among its rows; with neither of the first two by learnability. See RowCurriculum in the contract. */
 export interface RowChoice {

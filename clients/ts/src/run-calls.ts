@@ -12,7 +12,7 @@ import {
   type GroupFeedback as GroupFeedbackMessage,
   NextBatchRequestSchema,
   type Run,
-} from "./gen/gradus/v1/curriculum_pb.js";
+} from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { feedbackOf } from "./outcomes.ts";
 import { isPaused, pauseNotice } from "./pauses.ts";
 import { policyOf } from "./policies.ts";

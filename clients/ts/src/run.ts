@@ -16,7 +16,7 @@ import type {
   RunConfig,
   RunGroup,
   RunState,
-} from "./gen/gradus/v1/curriculum_pb.js";
+} from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { Feedback } from "./outcomes.ts";
 import type { PolicyChoice } from "./policies.ts";
 import type { ArmRows } from "./rows.ts";

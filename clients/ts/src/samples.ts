@@ -1,9 +1,9 @@
 /** Which completions of a run or of an evaluation are meant, and those that a run keeps. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions } from "./caller.ts";
-import type { RunSample as RunSampleMessage } from "./gen/gradus/v1/curriculum_pb.js";
-import { type SampleFilterSchema, Verdict } from "./gen/gradus/v1/outcome_pb.js";
-import type { Task } from "./gen/gradus/v1/task_pb.js";
+import type { RunSample as RunSampleMessage } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { type SampleFilterSchema, Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { type Outcome, outcomeOf, type VerdictName } from "./outcomes.ts";
 
 /** All that is given must hold. */

@@ -6,7 +6,7 @@ import type { GroupChoice } from "./choices.ts";
 import { WINDOW } from "./defaults.ts";
 import { asGradusError } from "./errors.ts";
 import type { GradusError } from "./errors.ts";
-import { BatchStepRequestSchema, EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
+import { BatchStepRequestSchema, EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { groupOutcomeOf } from "./outcomes.ts";
 import type { GroupOutcome } from "./outcomes.ts";
 import { present } from "./reply.ts";

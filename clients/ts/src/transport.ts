@@ -1,7 +1,7 @@
 /** What the client asks of a way to reach a server. */
 import type { DescMessage, DescMethodServerStreaming, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
-import type { CompletionGroup } from "./gen/gradus/v1/environment_pb.js";
-import type { GroupOutcome } from "./gen/gradus/v1/outcome_pb.js";
+import type { CompletionGroup } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import type { GroupOutcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 
 /** How one attempt at a call goes. */
 export interface Attempt {

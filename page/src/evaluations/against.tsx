@@ -1,5 +1,5 @@
 /** Two models task by task: where one is right and the other is not. */
-import { EvaluationService, type Sample } from "../../../clients/ts/src/gen/gradus/v1/evaluation_pb.js";
+import { EvaluationService, type Sample } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { allPages } from "../../../clients/ts/src/reply.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";

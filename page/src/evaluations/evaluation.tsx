@@ -1,6 +1,6 @@
 /** One evaluation: its report, and its completions. */
 import { useState } from "preact/hooks";
-import { EvaluationService, type Report, type Sample } from "../../../clients/ts/src/gen/gradus/v1/evaluation_pb.js";
+import { EvaluationService, type Report, type Sample } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
 import { eachOfPages, present } from "../../../clients/ts/src/reply.ts";
 import { address, go, hrefOf } from "../address.ts";

@@ -1,6 +1,6 @@
 /** The evaluations of the server, and those that are chosen beside each other. */
 import type { Evaluation } from "../../../clients/ts/src/public.ts";
-import { EvaluationService } from "../../../clients/ts/src/gen/gradus/v1/evaluation_pb.js";
+import { EvaluationService } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { allPages } from "../../../clients/ts/src/reply.ts";
 import { address, hrefOf, refine } from "../address.ts";
 import { LIST_MS, useAnswer } from "../answers.ts";

@@ -1,7 +1,7 @@
 /** What a plan would draw, and what a simulated student would learn by it. */
 import { useState } from "preact/hooks";
 import type { RunConfig, SimulatedOutcome, SimulateRunResponse } from "../../../clients/ts/src/public.ts";
-import { CurriculumService, type SimulatedPoint } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService, type SimulatedPoint } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { address, refine } from "../address.ts";
 import { serverInfo } from "../caller.ts";
 import { gradus, noteFailure } from "../session.ts";

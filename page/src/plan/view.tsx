@@ -1,7 +1,7 @@
 /** A run that is to be: its file checked as it is typed, played with a simulated student, and started. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CheckRunResponse, RunRemark } from "../../../clients/ts/src/public.ts";
-import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { go, hrefOf } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { gradus, noteFailure } from "../session.ts";

@@ -2,7 +2,7 @@
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import { useState } from "preact/hooks";
 import { type Policy, PolicySchema } from "../../../clients/ts/src/public.ts";
-import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { go, hrefOf } from "../address.ts";
 import { roleAtLeast } from "../caller.ts";
 import { gradus } from "../session.ts";

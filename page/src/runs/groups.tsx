@@ -1,7 +1,7 @@
 /** Groups of a run: what it waits for, since when; and those of an update batch. */
 import { useEffect, useState } from "preact/hooks";
 import { FeedbackStatus, type RunGroup } from "../../../clients/ts/src/public.ts";
-import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { address, hrefOf, refine } from "../address.ts";
 import { useAnswer } from "../answers.ts";
 import { roleAtLeast } from "../caller.ts";

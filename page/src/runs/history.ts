@@ -1,5 +1,5 @@
 /** A run's history as charts want it: in a few hundred steps however long it is, and only what changed asked for again. */
-import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { HistoryRecord, RunState } from "../../../clients/ts/src/public.ts";
 import type { Gradus } from "../session.ts";
 import { groupsOf, type Line } from "./lines.ts";

@@ -1,6 +1,6 @@
 /** Arms that choose among their rows: what the run knows of each row. */
 import { useMemo, useState } from "preact/hooks";
-import type { RowState } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import type { RowState } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import type { ArmRows } from "../../../clients/ts/src/public.ts";
 import { address, named, refine } from "../address.ts";
 import { LIST_MS, useAnswer } from "../answers.ts";

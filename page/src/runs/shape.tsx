@@ -1,6 +1,6 @@
 /** The shape of a run: generations, prompts, length, and arms that are to go. */
 import { useState } from "preact/hooks";
-import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { gradus } from "../session.ts";
 import { type ActionProps, ChangeDialog } from "./change.tsx";
 import { shapeOf } from "./state.ts";

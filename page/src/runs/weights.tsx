@@ -1,6 +1,6 @@
 /** The weights of arms. */
 import { useState } from "preact/hooks";
-import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { gradus } from "../session.ts";
 import { figure } from "../words.ts";
 import { type ActionProps, ChangeDialog } from "./change.tsx";

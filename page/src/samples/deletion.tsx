@@ -1,6 +1,6 @@
 /** Deletes the completions that a run keeps; the run goes on. */
 import { useState } from "preact/hooks";
-import { CurriculumService } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { ChangeDialog } from "../runs/change.tsx";
 import { gradus } from "../session.ts";
 

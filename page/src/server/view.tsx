@@ -1,6 +1,6 @@
 /** What this server is, what it has, and how it fares. */
 import { type Environment, NoRewardReason, type ServerInfo } from "../../../clients/ts/src/public.ts";
-import { EnvironmentService } from "../../../clients/ts/src/gen/gradus/v1/environment_pb.js";
+import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { present } from "../../../clients/ts/src/reply.ts";
 import { LIST_MS, useAnswer } from "../answers.ts";
 import { taskHref } from "../tasks/choice.ts";

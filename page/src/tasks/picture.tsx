@@ -1,6 +1,6 @@
 /** A picture that the server draws, shown as an image: nothing in it can run, and none of it is the page's. */
 import { useEffect, useState } from "preact/hooks";
-import { EnvironmentService } from "../../../clients/ts/src/gen/gradus/v1/environment_pb.js";
+import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import type { CallOptions } from "../../../clients/ts/src/caller.ts";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { useAnswer } from "../answers.ts";

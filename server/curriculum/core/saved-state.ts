@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import * as wire from "../../gen/gradus/internal/v1/run_pb.js";
+import * as wire from "../../../proto/gen/gradus/internal/v1/run_pb.js";
 import { type Batch, blankSamples, type DrawnTask, type Group, recordedOf, withSamples } from "./batches.ts";
 import { pagesOf, withLeftOut, withResults } from "./evaluation-rounds.ts";
 import { addHash, addPacked, HASH_BYTES, hashLog, issuedHashes, packedHashes } from "./issued-hashes.ts";

@@ -11,7 +11,7 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import * as wire from "../../gen/gradus/internal/v1/run_pb.js";
+import * as wire from "../../../proto/gen/gradus/internal/v1/run_pb.js";
 import { definitionOf, policyCodec } from "../policies/registry.ts";
 import { changed, changesOf, isMany, isWhole, toldBefore } from "./by-arm.ts";
 import type { DrawnTask, GroupResults, SampleResult, SampleScan } from "./batches.ts";

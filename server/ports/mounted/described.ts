@@ -2,8 +2,13 @@
 import type { ComponentInfo, Goal, Level } from "../../../envs/environment.ts";
 import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
-import { Goal as WireGoal } from "../../gen/gradus/v1/environment_pb.js";
-import type { DescribeResponse, LeftOut, ProvidedEnvironment, ProviderLevel } from "../../gen/gradus/v1/provider_pb.js";
+import { Goal as WireGoal } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import type {
+  DescribeResponse,
+  LeftOut,
+  ProvidedEnvironment,
+  ProviderLevel,
+} from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { formatNumbers } from "../../tasks/words.ts";
 import { type AskedEnvironment, ITEM_LIMITS } from "./provider.ts";
 

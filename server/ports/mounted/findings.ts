@@ -1,8 +1,8 @@
 /** Reads and checks what a provider found of an answer, for a wrong number must become no reward. */
 import { type Facts, type Findings, type GradedComponent, malformed } from "../../../envs/facts.ts";
 import { onOneLine } from "../../../envs/lib/words.ts";
-import { Verdict } from "../../gen/gradus/v1/outcome_pb.js";
-import type { ProvidedFacts } from "../../gen/gradus/v1/provider_pb.js";
+import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import type { ProvidedFacts } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import type { Described } from "./described.ts";
 
 const INFO_MAX = 16;

@@ -1,6 +1,6 @@
 /** The bytes between the server, a local host and its workers: provider.proto's ProviderFrames, each after its length. */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { type ProviderFrame, ProviderFrameSchema } from "../../gen/gradus/v1/provider_pb.js";
+import { type ProviderFrame, ProviderFrameSchema } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { frameCutter } from "../frame-cutter.ts";
 
 const LENGTH_BYTES = 4;

@@ -9,7 +9,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import type { Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
-import type { DescribeResponse, ProviderFrame, VerifyResponses } from "../../gen/gradus/v1/provider_pb.js";
+import type { DescribeResponse, ProviderFrame, VerifyResponses } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { listenAt, restIfSlow } from "./connections.ts";
 import { createFrameReader, type FrameContent, frameBytes } from "./frames.ts";
 import { type FailureKind, ITEM_LIMITS, kindOfFailure } from "./provider.ts";

@@ -2,7 +2,7 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { AskedPlace, Baseline, Goal } from "../../../envs/environment.ts";
 import type { ChatMessage } from "../../../envs/prompt.ts";
-import type { ProvidedInstance } from "../../gen/gradus/v1/provider_pb.js";
+import type { ProvidedInstance } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import type { Described } from "./described.ts";
 
 /** All that a provider said of an instance. */

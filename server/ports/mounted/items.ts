@@ -12,7 +12,7 @@ import {
   type Verified,
   type VerifyAsked,
 } from "./provider.ts";
-import type { DrawResponse, GenerateResponse, VerifyResponse } from "../../gen/gradus/v1/provider_pb.js";
+import type { DrawResponse, GenerateResponse, VerifyResponse } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import type { Item } from "./queue.ts";
 
 type Settle<Answer> = (answer: Answer | Failure) => void;

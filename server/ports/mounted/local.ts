@@ -2,7 +2,7 @@
  * A provider on this machine: a host, started again when it ends, and the queue that its workers take from. A worker that is
  * late with an item is ended, and the items behind that one go to the next.
  */
-import type { DescribeResponse, ProviderFrame } from "../../gen/gradus/v1/provider_pb.js";
+import type { DescribeResponse, ProviderFrame } from "../../../proto/gen/gradus/v1/provider_pb.js";
 import type { FrameContent } from "./frames.ts";
 import { type Held, type Host, type HostOptions, startHost, type Worker, type WorkerEnd } from "./host.ts";
 import { changeBetween } from "./described.ts";

@@ -5,8 +5,8 @@ import type {
   ProvidedFacts,
   ProvidedInstance,
   ProviderFailure as WireFailure,
-} from "../../gen/gradus/v1/provider_pb.js";
-import { ProviderFailureKind } from "../../gen/gradus/v1/provider_pb.js";
+} from "../../../proto/gen/gradus/v1/provider_pb.js";
+import { ProviderFailureKind } from "../../../proto/gen/gradus/v1/provider_pb.js";
 
 /** Why there is no instance, or no telling of an answer. */
 export type FailureKind = "raised" | "timeout" | "crashed" | "memory" | "unavailable";

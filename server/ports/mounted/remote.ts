@@ -18,7 +18,7 @@ import {
   EnvironmentProvider,
   type GenerateResponse,
   type VerifyResponse,
-} from "../../gen/gradus/v1/provider_pb.js";
+} from "../../../proto/gen/gradus/v1/provider_pb.js";
 import { changeBetween } from "./described.ts";
 import { drawnOf, generatedOf, verifiedOf } from "./items.ts";
 import {

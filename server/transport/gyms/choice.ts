@@ -3,9 +3,9 @@
  * Names are those of the contract's TaskSpec, with its enums in their short form too ("eval" for SPLIT_EVAL).
  */
 import { create, fromJson, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
-import { NextBatchRequestSchema, type NextBatchRequest } from "../../gen/gradus/v1/curriculum_pb.js";
-import { ResetRequestSchema, type ResetRequest } from "../../gen/gradus/v1/environment_pb.js";
-import { TaskSpecSchema } from "../../gen/gradus/v1/task_pb.js";
+import { NextBatchRequestSchema, type NextBatchRequest } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { ResetRequestSchema, type ResetRequest } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { TaskSpecSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { RpcError } from "../rpc.ts";
 
 /** Which task, and which of its samples the completion will be. */

@@ -1,6 +1,6 @@
 /** An episode as other gyms have it: a task is shown, and its one step is a completion. All of it is the contract's own calls. */
 import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
-import { type NextBatchRequest, type NextBatchResponse } from "../../gen/gradus/v1/curriculum_pb.js";
+import { type NextBatchRequest, type NextBatchResponse } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import {
   type FinishReason,
   type ResetRequest,
@@ -8,9 +8,9 @@ import {
   type StepRequest,
   StepRequestSchema,
   type StepResponse,
-} from "../../gen/gradus/v1/environment_pb.js";
-import { type NoReward, NoRewardReason, OutcomeSchema } from "../../gen/gradus/v1/outcome_pb.js";
-import { type Task, TaskSchema } from "../../gen/gradus/v1/task_pb.js";
+} from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { type NoReward, NoRewardReason, OutcomeSchema } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import { type Task, TaskSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { type Registration, RpcError, type UnaryHandler } from "../rpc.ts";
 import type { Choice } from "./choice.ts";
 

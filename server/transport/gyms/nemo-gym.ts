@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { withThoughts } from "../../../envs/lib/thoughts.ts";
-import { FinishReason } from "../../gen/gradus/v1/environment_pb.js";
+import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { nobody } from "../admission.ts";
 import { methodAt, type TransportContext } from "../call.ts";
 import { type JsonLimits, jsonWithin } from "../http/json.ts";

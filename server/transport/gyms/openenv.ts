@@ -9,7 +9,7 @@ import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
-import { FinishReason } from "../../gen/gradus/v1/environment_pb.js";
+import { FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { type Method, methodAt, type TransportContext } from "../call.ts";
 import { callerName } from "../../sharing/fair-turns.ts";
 import type { Account, OpenCall } from "../admission.ts";

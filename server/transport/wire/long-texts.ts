@@ -12,7 +12,7 @@ import {
   CompletionSchema,
   type StreamStepsRequest,
   StreamStepsRequestSchema,
-} from "../../gen/gradus/v1/environment_pb.js";
+} from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { LONG_MESSAGE_BYTES } from "../rpc.ts";
 
 /** From here on a text is read when it is wanted: in messages that are long themselves. */

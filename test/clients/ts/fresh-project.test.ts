@@ -3,7 +3,17 @@
  * tarball of it, and the snippet runs on each Node that is here. Fetches the client's dependencies from the registry.
  */
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -32,6 +42,7 @@ beforeAll(async () => {
   const source = join(repository, "clients/ts");
   const filter = (path: string): boolean => !/^(dist|node_modules)/.test(path.slice(source.length + 1));
   cpSync(source, join(checkout, "clients/ts"), { recursive: true, filter });
+  cpSync(join(repository, "proto/gen"), join(checkout, "proto/gen"), { recursive: true });
   for (const file of ["tsconfig.json", "package.json", ".npmrc"]) cpSync(join(repository, file), join(checkout, file));
 });
 afterAll(async () => {
@@ -102,12 +113,11 @@ describe("after make setup", () => {
     const [tarball] = readdirSync(path).filter((name) => name.endsWith(".tgz"));
     expect(installPacked).toContain(tarball);
     const away = `${checkout}-away`;
-    cpSync(join(checkout, "clients"), away, { recursive: true });
-    rmSync(join(checkout, "clients"), { recursive: true });
+    renameSync(checkout, away);
     await type(installPacked, path);
     await expectRuns(path);
     await expectTypes(path);
-    cpSync(away, join(checkout, "clients"), { recursive: true });
+    renameSync(away, checkout);
   });
 
   test("npm ci of the repository itself builds nothing", async () => {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { callerOver } from "../../../clients/ts/src/caller.ts";
 import { GradusError } from "../../../clients/ts/src/errors.ts";
 import { evaluationHandle } from "../../../clients/ts/src/evaluation.ts";
-import { HoldEvaluationResponseSchema } from "../../../clients/ts/src/gen/gradus/v1/evaluation_pb.js";
+import { HoldEvaluationResponseSchema } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import type { Transport } from "../../../clients/ts/src/transport.ts";
 
 /** Of a server that says so many times that it holds, and then nothing. */

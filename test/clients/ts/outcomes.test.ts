@@ -13,7 +13,7 @@ import {
   VerdictSchema,
 } from "../../../clients/ts/src/index.ts";
 import { groupOutcomeOf, outcomeOf } from "../../../clients/ts/src/outcomes.ts";
-import { GroupOutcomeSchema } from "../../../clients/ts/src/gen/gradus/v1/outcome_pb.js";
+import { GroupOutcomeSchema } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 
 /** The short names of an enum's values, as Python has them. */
 const shortNames = ({ values, sharedPrefix = "" }: typeof VerdictSchema): readonly (readonly [number, string])[] =>

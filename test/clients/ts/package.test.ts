@@ -57,6 +57,29 @@ test("holds what it runs with and nothing else", () => {
   expect(paths.filter((path) => !/^(dist\/.*\.(js|d\.ts)|README\.md|LICENSE|package\.json)$/.test(path))).toEqual([]);
 });
 
+test("its generated code holds the public contract alone, and no file imports from outside of the package", () => {
+  const script = `
+    import { readdirSync, readFileSync } from "node:fs";
+    import { resolve } from "node:path";
+    const dist = "node_modules/@gradus/client/dist";
+    const files = readdirSync(dist, { recursive: true }).filter((name) => name.endsWith(".js") || name.endsWith(".d.ts"));
+    const contracts = [];
+    for (const file of files.filter((name) => name.endsWith("_pb.js"))) {
+      for (const value of Object.values(await import(resolve(dist, file)))) {
+        if (value.kind === "file") contracts.push(...[value, ...value.dependencies].map(({ proto }) => proto.package));
+      }
+    }
+    const outside = files.filter((file) => /"[./]*\\.\\.\\/(proto|server|clients)\\//.test(readFileSync(resolve(dist, file), "utf8")));
+    const internal = files.filter((file) => /gradus[./]internal|gen.google/.test(file + readFileSync(resolve(dist, file), "utf8")));
+    console.log(JSON.stringify({ contracts: [...new Set(contracts)].sort(), outside, internal }));
+  `;
+  expect(JSON.parse(run(process.execPath, "--input-type=module", "--eval", script))).toEqual({
+    contracts: ["google.protobuf", "gradus.v1"],
+    outside: [],
+    internal: [],
+  });
+});
+
 test.each(nodes())("both entries load and fail as they should in Node %s", (_version, node) => {
   const script = `
     import { createClient, rewardOf, Split } from "@gradus/client";

@@ -1,7 +1,7 @@
 /** What the TypeScript SDK makes of a policy in plain values, against what the server reads. */
 import { describe, expect, test } from "vitest";
 import { policyOf, type PolicyChoice } from "../../../clients/ts/src/policies.ts";
-import { PolicySchema } from "../../../clients/ts/src/gen/gradus/v1/curriculum_pb.js";
+import { PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { policyFromWire } from "../../../server/services/wire-policy.ts";
 
 const weights = { a: 1, b: 2 };

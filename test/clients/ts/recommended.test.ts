@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { recommended as judged } from "../../../bench/curriculum/policies.ts";
 import { places, setting } from "../../../bench/curriculum/setting.ts";
 import { PolicySchema, recommended } from "../../../clients/ts/src/public.ts";
-import { PolicySchema as ServerPolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import { PolicySchema as ServerPolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { configOf } from "../../../server/curriculum/simulation/simulated-run.ts";
 import { policyFromWire } from "../../../server/services/wire-policy.ts";
 

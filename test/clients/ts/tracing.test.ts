@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { create } from "@bufbuild/protobuf";
 import { createClient } from "../../../clients/ts/src/index.ts";
-import { ListEnvironmentsResponseSchema } from "../../../clients/ts/src/gen/gradus/v1/environment_pb.js";
+import { ListEnvironmentsResponseSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { scriptedServer } from "./support/scripted-server.ts";
 
 const spanContext = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7", traceFlags: 1 };

@@ -1,7 +1,7 @@
 /** Answers to countdown tasks whose rewards under "graded" are known: 1, 0.1 and 0. */
 import { countdown } from "../../../envs/countdown/index.ts";
-import type { NoReward, Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
-import type { Task } from "../../../server/gen/gradus/v1/task_pb.js";
+import type { NoReward, Outcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 
 function numbersOf({ hints }: Task): { readonly numbers: readonly number[]; readonly target: number } {
   const { numbers = "", target = "" } = hints?.metadata ?? {};

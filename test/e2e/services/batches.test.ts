@@ -1,6 +1,6 @@
 /** NextBatch, point by point from the contract's comments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Split, Source } from "../../../server/gen/gradus/v1/task_pb.js";
+import { Split, Source } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { wrong } from "./answers.ts";
 import { MIXTURE, runOf } from "./run-of.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";

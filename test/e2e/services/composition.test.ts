@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadPool, rowOf } from "../../../envs/pool.ts";
 import { qa } from "../../../envs/qa/index.ts";
 import { rows } from "../../../envs/qa/question.ts";
-import { FeedbackStatus } from "../../../server/gen/gradus/v1/outcome_pb.js";
-import { Source, type Task } from "../../../server/gen/gradus/v1/task_pb.js";
+import { FeedbackStatus } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import { Source, type Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { MIXTURE, runOf } from "./run-of.ts";
 import { openWire, type Wire } from "./wire.ts";
 

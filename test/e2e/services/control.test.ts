@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type MessageInitShape, toJson } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
-import type { BatchRecord, ControlRecord, StageSchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import type { BatchRecord, ControlRecord, StageSchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { BANDIT, MIXTURE, runOf } from "./run-of.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";
 

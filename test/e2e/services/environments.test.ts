@@ -1,8 +1,8 @@
 /** ListEnvironments and GetEnvironment, point by point from the contract's comments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { environments as registered } from "../../../envs/registry.ts";
-import { Goal } from "../../../server/gen/gradus/v1/environment_pb.js";
-import { Source } from "../../../server/gen/gradus/v1/task_pb.js";
+import { Goal } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { Source } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { type Wire, failureOf, openWire } from "./wire.ts";
 
 let wire: Wire;

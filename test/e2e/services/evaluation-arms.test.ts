@@ -1,7 +1,7 @@
 /** NextEvaluation and evaluation arms, point by point from the contract's comments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FeedbackStatus } from "../../../server/gen/gradus/v1/outcome_pb.js";
-import { Source, Split, type Task } from "../../../server/gen/gradus/v1/task_pb.js";
+import { FeedbackStatus } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import { Source, Split, type Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { groupOf, MALFORMED, mixed, right, wrong } from "./answers.ts";
 import { type TestRun, configOf, runOf } from "./run-of.ts";
 import { failureOf, openWire, type Wire } from "./wire.ts";

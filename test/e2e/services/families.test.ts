@@ -1,7 +1,7 @@
 /** Families of arms: one line for each level of all environments that match, spelled out in what is created. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { environments } from "../../../envs/registry.ts";
-import { Split } from "../../../server/gen/gradus/v1/task_pb.js";
+import { Split } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { parseRunFile } from "../../../cli/run-file.ts";
 import { configOf, MIXTURE } from "./run-of.ts";
 import { failureOf, openWire, type Wire } from "./wire.ts";

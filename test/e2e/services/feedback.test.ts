@@ -1,7 +1,7 @@
 /** What scores do to a run; ReportAdvantages and CloseGroups. Point by point from the contract's comments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Feedback, FeedbackStatus, NoRewardReason } from "../../../server/gen/gradus/v1/outcome_pb.js";
-import type { Task } from "../../../server/gen/gradus/v1/task_pb.js";
+import { type Feedback, FeedbackStatus, NoRewardReason } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { groupAt, MALFORMED, right, wrong } from "./answers.ts";
 import { type TestRun, runOf } from "./run-of.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";

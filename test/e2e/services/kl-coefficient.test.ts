@@ -1,6 +1,6 @@
 /** Multi-task GRPO (Omni-Thinker 4.2): each arm's KL coefficient reaches the trainer with its tasks; advantages are of a group. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Task } from "../../../server/gen/gradus/v1/task_pb.js";
+import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { configOf, MIXTURE, runOf } from "./run-of.ts";
 import { failureOf, openWire, type Wire } from "./wire.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Source, type Task } from "../../../server/gen/gradus/v1/task_pb.js";
+import { Source, type Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { MIXTURE, runOf } from "./run-of.ts";
 import { openWire, type Wire } from "./wire.ts";
 

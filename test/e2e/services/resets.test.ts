@@ -1,7 +1,7 @@
 /** Reset and BatchReset, point by point from the contract's comments. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Verdict } from "../../../server/gen/gradus/v1/outcome_pb.js";
+import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import {
   AnswerFormat,
   Source,
@@ -9,7 +9,7 @@ import {
   type Task,
   type TaskSpecSchema,
   Thinking,
-} from "../../../server/gen/gradus/v1/task_pb.js";
+} from "../../../proto/gen/gradus/v1/task_pb.js";
 import { groupOf, right } from "./answers.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";
 

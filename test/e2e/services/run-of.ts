@@ -1,8 +1,8 @@
 /** Small runs for tests: two arms of countdown, two prompts in an update batch, two completions of each. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { RunConfigSchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
-import type { Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
-import type { Task } from "../../../server/gen/gradus/v1/task_pb.js";
+import type { RunConfigSchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import type { Outcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { right, wrong } from "./answers.ts";
 import type { Wire } from "./wire.ts";
 

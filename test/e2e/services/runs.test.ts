@@ -1,6 +1,6 @@
 /** CreateRun, GetRun, ListRuns and DeleteRun, point by point from the contract's comments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AnswerFormat, Thinking } from "../../../server/gen/gradus/v1/task_pb.js";
+import { AnswerFormat, Thinking } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { rewardOf } from "./answers.ts";
 import { type Config, MIXTURE, configOf, runOf } from "./run-of.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";

@@ -1,7 +1,7 @@
 /** Step, point by point from the contract's comments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { NoRewardReason, type Outcome, Proof, Verdict } from "../../../server/gen/gradus/v1/outcome_pb.js";
-import type { Task } from "../../../server/gen/gradus/v1/task_pb.js";
+import { NoRewardReason, type Outcome, Proof, Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { MALFORMED, noRewardOf, right, wrong } from "./answers.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";
 

@@ -1,8 +1,8 @@
 /** BatchStep and StreamSteps, point by point from the contract's comments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { StreamStepsResponse } from "../../../server/gen/gradus/v1/environment_pb.js";
-import { type GroupOutcome, NoRewardReason, type Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
-import type { Task } from "../../../server/gen/gradus/v1/task_pb.js";
+import type { StreamStepsResponse } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { type GroupOutcome, NoRewardReason, type Outcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { type Group, groupOf, mixed, noRewardOf, rewardOf, right, wrong } from "./answers.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";
 

@@ -1,7 +1,7 @@
 /** Commit scanning over the wire: hints, spans, commits and contrast pairs (Curriculum RLOO 3.3). */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ContrastPair, GroupOutcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
-import type { Task } from "../../../server/gen/gradus/v1/task_pb.js";
+import type { ContrastPair, GroupOutcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
+import type { Task } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { groupOf, MALFORMED, right, wrong } from "./answers.ts";
 import { openWire, type Wire } from "./wire.ts";
 

@@ -2,9 +2,9 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { CurriculumService } from "../../../server/gen/gradus/v1/curriculum_pb.js";
-import { EnvironmentService } from "../../../server/gen/gradus/v1/environment_pb.js";
-import { EvaluationService } from "../../../server/gen/gradus/v1/evaluation_pb.js";
+import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { EvaluationService } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { type TestServer, openServer } from "../../support/in-process.ts";
 
 export interface Wire extends TestServer {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { FORMAT, readEvent } from "../../../server/curriculum/core/saved.ts";
 import { decodeState } from "../../../server/curriculum/core/saved-state.ts";
-import { RunEventSchema } from "../../../server/gen/gradus/internal/v1/run_pb.js";
+import { RunEventSchema } from "../../../proto/gen/gradus/internal/v1/run_pb.js";
 import { drawing } from "../../../server/curriculum/runs/drawing.ts";
 import { follow, readState } from "../../../server/curriculum/runs/journal.ts";
 import { liveRun } from "../../../server/curriculum/runs/live-run.ts";

@@ -9,7 +9,7 @@ import {
   readPolicy,
   writePolicy,
 } from "../../../server/curriculum/policies/registry.ts";
-import { PolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import { PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { policyExamples } from "./policy-examples.ts";
 import {
   brokenBy,

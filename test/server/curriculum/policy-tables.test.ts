@@ -6,7 +6,7 @@ import type { Rng } from "../../../envs/lib/rng.ts";
 import type { ObservedGroup, View } from "../../../server/curriculum/policies/policy.ts";
 import { definitionOf } from "../../../server/curriculum/policies/registry.ts";
 import { policyFromWire } from "../../../server/services/wire-policy.ts";
-import { PolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import { PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 
 const ARMS = 4;
 const SIZE = 6;

@@ -7,7 +7,7 @@ import { ratedEvent } from "../../../server/curriculum/core/row-arms.ts";
 import { chooseRows } from "../../../server/curriculum/core/row-choice.ts";
 import { expectedRate, recordAt, rowTable, withGroups, withRates } from "../../../server/curriculum/core/row-table.ts";
 import type { RowRule } from "../../../server/curriculum/core/types.ts";
-import { SavedRunSchema } from "../../../server/gen/gradus/internal/v1/run_pb.js";
+import { SavedRunSchema } from "../../../proto/gen/gradus/internal/v1/run_pb.js";
 import { arm, ask, bench, feedbackFor, made, runConfig, type Runs, sourceOf, type Task, value } from "./support.ts";
 
 const rule: RowRule = {

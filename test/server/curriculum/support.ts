@@ -17,7 +17,7 @@ import type { RunEvent } from "../../../server/curriculum/core/events.ts";
 import type { RunState } from "../../../server/curriculum/core/state.ts";
 import { encodeEvent, readEvent } from "../../../server/curriculum/core/saved.ts";
 import { encodeState } from "../../../server/curriculum/core/saved-state.ts";
-import type { RunEvent as Message } from "../../../server/gen/gradus/internal/v1/run_pb.js";
+import type { RunEvent as Message } from "../../../proto/gen/gradus/internal/v1/run_pb.js";
 import * as types from "../../../server/curriculum/core/types.ts";
 import type { Constraints, Policy, Result } from "../../../server/curriculum/core/types.ts";
 import type { HistoryEntry } from "../../../server/curriculum/core/history.ts";

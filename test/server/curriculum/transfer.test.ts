@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { FORMAT, readEvent } from "../../../server/curriculum/core/saved.ts";
 import { piecesOf } from "../../../server/curriculum/core/saved-state.ts";
-import { type Imported, SavedRunSchema, type StateHead } from "../../../server/gen/gradus/internal/v1/run_pb.js";
+import { type Imported, SavedRunSchema, type StateHead } from "../../../proto/gen/gradus/internal/v1/run_pb.js";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import {

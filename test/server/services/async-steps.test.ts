@@ -5,9 +5,9 @@ import type { AsyncEnvironment, VerifyContext } from "../../../envs/environment.
 import { type Failed, unavailable } from "../../../envs/facts.ts";
 import { createRegistry } from "../../../envs/registry.ts";
 import { createRuns } from "../../../server/curriculum/runs/runs.ts";
-import { type CompletionGroup, FinishReason } from "../../../server/gen/gradus/v1/environment_pb.js";
-import { SubmitCompletionsRequestSchema } from "../../../server/gen/gradus/v1/evaluation_pb.js";
-import { FeedbackStatus, NoRewardReason, type Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
+import { type CompletionGroup, FinishReason } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { SubmitCompletionsRequestSchema } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
+import { FeedbackStatus, NoRewardReason, type Outcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import type { ServiceDeps } from "../../../server/services/deps.ts";
 import { createEnvironmentService } from "../../../server/services/environment-service.ts";
 import { createEvaluationService } from "../../../server/services/evaluation-service.ts";

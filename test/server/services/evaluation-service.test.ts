@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient as createWebClient } from "../../../clients/ts/src/web.ts";
 import { GradusError, Split } from "../../../clients/ts/src/index.ts";
 import type { EvaluationHandle, PendingTask, Task } from "../../../clients/ts/src/index.ts";
-import { EvaluationService } from "../../../server/gen/gradus/v1/evaluation_pb.js";
+import { EvaluationService } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { type TestServer, openServer } from "../../support/in-process.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 

@@ -1,7 +1,7 @@
 /** Merged histories, whose beginnings the server remembers: what it tells is what it would tell that had seen nothing. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { HistoryRecord } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import type { HistoryRecord } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { historiesOf, type HistoryQuery } from "../../../server/services/history.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import type { Environment } from "../../../envs/environment.ts";
 import { createRegistry, environments } from "../../../envs/registry.ts";
-import { ArmSchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import { ArmSchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { readDescribed } from "../../../server/ports/mounted/described.ts";
 import { mountedEnvironment } from "../../../server/ports/mounted/environment.ts";
 import type { Provider } from "../../../server/ports/mounted/provider.ts";

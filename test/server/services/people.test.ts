@@ -8,13 +8,9 @@ import {
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  type BatchRecord,
-  CurriculumService,
-  type HistoryRecord,
-} from "../../../server/gen/gradus/v1/curriculum_pb.js";
-import { EnvironmentService } from "../../../server/gen/gradus/v1/environment_pb.js";
-import { EvaluationService } from "../../../server/gen/gradus/v1/evaluation_pb.js";
+import { type BatchRecord, CurriculumService, type HistoryRecord } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { EvaluationService } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { eventually } from "../../support/patience.ts";
 import { openServer, type TestServer } from "../../support/in-process.ts";
 

@@ -7,7 +7,7 @@ import type { Environment } from "../../../envs/environment.ts";
 import { math } from "../../../envs/math/index.ts";
 import { loadPool, type Pool } from "../../../envs/pool.ts";
 import { createRegistry } from "../../../envs/registry.ts";
-import { Source, Split, TaskSpecSchema } from "../../../server/gen/gradus/v1/task_pb.js";
+import { Source, Split, TaskSpecSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { readSpec } from "../../../server/services/task-spec.ts";
 import { environmentToWire } from "../../../server/services/wire-task.ts";
 import { rowsOnly } from "../../support/environments/rows.ts";

@@ -2,7 +2,7 @@
 import { create, fromJson, type JsonObject, type JsonValue, toBinary, fromBinary } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { policyFromWire, policyToWire } from "../../../server/services/wire-policy.ts";
-import { NamedPolicySchema, PolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import { NamedPolicySchema, PolicySchema } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
 import { policyExamples } from "../curriculum/policy-examples.ts";
 import { writePolicy } from "../../../server/curriculum/policies/registry.ts";
 

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";
-import { StreamStepsResponseSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { StreamStepsResponseSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { version } from "../../../server/runtime/version.ts";
 import { keepaliveTimeMs } from "../../../server/transport/grpc/server.ts";
 import { type Handlers, start, stopAll } from "./fixture.ts";

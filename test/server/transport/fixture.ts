@@ -4,7 +4,7 @@ import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } f
 import { Writable } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
 import { pino } from "pino";
-import { EnvironmentService } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { type Config, readConfig } from "../../../server/runtime/config.ts";
 import { createHealth } from "../../../server/runtime/health.ts";
 import { createMetrics } from "../../../server/runtime/metrics.ts";

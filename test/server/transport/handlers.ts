@@ -1,8 +1,8 @@
 /** Handlers that tests put behind the transports. */
 import { ConnectError } from "@connectrpc/connect";
 import { create } from "@bufbuild/protobuf";
-import { StepResponseSchema, StreamStepsResponseSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
-import type { StepRequest, StreamStepsRequest } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { StepResponseSchema, StreamStepsResponseSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import type { StepRequest, StreamStepsRequest } from "../../../proto/gen/gradus/v1/environment_pb.js";
 
 /** Answers a step with its own sample_index. */
 export function echo({ sampleIndex }: StepRequest) {

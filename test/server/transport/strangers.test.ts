@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { StreamStepsRequestSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { StreamStepsRequestSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { type Fixture, start, stopAll } from "./fixture.ts";
 import { callRaw, connectRaw, frame, type RawCall } from "./grpc/raw.ts";
 import { echo, echoAll } from "./handlers.ts";

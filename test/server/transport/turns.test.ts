@@ -1,7 +1,7 @@
 /** Whose turn it is: counted in rounds of the event loop and in what was begun, not in time. */
 import { create } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, test } from "vitest";
-import { StepResponseSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { StepResponseSchema } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { createTurns, UNREAD_BYTES_MAX } from "../../../server/transport/turns.ts";
 import { start, stopAll } from "./fixture.ts";
 import { callRaw, connectRaw, frame } from "./grpc/raw.ts";

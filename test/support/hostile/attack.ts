@@ -1,9 +1,9 @@
 /** What a hostile client sends, as plain data, and what it is made of. */
 import { type DescMethod, type Message, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import { CurriculumService } from "../../../server/gen/gradus/v1/curriculum_pb.js";
-import { EnvironmentService } from "../../../server/gen/gradus/v1/environment_pb.js";
-import { EvaluationService } from "../../../server/gen/gradus/v1/evaluation_pb.js";
+import { CurriculumService } from "../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
+import { EvaluationService } from "../../../proto/gen/gradus/v1/evaluation_pb.js";
 import { mutatedBytes } from "./requests.ts";
 
 export type Headers = Readonly<Record<string, string>>;

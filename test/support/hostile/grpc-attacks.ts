@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
-import { EnvironmentService } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { EnvironmentService } from "../../../proto/gen/gradus/v1/environment_pb.js";
 import { frame } from "../../server/transport/grpc/raw.ts";
 import {
   type GrpcAttack,

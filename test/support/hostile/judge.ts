@@ -2,7 +2,7 @@
 import { type DescMethod, fromBinary } from "@bufbuild/protobuf";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { NoRewardReason, type Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
+import { NoRewardReason, type Outcome } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 import { codes } from "../../../server/transport/rpc.ts";
 import { type Attack, type GrpcAttack, methods, pathOf } from "./attack.ts";
 import type { Answer } from "./send.ts";

@@ -2,7 +2,7 @@
 import type { DescMethod, MessageInitShape } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { environments } from "../../../envs/registry.ts";
-import type { TaskSpecSchema } from "../../../server/gen/gradus/v1/task_pb.js";
+import type { TaskSpecSchema } from "../../../proto/gen/gradus/v1/task_pb.js";
 import { hostileCompletion, hostileText } from "./values.ts";
 
 /** A task of the server under attack. */

@@ -8,8 +8,8 @@ import {
   type GenerateResponse,
   type VerifyRequest,
   type VerifyResponse,
-} from "../../../server/gen/gradus/v1/provider_pb.js";
-import { Verdict } from "../../../server/gen/gradus/v1/outcome_pb.js";
+} from "../../../proto/gen/gradus/v1/provider_pb.js";
+import { Verdict } from "../../../proto/gen/gradus/v1/outcome_pb.js";
 
 type GenerateCall = ServerWritableStream<GenerateRequest, GenerateResponse>;
 type VerifyCall = ServerDuplexStream<VerifyRequest, VerifyResponse>;

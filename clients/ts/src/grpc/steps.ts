@@ -2,8 +2,8 @@
 import { create } from "@bufbuild/protobuf";
 import type { ClientDuplexStream } from "@grpc/grpc-js";
 import { abortedError, codeName, GradusError } from "../errors.ts";
-import { StreamStepsRequestSchema } from "../gen/gradus/v1/environment_pb.js";
-import type { CompletionGroup, StreamStepsResponse } from "../gen/gradus/v1/environment_pb.js";
+import { StreamStepsRequestSchema } from "../../../../proto/gen/gradus/v1/environment_pb.js";
+import type { CompletionGroup, StreamStepsResponse } from "../../../../proto/gen/gradus/v1/environment_pb.js";
 import type { Attempt, StepChannel } from "../transport.ts";
 import { bytesOf } from "./bytes.ts";
 import { fromServiceError } from "./service-error.ts";

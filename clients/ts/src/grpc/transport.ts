@@ -4,7 +4,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { Client, Metadata } from "@grpc/grpc-js";
 import type { CallOptions } from "@grpc/grpc-js";
 import { abortedError, asGradusError, GradusError } from "../errors.ts";
-import { EnvironmentService, ListEnvironmentsRequestSchema } from "../gen/gradus/v1/environment_pb.js";
+import { EnvironmentService, ListEnvironmentsRequestSchema } from "../../../../proto/gen/gradus/v1/environment_pb.js";
 import { tokenOf } from "../token.ts";
 import type { Attempt, Transport } from "../transport.ts";
 import { addressProblem } from "./address.ts";

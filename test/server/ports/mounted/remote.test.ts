@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Outcome } from "../../../../clients/ts/src/index.ts";
 import { wrapAnswer } from "../../../../envs/answers/wording.ts";
-import type { VerifyResponse } from "../../../../server/gen/gradus/v1/provider_pb.js";
+import type { VerifyResponse } from "../../../../proto/gen/gradus/v1/provider_pb.js";
 import { openServer } from "../../../support/in-process.ts";
 import { type Behaviour, described, made, startProvider, verified } from "../../../support/mounted/provider.ts";
 

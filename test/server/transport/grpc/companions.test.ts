@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Duplex } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
-import { EnvironmentService } from "../../../../server/gen/gradus/v1/environment_pb.js";
+import { EnvironmentService } from "../../../../proto/gen/gradus/v1/environment_pb.js";
 import { readInTurns } from "../../../../server/transport/grpc/companions.ts";
 import { createTurns } from "../../../../server/transport/turns.ts";
 import { start, stopAll } from "../fixture.ts";

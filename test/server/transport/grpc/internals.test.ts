@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { StepResponseSchema } from "../../../../server/gen/gradus/v1/environment_pb.js";
+import { StepResponseSchema } from "../../../../proto/gen/gradus/v1/environment_pb.js";
 import {
   checkInternals,
   connectionWindowBytes,

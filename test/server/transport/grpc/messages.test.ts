@@ -8,7 +8,7 @@ import {
   StepResponseSchema,
   StreamStepsRequestSchema,
   StreamStepsResponseSchema,
-} from "../../../../server/gen/gradus/v1/environment_pb.js";
+} from "../../../../proto/gen/gradus/v1/environment_pb.js";
 import type { Fixture, Handlers } from "../fixture.ts";
 import { start, stopAll } from "../fixture.ts";
 import { callRaw, connectRaw, frame } from "./raw.ts";

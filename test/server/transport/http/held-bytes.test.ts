@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { create } from "@bufbuild/protobuf";
 import { afterEach, expect, test } from "vitest";
-import { StepResponseSchema } from "../../../../server/gen/gradus/v1/environment_pb.js";
+import { StepResponseSchema } from "../../../../proto/gen/gradus/v1/environment_pb.js";
 import { start, stopAll } from "../fixture.ts";
 
 afterEach(stopAll);

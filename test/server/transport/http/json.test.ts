@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { CreateRunRequestSchema } from "../../../../server/gen/gradus/v1/curriculum_pb.js";
-import { StepRequestSchema } from "../../../../server/gen/gradus/v1/environment_pb.js";
+import { CreateRunRequestSchema } from "../../../../proto/gen/gradus/v1/curriculum_pb.js";
+import { StepRequestSchema } from "../../../../proto/gen/gradus/v1/environment_pb.js";
 import { jsonCheck } from "../../../../server/transport/http/json.ts";
 
 const check = jsonCheck(CreateRunRequestSchema);

@@ -6,7 +6,7 @@ import {
   BatchResetRequestSchema,
   BatchResetResponseSchema,
   BatchStepResponseSchema,
-} from "../../../../server/gen/gradus/v1/environment_pb.js";
+} from "../../../../proto/gen/gradus/v1/environment_pb.js";
 import { PARTS_MAX } from "../../../../server/transport/wire/messages.ts";
 import { start, stopAll } from "../fixture.ts";
 import { echo } from "../handlers.ts";

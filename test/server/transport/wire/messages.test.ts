@@ -7,7 +7,7 @@ import {
   ImportRunResponseSchema,
   NextBatchResponseSchema,
   ReportAdvantagesRequestSchema,
-} from "../../../../server/gen/gradus/v1/curriculum_pb.js";
+} from "../../../../proto/gen/gradus/v1/curriculum_pb.js";
 import {
   BatchResetResponseSchema,
   BatchStepRequestSchema,
@@ -16,7 +16,7 @@ import {
   StepRequestSchema,
   StepResponseSchema,
   StreamStepsRequestSchema,
-} from "../../../../server/gen/gradus/v1/environment_pb.js";
+} from "../../../../proto/gen/gradus/v1/environment_pb.js";
 import { cutterOf, decoderOf, encoderOf } from "../../../../server/transport/wire/messages.ts";
 
 describe("texts", () => {
