@@ -1,41 +1,40 @@
-/** Graphs with communities, traitors among them, and noise (FORGE A.5.4; what the paper leaves open is in README.md). */
+/**
+ * Generates graphs with communities, traitors among them, and noise (FORGE A.5.4). README.md lists what the paper
+ * leaves open.
+ */
 import { defineGenerator } from "../../define.ts";
 import { refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, laterSwitch, minMax, ranges, share, wholeNumber } from "../../parameters.ts";
 import { COMMUNITIES, makeEdges } from "./reference.ts";
 
-// What a bisection task is.
-
-/** Vertices 0 … vertices − 1, and the edges between them. */
+/** Task: a graph with vertices 0 to vertices − 1 and weighted edges. */
 export interface BisectionInstance {
   readonly vertices: number;
-  /** In lexicographic order, each pair at most once. */
+  /** Edges in lexicographic order, each pair at most once. */
   readonly edges: readonly Edge[];
 }
 
-/** An edge between a < b, of positive weight. */
+/** Edge between a < b, of positive weight. */
 export interface Edge {
   readonly a: number;
   readonly b: number;
   readonly weight: number;
 }
 
-/** The same where the vertices are numbered in another way. */
+/** Returns a text that is equal for instances that differ only in the numbering of the vertices. */
 export function invariant({ vertices, edges }: BisectionInstance): string {
   const weighted: number[] = [];
   for (const { a, b, weight } of edges) weighted.push(a, b, weight);
   return `${vertices} ${refine({ colours: new Array<number>(vertices).fill(0), edges: weighted })}`;
 }
 
-/** The weight of the edges whose ends lie on different sides; side[v] says on which side v lies. */
+/** Returns the total weight of the edges between the two sides. side[v] is the side of vertex v. */
 export function cutWeight({ edges }: BisectionInstance, side: ArrayLike<number>): number {
   let weight = 0;
   for (const edge of edges) if (side[edge.a] !== side[edge.b]) weight += edge.weight;
   return weight;
 }
-
-// How it is made.
 
 const parameters = defineParameters({
   ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [28, 32], { min: 2, max: 52, integer: true }),
@@ -93,7 +92,7 @@ const BENCHMARK = { ...HARD, ...ranges({ vertices: [48, 52] }), noise: 0.02, tra
 
 export const generator = defineGenerator({
   parameters,
-  // FORGE A.5.4.
+  // Levels of FORGE A.5.4.
   levels: [
     { name: "easy", description: "about 30 vertices in two clear communities", parameters: EASY },
     { name: "medium", description: "about 42 vertices in two communities with blurred borders", parameters: MEDIUM },
@@ -140,7 +139,7 @@ export const generator = defineGenerator({
   },
 });
 
-/** Whether two vertices are of one community, or one is a traitor whose second community is the other's. */
+/** Returns whether two vertices share a community, or one is a traitor whose second community is the other's. */
 type Tied = (a: number, b: number) => boolean;
 
 function randomTies(vertices: number, communities: number, traitors: number, rng: Rng): Tied {
@@ -148,7 +147,7 @@ function randomTies(vertices: number, communities: number, traitors: number, rng
   const own = new Uint8Array(vertices);
   for (const [place, v] of order.entries()) own[v] = place % communities;
   const second = own.slice();
-  // With one community there is no second to be tied to.
+  // With one community, there is no second one for a traitor.
   const count = communities > 1 ? Math.round(traitors * vertices) : 0;
   for (const v of order.slice(0, count)) {
     second[v] = ((own[v] as number) + rng.int(1, communities - 1)) % communities;

@@ -1,6 +1,6 @@
 /**
- * Two sides by tabu search over swaps alone, without a bound. The papers' public code anneals over such swaps until a time
- * is over.
+ * Finds two sides by tabu search over swaps, without a bound. The papers' public code anneals over such swaps until a
+ * time limit.
  */
 import { rngFor } from "../../lib/rng.ts";
 import type { BisectionInstance } from "./generate.ts";

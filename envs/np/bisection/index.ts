@@ -1,4 +1,7 @@
-/** Balanced minimum bisection (FORGE A.5.4, NP-ENGINE A.4.4). README.md opens with an example. */
+/**
+ * Defines the environment for balanced minimum bisection (FORGE A.5.4, NP-ENGINE A.4.4). README.md begins with an
+ * example.
+ */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
@@ -7,9 +10,7 @@ import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { format, parse, type Sides, verify } from "./verify.ts";
 
-// What the policy is asked.
-
-/** The worked example of FORGE A.5.4; its sides are optimal. */
+/** The worked example of FORGE A.5.4. Its sides are optimal. */
 const EXAMPLE: BisectionInstance = {
   vertices: 4,
   edges: [
@@ -44,7 +45,7 @@ function render(instance: BisectionInstance, answerFormat: AnswerFormat): readon
   return taskPrompt(text, answerFormat);
 }
 
-/** A line for each vertex with edges to larger ones: "0: 1=3 2=1". */
+/** Returns a line for each vertex with edges to larger ones, such as "0: 1=3 2=1". */
 function edgeLines({ edges }: BisectionInstance): string {
   const lines = new Map<number, string>();
   for (const { a, b, weight } of edges) lines.set(a, `${lines.get(a) ?? `${a}:`} ${b}=${weight}`);

@@ -1,8 +1,8 @@
 /**
- * Graphs as the papers' public code makes them for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/minimum_cut): three
- * communities A, B and C by rising number. Light edges tie A to the others, and heavier ones B to C. A few of A are
- * traitors: loosely tied to their own, and strongly to both others. Noise comes last. No pair has two edges: where one is
- * drawn again, it stays what it was.
+ * Generates graphs as the papers' public code does for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/minimum_cut).
+ * There are three communities A, B and C, by rising vertex number. Light edges join A to the others, and heavier ones
+ * join B to C. A few vertices of A are traitors: loosely joined to their own community, and strongly to both others.
+ * Noise edges come last. A pair that is drawn again keeps its first edge.
  */
 import { type Rng, sample } from "../../lib/rng.ts";
 import type { Range } from "../../parameters.ts";
@@ -12,27 +12,27 @@ const INSIDE = { chance: 0.9, weight: [8, 10] as Range };
 const TRAITOR = { chance: 0.2, weight: [1, 3] as Range };
 const BRIDGE: Range = [1, 2];
 const DECOY: Range = [3, 5];
-/** The edges between B and C weigh more than so many times those that tie A to both. */
+/** The edges between B and C weigh more in total than this factor times those that join A to both. */
 const DECOY_FACTOR = 1.2;
 const TREASON: Range = [9, 10];
-/** Edges that a traitor is given to B, and as many to C. */
+/** Number of edges from a traitor to B, and also to C. */
 const TRAITOR_STRENGTH = 3;
 const NOISE: Range = [1, 6];
 
-/** Between a < b. */
+/** Edge between a < b. */
 interface Drawn {
   readonly a: number;
   readonly b: number;
   readonly weight: number;
 }
 
-/** More than a graph has vertices. */
+/** Larger than any number of vertices. */
 const PLACES = 4096;
 
-/** By a · PLACES + b. */
+/** Edges by the key a · PLACES + b. */
 type Weights = Map<number, Drawn>;
 
-/** A list that is drawn from. */
+/** Vertices to draw from. */
 type Vertices = readonly number[];
 
 export function makeEdges(vertices: number, noise: number, rng: Rng): readonly Drawn[] {
@@ -65,7 +65,7 @@ function joinWithin(edges: Weights, community: Vertices, rng: Rng): void {
     for (const v of community.slice(i + 1)) if (rng.float() < INSIDE.chance) add(edges, u, v, INSIDE.weight, rng);
 }
 
-/** An edge between any two of these; its weight, or 0 where there was one. */
+/** Adds an edge between a random vertex of each list. Returns the edge's weight, or 0 if the edge existed before. */
 function joinAny(edges: Weights, from: Vertices, to: Vertices, weight: Range, rng: Rng): number {
   return add(edges, rng.pick(from), rng.pick(to), weight, rng);
 }

@@ -1,4 +1,4 @@
-/** What holds of two sides: facts only. */
+/** Parses, verifies and formats two sides of vertices. Returns facts only. */
 import { type Facts, infeasible, type Parsed } from "../../facts.ts";
 import {
   type Cursor,
@@ -12,10 +12,13 @@ import {
 import { skipGap } from "../../lib/text.ts";
 import { type BisectionInstance, cutWeight } from "./generate.ts";
 
-/** Feasible if every vertex is in exactly one list and their sizes differ by at most one. Else what is wrong first. */
+/**
+ * Verifies two sides. Feasible if every vertex is in exactly one list and the sizes differ by at most one. Otherwise
+ * the facts name the first fault.
+ */
 export function verify(instance: BisectionInstance, sides: Sides): Facts {
   const { vertices } = instance;
-  /** 1 and 2 for the lists, 0 for neither. */
+  /** List of each vertex: 1 or 2, or 0 for neither. */
   const side = new Uint8Array(vertices);
   for (const [i, list] of sides.entries()) {
     for (const v of list) {
@@ -38,12 +41,10 @@ export function verify(instance: BisectionInstance, sides: Sides): Facts {
   return { kind: "feasible", objective: cutWeight(instance, side) };
 }
 
-// Answers, read and written.
-
-/** The vertices of the two sides. */
+/** Vertices of the two sides. */
 export type Sides = readonly [readonly number[], readonly number[]];
 
-/** Reads two lists in one, such as [[0, 1], [2, 3]], or side by side, such as [0, 1], [2, 3]. */
+/** Parses two lists within a list, such as [[0, 1], [2, 3]], or side by side, such as [0, 1], [2, 3]. */
 export function parse(text: string): Parsed<Sides> {
   const cursor = { at: skipGap(text, 0) };
   const bracket = takeOuter(text, cursor);
@@ -62,7 +63,7 @@ export function parse(text: string): Parsed<Sides> {
   return { kind: "answer", answer: [one, other] };
 }
 
-/** Passes over a bracket around both lists, and gives the one that closes it; undefined: there is none. */
+/** Skips a bracket around both lists and returns the matching closing bracket, or undefined if there is none. */
 function takeOuter(text: string, cursor: Cursor): string | undefined {
   const ahead = { at: cursor.at };
   const bracket = takeOpening(text, ahead);
@@ -76,7 +77,7 @@ function malformed(reason: string): Parsed<never> {
   return { kind: "malformed", reason: `not two lists of vertices: ${reason}` };
 }
 
-/** "[[0, 1], [2, 3]]" */
+/** Formats two sides as "[[0, 1], [2, 3]]". */
 export function format([one, other]: Sides): string {
   return `[${formatIntList(one)}, ${formatIntList(other)}]`;
 }

@@ -1,4 +1,7 @@
-/** Random graphs with a clique planted (FORGE A.5.8). Chance may make a larger one: the baseline does not rely on it. */
+/**
+ * Generates random graphs with a planted clique (FORGE A.5.8). The graph may happen to contain a larger clique, so the
+ * baseline does not rely on the planted one.
+ */
 import { defineGenerator } from "../../define.ts";
 import { emptyGraph, joinAll, joinRandomly } from "../../lib/graph.ts";
 import { sample } from "../../lib/rng.ts";
@@ -17,7 +20,7 @@ const parameters = defineParameters({
   reference: laterSwitch("1: graphs as the papers' public code makes them; the density has no effect."),
 });
 
-/** The papers leave the density open (FORGE A.5.8). */
+/** Builds a level. The papers do not specify the density (FORGE A.5.8). */
 function level(name: string, vertices: Range, clique: Range) {
   return {
     name,
@@ -44,7 +47,7 @@ export const generator = defineGenerator({
     if (p.reference === 1) return generateReference(p, rng);
     const { vertices_min, vertices_max, clique_min, clique_max, density } = p;
     const graph = emptyGraph(rng.int(vertices_min, vertices_max));
-    // The whole graph as a clique would leave nothing to find.
+    // A clique of the whole graph would leave nothing to find.
     const size = rng.int(clique_min, Math.min(clique_max, graph.vertices - 1));
     joinAll(graph, sample(graph.vertices, size, rng));
     joinRandomly(graph, density, rng);

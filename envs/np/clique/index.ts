@@ -1,4 +1,7 @@
-/** The maximum clique problem (FORGE A.5.8, NP-ENGINE A.4.8). README.md opens with an example. */
+/**
+ * Defines the environment for the maximum clique problem (FORGE A.5.8, NP-ENGINE A.4.8). README.md begins with an
+ * example.
+ */
 import { graphOf } from "../../lib/graph.ts";
 import { vertexSetEnvironment } from "../../lib/vertex-set.ts";
 import { generator } from "./generate.ts";
@@ -13,6 +16,6 @@ export const clique = vertexSetEnvironment({
   article: "a",
   word: "clique",
   answerNames: ["clique", "vertices", "s", "c"],
-  // The worked example of FORGE A.5.8; its clique is the largest.
+  // The worked example of FORGE A.5.8. Its clique is the largest.
   example: { graph: graphOf([[1, 2, 3, 4], [3, 4], [3], [4], []]), largest: [0, 1, 3, 4] },
 });

@@ -1,13 +1,17 @@
 /**
- * Graphs as the papers' public code makes them (OliverLeeXZ/NP-Engine, NP_tasks/maximum_clique_problem): the complement of
- * a graph with an independent set planted. So the code's .6 and .3 are chances of an edge that is *missing* here.
+ * Generates graphs as the papers' public code does (OliverLeeXZ/NP-Engine, NP_tasks/maximum_clique_problem). The code
+ * plants an independent set and takes the complement. Its probabilities .6 and .3 are therefore those of a *missing*
+ * edge here.
  */
 import { emptyGraph, type Graph, join, pairs } from "../../lib/graph.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 
-/** The chance that two vertices outside of the planted clique are not joined. */
+/** Probability that two vertices outside of the planted clique are not joined. */
 const MISSING_OUTSIDE = 0.6;
-/** The same of a vertex outside and one of the clique, beside one that it is never joined to. */
+/**
+ * Probability that a vertex outside and one of the clique are not joined. In addition, each vertex outside is never
+ * joined to one fixed vertex of the clique.
+ */
 const MISSING_BETWEEN = 0.3;
 
 interface Sizes {

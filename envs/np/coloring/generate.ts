@@ -1,6 +1,6 @@
 /**
- * Random graphs with a colouring planted (FORGE A.5.10). A clique across its classes makes it optimal, and the graph is
- * connected: without either, most easy graphs would be bipartite.
+ * Generates random graphs with a planted colouring (FORGE A.5.10). A clique across the colour classes makes the
+ * colouring optimal, and the graph is connected. Without both, most easy graphs would be bipartite.
  */
 import { defineGenerator } from "../../define.ts";
 import {
@@ -41,7 +41,7 @@ function level(name: string, vertices: Range, colors: Range, density: number) {
 
 export const generator = defineGenerator({
   parameters,
-  // FORGE A.5.10.
+  // Levels of FORGE A.5.10.
   levels: [
     level("easy", [8, 12], [3, 4], 0.2),
     level("medium", [15, 22], [4, 6], 0.35),
@@ -61,7 +61,7 @@ export const generator = defineGenerator({
     if (reference === 1) return joinColors(graph, colors, density, rng);
     const order = sample(vertices, vertices, rng);
     const color = new Int32Array(vertices);
-    // One vertex of each class is in the clique; the others choose their class.
+    // One vertex of each class is in the clique. The other vertices get a random class.
     for (const [i, v] of order.entries()) color[v] = i < colors ? i : rng.int(0, colors - 1);
     const allowed = (a: number, b: number): boolean => color[a] !== color[b];
     joinAll(graph, order.slice(0, colors));
@@ -77,7 +77,7 @@ export const generator = defineGenerator({
   },
 });
 
-/** As the papers' public code does (OliverLeeXZ/NP-Engine, NP_tasks/GCP_D). */
+/** Generates edges as the papers' public code does (OliverLeeXZ/NP-Engine, NP_tasks/GCP_D). */
 function joinColors(graph: Graph, colors: number, density: number, rng: Rng): Graph {
   const color = Array.from({ length: graph.vertices }, () => rng.int(1, colors));
   joinRandomly(graph, density, rng, (a, b) => color[a] !== color[b]);

@@ -1,6 +1,7 @@
 /**
- * A colouring by saturation (Brélaz 1979), which is what the papers' public code begins with: the vertex whose neighbours
- * have the most colours comes next, of those the one with the most neighbours, and takes the first colour that is free.
+ * Colours a graph by saturation (Brélaz 1979), with which the papers' public code also begins. The next vertex is the
+ * one whose neighbours have the most colours; of these, the one with the most neighbours. It gets the first free
+ * colour.
  */
 import { type Graph, neighbours } from "../../lib/graph.ts";
 import type { Coloring } from "./verify.ts";

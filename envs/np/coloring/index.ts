@@ -1,4 +1,4 @@
-/** The graph colouring problem (FORGE A.5.10, NP-ENGINE A.4.10). README.md opens with an example. */
+/** Defines the environment for graph colouring (FORGE A.5.10, NP-ENGINE A.4.10). README.md begins with an example. */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { adjacencyText, canonicalGraph, type Graph, graphInvariant, graphMetadata, graphOf } from "../../lib/graph.ts";
@@ -10,9 +10,7 @@ import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve.ts";
 import { type Coloring, parse, verify } from "./verify.ts";
 
-// What the policy is asked.
-
-/** The worked example of FORGE A.5.10. The paper's own answer, [1, 2, 1, 2], gives neighbours one colour. */
+/** The worked example of FORGE A.5.10. The paper's own answer, [1, 2, 1, 2], gives neighbours the same colour. */
 const EXAMPLE = graphOf([[1, 2], [3], [3], []]);
 const EXAMPLE_COLORING = [1, 2, 2, 1] as const;
 const EXAMPLE_COLORS = 2;

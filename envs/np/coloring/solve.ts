@@ -1,4 +1,4 @@
-/** The exact solver, in the environment's words. */
+/** Solves graph colouring exactly, and converts the result into the environment's terms. */
 import type { Solution } from "../../environment.ts";
 import { type Graph, neighbours } from "../../lib/graph.ts";
 import { maxClique } from "../../lib/max-clique.ts";
@@ -6,17 +6,17 @@ import type { Coloring } from "./verify.ts";
 
 const UNCOLOURED = -1;
 
-/** A partial colouring, with what the choice of the next vertex needs; colours are 0, 1, 2, … */
+/** Partial colouring, with the counts that choose the next vertex. Colours are 0, 1, 2, … */
 interface PartialColoring {
   readonly vertices: number;
   readonly neighbours: readonly (readonly number[])[];
-  /** The colour of each vertex, or UNCOLOURED. */
+  /** Colour of each vertex, or UNCOLOURED. */
   readonly colour: Int32Array;
-  /** At vertex · vertices + colour: how many of the vertex's neighbours have that colour. */
+  /** At vertex · vertices + colour: number of the vertex's neighbours with that colour. */
   readonly taken: Int32Array;
-  /** How many different colours the neighbours of each vertex have. */
+  /** Number of different colours among each vertex's neighbours. */
   readonly saturation: Int32Array;
-  /** How many neighbours of each vertex have no colour. */
+  /** Number of uncoloured neighbours of each vertex. */
   readonly open: Int32Array;
 }
 
@@ -51,8 +51,8 @@ function takeBack({ vertices, neighbours, colour, taken, saturation, open }: Par
 }
 
 /**
- * The vertex that the fewest colours are left for, and of those the one with the most neighbours still to colour
- * (Brélaz, "New methods to color the vertices of a graph", 1979); UNCOLOURED: all have one.
+ * Returns the uncoloured vertex with the fewest colours left; of these, the one with the most uncoloured neighbours
+ * (Brélaz, "New methods to color the vertices of a graph", 1979). Returns UNCOLOURED if all are coloured.
  */
 function mostSaturated({ vertices, colour, saturation, open }: PartialColoring): number {
   let chosen = UNCOLOURED;
@@ -68,26 +68,29 @@ function mostSaturated({ vertices, colour, saturation, open }: PartialColoring):
   return chosen;
 }
 
-/** A search for a colouring with few colours. */
+/** Search for a colouring with few colours. */
 export interface Search {
   readonly coloring: PartialColoring;
-  /** Colours 0 … limit − 1 may be used. */
+  /** Number of colours allowed: 0 to limit − 1. */
   readonly limit: number;
   nodes: number;
-  /** The search stops at this count. */
+  /** Maximum number of nodes, at which the search stops. */
   readonly nodesMax: number;
 }
 
 type Found = "found" | "none" | "out_of_nodes";
 
-/** Colours the rest of the vertices, those with a colour using `used` of them. What is found stays in the colouring. */
+/**
+ * Colours the remaining vertices, given that `used` colours are in use. If a colouring is found, it stays in
+ * `coloring`.
+ */
 function complete(s: Search, used: number): Found {
   const { coloring } = s;
   const v = mostSaturated(coloring);
   if (v === UNCOLOURED) return "found";
   if (s.nodes >= s.nodesMax) return "out_of_nodes";
   s.nodes++;
-  // Colours not used yet are alike: one of them stands for all.
+  // Unused colours are interchangeable, so one of them suffices.
   const colours = Math.min(used + 1, s.limit);
   for (let c = 0; c < colours; c++) {
     if (coloring.taken[v * coloring.vertices + c] !== 0) continue;
@@ -99,7 +102,10 @@ function complete(s: Search, used: number): Found {
   return "none";
 }
 
-/** Gives each vertex in turn the first colour that none of its neighbours has; returns how many are used then. */
+/**
+ * Gives each vertex in turn the first colour that none of its neighbours has. Returns the number of colours then in
+ * use.
+ */
 function completeGreedily(coloring: PartialColoring, used: number): number {
   let most = used;
   for (let v = mostSaturated(coloring); v !== UNCOLOURED; v = mostSaturated(coloring)) {
@@ -111,23 +117,24 @@ function completeGreedily(coloring: PartialColoring, used: number): number {
   return most;
 }
 
-// Fewest colours: a maximum clique from below, a greedy colouring from above, and a search for each count between.
+// The minimum number of colours lies between the size of a maximum clique and the colours of a greedy colouring. A
+// search decides each number between.
 
 export interface ColoringSolution {
-  /** The colour of each vertex, from 0; vertex 0 has 0, and each colour comes first after all smaller ones have. */
+  /** Colour of each vertex, from 0. Vertex 0 has colour 0, and the colours first appear in rising order. */
   readonly colours: readonly number[];
   readonly value: number;
-  /** Certified: no colouring has fewer. */
+  /** Certified lower bound: no colouring has fewer colours. */
   readonly bound: number;
   readonly proven: boolean;
-  /** Search nodes of cliques and of colourings. */
+  /** Number of search nodes, for cliques and for colourings. */
   readonly nodes: number;
 }
 
 interface Proof {
   readonly graph: Graph;
   readonly clique: readonly number[];
-  /** The best colouring, of `value` colours. */
+  /** Best colouring found, with `value` colours. */
   colours: Int32Array;
   value: number;
   bound: number;
@@ -135,8 +142,9 @@ interface Proof {
 }
 
 /**
- * The fewest colours of a graph with at least one vertex. Half of the nodes go to raising the bound: a count of colours
- * that a complete search finds no colouring for is too small. If they run out, the rest go to improving the colouring.
+ * Finds the minimum number of colours of a graph with at least one vertex. Half of the nodes go to raising the bound: a
+ * number of colours is too small if a complete search finds no colouring. If these nodes run out, the rest go to
+ * improving the colouring.
  */
 function solveColoring(graph: Graph, nodesMax: number): ColoringSolution {
   const { clique, nodes } = maxClique(graph, nodesMax >> 2);
@@ -152,7 +160,7 @@ function solveColoring(graph: Graph, nodesMax: number): ColoringSolution {
   return { ...proof, colours: inOrder(proof.colours), proven: proof.bound === proof.value };
 }
 
-/** Looks for a colouring of so many colours, and keeps it. */
+/** Searches for a colouring with at most `limit` colours, and stores it. */
 function attempt(proof: Proof, limit: number, nodesMax: number): Found {
   const coloring = precoloured(proof.graph, proof.clique);
   const search = { coloring, limit, nodes: proof.nodes, nodesMax };
@@ -164,7 +172,10 @@ function attempt(proof: Proof, limit: number, nodesMax: number): Found {
   return found;
 }
 
-/** The clique's vertices have different colours whatever the colouring, so they may as well have the first ones. */
+/**
+ * Returns a colouring of the clique alone. The clique's vertices have different colours in every colouring, so they may
+ * have the first ones.
+ */
 function precoloured(graph: Graph, clique: readonly number[]): PartialColoring {
   const coloring = coloringOf(graph);
   for (const [c, v] of clique.entries()) give(coloring, v, c);
@@ -176,7 +187,7 @@ function inOrder(colours: Int32Array): readonly number[] {
   return Array.from(colours, (c) => names.get(c) ?? (names.set(c, names.size), names.size - 1));
 }
 
-/** About a second of CPU time, and never reached at 40 vertices. */
+/** About one second of CPU time. Never reached at 40 vertices. */
 const NODES_MAX = 500_000;
 
 export function solve(graph: Graph, nodesMax = NODES_MAX): Solution<Coloring> {
@@ -184,7 +195,7 @@ export function solve(graph: Graph, nodesMax = NODES_MAX): Solution<Coloring> {
   return { answer: colours.map((colour) => colour + 1), ...rest };
 }
 
-/** The objective of a colour for each vertex. */
+/** Returns the objective of a different colour for each vertex. */
 export function trivial({ vertices }: Graph): number {
   return vertices;
 }

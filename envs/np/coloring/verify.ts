@@ -1,12 +1,15 @@
-/** What holds of a colouring: facts only. */
+/** Parses and verifies a colouring. Returns facts only. */
 import type { Facts, Parsed } from "../../facts.ts";
 import { adjacent, type Graph } from "../../lib/graph.ts";
 import { type Cursor, parseList, takeNumber } from "../../lib/lists.ts";
 
-/** A label for each vertex, in the order of their numbers. Labels are names: which they are does not matter. */
+/** Label of each vertex, in the order of the vertices. Labels are names: only their equality matters. */
 export type Coloring = readonly number[];
 
-/** Feasible if each vertex has a colour and none has a neighbour's. Else the first thing wrong. */
+/**
+ * Verifies a colouring. Feasible if each vertex has a colour that differs from its neighbours'. Otherwise the facts
+ * name the first fault.
+ */
 export function verify(graph: Graph, coloring: Coloring): Facts {
   const violation = problem(graph, coloring);
   if (violation !== undefined) return { kind: "infeasible", violation };
@@ -27,23 +30,22 @@ function problem(graph: Graph, coloring: Coloring): string | undefined {
   return undefined;
 }
 
-// Answers, read and written.
-
-/** Labels of up to so many digits are numbers that a double holds exactly. */
+/** Maximum number of digits of a label that a double holds exactly. */
 const EXACT_DIGITS_MAX = 15;
 const EXACT_MAX = 10 ** EXACT_DIGITS_MAX - 1;
 const DIGITS = /[\d０-９]+/y;
 
 /**
- * Reads a list of labels, which may have any number of digits. Longer ones than doubles hold get numbers of their own, from
- * the largest safe integer down in the order in which they come: the same for the same label, and for no other.
+ * Parses a list of labels with any number of digits. Labels too long for a double are replaced by numbers from the
+ * largest safe integer down, in order of appearance. Equal labels get equal numbers, and different labels different
+ * ones.
  */
 export function parse(text: string): Parsed<Coloring> {
   const long = new Map<string, number>();
   return parseList(text, (_, cursor) => takeLabel(text, cursor, long));
 }
 
-/** Whether a label is not what was written, but the number that stands for it. */
+/** Returns whether a label is such a replacement and not the number written. */
 export function isStandIn(label: number): boolean {
   return label > EXACT_MAX;
 }
@@ -53,7 +55,7 @@ function takeLabel(text: string, cursor: Cursor, long: Map<string, number>): num
   if (short !== Infinity) return short;
   DIGITS.lastIndex = cursor.at;
   const digits = DIGITS.exec(text)?.[0];
-  // A long number with a minus.
+  // A long number with a minus sign.
   if (digits === undefined) return Infinity;
   cursor.at += digits.length;
   const label = digits.normalize("NFKC").replace(/^0+(?=\d)/, "");

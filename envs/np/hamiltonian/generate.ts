@@ -1,4 +1,4 @@
-/** Random graphs, and in harder ones separators whose removal leaves too many parts. */
+/** Generates random graphs. Harder ones have separators: vertices whose removal leaves too many parts. */
 import { defineGenerator } from "../../define.ts";
 import { edgeCount, emptyGraph, type Graph, join, joinAll, joinRandomly, pairs, reachable } from "../../lib/graph.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
@@ -46,7 +46,7 @@ function level(name: string, vertices: Range, density: number, separators: Range
 
 export const generator = defineGenerator({
   parameters,
-  // FORGE A.5.6.
+  // Levels of FORGE A.5.6.
   levels: [
     level("easy", [15, 20], 0.2, [0, 0], [0, 0], 1),
     level("medium", [20, 30], 0.3, [0, 0], [0, 0], 1),
@@ -76,7 +76,10 @@ export const generator = defineGenerator({
   },
 });
 
-/** For each vertex its part, −1 for a separator; undefined: there are too few vertices. Part 0 gets what is left. */
+/**
+ * Returns the part of each vertex, with −1 for a separator. Part 0 gets the remaining vertices. Returns undefined if
+ * there are too few vertices.
+ */
 function randomParts(
   vertices: number,
   separators: number,
@@ -96,20 +99,23 @@ function randomParts(
   return placed < vertices ? partOf : undefined;
 }
 
-/** Parts are joined within and to the separators, at random, so densely that the whole has the density asked for. */
+/**
+ * Joins vertices at random within parts and to the separators. The probability is chosen so that the whole graph has
+ * the requested density.
+ */
 function joined(vertices: number, partOf: Int32Array, density: number, rng: Rng): Graph {
   const graph = emptyGraph(vertices);
   const allowed = (a: number, b: number): boolean => partOf[a] === -1 || partOf[b] === -1 || partOf[a] === partOf[b];
   const all = [...pairs(vertices)];
   const probability = (density * all.length) / all.filter(([a, b]) => allowed(a, b)).length;
   joinRandomly(graph, probability, rng, allowed);
-  // A small part that fell apart would be more parts than were asked for.
+  // A small part that fell apart would create more parts than requested.
   const members = Map.groupBy(partOf.keys(), (v) => partOf[v] as number);
   for (const [part, own] of members) if (part > 0) joinAll(graph, own);
   return graph;
 }
 
-/** Whether there are more edges than a forest has. */
+/** Returns whether the graph has more edges than a forest. */
 function hasCycle(graph: Graph): boolean {
   const seen = new Set<number>();
   let trees = 0;
@@ -121,7 +127,7 @@ function hasCycle(graph: Graph): boolean {
   return edgeCount(graph) > graph.vertices - trees;
 }
 
-/** A cycle through all vertices among random edges (OliverLeeXZ/NP-Engine, NP_tasks/hamiltonian_cycle). */
+/** Generates a cycle through all vertices among random edges (OliverLeeXZ/NP-Engine, NP_tasks/hamiltonian_cycle). */
 function withCycle(vertices: number, density: number, rng: Rng): Graph {
   const graph = emptyGraph(vertices);
   const order = sample(vertices, vertices, rng);

@@ -1,11 +1,12 @@
 /**
- * A long cycle as the papers' public code finds one: from every vertex a path that goes on to the neighbour with the fewest
- * ways out, closed at the earliest vertex that its end is joined to; then vertices between two that follow each other.
+ * Finds a long cycle as the papers' public code does. From every vertex, a path continues to the neighbour with the
+ * fewest ways out. The path is closed at the earliest vertex that its end is joined to. Then vertices are inserted
+ * between consecutive ones.
  */
 import { adjacent, type Graph, neighbours } from "../../lib/graph.ts";
 import type { Cycle } from "./verify.ts";
 
-/** Undefined: no path closes to a cycle of at least 3. */
+/** Returns undefined if no path closes to a cycle of at least 3 vertices. */
 export function heuristic(graph: Graph): Cycle | undefined {
   let best: Cycle = [];
   for (let start = 0; start < graph.vertices && best.length < graph.vertices; start++) {

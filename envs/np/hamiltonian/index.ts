@@ -1,4 +1,7 @@
-/** The longest cycle (FORGE A.5.6, NP-ENGINE A.4.6: "Hamiltonian cycle"). README.md opens with an example. */
+/**
+ * Defines the environment for the longest cycle (FORGE A.5.6, NP-ENGINE A.4.6: "Hamiltonian cycle"). README.md begins
+ * with an example.
+ */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { adjacencyText, canonicalGraph, edgeCount, type Graph, graphInvariant, graphOf } from "../../lib/graph.ts";
@@ -9,8 +12,6 @@ import { generator } from "./generate.ts";
 import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { type Cycle, verify } from "./verify.ts";
-
-// What the policy is asked.
 
 /** The papers have no worked example. Here vertex 4 has one neighbour, so that no cycle holds all five. */
 const EXAMPLE = graphOf([[1, 3, 4], [2, 3], [3], [], []]);
@@ -45,7 +46,7 @@ export const hamiltonian = defineEnvironment<Graph, Cycle>({
   canonical: canonicalGraph,
   invariant: graphInvariant,
   render,
-  // Not the number of vertices, which is often the optimum.
+  // Omit the number of vertices, which is often the optimum.
   metadata: (graph) => ({ edges: `${edgeCount(graph)}` }),
   answerNames: ["cycle", "hamiltonian cycle", "tour", "route", "path"],
   parse,

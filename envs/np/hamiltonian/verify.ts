@@ -1,18 +1,21 @@
-/** What holds of a cycle: facts only. */
+/** Verifies a cycle. Returns facts only. */
 import { type Facts, infeasible } from "../../facts.ts";
 import { adjacent, type Graph } from "../../lib/graph.ts";
 import { type CycleList, indexProblem } from "../../lib/lists.ts";
 
-/** The vertices in the order they are visited, without the return to the first. */
+/** Vertices in the order of the visit, without the return to the first. */
 export type Cycle = CycleList;
 
-/** Feasible if at least three different vertices are each joined to the next, and the last to the first. */
+/**
+ * Verifies a cycle. Feasible if it has at least three different vertices, each joined to the next and the last to the
+ * first.
+ */
 export function verify(graph: Graph, cycle: Cycle): Facts {
   const violation = indexProblem(cycle, graph.vertices, "vertex", "vertices") ?? cycleProblem(graph, cycle);
   return violation === undefined ? { kind: "feasible", objective: cycle.length } : infeasible(violation);
 }
 
-/** What is wrong with a list of different vertices as a cycle; undefined: nothing. */
+/** Returns an error text if a list of different vertices is not a cycle, or undefined. */
 function cycleProblem(graph: Graph, cycle: Cycle): string | undefined {
   if (cycle.length < 3) return `a cycle has at least 3 vertices, and this list has ${cycle.length}`;
   for (const [i, from] of cycle.entries()) {

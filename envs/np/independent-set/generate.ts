@@ -1,4 +1,6 @@
-/** Random graphs with an independent set planted (FORGE A.5.9). Chance may leave a larger one. */
+/**
+ * Generates random graphs with a planted independent set (FORGE A.5.9). The graph may happen to contain a larger one.
+ */
 import { defineGenerator } from "../../define.ts";
 import { emptyGraph, type Graph, join, joinRandomly } from "../../lib/graph.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
@@ -21,7 +23,7 @@ const parameters = defineParameters({
   ),
 });
 
-/** The papers leave the density open (FORGE A.5.9). */
+/** Builds a level. The papers do not specify the density (FORGE A.5.9). */
 function level(name: string, vertices: Range, set: Range) {
   const planted = `an independent set of ${set.join(" to ")} planted`;
   return {
@@ -61,7 +63,7 @@ export const generator = defineGenerator({
   },
 });
 
-/** Joins each vertex outside to one of the set (OliverLeeXZ/NP-Engine, NP_tasks/maximum_set). */
+/** Joins each vertex outside of the set to one in it (OliverLeeXZ/NP-Engine, NP_tasks/maximum_set). */
 function tieToSet(graph: Graph, set: readonly number[], rng: Rng): void {
   for (let v = 0; v < graph.vertices; v++) if (!set.includes(v)) join(graph, v, rng.pick(set));
 }

@@ -1,4 +1,7 @@
-/** The maximum independent set problem (FORGE A.5.9, NP-ENGINE A.4.9). README.md opens with an example. */
+/**
+ * Defines the environment for the maximum independent set problem (FORGE A.5.9, NP-ENGINE A.4.9). README.md begins with
+ * an example.
+ */
 import { graphOf } from "../../lib/graph.ts";
 import { vertexSetEnvironment } from "../../lib/vertex-set.ts";
 import { generator } from "./generate.ts";
@@ -13,6 +16,6 @@ export const independentSet = vertexSetEnvironment({
   article: "an",
   word: "set",
   answerNames: ["independent set", "set", "vertices", "s"],
-  // The worked example of FORGE A.5.9; its set is the largest.
+  // The worked example of FORGE A.5.9. Its set is the largest.
   example: { graph: graphOf([[1, 2], [2, 3], [3], []]), largest: [0, 3] },
 });

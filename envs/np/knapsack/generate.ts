@@ -1,4 +1,7 @@
-/** Random weights and values per weight; the capacity is what some of the items weigh and a little more (FORGE A.5.3). */
+/**
+ * Generates random weights and values per weight. The capacity is the weight of some of the items, and a little more
+ * (FORGE A.5.3).
+ */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
 import { sumAt } from "../../lib/lists.ts";
@@ -8,23 +11,21 @@ import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, laterSwitch, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";
 import { makeItems, sizesProblem } from "./reference.ts";
 
-// What a knapsack task is.
-
-/** Items 0 … n − 1, each at most once, within a capacity. */
+/** Task: choose among items 0 to n − 1, each at most once, within a capacity. */
 export interface KnapsackInstance {
   readonly capacity: number;
-  /** By item. */
+  /** Weights and values, by item. */
   readonly weights: Int32Array;
   readonly values: Int32Array;
 }
 
-/** The same where the items stand in another order. */
+/** Returns a text that is equal for instances that differ only in the order of the items. */
 export function invariant({ capacity, weights, values }: KnapsackInstance): string {
   const colours = Array.from(weights, (weight, item) => colourOf([weight, values[item] as number]));
   return `${capacity} ${refine({ colours, edges: [] })}`;
 }
 
-/** The capacity, the weights, and as many values. */
+/** Encodes the capacity, the weights and the values. */
 export const inline: InlineCodec<KnapsackInstance> = {
   encode: ({ capacity, weights, values }) => encodeNumbers([capacity, ...weights, ...values]),
   decode: (bytes) => {
@@ -34,8 +35,6 @@ export const inline: InlineCodec<KnapsackInstance> = {
     return { capacity, weights: amounts.slice(0, count), values: amounts.slice(count) };
   },
 };
-
-// How it is made.
 
 const parameters = defineParameters({
   ...minMax("items", ["Fewest items.", "Most items."], [15, 25], { min: 2, max: 500, integer: true }),
@@ -85,7 +84,7 @@ function level(name: string, sizes: Sizes) {
 
 export const generator = defineGenerator({
   parameters,
-  // FORGE A.5.3.
+  // Levels of FORGE A.5.3.
   levels: [
     level("easy", { items: [15, 25], planted: [6, 10], weight: [5, 25], ratio: [1.8, 2.5], factor: [1.1, 1.4] }),
     level("medium", { items: [25, 35], planted: [8, 12], weight: [20, 80], ratio: [1.5, 2], factor: [1.05, 1.25] }),
@@ -110,7 +109,7 @@ export const generator = defineGenerator({
   ],
   generate(p, rng): KnapsackInstance | undefined {
     const made = p.reference === 1 ? makeItems(p, rng) : ownItems(p, rng);
-    // Where everything fits, there is nothing to choose.
+    // If everything fits, there is nothing to choose.
     return made.capacity < sumAt(made.weights, [...made.weights.keys()]) ? made : undefined;
   },
   conflict(p) {

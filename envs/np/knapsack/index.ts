@@ -1,4 +1,6 @@
-/** The knapsack problem (FORGE A.5.3, NP-ENGINE A.4.3). README.md opens with an example. */
+/**
+ * Defines the environment for the knapsack problem (FORGE A.5.3, NP-ENGINE A.4.3). README.md begins with an example.
+ */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { formatIntList as format, type IndexList as Choice, parseIntList as parse } from "../../lib/lists.ts";
@@ -7,9 +9,7 @@ import { invariant, generator, inline, type KnapsackInstance } from "./generate.
 import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
 
-// What the policy is asked.
-
-/** The worked example of FORGE A.5.3, whose choice of value 25 is not the best. */
+/** The worked example of FORGE A.5.3. The paper's choice, of value 25, is not the best. */
 const EXAMPLE: KnapsackInstance = {
   capacity: 20,
   weights: Int32Array.of(3, 4, 7, 8),
@@ -38,7 +38,7 @@ function list({ capacity, weights, values }: KnapsackInstance): string {
   return [`capacity: ${capacity}`, ...lines].join("\n");
 }
 
-/** The papers' public code finds the optimum here, so that what it divides by is ours. */
+/** Returns the optimum. The papers' public code finds it too, so its denominator equals our baseline. */
 function heuristic(instance: KnapsackInstance): Choice {
   return solve(instance).answer;
 }

@@ -1,21 +1,22 @@
 /**
- * Items as the papers' public code makes them for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/knapsack): some set the
- * capacity; of the others four in ten are heavy and worth little, four in ten light and worth little, and two in ten as
- * heavy as half of the first together or more, and worth as much by weight as these.
+ * Generates items as the papers' public code does for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/knapsack). Some
+ * items set the capacity. Of the others, four in ten are heavy and of low value, and four in ten are light and of low
+ * value. Two in ten are traps: at least half as heavy as all of the first items together, with the same value per
+ * weight.
  */
 import { type Rng, sample } from "../../lib/rng.ts";
 import type { Range } from "../../parameters.ts";
 
 const HEAVY: Range = [300, 600];
 const CHEAP: Range = [30, 100];
-/** Value per weight of both. */
+/** Value per weight of heavy and of cheap items. */
 const POOR: Range = [0.8, 1.1];
-/** Weight of a trap, as a share of what the first items weigh together. */
+/** Weight of a trap, as a share of the total weight of the items that set the capacity. */
 const TRAP: Range = [0.5, 0.9];
 const HEAVY_SHARE = 0.4;
 const CHEAP_SHARE = 0.4;
 
-/** Weights and values fit 32 bits, and the solver's bounds are exact below this. */
+/** Weights and values fit 32 bits, and the solver's bounds are exact below EXACT_MAX. */
 const VALUE_MAX = 2 ** 31 - 1;
 const EXACT_MAX = 2 ** 53;
 
@@ -37,7 +38,7 @@ interface Item {
   readonly value: number;
 }
 
-/** Why items of these sizes might not be reckoned with exactly; undefined: they all can. */
+/** Returns an error text if items of these sizes could exceed exact arithmetic, or undefined. */
 export function sizesProblem(p: Sizes): string | undefined {
   const planted = p.planted_max * p.weight_max;
   const trap = Math.floor(TRAP[1] * planted);
@@ -48,12 +49,12 @@ export function sizesProblem(p: Sizes): string | undefined {
   return `planted_max, weight_max or ratio_max is too large where reference is 1: a trap of weight ${trap} may be worth ${Math.floor(value)}, which is more than can be reckoned with`;
 }
 
-/** Fewest and most items beside those that set the capacity, in any order. */
+/** Returns the least and the greatest number of items that do not set the capacity, in any order. */
 function otherEnds(p: Sizes): Range {
   return [p.items_min - p.planted_min, p.items_max - p.planted_max];
 }
 
-/** The capacity, and weights and values by item. */
+/** Returns the capacity, and the weights and values by item. */
 export function makeItems(p: Sizes, rng: Rng) {
   const ratio: Range = [p.ratio_min, p.ratio_max];
   const planted = Array.from({ length: rng.int(p.planted_min, p.planted_max) }, () =>

@@ -1,10 +1,12 @@
-/** The exact solver: a greedy choice, and dynamic programming for a better one. */
+/** Solves knapsack exactly: a greedy choice, and dynamic programming for a better one. */
 import type { Solution } from "../../environment.ts";
 import { solveCore } from "../../lib/core-dp.ts";
 import { type IndexList as Choice, sumAt } from "../../lib/lists.ts";
 import type { KnapsackInstance } from "./generate.ts";
 
-/** Keeps 500 items to half a second of CPU time; benchmark level took fewer than 5,000 at most. */
+/**
+ * Maximum number of states. Limits 500 items to half a second of CPU time; the benchmark level needs fewer than 5,000.
+ */
 const STATES_MAX = 5_000_000;
 
 export function solve(instance: KnapsackInstance, nodesMax = STATES_MAX): Solution<Choice> {
@@ -19,7 +21,8 @@ export function solve(instance: KnapsackInstance, nodesMax = STATES_MAX): Soluti
   const greedy = firstFit(instance, order);
   const core = solveCore(problem, sumAt(values, greedy), nodesMax);
   const found = core.chosen?.map((position) => order[position] as number) ?? greedy;
-  // Where the states run out, another order may do better: where all have one ratio, that says nothing.
+  // If the states run out, the original order may give a better choice: if all ratios are equal, sorting by ratio has
+  // no effect.
   const given = core.value < core.bound ? firstFit(instance, [...weights.keys()]) : found;
   const choice = sumAt(values, given) > core.value ? given : found;
   const answer = [...choice].sort((a, b) => a - b);
@@ -27,12 +30,12 @@ export function solve(instance: KnapsackInstance, nodesMax = STATES_MAX): Soluti
   return { answer, value, bound: core.bound, proven: value === core.bound, nodes: core.states };
 }
 
-/** The objective of each item that still fits, in the order of their numbers. */
+/** Returns the objective of taking each item that still fits, in numerical order. */
 export function trivial(instance: KnapsackInstance): number {
   return sumAt(instance.values, firstFit(instance, [...instance.weights.keys()]));
 }
 
-/** Items by falling value per weight, the lighter first where that is equal. */
+/** Returns the items by falling value per weight. With equal ratios, the lighter item comes first. */
 function byRatio({ weights, values }: KnapsackInstance): readonly number[] {
   const weight = (item: number): number => weights[item] as number;
   const value = (item: number): number => values[item] as number;
@@ -41,7 +44,7 @@ function byRatio({ weights, values }: KnapsackInstance): readonly number[] {
   );
 }
 
-/** Each item that still fits, in this order. */
+/** Takes each item that still fits, in the given order. */
 function firstFit({ weights, capacity }: KnapsackInstance, order: readonly number[]): Choice {
   let free = capacity;
   return order.filter((item) => {

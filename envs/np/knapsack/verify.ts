@@ -1,9 +1,12 @@
-/** What holds of a choice: facts only. */
+/** Verifies a choice of items. Returns facts only. */
 import type { Facts } from "../../facts.ts";
 import { type IndexList as Choice, indexProblem, sumAt } from "../../lib/lists.ts";
 import type { KnapsackInstance } from "./generate.ts";
 
-/** Feasible if no item is chosen twice and all fit together; nothing chosen is feasible, of value 0. */
+/**
+ * Verifies a choice. Feasible if no item is chosen twice and all fit together. An empty choice is feasible, with value
+ * 0.
+ */
 export function verify({ capacity, weights, values }: KnapsackInstance, choice: Choice): Facts {
   const problem = indexProblem(choice, weights.length, "item", "items");
   if (problem !== undefined) return { kind: "infeasible", violation: problem };

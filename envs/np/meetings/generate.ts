@@ -1,6 +1,6 @@
 /**
- * People with breaks in their day, meetings of some of them, and rooms of which few seat the largest meetings, so that
- * rooms bind: at the papers' counts of rooms (FORGE A.5.5) they would not.
+ * Generates people with breaks in their day, meetings of some of them, and rooms of which few seat the largest
+ * meetings. Rooms are therefore scarce; with the papers' counts of rooms (FORGE A.5.5) they would not be.
  */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
@@ -20,29 +20,27 @@ import {
 } from "../../parameters.ts";
 import { makeMeetings } from "./reference.ts";
 
-// What a meeting scheduling task is.
-
-/** Minutes since midnight, from start up to but without end. */
+/** Interval in minutes since midnight. Includes `start` and excludes `end`. */
 export interface Interval {
   readonly start: number;
   readonly end: number;
 }
 
 export interface Meeting {
-  /** By rising number. */
+  /** Attendee numbers, ascending. */
   readonly attendees: readonly number[];
   readonly minutes: number;
 }
 
 export interface MeetingsInstance {
   readonly meetings: readonly Meeting[];
-  /** By attendee: when they can be met, by rising start, with time between one interval and the next. */
+  /** By attendee: the intervals in which the attendee is available, by rising start, with gaps between them. */
   readonly availability: readonly (readonly Interval[])[];
-  /** By room: how many it seats. */
+  /** By room: its number of seats. */
   readonly rooms: readonly number[];
 }
 
-/** The same where meetings, attendees or rooms are numbered in another way. */
+/** Returns a text that is equal for instances that differ only in the numbering of meetings, attendees or rooms. */
 export function invariant({ meetings, availability, rooms }: MeetingsInstance): string {
   const people = availability.map((day) => colourOf(day.flatMap(({ start, end }) => [start, end])));
   const colours = [...people, ...meetings.map(({ minutes }) => minutes)];
@@ -51,7 +49,7 @@ export function invariant({ meetings, availability, rooms }: MeetingsInstance): 
   return [people.length, meetings.length, refine({ colours, edges }), ...seats].join(" ");
 }
 
-/** A meeting held. */
+/** One meeting that is held, with its room and start. */
 export interface Placement {
   readonly meeting: number;
   readonly room: number;
@@ -59,7 +57,7 @@ export interface Placement {
   readonly start: number;
 }
 
-/** The intervals in which all of some attendees can be met. */
+/** Returns the intervals in which all of the attendees are available. */
 export function commonIntervals(
   availability: MeetingsInstance["availability"],
   attendees: readonly number[],
@@ -74,14 +72,12 @@ function overlap(one: Interval, other: Interval): readonly Interval[] {
   return start < end ? [{ start, end }] : [];
 }
 
-/** How many attend the meetings of these numbers, those who attend several counted for each. */
+/** Returns the total attendance of these meetings. An attendee of several meetings counts for each. */
 export function attendance({ meetings }: MeetingsInstance, held: readonly number[]): number {
   let sum = 0;
   for (const meeting of held) sum += (meetings[meeting] as Meeting).attendees.length;
   return sum;
 }
-
-// How it is made.
 
 const ROOMS = { min: 1, max: 10, integer: true };
 
@@ -173,11 +169,11 @@ const levels = [
   },
 ];
 
-/** All times are quarters of an hour from 09:00 to 17:00. */
+/** All times are multiples of a quarter of an hour, from 09:00 to 17:00. */
 const QUARTER = 15;
 const DAY: Interval = { start: 9 * 60, end: 17 * 60 };
 const BREAK_QUARTERS = [2, 6] as const;
-/** A meeting that could never be held is made again, so often. */
+/** Maximum number of tries for a meeting. A meeting that could never be held is drawn again. */
 const TRIES_MAX = 50;
 
 export const generator = defineGenerator({
@@ -210,7 +206,7 @@ export const generator = defineGenerator({
   },
 });
 
-/** A working day without some breaks, which may run into each other. */
+/** Returns a working day minus some random breaks, which may overlap. */
 function randomDay(rng: Rng, breaks: number): readonly Interval[] {
   let day: readonly Interval[] = [DAY];
   for (let i = 0; i < breaks; i++) {
@@ -227,12 +223,18 @@ function without({ start, end }: Interval, taken: Interval): readonly Interval[]
   return [before, after].filter((interval) => interval.start < interval.end);
 }
 
-/** From 2 to a largest size, those in the middle more often: small meetings fit anywhere, and large ones exclude all. */
+/**
+ * Returns a random meeting size from 2 to `max`. Middle sizes are more likely, because small meetings fit anywhere, and
+ * large ones exclude all others.
+ */
 function randomSize(rng: Rng, max: number): number {
   return Math.floor((rng.int(2, max) + rng.int(2, max)) / 2);
 }
 
-/** Seats by room: at least one seats the largest meetings, and the others from 2 to at most half as many. */
+/**
+ * Returns the seats of each room. At least one room seats the largest meetings; the others have from 2 to at most half
+ * as many seats.
+ */
 function randomRooms(rng: Rng, own: ParametersOf<typeof parameters>): readonly number[] {
   const count = rng.int(own.rooms_min, own.rooms_max);
   const large = rng.int(1, Math.min(count, own.large_rooms_max));
@@ -241,9 +243,12 @@ function randomRooms(rng: Rng, own: ParametersOf<typeof parameters>): readonly n
   return rng.shuffle(seats);
 }
 
-// Instances as bytes, for those that travel in task ids.
+// Encoding of instances that travel in task ids.
 
-/** Three lists, each after its length: meetings as (minutes, attendees), people as intervals, and rooms as seats. */
+/**
+ * Encodes three lists, each after its length: meetings as (minutes, attendees), people as intervals, and rooms as
+ * seats.
+ */
 export const inline: InlineCodec<MeetingsInstance> = {
   encode: ({ meetings, availability, rooms }) =>
     encodeNumbers([
@@ -266,9 +271,9 @@ export const inline: InlineCodec<MeetingsInstance> = {
   },
 };
 
-// Times of the day, in the prompt and in answers.
+// Times of day, in the prompt and in answers.
 
-/** Minutes since midnight as "09:30". */
+/** Formats minutes since midnight as "09:30". */
 export function clockTime(minutes: number): string {
   return `${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
 }
@@ -280,8 +285,8 @@ function twoDigits(number: number): string {
 const COLON = 58;
 
 /**
- * Reads the time at a cursor, and moves that behind it. Minutes since midnight; NaN: there is none from 00:00 to 23:59, and
- * the cursor stays.
+ * Reads the time at a cursor and moves the cursor after it. Returns minutes since midnight. Returns NaN, and leaves the
+ * cursor, if there is no time from 00:00 to 23:59.
  */
 export function takeTime(text: string, cursor: Cursor): number {
   const start = cursor.at;
@@ -294,7 +299,7 @@ export function takeTime(text: string, cursor: Cursor): number {
   return 60 * hour + minute;
 }
 
-/** NaN: no digit is there. */
+/** Returns the digit at an index, or NaN if there is none. */
 function digitAt(text: string, at: number): number {
   const digit = narrow(text.charCodeAt(at)) - 48;
   return digit >= 0 && digit <= 9 ? digit : NaN;

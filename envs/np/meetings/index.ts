@@ -1,4 +1,4 @@
-/** Meeting scheduling (FORGE A.5.5, NP-ENGINE A.4.5). README.md opens with an example. */
+/** Defines the environment for meeting scheduling (FORGE A.5.5, NP-ENGINE A.4.5). README.md begins with an example. */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
@@ -7,11 +7,12 @@ import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { format, parse, type Schedule, verify } from "./verify.ts";
 
-// What the policy is asked.
-
 const HOUR = 60;
 
-/** The worked example of FORGE A.5.5. Its schedule has attendee 3 in two meetings at 10:20; this one has not. */
+/**
+ * The worked example of FORGE A.5.5. The paper's schedule has attendee 3 in two meetings at 10:20; this schedule does
+ * not.
+ */
 const EXAMPLE: MeetingsInstance = {
   meetings: [
     { attendees: [0, 1, 2], minutes: 60 },
@@ -79,7 +80,8 @@ export const meetings = defineEnvironment<MeetingsInstance, Schedule>({
   solver: { solve, format, heuristic },
   trivial,
   inline,
-  // The order of an object's members is a part of its JSON, and another one where the instance comes from bytes.
+  // Rebuild each meeting, because JSON keeps the order of an object's members, which differs for instances decoded
+  // from bytes.
   canonical: ({ meetings: all, availability, rooms }) =>
     JSON.stringify([all.map(({ attendees, minutes }) => ({ attendees, minutes })), availability, rooms]),
   invariant,

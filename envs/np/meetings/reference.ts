@@ -1,6 +1,7 @@
 /**
- * Days as the papers' public code makes them (OliverLeeXZ/NP-Engine, NP_tasks/meeting_schedule), whose chance of a
- * divided day is 1 at every level: everybody has lunch, and nothing else keeps anyone away. Times are minutes.
+ * Generates days as the papers' public code does (OliverLeeXZ/NP-Engine, NP_tasks/meeting_schedule). In that code, the
+ * probability of a divided day is 1 at every level: everybody has a lunch break and is otherwise available. Times are
+ * minutes.
  */
 import { type Rng, sample } from "../../lib/rng.ts";
 import type { Range } from "../../parameters.ts";
@@ -15,11 +16,11 @@ export interface Counts {
   readonly meetings: number;
   readonly people: number;
   readonly rooms: number;
-  /** Most attendees of a meeting. */
+  /** Maximum number of attendees of a meeting. */
   readonly size: number;
 }
 
-/** Meetings, when each of the people can be met, and seats by room. */
+/** Returns the meetings, each person's availability, and the seats of each room. */
 export function makeMeetings({ meetings, people, rooms, size }: Counts, rng: Rng) {
   const meeting = () => ({
     attendees: sample(people, rng.int(ATTENDEES_MIN, size), rng).toSorted((a, b) => a - b),

@@ -1,4 +1,4 @@
-/** What holds of a schedule: facts only. */
+/** Parses, verifies and formats a schedule. Returns facts only. */
 import type { Facts, Parsed } from "../../facts.ts";
 import {
   DIGITS_MAX,
@@ -13,9 +13,11 @@ import { skipGap } from "../../lib/text.ts";
 import { attendance, clockTime, type Meeting, type MeetingsInstance, type Placement, takeTime } from "./generate.ts";
 
 /**
- * Feasible if every meeting comes at most once, in a room that seats it, at a time when all its attendees can be met,
- * and no room or attendee is needed twice at once. Else the first entry that is wrong by itself, or the first that
- * clashes with one before it. No meeting at all is feasible, of value 0.
+ * Verifies a schedule. The facts name the first entry that is wrong by itself, or else the first that clashes with an
+ * earlier one. An empty schedule is feasible, with value 0. A schedule is feasible if all of these conditions hold.
+ * - Every meeting is listed at most once, in a room that seats it.
+ * - All its attendees are available for the whole meeting.
+ * - No room or attendee is in two meetings at the same time.
  */
 export function verify(instance: MeetingsInstance, schedule: Schedule): Facts {
   const violation = entryProblem(instance, schedule) ?? clashProblem(instance, schedule);
@@ -72,26 +74,24 @@ function clashProblem({ meetings }: MeetingsInstance, schedule: Schedule): strin
   return undefined;
 }
 
-// Answers, read and written.
-
-/** The meetings held, in any order. */
+/** Meetings held, in any order. */
 export type Schedule = readonly Placement[];
 
-/** Longer schedules are no answer to any task. */
+/** Maximum length of a schedule. No task has a longer answer. */
 const COUNT_MAX = 1000;
 
 interface Reader {
   readonly text: string;
-  /** Never at white space. */
+  /** Position of the reader, never at white space. */
   at: number;
-  /** What is wrong first; from then on nothing is read. */
+  /** First error. Once it is set, nothing more is read. */
   problem: string | undefined;
 }
 
 /**
- * Reads a list of (meeting, room, start), such as [(2, 0, 10:30), (1, 1, 09:00)]. The outer brackets may be any or left
- * out, the inner ones square, and times in quotes or \text{}. Anything before or after the list is refused. Time is
- * linear in the text's length.
+ * Parses a list of (meeting, room, start), such as [(2, 0, 10:30), (1, 1, 09:00)]. The outer brackets may be of any
+ * kind or missing. The inner ones may be square, and times may be in quotes or \text{}. Refuses anything before or
+ * after the list. Takes time linear in the length of the text.
  */
 export function parse(text: string): Parsed<Schedule> {
   const reader: Reader = { text, at: skipGap(text, 0), problem: undefined };
@@ -112,7 +112,7 @@ export function parse(text: string): Parsed<Schedule> {
   return { kind: "malformed", reason: `not a list of (meeting, room, HH:MM): ${problem}` };
 }
 
-/** Passes over a bracket around all entries, and gives the one that closes it; undefined: there is none. */
+/** Skips a bracket around all entries and returns the matching closing bracket, or undefined if there is none. */
 function takeOuter(reader: Reader): string | undefined {
   const { text } = reader;
   const ahead = { at: reader.at };
@@ -124,7 +124,10 @@ function takeOuter(reader: Reader): string | undefined {
   return bracket;
 }
 
-/** In parentheses or square brackets: braces say that the order is of no matter. */
+/**
+ * Reads one entry in parentheses or square brackets. Braces are refused, because they mean that the order does not
+ * matter.
+ */
 function takePlacement(reader: Reader, wanted: string): Placement {
   const { text, at } = reader;
   const bracket = takeOpening(text, reader);
@@ -172,7 +175,7 @@ function fail(reader: Reader, wanted: string): void {
   reader.problem ??= foundInstead(reader.text, reader.at, wanted);
 }
 
-/** "[(1, 1, 09:00), (2, 0, 10:30)]" */
+/** Formats a schedule as "[(1, 1, 09:00), (2, 0, 10:30)]". */
 export function format(schedule: Schedule): string {
   return `[${schedule.map(({ meeting, room, start }) => `(${meeting}, ${room}, ${clockTime(start)})`).join(", ")}]`;
 }

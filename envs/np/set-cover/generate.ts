@@ -1,4 +1,4 @@
-/** Random subsets (FORGE A.5.1) that cover the universe together: no task is impossible. */
+/** Generates random subsets that together cover the universe (FORGE A.5.1), so that no task is impossible. */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
 import { bitMatrix, type BitMatrix, hasBit, onesOf, setBit } from "../../lib/bit-matrix.ts";
@@ -7,14 +7,14 @@ import { refine } from "../../lib/refinement.ts";
 import { sample } from "../../lib/rng.ts";
 import { defineParameters, laterSwitch, minMax, type Range, ranges, share } from "../../parameters.ts";
 
-// What a set cover task is.
-
 export interface SetCoverInstance {
-  /** A row for each subset, a column for each element of the universe, which is in at least one of them. */
+  /**
+   * One row for each subset and one column for each element of the universe. Every element is in at least one subset.
+   */
   readonly subsets: BitMatrix;
 }
 
-/** The same where the subsets or the elements are numbered in another way. */
+/** Returns a text that is equal for instances that differ only in the numbering of subsets or elements. */
 export function invariant({ subsets }: SetCoverInstance): string {
   const { rows, columns } = subsets;
   const colours = Array.from({ length: rows + columns }, (_, node) => (node < rows ? 0 : 1));
@@ -27,8 +27,6 @@ export const inline: InlineCodec<SetCoverInstance> = {
   encode: ({ subsets }) => inlineBits.encode(subsets),
   decode: (bytes) => ({ subsets: inlineBits.decode(bytes) }),
 };
-
-// How it is made.
 
 const COUNT = { min: 1, max: 70, integer: true };
 
@@ -52,7 +50,7 @@ function level(name: string, elements: Range, subsets: Range) {
 
 export const generator = defineGenerator({
   parameters,
-  // FORGE A.5.1.
+  // Levels of FORGE A.5.1.
   levels: [
     level("easy", [10, 20], [5, 10]),
     level("medium", [20, 25], [10, 15]),

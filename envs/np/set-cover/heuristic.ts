@@ -1,7 +1,7 @@
 /**
- * A small cover by greed: the subset that holds the most elements not yet covered comes next, and those that the others
- * make needless are left out. Then two subsets are given up for one as long as that covers all. The papers' public code
- * begins in the same way, and goes on by annealing until a time is over.
+ * Finds a small cover greedily: repeatedly adds the subset with the most uncovered elements, then removes unneeded
+ * subsets. Then replaces two subsets by one as long as everything stays covered. The papers' public code begins in the
+ * same way, and continues by annealing until a time limit.
  */
 import { type BitMatrix, onesOf } from "../../lib/bit-matrix.ts";
 import { pairs } from "../../lib/graph.ts";

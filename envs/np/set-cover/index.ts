@@ -1,4 +1,6 @@
-/** The set cover problem (FORGE A.5.1, NP-ENGINE A.4.1). README.md opens with an example. */
+/**
+ * Defines the environment for the set cover problem (FORGE A.5.1, NP-ENGINE A.4.1). README.md begins with an example.
+ */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { bitMatrixOf, canonicalBits, rowsText } from "../../lib/bit-matrix.ts";
@@ -9,9 +11,7 @@ import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { verify } from "./verify.ts";
 
-// What the policy is asked.
-
-/** The worked example of FORGE A.5.1. The paper's own answer, [0, 3, 4], takes a subset too many. */
+/** The worked example of FORGE A.5.1. The paper's own answer, [0, 3, 4], has one subset too many. */
 const EXAMPLE = bitMatrixOf(6, [
   [0, 1, 2],
   [2, 3],

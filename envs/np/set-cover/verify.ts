@@ -1,10 +1,13 @@
-/** What holds of a cover: facts only. */
+/** Verifies a cover. Returns facts only. */
 import type { Facts } from "../../facts.ts";
 import { hasBit } from "../../lib/bit-matrix.ts";
 import { type IndexList as Cover, indexProblem } from "../../lib/lists.ts";
 import type { SetCoverInstance } from "./generate.ts";
 
-/** Feasible if no subset is listed twice and every element is in one. Else the first thing wrong. */
+/**
+ * Verifies a cover. Feasible if no subset is listed twice and every element is in one. Otherwise the facts name the
+ * first fault.
+ */
 export function verify({ subsets }: SetCoverInstance, cover: Cover): Facts {
   const wrong = indexProblem(cover, subsets.rows, "subset", "subsets");
   if (wrong !== undefined) return { kind: "infeasible", violation: wrong };

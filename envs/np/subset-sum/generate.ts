@@ -1,4 +1,7 @@
-/** Numbers from a range, each as likely; the target sums up some of them (FORGE A.5.2), at least two fewer than there are. */
+/**
+ * Generates numbers, uniform in a range. The target is the sum of some of them (FORGE A.5.2) and leaves out at least
+ * two.
+ */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
 import { sumAt } from "../../lib/lists.ts";
@@ -7,22 +10,20 @@ import { sample } from "../../lib/rng.ts";
 import { defineParameters, laterSwitch, minMax, type Range, ranges } from "../../parameters.ts";
 import { makeNumbers } from "./reference.ts";
 
-// What a subset sum task is.
-
-/** Numbers at the indices 0 … n − 1, the same number perhaps at several. */
+/** Numbers at the indices 0 to n − 1. The same number may be at several indices. */
 export interface SubsetSumInstance {
   readonly target: number;
   readonly numbers: Int32Array;
-  /** Indices whose numbers sum up to the target: the way it was made. The prompt does not hold them. */
+  /** Indices whose numbers sum to the target, chosen when the instance was made. The prompt does not contain them. */
   readonly planted: readonly number[];
 }
 
-/** The same where the numbers stand in another order. */
+/** Returns a text that is equal for instances that differ only in the order of the numbers. */
 export function invariant({ target, numbers }: SubsetSumInstance): string {
   return `${target} ${numbers.toSorted().join(" ")}`;
 }
 
-/** The target, how many numbers there are, the numbers, and the indices planted. */
+/** Encodes the target, the count of numbers, the numbers, and the planted indices. */
 export const inline: InlineCodec<SubsetSumInstance> = {
   encode: ({ target, numbers, planted }) => encodeNumbers([target, numbers.length, ...numbers, ...planted]),
   decode: (bytes) => {
@@ -30,8 +31,6 @@ export const inline: InlineCodec<SubsetSumInstance> = {
     return { target, numbers: Int32Array.from(rest.slice(0, count)), planted: rest.slice(count) };
   },
 };
-
-// How it is made.
 
 const parameters = defineParameters({
   ...minMax("numbers", ["Fewest numbers.", "Most numbers."], [6, 10], { min: 3, max: 500, integer: true }),
@@ -60,7 +59,7 @@ function level(name: string, numbers: Range, planted: Range, valueMax: number) {
 
 export const generator = defineGenerator({
   parameters,
-  // FORGE A.5.2.
+  // Levels of FORGE A.5.2.
   levels: [
     level("easy", [6, 10], [4, 8], 5),
     level("medium", [8, 12], [4, 8], 10),
@@ -85,7 +84,7 @@ export const generator = defineGenerator({
     const planted = sample(count, rng.int(planted_min, Math.min(planted_max, count - 2)), rng);
     return { target: sumAt(numbers, planted), numbers, planted };
   },
-  /** At least two numbers are left out of the target, but in the papers' code. */
+  /** The target leaves out at least two numbers, except with reference = 1. */
   conflict({ numbers_min, planted_min, reference }) {
     if (reference === 1 || planted_min <= numbers_min - 2) return undefined;
     return `planted_min must be at least 2 below numbers_min: ${planted_min} > ${numbers_min} − 2`;

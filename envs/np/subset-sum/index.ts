@@ -1,4 +1,7 @@
-/** Subset sum with as many numbers as possible (FORGE A.5.2, NP-ENGINE A.4.2). README.md opens with an example. */
+/**
+ * Defines the environment for subset sum with as many numbers as possible (FORGE A.5.2, NP-ENGINE A.4.2). README.md
+ * begins with an example.
+ */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { formatIntList as format, type IndexList as Subset, parseIntList as parse } from "../../lib/lists.ts";
@@ -7,9 +10,7 @@ import { invariant, generator, inline, type SubsetSumInstance } from "./generate
 import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
 
-// What the policy is asked.
-
-/** The worked example of FORGE A.5.2; its subset is the largest. */
+/** The worked example of FORGE A.5.2. Its subset is the largest. */
 const EXAMPLE: SubsetSumInstance = { target: 10, numbers: Int32Array.of(2, 3, 7, 8, 5), planted: [0, 1, 4] };
 
 function render(instance: SubsetSumInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
@@ -31,7 +32,7 @@ function list({ target, numbers }: SubsetSumInstance): string {
   return `target: ${target}\nnumbers: ${Array.from(numbers, (number, index) => `${index}=${number}`).join(" ")}`;
 }
 
-/** The papers' public code finds the optimum here, so that what it divides by is ours. */
+/** Returns the optimum. The papers' public code finds it too, so its denominator equals our baseline. */
 function heuristic(instance: SubsetSumInstance): Subset {
   return solve(instance).answer;
 }

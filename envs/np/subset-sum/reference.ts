@@ -1,14 +1,14 @@
 /**
- * Numbers as the papers' public code makes them for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/subset_sum): sets of one
- * size and one sum as far as they fit beside each other, and random numbers for the rest.
+ * Generates numbers as the papers' public code does for its benchmark (OliverLeeXZ/NP-Engine, NP_tasks/subset_sum).
+ * Draws as many sets of one size and one sum as fit, and random numbers for the rest.
  */
 import { type Rng, sample } from "../../lib/rng.ts";
 
-/** Sets that are wanted; those that find no room are left out, which leaves one nearly always. */
+/** Range of the number of sets wanted. Sets that do not fit are left out, so that nearly always one remains. */
 const SETS = [5, 6] as const;
-/** Numbers of the sets are at most so much above the least number. */
+/** Maximum difference between a number in a set and the least number. */
 const SPREAD_MAX = 15;
-/** Tries to find another set of the same sum; without one the instance has a set fewer. */
+/** Maximum number of tries to find another set of the same sum. If none is found, the instance has fewer sets. */
 const TRIES_MAX = 200;
 
 interface Sizes {
@@ -20,7 +20,7 @@ interface Sizes {
   readonly value_max: number;
 }
 
-/** The numbers, and the indices of the first set. */
+/** Returns the numbers, and the indices of the first set. */
 export function makeNumbers(p: Sizes, rng: Rng): { readonly numbers: Int32Array; readonly planted: readonly number[] } {
   const wanted = rng.int(p.numbers_min, p.numbers_max);
   const size = rng.int(p.planted_min, p.planted_max);
@@ -44,7 +44,7 @@ function draw(count: number, low: number, high: number, rng: Rng): number[] {
   return Array.from({ length: count }, () => rng.int(low, high));
 }
 
-/** Another set of the same size and sum, made of other numbers than those before; undefined: none was found. */
+/** Returns another set of the same size and sum that differs from all earlier ones, or undefined if none was found. */
 function another(made: readonly (readonly number[])[], low: number, high: number, rng: Rng): number[] | undefined {
   const [first = []] = made;
   const nameOf = (set: readonly number[]): string => set.toSorted((a, b) => a - b).join(" ");

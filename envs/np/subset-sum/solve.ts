@@ -1,15 +1,18 @@
-/** The exact solver: dynamic programming, from each sum to the largest count of numbers that makes it. */
+/** Solves subset sum exactly: dynamic programming finds the largest count of numbers for each sum. */
 import type { Solution } from "../../environment.ts";
 import { solveCore } from "../../lib/core-dp.ts";
 import type { IndexList as Subset } from "../../lib/lists.ts";
 import type { SubsetSumInstance } from "./generate.ts";
 
-/** Keeps 500 numbers to half a second of CPU time; benchmark level took fewer than 1,000 at most. */
+/**
+ * Maximum number of states. Limits 500 numbers to half a second of CPU time; the benchmark level needs fewer than
+ * 1,000.
+ */
 const STATES_MAX = 5_000_000;
 
 export function solve({ target, numbers, planted }: SubsetSumInstance, nodesMax = STATES_MAX): Solution<Subset> {
   const order = [...numbers.keys()].sort((a, b) => (numbers[a] as number) - (numbers[b] as number) || a - b);
-  // A knapsack to be filled exactly, where each number weighs what it is and is worth 1: the small ones come first.
+  // Knapsack to fill exactly: each number's weight is the number, and its value is 1. Small numbers come first.
   const weights = order.map((index) => numbers[index] as number);
   const problem = { weights, values: order.map(() => 1), capacity: target, exact: true };
   const core = solveCore(problem, planted.length, nodesMax);
@@ -20,33 +23,36 @@ export function solve({ target, numbers, planted }: SubsetSumInstance, nodesMax 
   return { answer, value, bound: core.bound, proven: value === core.bound, nodes: core.states };
 }
 
-/** The objective of no number at all, whatever the target. */
+/** Returns the objective of the empty set, whatever the target. */
 export function trivial(): number {
   return 0;
 }
 
-// Where the states run out there are many numbers of many sizes, and then nearly any sum can be made: as many of the
-// smallest as stay within the target, of which a few are swapped for larger ones until the sum is right.
+// If the states run out, there are many numbers of many sizes, and nearly any sum can be made. Take as many of the
+// smallest as fit, then swap a few for larger ones until the sum is exact.
 
-/** Pairs of numbers looked at: a tenth of a second of CPU time. */
+/** Maximum number of pairs examined, about a tenth of a second of CPU time. */
 const PAIRS_MAX = 10_000_000;
 
 interface Swaps {
-  /** Ascending. */
+  /** Numbers, ascending. */
   readonly numbers: readonly number[];
-  /** Positions. */
+  /** Positions of the numbers chosen and of those not chosen. */
   readonly inside: number[];
   readonly outside: number[];
-  /** By difference, from the least on: a swap that adds it, as place inside · numbers.length + place outside + 1. */
+  /**
+   * By difference, from the least on: a swap that adds the difference, encoded as inside index · numbers.length +
+   * outside index + 1.
+   */
   readonly byDifference: Int32Array;
-  /** What the sum lacks. */
+  /** Target minus the current sum. */
   lacking: number;
 }
 
-/** Places within the lists of a number that leaves and of the one that comes in its stead. */
+/** Index in `inside` of the number to remove, and index in `outside` of the number to add. */
 type Swap = readonly [out: number, into: number];
 
-/** The positions of more than `least` numbers that sum up to the target; undefined: none were found. */
+/** Returns the positions of more than `least` numbers that sum to the target, or undefined if none were found. */
 function fillBySwaps(numbers: readonly number[], target: number, least: number): readonly number[] | undefined {
   let [count, sum] = [0, 0];
   while (count < numbers.length && sum + numbers[count]! <= target) sum += numbers[count++]!;
@@ -62,7 +68,10 @@ function fillBySwaps(numbers: readonly number[], target: number, least: number):
   return undefined;
 }
 
-/** Makes the one or two swaps that set the sum right, or the one that adds most without going too far; false: none. */
+/**
+ * Makes the one or two swaps that reach the target, or the swap that adds most without exceeding it. Returns false if
+ * there is none.
+ */
 function improve(swaps: Swaps): boolean {
   const largest = collect(swaps);
   if (largest === undefined) return false;
@@ -71,7 +80,10 @@ function improve(swaps: Swaps): boolean {
   return true;
 }
 
-/** Notes a swap for each difference, and returns that of the largest difference that is not too large. */
+/**
+ * Stores a swap for each difference. Returns the swap with the largest difference that does not exceed the missing
+ * amount.
+ */
 function collect(swaps: Swaps): Swap | undefined {
   const { numbers, inside, outside, byDifference, lacking } = swaps;
   byDifference.fill(0);
@@ -88,7 +100,10 @@ function collect(swaps: Swaps): Swap | undefined {
   return found;
 }
 
-/** Two swaps of four numbers that add what is lacking; undefined: there are none among those noted. */
+/**
+ * Returns two swaps of four numbers that together add the missing amount, or undefined if the stored swaps contain
+ * none.
+ */
 function twoSwaps(swaps: Swaps): readonly [Swap, Swap] | undefined {
   const { numbers, inside, outside, byDifference, lacking } = swaps;
   const zero = byDifference.length >>> 1;

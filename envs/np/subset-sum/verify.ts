@@ -1,9 +1,11 @@
-/** What holds of a subset: facts only. */
+/** Verifies a subset. Returns facts only. */
 import type { Facts } from "../../facts.ts";
 import { type IndexList as Subset, indexProblem, sumAt } from "../../lib/lists.ts";
 import type { SubsetSumInstance } from "./generate.ts";
 
-/** Feasible if no index comes twice and the numbers sum up to the target; then their count is the objective. */
+/**
+ * Verifies a subset. Feasible if no index is repeated and the numbers sum to the target. The objective is their count.
+ */
 export function verify({ target, numbers }: SubsetSumInstance, subset: Subset): Facts {
   const problem = indexProblem(subset, numbers.length, "index", "indices");
   if (problem !== undefined) return { kind: "infeasible", violation: problem };

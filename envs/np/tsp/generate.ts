@@ -1,28 +1,29 @@
-/** Distances from a range, each as likely, as the papers do (FORGE A.5.7): no triangle inequality, no plane. */
+/**
+ * Generates distances uniformly in a range, as the papers do (FORGE A.5.7). They need not satisfy the triangle
+ * inequality.
+ */
 import { defineGenerator } from "../../define.ts";
 import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
 import { refine } from "../../lib/refinement.ts";
 
-// What a TSP task is.
-
-/** Cities 0 … cities − 1 and the distances between them, the same both ways. */
+/** Task: cities 0 to cities − 1 and symmetric distances between them. */
 export interface TspInstance {
   readonly cities: number;
-  /** The matrix above its diagonal, row by row: 0 to 1, 0 to 2, …, 1 to 2, … */
+  /** Upper triangle of the distance matrix, row by row: 0 to 1, 0 to 2, …, 1 to 2, … */
   readonly distances: Int32Array;
 }
 
-/** Where row `from` would start in distances if it began with city 0: the distance to city j > from is j further. */
+/** Returns the offset in `distances` to which j is added for the distance from city `from` to a city j > from. */
 export function rowStart(cities: number, from: number): number {
   return (from * (2 * cities - from - 3)) / 2 - 1;
 }
 
-/** The distance between two different cities. */
+/** Returns the distance between two different cities. */
 export function distanceBetween({ cities, distances }: TspInstance, a: number, b: number): number {
   return distances[a < b ? rowStart(cities, a) + b : rowStart(cities, b) + a] as number;
 }
 
-/** The same where the cities are numbered in another way. */
+/** Returns a text that is equal for instances that differ only in the numbering of the cities. */
 export function invariant({ cities, distances }: TspInstance): string {
   const edges: number[] = [];
   for (let a = 0, at = 0; a < cities; a++) {
@@ -31,7 +32,7 @@ export function invariant({ cities, distances }: TspInstance): string {
   return `${cities} ${refine({ colours: new Array<number>(cities).fill(0), edges })}`;
 }
 
-/** The length of the closed tour that visits these cities in this order. */
+/** Returns the length of the closed tour that visits these cities in this order. */
 export function tourLength(instance: TspInstance, tour: readonly number[]): number {
   let length = 0;
   let from = tour.at(-1) as number;
@@ -41,8 +42,6 @@ export function tourLength(instance: TspInstance, tour: readonly number[]): numb
   }
   return length;
 }
-
-// How it is made.
 
 const parameters = defineParameters({
   ...minMax("cities", ["Fewest cities.", "Most cities."], [10, 20], { min: 3, max: 200, integer: true }),
@@ -62,7 +61,7 @@ function level(name: string, cities: Range) {
   };
 }
 
-/** OliverLeeXZ/NP-Engine, NP_tasks/TSP. */
+/** Level of the papers' public code (OliverLeeXZ/NP-Engine, NP_tasks/TSP). */
 const REFERENCE = {
   name: "reference",
   description: "as the papers' public code makes its benchmark: 45 to 55 cities, distances from 10 to 100",
@@ -72,7 +71,7 @@ const REFERENCE = {
 
 export const generator = defineGenerator({
   parameters,
-  // FORGE A.5.7.
+  // Levels of FORGE A.5.7.
   levels: [
     level("easy", [10, 20]),
     level("medium", [20, 30]),

@@ -1,6 +1,7 @@
 /**
- * A short tour as the papers' public code finds one: the best of nearest neighbour from every city, then the best 2-opt
- * move as long as one helps. Annealing, which that code runs between the two until a time is over, is left out.
+ * Finds a short tour much as the papers' public code does. Takes the best nearest-neighbour tour over all start cities,
+ * then applies the best 2-opt move while one helps. Between the two, that code runs annealing until a time limit; this
+ * file omits it.
  */
 import { distanceBetween, tourLength, type TspInstance } from "./generate.ts";
 import type { Tour } from "./verify.ts";
@@ -28,7 +29,10 @@ function nearestNeighbour(instance: TspInstance, start: number): number[] {
   return tour;
 }
 
-/** Each move makes the tour shorter by one at least, so that there are no more than its length. */
+/**
+ * Applies 2-opt moves until none helps. Each move shortens the tour by at least one, so their number is at most the
+ * tour's length.
+ */
 function twoOpt(instance: TspInstance, tour: number[]): Tour {
   for (;;) {
     const move = bestMove(instance, tour);
@@ -38,14 +42,17 @@ function twoOpt(instance: TspInstance, tour: number[]): Tour {
   }
 }
 
-/** After which two places the tour is cut, and what lies between reversed; undefined: no such move shortens it. */
+/**
+ * Returns the two positions after which to cut the tour; the part between is reversed. Returns undefined if no such
+ * move shortens the tour.
+ */
 function bestMove(instance: TspInstance, tour: readonly number[]): readonly [number, number] | undefined {
   const { length } = tour;
   const at = (place: number): number => tour[place % length] as number;
   const between = (one: number, other: number): number => distanceBetween(instance, at(one), at(other));
   let [best, move]: [number, readonly [number, number] | undefined] = [0, undefined];
   for (let i = 0; i < length - 2; i++) {
-    // The last edge and the first share a city.
+    // The last edge and the first one share a city.
     const end = i === 0 ? length - 1 : length;
     for (let j = i + 2; j < end; j++) {
       const change = between(i, j) + between(i + 1, j + 1) - between(i, i + 1) - between(j, j + 1);

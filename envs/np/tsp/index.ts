@@ -1,4 +1,7 @@
-/** The travelling salesman problem (FORGE A.5.7, NP-ENGINE A.4.7). README.md opens with an example. */
+/**
+ * Defines the environment for the travelling salesman problem (FORGE A.5.7, NP-ENGINE A.4.7). README.md begins with an
+ * example.
+ */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
@@ -8,9 +11,7 @@ import { heuristic } from "./heuristic.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { type Tour, verify } from "./verify.ts";
 
-// What the policy is asked.
-
-/** The worked example of FORGE A.5.7; its tour is optimal. */
+/** The worked example of FORGE A.5.7. Its tour is optimal. */
 const EXAMPLE: TspInstance = { cities: 4, distances: Int32Array.of(10, 15, 20, 35, 25, 30) };
 const EXAMPLE_TOUR = [0, 1, 3, 2] as const;
 const EXAMPLE_LENGTH = 80;
@@ -31,7 +32,7 @@ function render(instance: TspInstance, answerFormat: AnswerFormat): readonly Cha
   return taskPrompt(text, answerFormat);
 }
 
-/** The upper triangle, a row a line, each distance with the city it leads to: "0: 1=10 2=15 3=20". */
+/** Returns the upper triangle, one row a line, each distance with its city: "0: 1=10 2=15 3=20". */
 function matrix({ cities, distances }: TspInstance): string {
   const lines: string[] = [];
   for (let from = 0; from < cities - 1; from++) {

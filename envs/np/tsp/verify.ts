@@ -1,12 +1,15 @@
-/** What holds of a tour: facts only. */
+/** Verifies a tour. Returns facts only. */
 import { type Facts, infeasible } from "../../facts.ts";
 import type { CycleList } from "../../lib/lists.ts";
 import { tourLength, type TspInstance } from "./generate.ts";
 
-/** The cities in the order they are visited, without the return to the first. */
+/** Cities in the order of the visit, without the return to the first. */
 export type Tour = CycleList;
 
-/** Feasible if every city is visited exactly once. Else the first city along the tour that is wrong, or one left out. */
+/**
+ * Verifies a tour. Feasible if every city is visited exactly once. Otherwise the facts name the first wrong city along
+ * the tour, or a missing one.
+ */
 export function verify(instance: TspInstance, tour: Tour): Facts {
   const { cities } = instance;
   const visited = new Uint8Array(cities);

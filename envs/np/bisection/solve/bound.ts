@@ -1,37 +1,41 @@
 /**
- * The semidefinite relaxation of a node. A spin becomes a unit vector of a few dimensions, where the decided vertices
- * all lie along the first axis, e (those of spin −1 against it); the sum of all vectors is to be 0.
+ * Bounds a node by a semidefinite relaxation. A spin becomes a unit vector of a few dimensions. The decided vertices
+ * lie along the first axis, e (those of spin −1 against it). The sum of all vectors shall be 0. Let C be the matrix,
+ * over e and the free vertices, of the quadratic form
  *
- * Let C be the matrix, over e and the free vertices, of the quadratic form
  *   penalty · |balance · e + Σ v_i|² − 2 · (Σ pull_i · v_i·e + Σ_{i<j} weight_ij · v_i·v_j).
- * On balanced spins its value is −2 · (agreement − the node's agreement). If C − Diag(d) is positive semidefinite, the
- * value is at least Σ d, whatever the penalty: that bounds the cut from below.
  *
- * Vectors that make the form small are found a vector at a time, each the best against the others (Wang, Chang and
- * Kolter, "The mixing method", 2017); where nothing moves any more, their multipliers d solve the dual problem.
+ * On balanced spins its value is −2 · (agreement − the node's agreement). If C − Diag(d) is positive semidefinite, the
+ * value is at least Σ d for any penalty. This bounds the cut from below. The vectors are improved one at a time, each
+ * to its best given the others (Wang, Chang and Kolter, "The mixing method", 2017). When no vector moves any more,
+ * their multipliers d solve the dual problem.
  */
 import type { Rng } from "../../../lib/rng.ts";
 import type { Node, Problem } from "./problem.ts";
 
 export interface Relaxation {
   readonly rank: number;
-  /** A multiple of 2^-20, so that C is exact. */
+  /** Weight of the balance term. A multiple of 2^-20, so that C is exact. */
   readonly penalty: number;
-  /** Vectors of length 1, one for each vertex of the problem. Those of decided vertices are not looked at. */
+  /** Unit vectors, one for each vertex of the problem. Those of decided vertices are unused. */
   vectors: Float64Array;
-  /** Multipliers: for e at n, for vertex v at v. */
+  /** Multipliers: for vertex v at v, for e at n. */
   readonly multipliers: Float64Array;
-  /** The sum of all vectors. */
+  /** Sum of all vectors. */
   readonly sum: Float64Array;
   readonly scratch: Float64Array;
 }
 
-/** In units of the mean weight over all pairs. Larger is stronger but slower to settle; this was best by measurement. */
+/**
+ * Penalty in units of the mean weight over all pairs. A larger value gives a stronger bound but converges more slowly.
+ * This value was the best in measurements.
+ */
 const PENALTY = 8;
 const PENALTY_GRID = 2 ** 20;
 
 export function relaxationOf({ n, total }: Problem, rng: Rng): Relaxation {
-  // Of rank √(2n) there is no false minimum (Barvinok 1995, Pataki 1998); nor was there any of this rank.
+  // With rank √(2n) there is no false minimum (Barvinok 1995, Pataki 1998). None was found with this lower rank
+  // either.
   const rank = Math.max(4, Math.ceil(Math.sqrt(n)));
   const vectors = Float64Array.from({ length: n * rank }, () => rng.float() - 0.5);
   for (let v = 0; v < n; v++) normalize(vectors.subarray(v * rank, (v + 1) * rank));
@@ -45,14 +49,17 @@ function normalize(vector: Float64Array): void {
   for (let k = 0; k < vector.length; k++) vector[k] = vector[k]! / length;
 }
 
-/** Adds the vectors up anew: for a new node, and against the rounding of many sweeps. */
+/** Recomputes the sum of the vectors: for a new node, and to remove the rounding errors of many sweeps. */
 export function sumVectors({ rank, vectors, sum }: Relaxation, { free, balance }: Node): void {
   sum.fill(0);
   sum[0] = balance;
   for (const v of free) for (let k = 0; k < rank; k++) sum[k] = sum[k]! + vectors[v * rank + k]!;
 }
 
-/** Improves every free vertex's vector once. Returns about the form's value: the sum of the multipliers. */
+/**
+ * Improves every free vertex's vector once. Returns the sum of the multipliers, which approximates the value of the
+ * form.
+ */
 export function sweep(relaxation: Relaxation, node: Node): number {
   const { rank, penalty, vectors, multipliers, sum } = relaxation;
   const { problem, free, pull, balance } = node;
@@ -70,7 +77,7 @@ export function sweep(relaxation: Relaxation, node: Node): number {
   return value + decided;
 }
 
-/** Writes what the form's other terms multiply a vertex's vector by, and returns its length. */
+/** Writes the vector that the form's other terms multiply a vertex's vector by, and returns its length. */
 function forceOn({ rank, penalty, vectors, sum, scratch }: Relaxation, node: Node, v: number): number {
   const { problem, spins, pull } = node;
   const own = v * rank;
@@ -89,7 +96,7 @@ function forceOn({ rank, penalty, vectors, sum, scratch }: Relaxation, node: Nod
   return Math.sqrt(square);
 }
 
-/** Sets a vertex's vector to the scratch vector, scaled. */
+/** Sets a vertex's vector to the scratch vector times `scale`. */
 function turn({ rank, vectors, sum, scratch }: Relaxation, v: number, scale: number): void {
   for (let k = 0; k < rank; k++) {
     const next = scratch[k]! * scale;
@@ -98,19 +105,20 @@ function turn({ rank, vectors, sum, scratch }: Relaxation, v: number, scale: num
   }
 }
 
-// Bounds that hold although they are computed in floating point.
+// Certified bounds: they hold although they are computed in floating point.
 
 /** Multipliers, penalty and weights are multiples of 1/GRID below 2^33, so that sums and matrix entries are exact. */
 const GRID = 2 ** 20;
 
-/** Room for the matrices of nodes of up to n − 1 free vertices. */
+/** Allocates the matrix for nodes of up to n − 1 free vertices. */
 export function matrixFor(n: number): Float64Array {
   return new Float64Array((n + 1) * (n + 1));
 }
 
 /**
- * Whether the relaxation's multipliers, all moved by the same amount so that their sum is just above `target`, prove
- * that the form of relaxation.ts is above `target` for all spins. The scratch matrix is from matrixFor.
+ * Returns whether the relaxation's multipliers prove that the form above exceeds `target` for all spins. Shifts all
+ * multipliers by the same amount first, so that their sum is just above `target`. The scratch matrix comes from
+ * matrixFor.
  */
 export function provesAbove(relaxation: Relaxation, node: Node, target: number, matrix: Float64Array): boolean {
   const { multipliers } = relaxation;
@@ -118,7 +126,7 @@ export function provesAbove(relaxation: Relaxation, node: Node, target: number, 
   const size = free.length + 1;
   let sum = multipliers[problem.n]!;
   for (const v of free) sum += multipliers[v]!;
-  // A little more than asked, for rounding to the grid takes some off.
+  // Shift by a little more, because rounding to the grid reduces the sum.
   const move = (target + 0.01 - sum) / size;
   const shifted = (at: number): number => Math.floor((multipliers[at]! + move) * GRID) / GRID;
   let exact = fillMatrix(relaxation, node, shifted, matrix);
@@ -126,7 +134,7 @@ export function provesAbove(relaxation: Relaxation, node: Node, target: number, 
   return exact > target && isPositive(matrix, size);
 }
 
-/** Writes the lower triangle of C − Diag(d), e first. Returns the sum of the free vertices' d. */
+/** Writes the lower triangle of C − Diag(d), e first. Returns the sum of d over the free vertices. */
 function fillMatrix(
   { penalty }: Relaxation,
   { problem, free, pull, balance }: Node,
@@ -150,10 +158,11 @@ function fillMatrix(
 }
 
 /**
- * Whether a symmetric matrix is surely positive semidefinite, by its lower triangle, which is overwritten. If Cholesky's
- * method ends, what it factored is positive semidefinite but for an error of at most γ/(1 − γ) times its trace, where
- * γ = (size + 1)u/(1 − (size + 1)u) and u = 2^-53 (Higham 2002, theorem 10.3; Rump, "Verification of positive
- * definiteness", 2006). So a little more than that is taken off the diagonal first: 2^-44 is twice as much at size 250.
+ * Returns whether a symmetric matrix is certainly positive semidefinite. Reads and overwrites its lower triangle. If
+ * Cholesky's method finishes, the matrix is positive semidefinite up to an error of γ/(1 − γ) times its trace. Here γ =
+ * (size + 1)u/(1 − (size + 1)u) and u = 2^-53 (Higham 2002, theorem 10.3; Rump, "Verification of positive
+ * definiteness", 2006). A little more than that is subtracted from the diagonal first: 2^-44 is twice as much at size
+ * 250.
  */
 function isPositive(matrix: Float64Array, size: number): boolean {
   let trace = 0;
@@ -179,11 +188,14 @@ function dot(matrix: Float64Array, a: number, b: number, length: number): number
   return sum;
 }
 
-// A certified bound without search.
+// Certified bound without search.
 
 const SWEEPS = 300;
 
-/** The best whole bound from `least`, which is known to hold, up to `most` that a node's relaxation proves for its cuts. */
+/**
+ * Returns the largest integer, from `least` (known to hold) to `most`, that the relaxation proves as a bound on the
+ * node's cuts.
+ */
 export function rootBound(relaxation: Relaxation, root: Node, least: number, most: number): number {
   const { problem } = root;
   for (let sweeps = 0; sweeps < SWEEPS; sweeps++) {

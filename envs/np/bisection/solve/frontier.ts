@@ -1,25 +1,27 @@
 /**
- * A bound where the search was left open: the least among the leaves of a small tree, of which that of the least bound is
- * branched on again and again. The root alone may say nothing: of three equal parts that no edge joins, whose vectors
- * lie at thirds of a circle, it does not see that one must be cut.
+ * Computes a bound after a search that ended early: the least bound among the leaves of a small tree. The tree
+ * repeatedly branches on the leaf of least bound. The root alone may prove nothing. For three equal parts without edges
+ * between them, the vectors lie at thirds of a circle, and the root does not see that one part must be cut.
  */
 import { type Relaxation, rootBound } from "./bound.ts";
 import { agreementOf, completed, cutOf, type Node, nodeOf, type Problem } from "./problem.ts";
 import { leastDecided } from "./search.ts";
 
-/** Each takes two bounds: together a quarter of a second of CPU time. */
+/** Maximum number of branchings. Each computes two bounds; all together take a quarter of a second of CPU time. */
 const BRANCHINGS = 6;
 
 interface Leaf {
   readonly node: Node;
-  /** No cut that its spins allow is lighter. */
+  /** No cut that the leaf's spins allow is lighter. */
   readonly bound: number;
-  /** What stands in the relaxation for its children to go on from, and the vertex to branch on; undefined: none. */
+  /**
+   * Vectors from which the leaf's children start, and the vertex to branch on. The vertex is undefined if none is left.
+   */
   readonly vectors: Float64Array;
   readonly vertex: number | undefined;
 }
 
-/** No cut is lighter than this, which is at most `most`, the weight of a cut. */
+/** Returns a lower bound on every cut. At most `most`, which is the weight of a known cut. */
 export function frontierBound(problem: Problem, relaxation: Relaxation, root: Int8Array, most: number): number {
   const leafOf = (spins: Int8Array, vectors: Float64Array, least: number): Leaf => {
     const node = nodeOf(problem, spins);

@@ -1,4 +1,4 @@
-/** The exact solver, in the environment's words. */
+/** Solves bisection exactly, and converts the result into the environment's terms. */
 import type { Solution } from "../../../environment.ts";
 import { rngFor } from "../../../lib/rng.ts";
 import { type BisectionInstance, cutWeight } from "../generate.ts";
@@ -10,25 +10,25 @@ import { explore, searchOf } from "./search.ts";
 import { searchTabu } from "./tabu.ts";
 
 export interface BisectionSolution {
-  /** The side of each vertex: 1 or −1. */
+  /** Side of each vertex: 1 or −1. */
   readonly spins: Int8Array;
   readonly value: number;
-  /** No cut is lighter than this; equal to `value` when proven. */
+  /** No cut is lighter than this. Equals `value` if proven. */
   readonly bound: number;
   readonly proven: boolean;
-  /** Branch-and-bound nodes searched. */
+  /** Number of branch-and-bound nodes searched. */
   readonly nodes: number;
 }
 
 export interface BisectionOptions {
-  /** Branch-and-bound nodes at most; 0 leaves the root's bound. */
+  /** Maximum number of branch-and-bound nodes. 0 leaves the bound of the root. */
   readonly nodesMax?: number;
 }
 
 /**
- * A lightest cut into two sides whose sizes differ by at most one: tabu search for the cut, a semidefinite bound, and
- * branch and bound on the vertices that it leaves between the sides. Pure, and the same on every machine: of floating
- * point it uses only what IEEE 754 rounds correctly.
+ * Finds a lightest cut into two sides whose sizes differ by at most one. Combines tabu search for the cut, a
+ * semidefinite bound, and branch and bound on the vertices that the bound leaves undecided. Pure, and the same on every
+ * machine: it uses only floating-point operations that IEEE 754 rounds correctly.
  */
 export function solveBisection(instance: BisectionInstance, options: BisectionOptions = {}): BisectionSolution {
   const problem = problemOf(instance);
@@ -44,14 +44,17 @@ export function solveBisection(instance: BisectionInstance, options: BisectionOp
   return { spins: spins.slice(0, instance.vertices), value, bound, proven: bound === value, nodes: search.nodes };
 }
 
-/** Sides have no names, so that one vertex may be decided: the one with the heaviest edges. */
+/**
+ * Returns spins with one vertex decided, the one with the heaviest edges. The sides are interchangeable, so one vertex
+ * may be decided freely.
+ */
 export function rootSpins({ n, degree }: Problem): Int8Array {
   const spins = new Int8Array(n);
   spins[degree.indexOf(Math.max(...degree))] = 1;
   return spins;
 }
 
-/** Never reached at 52 vertices; what nodes cost is limited apart from their count. */
+/** Returns the default for nodesMax, which 52 vertices never reach. The work in the nodes has a limit of its own. */
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(4e7 / (n * n)));
 }
@@ -59,13 +62,13 @@ function nodesMaxDefault(n: number): number {
 export function solve(instance: BisectionInstance, nodesMax?: number): Solution<Sides> {
   const { spins, ...rest } = solveBisection(instance, nodesMax === undefined ? {} : { nodesMax });
   const vertices = Array.from({ length: instance.vertices }, (_, v) => v);
-  // The side of vertex 0 comes first.
+  // Put the side of vertex 0 first.
   const [first] = spins;
   const sides: Sides = [vertices.filter((v) => spins[v] === first), vertices.filter((v) => spins[v] !== first)];
   return { answer: sides, ...rest };
 }
 
-/** The objective of the first half of the vertices against the second. */
+/** Returns the objective of the first half of the vertices against the second. */
 export function trivial(instance: BisectionInstance): number {
   const half = Math.ceil(instance.vertices / 2);
   return cutWeight(

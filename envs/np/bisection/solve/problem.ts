@@ -1,20 +1,23 @@
-/** A bisection instance as the solver sees it. */
+/** Represents a bisection instance, and a node of the search, in the form that the solver needs. */
 import type { BisectionInstance } from "../generate.ts";
 
 /**
  * A side is a spin, 1 or −1. The agreement of spins is the sum of weight · spin · spin over the edges: the total weight
- * less twice the cut. The solver maximises it over spins whose sum is 0.
+ * minus twice the cut. The solver maximises the agreement over spins whose sum is 0.
  */
 export interface Problem {
-  /** Even: where the instance's count is odd, a vertex without edges is added, and takes the place that is left. */
+  /**
+   * Number of vertices, always even. If the instance has an odd number, a vertex without edges is added to fill the
+   * smaller side.
+   */
   readonly n: number;
-  /** Symmetric n × n matrix, 0 where there is no edge. */
+  /** Symmetric n × n matrix, with 0 for a missing edge. */
   readonly weight: Int32Array;
-  /** For each vertex, those that it shares an edge with. */
+  /** Neighbours of each vertex. */
   readonly neighbours: readonly Int32Array[];
-  /** For each vertex, the weight of its edges. */
+  /** Total weight of each vertex's edges. */
   readonly degree: Int32Array;
-  /** The weight of all edges. */
+  /** Total weight of all edges. */
   readonly total: number;
 }
 
@@ -35,37 +38,37 @@ export function problemOf({ vertices, edges }: BisectionInstance): Problem {
   return { n, weight, neighbours: lists.map((list) => Int32Array.from(list)), degree, total };
 }
 
-/** The agreement of spins; a spin of 0 agrees with nothing. */
+/** Returns the agreement of spins. A spin of 0 contributes nothing. */
 export function agreementOf(problem: Problem, spins: Int8Array): number {
   let twice = 0;
   for (let v = 0; v < problem.n; v++) if (spins[v] !== 0) twice += spins[v]! * pullOn(problem, spins, v);
   return twice / 2;
 }
 
-/** How strongly a vertex's neighbours ask it to be 1. */
+/** Returns how strongly the vertex's neighbours pull its spin towards 1. */
 export function pullOn({ n, weight, neighbours }: Problem, spins: Int8Array, v: number): number {
   let pull = 0;
   for (const u of neighbours[v]!) pull += weight[v * n + u]! * spins[u]!;
   return pull;
 }
 
-/** The cut that spins of this agreement make. */
+/** Returns the cut that spins of this agreement make. */
 export function cutOf({ total }: Problem, agreement: number): number {
   return (total - agreement) / 2;
 }
 
-/** A node of the search: some spins are decided, and the rest is a smaller problem of the same kind. */
+/** Node of the search. Some spins are decided, and the rest is a smaller problem of the same kind. */
 export interface Node {
   readonly problem: Problem;
-  /** 0 where nothing is decided yet. */
+  /** Spin of each vertex, 0 while undecided. */
   readonly spins: Int8Array;
-  /** The vertices not decided. */
+  /** Undecided vertices. */
   readonly free: Int32Array;
-  /** For each vertex, how strongly the decided ones ask it to be 1. */
+  /** For each vertex, how strongly the decided vertices pull its spin towards 1. */
   readonly pull: Int32Array;
-  /** The sum of the decided spins. */
+  /** Sum of the decided spins. */
   readonly balance: number;
-  /** The agreement among the decided vertices. */
+  /** Agreement among the decided vertices. */
   readonly agreement: number;
 }
 
@@ -80,7 +83,7 @@ export function nodeOf(problem: Problem, spins: Int8Array): Node {
   return { problem, spins, free: Int32Array.from(free), pull, balance, agreement: agreementOf(problem, spins) };
 }
 
-/** The only spins that balance a node where one side is full; undefined: neither is. */
+/** Returns the only spins that complete a node in which one side is full, or undefined if neither side is full. */
 export function completed({ spins, free, balance }: Node): Int8Array | undefined {
   if (Math.abs(balance) !== free.length) return undefined;
   return spins.map((spin) => (spin === 0 ? -Math.sign(balance) : spin));

@@ -1,4 +1,4 @@
-/** Depth-first branch and bound on the sides of single vertices, by the semidefinite bound. */
+/** Searches the sides of vertices depth first, by branch and bound with the semidefinite bound. */
 import { matrixFor, provesAbove, type Relaxation, sumVectors, sweep } from "./bound.ts";
 import { agreementOf, completed, type Node, nodeOf, type Problem } from "./problem.ts";
 import type { Found } from "./tabu.ts";
@@ -7,14 +7,14 @@ export interface Search {
   readonly problem: Problem;
   readonly relaxation: Relaxation;
   readonly matrix: Float64Array;
-  /** Nodes are left open from this count on. */
+  /** Maximum number of nodes. The search leaves further nodes open. */
   readonly nodesMax: number;
-  /** Multiplications in the nodes so far; from `workMax` on nodes are left open. */
+  /** Number of multiplications in the nodes so far. From `workMax` on, the search leaves further nodes open. */
   work: number;
   readonly workMax: number;
   best: Found;
   nodes: number;
-  /** Whether nodes were left open. */
+  /** True if nodes were left open. */
   open: boolean;
 }
 
@@ -23,18 +23,18 @@ export function searchOf(problem: Problem, relaxation: Relaxation, best: Found, 
   return { problem, relaxation, matrix: matrixFor(problem.n), ...limits, best, nodes: 0, open: false };
 }
 
-/** About a second of CPU time; the levels took a tenth of it at most. */
+/** About one second of CPU time. The levels need at most a tenth of it. */
 const WORK_MAX = 3e8;
 
 const SWEEPS_MAX = 400;
-/** Sweeps from random vectors, before which the root's vectors say nothing about where to branch. */
+/** Number of sweeps from random vectors after which the root's vectors tell where to branch. */
 const SWEEPS_FIRST = 60;
-/** Sweeps between attempts at a certificate, and between sums of the vectors anew. */
+/** Number of sweeps between attempts at a certificate, and between recomputations of the vectors' sum. */
 const SWEEPS_BETWEEN = 5;
-/** Sweeps that gain less than this share of what is to spare have settled. */
+/** Sweeps have converged if they gain less than this share of the remaining margin. */
 const SETTLED = 1e-5;
 
-/** Explores all that these spins leave undecided, warm from the vectors that stand in the relaxation. */
+/** Explores everything that these spins leave undecided. Starts from the relaxation's current vectors. */
 export function explore(search: Search, spins: Int8Array): void {
   if (search.nodes >= search.nodesMax || search.work >= search.workMax) {
     search.open = true;
@@ -52,13 +52,13 @@ function record(search: Search, spins: Int8Array): void {
   if (agreement > search.best.agreement) search.best = { spins, agreement };
 }
 
-/** Whether a node surely holds nothing better. Gives up as soon as the relaxation itself holds something better. */
+/** Returns whether a node certainly contains nothing better. Gives up as soon as the relaxation has a better value. */
 function isClosed(search: Search, node: Node): boolean {
   const { relaxation, matrix, best, nodes, problem } = search;
   const { free } = node;
   const edges = free.reduce((sum, v) => sum + problem.neighbours[v]!.length, 0);
   const [workOfSweep, workOfProof] = [(edges + 4 * free.length) * relaxation.rank, free.length ** 3 / 6];
-  // An agreement changes by steps of two: one unit of the cut.
+  // The agreement changes in steps of two, which are one unit of the cut.
   const target = -2 * (best.agreement + 2 - node.agreement);
   let before = Infinity;
   for (let sweeps = 1; sweeps <= SWEEPS_MAX; sweeps++) {
@@ -75,7 +75,7 @@ function isClosed(search: Search, node: Node): boolean {
   return false;
 }
 
-/** Tries the side that a vertex tends to, then the other. */
+/** Tries the side that a vertex tends to, then the other side. */
 function branch(search: Search, node: Node): void {
   const { relaxation } = search;
   const v = leastDecided(relaxation, node);
@@ -86,7 +86,7 @@ function branch(search: Search, node: Node): void {
   explore(search, node.spins.with(v, -side));
 }
 
-/** The free vertex whose vector is farthest from both sides, where heavy edges count for more. */
+/** Returns the free vertex whose vector is farthest from both sides, weighted by its edges. */
 export function leastDecided({ rank, vectors }: Relaxation, { problem, free }: Node): number {
   let [chosen, most] = [-1, -Infinity];
   for (const v of free) {

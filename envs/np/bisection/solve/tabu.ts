@@ -1,9 +1,9 @@
-/** Tabu search over swaps of two vertices: good sides, quickly. */
+/** Finds good sides quickly, by tabu search over swaps of two vertices. */
 import type { Rng } from "../../../lib/rng.ts";
 import { type Problem, pullOn } from "./problem.ts";
 
 const STARTS = 2;
-/** Swaps after each start, for each vertex. */
+/** Number of swaps after each start, for each vertex. */
 const SWAPS_PER_VERTEX = 6;
 const TENURE_MIN = 3;
 const TENURE_MAX = 8;
@@ -17,9 +17,9 @@ interface Tabu {
   readonly problem: Problem;
   readonly rng: Rng;
   readonly spins: Int8Array;
-  /** For each vertex, its share of the agreement, counted for both ends of an edge. */
+  /** For each vertex, its contribution to the agreement. Each edge counts at both ends. */
   readonly share: Int32Array;
-  /** A vertex stays where it is until this step, unless its swap gives more than the best. */
+  /** Step until which each vertex may not move, unless its swap beats the best agreement. */
   readonly heldUntil: Int32Array;
   agreement: number;
   best: number;
@@ -31,7 +31,7 @@ interface Swap {
   readonly gain: number;
 }
 
-/** Spins whose sum is 0, of the most agreement that was found from a few random starts. */
+/** Returns balanced spins of the greatest agreement found from a few random starts. */
 export function searchTabu(problem: Problem, rng: Rng): Found {
   let best: Found | undefined;
   for (let start = 0; start < STARTS; start++) {
@@ -69,7 +69,10 @@ function searchFrom(problem: Problem, spins: Int8Array, rng: Rng): Found {
   return { spins: kept, agreement: tabu.best };
 }
 
-/** The swap that gains most, or loses least; the first such after a random place. Undefined: all are held. */
+/**
+ * Returns the swap that gains most, or loses least. Of equal swaps, returns the first one after a random position.
+ * Returns undefined if every swap is forbidden.
+ */
 function bestSwap({ problem, rng, spins, share, heldUntil, agreement, best }: Tabu, step: number): Swap | undefined {
   const { n, weight } = problem;
   const from = rng.int(0, n - 1);
@@ -79,7 +82,7 @@ function bestSwap({ problem, rng, spins, share, heldUntil, agreement, best }: Ta
     if (spins[a]! < 0) continue;
     for (let b = 0; b < n; b++) {
       if (spins[b]! > 0) continue;
-      // The edge between the two stays cut, though both shares count it as gained.
+      // Both shares count the edge between the two vertices as gained, but it stays cut.
       const change = -2 * (share[a]! + share[b]!) - 4 * weight[a * n + b]!;
       if (change <= gain) continue;
       const held = heldUntil[a]! > step || heldUntil[b]! > step;

@@ -1,4 +1,4 @@
-/** The exact solver, in the environment's words. */
+/** Finds longest cycles exactly, and converts the result into the environment's terms. */
 import type { Solution } from "../../../environment.ts";
 import { type BitMatrix, onesOf } from "../../../lib/bit-matrix.ts";
 import type { Graph } from "../../../lib/graph.ts";
@@ -10,18 +10,18 @@ import { has, partsOf, searchSeparators, type Separation, setOf, sizeOf, type Ve
 import { type Block, blocksOf, stateOf } from "./state.ts";
 
 export interface CycleSolution {
-  /** In the order they are visited; empty if the graph has no cycle. */
+  /** Vertices in the order of the visit. Empty if the graph has no cycle. */
   readonly cycle: readonly number[];
   readonly value: number;
-  /** No cycle has more vertices; equal to `value` when proven. */
+  /** No cycle has more vertices. Equals `value` if proven. */
   readonly bound: number;
   readonly proven: boolean;
-  /** Branch-and-bound nodes searched. */
+  /** Number of branch-and-bound nodes searched. */
   readonly nodes: number;
 }
 
 export interface CycleOptions {
-  /** Branch-and-bound nodes at most; 0 leaves the separators' bound. */
+  /** Maximum number of branch-and-bound nodes. 0 leaves the bound of the separators. */
   readonly nodesMax?: number;
 }
 
@@ -29,8 +29,8 @@ const STARTS = 4;
 const STEPS_PER_VERTEX = 30;
 
 /**
- * A longest cycle: rotations of paths against the bound of separators, and where the two do not meet, branch and bound.
- * Pure, and the same on every machine.
+ * Finds a longest cycle. Compares cycles from rotations of paths with the bound of separators, and runs branch and
+ * bound if the two differ. Pure, and the same on every machine.
  */
 export function longestCycle({ adjacency }: Graph, options: CycleOptions = {}): CycleSolution {
   const rng = rngFor("np/hamiltonian", "solve");
@@ -54,13 +54,14 @@ export function longestCycle({ adjacency }: Graph, options: CycleOptions = {}): 
   return { cycle, value: cycle.length, bound, proven: bound === cycle.length, nodes: search.nodes };
 }
 
-/** Looks for a long cycle in a block, and returns the block's bound. */
+/** Searches a block for a long cycle, and returns the block's bound. */
 function tryBlock(adjacency: BitMatrix, block: Block, { incumbent }: Search, rng: Rng): number {
   const present = setOf(block, adjacency.words);
   const separation = searchSeparators(adjacency, present, incumbent.cycle.length, 1);
   const { bound } = separation;
   for (let start = 0; start < STARTS && incumbent.cycle.length < bound; start++) {
-    // By turns where a cycle of the bound's length must lie, and in the whole block, which may have none.
+    // Alternate between the edges that a cycle as long as the bound must use and the whole block. The former may
+    // contain no cycle.
     const neighbours = start % 2 === 0 ? tight(adjacency, present, separation, rng) : within(adjacency, present);
     const starts = block.filter((v) => neighbours[v]!.length > 1);
     if (starts.length === 0) continue;
@@ -77,8 +78,9 @@ function within(adjacency: BitMatrix, present: VertexSet): Neighbours {
 }
 
 /**
- * Where a cycle must lie to have as many vertices as the bound allows, if parts are left out: it visits the largest
- * parts, of equal ones any, and goes from a separator to a part each time, as there are as many paths as separators.
+ * Returns the edges that a cycle as long as the bound can use, given that some parts are left out. Such a cycle visits
+ * the largest parts (any of equal ones). Since there are as many paths as separators, every separator lies between two
+ * parts.
  */
 function tight(adjacency: BitMatrix, present: VertexSet, { separators, surplus }: Separation, rng: Rng): Neighbours {
   if (surplus < 0) return within(adjacency, present);
@@ -92,7 +94,10 @@ function tight(adjacency: BitMatrix, present: VertexSet, { separators, surplus }
   );
 }
 
-/** A node costs about n³: this is about a second of CPU time, and no level needs a hundredth of it. */
+/**
+ * Returns the default for nodesMax: about one second of CPU time, because a node costs about n³. No level needs a
+ * hundredth of it.
+ */
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(2.5e8 / n ** 3));
 }
@@ -102,7 +107,7 @@ export function solve(graph: Graph, nodesMax?: number): Solution<Cycle> {
   return { answer: cycle, ...rest };
 }
 
-/** The objective of no cycle. */
+/** Returns the objective of no cycle. */
 export function trivial(): number {
   return 0;
 }

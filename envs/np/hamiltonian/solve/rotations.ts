@@ -1,21 +1,22 @@
-/** Long cycles, quickly: a path grows at its end, and where it cannot, turns a part of itself round (Pósa 1976). */
+/** Finds long cycles quickly. A path grows at its end; if it cannot, the search reverses a part of it (Pósa 1976). */
 import type { Rng } from "../../../lib/rng.ts";
 
-/** For each vertex, its neighbours. */
+/** Neighbours of each vertex. */
 export type Neighbours = readonly Int32Array[];
 
 interface Walk {
   readonly neighbours: Neighbours;
   readonly rng: Rng;
   readonly path: number[];
-  /** Where each vertex stands in the path; −1: nowhere. */
+  /** Position of each vertex in the path, or −1. */
   readonly place: Int32Array;
-  /** The longest cycle so far. */
+  /** Longest cycle so far. */
   best: readonly number[];
 }
 
 /**
- * The longest cycle found from a random path by so many steps, or the first of at least `enough` vertices; empty: none.
+ * Returns the longest cycle found from a random path in `steps` steps, or the first one of at least `enough` vertices.
+ * Returns an empty list if there is none.
  */
 export function rotate(
   neighbours: Neighbours,
@@ -39,7 +40,9 @@ function append({ path, place }: Walk, v: number): void {
   path.push(v);
 }
 
-/** Goes on to the neighbour with the fewest neighbours of its own that are not in the path, for it is the most urgent. */
+/**
+ * Extends the path to the neighbour that has the fewest neighbours outside of the path, because it is the most urgent.
+ */
 function extend(walk: Walk): boolean {
   const { neighbours, place, path, rng } = walk;
   let [next, fewest, ties] = [-1, Infinity, 0];
@@ -57,7 +60,7 @@ function extend(walk: Walk): boolean {
   return true;
 }
 
-/** Keeps the cycle that the path's end makes with the earliest of its neighbours. */
+/** Stores the cycle that the path's end makes with the earliest of its neighbours, if it is the longest so far. */
 function closeBest(walk: Walk): void {
   const { neighbours, place, path } = walk;
   const from = Math.min(...Array.from(neighbours[path.at(-1)!]!, (u) => place[u]!));
@@ -66,8 +69,9 @@ function closeBest(walk: Walk): void {
 }
 
 /**
- * Gives the path another end that it can go on from. A closed path is opened where a vertex leads out of it; else what
- * comes after a neighbour of the end is reversed, or the whole path. False: the path cannot change.
+ * Gives the path another end from which it may grow. If the path is closed, opens it at a vertex with a neighbour
+ * outside. Otherwise reverses the part after a neighbour of the end, or the whole path. Returns false if the path
+ * cannot change.
  */
 function turn(walk: Walk): boolean {
   const { neighbours, place, path, rng } = walk;

@@ -1,4 +1,4 @@
-/** Branch and bound over the vertices and edges of the cycle. */
+/** Searches for the longest cycle by branch and bound over its vertices and edges. */
 import { onesOf } from "../../../lib/bit-matrix.ts";
 import { has, membersOf, partsOf, searchSeparators, type Separation, setOf, type VertexSet } from "./separators.ts";
 import {
@@ -19,17 +19,17 @@ import {
 
 export interface Search {
   readonly incumbent: Incumbent;
-  /** Nodes are left open from this count on. */
+  /** Maximum number of nodes. The search leaves further nodes open. */
   readonly nodesMax: number;
   nodes: number;
-  /** Whether nodes were left open. */
+  /** True if nodes were left open. */
   open: boolean;
 }
 
-/** Local searches for separators in a node. */
+/** Number of local searches for separators in a node. */
 const CLIMBS = 6;
 
-/** Explores what a state leaves undecided, once the changes to these vertices have had their consequences. */
+/** Explores everything that a state leaves undecided, after the consequences of the changes to these vertices. */
 export function explore(search: Search, state: State, changed: number[]): void {
   if (search.nodes >= search.nodesMax) {
     search.open = true;
@@ -41,7 +41,10 @@ export function explore(search: Search, state: State, changed: number[]): void {
   branch(search, state);
 }
 
-/** Excludes the vertices that lie in no block with all that is decided. False: there is no such block. */
+/**
+ * Excludes the vertices that lie in no block together with all decided vertices. Returns false if there is no such
+ * block.
+ */
 function keepBlocks(state: State, incumbent: Incumbent): boolean {
   const { role } = state;
   for (;;) {
@@ -59,7 +62,7 @@ function keepBlocks(state: State, incumbent: Incumbent): boolean {
   }
 }
 
-/** Draws the conclusions of blocks and separators. False: no cycle longer than the incumbent is left. */
+/** Draws the conclusions of blocks and separators. Returns false if no cycle longer than the incumbent is left. */
 function narrow(state: State, incumbent: Incumbent): boolean {
   for (;;) {
     if (!keepBlocks(state, incumbent)) return false;
@@ -80,8 +83,9 @@ function narrow(state: State, incumbent: Incumbent): boolean {
 }
 
 /**
- * Only a cycle that meets the separators' bound is longer than the incumbent: it visits every separator, goes from each
- * to a part, and visits as many parts as there are separators, of the largest, each wholly and on one path.
+ * Draws the conclusions if only a cycle that meets the separators' bound is longer than the incumbent. Such a cycle
+ * visits every separator and continues from each to a part. It visits as many parts as there are separators, namely the
+ * largest. It visits each of them completely, on one path.
  */
 function meetBound(
   state: State,
@@ -102,7 +106,7 @@ function meetBound(
     else if (part.length > next) for (const v of part) if (role[v] === OPEN) include(state, v, changed);
   }
   for (const [a, b, third] of largest) {
-    // Two vertices that are visited on one path are neighbours on it.
+    // Two vertices visited on one path are neighbours on it.
     if (b === undefined || third !== undefined || role[a!] !== IN || isUsed(state, a!, b)) continue;
     if (role[b] === IN) use(state, incumbent, a!, b, changed);
   }
@@ -127,7 +131,7 @@ function branch(search: Search, state: State): void {
   explore(search, other, changedOther);
 }
 
-/** A vertex with the fewest edges left, if possible one that is in, at a path's end. */
+/** Returns the vertex with the fewest edges left, preferably one on the cycle at a path's end. */
 function mostBound({ role, used, degree }: State): number {
   let [chosen, least] = [-1, Infinity];
   for (const [v, each] of role.entries()) {

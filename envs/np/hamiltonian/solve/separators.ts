@@ -1,11 +1,12 @@
 /**
- * A certified bound. If the removal of s ≥ 1 vertices leaves a graph in parts, then a cycle, cut at those of them that
- * it visits, is at most s paths, each within one part: it has at most s vertices and those of the s largest parts.
+ * Computes a certified bound from separators. Suppose that removing s ≥ 1 vertices leaves a graph in parts. Cut at the
+ * removed vertices that it visits, a cycle is at most s paths, each within one part. It therefore has at most s
+ * vertices plus those of the s largest parts.
  */
 import { bitCount, countOnes, lowestBit } from "../../../lib/bit-matrix.ts";
 import type { BitMatrix } from "../../../lib/bit-matrix.ts";
 
-/** A set of vertices, 32 to a word. */
+/** Set of vertices, 32 to a word. */
 export type VertexSet = Uint32Array;
 
 export interface Separation {
@@ -13,8 +14,8 @@ export interface Separation {
   /** No cycle has more vertices. */
   readonly bound: number;
   /**
-   * How many more parts than separators there are. If it is not negative, a cycle of as many vertices as the bound
-   * visits as many parts as there are separators; −1 where there are none.
+   * Number of parts minus number of separators, or −1 without separators. If it is not negative, a cycle that meets the
+   * bound visits as many parts as there are separators.
    */
   readonly surplus: number;
 }
@@ -39,7 +40,7 @@ export function setOf(vertices: Iterable<number>, words: number): VertexSet {
   return set;
 }
 
-/** Ascending. */
+/** Returns the members, ascending. */
 export function membersOf(set: VertexSet): readonly number[] {
   const members: number[] = [];
   for (const [w, word] of set.entries()) {
@@ -48,7 +49,7 @@ export function membersOf(set: VertexSet): readonly number[] {
   return members;
 }
 
-/** Takes the part of a vertex out of those that are left, and returns it. */
+/** Removes the part that contains `start` from the remaining vertices, and returns it. */
 function takePart({ words, bits }: BitMatrix, start: number, left: VertexSet): VertexSet {
   const part = new Uint32Array(words);
   const fresh = new Uint32Array(words);
@@ -73,7 +74,7 @@ function takePart({ words, bits }: BitMatrix, start: number, left: VertexSet): V
   return part;
 }
 
-/** The parts that are left of the vertices present when the separators are removed. */
+/** Returns the parts of the present vertices after the separators are removed. */
 export function partsOf(adjacency: BitMatrix, present: VertexSet, separators: VertexSet): readonly VertexSet[] {
   const left = present.map((word, w) => word & ~separators[w]!);
   const parts: VertexSet[] = [];
@@ -87,26 +88,27 @@ function separationBy(adjacency: BitMatrix, present: VertexSet, separators: Vert
   const sizes = partsOf(adjacency, present, separators).map(sizeOf);
   const count = sizeOf(separators);
   const surplus = count === 0 ? -1 : sizes.length - count;
-  // Without separators a cycle lies within one part.
+  // Without separators, a cycle lies within one part.
   const kept = sizes.sort((a, b) => b - a).slice(0, Math.max(1, count));
   return { separators, surplus, bound: kept.reduce((sum, size) => sum + size, count) };
 }
 
 type Order = (one: Separation, other: Separation) => number;
 
-/** Of equal bounds, the one with more parts to spare is nearer to a better one. */
+/** Prefers the smaller bound. With equal bounds, more surplus parts are closer to a better bound. */
 function byBound(one: Separation, other: Separation): number {
   return one.bound - other.bound || other.surplus - one.surplus;
 }
 
-/** Fewer separators leave less open of a cycle that meets the bound. */
+/** Prefers fewer separators if all else is equal, because they leave less undecided in a cycle that meets the bound. */
 function bySeparators(one: Separation, other: Separation): number {
   return byBound(one, other) || sizeOf(one.separators) - sizeOf(other.separators);
 }
 
 /**
- * The best separation that a search finds: first the neighbours of the k vertices of least degree, for each k, then
- * what single vertices added to the best so many of those, or taken away, improve. Stops at a bound of at most `enough`.
+ * Returns the best separation that a search finds. Starts from the neighbours of the k vertices of least degree, for
+ * each k. Then improves the best `climbs` starts by adding or removing single vertices. Stops at a bound of at most
+ * `enough`.
  */
 export function searchSeparators(adjacency: BitMatrix, present: VertexSet, enough: number, climbs: number): Separation {
   const starts = [separationBy(adjacency, present, new Uint32Array(adjacency.words))];
@@ -143,12 +145,12 @@ function* neighbourhoods(adjacency: BitMatrix, present: VertexSet): Generator<Ve
     toggle(inner, v);
     for (let w = 0; w < words; w++) around[w] = around[w]! | bits[v * words + w]!;
     const separators = around.map((word, w) => word & ~inner[w]! & present[w]!);
-    // As many parts as separators at least, or the bound is no use.
+    // Skip separators that leave fewer parts than separators, because their bound is useless.
     if (2 * sizeOf(separators) < order.length) yield separators;
   }
 }
 
-/** Takes the first change of a single vertex that improves the separation, until there is none. */
+/** Applies changes of a single vertex that improve the separation, until none does. */
 function improved(
   adjacency: BitMatrix,
   present: VertexSet,

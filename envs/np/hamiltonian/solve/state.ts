@@ -1,4 +1,4 @@
-/** What a node of the search has decided: which vertices are on the cycle, which edges, and what follows from that. */
+/** Holds the decisions of a search node: which vertices and edges the cycle uses, and the consequences. */
 import { type BitMatrix, hasBit, onesOf } from "../../../lib/bit-matrix.ts";
 
 export const OPEN = 0;
@@ -6,22 +6,27 @@ export const IN = 1;
 export const OUT = 2;
 
 export interface State {
-  /** The edges that are left. */
+  /** Remaining edges. */
   readonly edges: BitMatrix;
   readonly degree: Int32Array;
-  /** OPEN, IN or OUT of the cycle. */
+  /** OPEN, IN or OUT of the cycle, for each vertex. */
   readonly role: Uint8Array;
-  /** How many of each vertex's edges the cycle must use, and the vertices that they lead to: two places for each. */
+  /**
+   * Number of each vertex's edges that the cycle must use, and the vertices at their other ends, with two entries for
+   * each vertex.
+   */
   readonly used: Uint8Array;
   readonly joined: Int32Array;
-  /** For the ends of a path of used edges, a single vertex included: the other end, and how many vertices it has. */
+  /**
+   * For each end of a path of used edges (also of a single vertex): the other end, and the path's number of vertices.
+   */
   readonly end: Int32Array;
   readonly size: Int32Array;
-  /** Vertices that are not out. */
+  /** Number of vertices that are not OUT. */
   left: number;
 }
 
-/** The best cycle so far: only longer ones are looked for. */
+/** Best cycle so far. Only longer ones are searched for. */
 export interface Incumbent {
   cycle: readonly number[];
 }
@@ -57,7 +62,10 @@ export function isUsed({ joined }: State, a: number, b: number): boolean {
   return joined[2 * a] === b || joined[2 * a + 1] === b;
 }
 
-/** Draws every conclusion, from these vertices on. False: no cycle longer than the incumbent is left. */
+/**
+ * Draws every consequence of the changes to these vertices. Returns false if no cycle longer than the incumbent is
+ * left.
+ */
 export function settle(state: State, incumbent: Incumbent, changed: number[]): boolean {
   const { role, degree, used } = state;
   for (;;) {
@@ -77,7 +85,7 @@ export function settle(state: State, incumbent: Incumbent, changed: number[]): b
   }
 }
 
-/** No vertex can be spared any more. False: that was so before. */
+/** Puts every open vertex on the cycle, because none can be spared any more. Returns false if none was open. */
 function includeAll({ role }: State, changed: number[]): boolean {
   for (const [v, each] of role.entries()) {
     if (each !== OPEN) continue;
@@ -98,7 +106,7 @@ export function exclude(state: State, v: number, changed: number[]): void {
   for (const u of onesOf(state.edges, v)) drop(state, v, u, changed);
 }
 
-/** Takes an edge away. */
+/** Removes an edge. */
 export function drop({ edges, degree }: State, a: number, b: number, changed: number[]): void {
   const { bits, words } = edges;
   for (const [v, u] of [
@@ -111,7 +119,7 @@ export function drop({ edges, degree }: State, a: number, b: number, changed: nu
   }
 }
 
-/** Decides that the cycle uses an edge, if it is still there. */
+/** Decides that the cycle uses an edge, if the edge is still there. */
 export function use(state: State, incumbent: Incumbent, a: number, b: number, changed: number[]): void {
   const { edges, used, joined, end, size } = state;
   if (!hasBit(edges, a, b)) return;
@@ -129,7 +137,7 @@ export function use(state: State, incumbent: Incumbent, a: number, b: number, ch
     if (used[v] === 2) for (const w of onesOf(edges, v)) if (!isUsed(state, v, w)) drop(state, v, w, changed);
   }
   if (size[first] < 3 || !hasBit(edges, first, last)) return;
-  // The edge that closes this path makes no other cycle than this.
+  // The edge that closes this path makes this cycle and no other.
   if (size[first] > incumbent.cycle.length) incumbent.cycle = pathFrom(state, first);
   drop(state, first, last, changed);
 }
@@ -144,21 +152,21 @@ function pathFrom({ joined }: State, first: number): readonly number[] {
   }
 }
 
-/** What no single vertex can separate: every cycle lies within one block. */
+/** Vertices of a block, which no single vertex can separate. Every cycle lies within one block. */
 export type Block = readonly number[];
 
 interface Walk {
   readonly adjacency: BitMatrix;
-  /** When each vertex was reached, from 1 on; 0: not yet. */
+  /** Time at which each vertex was reached, from 1. 0 if not yet. */
   readonly reached: Int32Array;
-  /** The earliest vertex that an edge from below each vertex leads back to. */
+  /** Earliest time that an edge from each vertex or below it leads back to. */
   readonly low: Int32Array;
   readonly stack: number[];
   readonly blocks: Block[];
   time: number;
 }
 
-/** The blocks of at least three vertices, by depth-first search (Hopcroft and Tarjan 1973). */
+/** Returns the blocks of at least three vertices, by depth-first search (Hopcroft and Tarjan 1973). */
 export function blocksOf(adjacency: BitMatrix): readonly Block[] {
   const n = adjacency.rows;
   const walk: Walk = { adjacency, reached: new Int32Array(n), low: new Int32Array(n), stack: [], blocks: [], time: 0 };
@@ -178,7 +186,7 @@ function visit(walk: Walk, v: number, from: number): void {
     }
     visit(walk, u, v);
     low[v] = Math.min(low[v], low[u]!);
-    // Nothing below u leads back above v: what lies above u on the stack is a block with v.
+    // Nothing below u leads back above v, so v and the stack from u on are a block.
     if (low[u]! < reached[v]) continue;
     const block = [v, ...stack.splice(stack.indexOf(u))];
     if (block.length >= 3) walk.blocks.push(block);

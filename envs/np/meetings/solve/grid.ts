@@ -1,24 +1,25 @@
 /**
- * A task as slots of time. Of the best schedules one has no meeting that could be held earlier: there each starts with
- * an interval, or as another ends. So all starts lie on the grid of all times and lengths, and no others are looked at.
+ * Divides the day into time slots. Some optimal schedule has no meeting that could be held earlier. In that schedule
+ * each meeting starts at the start of an interval, or when another meeting ends. All starts therefore lie on the grid
+ * of all times and lengths, and the solver tries no others.
  */
 import type { Interval } from "../generate.ts";
 import type { Model } from "./model.ts";
 
 export interface Grid {
-  /** Minutes of a slot. */
+  /** Length of a slot, in minutes. */
   readonly unit: number;
-  /** How many the day has. */
+  /** Number of slots in the day. */
   readonly slots: number;
-  /** By meeting: its length in slots, and the slots that it can start at, ascending. */
+  /** By meeting: its length in slots, and the slots at which it can start, ascending. */
   readonly lengths: readonly number[];
   readonly starts: readonly (readonly number[])[];
 }
 
-/** Days of quarters of an hour have 32. */
+/** Maximum number of slots. A day in quarters of an hour has 32. */
 const SLOTS_MAX = 128;
 
-/** Undefined: there are too many slots, or no meeting can be held. */
+/** Returns the grid, or undefined if there are too many slots or no meeting can be held. */
 export function gridOf({ jobs, dayStart, dayEnd }: Model): Grid | undefined {
   const unit = jobs
     .flatMap(({ minutes, intervals }) => [

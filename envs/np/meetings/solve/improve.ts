@@ -1,4 +1,7 @@
-/** Schedules without search: meetings in some order, each as early as those before it allow; better orders by chance. */
+/**
+ * Finds good schedules by local search over orders of meetings. For a given order, each meeting is held as early as the
+ * earlier ones allow.
+ */
 import { type Rng, rngFor } from "../../../lib/rng.ts";
 import type { Placement } from "../generate.ts";
 import type { Grid } from "./grid.ts";
@@ -10,10 +13,10 @@ interface Scratch {
   readonly rng: Rng;
   /** Rooms, those with the fewest seats first. */
   readonly rooms: readonly number[];
-  /** At person · slots + slot, and at room · slots + slot: 1 while they are in a meeting. */
+  /** At person · slots + slot, and at room · slots + slot: 1 while in a meeting. */
   readonly busy: Uint8Array;
   readonly taken: Uint8Array;
-  /** Looks at attendees and rooms so far, and how many there may be. */
+  /** Number of checks of attendees and rooms so far, and the maximum. */
   work: number;
   readonly workMax: number;
 }
@@ -23,7 +26,10 @@ interface Found {
   readonly placements: readonly Placement[];
 }
 
-/** The best schedule found that has more attendance than `least`, in order of starts; undefined: none. */
+/**
+ * Returns the best schedule found with more attendance than `least`, in the order of starts. Returns undefined if there
+ * is none.
+ */
 export function improve(model: Model, grid: Grid, least: number, workMax: number): Found | undefined {
   const scratch: Scratch = {
     model,
@@ -44,7 +50,7 @@ export function improve(model: Model, grid: Grid, least: number, workMax: number
   return { ...best, placements: best.placements.toSorted((a, b) => a.start - b.start || a.meeting - b.meeting) };
 }
 
-/** Moves that find nothing better, after which another order is started from. */
+/** Number of moves without an improvement after which a new random order starts. */
 const PATIENCE = 300;
 
 function climb(scratch: Scratch, note: (found: Found) => void): void {
@@ -61,7 +67,7 @@ function climb(scratch: Scratch, note: (found: Found) => void): void {
   }
 }
 
-/** The order with one meeting moved forward to another place. */
+/** Returns the order with one random meeting moved forward. */
 function moved(order: readonly number[], rng: Rng): readonly number[] {
   const from = rng.int(0, order.length - 1);
   const to = rng.int(0, from);
@@ -83,7 +89,10 @@ function decode(scratch: Scratch, order: readonly number[]): Found {
   return { value, placements };
 }
 
-/** Holds a meeting as early as possible, in the smallest room that is free then; undefined: it cannot be held. */
+/**
+ * Places a meeting as early as possible, in the smallest room that is free then. Returns undefined if the meeting
+ * cannot be held.
+ */
 function earliest(scratch: Scratch, meeting: number): Placement | undefined {
   const { model, grid, rooms, busy, taken } = scratch;
   const { attendees, size } = model.jobs[meeting]!;

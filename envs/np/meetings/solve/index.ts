@@ -1,4 +1,4 @@
-/** The exact solver, in the environment's words. */
+/** Solves meeting scheduling exactly, and converts the result into the environment's terms. */
 import type { Solution } from "../../../environment.ts";
 import type { MeetingsInstance, Placement } from "../generate.ts";
 import type { Schedule } from "../verify.ts";
@@ -9,29 +9,34 @@ import { priced } from "./relax.ts";
 import { extend, newSearch, type Search } from "./search.ts";
 
 export interface MeetingsSolution {
-  /** In order of starts. */
+  /** Placements in the order of starts. */
   readonly placements: readonly Placement[];
-  /** How many attend, those who attend several meetings counted for each. */
+  /** Total attendance. An attendee of several meetings counts for each. */
   readonly value: number;
-  /** No schedule has more; equal to value when proven. */
+  /** No schedule has more attendance. Equals `value` if proven. */
   readonly bound: number;
   readonly proven: boolean;
-  /** Meetings placed in the search. */
+  /** Number of meetings placed in the search. */
   readonly nodes: number;
 }
 
-/** Benchmark level took 2,048 at most, and needs no more than the first search. */
+/**
+ * Maximum number of nodes of the first search. The benchmark level needs at most 2,048, so the first search suffices.
+ */
 const NODES_FIRST = 10_000;
 const NODES_MAX = 200_000;
-/** Of few meetings, as level reference has them: people without breaks took up to a million, in a few seconds. */
+/**
+ * Maximum number of nodes for few meetings, as at level reference. People without breaks need up to a million, in a few
+ * seconds.
+ */
 const NODES_MAX_OF_FEW = 3_000_000;
 const FEW = 10;
-/** Looks at attendees and rooms by which better schedules are sought: about a quarter of a second of CPU time. */
+/** Maximum number of checks in the search for better schedules, about a quarter of a second of CPU time. */
 const WORK_MAX = 20_000_000;
 
 /**
- * The schedule that most attend, by search. Where the nodes of a first search run out, orders by chance look for a better
- * schedule, prices for a better bound, and a second search goes on with both.
+ * Finds the schedule of the greatest attendance. If the nodes of a first search run out, local search improves the
+ * schedule and prices improve the bound. A second search then uses both.
  */
 function solveMeetings(
   instance: MeetingsInstance,
@@ -49,8 +54,8 @@ function solveMeetings(
 }
 
 /**
- * First only as many rooms are kept as there are, whichever they be, which nearly always is enough to find rooms for the
- * best schedule. Else a second search chooses the rooms with the times.
+ * Searches without choosing rooms first: it only ensures that enough rooms exist at each time. That nearly always
+ * suffices to find rooms for the best schedule. Otherwise a second search chooses the rooms together with the times.
  */
 function searched(search: Search): Search {
   extend(search, 0);
@@ -71,7 +76,7 @@ export function solve(instance: MeetingsInstance, nodesMax?: number): Solution<S
   return { answer: placements, ...rest };
 }
 
-/** The objective of no meeting at all. */
+/** Returns the objective of no meeting at all. */
 export function trivial(): number {
   return 0;
 }

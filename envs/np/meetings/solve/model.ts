@@ -1,28 +1,28 @@
-/** A task as the search sees it, and what it changes as it goes. */
+/** Represents a task, and a partial schedule, in the form that the search needs. */
 import { commonIntervals, type Interval, type MeetingsInstance, type Placement } from "../generate.ts";
 
 export interface Job {
   readonly attendees: readonly number[];
-  /** How many attend. */
+  /** Number of attendees. */
   readonly size: number;
   readonly minutes: number;
-  /** In which all attendees can be met for long enough, by rising start. */
+  /** Intervals in which all attendees are available for long enough, by rising start. */
   readonly intervals: readonly Interval[];
 }
 
 export interface Model {
   readonly jobs: readonly Job[];
   readonly rooms: readonly number[];
-  /** By size: how many rooms seat so many. */
+  /** By size: number of rooms with at least so many seats. */
   readonly roomsAtLeast: readonly number[];
   readonly availability: readonly (readonly Interval[])[];
-  /** By attendee: the meetings that need them, the shortest first. */
+  /** By attendee: the attendee's meetings, the shortest first. */
   readonly meetingsOf: readonly (readonly number[])[];
-  /** Meetings, the most attended per minute first. */
+  /** Meetings, those with the most attendees per minute first. */
   readonly byAttendance: readonly number[];
-  /** Sizes from which on fewer rooms will do, and the smallest. */
+  /** Sizes at which the number of large enough rooms decreases, and size 1. */
   readonly seatsFrom: readonly number[];
-  /** When the first meeting can start and the last can end. */
+  /** Earliest possible start and latest possible end of a meeting. */
   readonly dayStart: number;
   readonly dayEnd: number;
 }
@@ -50,15 +50,15 @@ export function modelOf({ meetings, availability, rooms }: MeetingsInstance): Mo
   return { jobs, rooms, roomsAtLeast, availability, meetingsOf, byAttendance, seatsFrom, dayStart, dayEnd };
 }
 
-// Where a meeting may come next, when those before it are placed and no meeting starts before the last of them.
+// The functions below return where a meeting may come next, if no meeting starts before the last one placed.
 
-/** What has been placed, in order of starts. */
+/** Meetings placed so far, in the order of starts. */
 export interface Schedule {
   readonly model: Model;
   readonly placements: Placement[];
   readonly ends: number[];
   readonly isPlaced: boolean[];
-  /** By attendee. */
+  /** By attendee: end of their last meeting. */
   readonly busyUntil: number[];
 }
 
@@ -67,12 +67,15 @@ export function emptySchedule(model: Model): Schedule {
   return { model, placements: [], ends: [], isPlaced, busyUntil: model.availability.map(() => 0) };
 }
 
-/** The start of the last placement; 0: there is none. */
+/** Returns the start of the last placement, or 0 if there is none. */
 export function lastStart({ placements }: Schedule): number {
   return placements.at(-1)?.start ?? 0;
 }
 
-/** The earliest start at which the attendees are free and there are rooms enough, without saying which; or none. */
+/**
+ * Returns the earliest start at which the attendees are free and enough rooms are free, without choosing a room.
+ * Returns an empty list if there is none.
+ */
 export function countedOption(schedule: Schedule, meeting: number): readonly Placement[] {
   const { model, ends } = schedule;
   const { size, intervals, minutes } = model.jobs[meeting] as Job;
@@ -85,7 +88,7 @@ export function countedOption(schedule: Schedule, meeting: number): readonly Pla
   return start === undefined ? [] : [{ meeting, room: -1, start }];
 }
 
-/** For each number of seats, the earliest start in a room that has so many. */
+/** Returns, for each number of seats, the earliest start in a room of that size. */
 export function roomOptions(schedule: Schedule, meeting: number): readonly Placement[] {
   const { model, placements, ends } = schedule;
   const { size, intervals, minutes } = model.jobs[meeting] as Job;
@@ -101,7 +104,7 @@ export function roomOptions(schedule: Schedule, meeting: number): readonly Place
   return [...bySeats.values()];
 }
 
-/** From when on all attendees are free, and no earlier than the last start. */
+/** Returns the time from which all attendees are free, at least the last start. */
 function freeFrom(schedule: Schedule, meeting: number): number {
   let from = lastStart(schedule);
   for (const attendee of (schedule.model.jobs[meeting] as Job).attendees) {
@@ -110,13 +113,16 @@ function freeFrom(schedule: Schedule, meeting: number): number {
   return from;
 }
 
-/** The first time from one on at which an interval still has so many minutes. */
+/** Returns the first time, at or after `from`, at which an interval still has enough minutes left. */
 function startWithin(intervals: readonly Interval[], minutes: number, from: number): number | undefined {
   for (const { start, end } of intervals) if (Math.max(start, from) + minutes <= end) return Math.max(start, from);
   return undefined;
 }
 
-/** Whether for each size up to this one there are more rooms that seat it than meetings of it being held. */
+/**
+ * Returns whether, for each size up to this one, more rooms are large enough than meetings of at least that size are
+ * running.
+ */
 function hasRoom({ model, placements, ends }: Schedule, size: number, time: number): boolean {
   for (let seats = size; seats > 0; seats--) {
     let held = 0;

@@ -1,14 +1,16 @@
 /**
- * A bound without search. In each slot of time, of meetings that no two of can be held at once a schedule holds one at
- * most, and of those that need so many seats no more than there are such rooms. Whatever prices these rights have, no schedule is worth more than what all of them cost
- * together and what each meeting, held when it is cheapest, is worth beyond its price (the Lagrangian relaxation of the
- * time-indexed formulation; Sousa and Wolsey 1992). Subgradient steps look for prices that make this small.
+ * Computes a bound without search, from prices of rights. A right belongs to a set of meetings, and a time slot has a
+ * limited supply of it. Among meetings that pairwise exclude each other, a slot holds at most one. Among meetings that
+ * need so many seats, it holds at most the number of such rooms. For any prices of these rights, no schedule is worth
+ * more than the following sum. The sum has the price of all rights, and for each meeting its value beyond its price at
+ * the cheapest start. This is the Lagrangian relaxation of the time-indexed formulation (Sousa and Wolsey 1992).
+ * Subgradient steps search for prices that make the sum small.
  */
 import type { Placement } from "../generate.ts";
 import type { Grid } from "./grid.ts";
 import type { Model } from "./model.ts";
 
-/** Prices are whole numbers, so many to an attendee: all sums are exact. */
+/** Value of one attendee, in price units. Prices are integers, so that all sums are exact. */
 const UNIT = 2 ** 16;
 const ROUNDS = 1500;
 const SHRINK = 0.997;
@@ -18,13 +20,13 @@ interface Prices {
   readonly grid: Grid;
   /** By meeting: the rights that it uses. */
   readonly uses: readonly (readonly number[])[];
-  /** How many meetings may use each at once. */
+  /** By right: number of meetings that may use it at the same time. */
   readonly supply: readonly number[];
-  /** At right · slots + slot. */
+  /** Price of each right in each slot, at right · slots + slot. */
   readonly price: Float64Array;
-  /** Likewise: how often the meetings, each at its cheapest, use it beyond its supply. */
+  /** At the same index: how far the meetings, each at its cheapest start, exceed the supply. */
   readonly excess: Float64Array;
-  /** Scratch: what a meeting's resources cost together up to each slot. */
+  /** Scratch memory: total price of a meeting's rights before each slot. */
   readonly upTo: Float64Array;
 }
 
@@ -44,7 +46,10 @@ function pricesOf(model: Model, grid: Grid): Prices {
   return { model, grid, uses, supply: rights.map(({ supply }) => supply), ...scratch };
 }
 
-/** Sets of meetings that no two of can be held at once: those of each attendee, and of each meeting, and what joins them. */
+/**
+ * Returns sets of meetings that pairwise exclude each other. Each set grows from an attendee's meetings or from a
+ * single meeting.
+ */
 function rivals({ jobs, meetingsOf, roomsAtLeast }: Model): readonly (readonly number[])[] {
   const clash = jobs.map((one) =>
     jobs.map(
@@ -66,15 +71,18 @@ function rivals({ jobs, meetingsOf, roomsAtLeast }: Model): readonly (readonly n
   return [...new Map(sets.map((set) => [set.join(" "), set])).values()];
 }
 
-/** What prices say of a whole day, and of what is left of one. */
+/** Bounds that prices give for a whole day, and for the rest of a day. */
 export interface Pricing {
   /** No schedule has more attendance. */
   readonly bound: number;
-  /** No more attend what may still be held, each from its option's start on, when these are placed. */
+  /**
+   * Returns an upper bound on the attendance of the meetings still to be held, given these placements. Each meeting
+   * starts at its option's start or later.
+   */
   readonly left: (placements: readonly Placement[], options: readonly Placement[]) => number;
 }
 
-/** Looks for prices of a small bound, which need not be below `found`, the attendance of a schedule. */
+/** Searches for prices with a small bound. Stops when the bound reaches `found`, the attendance of a known schedule. */
 export function priced(model: Model, grid: Grid, found: number): Pricing {
   const prices = pricesOf(model, grid);
   const { price, excess } = prices;
@@ -84,7 +92,7 @@ export function priced(model: Model, grid: Grid, found: number): Pricing {
     const value = evaluate(prices);
     if (value < best) [best, kept] = [value, price.slice()];
     else step *= SHRINK;
-    // A price of 0 does not fall.
+    // A price of 0 cannot fall.
     const steepness = excess.reduce((sum, each, at) => sum + (each < 0 && price[at] === 0 ? 0 : each * each), 0);
     if (steepness === 0) break;
     const stride = (step * (value - found * UNIT)) / steepness;
@@ -94,18 +102,18 @@ export function priced(model: Model, grid: Grid, found: number): Pricing {
   return { bound: Math.floor(best / UNIT), left: leftBy(prices) };
 }
 
-/** The bound of what is left, by tables that hold what prices say of each meeting and slot. */
+/** Returns the function that bounds the rest of a day, with tables of the prices by meeting and slot. */
 function leftBy(prices: Prices): Pricing["left"] {
   const { model, grid, supply, price } = prices;
   const { slots, unit, lengths, starts } = grid;
   const slotOf = ({ start }: Placement): number => (start - model.dayStart) / unit;
-  // What all that there is costs from each slot on.
+  // Price of all supply from each slot on.
   const from = new Float64Array(slots + 1);
   for (let slot = slots - 1; slot >= 0; slot--) {
     from[slot] = from[slot + 1]! + supply.reduce((sum, amount, at) => sum + amount * price[at * slots + slot]!, 0);
   }
   const costs = model.jobs.map((_, meeting) => costUpTo(prices, meeting).slice());
-  // What each meeting is worth beyond its price, started at a slot or later.
+  // Value of each meeting beyond its price, if it starts at a slot or later.
   const gains = model.jobs.map(({ size }, meeting) => {
     const [cost, gain] = [costs[meeting]!, new Float64Array(slots + 1)];
     for (const start of starts[meeting]!) {
@@ -131,7 +139,7 @@ function leftBy(prices: Prices): Pricing["left"] {
   };
 }
 
-/** What the prices bound the attendance by, in units. */
+/** Computes the bound that the prices give, in price units, and fills `excess`. */
 function evaluate(prices: Prices): number {
   const { grid, uses, supply, price, excess, model } = prices;
   const { slots } = grid;
@@ -154,7 +162,10 @@ function evaluate(prices: Prices): number {
   return value;
 }
 
-/** What a meeting costs at the start where it costs least; Infinity: it has none. */
+/**
+ * Returns the price of a meeting at its cheapest start, and that start. The price is Infinity if the meeting has no
+ * start.
+ */
 function cheapest(prices: Prices, meeting: number): readonly [cost: number, start: number] {
   const { grid } = prices;
   const upTo = costUpTo(prices, meeting);
@@ -167,7 +178,7 @@ function cheapest(prices: Prices, meeting: number): readonly [cost: number, star
   return [least, chosen];
 }
 
-/** What all that a meeting uses costs together before each slot. */
+/** Returns the total price of a meeting's rights before each slot. */
 function costUpTo({ grid, uses, price, upTo }: Prices, meeting: number): Float64Array {
   const { slots } = grid;
   for (let slot = 0, sum = 0; slot < slots; slot++) {

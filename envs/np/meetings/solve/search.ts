@@ -1,11 +1,11 @@
-/** Depth-first search over schedules in which no meeting can be held earlier. */
+/** Searches depth first over schedules in which no meeting can be held earlier. */
 import type { Interval, Placement } from "../generate.ts";
 import { countedOption, emptySchedule, type Job, lastStart, type Model, roomOptions, type Schedule } from "./model.ts";
 import type { Pricing } from "./relax.ts";
 
-// How many may still attend what is not placed.
+// Bounds on the attendance of meetings that are not placed yet.
 
-/** No more than so many attend the meetings that still have options. */
+/** Returns an upper bound on the attendance of the meetings that still have options. */
 function openAttendance(schedule: Schedule, options: readonly Placement[]): number {
   const isOpen = new Uint8Array(schedule.model.jobs.length);
   for (const { meeting } of options) isOpen[meeting] = 1;
@@ -14,7 +14,10 @@ function openAttendance(schedule: Schedule, options: readonly Placement[]): numb
   return attendance;
 }
 
-/** Each attendee, alone, attends no more than the shortest of their meetings that fit into the time they have left. */
+/**
+ * Bounds the attendance by attendee: each, alone, attends at most the shortest of their meetings that fit into their
+ * remaining time.
+ */
 function attendeesBound(schedule: Schedule, isOpen: Uint8Array): number {
   const { model, busyUntil } = schedule;
   const now = lastStart(schedule);
@@ -38,8 +41,9 @@ function minutesFrom(intervals: readonly Interval[], from: number): number {
 }
 
 /**
- * The meetings of so many and more share the time left in the rooms that seat them, the most attended per minute first
- * and the last of them perhaps in part; smaller ones are all held.
+ * Bounds the attendance by rooms. The meetings of at least `seats` attendees share the remaining time of the rooms with
+ * so many seats. Those with the most attendees per minute come first, the last one perhaps only in part. Smaller
+ * meetings all count.
  */
 function roomsBound(schedule: Schedule, isOpen: Uint8Array, seats: number): number {
   const { model } = schedule;
@@ -50,7 +54,7 @@ function roomsBound(schedule: Schedule, isOpen: Uint8Array, seats: number): numb
     const { size, minutes } = model.jobs[meeting] as Job;
     if (size < seats) attendance += size;
     else {
-      // Only the first that does not fit is held in part, and so the sum is rounded but once.
+      // Only the first meeting that does not fit counts in part, so the sum is rounded only once.
       if (left > 0) attendance += minutes <= left ? size : Math.floor((left * size) / minutes);
       left -= minutes;
     }
@@ -58,7 +62,10 @@ function roomsBound(schedule: Schedule, isOpen: Uint8Array, seats: number): numb
   return attendance;
 }
 
-/** Minutes from the last start until the day's end in the rooms with so many seats, without what is being held there. */
+/**
+ * Returns the minutes from the last start to the day's end in rooms with at least `seats` seats, minus those of running
+ * meetings.
+ */
 function roomMinutes({ model, placements, ends }: Schedule, seats: number): number {
   const now = placements.at(-1)?.start ?? model.dayStart;
   let minutes = (model.roomsAtLeast[seats] as number) * (model.dayEnd - now);
@@ -68,15 +75,16 @@ function roomMinutes({ model, placements, ends }: Schedule, seats: number): numb
   return minutes;
 }
 
-// Finds rooms for meetings whose times are fixed.
+// Assignment of rooms to meetings with fixed times.
 
-/** Rooms tried at most; a schedule of the levels takes about as many as it has meetings. */
+/** Maximum number of rooms tried. A schedule of the levels needs about as many tries as meetings. */
 const TRIES_MAX = 10_000;
 
 /**
- * The placements with their rooms, given in order of their starts; undefined: there are none, or too many tries were
- * needed. That at no time more meetings of a size are held than rooms seat is necessary, but not enough: a meeting does
- * not move from room to room (Kolen, Lenstra, Papadimitriou and Spieksma, "Interval scheduling: a survey", 2007).
+ * Returns the placements with their rooms; `placements` must be in the order of starts. Returns undefined if no
+ * assignment exists, or if the tries ran out. Enough rooms of each size at each time are necessary but not sufficient,
+ * because a meeting cannot change rooms (Kolen, Lenstra, Papadimitriou and Spieksma, "Interval scheduling: a survey",
+ * 2007).
  */
 function assignRooms({ jobs, rooms }: Model, placements: readonly Placement[]): Placement[] | undefined {
   const order = [...rooms.keys()].sort((a, b) => (rooms[a] as number) - (rooms[b] as number) || a - b);
@@ -91,7 +99,7 @@ function assignRooms({ jobs, rooms }: Model, placements: readonly Placement[]): 
     for (const room of order) {
       const seats = rooms[room] as number;
       const before = busyUntil[room] as number;
-      // Of free rooms with as many seats, one is as good as another.
+      // Free rooms with equal seats are interchangeable.
       if (seats < size || seats === tried || before > next.start) continue;
       if (++tries > TRIES_MAX) return false;
       tried = seats;
@@ -108,19 +116,19 @@ function assignRooms({ jobs, rooms }: Model, placements: readonly Placement[]): 
 
 export interface Search {
   readonly schedule: Schedule;
-  /** Whether a node chooses the room too; else rooms are counted, and found for a whole schedule. */
+  /** True if a node chooses the room too. Otherwise rooms are only counted, and assigned to a whole schedule. */
   readonly choosesRooms: boolean;
-  /** Another bound of what is left. */
+  /** Second bound on the rest of the schedule, if there is one. */
   readonly pricing: Pricing | undefined;
   readonly nodesMax: number;
   nodes: number;
-  /** Whether the nodes ran out. */
+  /** True if the nodes ran out. */
   isSpent: boolean;
   best: number;
   bestPlacements: readonly Placement[];
-  /** No schedule is better than this. */
+  /** No schedule has more attendance. */
   bound: number;
-  /** The best schedule for which there are rooms enough by count, but none were found. */
+  /** Greatest attendance of a schedule with enough rooms by count for which no assignment of rooms was found. */
   roomless: number;
 }
 
@@ -131,9 +139,10 @@ export function newSearch(model: Model, nodesMax: number): Search {
 }
 
 /**
- * Looks for better schedules that go on from this one. Of the best schedules one has the least sum of starts; there,
- * no meeting can be moved to an earlier time, nor one left out be held. So in order of starts each meeting comes as
- * early as those before it allow, and none starts when another could already be over (Giffler and Thompson 1960).
+ * Searches for better schedules that continue the current one. Some optimal schedule has the least sum of starts. In
+ * that schedule, no meeting can be moved to an earlier time, and no omitted meeting can be added. In the order of
+ * starts, each meeting therefore starts as early as the earlier ones allow. None starts when another could already be
+ * over (Giffler and Thompson 1960).
  */
 export function extend(search: Search, value: number): void {
   const { schedule } = search;
@@ -166,7 +175,10 @@ function optionsOf({ schedule, choosesRooms }: Search): readonly Placement[] {
   return options;
 }
 
-/** Meetings that start at the same time come by rising number, for their order does not matter. */
+/**
+ * Returns whether a placement keeps the order: meetings with equal starts come by rising number, because their order
+ * does not matter.
+ */
 function isInOrder(schedule: Schedule, { meeting, start }: Placement): boolean {
   const last = schedule.placements.at(-1);
   return last === undefined || start > last.start || meeting > last.meeting;

@@ -1,4 +1,7 @@
-/** The exact solver: branch and bound on the rarest element, with dominance on both sides. */
+/**
+ * Solves set cover exactly: branch and bound on the rarest element, with dominance between subsets and between
+ * elements.
+ */
 import type { Solution } from "../../../environment.ts";
 import { type BitMatrix, lowestBit } from "../../../lib/bit-matrix.ts";
 import type { IndexList as Cover } from "../../../lib/lists.ts";
@@ -17,14 +20,15 @@ import {
   searchOf,
 } from "./state.ts";
 
-// Weights are whole numbers of these units: those of 200 elements fit 32 bits, and rounding down keeps a bound valid.
+// Unit of the weights, which are integers. The weights of 200 elements fit 32 bits, and rounding down keeps a bound
+// valid.
 
 const UNIT = 2 ** 22;
 
 /**
- * How many more subsets a node takes at least; 0 only if all is covered. Each uncovered element weighs 1 over the largest
- * gain of a subset that holds it. So no subset covers a weight above 1, and it takes as many as all weigh together (a
- * dual solution of the linear relaxation).
+ * Returns how many more subsets a node needs at least; 0 only if everything is covered. Each uncovered element weighs 1
+ * over the largest gain of a subset that holds it. Hence no subset covers a weight above 1, and the node needs at least
+ * as many subsets as the total weight. This is a dual solution of the linear relaxation.
  */
 function subsetsAtLeast(s: Search, depth: number): number {
   computeGains(s, depth);
@@ -47,9 +51,10 @@ function subsetsAtLeast(s: Search, depth: number): number {
 const ROUNDS = 300;
 
 /**
- * How many subsets any cover takes at least, by subgradient ascent on the Lagrangian dual: whatever the weights of the
- * elements, a cover takes their sum less what each subset holds beyond 1 (Beasley, "A Lagrangian heuristic for
- * set-covering problems", 1990). The weights are whole numbers, so the sum is exact; `upper` is the size of a cover.
+ * Returns how many subsets any cover needs at least, by subgradient ascent on the Lagrangian dual. For any weights of
+ * the elements, a cover needs at least their sum minus, for each subset, its weight beyond 1. See Beasley, "A
+ * Lagrangian heuristic for set-covering problems", 1990. The weights are integers, so the sum is exact. `upper` is the
+ * size of a known cover.
  */
 function subsetsAtLeastOverall(s: Search, upper: number): number {
   const { subsets, elements, elementWords, holds, weight } = s;
@@ -73,7 +78,10 @@ function subsetsAtLeastOverall(s: Search, upper: number): number {
   return Math.ceil(best / UNIT);
 }
 
-/** The dual's value at these weights, in units; its slope says how often each element is left out of what pays. */
+/**
+ * Returns the value of the dual at these weights, in units. `slope` becomes 1 minus the number of profitable subsets
+ * that contain each element.
+ */
 function dual(lists: readonly (readonly number[])[], weight: Int32Array, slope: Int32Array): number {
   slope.fill(1);
   let value = weight.reduce((sum, each) => sum + each, 0);
@@ -86,7 +94,7 @@ function dual(lists: readonly (readonly number[])[], weight: Int32Array, slope: 
   return value;
 }
 
-/** A first cover: always the subset that covers most of what is left. */
+/** Finds a first cover: repeatedly chooses the subset that covers the most remaining elements. */
 function coverGreedily(s: Search): void {
   descend(s, 0);
   let count = 0;
@@ -99,7 +107,7 @@ function coverGreedily(s: Search): void {
   record(s, count);
 }
 
-/** Explores the node whose first `count` subsets are chosen; no cover that contains them is smaller than `bound`. */
+/** Explores the node whose first `count` subsets are chosen. No cover that contains them is smaller than `bound`. */
 function explore(s: Search, depth: number, count: number, bound: number): void {
   if (s.nodes >= s.nodesMax) {
     s.openBound = Math.min(s.openBound, bound);
@@ -120,12 +128,12 @@ function explore(s: Search, depth: number, count: number, bound: number): void {
     descend(s, depth);
     choose(s, depth + 1, subset);
     explore(s, depth + 1, chosen + 1, raised);
-    // All covers with this subset are seen.
+    // All covers with this subset were explored.
     drop(s.usable, s.subsetWords, depth, subset);
   }
 }
 
-/** The uncovered element that the fewest usable subsets hold. */
+/** Returns the uncovered element that the fewest usable subsets hold. */
 function rarest(s: Search, depth: number): number {
   let found = -1;
   let fewest = Infinity;
@@ -139,7 +147,7 @@ function rarest(s: Search, depth: number): number {
   return found;
 }
 
-/** The usable subsets that hold an element, those that cover most first. */
+/** Returns the usable subsets that hold an element, those that cover most first. */
 function options(s: Search, depth: number, element: number): readonly number[] {
   const list: number[] = [];
   for (let subset = 0; subset < s.subsets; subset++) {
@@ -151,24 +159,24 @@ function options(s: Search, depth: number, element: number): readonly number[] {
 }
 
 export interface CoverSolution {
-  /** Ascending. */
+  /** Chosen subsets, ascending. */
   readonly cover: readonly number[];
   readonly value: number;
-  /** Certified: no cover is smaller. */
+  /** Certified lower bound: no cover is smaller. */
   readonly bound: number;
   readonly proven: boolean;
-  /** Branch-and-bound nodes searched. */
+  /** Number of branch-and-bound nodes searched. */
   readonly nodes: number;
 }
 
-/** A smallest choice of rows with a one in every column; each column has one. */
+/** Finds a smallest set of rows with a one in every column. Every column must contain a one. */
 function solveSetCover(subsets: BitMatrix, nodesMax: number): CoverSolution {
   const search = searchOf(subsets, nodesMax);
   coverGreedily(search);
   explore(search, 0, 0, 1);
   const { best, size, openBound, nodes } = search;
   const cover = Array.from(best.subarray(0, size)).sort((a, b) => a - b);
-  // Where nodes were left open, their bounds are hardly better than the root's, which more work can raise.
+  // The bounds of open nodes are hardly better than the root's, which more work can raise.
   const bound = openBound < size ? Math.min(size, Math.max(openBound, subsetsAtLeastOverall(search, size))) : size;
   return { cover, value: size, bound, proven: bound === size, nodes };
 }
@@ -178,12 +186,15 @@ export function solve(instance: SetCoverInstance, nodesMax = nodesMaxDefault(ins
   return { answer: cover, ...rest };
 }
 
-/** The objective of all subsets together. */
+/** Returns the objective of all subsets together. */
 export function trivial({ subsets }: SetCoverInstance): number {
   return subsets.rows;
 }
 
-/** A node costs about subsets × elements: this is about a second of CPU time, and never reached at 30 and 40. */
+/**
+ * Returns the default for nodesMax: about one second of CPU time, because a node costs about subsets × elements. Never
+ * reached at 30 subsets and 40 elements.
+ */
 function nodesMaxDefault({ subsets }: SetCoverInstance): number {
   return Math.ceil(3.5e8 / (subsets.rows * subsets.columns));
 }

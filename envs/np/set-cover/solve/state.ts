@@ -1,35 +1,38 @@
-/** Which subset holds which element, both ways, and the state of a search. Arrays by depth hold a slice for each node. */
+/**
+ * Holds which subset contains which element, in both directions, and the state of a search. Arrays "by depth" hold a
+ * slice for each depth of the search.
+ */
 import { bitCount, type BitMatrix, hasBit } from "../../../lib/bit-matrix.ts";
 
 export interface Search {
   readonly subsets: number;
   readonly elements: number;
-  /** Words in a set of elements, and in a set of subsets. */
+  /** Number of words in a set of elements, and in a set of subsets. */
   readonly elementWords: number;
   readonly subsetWords: number;
-  /** The elements of each subset. */
+  /** Set of the elements of each subset. */
   readonly holds: Int32Array;
-  /** The subsets of each element. */
+  /** Set of the subsets that hold each element. */
   readonly heldBy: Int32Array;
   /** By depth: the elements still to cover, and the subsets that may cover them. */
   readonly uncovered: Int32Array;
   readonly usable: Int32Array;
-  /** How many uncovered elements each usable subset covers. */
+  /** Number of uncovered elements that each usable subset covers. */
   readonly gain: Int32Array;
-  /** Scratch of a bound: a number for each element. */
+  /** Scratch memory of a bound: a number for each element. */
   readonly weight: Int32Array;
   readonly chosen: Int32Array;
-  /** The smallest cover found: the first `size` of these. */
+  /** Smallest cover found, in the first `size` entries. */
   readonly best: Int32Array;
   size: number;
   nodes: number;
-  /** Nodes are left open from this count on. */
+  /** Maximum number of nodes. The search leaves further nodes open. */
   readonly nodesMax: number;
-  /** The least bound of the nodes left open; Infinity when the search was complete. */
+  /** Least bound of the nodes left open. Infinity if the search was complete. */
   openBound: number;
 }
 
-/** A search at its root: nothing is covered. Every element must be in a subset. */
+/** Creates a search at its root, with nothing covered. Every element must be in a subset. */
 export function searchOf(subsets: BitMatrix, nodesMax: number): Search {
   const { rows, columns } = subsets;
   const [elementWords, subsetWords] = [(columns + 31) >>> 5, (rows + 31) >>> 5];
@@ -38,7 +41,7 @@ export function searchOf(subsets: BitMatrix, nodesMax: number): Search {
   for (let s = 0; s < rows; s++) {
     for (let e = 0; e < columns; e++) if (hasBit(subsets, s, e)) heldBy[e * subsetWords + (s >>> 5)]! |= 1 << (s & 31);
   }
-  // A choice covers at least one element, so this is how deep a search can go.
+  // Maximum depth: each choice covers at least one element.
   const depths = columns + 1;
   const uncovered = new Int32Array(depths * elementWords);
   for (let e = 0; e < columns; e++) uncovered[e >>> 5]! |= 1 << (e & 31);
@@ -70,7 +73,7 @@ export function drop(sets: Int32Array, words: number, row: number, member: numbe
   sets[row * words + (member >>> 5)]! &= ~(1 << (member & 31));
 }
 
-/** Whether the members that rows a and b have within row `within` of another are, for a, all in b. */
+/** Returns whether row a, restricted to row `row` of `within`, is a subset of row b. */
 function isWithin(sets: Int32Array, words: number, a: number, b: number, within: Int32Array, row: number): boolean {
   for (let w = 0; w < words; w++) {
     if ((sets[a * words + w]! & ~sets[b * words + w]! & within[row * words + w]!) !== 0) return false;
@@ -78,21 +81,21 @@ function isWithin(sets: Int32Array, words: number, a: number, b: number, within:
   return true;
 }
 
-/** How many members a row has within a row of another. */
+/** Returns the number of members that row a shares with row `row` of `within`. */
 export function countWithin(sets: Int32Array, words: number, a: number, within: Int32Array, row: number): number {
   let count = 0;
   for (let w = 0; w < words; w++) count += bitCount(sets[a * words + w]! & within[row * words + w]!);
   return count;
 }
 
-/** Takes what a subset covers off a depth's uncovered elements, and the subset off the usable ones. */
+/** Removes the elements of a subset from a depth's uncovered elements, and the subset from the usable ones. */
 export function choose(s: Search, depth: number, subset: number): void {
   const { elementWords: words, uncovered, holds } = s;
   for (let w = 0; w < words; w++) uncovered[depth * words + w]! &= ~holds[subset * words + w]!;
   drop(s.usable, s.subsetWords, depth, subset);
 }
 
-/** How many uncovered elements each subset covers; 0 for those that are not usable. */
+/** Computes how many uncovered elements each subset covers; 0 for subsets that are not usable. */
 export function computeGains(s: Search, depth: number): void {
   for (let subset = 0; subset < s.subsets; subset++) {
     const usable = isIn(s.usable, s.subsetWords, depth, subset);
@@ -105,21 +108,21 @@ export function isCovered({ uncovered, elementWords: words }: Search, depth: num
   return true;
 }
 
-/** Makes the next depth a copy of this one. */
+/** Copies this depth to the next one. */
 export function descend({ uncovered, elementWords, usable, subsetWords }: Search, depth: number): void {
   uncovered.copyWithin((depth + 1) * elementWords, depth * elementWords, (depth + 1) * elementWords);
   usable.copyWithin((depth + 1) * subsetWords, depth * subsetWords, (depth + 1) * subsetWords);
 }
 
-/** Keeps the first subsets chosen as the smallest cover. */
+/** Stores the first `size` chosen subsets as the smallest cover. */
 export function record(s: Search, size: number): void {
   s.best.set(s.chosen.subarray(0, size));
   s.size = size;
 }
 
 /**
- * Simplifies a node until nothing changes. Subsets that an element leaves no other choice than to take are chosen: they
- * go to `chosen` from `count` on. Returns the new count, or −1 if an element can no longer be covered.
+ * Simplifies a node until nothing changes. Chooses the subsets that are the only option for an element, and writes them
+ * to `chosen` from `count` on. Returns the new count, or −1 if an element can no longer be covered.
  */
 export function reduce(s: Search, depth: number, count: number): number {
   let chosen = count;
@@ -134,7 +137,7 @@ export function reduce(s: Search, depth: number, count: number): number {
   return chosen;
 }
 
-/** Drops subsets whose uncovered elements another covers as well; of equal ones the last stays. */
+/** Drops subsets whose uncovered elements another subset also covers. Of equal subsets, the last stays. */
 function dropSubsets(s: Search, depth: number): boolean {
   const { subsets, holds, elementWords, uncovered, usable, subsetWords, gain } = s;
   computeGains(s, depth);
@@ -154,7 +157,7 @@ function dropSubsets(s: Search, depth: number): boolean {
   return dropped;
 }
 
-/** Drops elements that are covered along with another, whatever covers that; of equal ones the last stays. */
+/** Drops elements that are covered whenever another element is. Of equal elements, the last stays. */
 function dropElements(s: Search, depth: number): boolean {
   const { elements, elementWords, uncovered, heldBy, subsetWords, usable } = s;
   let dropped = false;
@@ -171,7 +174,7 @@ function dropElements(s: Search, depth: number): boolean {
   return dropped;
 }
 
-/** Chooses the subsets of elements that only one can cover; −1 if an element has none. */
+/** Chooses the subsets of elements that only one subset can cover. Returns −1 if an element has none. */
 function chooseForced(s: Search, depth: number, count: number): number {
   let chosen = count;
   for (let e = 0; e < s.elements; e++) {

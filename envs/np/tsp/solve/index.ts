@@ -1,4 +1,4 @@
-/** The exact solver, in the environment's words. */
+/** Solves the travelling salesman problem exactly, and converts the result into the environment's terms. */
 import type { Solution } from "../../../environment.ts";
 import { distanceBetween, tourLength, type TspInstance } from "../generate.ts";
 import type { Tour } from "../verify.ts";
@@ -18,8 +18,8 @@ import { type Proof, prove } from "./proof.ts";
 import { type IndexedTour, kickTour, linKernighan, nearest, randomStream, tourOf } from "./tour.ts";
 
 /**
- * For every edge, by how much the 1-tree bound rises when a tour must use it: its reduced cost less that of the dearest
- * edge it would replace (0 on the tree itself).
+ * Returns, for every edge, how far the 1-tree bound rises if a tour must use the edge. The rise is the edge's reduced
+ * cost minus that of the dearest edge it would replace. It is 0 on the tree itself.
  */
 function excessMatrix(tree: DenseTree, pi: Int32Array): Int32Array {
   const { n, cost } = tree.instance;
@@ -54,15 +54,15 @@ function excessMatrix(tree: DenseTree, pi: Int32Array): Int32Array {
 const rootPlan: AscentPlan = { iterations: 100, stepFirst: 1, shrink: 0.7, patience: 5 };
 const farPlan: AscentPlan = { iterations: 100, stepFirst: 2, shrink: 0.8, patience: 10 };
 const farRoundsMax = 30;
-/** A gap this wide, as a share of the first tour, asks for more rounds. */
+/** Gap, as a share of the first tour, from which on more rounds of ascent follow. */
 const wideGap = 0.1;
-/** A round that leaves more of the gap than this overshot: the next takes shorter steps. */
+/** A round that leaves more than this share of the gap overshot. The next round takes shorter steps. */
 const farProgress = 0.98;
 const farStepMin = 0.4;
 const nearByCost = 6;
 const nearByExcess = 5;
 
-/** A first tour, the root's bound, and the tour improved along the edges that the bound favours. */
+/** Computes a first tour and the root's bound, then improves the tour along the edges that the bound favours. */
 function openProof(instance: Instance, nodesMax: number): Proof {
   const { n, scale, cost } = instance;
   const random = randomStream();
@@ -81,8 +81,8 @@ function openProof(instance: Instance, nodesMax: number): Proof {
 }
 
 /**
- * One ascent is enough for uniform distances. Clusters far apart leave a wide gap after it, as
- * their multipliers have far to go: more rounds with longer steps, shortened where they overshoot.
+ * Runs the root's ascent. One ascent is enough for uniform distances. If clusters are far apart, the multipliers have
+ * far to go, and the gap stays wide. More rounds with longer steps follow; steps that overshoot are shortened.
  */
 function ascendRoot(tree: DenseTree, m: Multipliers, cutoff: number): void {
   const evaluate = (pi: Int32Array): number => evaluateDense(tree, pi);
@@ -97,25 +97,28 @@ function ascendRoot(tree: DenseTree, m: Multipliers, cutoff: number): void {
 }
 
 export interface TspSolution {
-  /** Every city once, from city 0; the way back is left out. */
+  /** Every city once, from city 0, without the return. */
   readonly tour: readonly number[];
   readonly value: number;
-  /** No tour is shorter than this; equal to `value` when proven. */
+  /** No tour is shorter than this. Equals `value` if proven. */
   readonly bound: number;
   readonly proven: boolean;
-  /** Branch-and-bound nodes searched. */
+  /** Number of branch-and-bound nodes searched. */
   readonly nodes: number;
 }
 
 export interface TspOptions {
-  /** Branch-and-bound nodes at most; 0 leaves the root's bound. By default 20,000, and fewer above 54 cities. */
+  /**
+   * Maximum number of branch-and-bound nodes. 0 leaves the bound of the root. Defaults to 20,000, and fewer above 54
+   * cities.
+   */
   readonly nodesMax?: number;
 }
 
 /**
- * A shortest closed tour through a symmetric matrix of integers from 0 to 1e6, at least 3
- * cities: local search for a tour, 1-tree ascent for a bound (Held and Karp 1971), then
- * branch and bound on the edges that the bound leaves. Pure, and the same on every machine.
+ * Finds a shortest closed tour for a symmetric matrix of integers from 0 to 1e6, with at least 3 cities. Local search
+ * finds a tour, and 1-tree ascent a bound (Held and Karp 1971). Then branch and bound searches the edges that the bound
+ * leaves. Pure, and the same on every machine.
  */
 export function solveTsp(distances: readonly (readonly number[])[], options: TspOptions = {}): TspSolution {
   const instance = scaleInstance(distances);
@@ -130,7 +133,10 @@ function fromZero(tour: IndexedTour): number[] {
   return Array.from(tour.city, (_, k) => tour.city[(start + k) % tour.n]!);
 }
 
-/** A node costs about n²; this keeps 200 cities to seconds; benchmark level took 73 of 19,834 at most. */
+/**
+ * Returns the default for nodesMax. A node costs about n², so this limits 200 cities to seconds. The benchmark level
+ * needs at most 73 of 19,834.
+ */
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(6e7 / (n * n)));
 }
@@ -140,7 +146,7 @@ export function solve(instance: TspInstance, nodesMax?: number): Solution<Tour> 
   return { answer: tour, ...rest };
 }
 
-/** The objective of the tour 0, 1, 2, …. */
+/** Returns the objective of the tour 0, 1, 2, …. */
 export function trivial(instance: TspInstance): number {
   return tourLength(instance, citiesOf(instance));
 }

@@ -1,17 +1,17 @@
-/** Subgradient ascent on the multipliers of a 1-tree bound (Held and Karp 1971). */
+/** Computes 1-tree bounds, and improves their multipliers by subgradient ascent (Held and Karp 1971). */
 
-/** A TSP instance with distances scaled, so that fractional multipliers are exact integers. */
+/** TSP instance with scaled distances, so that fractional multipliers are exact integers. */
 export interface Instance {
   readonly n: number;
-  /** A power of two; every bound is computed in units of 1/scale. */
+  /** Power of two. Every bound is computed in units of 1/scale. */
   readonly scale: number;
-  /** n × n, row by row: distance × scale. */
+  /** n × n matrix, row by row: distance × scale. */
   readonly cost: Int32Array;
 }
 
 /**
- * |multiplier| at most: with costs up to 2^27 a reduced cost (cost + 2 multipliers),
- * and the difference of two, stays inside 32 bits, and any sum over a tour inside the 53 exact bits of a double.
+ * Maximum absolute value of a multiplier. With costs up to 2^27, a reduced cost (cost + 2 multipliers) and the
+ * difference of two fit 32 bits. Any sum over a tour fits the 53 exact bits of a double.
  */
 const multiplierMax = 2 ** 28;
 const costMax = 2 ** 27;
@@ -31,25 +31,25 @@ export function scaleInstance(distances: readonly (readonly number[])[]): Instan
   return { n, scale, cost };
 }
 
-/** The smallest tour length (an integer) that a scaled lower bound still allows. */
+/** Returns the smallest tour length (an integer) that a scaled lower bound allows. */
 export function lengthAtLeast(bound: number, scale: number): number {
   return Math.ceil(bound / scale);
 }
 
 export interface Multipliers {
   readonly n: number;
-  /** The best multipliers found. */
+  /** Best multipliers found. */
   readonly best: Int32Array;
   readonly current: Int32Array;
-  /** The tree degrees of the step before, for momentum. */
+  /** Tree degrees of the previous step, for momentum. */
   readonly previous: Int32Array;
 }
 
 export interface AscentPlan {
   readonly iterations: number;
-  /** The first step, as a share of Polyak's step to the cutoff. */
+  /** First step, as a share of Polyak's step to the cutoff. */
   readonly stepFirst: number;
-  /** The step is multiplied by `shrink` after `patience` steps without a better bound. */
+  /** After `patience` steps without a better bound, the step is multiplied by `shrink`. */
   readonly shrink: number;
   readonly patience: number;
 }
@@ -59,8 +59,8 @@ export function multipliers(n: number): Multipliers {
 }
 
 /**
- * Starts at `best`, leaves the best multipliers there and returns their bound. Stops as soon
- * as the bound exceeds `cutoff` or the 1-tree is a tour. `evaluate` fills `degree`.
+ * Starts at `best`, stores the best multipliers there, and returns their bound. Stops when the bound exceeds `cutoff`
+ * or the 1-tree is a tour. `evaluate` fills `degree`.
  */
 export function ascend(
   m: Multipliers,
@@ -93,7 +93,7 @@ export function ascend(
   return bestBound;
 }
 
-/** The squared length of the subgradient; 0 for a tour. */
+/** Returns the squared length of the subgradient, which is 0 for a tour. */
 export function excessOf(degree: Int32Array): number {
   let sum = 0;
   for (let v = 0; v < degree.length; v++) {
@@ -103,7 +103,7 @@ export function excessOf(degree: Int32Array): number {
   return sum;
 }
 
-/** One step, 0.7 along this subgradient and 0.3 along the last (Volgenant and Jonker 1982). */
+/** Makes one step: 0.7 along this subgradient and 0.3 along the previous one (Volgenant and Jonker 1982). */
 function move(m: Multipliers, degree: Int32Array, step: number): void {
   const { current, previous, n } = m;
   for (let v = 0; v < n; v++) {
@@ -117,20 +117,20 @@ function move(m: Multipliers, degree: Int32Array, step: number): void {
 }
 
 /**
- * The minimum 1-tree of the complete graph under reduced costs cost + pi(u) + pi(v): a spanning tree and, at one of its
- * leaves, the second cheapest edge. Whichever leaf is taken, a tour is no cheaper; the leaf with the dearest second
- * edge gives the best bound.
+ * Minimum 1-tree of the complete graph under reduced costs cost + pi(u) + pi(v). A 1-tree is a spanning tree plus the
+ * second cheapest edge at one of its leaves. For every leaf, no tour is cheaper. The leaf with the dearest second edge
+ * gives the best bound.
  */
 export interface DenseTree {
   readonly instance: Instance;
   readonly degree: Int32Array;
-  /** The tree edge by which each vertex was reached (0 is the root). */
+  /** For each vertex, the other end of the tree edge that reached it. Vertex 0 is the root. */
   readonly parent: Int32Array;
   /** Vertices in the order reached, so that a parent comes before its children. */
   readonly order: Int32Array;
   readonly key: Int32Array;
   readonly rest: Int32Array;
-  /** The chosen leaf and the other end of its second edge. */
+  /** Chosen leaf, and the other end of its second edge. */
   leaf: number;
   leafMate: number;
 }
@@ -150,7 +150,7 @@ export function denseTree(instance: Instance): DenseTree {
   };
 }
 
-/** Builds the 1-tree; returns the lower bound on every tour, in scaled units. */
+/** Builds the 1-tree, and returns the lower bound on every tour, in scaled units. */
 export function evaluateDense(tree: DenseTree, pi: Int32Array): number {
   const { n, cost } = tree.instance;
   span(tree, pi);
@@ -162,7 +162,7 @@ export function evaluateDense(tree: DenseTree, pi: Int32Array): number {
   return bound;
 }
 
-/** Prim's algorithm on the complete graph, from vertex 0. */
+/** Builds a spanning tree of the complete graph by Prim's algorithm, from vertex 0. */
 function span(tree: DenseTree, pi: Int32Array): void {
   const { degree, parent, order, key, rest } = tree;
   const { n, cost } = tree.instance;
@@ -199,7 +199,7 @@ function span(tree: DenseTree, pi: Int32Array): void {
   }
 }
 
-/** Closes the 1-tree at the leaf whose second cheapest edge is dearest. */
+/** Completes the 1-tree at the leaf whose second cheapest edge is dearest. */
 function attachLeaf(tree: DenseTree, pi: Int32Array): void {
   const { degree, parent, order } = tree;
   const { n } = tree.instance;
@@ -217,7 +217,7 @@ function attachLeaf(tree: DenseTree, pi: Int32Array): void {
   degree[tree.leafMate] = degree[tree.leafMate]! + 1;
 }
 
-/** The vertex nearest to v by reduced cost, other than v and `except`. */
+/** Returns the vertex nearest to v by reduced cost, other than v and `except`. */
 export function nearestOther(instance: Instance, pi: Int32Array, v: number, except: number): number {
   const { n, cost } = instance;
   let nearest = 0x7fffffff;

@@ -1,4 +1,7 @@
-/** What is known of the optimum: a tour, a bound, and what the root's 1-tree says of each edge. */
+/**
+ * Proves the optimum: holds a tour, a bound, and the root's 1-tree data for each edge, and closes the gap between tour
+ * and bound.
+ */
 import { type Instance, lengthAtLeast } from "./one-tree.ts";
 import { explore, search, type Search, settleAll } from "./search.ts";
 import { sparseGraph, type SparseGraph } from "./sparse-graph.ts";
@@ -6,10 +9,10 @@ import { kickTour, type LinKernighan, setTour, tourCost } from "./tour.ts";
 
 export interface Proof {
   readonly instance: Instance;
-  /** Holds the best tour. */
+  /** Local search, which holds the best tour. */
   readonly local: LinKernighan;
   readonly random: () => number;
-  /** The root's multipliers, its scaled bound, and the rise if an edge must be used. */
+  /** The root's multipliers, its scaled bound, and the rise of the bound if each edge must be used. */
   readonly pi: Int32Array;
   readonly rootBound: number;
   readonly excess: Int32Array;
@@ -21,16 +24,16 @@ export interface Proof {
   readonly nodesMax: number;
 }
 
-/** Nodes before a search starts again with what it learnt about where branches close. */
+/** Number of nodes after which a search restarts. The restart uses the counts of closed branches. */
 const restartFirst = 200;
 const kicksFirst = 60;
-/** The first guess reaches this share of the way from the bound to the tour at hand. */
+/** Share of the way from the bound to the current tour that the first guess covers. */
 const guessShare = 1 / 16;
 
 /**
- * Raises the bound in guesses: is there a tour shorter than bound + step? The optimum is mostly
- * within 1% of the bound, where few edges survive, so that refuting a guess is cheap and a
- * good tour is found by the search, which local search would take far longer to find.
+ * Raises the bound in guesses: is there a tour shorter than bound + step? The optimum is mostly within 1% of the bound,
+ * where few edges survive. Refuting a guess is then cheap. If a better tour exists, the search finds it far sooner than
+ * local search would.
  */
 export function prove(p: Proof): void {
   const { scale } = p.instance;
@@ -42,7 +45,7 @@ export function prove(p: Proof): void {
   }
 }
 
-/** Looks for the shortest tour under the limit; false when the node budget ran out. */
+/** Searches for the shortest tour under the limit. Returns false if the node budget ran out. */
 function searchBelow(p: Proof, limit: number): boolean {
   const { scale } = p.instance;
   const graph = survivors(p, limit - scale);
@@ -58,7 +61,7 @@ function searchBelow(p: Proof, limit: number): boolean {
       return true;
     }
     if (p.nodes >= p.nodesMax) {
-      // An open node's bound is within the cutoff, so this stays below the tour at hand.
+      // The bound of an open node is at most the cutoff, so this value stays below the current tour.
       p.bound = Math.max(p.bound, lengthAtLeast(s.openBound, scale));
       return false;
     }
@@ -68,7 +71,7 @@ function searchBelow(p: Proof, limit: number): boolean {
   }
 }
 
-/** The edges that a tour of cost at most `cutoff` can have by the root's bound. */
+/** Returns the edges that a tour of cost at most `cutoff` may use, by the root's bound. */
 function survivors(p: Proof, cutoff: number): SparseGraph {
   const { n, cost } = p.instance;
   const pairs: number[] = [];
@@ -78,7 +81,7 @@ function survivors(p: Proof, cutoff: number): SparseGraph {
   return sparseGraph(n, pairs, cost);
 }
 
-/** Searches from the root for at most `budget` nodes, and takes over the tour found. */
+/** Searches from the root for at most `budget` nodes, and stores the tour found. */
 function run(p: Proof, s: Search, budget: number): void {
   const before = s.nodes;
   s.nodesMax = before + Math.min(budget, p.nodesMax - p.nodes);
@@ -91,7 +94,7 @@ function run(p: Proof, s: Search, budget: number): void {
   p.upper = tourCost(p.instance.cost, p.local.tour.city);
 }
 
-/** Walks the tour that n edges make, from city 0. */
+/** Returns the cities of the tour that n edges make, from city 0. */
 function orderOf(graph: SparseGraph, edges: readonly number[]): number[] {
   const neighbours: number[][] = Array.from({ length: graph.n }, () => []);
   for (const edge of edges) {

@@ -1,4 +1,4 @@
-/** Depth-first branch and bound over the edges of a sparse graph (Volgenant and Jonker 1982). */
+/** Searches over the edges of a sparse graph by depth-first branch and bound (Volgenant and Jonker 1982). */
 import { ascend, type AscentPlan, excessOf, multipliers, type Multipliers } from "./one-tree.ts";
 import { forbid, forbidden, free, require, required, type SparseGraph, undoTo } from "./sparse-graph.ts";
 import {
@@ -12,10 +12,10 @@ import {
 } from "./sparse-tree.ts";
 
 /**
- * Of the 1-tree's free edges at vertices with too many: one where branches were closed most often and most is decided
- * already, and of those the one the bound can spare least. Without the count of closed branches, a search whose
- * obstacle lies in one corner (ties make such instances) enumerates every other corner first: 20,000 nodes and more
- * instead of hundreds.
+ * Chooses the edge to branch on, among the 1-tree's free edges at vertices with too many. Prefers edges where branches
+ * were often closed and much is decided already. With equal weights, prefers the edge whose removal raises the bound
+ * most. The count of closed branches matters if all difficulty lies in one corner, as in instances with many ties.
+ * Without it, the search enumerates every other corner first: 20,000 nodes and more instead of hundreds.
  */
 function chooseEdge(s: Search): number {
   const { tree, graph, blame } = s;
@@ -37,7 +37,7 @@ function chooseEdge(s: Search): number {
   return best;
 }
 
-/** Remembers that a decision on this edge closed its branch at once. */
+/** Counts that a decision on this edge closed its branch at once. */
 function blameEdge(s: Search, edge: number): void {
   const u = s.graph.tail[edge]!;
   const v = s.graph.head[edge]!;
@@ -46,9 +46,9 @@ function blameEdge(s: Search, edge: number): void {
 }
 
 /**
- * Follows every new decision to its consequences: a vertex with two required edges has no other, a vertex with two
- * allowed edges has both, and the ends of a required path are not joined before the path holds every city. False when
- * no tour is left.
+ * Draws the consequences of every new decision. A vertex with two required edges has no other edge. A vertex with only
+ * two allowed edges needs both. The ends of a required path stay unjoined until the path contains every city. Returns
+ * false if no tour is left.
  */
 function propagate(graph: SparseGraph): boolean {
   const { trail, tail, head, status } = graph;
@@ -62,7 +62,7 @@ function propagate(graph: SparseGraph): boolean {
   return true;
 }
 
-/** Forces the rest of a vertex once two of its edges are required, or only two are left. */
+/** Decides a vertex's remaining edges once two of its edges are required, or only two are left. */
 function settle(graph: SparseGraph, v: number, isRequired: boolean): boolean {
   const { first, incident, status, requiredAt, allowedAt } = graph;
   if (isRequired ? requiredAt[v] !== 2 : allowedAt[v] !== 2) return true;
@@ -74,7 +74,7 @@ function settle(graph: SparseGraph, v: number, isRequired: boolean): boolean {
   return true;
 }
 
-/** Forbids the edge that would close the path made by the decision at this place of the trail. */
+/** Forbids the edge that would close the path made by the decision at this position of the trail. */
 function keepPathOpen(graph: SparseGraph, at: number): boolean {
   const { n, trailEnds, first, incident, tail, head, status } = graph;
   if (graph.requiredCount >= n - 1) return true;
@@ -88,7 +88,7 @@ function keepPathOpen(graph: SparseGraph, at: number): boolean {
   return true;
 }
 
-/** Draws the consequences of the graph's shape itself; false when it has no tour. */
+/** Draws the consequences of the graph's shape. Returns false if the graph has no tour. */
 export function settleAll(graph: SparseGraph): boolean {
   for (let v = 0; v < graph.n; v++) {
     if (graph.allowedAt[v]! < 2 || !settle(graph, v, false)) return false;
@@ -103,16 +103,16 @@ export interface Search {
   readonly rises: Rises;
   readonly multipliers: Multipliers;
   readonly evaluate: (pi: Int32Array) => number;
-  /** How many branches on edges at each vertex were closed at once. */
+  /** Number of branches on edges at each vertex that were closed at once. */
   readonly blame: Int32Array;
-  /** Tours up to this scaled cost are looked for; a node whose bound exceeds it is closed. */
+  /** Maximum scaled cost of the tours searched for. A node whose bound exceeds it is closed. */
   cutoff: number;
   nodes: number;
-  /** Nodes are left open from this count on. */
+  /** Maximum number of nodes. The search leaves further nodes open. */
   nodesMax: number;
-  /** The least bound of the nodes left open; Infinity when the search was complete. */
+  /** Least bound of the nodes left open. Infinity if the search was complete. */
   openBound: number;
-  /** Edges of the best tour found, at cost cutoff + scale. */
+  /** Edges of the best tour found, whose cost is cutoff + scale. */
   found: readonly number[] | undefined;
 }
 
@@ -137,8 +137,8 @@ export function search(graph: SparseGraph, scale: number, cutoff: number): Searc
 }
 
 /**
- * Explores the node that the graph's decisions make; `bound` is what is known of it so far.
- * False when it was closed without branching.
+ * Explores the node given by the graph's decisions. `bound` is the node's bound so far. Returns false if the node was
+ * closed without branching.
  */
 export function explore(s: Search, bound: number): boolean {
   if (s.nodes >= s.nodesMax) {
@@ -152,7 +152,9 @@ export function explore(s: Search, bound: number): boolean {
   return true;
 }
 
-/** Ascent, then decisions by bound, until there are none; Infinity when the node is closed. */
+/**
+ * Alternates ascent and decisions by bound until nothing changes. Returns the bound, or Infinity if the node is closed.
+ */
 function tighten(s: Search): number {
   const { graph, tree, multipliers: m } = s;
   for (;;) {
@@ -169,7 +171,7 @@ function tighten(s: Search): number {
   }
 }
 
-/** Settles every edge that, decided against the 1-tree, would lift the bound over the cutoff. */
+/** Decides every edge for which the opposite decision would raise the bound above the cutoff. */
 function decideByBound(s: Search, bound: number): boolean {
   const { graph, tree } = s;
   const { rise } = s.rises;
@@ -199,7 +201,7 @@ function tryDecision(s: Search, edge: number, decide: typeof forbid, bound: numb
   undoTo(graph, mark);
 }
 
-/** Keeps the tour that the required edges, or they and the 1-tree, make; closes the node. */
+/** Stores the tour made of the required edges, with those of the 1-tree if needed, and closes the node. */
 function record(s: Search): number {
   const { graph, tree } = s;
   const complete = graph.requiredCount === graph.n;

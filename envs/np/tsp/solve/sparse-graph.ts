@@ -1,4 +1,4 @@
-/** The edges that may still be in a tour, each free, required or forbidden, with undo. */
+/** Holds the edges that a tour may still use, each free, required or forbidden, with undo. */
 export interface SparseGraph {
   readonly n: number;
   readonly m: number;
@@ -9,16 +9,16 @@ export interface SparseGraph {
   readonly first: Int32Array;
   readonly incident: Int32Array;
   readonly status: Uint8Array;
-  /** Required edges, and edges not forbidden, at each vertex. */
+  /** Number of required edges, and of edges not forbidden, at each vertex. */
   readonly requiredAt: Int32Array;
   readonly allowedAt: Int32Array;
-  /** For an end of a path of required edges: the other end. */
+  /** For each end of a path of required edges: the other end. */
   readonly otherEnd: Int32Array;
-  /** Decided edges in order; for a required one, the ends of the path it made. */
+  /** Decided edges in order. For a required edge, also the ends of the path that it made. */
   readonly trail: Int32Array;
   readonly trailEnds: Int32Array;
   trailLength: number;
-  /** Trail entries that were followed to their consequences. */
+  /** Number of trail entries whose consequences were drawn. */
   followed: number;
   requiredCount: number;
 }
@@ -27,7 +27,7 @@ export const free = 0;
 export const required = 1;
 export const forbidden = 2;
 
-/** `pairs` holds tail, head, tail, head, …; costs come from the n × n matrix. */
+/** Builds a graph from `pairs`: tail, head, tail, head, …. Costs come from the n × n matrix. */
 export function sparseGraph(n: number, pairs: readonly number[], matrix: Int32Array): SparseGraph {
   const m = pairs.length / 2;
   const tail = new Int32Array(m);
@@ -71,7 +71,7 @@ export function sparseGraph(n: number, pairs: readonly number[], matrix: Int32Ar
   };
 }
 
-/** Marks an edge as in every tour looked for; false when no tour can have it. */
+/** Marks an edge as part of every tour searched for. Returns false if no tour can use the edge. */
 export function require(graph: SparseGraph, edge: number): boolean {
   const { status, tail, head, requiredAt, otherEnd } = graph;
   if (status[edge] !== free) return status[edge] === required;
@@ -91,7 +91,7 @@ export function require(graph: SparseGraph, edge: number): boolean {
   return true;
 }
 
-/** Marks an edge as in no tour looked for; false when every tour must have it. */
+/** Marks an edge as part of no tour searched for. Returns false if every tour must use the edge. */
 export function forbid(graph: SparseGraph, edge: number): boolean {
   const { status, tail, head, allowedAt } = graph;
   if (status[edge] !== free) return status[edge] === forbidden;
@@ -112,7 +112,7 @@ function push(graph: SparseGraph, edge: number, a: number, b: number): void {
   graph.trailLength++;
 }
 
-/** Takes back every decision after the first `length`. */
+/** Undoes every decision after the first `length`. */
 export function undoTo(graph: SparseGraph, length: number): void {
   const { status, tail, head, requiredAt, allowedAt, otherEnd, trail, trailEnds } = graph;
   while (graph.trailLength > length) {

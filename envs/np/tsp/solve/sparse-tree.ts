@@ -1,6 +1,6 @@
 /**
- * The minimum 1-tree with every required and no forbidden edge, by Kruskal's algorithm. The
- * free edges stay sorted from one evaluation to the next, so that sorting them is cheap.
+ * Builds the minimum 1-tree with every required and no forbidden edge, by Kruskal's algorithm. The free edges stay
+ * sorted from one evaluation to the next, so that sorting is cheap.
  */
 import { forbidden, free, required, type SparseGraph } from "./sparse-graph.ts";
 
@@ -10,22 +10,22 @@ export interface SparseTree {
   /** Free edges by reduced cost. */
   readonly order: Int32Array;
   freeCount: number;
-  /** Whether `order` was sorted, for earlier multipliers, since the decisions were loaded. */
+  /** True if `order` was sorted, for earlier multipliers, since the decisions were loaded. */
   sorted: boolean;
   readonly key: Int32Array;
   readonly inTree: Uint8Array;
-  /** Component of each vertex: joined by required edges (base), and by the tree so far. */
+  /** Component of each vertex: joined by required edges (`base`), and by the tree so far (`component`). */
   readonly base: Int32Array;
   readonly component: Int32Array;
   baseCost: number;
   leaf: number;
-  /** The second edge at the leaf, which makes the spanning tree a 1-tree. */
+  /** Second edge at the leaf, which makes the spanning tree a 1-tree. */
   leafEdge: number;
-  /** Leaves whose second edge has not been met yet. */
+  /** 1 for leaves whose second edge was not met yet. */
   readonly unmet: Uint8Array;
 }
 
-/** Gaps of the shell sort that a fresh order gets (Ciura 2001). */
+/** Gaps of the shell sort for a new order (Ciura 2001). */
 const gaps = [701, 301, 132, 57, 23, 10, 4];
 
 export function sparseTree(graph: SparseGraph): SparseTree {
@@ -47,7 +47,7 @@ export function sparseTree(graph: SparseGraph): SparseTree {
   };
 }
 
-/** Takes over the graph's decisions; to be called before `evaluateSparse` whenever they changed. */
+/** Loads the graph's decisions. Call this before `evaluateSparse` after every change of the decisions. */
 export function loadDecisions(tree: SparseTree): void {
   const { graph, base, order } = tree;
   const { n, m, status, tail, head, cost, trail } = graph;
@@ -75,7 +75,7 @@ function find(component: Int32Array, v: number): number {
   return root;
 }
 
-/** The 1-tree's bound on the tours that keep the decisions; Infinity when there are none. */
+/** Returns the 1-tree's bound on the tours that keep the decisions, or Infinity if there are none. */
 export function evaluateSparse(tree: SparseTree, pi: Int32Array): number {
   const { degree, graph } = tree;
   sortFree(tree, pi);
@@ -98,7 +98,9 @@ function sortFree(tree: SparseTree, pi: Int32Array): void {
   tree.sorted = true;
 }
 
-/** Insertion sort of each run of edges `gap` apart; with gap 1 nearly free on a nearly sorted order. */
+/**
+ * Sorts each run of edges `gap` apart by insertion. With gap 1 and a nearly sorted order, this costs almost nothing.
+ */
 function sortEvery(tree: SparseTree, gap: number): void {
   const { order, key, freeCount } = tree;
   for (let k = gap; k < freeCount; k++) {
@@ -110,7 +112,7 @@ function sortEvery(tree: SparseTree, gap: number): void {
   }
 }
 
-/** Kruskal over the sorted free edges; returns the unreduced cost of the 1-tree. */
+/** Runs Kruskal's algorithm over the sorted free edges. Returns the cost of the 1-tree without multipliers. */
 function span(tree: SparseTree): number {
   const { graph, order, inTree, base, component, degree, freeCount } = tree;
   const { n, tail, head, cost, requiredAt } = graph;
@@ -139,7 +141,7 @@ function span(tree: SparseTree): number {
   return closeAtLeaf(tree, sum);
 }
 
-/** Adds the second edge of the leaf whose second edge is dearest: the last leaf met in order. */
+/** Adds the second edge of the leaf whose second edge is dearest. This is the last leaf met in order. */
 function closeAtLeaf(tree: SparseTree, sum: number): number {
   const { graph, order, inTree, degree, unmet, freeCount } = tree;
   const { n, tail, head, cost } = graph;
@@ -161,7 +163,7 @@ function closeAtLeaf(tree: SparseTree, sum: number): number {
   return sum + cost[edge]!;
 }
 
-/** Takes note of an edge outside the tree; 1 when it is the first at this leaf. */
+/** Records an edge outside the tree. Returns 1 if it is the first one at this leaf, else 0. */
 function meet(tree: SparseTree, v: number, edge: number): number {
   if (tree.unmet[v] === 0) return 0;
   tree.unmet[v] = 0;
@@ -171,8 +173,8 @@ function meet(tree: SparseTree, v: number, edge: number): number {
 }
 
 /**
- * For each free edge, by how much the bound rises when the edge is decided against the 1-tree: required though outside
- * it, or forbidden though in it. Infinity: no tour is left.
+ * For each free edge: how far the bound rises if the edge is decided against the 1-tree. An edge outside the tree would
+ * be required, and one inside forbidden. Infinity if no tour is left.
  */
 export interface Rises {
   readonly rise: Float64Array;
@@ -187,7 +189,7 @@ export function rises(n: number, m: number): Rises {
   return { rise: new Float64Array(m), parent: array(), parentEdge: array(), depth: array(), queue: array() };
 }
 
-/** Fills `rise` for the 1-tree that was evaluated last. */
+/** Fills `rise` for the 1-tree evaluated last. */
 export function computeRises(out: Rises, tree: SparseTree): void {
   const { order, freeCount, inTree, key, leaf, leafEdge } = tree;
   const { tail, head } = tree.graph;
@@ -208,7 +210,7 @@ export function computeRises(out: Rises, tree: SparseTree): void {
   if (tree.graph.status[stem] !== required) rise[stem] = leafNext - key[stem]!;
 }
 
-/** Hangs the spanning tree (without the leaf's second edge) from a vertex other than the leaf. */
+/** Roots the spanning tree, without the leaf's second edge, at a vertex other than the leaf. */
 function root(out: Rises, tree: SparseTree): void {
   const { n, first, incident, tail, head, status } = tree.graph;
   const { parent, parentEdge, depth, queue } = out;
@@ -234,8 +236,8 @@ function root(out: Rises, tree: SparseTree): void {
 }
 
 /**
- * Walks the tree path between the ends of an edge outside the tree. The edge may stand in for
- * each free edge on it; returns the dearest of those, which it would replace.
+ * Walks the tree path between the ends of an edge outside the tree. The edge could replace each free edge on the path.
+ * Returns the reduced cost of the dearest of these.
  */
 function coverPath(out: Rises, tree: SparseTree, edge: number): number {
   const { key } = tree;

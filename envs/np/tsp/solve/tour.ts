@@ -1,10 +1,10 @@
 /**
- * Lin-Kernighan local search. A step holds t1 and an end t2 next to it: it drops the edge
- * (t1, t2), joins t2 to a near city x, and drops the edge from x to y, which makes y the
- * new end. One reversal turns each step into a tour, so that a chain can stop anywhere.
+ * Improves tours by Lin-Kernighan local search. A step has a city t1 and an end t2 next to it. It drops the edge (t1,
+ * t2), joins t2 to a near city x, and drops the edge from x to y. This makes y the new end. One reversal turns each
+ * step into a tour, so that a chain can stop anywhere.
  */
 
-/** A closed tour in an array: which city is at a position, and at which position a city is. */
+/** Closed tour as two arrays: the city at each position, and the position of each city. */
 export interface IndexedTour {
   readonly n: number;
   readonly city: Int32Array;
@@ -63,7 +63,7 @@ export function tourCost(cost: Int32Array, order: ArrayLike<number>): number {
 export interface LinKernighan {
   readonly cost: Int32Array;
   readonly tour: IndexedTour;
-  /** Candidate neighbours of each city, `nearCount` to a city, best first. */
+  /** Candidate neighbours of each city, `nearCount` for each, best first. */
   readonly near: Int32Array;
   readonly nearCount: number;
   readonly queue: Int32Array;
@@ -72,7 +72,7 @@ export interface LinKernighan {
   queueLength: number;
 }
 
-/** How many continuations are tried at each depth; one below that. */
+/** Number of continuations tried at each depth. 1 at greater depths. */
 const breadths = [5, 3, 2];
 const depthMax = 6;
 const choicesMax = 5;
@@ -102,7 +102,7 @@ function wake(search: LinKernighan, city: number): void {
   search.queue[slot] = city;
 }
 
-/** Improves the tour until no queued city starts an improving chain; returns the gain. */
+/** Improves the tour until no queued city starts an improving chain. Returns the gain. */
 function improve(search: LinKernighan): number {
   const { n } = search.tour;
   let gain = 0;
@@ -125,7 +125,7 @@ function improveFrom(search: LinKernighan, t1: number): number {
   return extend(search, 0, t1, before, cost[t1 * tour.n + before]!, false);
 }
 
-/** Tries chains from the end t2; `gain` is what was dropped less what was added so far. */
+/** Tries chains from the end t2. `gain` is the cost dropped minus the cost added so far. */
 function extend(search: LinKernighan, depth: number, t1: number, t2: number, gain: number, forward: boolean): number {
   const { cost, tour } = search;
   const { n } = tour;
@@ -149,13 +149,15 @@ function extend(search: LinKernighan, depth: number, t1: number, t2: number, gai
   return 0;
 }
 
-/** One step: reverses the path from the end `near` to `far`, in the direction of the chain. */
+/** Makes one step: reverses the path from the end `near` to `far`, in the direction of the chain. */
 function apply(tour: IndexedTour, near: number, far: number, forward: boolean): void {
   if (forward) reversePath(tour, near, far);
   else reversePath(tour, far, near);
 }
 
-/** Puts the most promising cities to join t2 to in `choices`, by what is then left open. */
+/**
+ * Writes the most promising cities to join t2 to into `choices`, ranked by the remaining gain. Returns their number.
+ */
 function rankChoices(
   search: LinKernighan,
   depth: number,
@@ -190,7 +192,9 @@ function rankChoices(
   return count;
 }
 
-/** The `count` nearest other cities of each city by an n × n weight, nearest first; ties by index. */
+/**
+ * Returns the `count` nearest other cities of each city by an n × n weight, nearest first. Ties are broken by index.
+ */
 export function nearest(n: number, weight: Int32Array, count: number): Int32Array {
   const near = new Int32Array(n * count);
   for (let v = 0; v < n; v++) {
@@ -213,8 +217,8 @@ export function nearest(n: number, weight: Int32Array, count: number): Int32Arra
 const segmentMax = 10;
 
 /**
- * Iterated Lin-Kernighan: swap two short neighbouring segments (a double bridge), repair,
- * keep what is not longer. Stops after `kicks`, or when the cost is at most `enough`.
+ * Runs iterated Lin-Kernighan: swaps two short neighbouring segments (a double bridge), repairs the tour, and keeps it
+ * if it is not longer. Stops after `kicks`, or when the cost is at most `enough`.
  */
 export function kickTour(search: LinKernighan, random: () => number, kicks: number, enough: number): number {
   const { tour, cost } = search;
@@ -250,7 +254,7 @@ function swapSegments(search: LinKernighan, random: () => number): void {
   for (const end of ends) wake(search, end);
 }
 
-/** Xorshift with a fixed seed: kicks vary, results do not. */
+/** Creates a xorshift generator with a fixed seed: kicks vary, but results do not. */
 export function randomStream(): () => number {
   let state = 0x9e3779b9 | 0;
   return () => {
